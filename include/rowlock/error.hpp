@@ -1,0 +1,43 @@
+// Faults. Contention is never one: it is a `refusal`, inside an `outcome`.
+#ifndef ROWLOCK_ERROR_HPP
+#define ROWLOCK_ERROR_HPP
+
+#include <string>
+#include <system_error>
+#include <type_traits>
+
+namespace rowlock {
+
+/// One code for each thing the caller can do about it.
+enum class errc {
+  /// It did not happen, and may work later: the server is unreachable, full, read-only, too slow.
+  unavailable = 1,
+  /// It may have happened: the connection died before the answer came. Look, or ask again as the
+  /// same attempt.
+  outcome_unknown,
+  /// It will not work until somebody deploys something: a table is missing or has another schema
+  /// version, a privilege or a password is wrong.
+  rejected,
+  /// The call itself is wrong: change the program.
+  misuse,
+};
+
+const std::error_category& error_category() noexcept;
+std::error_code make_error_code(errc code) noexcept;
+
+/// Every fault this library reports. The driver's exception, where there is one, is nested
+/// (`std::rethrow_if_nested`). The message says what to do next and holds no password, no
+/// connection string and no bound value.
+class error : public std::system_error {
+ public:
+  error(errc code, const std::string& message);
+
+  [[nodiscard]] errc kind() const noexcept { return static_cast<errc>(code().value()); }
+};
+
+}  // namespace rowlock
+
+template <>
+struct std::is_error_code_enum<rowlock::errc> : std::true_type {};
+
+#endif

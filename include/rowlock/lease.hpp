@@ -1,0 +1,82 @@
+// Optimistic possession of a key: yours until a deadline that renewal keeps moving.
+#ifndef ROWLOCK_LEASE_HPP
+#define ROWLOCK_LEASE_HPP
+
+#include <memory>
+#include <stop_token>
+
+#include "rowlock/boot_clock.hpp"
+#include "rowlock/lock_key.hpp"
+#include "rowlock/version.hpp"
+
+namespace rowlock {
+
+namespace detail {
+class keeper;
+struct kept_lease;
+}  // namespace detail
+
+enum class release_result {
+  released,  ///< The row is unset.
+  lost,      ///< There was nothing to release any more: run out, taken away, or released before.
+  deferred,  ///< Not confirmed yet. It is tried again in the background; at the latest the lease
+             ///< runs out by itself.
+};
+
+/// Possession of one key. It is renewed in the background by its `lock_table`; it can be lost while
+/// the work runs, and then says so. Once lost it stays lost. Hand `const lease&` to functions that
+/// need the lock: the parameter is the assertion.
+///
+/// A lease that outlives its `lock_table` is lost, not dangling.
+///
+/// Thread-safety: const members may be called from any thread; release, move and destruction belong
+/// to one thread at a time. Cost: none of the const members makes a round trip.
+class lease {
+ public:
+  lease(lease&& other) noexcept;
+  lease& operator=(lease&& other) noexcept;
+  lease(const lease&) = delete;
+  lease& operator=(const lease&) = delete;
+  /// Releases quietly, if nobody did. Never throws.
+  ~lease();
+
+  [[nodiscard]] const lock_key& key() const noexcept;
+
+  /// The version of this grant: greater than that of every grant of the key before it. Hand it to
+  /// systems outside the database; they store the greatest they have seen and refuse smaller ones
+  /// (Kleppmann, "How to do distributed locking", 2016).
+  [[nodiscard]] version token() const noexcept;
+
+  /// Requested when the lease is lost: at the latest when `valid_until()` has come, even if the
+  /// database never answers. Callbacks on it run in a thread of the `lock_table`; one that takes
+  /// long delays other callbacks, but no `is_valid()`.
+  [[nodiscard]] std::stop_token lost() const noexcept;
+
+  /// The holder's own deadline: the clock before the last successful request was sent, plus ttl,
+  /// minus margin.
+  [[nodiscard]] boot_clock::time_point valid_until() const noexcept;
+
+  /// True while not lost, not released and before `valid_until()`.
+  [[nodiscard]] bool is_valid() const noexcept;
+
+  /// Until `valid_until()`; zero when not valid.
+  [[nodiscard]] boot_clock::duration remaining() const noexcept;
+
+  /// Unsets the row. One round trip, more for about 100 ms if somebody's transaction has the row. A
+  /// lost lease sends nothing. Never throws: the result tells.
+  release_result release() noexcept;
+
+ private:
+  friend class lock_table;
+
+  lease(std::shared_ptr<detail::keeper> keeper, std::shared_ptr<detail::kept_lease> kept) noexcept;
+
+  release_result release_after_failure() noexcept;
+
+  std::shared_ptr<detail::keeper> keeper_;
+  std::shared_ptr<detail::kept_lease> kept_;
+};
+
+}  // namespace rowlock
+
+#endif

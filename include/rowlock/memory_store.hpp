@@ -1,0 +1,139 @@
+// A lock table in memory: the reference of the rules, and a store for the tests of applications.
+#ifndef ROWLOCK_MEMORY_STORE_HPP
+#define ROWLOCK_MEMORY_STORE_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "rowlock/lock_keys.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/row_lock.hpp"
+#include "rowlock/row_transaction.hpp"
+#include "rowlock/store.hpp"
+#include "rowlock/time_source.hpp"
+#include "rowlock/with_optimistic_commit.hpp"
+#include "rowlock/with_row_lock.hpp"
+
+namespace rowlock {
+
+class memory_transaction;
+
+/// Follows every rule of `store` within one process. With a `manual_time` as its clock, a test
+/// makes leases run out without waiting.
+///
+/// Thread-safety: all members may be called from any thread. It must outlive its transactions.
+class memory_store final : public store {
+ public:
+  explicit memory_store(std::shared_ptr<time_source> time = system_time());
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
+  std::vector<release_answer> release(std::span<const release_request> requests) override;
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
+  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
+  std::vector<row_state> list() override;
+
+ private:
+  friend class memory_transaction;
+  friend struct row_transaction<memory_transaction>;
+
+  struct row {
+    rowlock::version version;
+    std::optional<owner_id> owner;
+    std::string holder;
+    std::string acquired_at;
+    boot_clock::time_point expires_at;
+    std::int64_t failure_count = 0;
+    std::int64_t expiry_count = 0;
+    /// False: a transaction that is still open has created the row.
+    bool is_committed = true;
+    const memory_transaction* locked_by = nullptr;
+  };
+
+  void count_failures(const lock_keys& keys);
+
+  // All of these are called with the mutex held.
+  acquire_answer acquire(const acquire_request& request);
+  /// The row, if its grant is still `owner`'s at `seen`.
+  row* granted_row(const lock_key& key, const owner_id& owner, version seen);
+  [[nodiscard]] bool is_live(const row& found) const;
+  [[nodiscard]] std::int64_t now_us() const;
+  void move_version(row& moved) const;
+  void unset(row& ended) const;
+  [[nodiscard]] row_state state_of(const lock_key& key, const row& found) const;
+
+  std::shared_ptr<time_source> time_;
+  std::mutex mutex_;
+  std::map<lock_key, row> rows_;  // guarded by mutex_
+};
+
+/// What a database transaction is to the rows of a memory_store: it can lock them and move their
+/// versions, and all of that counts from its commit on.
+///
+/// Thread-safety: one thread at a time.
+class memory_transaction {
+ public:
+  explicit memory_transaction(memory_store& store) : store_{store} {}
+  memory_transaction(const memory_transaction&) = delete;
+  memory_transaction& operator=(const memory_transaction&) = delete;
+  /// Rolls back what was not committed.
+  ~memory_transaction();
+
+  void commit();
+
+ private:
+  friend outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
+                                     const retry_policy& wait);
+  friend outcome<version> read_version(memory_transaction& transaction, const lock_key& key);
+  friend commit_result try_commit(memory_transaction& transaction, const lock_key& key,
+                                  version seen);
+  friend struct row_transaction<memory_transaction>;
+
+  std::optional<refusal> lock_all(const lock_keys& keys);
+  outcome<version> read(const lock_key& key);
+  commit_result try_commit(const lock_key& key, version seen);
+  /// Why this transaction cannot lock the row now; none if it can.
+  [[nodiscard]] std::optional<refusal> obstacle(const lock_key& key) const;
+  /// This transaction's own copy of a row it may lock, created if missing.
+  memory_store::row& lock(const lock_key& key);
+  [[nodiscard]] bool is_free_of_others(const memory_store::row& found) const;
+  void forget_locks();
+
+  memory_store& store_;
+  std::map<lock_key, memory_store::row> changed_;
+};
+
+/// As for the transactions of a database: see postgres.hpp.
+outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
+                            const retry_policy& wait);
+outcome<version> read_version(memory_transaction& transaction, const lock_key& key);
+commit_result try_commit(memory_transaction& transaction, const lock_key& key, version seen);
+
+template <>
+struct row_transaction<memory_transaction> {
+  /// A memory_store is one table.
+  struct table_type {};
+
+  static std::optional<refusal> begin(std::optional<memory_transaction>& transaction,
+                                      memory_store& store);
+  static std::optional<refusal> begin_locked(std::optional<memory_transaction>& transaction,
+                                             memory_store& store, const lock_keys& keys,
+                                             std::chrono::milliseconds slice,
+                                             const table_type& table);
+  static outcome<version> read(memory_transaction& transaction, const lock_key& key,
+                               const table_type& table);
+  static commit_result try_commit(memory_transaction& transaction, const lock_key& key,
+                                  version seen, const table_type& table);
+  static void commit(memory_transaction& transaction) { transaction.commit(); }
+  static void count_failure(memory_store& store, const lock_keys& keys,
+                            const table_type& table) noexcept;
+};
+
+}  // namespace rowlock
+
+#endif

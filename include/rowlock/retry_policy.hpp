@@ -1,0 +1,40 @@
+// How often and how long to try again: for waiting and for retrying alike.
+#ifndef ROWLOCK_RETRY_POLICY_HPP
+#define ROWLOCK_RETRY_POLICY_HPP
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+
+namespace rowlock {
+
+/// The first limit that is reached ends the trying. At least one try is always made.
+struct retry_policy {
+  /// Tries in all, the first one included; none means no limit.
+  std::optional<unsigned> attempts = std::nullopt;
+  /// The pause before the second try, and the shortest of all.
+  std::chrono::milliseconds first_pause{10};
+  /// No pause is longer.
+  std::chrono::milliseconds longest_pause{1000};
+  /// True: each pause is drawn between `first_pause` and three times the last one ("decorrelated
+  /// jitter", AWS Architecture Blog, 2015), so that those who collided do not collide again.
+  /// False: each pause is twice the last one.
+  bool jitter = true;
+  /// No try starts later than this after the first; none means no limit. Negative counts as zero.
+  std::optional<std::chrono::milliseconds> give_up_after = std::nullopt;
+  /// A request to stop ends a pause at once.
+  std::stop_token stop = {};
+};
+
+/// One try.
+retry_policy no_wait();
+/// Tries until `duration` is over or `stop` is requested. Zero or less: one try.
+retry_policy wait_for(std::chrono::milliseconds duration, std::stop_token stop = {});
+/// Tries until `stop` is requested.
+retry_policy wait_until_stopped(std::stop_token stop);
+/// Tries for ever.
+retry_policy wait_forever();
+
+}  // namespace rowlock
+
+#endif

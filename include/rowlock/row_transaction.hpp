@@ -1,0 +1,68 @@
+// How the templates that own a transaction begin it, lock in it, commit it.
+#ifndef ROWLOCK_ROW_TRANSACTION_HPP
+#define ROWLOCK_ROW_TRANSACTION_HPP
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "rowlock/outcome.hpp"
+#include "rowlock/refusal.hpp"
+#include "rowlock/retry_policy.hpp"
+
+namespace rowlock {
+
+/// Specialised for each kind of transaction by the header of its database:
+///
+///   using table_type = ...;   // names the lock table; default constructible
+///   // Begins one; a refusal (busy) where the database did not let us.
+///   static std::optional<refusal> begin(std::optional<Transaction>&, Connection&);
+///   // Begins one that holds the rows, waiting for row locks at most `slice`; on a refusal there
+///   is
+///   // no transaction. Missing rows are created before it, in a transaction of their own.
+///   static std::optional<refusal> begin_locked(std::optional<Transaction>&, Connection&,
+///       const lock_keys&, std::chrono::milliseconds slice, const table_type&);
+///   static outcome<version> read(Transaction&, const lock_key&, const table_type&);
+///   static commit_result try_commit(Transaction&, const lock_key&, version, const table_type&);
+///   // Throws `error` (outcome_unknown) when the answer to the commit got lost.
+///   static void commit(Transaction&);
+///   // failure_count + 1, in a transaction of its own, without waiting; best effort.
+///   static void count_failure(Connection&, const lock_keys&, const table_type&) noexcept;
+template <class Transaction>
+struct row_transaction;
+
+namespace detail {
+
+/// Calls `try_once`, which may block for the time it is given, until it answers no refusal or the
+/// wait is over; then the last refusal, turned into timed_out or stopped where that is why.
+std::optional<refusal> wait_for_rows(
+    const retry_policy& wait,
+    const std::function<std::optional<refusal>(std::chrono::milliseconds slice)>& try_once);
+
+template <class Transaction, class Callback>
+using result_in = std::decay_t<std::invoke_result_t<Callback&, Transaction&>>;
+
+/// The callback, then `gate`, which may still refuse, then the commit.
+template <class Transaction, class Callback, class Gate>
+outcome<result_in<Transaction, Callback>> run_and_commit(Transaction& transaction,
+                                                         Callback& callback, const Gate& gate) {
+  using result = result_in<Transaction, Callback>;
+  if constexpr (std::is_void_v<result>) {
+    std::invoke(callback, transaction);
+    if (std::optional<refusal> refused = gate()) return *std::move(refused);
+    row_transaction<Transaction>::commit(transaction);
+    return outcome<void>{true};
+  } else {
+    result value = std::invoke(callback, transaction);
+    if (std::optional<refusal> refused = gate()) return *std::move(refused);
+    row_transaction<Transaction>::commit(transaction);
+    return outcome<result>{std::move(value)};
+  }
+}
+
+}  // namespace detail
+}  // namespace rowlock
+
+#endif

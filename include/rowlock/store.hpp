@@ -1,0 +1,145 @@
+// The port between the locking rules and a database.
+#ifndef ROWLOCK_STORE_HPP
+#define ROWLOCK_STORE_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rowlock/lock_key.hpp"
+#include "rowlock/owner_id.hpp"
+#include "rowlock/version.hpp"
+
+namespace rowlock {
+
+struct acquire_request {
+  lock_key key;
+  /// One per attempt; the same again only to ask once more after an unknown outcome.
+  owner_id owner;
+  /// For people; at most 128 bytes.
+  std::string holder;
+  std::chrono::microseconds ttl{};
+  /// Compare-and-set: grant only if the row is unowned and still has this version.
+  std::optional<version> expected = std::nullopt;
+};
+
+enum class acquire_status { granted, held, busy, stale };
+
+struct acquire_answer {
+  acquire_status status = acquire_status::busy;
+  /// Granted: the new version. Otherwise the row's version, where a row was seen.
+  std::optional<rowlock::version> version = std::nullopt;
+  /// Held: who, for people.
+  std::string holder = {};
+  /// Held: what is left, by the database's clock.
+  std::optional<std::chrono::microseconds> remaining = std::nullopt;
+};
+
+struct renew_request {
+  lock_key key;
+  owner_id owner;
+  rowlock::version version;
+  /// Counted anew from the moment the database executes the renewal.
+  std::chrono::microseconds ttl{};
+};
+
+enum class renew_answer { renewed, busy, lost };
+
+struct release_request {
+  lock_key key;
+  owner_id owner;
+  rowlock::version version;
+  /// The callback threw: `failure_count` goes up with the release.
+  bool failed = false;
+};
+
+enum class release_answer { released, busy, lost };
+
+/// A row as it was read.
+struct row_state {
+  lock_key key;
+  rowlock::version version;
+  /// An owner is written in the row, whether or not its lease has run out.
+  bool owned = false;
+  std::string holder = {};
+  /// Database clock, UTC, `2026-01-31 12:00:00.000000`; empty when the row is unowned.
+  std::string acquired_at = {};
+  /// Of an owned row: what is left; zero or less when the lease has run out.
+  std::optional<std::chrono::microseconds> remaining = std::nullopt;
+  std::int64_t failure_count = 0;
+  std::int64_t expiry_count = 0;
+
+  [[nodiscard]] bool is_live() const {
+    return owned && remaining && *remaining > std::chrono::microseconds::zero();
+  }
+};
+
+/// Every store calls these for every request, before anything is sent. They throw `error` (misuse)
+/// for a wrong key, a ttl of zero or less or above 24 hours, a holder label above 128 bytes, with a
+/// NUL byte or not in UTF-8.
+void check(const acquire_request& request);
+void check(const renew_request& request);
+inline void check(const release_request& request) { check(request.key); }
+
+/// The longest ttl.
+inline constexpr std::chrono::hours longest_ttl{24};
+
+/// One database's lock table. Each call is atomic per key and made in autocommit, at READ
+/// COMMITTED, on the database's clock. Calls take spans, because a process renews all its leases at
+/// once and because calls that meet may share a statement; answers stand in the order of the
+/// requests. Where two requests of one call name the same key, at most one of them is granted.
+///
+/// What each call does, by the state in which it finds the row (the conformance suite has a test
+/// for each cell):
+///
+///   row           | acquire            | acquire, expected v      | renew (o, v)  | release (o, v)
+///   --------------+--------------------+--------------------------+---------------+----------------
+///   missing       | granted (inserted) | stale                    | lost          | lost
+///   unowned       | granted            | granted if at v, or stale| lost          | lost
+///   live, mine    | granted, same v    | granted, same v          | renewed       | released
+///   live, other's | held               | held if at v, or stale   | lost          | lost
+///   run out,mine  | granted, new v     | stale (see prepare)      | renewed       | released
+///   run out,other | granted, expiry+1  | stale (see prepare)      | lost          | lost
+///   locked by a   | busy; held where   | busy; stale where the    | busy if (o, v)| busy if (o, v)
+///   transaction   | the lease is live  | version is seen to differ| , else lost   | , else lost
+///
+/// `mine` is the request's owner; renew and release are `mine` only with the version as well.
+/// The version moves at grant and at release, never at renewal. A refusal of an existing row
+/// changes nothing. No call waits behind another transaction's row lock (SQLite: for the file's one
+/// writer, at most `turn_timeout`).
+///
+/// Errors: `unavailable` (nothing happened), `outcome_unknown` (asking again with the same
+/// arguments is safe for every call here), `rejected`, `misuse`. Contention is never an error.
+///
+/// Thread-safety: all members may be called from any thread.
+class store {
+ public:
+  store() = default;
+  store(const store&) = delete;
+  store& operator=(const store&) = delete;
+  virtual ~store() = default;
+
+  /// One round trip for an existing row that is granted; two more when the answer needs a look or
+  /// the row is missing.
+  virtual std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) = 0;
+  /// One round trip; one more when a row was not renewed.
+  virtual std::vector<renew_answer> renew(std::span<const renew_request> requests) = 0;
+  /// One round trip; one more when a row was not released.
+  virtual std::vector<release_answer> release(std::span<const release_request> requests) = 0;
+  /// The committed state; none for a missing row. One round trip.
+  virtual std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) = 0;
+  /// Makes rows fit to be committed against: creates what is missing and unsets leases that have
+  /// run out (their version moves, `expiry_count` goes up). Without this, a late holder and an
+  /// optimistic commit could both succeed. Rows it cannot get at without waiting stay as they are.
+  /// Answers like `read`. One round trip where nothing is to do, else three.
+  virtual std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) = 0;
+  /// All owned rows, by key. One round trip, and a scan of the table: for people, not for programs.
+  virtual std::vector<row_state> list() = 0;
+};
+
+}  // namespace rowlock
+
+#endif

@@ -1,0 +1,53 @@
+// Where the rules get their time from: the real clock, or one that a test moves.
+#ifndef ROWLOCK_TIME_SOURCE_HPP
+#define ROWLOCK_TIME_SOURCE_HPP
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+
+#include "rowlock/boot_clock.hpp"
+
+namespace rowlock {
+
+/// Thread-safety: all members may be called from any thread.
+class time_source {
+ public:
+  time_source() = default;
+  time_source(const time_source&) = delete;
+  time_source& operator=(const time_source&) = delete;
+  virtual ~time_source() = default;
+
+  [[nodiscard]] virtual boot_clock::time_point now() const noexcept = 0;
+
+  /// Waits until `wakeup` is notified or `until` has come; may also return earlier, so callers
+  /// loop.
+  virtual void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
+                          boot_clock::time_point until) = 0;
+
+  /// Sleeps until `until`, or until `stop` is requested, whichever comes first.
+  void sleep_until(boot_clock::time_point until, const std::stop_token& stop);
+};
+
+/// The real clock. One object for the whole process.
+std::shared_ptr<time_source> system_time();
+
+/// A clock that moves when it is told to, for tests of code that waits, renews or expires.
+class manual_time final : public time_source {
+ public:
+  [[nodiscard]] boot_clock::time_point now() const noexcept override;
+  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
+                  boot_clock::time_point until) override;
+
+  /// Moves the clock forward. Whoever waits for a time that has come wakes within milliseconds.
+  void advance(boot_clock::duration step);
+
+ private:
+  mutable std::mutex mutex_;
+  boot_clock::time_point now_{std::chrono::hours{1}};
+};
+
+}  // namespace rowlock
+
+#endif

@@ -1,0 +1,56 @@
+// Pessimistic mode: a callback inside the transaction that holds the rows.
+#ifndef ROWLOCK_WITH_ROW_LOCK_HPP
+#define ROWLOCK_WITH_ROW_LOCK_HPP
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "rowlock/lock_keys.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/retry_policy.hpp"
+#include "rowlock/row_transaction.hpp"
+
+namespace rowlock {
+
+/// Begins a transaction on `connection`, locks the rows in it, runs `callback(transaction)`, and
+/// commits when it returns. When it throws, the transaction is rolled back, the rows'
+/// `failure_count` goes up (best effort) and the exception passes through unchanged.
+///
+/// Refused, with no callback run and no transaction left, when a row is leased, or locked by
+/// another transaction, for longer than `wait`. Nobody is kept waiting for a missing row: it is
+/// created before the transaction begins.
+///
+/// Round trips: begin, lock, commit. Throws `error`: outcome_unknown when the answer to the commit
+/// got lost. A commit that the database refuses throws the driver's exception.
+///
+/// `Transaction` names the isolation level: `pqxx::work`, `pqxx::transaction<...>`,
+/// `rowlock::sqlite_transaction`, `rowlock::memory_transaction`. While it lasts the connection is
+/// taken: a callback that locks again needs another connection.
+template <class Transaction, class Connection, class Callback>
+auto with_row_lock(Connection& connection, const lock_keys& keys, const retry_policy& wait,
+                   Callback&& callback,
+                   const typename row_transaction<Transaction>::table_type& table = {})
+    -> outcome<detail::result_in<Transaction, Callback>> {
+  using rows = row_transaction<Transaction>;
+  std::optional<Transaction> transaction;
+  auto refused = detail::wait_for_rows(wait, [&](std::chrono::milliseconds slice) {
+    return rows::begin_locked(transaction, connection, keys, slice, table);
+  });
+  if (refused) return *std::move(refused);
+
+  auto counting = [&](Transaction& work) -> decltype(auto) {
+    try {
+      return std::invoke(callback, work);
+    } catch (...) {
+      transaction.reset();
+      rows::count_failure(connection, keys, table);
+      throw;
+    }
+  };
+  return detail::run_and_commit(*transaction, counting, [] { return std::optional<refusal>{}; });
+}
+
+}  // namespace rowlock
+
+#endif

@@ -1,0 +1,30 @@
+// The last refusal of a wait, and why the wait ended.
+#ifndef ROWLOCK_CORE_GIVING_UP_HPP
+#define ROWLOCK_CORE_GIVING_UP_HPP
+
+#include "rowlock/backoff.hpp"
+#include "rowlock/refusal.hpp"
+
+namespace rowlock::detail {
+
+/// `last`, with the reason that the wait gives: stopped, or timed_out if there was a wait at all.
+inline refusal given_up(refusal last, backoff::verdict why, const backoff& tried) {
+  if (why == backoff::verdict::stopped) last.reason = refusal_reason::stopped;
+  if (why == backoff::verdict::exhausted && tried.tries() > 1) {
+    last.reason = refusal_reason::timed_out;
+  }
+  return last;
+}
+
+/// A better moment for the next try than the policy's pause, where the refusal knows one: when the
+/// lease runs out, or soon, since transactions are short.
+inline std::optional<boot_clock::duration> next_chance(const refusal& refused) {
+  constexpr std::chrono::milliseconds soon{50};
+  if (refused.reason == refusal_reason::busy) return soon;
+  if (refused.remaining) return *refused.remaining + std::chrono::milliseconds{1};
+  return std::nullopt;
+}
+
+}  // namespace rowlock::detail
+
+#endif

@@ -1,0 +1,107 @@
+// Keeps the leases of one lock_table.
+#include "core/keeper.hpp"
+
+#include <array>
+#include <chrono>
+#include <exception>
+#include <vector>
+
+namespace rowlock::detail {
+
+keeper::keeper(store& rows, lock_options options)
+    : rows_{rows},
+      options_{std::move(options)},
+      book_{options_.time, options_.margin, options_.renew} {}
+
+std::optional<keeper::visit> keeper::enter() {
+  const std::scoped_lock lock{mutex_};
+  if (closed_) return std::nullopt;
+  ++visitors_;
+  return visit{*this};
+}
+
+keeper::visit::~visit() {
+  if (visited_ == nullptr) return;
+  const std::scoped_lock lock{visited_->mutex_};
+  --visited_->visitors_;
+  visited_->visitor_left_.notify_all();
+}
+
+void keeper::start_threads() {
+  const std::scoped_lock lock{mutex_};
+  if (renewer_) return;
+  messenger_.emplace();
+  renewer_.emplace(rows_, book_, *messenger_, options_.time);
+  renewer_thread_ = std::thread{[this] { renewer_->run(); }};
+  watcher_thread_ = std::thread{[this] {
+    for (auto overdue = book_.wait_for_overdue(); !overdue.empty();
+         overdue = book_.wait_for_overdue()) {
+      messenger_->tell(std::move(overdue));
+    }
+  }};
+}
+
+std::shared_ptr<kept_lease> keeper::keep(const acquire_request& asked_for, version granted,
+                                         boot_clock::time_point asked) {
+  start_threads();
+  auto kept = std::make_shared<kept_lease>(asked_for, granted);
+  if (book_.add(kept, asked)) return kept;
+  renewer_->defer({{kept->to_release(false), now() + kept->ttl}});
+  return nullptr;
+}
+
+release_result keeper::ask_release(const release_request& request) {
+  using std::chrono::milliseconds;
+  for (milliseconds pause{1};; pause *= 2) {
+    switch (rows_.release(std::array{request}).front()) {
+      case release_answer::released:
+        return release_result::released;
+      case release_answer::lost:
+        return release_result::lost;
+      case release_answer::busy:
+        break;
+    }
+    if (pause > milliseconds{64}) return release_result::deferred;
+    options_.time->sleep_until(now() + pause, closing());
+  }
+}
+
+release_result keeper::release(kept_lease& ended, bool failed) noexcept {
+  const auto here = enter();
+  if (!here) return release_result::lost;
+  // A deadline that has come is a loss, even if the watcher has not got to it yet.
+  if (now() >= ended.valid_until.load() || !book_.end(ended, lease_phase::released)) {
+    return release_result::lost;
+  }
+  const auto request = ended.to_release(failed);
+  try {
+    const auto result = ask_release(request);
+    if (result != release_result::deferred) return result;
+  } catch (const std::exception&) {  // the fault is in the result: it is tried again, or runs out
+  }
+  renewer_->defer({{request, now() + ended.ttl}});
+  return release_result::deferred;
+}
+
+void keeper::close() noexcept {
+  closing_.request_stop();
+  {
+    std::unique_lock lock{mutex_};
+    closed_ = true;
+    visitor_left_.wait(lock, [this] { return visitors_ == 0; });
+    if (!renewer_) return;
+  }
+  const auto left = book_.end_all();
+  std::vector<deferred_release> to_release;
+  to_release.reserve(left.size());
+  for (const auto& lease : left)
+    to_release.push_back({lease->to_release(false), now() + lease->ttl});
+  messenger_->tell(left);
+  renewer_->defer(std::move(to_release));
+  book_.close();
+  watcher_thread_.join();
+  renewer_thread_.join();
+  messenger_.reset();
+}
+
+}  // namespace rowlock::detail

@@ -1,0 +1,95 @@
+// Keeps the leases of one lock_table.
+#ifndef ROWLOCK_CORE_KEEPER_HPP
+#define ROWLOCK_CORE_KEEPER_HPP
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include "core/lease_book.hpp"
+#include "core/messenger.hpp"
+#include "core/renewer.hpp"
+#include "rowlock/lease.hpp"
+#include "rowlock/lock_table.hpp"
+
+namespace rowlock::detail {
+
+/// Three threads, started with the first lease, so that none of three things waits for another:
+///   renewer    talks to the store, and may hang there;
+///   watcher    looks at the clock and ends the leases whose deadline has come; it never blocks;
+///   messenger  runs the callbacks on `lease::lost()`.
+///
+/// The store is used by visitors and by the renewer only, and by nobody after `close`.
+///
+/// Thread-safety: all members may be called from any thread.
+class keeper {
+ public:
+  keeper(store& rows, lock_options options);
+  keeper(const keeper&) = delete;
+  keeper& operator=(const keeper&) = delete;
+  ~keeper() = default;
+
+  [[nodiscard]] const lock_options& options() const noexcept { return options_; }
+  [[nodiscard]] boot_clock::time_point now() const noexcept { return options_.time->now(); }
+
+  /// Leave to use the store; none once closed. `close` waits for its end.
+  class visit;
+  [[nodiscard]] std::optional<visit> enter();
+
+  /// Requested by `close`: whoever waits during a visit gives up.
+  [[nodiscard]] std::stop_token closing() const noexcept { return closing_.get_token(); }
+
+  /// Takes up a grant that was asked for at `asked`. Null if its deadline has come already: then it
+  /// is given back.
+  std::shared_ptr<kept_lease> keep(const acquire_request& asked_for, version granted,
+                                   boot_clock::time_point asked);
+
+  /// Ends possession and unsets the row; `failed` counts a failure with it.
+  release_result release(kept_lease& ended, bool failed) noexcept;
+
+  /// Marks all leases lost, unsets their rows as far as two seconds allow, and ends the threads.
+  void close() noexcept;
+
+ private:
+  void start_threads();
+  /// Lost if nothing was there to release.
+  release_result ask_release(const release_request& request);
+
+  store& rows_;
+  const lock_options options_;  // constant after construction
+  std::stop_source closing_;
+  lease_book book_;
+
+  std::mutex mutex_;
+  // All below are guarded by mutex_.
+  std::condition_variable visitor_left_;
+  unsigned visitors_ = 0;
+  bool closed_ = false;
+  std::optional<messenger> messenger_;
+  std::optional<renewer> renewer_;
+  std::thread renewer_thread_;
+  std::thread watcher_thread_;
+};
+
+class keeper::visit {
+ public:
+  explicit visit(keeper& visited) noexcept : visited_{&visited} {}
+  visit(visit&& other) noexcept : visited_{std::exchange(other.visited_, nullptr)} {}
+  visit(const visit&) = delete;
+  visit& operator=(const visit&) = delete;
+  visit& operator=(visit&&) = delete;
+  ~visit();
+
+  [[nodiscard]] store& rows() const noexcept { return visited_->rows_; }
+
+ private:
+  keeper* visited_;
+};
+
+}  // namespace rowlock::detail
+
+#endif

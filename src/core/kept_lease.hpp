@@ -1,0 +1,49 @@
+// What a lease and those who keep it share.
+#ifndef ROWLOCK_CORE_KEPT_LEASE_HPP
+#define ROWLOCK_CORE_KEPT_LEASE_HPP
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <stop_token>
+
+#include "rowlock/boot_clock.hpp"
+#include "rowlock/store.hpp"
+
+namespace rowlock::detail {
+
+enum class lease_phase {
+  held,
+  released,  ///< By its holder, whether or not the database knows already.
+  lost,
+};
+
+/// One grant. It leaves `held` once and for all.
+struct kept_lease {
+  kept_lease(const acquire_request& granted, rowlock::version granted_token)
+      : key{granted.key}, owner{granted.owner}, ttl{granted.ttl}, token{granted_token} {}
+
+  [[nodiscard]] release_request to_release(bool failed) const {
+    return {.key = key, .owner = owner, .version = token, .failed = failed};
+  }
+
+  const lock_key key;
+  const owner_id owner;
+  const std::chrono::microseconds ttl;
+  const rowlock::version token;
+
+  std::atomic<lease_phase> phase{lease_phase::held};
+  std::atomic<boot_clock::time_point> valid_until{};
+  std::stop_source lost;
+
+  // Guarded by the mutex of the lease_book.
+  boot_clock::time_point renew_at;
+  std::size_t place = 0;
+};
+
+using kept_leases = std::vector<std::shared_ptr<kept_lease>>;
+
+}  // namespace rowlock::detail
+
+#endif

@@ -1,0 +1,53 @@
+// What a lease knows without asking, and its release.
+#include "rowlock/lease.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/keeper.hpp"
+
+namespace rowlock {
+
+using detail::lease_phase;
+
+lease::lease(std::shared_ptr<detail::keeper> keeper,
+             std::shared_ptr<detail::kept_lease> kept) noexcept
+    : keeper_{std::move(keeper)}, kept_{std::move(kept)} {}
+
+lease::lease(lease&& other) noexcept = default;
+
+lease& lease::operator=(lease&& other) noexcept {
+  if (this != &other) {
+    release();
+    keeper_ = std::move(other.keeper_);
+    kept_ = std::move(other.kept_);
+  }
+  return *this;
+}
+
+lease::~lease() { release(); }
+
+const lock_key& lease::key() const noexcept { return kept_->key; }
+
+version lease::token() const noexcept { return kept_->token; }
+
+std::stop_token lease::lost() const noexcept { return kept_->lost.get_token(); }
+
+boot_clock::time_point lease::valid_until() const noexcept { return kept_->valid_until; }
+
+bool lease::is_valid() const noexcept {
+  return kept_->phase == lease_phase::held && keeper_->now() < valid_until();
+}
+
+boot_clock::duration lease::remaining() const noexcept {
+  if (kept_->phase != lease_phase::held) return boot_clock::duration::zero();
+  return std::max(valid_until() - keeper_->now(), boot_clock::duration::zero());
+}
+
+release_result lease::release() noexcept {
+  return kept_ ? keeper_->release(*kept_, false) : release_result::lost;
+}
+
+release_result lease::release_after_failure() noexcept { return keeper_->release(*kept_, true); }
+
+}  // namespace rowlock

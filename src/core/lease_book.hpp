@@ -1,0 +1,78 @@
+// The leases held now, by the times at which something has to be done about them.
+#ifndef ROWLOCK_CORE_LEASE_BOOK_HPP
+#define ROWLOCK_CORE_LEASE_BOOK_HPP
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include "core/kept_lease.hpp"
+#include "rowlock/time_source.hpp"
+
+namespace rowlock::detail {
+
+/// Invariants: (1) a lease is in the book exactly while its phase is held; (2) `valid_until` only
+/// moves forward, and only before it has come.
+///
+/// Thread-safety: all members may be called from any thread; one thread at a time waits for overdue
+/// leases, one for due ones.
+class lease_book {
+ public:
+  lease_book(std::shared_ptr<time_source> time, std::chrono::milliseconds margin, bool renew);
+
+  /// Enters a lease that was asked for at `asked`; false if its deadline has come already.
+  bool add(const std::shared_ptr<kept_lease>& lease, boot_clock::time_point asked);
+
+  /// Moves the lease on from held; false if it is no longer there.
+  bool end(kept_lease& lease, lease_phase why);
+
+  /// Ends them all as lost.
+  kept_leases end_all();
+
+  /// The database has renewed the lease, as asked at `asked`. A deadline that has come stays.
+  void renewed(kept_lease& lease, boot_clock::time_point asked);
+
+  /// The renewal could not be made; the deadline stays where it is.
+  void renew_again_at(kept_lease& lease, boot_clock::time_point when);
+
+  /// Waits until the deadline of a lease has come, and ends as lost all whose deadline has. None:
+  /// the book is closed.
+  kept_leases wait_for_overdue();
+
+  /// Waits until leases are due for renewal, or until `until`, or a `wake_renewer`. A lease counts
+  /// as due a thirtieth of its ttl early, so that those due at about the same time share a
+  /// statement.
+  kept_leases wait_for_due(boot_clock::time_point until);
+
+  void wake_renewer();
+
+  /// Nobody waits any longer.
+  void close();
+  [[nodiscard]] bool is_closed();
+
+ private:
+  [[nodiscard]] boot_clock::time_point deadline(const kept_lease& lease,
+                                                boot_clock::time_point asked) const;
+  [[nodiscard]] boot_clock::time_point next_renewal(const kept_lease& lease,
+                                                    boot_clock::time_point asked) const;
+  void remove(const kept_lease& lease);  // with the mutex held
+
+  const std::shared_ptr<time_source> time_;
+  const std::chrono::milliseconds margin_;
+  const bool renew_;
+
+  std::mutex mutex_;
+  // All below are guarded by mutex_.
+  std::condition_variable wake_watcher_;
+  std::condition_variable wake_renewer_;
+  boot_clock::time_point watcher_sleeps_until_ = boot_clock::time_point::min();
+  boot_clock::time_point renewer_sleeps_until_ = boot_clock::time_point::min();
+  kept_leases leases_;
+  bool renewer_is_called_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace rowlock::detail
+
+#endif

@@ -1,0 +1,172 @@
+// Transactions on the rows of a memory_store.
+#include <mutex>
+#include <utility>
+
+#include "rowlock/memory_store.hpp"
+
+namespace rowlock {
+
+memory_transaction::~memory_transaction() { forget_locks(); }
+
+void memory_transaction::commit() {
+  {
+    const std::scoped_lock lock{store_.mutex_};
+    for (auto& [key, row] : changed_) {
+      row.is_committed = true;
+      row.locked_by = this;
+      store_.rows_[key] = row;
+    }
+  }
+  forget_locks();
+}
+
+void memory_transaction::forget_locks() {
+  const std::scoped_lock lock{store_.mutex_};
+  for (const auto& [key, row] : changed_) {
+    const auto found = store_.rows_.find(key);
+    if (found->second.is_committed) {
+      found->second.locked_by = nullptr;
+    } else {
+      store_.rows_.erase(found);
+    }
+  }
+  changed_.clear();
+}
+
+bool memory_transaction::is_free_of_others(const memory_store::row& found) const {
+  return found.locked_by == nullptr || found.locked_by == this;
+}
+
+std::optional<refusal> memory_transaction::obstacle(const lock_key& key) const {
+  const auto found = store_.rows_.find(key);
+  if (found == store_.rows_.end() || changed_.contains(key)) return {};
+  const auto& row = found->second;
+  if (row.is_committed && store_.is_live(row)) {
+    const auto state = store_.state_of(key, row);
+    return refusal{.reason = refusal_reason::held,
+                   .key = key,
+                   .holder = state.holder,
+                   .remaining = state.remaining,
+                   .current = state.version};
+  }
+  if (is_free_of_others(row)) return {};
+  return refusal{.reason = refusal_reason::busy, .key = key, .current = row.version};
+}
+
+memory_store::row& memory_transaction::lock(const lock_key& key) {
+  auto [found, is_new] = store_.rows_.try_emplace(key);
+  if (is_new) found->second.is_committed = false;
+  found->second.locked_by = this;
+  return changed_.try_emplace(key, found->second).first->second;
+}
+
+std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
+  const std::scoped_lock lock_store{store_.mutex_};
+  for (const auto& key : keys.in_order()) {
+    if (auto refused = obstacle(key)) return refused;
+  }
+  for (const auto& key : keys.in_order()) {
+    auto& row = lock(key);
+    if (row.owner) ++row.expiry_count;
+    store_.unset(row);
+  }
+  return {};
+}
+
+outcome<version> memory_transaction::read(const lock_key& key) {
+  check(key);
+  const std::scoped_lock lock_store{store_.mutex_};
+  if (const auto changed = changed_.find(key); changed != changed_.end()) {
+    return changed->second.version;
+  }
+  const auto found = store_.rows_.find(key);
+  const bool is_missing = found == store_.rows_.end();
+  // An unowned row is read as committed, whoever has it locked.
+  if (!is_missing && found->second.is_committed && !found->second.owner) {
+    return found->second.version;
+  }
+  if (auto refused = obstacle(key)) return *std::move(refused);
+  auto& row = lock(key);
+  if (row.owner) ++row.expiry_count;
+  store_.unset(row);
+  return row.version;
+}
+
+commit_result memory_transaction::try_commit(const lock_key& key, version seen) {
+  check(key);
+  const std::scoped_lock lock_store{store_.mutex_};
+  auto& rows = store_.rows_;
+  const auto found = rows.find(key);
+  if (found == rows.end() || !is_free_of_others(found->second)) {
+    return commit_result::stale;
+  }
+  const auto changed = changed_.find(key);
+  const auto& visible = changed == changed_.end() ? found->second : changed->second;
+  if (visible.version != seen || visible.owner) return commit_result::stale;
+  store_.move_version(lock(key));
+  return commit_result::committed;
+}
+
+outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
+                            const retry_policy& wait) {
+  auto refused = detail::wait_for_rows(
+      wait, [&](std::chrono::milliseconds) { return transaction.lock_all(keys); });
+  if (refused) return *std::move(refused);
+  row_lock locked;
+  for (const auto& key : keys.in_order()) {
+    locked.rows.push_back({key, transaction.changed_.at(key).version});
+  }
+  return locked;
+}
+
+outcome<version> read_version(memory_transaction& transaction, const lock_key& key) {
+  return transaction.read(key);
+}
+
+commit_result try_commit(memory_transaction& transaction, const lock_key& key, version seen) {
+  return transaction.try_commit(key, seen);
+}
+
+void memory_store::count_failures(const lock_keys& keys) {
+  const std::scoped_lock lock{mutex_};
+  for (const auto& key : keys.in_order()) {
+    const auto found = rows_.find(key);
+    const bool is_free = found != rows_.end() && found->second.locked_by == nullptr;
+    if (is_free && !is_live(found->second)) ++found->second.failure_count;
+  }
+}
+
+using rows = row_transaction<memory_transaction>;
+
+std::optional<refusal> rows::begin(std::optional<memory_transaction>& transaction,
+                                   memory_store& store) {
+  transaction.emplace(store);
+  return {};
+}
+
+std::optional<refusal> rows::begin_locked(std::optional<memory_transaction>& transaction,
+                                          memory_store& store, const lock_keys& keys,
+                                          std::chrono::milliseconds /*slice*/,
+                                          const table_type& /*table*/) {
+  transaction.emplace(store);
+  auto refused = transaction->lock_all(keys);
+  if (refused) transaction.reset();
+  return refused;
+}
+
+outcome<version> rows::read(memory_transaction& transaction, const lock_key& key,
+                            const table_type& /*table*/) {
+  return read_version(transaction, key);
+}
+
+commit_result rows::try_commit(memory_transaction& transaction, const lock_key& key, version seen,
+                               const table_type& /*table*/) {
+  return rowlock::try_commit(transaction, key, seen);
+}
+
+void rows::count_failure(memory_store& store, const lock_keys& keys,
+                         const table_type& /*table*/) noexcept {
+  store.count_failures(keys);
+}
+
+}  // namespace rowlock

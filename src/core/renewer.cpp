@@ -1,0 +1,118 @@
+// Talks to the store in the background.
+#include "core/renewer.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+namespace rowlock::detail {
+
+namespace {
+
+constexpr std::chrono::milliseconds row_was_busy{20};
+constexpr std::chrono::milliseconds first_pause{50};
+constexpr std::chrono::seconds longest_pause{5};
+constexpr std::chrono::seconds last_releases{2};
+
+}  // namespace
+
+renewer::renewer(store& rows, lease_book& book, messenger& losses,
+                 std::shared_ptr<time_source> time)
+    : rows_{rows}, book_{book}, losses_{losses}, time_{std::move(time)} {}
+
+void renewer::run() {
+  while (!book_.is_closed()) {
+    const auto due = book_.wait_for_due(next_release());
+    if (!due.empty()) renew(due);
+    if (time_->now() >= next_release()) release_deferred();
+  }
+  // On the real clock: nobody moves another one any more.
+  const auto end = boot_clock::now() + last_releases;
+  while (!release_deferred() && boot_clock::now() < end) {
+    system_time()->sleep_until(boot_clock::now() + row_was_busy, {});
+  }
+}
+
+void renewer::renew(const kept_leases& due) {
+  std::vector<renew_request> requests;
+  requests.reserve(due.size());
+  for (const auto& lease : due)
+    requests.push_back({lease->key, lease->owner, lease->token, lease->ttl});
+
+  const auto asked = time_->now();
+  std::vector<renew_answer> answers;
+  try {
+    answers = rows_.renew(requests);
+  } catch (const std::exception&) {
+    // Whatever it was, the database may be back before the deadline; if not, the watcher ends the
+    // leases. A renewal that was made but not answered only makes a row last longer.
+    for (const auto& lease : due) {
+      book_.renew_again_at(*lease, time_->now() + std::min<boot_clock::duration>(
+                                                      lease->ttl / 10, std::chrono::seconds{1}));
+    }
+    return;
+  }
+  kept_leases lost;
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    switch (answers[i]) {
+      case renew_answer::renewed:
+        book_.renewed(*due[i], asked);
+        break;
+      case renew_answer::busy:
+        book_.renew_again_at(*due[i], time_->now() + row_was_busy);
+        break;
+      case renew_answer::lost:
+        if (book_.end(*due[i], lease_phase::lost)) lost.push_back(due[i]);
+        break;
+    }
+  }
+  if (!lost.empty()) losses_.tell(std::move(lost));
+}
+
+void renewer::defer(std::vector<deferred_release> releases) {
+  if (releases.empty()) return;
+  {
+    const std::scoped_lock lock{mutex_};
+    std::move(releases.begin(), releases.end(), std::back_inserter(deferred_));
+    pause_ = first_pause;
+    next_release_ = time_->now() + pause_;
+  }
+  book_.wake_renewer();
+}
+
+boot_clock::time_point renewer::next_release() {
+  const std::scoped_lock lock{mutex_};
+  return deferred_.empty() ? boot_clock::time_point::max() : next_release_;
+}
+
+bool renewer::release_deferred() {
+  std::vector<deferred_release> waiting;
+  {
+    const std::scoped_lock lock{mutex_};
+    waiting = std::exchange(deferred_, {});
+  }
+  const auto now = time_->now();
+  std::erase_if(waiting, [now](const auto& release) { return release.runs_out_at <= now; });
+  if (waiting.empty()) return true;
+
+  std::vector<release_request> requests;
+  requests.reserve(waiting.size());
+  for (const auto& release : waiting) requests.push_back(release.request);
+  std::vector<deferred_release> still_waiting;
+  try {
+    const auto answers = rows_.release(requests);
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      if (answers[i] == release_answer::busy) still_waiting.push_back(std::move(waiting[i]));
+    }
+  } catch (const std::exception&) {  // as with a renewal: later, or it runs out
+    still_waiting = std::move(waiting);
+  }
+  const std::scoped_lock lock{mutex_};
+  std::move(still_waiting.begin(), still_waiting.end(), std::back_inserter(deferred_));
+  pause_ = std::min<boot_clock::duration>(2 * pause_, longest_pause);
+  next_release_ = time_->now() + pause_;
+  return deferred_.empty();
+}
+
+}  // namespace rowlock::detail

@@ -1,0 +1,51 @@
+// Talks to the store in the background: renewals, and releases that were put off.
+#ifndef ROWLOCK_CORE_RENEWER_HPP
+#define ROWLOCK_CORE_RENEWER_HPP
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/lease_book.hpp"
+#include "core/messenger.hpp"
+#include "rowlock/store.hpp"
+
+namespace rowlock::detail {
+
+/// A release that is tried again until the lease runs out by itself.
+struct deferred_release {
+  release_request request;
+  boot_clock::time_point runs_out_at;
+};
+
+/// Thread-safety: `run` belongs to one thread, which may hang in the store; `defer` may be called
+/// from any.
+class renewer {
+ public:
+  renewer(store& rows, lease_book& book, messenger& losses, std::shared_ptr<time_source> time);
+
+  /// Until the book is closed; then tries for two seconds to make the releases that still wait.
+  void run();
+
+  void defer(std::vector<deferred_release> releases);
+
+ private:
+  void renew(const kept_leases& due);
+  /// True when none is left.
+  bool release_deferred();
+  [[nodiscard]] boot_clock::time_point next_release();
+
+  store& rows_;
+  lease_book& book_;
+  messenger& losses_;
+  const std::shared_ptr<time_source> time_;
+
+  std::mutex mutex_;
+  std::vector<deferred_release> deferred_;  // guarded by mutex_
+  boot_clock::time_point next_release_;     // guarded by mutex_
+  boot_clock::duration pause_{};            // guarded by mutex_
+};
+
+}  // namespace rowlock::detail
+
+#endif

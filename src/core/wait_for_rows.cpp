@@ -1,0 +1,30 @@
+// The waiting of pessimistic mode.
+#include <algorithm>
+#include <chrono>
+
+#include "core/giving_up.hpp"
+#include "rowlock/row_transaction.hpp"
+
+namespace rowlock::detail {
+
+std::optional<refusal> wait_for_rows(
+    const retry_policy& wait,
+    const std::function<std::optional<refusal>(std::chrono::milliseconds slice)>& try_once) {
+  using std::chrono::milliseconds;
+  // Inside a slice nothing can be stopped.
+  const milliseconds longest_slice{wait.stop.stop_possible() ? 250 : 1000};
+  backoff pauses{wait};
+  for (;;) {
+    milliseconds slice = longest_slice;
+    if (pauses.is_last_try()) slice = milliseconds::zero();
+    if (const auto left = pauses.remaining()) {
+      slice = std::min(slice, std::chrono::ceil<milliseconds>(*left));
+    }
+    auto refused = try_once(slice);
+    if (!refused || refused->reason == refusal_reason::stale) return refused;
+    const auto verdict = pauses.pause(next_chance(*refused));
+    if (verdict != backoff::verdict::again) return given_up(*std::move(refused), verdict, pauses);
+  }
+}
+
+}  // namespace rowlock::detail

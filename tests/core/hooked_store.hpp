@@ -1,0 +1,138 @@
+// A memory_store whose calls a test can count, await, hold up or make fail.
+#ifndef ROWLOCK_TESTS_CORE_HOOKED_STORE_HPP
+#define ROWLOCK_TESTS_CORE_HOOKED_STORE_HPP
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rowlock/memory_store.hpp"
+#include "rowlock/store.hpp"
+
+namespace rowlock::tests {
+
+class hooked_store final : public store {
+ public:
+  using hook = std::function<void()>;
+
+  explicit hooked_store(std::shared_ptr<time_source> time) : rows_{std::move(time)} {}
+
+  /// `before` runs at the beginning of each such call, `after` when the database has answered.
+  void before(const std::string& operation, hook run) { set(before_, operation, std::move(run)); }
+  void after(const std::string& operation, hook run) { set(after_, operation, std::move(run)); }
+
+  /// The sizes of the batches of one operation so far.
+  [[nodiscard]] std::vector<std::size_t> batches(const std::string& operation) {
+    const std::scoped_lock lock{mutex_};
+    return batches_[operation];
+  }
+
+  /// Returns once `count` such calls in all have begun.
+  void await(const std::string& operation, std::size_t count) {
+    if (!await(operation, count, std::chrono::seconds{20})) {
+      throw std::runtime_error{"no " + operation + " came"};
+    }
+  }
+
+  /// Moves `time` on, little by little, until `count` such calls in all have begun.
+  void await_moving(manual_time& time, const std::string& operation, std::size_t count) {
+    while (!await(operation, count, std::chrono::milliseconds{3})) {
+      time.advance(std::chrono::milliseconds{20});
+    }
+  }
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
+    begin("acquire", requests.size());
+    auto answers = rows_.acquire(requests);
+    find(after_, "acquire")();
+    return answers;
+  }
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
+    begin("renew", requests.size());
+    auto answers = rows_.renew(requests);
+    find(after_, "renew")();
+    return answers;
+  }
+  std::vector<release_answer> release(std::span<const release_request> requests) override {
+    begin("release", requests.size());
+    auto answers = rows_.release(requests);
+    find(after_, "release")();
+    return answers;
+  }
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
+    return rows_.read(keys);
+  }
+  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
+    return rows_.prepare(keys);
+  }
+  std::vector<row_state> list() override { return rows_.list(); }
+
+  [[nodiscard]] memory_store& rows() noexcept { return rows_; }
+
+ private:
+  using hooks = std::map<std::string, hook>;
+
+  void set(hooks& where, const std::string& operation, hook run) {
+    const std::scoped_lock lock{mutex_};
+    where[operation] = std::move(run);
+  }
+
+  hook find(const hooks& where, const std::string& operation) {
+    const std::scoped_lock lock{mutex_};
+    const auto found = where.find(operation);
+    return found == where.end() || !found->second ? [] {} : found->second;
+  }
+
+  bool await(const std::string& operation, std::size_t count, std::chrono::milliseconds patience) {
+    std::unique_lock lock{mutex_};
+    return called_.wait_for(lock, patience, [&] { return batches_[operation].size() >= count; });
+  }
+
+  void begin(const std::string& operation, std::size_t size) {
+    {
+      const std::scoped_lock lock{mutex_};
+      batches_[operation].push_back(size);
+    }
+    called_.notify_all();
+    find(before_, operation)();
+  }
+
+  memory_store rows_;
+  std::mutex mutex_;
+  std::condition_variable called_;
+  hooks before_;                                             // guarded by mutex_
+  hooks after_;                                              // guarded by mutex_
+  std::map<std::string, std::vector<std::size_t>> batches_;  // guarded by mutex_
+};
+
+/// A door that a test opens.
+class gate {
+ public:
+  void open() {
+    const std::scoped_lock lock{mutex_};
+    is_open_ = true;
+    opened_.notify_all();
+  }
+  void pass() {
+    std::unique_lock lock{mutex_};
+    if (!opened_.wait_for(lock, std::chrono::seconds{20}, [this] { return is_open_; })) {
+      throw std::runtime_error{"the gate stayed shut"};
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool is_open_ = false;  // guarded by mutex_
+};
+
+}  // namespace rowlock::tests
+
+#endif
