@@ -33,8 +33,8 @@ class backoff {
   /// How long the tries may still go on; none means without limit.
   [[nodiscard]] std::optional<boot_clock::duration> remaining() const;
 
-  /// How many tries there were, the present one included.
-  [[nodiscard]] unsigned tries() const noexcept { return tries_; }
+  /// Whether the policy allows time or another try at all.
+  [[nodiscard]] bool is_patient() const noexcept;
 
   /// Whether there will be no try after the present one.
   [[nodiscard]] bool is_last_try() const;

@@ -55,6 +55,7 @@ class memory_store final : public store {
     const memory_transaction* locked_by = nullptr;
   };
 
+  void create_rows(const lock_keys& keys);
   void count_failures(const lock_keys& keys);
 
   // All of these are called with the mutex held.

@@ -62,6 +62,11 @@ std::optional<boot_clock::duration> backoff::remaining() const {
   return std::max(left, boot_clock::duration::zero());
 }
 
+bool backoff::is_patient() const noexcept {
+  const bool has_time = !policy_.give_up_after || policy_.give_up_after->count() > 0;
+  return has_time && policy_.attempts != 1U;
+}
+
 bool backoff::is_last_try() const {
   if (policy_.attempts && tries_ >= *policy_.attempts) return true;
   const auto left = remaining();

@@ -10,7 +10,7 @@ namespace rowlock::detail {
 /// `last`, with the reason that the wait gives: stopped, or timed_out if there was a wait at all.
 inline refusal given_up(refusal last, backoff::verdict why, const backoff& tried) {
   if (why == backoff::verdict::stopped) last.reason = refusal_reason::stopped;
-  if (why == backoff::verdict::exhausted && tried.tries() > 1) {
+  if (why == backoff::verdict::exhausted && tried.is_patient()) {
     last.reason = refusal_reason::timed_out;
   }
   return last;

@@ -127,6 +127,14 @@ commit_result try_commit(memory_transaction& transaction, const lock_key& key, v
   return transaction.try_commit(key, seen);
 }
 
+void memory_store::create_rows(const lock_keys& keys) {
+  const std::scoped_lock lock{mutex_};
+  for (const auto& key : keys.in_order()) {
+    const auto [created, is_new] = rows_.try_emplace(key);
+    if (is_new) move_version(created->second);
+  }
+}
+
 void memory_store::count_failures(const lock_keys& keys) {
   const std::scoped_lock lock{mutex_};
   for (const auto& key : keys.in_order()) {
@@ -148,6 +156,7 @@ std::optional<refusal> rows::begin_locked(std::optional<memory_transaction>& tra
                                           memory_store& store, const lock_keys& keys,
                                           std::chrono::milliseconds /*slice*/,
                                           const table_type& /*table*/) {
+  store.create_rows(keys);
   transaction.emplace(store);
   auto refused = transaction->lock_all(keys);
   if (refused) transaction.reset();

@@ -1,0 +1,52 @@
+# Compiles the migrations into the library, so that it can apply them without their files.
+
+# rowlock_embed_migrations(<target>
+#   POSTGRESQL <NNN_name>...   migrations/postgresql/<NNN_name>.{up,down}.sql, in order
+#   SQLITE <NNN_name>...)      migrations/sqlite/<NNN_name>.{up,down}.sql, in order
+#
+# Adds a generated source to <target> that defines what src/sql/embedded_migrations.hpp declares.
+function(rowlock_embed_migrations target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "POSTGRESQL;SQLITE")
+
+  foreach(dialect IN ITEMS postgresql sqlite)
+    string(TOUPPER ${dialect} list_name)
+    set(folder "${PROJECT_SOURCE_DIR}/migrations/${dialect}")
+    set(${dialect}_rows "")
+    list(LENGTH arg_${list_name} ${dialect}_count)
+    set(last 0)
+
+    foreach(migration IN LISTS arg_${list_name})
+      if(NOT migration MATCHES "^0*([1-9][0-9]*)_([a-z0-9_]+)$")
+        message(FATAL_ERROR "${migration}: name a migration NNN_name, for instance 001_shared_lock.")
+      endif()
+      set(number ${CMAKE_MATCH_1})
+      set(name ${CMAKE_MATCH_2})
+      math(EXPR expected "${last} + 1")
+      if(NOT number EQUAL expected)
+        message(FATAL_ERROR "${migration}: expected number ${expected} here.")
+      endif()
+      set(last ${number})
+
+      string(APPEND ${dialect}_rows "    {${number}, \"${name}\"")
+      foreach(direction IN ITEMS up down)
+        set(file "${folder}/${migration}.${direction}.sql")
+        if(NOT EXISTS "${file}")
+          message(FATAL_ERROR "${file} is missing: a migration has an up and a down file.")
+        endif()
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+        file(READ "${file}" text)
+        string(FIND "${text}" ")rowlock_sql\"" clash)
+        if(NOT clash EQUAL -1)
+          message(FATAL_ERROR "${file} contains the end of a raw string literal.")
+        endif()
+        string(APPEND ${dialect}_rows ",\n     R\"rowlock_sql(${text})rowlock_sql\"")
+      endforeach()
+      string(APPEND ${dialect}_rows "},\n")
+    endforeach()
+  endforeach()
+
+  # A template, not CONTENT: what stands between @ in a migration must stay as it is.
+  set(generated "${CMAKE_CURRENT_BINARY_DIR}/embedded_migrations.cpp")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/embedded_migrations.cpp.in" "${generated}" @ONLY)
+  target_sources(${target} PRIVATE "${generated}")
+endfunction()

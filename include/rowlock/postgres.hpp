@@ -1,0 +1,144 @@
+// Locks and versions inside the application's own pqxx transaction.
+#ifndef ROWLOCK_POSTGRES_HPP
+#define ROWLOCK_POSTGRES_HPP
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+
+#include "rowlock/lock_keys.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/retry_policy.hpp"
+#include "rowlock/row_lock.hpp"
+#include "rowlock/row_transaction.hpp"
+#include "rowlock/table_name.hpp"
+#include "rowlock/version.hpp"
+#include "rowlock/versioned_table.hpp"
+#include "rowlock/with_optimistic_commit.hpp"
+#include "rowlock/with_row_lock.hpp"
+
+namespace pqxx {
+class transaction_base;
+}
+
+namespace rowlock {
+
+// All of these run on the caller's transaction and thread, and leave the transaction usable when
+// they refuse. A `pqxx::nontransaction` is misuse, seen without a round trip. They throw `error`;
+// one that the server raised (a broken connection, no privilege) has ended the transaction, as
+// always.
+
+/// Locks the rows until the transaction ends, and moves their versions in it. Missing rows are
+/// created in it as well, in such a way that rivals are refused rather than kept waiting.
+///
+/// Waits for row locks in the server and for leases by polling, as long as `wait` says. Refused:
+/// held (leased), busy (locked), timed_out, stopped, or stale: at REPEATABLE READ and above, when
+/// somebody changed a row after this transaction's snapshot; start it again.
+///
+/// One round trip if the rows can be had at once. A savepoint inside the statement undoes a refused
+/// attempt, so it keeps no row of the others.
+outcome<row_lock> lock_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
+                            const retry_policy& wait, const table_name& table = {});
+
+/// The version of a row that nobody owns, to be given to `try_commit` at the end of the same
+/// transaction. Call it before reading what the version protects. A missing row is created and a
+/// lease that has run out is unset, in this transaction. Refused: held, or busy. One round trip, or
+/// two.
+outcome<version> read_version(pqxx::transaction_base& transaction, const lock_key& key,
+                              const table_name& table = {});
+
+/// Moves the version of `key` if it is still `seen` and nobody owns the row. Stale: roll back.
+/// Never waits for another transaction. One round trip.
+commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& key, version seen,
+                         const table_name& table = {});
+
+/// The same for a row of the application: adds one to its version column if it is still `seen`.
+/// This is the gate; write the other columns with your own SQL. It waits for a transaction that has
+/// changed the same row, and is stale if that one commits. One round trip.
+commit_result try_commit(pqxx::transaction_base& transaction, const versioned_table& table,
+                         const row_id& id, std::int64_t seen);
+
+namespace detail {
+
+/// Locked; or refused; or neither, when a row is missing.
+struct postgres_attempt {
+  std::optional<row_lock> locked;
+  std::optional<refusal> refused;
+};
+postgres_attempt lock_existing_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
+                                    std::chrono::milliseconds slice, const table_name& table);
+void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
+                 const table_name& table);
+void count_failures(pqxx::transaction_base& transaction, const lock_keys& keys,
+                    const table_name& table);
+/// Called while an exception of a commit is being handled: throws what it means.
+[[noreturn]] void throw_failed_commit();
+
+}  // namespace detail
+
+template <class Transaction>
+requires std::derived_from<Transaction, pqxx::transaction_base>
+struct row_transaction<Transaction> {
+  using table_type = table_name;
+
+  template <class Connection>
+  static std::optional<refusal> begin(std::optional<Transaction>& transaction,
+                                      Connection& connection) {
+    transaction.emplace(connection);
+    return {};
+  }
+
+  template <class Connection>
+  static std::optional<refusal> begin_locked(std::optional<Transaction>& transaction,
+                                             Connection& connection, const lock_keys& keys,
+                                             std::chrono::milliseconds slice,
+                                             const table_name& table) {
+    for (bool created = false;; created = true) {
+      transaction.emplace(connection);
+      auto attempt = detail::lock_existing_rows(*transaction, keys, slice, table);
+      if (attempt.locked) return {};
+      transaction.reset();
+      if (attempt.refused) return attempt.refused;
+      if (created) {
+        return refusal{.reason = refusal_reason::busy, .key = keys.in_order().front()};
+      }
+      Transaction creating{connection};
+      detail::create_rows(creating, keys, table);
+      creating.commit();
+    }
+  }
+
+  static outcome<version> read(Transaction& transaction, const lock_key& key,
+                               const table_name& table) {
+    return read_version(transaction, key, table);
+  }
+
+  static commit_result try_commit(Transaction& transaction, const lock_key& key, version seen,
+                                  const table_name& table) {
+    return rowlock::try_commit(transaction, key, seen, table);
+  }
+
+  static void commit(Transaction& transaction) {
+    try {
+      transaction.commit();
+    } catch (...) {
+      detail::throw_failed_commit();
+    }
+  }
+
+  template <class Connection>
+  static void count_failure(Connection& connection, const lock_keys& keys,
+                            const table_name& table) noexcept {
+    try {
+      Transaction counting{connection};
+      detail::count_failures(counting, keys, table);
+      counting.commit();
+    } catch (...) {  // best effort: the callback's own exception matters more
+    }
+  }
+};
+
+}  // namespace rowlock
+
+#endif

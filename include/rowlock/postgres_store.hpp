@@ -1,0 +1,79 @@
+// The lock table in a PostgreSQL database.
+#ifndef ROWLOCK_POSTGRES_STORE_HPP
+#define ROWLOCK_POSTGRES_STORE_HPP
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+#include "rowlock/store.hpp"
+#include "rowlock/table_name.hpp"
+
+namespace rowlock {
+
+struct postgres_options {
+  table_name table = {};
+  /// The most connections at once. Each call uses one, for one statement or two.
+  unsigned pool_size = 4;
+  /// How long a call waits for a free connection before it throws `unavailable`.
+  std::chrono::milliseconds pool_timeout{5000};
+  /// Added to connection strings that do not say otherwise, so that a silent network costs seconds.
+  std::chrono::seconds connect_timeout{5};
+  std::chrono::milliseconds tcp_user_timeout{10'000};
+  std::chrono::milliseconds statement_timeout{10'000};
+};
+
+/// A small pool of connections of its own, opened when needed; each call is a transaction of its
+/// own at READ COMMITTED. Statements are prepared, and sent unnamed for good as soon as a pooler
+/// between us and the server turns out not to allow it.
+///
+/// Thread-safety: all members may be called from any thread.
+class postgres_store final : public store {
+ public:
+  /// A libpq URI or keyword string. Nothing is opened yet.
+  explicit postgres_store(std::string connection_string, postgres_options options = {});
+
+  /// Connections from the application: `make()` returns a `std::unique_ptr<pqxx::connection>`, new
+  /// at each call, used by nobody else. The time limits of the options do not apply to them.
+  template <class Make>
+  requires std::is_invocable_v<Make&> &&
+      (!std::is_convertible_v<Make, std::string>)explicit postgres_store(
+          Make make, postgres_options options = {})
+      : postgres_store{
+            connect{[make = std::move(make)]() mutable -> erased {
+              auto opened = make();
+              using connection = std::remove_reference_t<decltype(*opened)>;
+              return {std::shared_ptr<connection>{std::move(opened)}, &typeid(connection)};
+            }},
+            std::move(options)} {}
+
+  ~postgres_store() override;
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
+  std::vector<release_answer> release(std::span<const release_request> requests) override;
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
+  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
+  std::vector<row_state> list() override;
+
+ private:
+  /// pqxx::connection is a typedef in libpqxx 6 and a class in 7, so it cannot be named here.
+  struct erased {
+    std::shared_ptr<void> connection;
+    const std::type_info* type = nullptr;
+  };
+  using connect = std::function<erased()>;
+
+  postgres_store(connect make, postgres_options options);
+
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace rowlock
+
+#endif

@@ -1,0 +1,109 @@
+// Locks and versions inside the application's own SQLite transaction.
+#ifndef ROWLOCK_SQLITE_HPP
+#define ROWLOCK_SQLITE_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "rowlock/lock_keys.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/retry_policy.hpp"
+#include "rowlock/row_lock.hpp"
+#include "rowlock/row_transaction.hpp"
+#include "rowlock/table_name.hpp"
+#include "rowlock/version.hpp"
+#include "rowlock/versioned_table.hpp"
+#include "rowlock/with_optimistic_commit.hpp"
+#include "rowlock/with_row_lock.hpp"
+
+namespace SQLite {
+class Database;
+}
+
+namespace rowlock {
+
+/// An IMMEDIATE transaction: it has the file's one place for a writer from its beginning, so
+/// nothing it does later can fail for want of it. Keep it short: while it lasts nobody else writes
+/// to the file, and no lease in it can be renewed or released.
+///
+/// Thread-safety: as its database, one thread at a time.
+class sqlite_transaction {
+  /// Only `row_transaction` can make one.
+  struct begun {
+    explicit begun() = default;
+  };
+
+ public:
+  /// Begins, waiting for its turn at most `turn_timeout`; after that throws `error` (unavailable).
+  explicit sqlite_transaction(SQLite::Database& database,
+                              std::chrono::milliseconds turn_timeout = std::chrono::seconds{1});
+  /// Owns the transaction that has just begun on `database`.
+  sqlite_transaction(SQLite::Database& database, begun /*by*/) noexcept : database_{database} {}
+  sqlite_transaction(const sqlite_transaction&) = delete;
+  sqlite_transaction& operator=(const sqlite_transaction&) = delete;
+  /// Rolls back what was not committed.
+  ~sqlite_transaction();
+
+  [[nodiscard]] SQLite::Database& database() noexcept { return database_; }
+
+  void commit();
+
+ private:
+  friend struct row_transaction<sqlite_transaction>;
+
+  SQLite::Database& database_;
+  bool open_ = true;
+};
+
+// All of these run on the caller's open transaction. `lock_rows` needs an IMMEDIATE one; a deferred
+// one, and none at all, are misuse, seen on the connection without touching the file. They leave
+// the transaction usable when they refuse. They throw `error`.
+
+/// Locks the rows until the transaction ends, and moves their versions in it. Missing rows are
+/// created in it. Other transactions cannot be in the way, since there is one writer a file; a live
+/// lease can, and is refused (held) at once, whatever `wait` says: as long as this transaction is
+/// open its holder could not release it. `with_row_lock` does wait, between transactions.
+outcome<row_lock> lock_rows(SQLite::Database& transaction, const lock_keys& keys,
+                            const retry_policy& wait, const table_name& table = {});
+
+/// The version of a row that nobody owns, to be given to `try_commit` at the end of the same
+/// transaction. Call it before reading what the version protects. In an IMMEDIATE transaction a
+/// missing row is created and a lease that has run out is unset; in a deferred one that makes it
+/// the writer, or is refused (busy) when it cannot be. Refused: held.
+outcome<version> read_version(SQLite::Database& transaction, const lock_key& key,
+                              const table_name& table = {});
+
+/// Moves the version of `key` if it is still `seen` and nobody owns the row. Stale: roll back; also
+/// when a deferred transaction can no longer become the writer, because somebody wrote since it
+/// began.
+commit_result try_commit(SQLite::Database& transaction, const lock_key& key, version seen,
+                         const table_name& table = {});
+
+/// The same for a row of the application: adds one to its version column if it is still `seen`.
+/// This is the gate; write the other columns with your own SQL.
+commit_result try_commit(SQLite::Database& transaction, const versioned_table& table,
+                         const row_id& id, std::int64_t seen);
+
+template <>
+struct row_transaction<sqlite_transaction> {
+  using table_type = table_name;
+
+  static std::optional<refusal> begin(std::optional<sqlite_transaction>& transaction,
+                                      SQLite::Database& database);
+  static std::optional<refusal> begin_locked(std::optional<sqlite_transaction>& transaction,
+                                             SQLite::Database& database, const lock_keys& keys,
+                                             std::chrono::milliseconds slice,
+                                             const table_name& table);
+  static outcome<version> read(sqlite_transaction& transaction, const lock_key& key,
+                               const table_name& table);
+  static commit_result try_commit(sqlite_transaction& transaction, const lock_key& key,
+                                  version seen, const table_name& table);
+  static void commit(sqlite_transaction& transaction) { transaction.commit(); }
+  static void count_failure(SQLite::Database& database, const lock_keys& keys,
+                            const table_name& table) noexcept;
+};
+
+}  // namespace rowlock
+
+#endif

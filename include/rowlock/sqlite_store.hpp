@@ -1,0 +1,54 @@
+// The lock table in a SQLite file.
+#ifndef ROWLOCK_SQLITE_STORE_HPP
+#define ROWLOCK_SQLITE_STORE_HPP
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rowlock/store.hpp"
+#include "rowlock/table_name.hpp"
+
+namespace SQLite {
+class Database;
+}
+
+namespace rowlock {
+
+struct sqlite_options {
+  table_name table = {};
+  /// How long a statement waits for its turn: SQLite has one writer a file. After that acquire is
+  /// refused (busy), renew and release are asked again later.
+  std::chrono::milliseconds turn_timeout{1000};
+};
+
+/// One connection of its own to the file, opened with the first call (WAL, synchronous=FULL). It
+/// asks before it writes: a key that is held is answered by a read, which waits for nobody.
+///
+/// Thread-safety: all members may be called from any thread; calls take turns.
+class sqlite_store final : public store {
+ public:
+  using connect = std::function<std::unique_ptr<SQLite::Database>()>;
+
+  /// The file must exist: `migrate_sqlite` or `rowlock migrate` creates it. Nothing is opened yet.
+  explicit sqlite_store(std::string path, sqlite_options options = {});
+  /// With a connection from the application: opened for writing, used by nobody else.
+  explicit sqlite_store(connect factory, sqlite_options options = {});
+  ~sqlite_store() override;
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
+  std::vector<release_answer> release(std::span<const release_request> requests) override;
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
+  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
+  std::vector<row_state> list() override;
+
+ private:
+  class impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace rowlock
+
+#endif

@@ -1,0 +1,164 @@
+-- The lock table: one row per key, never deleted by a release.
+
+CREATE TABLE shared_lock (
+  -- The key: bytes, not words of a language. `scope/type` is reserved for scopes.
+  lock_type     text COLLATE "C" NOT NULL
+                CHECK (lock_type ~ '^([A-Za-z0-9_.:-]{1,64}/)?[A-Za-z0-9_.:-]{1,64}$'),
+  source_id     text COLLATE "C" NOT NULL CHECK (octet_length(source_id) BETWEEN 1 AND 255),
+  -- Moves at every grant, every release and every row lock, and only rises.
+  version       bigint NOT NULL,
+  -- Null: nobody's. Whoever knows it can renew and release, so show the holder instead.
+  owner         text COLLATE "C" CHECK (owner ~ '^[0-9a-f]{32}$'),
+  holder        text CHECK (octet_length(holder) <= 128),
+  acquired_at   timestamptz,
+  -- Free is: not after clock_timestamp().
+  expires_at    timestamptz NOT NULL DEFAULT 'epoch',
+  failure_count bigint NOT NULL DEFAULT 0,
+  expiry_count  bigint NOT NULL DEFAULT 0,
+  -- No other index, ever: with one on a column that changes no update could stay in its page (HOT).
+  PRIMARY KEY (lock_type, source_id)
+) WITH (
+  fillfactor = 50,
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 500,
+  autovacuum_vacuum_cost_delay = 0
+);
+
+-- Locks rows in the caller's transaction: all of them, or none.
+--
+--   p_types, p_ids  the keys, each once, in the byte order of (type, id)
+--   p_wait_ms       how long to wait for the transactions of others; 0: not at all
+--   p_create        whether to create missing rows; if not, they are reported
+--
+-- All locked: one row per key, in order, with state `locked` and the new version. Otherwise nothing
+-- is locked or changed, and there is one row for each key that was in the way: `leased` (holder and
+-- remaining_us say by whom and how long), `busy` (another transaction has it), `missing`, or a single
+-- row `stale`: a transaction at REPEATABLE READ or above that must start again.
+--
+-- A refusal is no error: the caller's transaction goes on, its lock_timeout is as before, and the
+-- server logs nothing. Each attempt is a savepoint, so a refused one keeps no row of anybody.
+CREATE FUNCTION shared_lock_lock(p_types text[], p_ids text[], p_wait_ms integer, p_create boolean)
+  RETURNS TABLE (state text, lock_type text, source_id text,
+                 version bigint, holder text, remaining_us bigint)
+  LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  callers_timeout CONSTANT text := current_setting('lock_timeout');
+  deadline CONSTANT timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
+  -- Below deadlock_timeout, so that nobody is told of a deadlock, and a lease is noticed soon.
+  longest_slice CONSTANT integer := 50;
+  slice integer;
+  locked bigint[] := '{}';  -- places of keys in p_types and p_ids
+  awaited bigint;           -- the place of the first key in the way
+  existing bigint;
+  created bigint;
+  is_hopeless boolean;
+BEGIN
+  LOOP
+    BEGIN
+      IF awaited IS NOT NULL THEN
+        slice := least(longest_slice, ceil(extract(epoch FROM deadline - clock_timestamp()) * 1000));
+        PERFORM set_config('lock_timeout', greatest(slice, 1) || 'ms', true);
+        PERFORM 1 FROM shared_lock l
+          WHERE l.lock_type = p_types[awaited] AND l.source_id = p_ids[awaited]
+            AND l.expires_at <= clock_timestamp()
+          FOR UPDATE;
+        IF NOT FOUND AND NOT EXISTS (SELECT FROM shared_lock l
+            WHERE l.lock_type = p_types[awaited] AND l.source_id = p_ids[awaited]) THEN
+          -- Somebody is creating it.
+          PERFORM pg_advisory_xact_lock(
+            hashtextextended(p_ids[awaited], hashtextextended(p_types[awaited], 0)));
+        END IF;
+        PERFORM set_config('lock_timeout', callers_timeout, true);
+      END IF;
+
+      -- Nothing below waits, so nobody waits while holding a row of this attempt but the one awaited.
+      SELECT coalesce(array_agg(had.place), '{}') INTO locked
+        FROM (SELECT w.place
+                FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
+                JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
+               WHERE l.expires_at <= clock_timestamp()
+               ORDER BY l.lock_type, l.source_id
+                 FOR UPDATE OF l SKIP LOCKED) AS had;
+
+      IF cardinality(locked) < cardinality(p_types) THEN
+        SELECT count(*) INTO existing
+          FROM unnest(p_types, p_ids) AS w(t, s)
+          JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s;
+        IF existing > cardinality(locked) OR NOT p_create THEN RAISE lock_not_available; END IF;
+
+        -- Behind the gate of every insert, so that inserters refuse each other instead of waiting.
+        WITH missing AS MATERIALIZED (
+          SELECT w.t, w.s
+            FROM unnest(p_types, p_ids) AS w(t, s)
+           WHERE NOT EXISTS (SELECT FROM shared_lock l
+                              WHERE l.lock_type = w.t AND l.source_id = w.s))
+        INSERT INTO shared_lock (lock_type, source_id, version)
+        SELECT m.t, m.s, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+          FROM missing m
+         WHERE pg_try_advisory_xact_lock(hashtextextended(m.s, hashtextextended(m.t, 0)))
+        ON CONFLICT DO NOTHING;
+        GET DIAGNOSTICS created = ROW_COUNT;
+        IF cardinality(locked) + created < cardinality(p_types) THEN
+          RAISE lock_not_available;
+        END IF;
+      END IF;
+
+      RETURN QUERY
+        WITH moved AS (
+          UPDATE shared_lock l
+             SET version = greatest(l.version + 1,
+                                    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+                 owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
+                 expiry_count = l.expiry_count + (l.owner IS NOT NULL)::integer
+            FROM unnest(p_types, p_ids) AS w(t, s)
+           WHERE l.lock_type = w.t AND l.source_id = w.s
+          RETURNING l.lock_type, l.source_id, l.version)
+        SELECT 'locked', m.lock_type, m.source_id, m.version, NULL::text, NULL::bigint
+          FROM moved m
+         ORDER BY m.lock_type, m.source_id;
+      RETURN;
+    EXCEPTION
+      WHEN lock_not_available OR deadlock_detected THEN
+        NULL;  -- the look below says why
+      WHEN serialization_failure THEN
+        RETURN QUERY SELECT 'stale', p_types[coalesce(awaited, 1)], p_ids[coalesce(awaited, 1)],
+                            NULL::bigint, NULL::text, NULL::bigint;
+        RETURN;
+    END;
+
+    SELECT min(w.place),
+           bool_or(CASE WHEN l.lock_type IS NULL THEN NOT p_create
+                        ELSE l.expires_at > clock_timestamp() END)
+      INTO awaited, is_hopeless
+      FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
+      LEFT JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
+     WHERE w.place <> ALL (locked);
+
+    IF is_hopeless OR clock_timestamp() >= deadline THEN
+      RETURN QUERY
+        SELECT CASE WHEN l.lock_type IS NULL AND NOT p_create THEN 'missing'
+                    WHEN l.expires_at > clock_timestamp() THEN 'leased'
+                    ELSE 'busy' END,
+               w.t, w.s, l.version,
+               CASE WHEN l.expires_at > clock_timestamp() THEN l.holder END,
+               CASE WHEN l.expires_at > clock_timestamp()
+                    THEN (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint
+                END
+          FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
+          LEFT JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
+         WHERE w.place <> ALL (locked)
+         ORDER BY w.place;
+      RETURN;
+    END IF;
+  END LOOP;
+END $$;
+
+-- Which migrations were applied, by whatever tool.
+CREATE TABLE shared_lock_schema (
+  number     integer PRIMARY KEY,
+  name       text NOT NULL,
+  applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+INSERT INTO shared_lock_schema (number, name) VALUES (1, 'the lock table');

@@ -1,0 +1,55 @@
+-- rowlock 001: the lock table, one row per key; a release unsets the row and never deletes it.
+-- Apply it in one transaction. Needs SQLite 3.37.
+--
+-- Times are UTC text 'YYYY-MM-DD HH:MM:SS.SSS', so that they are ordered as they read. A lease is
+-- live while expires_at > now; a row is unowned when owner is null.
+
+CREATE TABLE shared_lock (
+  -- A type, or scope/type; each part 1 to 64 bytes of A-Z a-z 0-9 _ . : -
+  lock_type     TEXT    NOT NULL
+    CONSTRAINT lock_type_is_valid CHECK (
+      instr(lock_type, char(0)) = 0
+      AND lock_type NOT GLOB '*[^A-Za-z0-9_.:/-]*'
+      AND lock_type NOT GLOB '*/*/*'
+      AND length(lock_type) - instr(lock_type, '/') BETWEEN 1 AND 64
+      AND instr(lock_type, '/') <> 1
+      AND instr(lock_type, '/') <= 65),
+  -- 1 to 255 bytes of UTF-8 without NUL.
+  source_id     TEXT    NOT NULL
+    CONSTRAINT source_id_is_valid CHECK (
+      instr(source_id, char(0)) = 0
+      AND length(CAST(source_id AS BLOB)) BETWEEN 1 AND 255),
+  -- Moves at every grant and every release, and only rises: max(version + 1, now in microseconds).
+  version       INTEGER NOT NULL
+    CONSTRAINT version_is_positive CHECK (version > 0),
+  -- 32 hexadecimal digits, or null: nobody's. Who knows it can release the row.
+  owner         TEXT
+    CONSTRAINT owner_is_valid CHECK (length(owner) = 32 AND owner NOT GLOB '*[^0-9a-f]*'),
+  -- Who holds it, for people.
+  holder        TEXT
+    CONSTRAINT holder_is_short CHECK (length(CAST(holder AS BLOB)) <= 128),
+  acquired_at   TEXT
+    CONSTRAINT acquired_at_is_a_time CHECK (acquired_at GLOB '????-??-?? ??:??:??.???'),
+  expires_at    TEXT    NOT NULL DEFAULT '1970-01-01 00:00:00.000'
+    CONSTRAINT expires_at_is_a_time CHECK (expires_at GLOB '????-??-?? ??:??:??.???'),
+  -- Callbacks that failed.
+  failure_count INTEGER NOT NULL DEFAULT 0,
+  -- Leases that ran out and were taken over.
+  expiry_count  INTEGER NOT NULL DEFAULT 0,
+
+  PRIMARY KEY (lock_type, source_id),
+  CONSTRAINT unowned_is_unset CHECK (
+    CASE WHEN owner IS NULL
+         THEN holder IS NULL AND acquired_at IS NULL AND expires_at = '1970-01-01 00:00:00.000'
+         ELSE holder IS NOT NULL AND acquired_at IS NOT NULL
+    END)
+) STRICT, WITHOUT ROWID;
+
+-- One row for each migration that was applied, whatever tool applied it.
+CREATE TABLE shared_lock_schema (
+  number     INTEGER NOT NULL PRIMARY KEY,
+  name       TEXT    NOT NULL,
+  applied_at TEXT    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))
+) STRICT;
+
+INSERT INTO shared_lock_schema (number, name) VALUES (1, '001_shared_lock');

@@ -1,0 +1,46 @@
+// The application's transaction, as far as we use it.
+#include "postgres/caller_transaction.hpp"
+
+#include <exception>
+#include <map>
+#include <mutex>
+
+#include "postgres/postgres_errors.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/retry.hpp"
+
+namespace rowlock::postgres {
+
+caller_transaction::caller_transaction(pqxx::transaction_base& transaction)
+    : transaction_{transaction} {
+  detail::recognise_conflicts(&is_conflict);
+  if (dynamic_cast<pqxx::nontransaction*>(&transaction) != nullptr) {
+    throw error{errc::misuse,
+                "a pqxx::nontransaction commits each statement by itself: use a pqxx::work, or "
+                "another pqxx::transaction"};
+  }
+}
+
+std::optional<pqxx::result> caller_transaction::execute(const std::string& sql,
+                                                        const bound_values& values,
+                                                        const table_name* lock_table) {
+  try {
+    return postgres::execute(transaction_, sql, values);
+  } catch (const std::exception& thrown) {
+    if (is_conflict(thrown)) return std::nullopt;
+    // libpqxx 6 would connect again at the next statement, and run the rest without a transaction.
+    if (is_lost_connection(thrown)) transaction_.abort();
+    throw_as_error(effects::none, lock_table);
+  }
+}
+
+const sql::postgres_statements& statements_for(const table_name& table) {
+  static std::mutex mutex;
+  static std::map<std::string, sql::postgres_statements> rendered;  // guarded by mutex
+  const std::scoped_lock lock{mutex};
+  const auto found = rendered.find(table.text());
+  if (found != rendered.end()) return found->second;
+  return rendered.emplace(table.text(), table).first->second;
+}
+
+}  // namespace rowlock::postgres

@@ -1,0 +1,50 @@
+// One connection of a store: opened, asked, and given up when it is dead.
+#ifndef ROWLOCK_POSTGRES_POSTGRES_CONNECTION_HPP
+#define ROWLOCK_POSTGRES_POSTGRES_CONNECTION_HPP
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <pqxx/pqxx>
+#include <string>
+
+#include "postgres/conninfo.hpp"
+#include "postgres/execute.hpp"
+
+namespace rowlock::postgres {
+
+/// Throws `error`: unavailable, or rejected where the server does not let us in. The driver's own
+/// exception is not nested: its text may hold parts of a password.
+std::shared_ptr<pqxx::connection> connect(const conninfo& to);
+
+/// Throws what the words of libpq mean, without them.
+[[noreturn]] void throw_failed_connect(const std::string& words, const std::string& where);
+
+/// Whether statements may be prepared under names; false for good once a pooler turned out not to
+/// allow it. One for all connections of a store.
+using may_prepare = std::atomic<bool>;
+
+/// Thread-safety: one thread at a time.
+class postgres_connection {
+ public:
+  postgres_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names);
+
+  /// In autocommit. `sql` lives as long as this connection: it is prepared at its first use. Throws
+  /// what libpqxx throws.
+  pqxx::result execute(const std::string& sql, const bound_values& values = bound_values{});
+
+  /// False when the server has closed the connection meanwhile: nothing that is sent on it would be
+  /// executed. No round trip.
+  [[nodiscard]] bool is_alive() const;
+
+ private:
+  const std::string& prepared(const std::string& sql);
+
+  std::shared_ptr<pqxx::connection> connection_;
+  may_prepare& names_;
+  std::map<const std::string*, std::string> prepared_;
+};
+
+}  // namespace rowlock::postgres
+
+#endif

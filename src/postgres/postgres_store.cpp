@@ -1,0 +1,176 @@
+// The port, on PostgreSQL.
+#include "rowlock/postgres_store.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <pqxx/pqxx>
+
+#include "postgres/connection_pool.hpp"
+#include "postgres/conninfo.hpp"
+#include "postgres/execute.hpp"
+#include "postgres/lease_calls.hpp"
+#include "postgres/postgres_connection.hpp"
+#include "postgres/postgres_errors.hpp"
+#include "postgres/store_call.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/migration.hpp"
+#include "sql/schema_check.hpp"
+
+namespace rowlock {
+
+namespace {
+
+constexpr std::size_t longest_batch = 1000;  // rows stay locked while a statement runs
+
+std::vector<std::optional<row_state>> states_of(
+    std::vector<std::optional<postgres::seen_row>> seen) {
+  std::vector<std::optional<row_state>> states;
+  states.reserve(seen.size());
+  for (auto& row : seen) {
+    states.push_back(row ? std::optional{std::move(row->state)} : std::nullopt);
+  }
+  return states;
+}
+
+bool needs_preparing(const std::optional<postgres::seen_row>& row) {
+  return !row || (row->state.owned && !row->state.is_live());
+}
+
+}  // namespace
+
+class postgres_store::impl {
+ public:
+  using open = std::function<std::shared_ptr<pqxx::connection>()>;
+
+  impl(open make, const postgres_options& options)
+      : table_{options.table},
+        statements_{options.table},
+        pool_{[this, make = std::move(make)] {
+                return std::make_unique<postgres::postgres_connection>(make(), may_prepare_);
+              },
+              options.pool_size, options.pool_timeout} {}
+
+  /// `work` on a connection; what it throws is told as an `error`.
+  template <class Work>
+  auto call(const Work& work) {
+    auto connection = pool_.take();
+    postgres::store_call asking{*connection, statements_};
+    try {
+      check_schema(asking);
+      return work(asking);
+    } catch (const std::exception& thrown) {
+      if (postgres::needs_new_connection(thrown)) connection.drop();
+      postgres::throw_as_error(asking.had(), &table_);
+    }
+  }
+
+  /// `work` for a few requests at a time; all answers.
+  template <class Answer, class Request, class Work>
+  std::vector<Answer> call_in_batches(std::span<const Request> requests, const Work& work) {
+    std::vector<Answer> answers;
+    answers.reserve(requests.size());
+    if (requests.empty()) return answers;
+    return call([&](postgres::store_call& asking) {
+      for (std::size_t at = 0; at < requests.size(); at += longest_batch) {
+        const auto batch = requests.subspan(at, std::min(longest_batch, requests.size() - at));
+        for (auto& answer : work(asking, batch)) answers.push_back(std::move(answer));
+      }
+      return std::move(answers);
+    });
+  }
+
+ private:
+  void check_schema(postgres::store_call& asking) {
+    if (schema_is_checked_) return;
+    sql::check_schema(asking.schema_version(), postgres_migrations(table_), table_, "URL");
+    schema_is_checked_ = true;
+  }
+
+  table_name table_;
+  sql::postgres_statements statements_;
+  postgres::may_prepare may_prepare_{true};
+  std::atomic<bool> schema_is_checked_{false};
+  postgres::connection_pool pool_;
+};
+
+postgres_store::postgres_store(std::string connection_string, postgres_options options) {
+  const postgres::conninfo to{connection_string,
+                              {.connect = options.connect_timeout,
+                               .tcp_user = options.tcp_user_timeout,
+                               .statement = options.statement_timeout}};
+  impl_ = std::make_unique<impl>([to] { return postgres::connect(to); }, options);
+}
+
+postgres_store::postgres_store(connect make, postgres_options options) {
+  const auto pin_isolation = sql::postgres_statements{options.table}.pin_isolation;
+  const auto turns = std::make_shared<std::mutex>();  // `make` need not be safe for threads
+  impl_ = std::make_unique<impl>(
+      [make = std::move(make), pin_isolation, turns] {
+        const std::scoped_lock turn{*turns};
+        try {
+          const erased made = make();
+          if (made.connection == nullptr || *made.type != typeid(pqxx::connection)) {
+            throw error{errc::misuse,
+                        "the factory must return a std::unique_ptr<pqxx::connection> that is not "
+                        "null"};
+          }
+          auto opened = std::static_pointer_cast<pqxx::connection>(made.connection);
+          pqxx::nontransaction pinning{*opened};
+          postgres::execute(pinning, pin_isolation);
+          return opened;
+        } catch (const pqxx::failure& thrown) {
+          postgres::throw_failed_connect(thrown.what(),
+                                         "PostgreSQL, as the factory connects to it,");
+        }
+      },
+      options);
+}
+
+postgres_store::~postgres_store() = default;
+
+std::vector<acquire_answer> postgres_store::acquire(std::span<const acquire_request> requests) {
+  for (const auto& request : requests) check(request);
+  return impl_->call_in_batches<acquire_answer>(requests, postgres::acquire);
+}
+
+std::vector<renew_answer> postgres_store::renew(std::span<const renew_request> requests) {
+  for (const auto& request : requests) check(request);
+  return impl_->call_in_batches<renew_answer>(requests, postgres::renew);
+}
+
+std::vector<release_answer> postgres_store::release(std::span<const release_request> requests) {
+  for (const auto& request : requests) check(request);
+  return impl_->call_in_batches<release_answer>(requests, postgres::release);
+}
+
+std::vector<std::optional<row_state>> postgres_store::read(std::span<const lock_key> keys) {
+  for (const auto& key : keys) check(key);
+  return impl_->call_in_batches<std::optional<row_state>>(
+      keys, [](postgres::store_call& asking, std::span<const lock_key> batch) {
+        return states_of(asking.look(postgres::list_of(batch)));
+      });
+}
+
+std::vector<std::optional<row_state>> postgres_store::prepare(std::span<const lock_key> keys) {
+  for (const auto& key : keys) check(key);
+  return impl_->call_in_batches<std::optional<row_state>>(
+      keys, [](postgres::store_call& asking, std::span<const lock_key> batch) {
+        const auto wanted = postgres::list_of(batch);
+        auto seen = asking.look(wanted);
+        postgres::key_list unfit;
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+          if (needs_preparing(seen[i])) unfit.push_back(wanted[i]);
+        }
+        if (unfit.empty()) return states_of(std::move(seen));
+        postgres::unless_contended([&] { asking.prepare(unfit); });
+        return states_of(asking.look(wanted));
+      });
+}
+
+std::vector<row_state> postgres_store::list() {
+  return impl_->call([](postgres::store_call& asking) { return asking.list(); });
+}
+
+}  // namespace rowlock

@@ -1,0 +1,24 @@
+// A row of the lock table, as a look or a list answers it.
+#ifndef ROWLOCK_POSTGRES_SEEN_ROW_HPP
+#define ROWLOCK_POSTGRES_SEEN_ROW_HPP
+
+#include <pqxx/pqxx>
+#include <string>
+
+#include "rowlock/store.hpp"
+
+namespace rowlock::postgres {
+
+/// A row, and whose it is.
+struct seen_row {
+  row_state state;
+  std::string owner;
+
+  [[nodiscard]] bool is_of(const owner_id& asking) const { return owner == asking.text; }
+};
+
+seen_row seen_in(const pqxx::row& found, lock_key key);
+
+}  // namespace rowlock::postgres
+
+#endif

@@ -1,0 +1,60 @@
+// What one call of the port asks the server, and what it may have changed so far.
+#ifndef ROWLOCK_POSTGRES_STORE_CALL_HPP
+#define ROWLOCK_POSTGRES_STORE_CALL_HPP
+
+#include <cstddef>
+#include <optional>
+#include <pqxx/pqxx>
+#include <string>
+#include <vector>
+
+#include "postgres/execute.hpp"
+#include "postgres/key_list.hpp"
+#include "postgres/postgres_connection.hpp"
+#include "postgres/postgres_errors.hpp"
+#include "postgres/seen_row.hpp"
+#include "rowlock/store.hpp"
+#include "sql/postgres_statements.hpp"
+
+namespace rowlock::postgres {
+
+/// That the request at `index` of those sent was done, and the version the row has now.
+struct done_request {
+  std::size_t index;
+  rowlock::version version;
+};
+
+/// Thread-safety: one thread at a time.
+class store_call {
+ public:
+  store_call(postgres_connection& connection, const sql::postgres_statements& statements)
+      : connection_{connection}, statements_{statements} {}
+
+  [[nodiscard]] const sql::postgres_statements& statements() const noexcept { return statements_; }
+
+  /// A statement that writes and answers `place` and `version`.
+  std::vector<done_request> write(const std::string& sql, const bound_values& values);
+
+  /// The committed state of each key; none for a missing row.
+  std::vector<std::optional<seen_row>> look(const key_list& keys);
+
+  void prepare(const key_list& keys);
+
+  std::vector<row_state> list();
+
+  /// The number of the last migration that is applied; none if there is no table.
+  std::optional<int> schema_version();
+
+  [[nodiscard]] effects had() const noexcept { return had_; }
+
+ private:
+  pqxx::result execute_writing(const std::string& sql, const bound_values& values);
+
+  postgres_connection& connection_;
+  const sql::postgres_statements& statements_;
+  effects had_ = effects::none;
+};
+
+}  // namespace rowlock::postgres
+
+#endif

@@ -1,0 +1,263 @@
+// The text of the statements for PostgreSQL.
+//
+// What they have in common:
+//   - clock_timestamp(), not now(): now() stands still in a transaction, so a lease could be born
+//     expired.
+//   - The new version is greatest(version + 1, microseconds since 1970), taken from the row as it
+//   is.
+//   - A lease statement takes its row with SKIP LOCKED and then writes it by its ctid: it never
+//   waits
+//     for anybody's transaction, and a refused one writes nothing, not even a transaction id.
+//   - Every insert of a key is behind pg_try_advisory_xact_lock of that key, so that inserters do
+//   not
+//     wait for each other's transactions either. A collision of hashes costs a refusal.
+#include "sql/postgres_statements.hpp"
+
+#include <string_view>
+
+namespace rowlock::sql {
+
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+// Of a connection that the application made: contention must not become a serialization failure.
+constexpr auto pin_isolation = "SET default_transaction_isolation = 'read committed'"sv;
+
+// Whether migrations were ever applied here.
+constexpr auto schema_exists = "SELECT to_regclass('shared_lock_schema') IS NOT NULL"sv;
+
+// The number of the last migration that is applied.
+constexpr auto schema_version = "SELECT coalesce(max(number), 0) FROM shared_lock_schema"sv;
+
+// Those who migrate take turns, until their transactions end.
+constexpr auto take_migration_turn =
+    "SELECT pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))"sv;
+
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null
+constexpr auto acquire = R"sql(
+UPDATE shared_lock
+   SET owner = $3, holder = $4, acquired_at = clock_timestamp(),
+       version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+       expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
+       expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE lock_type = $1 AND source_id = $2 AND expires_at <= clock_timestamp()
+                  AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
+                  FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING 1 AS place, version
+)sql"sv;
+
+// Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions
+constexpr auto acquire_many = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT l.ctid AS row_id, w.owner, w.holder, w.ttl, w.place
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+         WITH ORDINALITY AS w (lock_type, source_id, owner, holder, ttl, expected, place)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.expires_at <= clock_timestamp()
+     AND (w.expected IS NULL OR (l.version = w.expected AND l.owner IS NULL))
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
+UPDATE shared_lock l
+   SET owner = k.owner, holder = k.holder, acquired_at = clock_timestamp(),
+       version = greatest(l.version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+       expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
+       expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> k.owner)::integer
+  FROM k
+ WHERE l.ctid = k.row_id
+RETURNING k.place, l.version
+)sql"sv;
+
+// Of missing rows. Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds
+constexpr auto insert_many = R"sql(
+WITH w AS MATERIALIZED (
+  SELECT DISTINCT ON (lock_type COLLATE "C", source_id COLLATE "C") *
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
+         WITH ORDINALITY AS u (lock_type, source_id, owner, holder, ttl, place)
+   ORDER BY lock_type COLLATE "C", source_id COLLATE "C", place),
+inserted AS (
+  INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+  SELECT w.lock_type, w.source_id, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+         w.owner, w.holder, clock_timestamp(),
+         clock_timestamp() + w.ttl * interval '1 microsecond'
+    FROM w
+   WHERE pg_try_advisory_xact_lock(hashtextextended(w.source_id, hashtextextended(w.lock_type, 0)))
+  ON CONFLICT DO NOTHING
+  RETURNING lock_type, source_id, version)
+SELECT w.place, i.version
+  FROM inserted i
+  JOIN w ON w.lock_type = i.lock_type AND w.source_id = i.source_id
+)sql"sv;
+
+// $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
+constexpr auto renew = R"sql(
+UPDATE shared_lock
+   SET expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond'
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                  FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING 1 AS place, version
+)sql"sv;
+
+// Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 ttls in microseconds
+constexpr auto renew_many = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT l.ctid AS row_id, w.ttl, w.place
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
+         WITH ORDINALITY AS w (lock_type, source_id, owner, version, ttl, place)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.owner = w.owner AND l.version = w.version
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
+UPDATE shared_lock l
+   SET expires_at = clock_timestamp() + k.ttl * interval '1 microsecond'
+  FROM k
+ WHERE l.ctid = k.row_id
+RETURNING k.place, l.version
+)sql"sv;
+
+// $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed
+constexpr auto release = R"sql(
+UPDATE shared_lock
+   SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
+       version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+       failure_count = failure_count + $5::boolean::integer
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                  FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING 1 AS place, version
+)sql"sv;
+
+// Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 whether the callbacks failed
+constexpr auto release_many = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT l.ctid AS row_id, w.failed, w.place
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::boolean[])
+         WITH ORDINALITY AS w (lock_type, source_id, owner, version, failed, place)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.owner = w.owner AND l.version = w.version
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
+UPDATE shared_lock l
+   SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
+       version = greatest(l.version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+       failure_count = l.failure_count + k.failed::integer
+  FROM k
+ WHERE l.ctid = k.row_id
+RETURNING k.place, l.version
+)sql"sv;
+
+// Reads what is committed. Arrays: $1 types, $2 ids. Missing rows have no answer.
+constexpr auto look = R"sql(
+SELECT w.place, l.version, l.owner, l.holder,
+       to_char(l.acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
+       (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
+       l.failure_count, l.expiry_count
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS w (lock_type, source_id, place)
+  JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+)sql"sv;
+
+// Makes rows fit to be committed against: unsets leases that ran out, creates missing rows. Arrays:
+// $1 types, $2 ids. Answers the rows it changed; those it could not get at without waiting stay.
+constexpr auto prepare = R"sql(
+WITH w AS MATERIALIZED (
+  SELECT DISTINCT lock_type COLLATE "C" AS lock_type, source_id COLLATE "C" AS source_id
+    FROM unnest($1::text[], $2::text[]) AS u (lock_type, source_id)),
+run_out AS MATERIALIZED (
+  SELECT l.ctid AS row_id
+    FROM w
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.owner IS NOT NULL AND l.expires_at <= clock_timestamp()
+     FOR NO KEY UPDATE OF l SKIP LOCKED),
+unset AS (
+  UPDATE shared_lock l
+     SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
+         version = greatest(l.version + 1,
+                            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+         expiry_count = l.expiry_count + 1
+    FROM run_out r
+   WHERE l.ctid = r.row_id
+  RETURNING l.lock_type, l.source_id, l.version),
+missing AS MATERIALIZED (
+  SELECT w.lock_type, w.source_id
+    FROM w
+   WHERE NOT EXISTS (SELECT FROM shared_lock l
+                      WHERE l.lock_type = w.lock_type AND l.source_id = w.source_id)),
+inserted AS (
+  INSERT INTO shared_lock (lock_type, source_id, version)
+  SELECT m.lock_type, m.source_id, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+    FROM missing m
+   WHERE pg_try_advisory_xact_lock(hashtextextended(m.source_id, hashtextextended(m.lock_type, 0)))
+  ON CONFLICT DO NOTHING
+  RETURNING lock_type, source_id, version)
+SELECT lock_type, source_id, version FROM unset
+UNION ALL
+SELECT lock_type, source_id, version FROM inserted
+)sql"sv;
+
+// All owned rows, by key.
+constexpr auto list = R"sql(
+SELECT lock_type, source_id, version, owner, holder,
+       to_char(acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
+       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
+       failure_count, expiry_count
+  FROM shared_lock
+ WHERE owner IS NOT NULL
+ ORDER BY lock_type, source_id
+)sql"sv;
+
+// $1 types, $2 ids, $3 how long to wait in milliseconds, $4 whether to create missing rows; see the
+// function's own comment in the migration
+constexpr auto lock_rows = R"sql(
+SELECT state, lock_type, source_id, version, holder, remaining_us
+  FROM shared_lock_lock($1::text[], $2::text[], $3::integer, $4::boolean)
+)sql"sv;
+
+// The compare-and-set of an optimistic commit. $1 type, $2 id, $3 the version seen
+constexpr auto advance = R"sql(
+UPDATE shared_lock
+   SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE lock_type = $1 AND source_id = $2
+                  AND version = $3::bigint AND owner IS NULL
+                  FOR NO KEY UPDATE SKIP LOCKED)
+)sql"sv;
+
+// Counts for rows that nobody has. Arrays: $1 types, $2 ids
+constexpr auto count_failures = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT l.ctid AS row_id
+    FROM unnest($1::text[], $2::text[]) AS w (lock_type, source_id)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.expires_at <= clock_timestamp()
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
+UPDATE shared_lock l
+   SET failure_count = l.failure_count + 1
+  FROM k
+ WHERE l.ctid = k.row_id
+)sql"sv;
+
+}  // namespace
+
+postgres_statements::postgres_statements(const table_name& table)
+    : pin_isolation{table.in(sql::pin_isolation)},
+      schema_exists{table.in(sql::schema_exists)},
+      schema_version{table.in(sql::schema_version)},
+      take_migration_turn{table.in(sql::take_migration_turn)},
+      acquire{table.in(sql::acquire)},
+      acquire_many{table.in(sql::acquire_many)},
+      insert_many{table.in(sql::insert_many)},
+      renew{table.in(sql::renew)},
+      renew_many{table.in(sql::renew_many)},
+      release{table.in(sql::release)},
+      release_many{table.in(sql::release_many)},
+      look{table.in(sql::look)},
+      list{table.in(sql::list)},
+      prepare{table.in(sql::prepare)},
+      lock_rows{table.in(sql::lock_rows)},
+      advance{table.in(sql::advance)},
+      count_failures{table.in(sql::count_failures)} {}
+
+}  // namespace rowlock::sql

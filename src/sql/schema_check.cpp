@@ -1,0 +1,49 @@
+// Whether the schema in a database is the one this library knows.
+#include "sql/schema_check.hpp"
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::sql {
+
+namespace {
+
+void refuse_newer(int found, int last, const table_name& table) {
+  if (found <= last) return;
+  throw error{errc::rejected, "the schema of table " + table.text() + " is version " +
+                                  std::to_string(found) + ", newer than version " +
+                                  std::to_string(last) +
+                                  " that this rowlock knows: deploy a newer rowlock"};
+}
+
+}  // namespace
+
+std::string how_to_migrate(const std::string& where, const table_name& table) {
+  const bool is_default = table.text() == table_name{}.text();
+  return "run `rowlock migrate " + where + (is_default ? "" : " --table " + table.text()) + "`";
+}
+
+void check_schema(std::optional<int> found, std::span<const migration> known,
+                  const table_name& table, const std::string& where) {
+  const int last = known.back().number;
+  const std::string remedy = ": " + how_to_migrate(where, table);
+  if (!found) throw error{errc::rejected, "there is no table " + table.text() + remedy};
+  refuse_newer(*found, last, table);
+  if (*found < last) {
+    throw error{errc::rejected, "the schema of table " + table.text() + " is version " +
+                                    std::to_string(*found) + ", older than version " +
+                                    std::to_string(last) + " that this rowlock needs" + remedy};
+  }
+}
+
+std::vector<migration> missing_migrations(std::optional<int> found,
+                                          std::span<const migration> known,
+                                          const table_name& table) {
+  refuse_newer(found.value_or(0), known.back().number, table);
+  std::vector<migration> missing;
+  for (const auto& each : known) {
+    if (each.number > found.value_or(0)) missing.push_back(each);
+  }
+  return missing;
+}
+
+}  // namespace rowlock::sql

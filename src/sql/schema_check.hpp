@@ -1,0 +1,30 @@
+// Whether the schema in a database is the one this library knows.
+#ifndef ROWLOCK_SQL_SCHEMA_CHECK_HPP
+#define ROWLOCK_SQL_SCHEMA_CHECK_HPP
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rowlock/migration.hpp"
+
+namespace rowlock::sql {
+
+/// "run `rowlock migrate WHERE`", with the table's name where it is not the default. `where` stands
+/// for the database.
+std::string how_to_migrate(const std::string& where, const table_name& table);
+
+/// Throws `error` (rejected) unless `found`, the number of the last applied migration (none: there
+/// is no table), is that of the last we know.
+void check_schema(std::optional<int> found, std::span<const migration> known,
+                  const table_name& table, const std::string& where);
+
+/// Those of `known` that are still to be applied. Throws `error` (rejected) when `found` is newer.
+std::vector<migration> missing_migrations(std::optional<int> found,
+                                          std::span<const migration> known,
+                                          const table_name& table);
+
+}  // namespace rowlock::sql
+
+#endif

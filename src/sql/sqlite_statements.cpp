@@ -1,0 +1,150 @@
+// Every statement that the library runs on SQLite.
+//
+// Three expressions return everywhere. 'now' is one moment within a statement, and no statement
+// waits between that moment and the write.
+//   the time, as text       strftime('%Y-%m-%d %H:%M:%f', 'now')
+//   the end of a lease      strftime('%Y-%m-%d %H:%M:%f', 'now', <ttl>), ttl like '+30.000 seconds'
+//   the time, as a version  CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000
+// (unixepoch('subsec') is null before SQLite 3.42.)
+#include "sql/sqlite_statements.hpp"
+
+namespace rowlock::sql::sqlite {
+
+// ?1 lock_type, ?2 source_id
+const std::string_view read_row = R"(
+SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
+       CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
+       failure_count, expiry_count
+  FROM shared_lock
+ WHERE lock_type = ?1 AND source_id = ?2
+)";
+
+// No parameters; the columns of read_row.
+const std::string_view list_owned_rows = R"(
+SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
+       CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
+       failure_count, expiry_count
+  FROM shared_lock
+ WHERE owner IS NOT NULL
+ ORDER BY lock_type, source_id
+)";
+
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl
+// Grants a row that is missing, free, or this owner's already; then it keeps its version. In SET
+// and WHERE, a column is the row's old value, excluded.column what was to be inserted.
+const std::string_view acquire_row = R"(
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+VALUES (?1, ?2,
+        CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000,
+        ?3, ?4,
+        strftime('%Y-%m-%d %H:%M:%f', 'now'),
+        strftime('%Y-%m-%d %H:%M:%f', 'now', ?5))
+ON CONFLICT (lock_type, source_id) DO UPDATE
+   SET version      = CASE WHEN owner = ?3 AND expires_at > excluded.acquired_at THEN version
+                           ELSE max(version + 1, excluded.version) END,
+       acquired_at  = CASE WHEN owner = ?3 AND expires_at > excluded.acquired_at THEN acquired_at
+                           ELSE excluded.acquired_at END,
+       owner        = excluded.owner,
+       holder       = excluded.holder,
+       expires_at   = excluded.expires_at,
+       expiry_count = expiry_count + (owner IS NOT NULL AND owner <> ?3)
+ WHERE owner = ?3 OR expires_at <= excluded.acquired_at
+RETURNING version
+)";
+
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 the version expected
+// Grants a row that nobody owns at that version, or that is this owner's already. Not one whose
+// lease has run out: its late holder may still commit with the version.
+const std::string_view acquire_row_at_version = R"(
+UPDATE shared_lock
+   SET version     = CASE WHEN owner IS NOT NULL THEN version
+                          ELSE max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
+                                                     AS INTEGER) * 1000) END,
+       acquired_at = coalesce(acquired_at, strftime('%Y-%m-%d %H:%M:%f', 'now')),
+       owner       = ?3,
+       holder      = ?4,
+       expires_at  = strftime('%Y-%m-%d %H:%M:%f', 'now', ?5)
+ WHERE lock_type = ?1 AND source_id = ?2
+   AND (   owner IS NULL AND version = ?6
+        OR owner = ?3 AND expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now'))
+RETURNING version
+)";
+
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 ttl
+const std::string_view renew_row = R"(
+UPDATE shared_lock
+   SET expires_at = strftime('%Y-%m-%d %H:%M:%f', 'now', ?5)
+ WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
+)";
+
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 1 if the callback failed, else 0
+const std::string_view release_row = R"(
+UPDATE shared_lock
+   SET version       = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
+                                             AS INTEGER) * 1000),
+       owner         = NULL,
+       holder        = NULL,
+       acquired_at   = NULL,
+       expires_at    = '1970-01-01 00:00:00.000',
+       failure_count = failure_count + ?5
+ WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
+)";
+
+// ?1 lock_type, ?2 source_id
+// Makes the row one that nobody owns, unless its lease is live.
+const std::string_view prepare_row = R"(
+INSERT INTO shared_lock (lock_type, source_id, version)
+VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
+ON CONFLICT (lock_type, source_id) DO UPDATE
+   SET version      = max(version + 1, excluded.version),
+       owner        = NULL,
+       holder       = NULL,
+       acquired_at  = NULL,
+       expires_at   = excluded.expires_at,
+       expiry_count = expiry_count + 1
+ WHERE owner IS NOT NULL AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+)";
+
+// ?1 lock_type, ?2 source_id
+// The pessimistic lock is this write: whoever has seen the row before finds it changed.
+const std::string_view lock_row = R"(
+INSERT INTO shared_lock (lock_type, source_id, version)
+VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
+ON CONFLICT (lock_type, source_id) DO UPDATE
+   SET version      = max(version + 1, excluded.version),
+       owner        = NULL,
+       holder       = NULL,
+       acquired_at  = NULL,
+       expires_at   = excluded.expires_at,
+       expiry_count = expiry_count + (owner IS NOT NULL)
+ WHERE expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+RETURNING version
+)";
+
+// ?1 lock_type, ?2 source_id, ?3 the version seen
+const std::string_view commit_version = R"(
+UPDATE shared_lock
+   SET version = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
+                                       AS INTEGER) * 1000)
+ WHERE lock_type = ?1 AND source_id = ?2 AND version = ?3 AND owner IS NULL
+)";
+
+// ?1 lock_type, ?2 source_id
+// A row that the failed transaction was to create went with its rollback.
+const std::string_view count_failure = R"(
+INSERT INTO shared_lock (lock_type, source_id, version, failure_count)
+VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000, 1)
+ON CONFLICT (lock_type, source_id) DO UPDATE
+   SET failure_count = failure_count + 1
+)";
+
+const std::string_view last_migration = "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
+
+const std::string_view begin_immediate = "BEGIN IMMEDIATE";
+const std::string_view commit = "COMMIT";
+const std::string_view rollback = "ROLLBACK";
+const std::string_view journal_in_wal = "PRAGMA journal_mode = WAL";
+const std::string_view sync_every_commit = "PRAGMA synchronous = FULL";
+const std::string_view get_busy_timeout = "PRAGMA busy_timeout";
+
+}  // namespace rowlock::sql::sqlite

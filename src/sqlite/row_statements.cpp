@@ -1,0 +1,175 @@
+// The statements on the lock table, on one connection.
+#include "sqlite/row_statements.hpp"
+
+#include <SQLiteCpp/Column.h>
+#include <SQLiteCpp/Database.h>
+#include <sqlite3.h>
+
+#include <chrono>
+#include <utility>
+
+#include "sql/sqlite_statements.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+namespace text = sql::sqlite;
+using std::chrono::microseconds;
+
+/// One use of a prepared statement. A SELECT that is not reset keeps its read transaction open.
+class use {
+ public:
+  template <class... Values>
+  explicit use(SQLite::Statement& statement, const Values&... values) : statement_{statement} {
+    int place = 0;
+    (statement_.bind(++place, values), ...);
+  }
+  use(const use&) = delete;
+  use& operator=(const use&) = delete;
+  ~use() { statement_.tryReset(); }
+
+  [[nodiscard]] bool has_next_row() { return statement_.executeStep(); }
+
+  int changed_rows() { return statement_.exec(); }
+
+  /// To the end of the statement: it commits there, and a destructor would swallow a failure.
+  std::optional<version> only_version() {
+    std::optional<version> only;
+    while (statement_.executeStep()) only = version{statement_.getColumn(0).getInt64()};
+    return only;
+  }
+
+ private:
+  SQLite::Statement& statement_;
+};
+
+/// Milliseconds are what SQLite counts in; rounded up, so that the database never frees a row
+/// sooner than its holder believes.
+std::string as_modifier(microseconds ttl) {
+  const auto millis = std::chrono::ceil<std::chrono::milliseconds>(ttl).count();
+  const std::string fraction = std::to_string(millis % 1000);
+  return '+' + std::to_string(millis / 1000) + '.' + std::string(3 - fraction.size(), '0') +
+         fraction + " seconds";
+}
+
+found_row row_in(const SQLite::Statement& statement) {
+  found_row found{
+      .state = {.key = {.type = statement.getColumn(0).getString(),
+                        .source_id = statement.getColumn(1).getString()},
+                .version = {statement.getColumn(2).getInt64()},
+                .owned = !statement.isColumnNull(3)},
+      .owner = statement.getColumn(3).getString(),
+  };
+  if (found.state.owned) {
+    found.state.holder = statement.getColumn(4).getString();
+    found.state.acquired_at = statement.getColumn(5).getString();
+    found.state.remaining = microseconds{statement.getColumn(6).getInt64()};
+  }
+  found.state.failure_count = statement.getColumn(7).getInt64();
+  found.state.expiry_count = statement.getColumn(8).getInt64();
+  return found;
+}
+
+}  // namespace
+
+refusal held_by(const found_row& found) {
+  return {.reason = refusal_reason::held,
+          .key = found.state.key,
+          .holder = found.state.holder,
+          .remaining = found.state.remaining,
+          .current = found.state.version};
+}
+
+refusal busy_at(const lock_key& key) { return {.reason = refusal_reason::busy, .key = key}; }
+
+row_statements::row_statements(SQLite::Database& database, table_name table)
+    : database_{database}, table_{std::move(table)} {}
+
+SQLite::Statement& row_statements::prepared(std::string_view plain) {
+  auto found = prepared_.find(plain);
+  if (found == prepared_.end()) {
+    found = prepared_.try_emplace(plain, database_, table_.in(plain)).first;
+  }
+  return found->second;
+}
+
+std::optional<found_row> row_statements::read(const lock_key& key) {
+  auto& statement = prepared(text::read_row);
+  use once{statement, key.type, key.source_id};
+  if (!once.has_next_row()) return {};
+  return row_in(statement);
+}
+
+std::vector<row_state> row_statements::list() {
+  auto& statement = prepared(text::list_owned_rows);
+  use once{statement};
+  std::vector<row_state> rows;
+  while (once.has_next_row()) rows.push_back(row_in(statement).state);
+  return rows;
+}
+
+std::optional<version> row_statements::acquire(const acquire_request& request) {
+  const auto& [key, owner, holder, ttl, expected] = request;
+  if (!expected) {
+    return use{
+        prepared(text::acquire_row), key.type, key.source_id, owner.text, holder, as_modifier(ttl)}
+        .only_version();
+  }
+  return use{prepared(text::acquire_row_at_version),
+             key.type,
+             key.source_id,
+             owner.text,
+             holder,
+             as_modifier(ttl),
+             expected->number}
+      .only_version();
+}
+
+bool row_statements::renew(const renew_request& request) {
+  const auto& [key, owner, granted, ttl] = request;
+  return use{prepared(text::renew_row), key.type, key.source_id, owner.text, granted.number,
+             as_modifier(ttl)}
+             .changed_rows() == 1;
+}
+
+bool row_statements::release(const release_request& request) {
+  const auto& [key, owner, granted, failed] = request;
+  return use{prepared(text::release_row),
+             key.type,
+             key.source_id,
+             owner.text,
+             granted.number,
+             failed ? 1 : 0}
+             .changed_rows() == 1;
+}
+
+void row_statements::prepare(const lock_key& key) {
+  use{prepared(text::prepare_row), key.type, key.source_id}.changed_rows();
+}
+
+std::optional<version> row_statements::lock(const lock_key& key) {
+  return use{prepared(text::lock_row), key.type, key.source_id}.only_version();
+}
+
+bool row_statements::commit(const lock_key& key, version seen) {
+  return use{prepared(text::commit_version), key.type, key.source_id, seen.number}.changed_rows() ==
+         1;
+}
+
+void row_statements::count_failure(const lock_key& key) {
+  use{prepared(text::count_failure), key.type, key.source_id}.changed_rows();
+}
+
+std::optional<int> row_statements::last_migration() {
+  try {
+    use once{prepared(text::last_migration)};
+    (void)once.has_next_row();
+    return prepared(text::last_migration).getColumn(0).getInt();
+  } catch (const SQLite::Exception& thrown) {
+    if (thrown.getErrorCode() == SQLITE_ERROR) return {};
+    throw;
+  }
+}
+
+}  // namespace rowlock::detail

@@ -1,0 +1,67 @@
+// The statements on the lock table, on one connection.
+#ifndef ROWLOCK_SQLITE_ROW_STATEMENTS_HPP
+#define ROWLOCK_SQLITE_ROW_STATEMENTS_HPP
+
+#include <SQLiteCpp/Statement.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rowlock/refusal.hpp"
+#include "rowlock/store.hpp"
+#include "rowlock/table_name.hpp"
+
+namespace rowlock::detail {
+
+/// A row with the owner, which is not for everybody.
+struct found_row {
+  row_state state;
+  std::string owner;
+};
+
+/// The refusal of a row with a live lease.
+refusal held_by(const found_row& found);
+/// The refusal of a row that somebody may be writing.
+refusal busy_at(const lock_key& key);
+
+/// Each member runs one statement, once, to its end, and throws `SQLite::Exception`. They are
+/// prepared when first used. The database must outlive them.
+///
+/// Thread-safety: as the database's, one thread at a time.
+class row_statements {
+ public:
+  row_statements(SQLite::Database& database, table_name table);
+
+  std::optional<found_row> read(const lock_key& key);
+  std::vector<row_state> list();
+
+  /// The version of the grant.
+  std::optional<version> acquire(const acquire_request& request);
+  bool renew(const renew_request& request);
+  bool release(const release_request& request);
+
+  /// Creates the row, or unsets a lease that has run out.
+  void prepare(const lock_key& key);
+  /// The version at the lock; none when there is a live lease.
+  std::optional<version> lock(const lock_key& key);
+  /// False when the version is not `seen` any more, or somebody owns the row.
+  bool commit(const lock_key& key, version seen);
+  void count_failure(const lock_key& key);
+
+  /// The number of the last migration that was applied; none when there is no table of them.
+  std::optional<int> last_migration();
+
+ private:
+  SQLite::Statement& prepared(std::string_view plain);
+
+  SQLite::Database& database_;
+  table_name table_;
+  std::map<std::string_view, SQLite::Statement> prepared_;  // by the text before it was rendered
+};
+
+}  // namespace rowlock::detail
+
+#endif

@@ -1,0 +1,89 @@
+// What the result codes of SQLite mean to the caller.
+#include "sqlite/sqlite_errors.hpp"
+
+#include <sqlite3.h>
+
+#include <exception>
+
+#include "rowlock/error.hpp"
+#include "rowlock/retry.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+/// The low byte: applications may have turned extended codes on.
+int primary_code(const SQLite::Exception& thrown) noexcept {
+  return static_cast<int>(static_cast<unsigned>(thrown.getErrorCode()) & 0xFFU);
+}
+
+bool is_sqlite_conflict(const std::exception& thrown) {
+  const auto* const by_driver = dynamic_cast<const SQLite::Exception*>(&thrown);
+  return by_driver != nullptr && is_busy(*by_driver);
+}
+
+struct meaning {
+  errc kind;
+  const char* what;
+};
+
+meaning meaning_of(const SQLite::Exception& thrown) noexcept {
+  switch (primary_code(thrown)) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+      return {errc::unavailable,
+              "others kept the file for too long: try again, and keep transactions short"};
+    case SQLITE_READONLY:
+      return {errc::unavailable,
+              "the file cannot be written: check that it was not moved, and give this user write "
+              "permission to the file and its folder"};
+    case SQLITE_FULL:
+      return {errc::unavailable, "the disk is full: free some space"};
+    case SQLITE_IOERR:
+      return {errc::unavailable, "reading or writing the file failed: check the disk"};
+    case SQLITE_CANTOPEN:
+      return {errc::unavailable,
+              "the file, its -wal or its -shm cannot be opened: give this user permission to read "
+              "and write them and their folder"};
+    case SQLITE_NOMEM:
+      return {errc::unavailable, "there is not enough memory"};
+    case SQLITE_NOTADB:
+      return {errc::rejected, "the file is not a SQLite database: check the path"};
+    case SQLITE_CORRUPT:
+      return {errc::rejected, "the file is damaged: restore it from a backup"};
+    case SQLITE_ERROR:
+      return {errc::rejected, "a table or a column is missing"};
+    case SQLITE_AUTH:
+    case SQLITE_PERM:
+      return {errc::rejected, "the application's authorizer does not allow it"};
+    case SQLITE_CONSTRAINT:
+      return {errc::misuse, "a value breaks a rule of the table"};
+    default:
+      return {errc::unavailable, "SQLite failed"};
+  }
+}
+
+}  // namespace
+
+bool is_busy(const SQLite::Exception& thrown) noexcept {
+  return primary_code(thrown) == SQLITE_BUSY;
+}
+
+void throw_error(const SQLite::Exception& thrown, const std::string& where,
+                 const std::string& if_missing) {
+  const auto [kind, what] = meaning_of(thrown);
+  const std::string remedy = primary_code(thrown) == SQLITE_ERROR ? ": " + if_missing : "";
+  std::throw_with_nested(error{kind, where + ": " + what + remedy + " (" + thrown.what() + ")"});
+}
+
+void throw_if_in_doubt(const SQLite::Exception& thrown) {
+  if (primary_code(thrown) != SQLITE_IOERR) return;
+  std::throw_with_nested(error{errc::outcome_unknown,
+                               "the disk failed while the change was being made durable: look "
+                               "whether it is there, or ask again"});
+}
+
+void recognise_sqlite_conflicts() noexcept { recognise_conflicts(&is_sqlite_conflict); }
+
+}  // namespace rowlock::detail

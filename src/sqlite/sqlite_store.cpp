@@ -1,0 +1,172 @@
+// The port, on a SQLite file.
+#include "rowlock/sqlite_store.hpp"
+
+#include <SQLiteCpp/Database.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "rowlock/error.hpp"
+#include "sqlite/store_connection.hpp"
+
+namespace rowlock {
+
+class sqlite_store::impl : public detail::store_connection {
+ public:
+  using detail::store_connection::store_connection;
+};
+
+namespace {
+
+using detail::found_row;
+using detail::row_statements;
+
+/// The answer that needs no write; none where the row might be granted.
+std::optional<acquire_answer> refusal_of(const std::optional<found_row>& found,
+                                         const acquire_request& request) {
+  const auto& expected = request.expected;
+  if (!found) {
+    if (!expected) return {};
+    return acquire_answer{.status = acquire_status::stale};
+  }
+  const auto& row = found->state;
+  if (row.is_live() && found->owner == request.owner.text) return {};
+  const bool is_run_out = row.owned && !row.is_live();
+  if (expected && (row.version != *expected || is_run_out)) {
+    return acquire_answer{.status = acquire_status::stale, .version = row.version};
+  }
+  if (!row.is_live()) return {};
+  return acquire_answer{.status = acquire_status::held,
+                        .version = row.version,
+                        .holder = row.holder,
+                        .remaining = row.remaining};
+}
+
+acquire_answer acquire_one(row_statements& rows, const acquire_request& request) {
+  if (const auto granted = rows.acquire(request)) {
+    return {.status = acquire_status::granted, .version = granted};
+  }
+  // Busy, if it was not free for a moment and is now.
+  return refusal_of(rows.read(request.key), request).value_or(acquire_answer{});
+}
+
+/// Renewals and releases: the same but for the statement and the words. It writes first, because it
+/// mostly succeeds.
+template <class Request, class Answer>
+std::vector<Answer> change_all(detail::store_connection& connection,
+                               std::span<const Request> requests,
+                               bool (row_statements::*change)(const Request&), Answer changed) {
+  for (const auto& request : requests) check(request);
+  std::vector<Answer> answers(requests.size(), Answer::busy);
+  if (requests.empty()) return answers;
+  connection.take_turn([&](detail::file_turn& file) {
+    auto written = answers;
+    const bool was_our_turn = file.write(requests.size(), [&](row_statements& rows) {
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        written[i] = (rows.*change)(requests[i]) ? changed : Answer::lost;
+      }
+    });
+    if (was_our_turn) {
+      answers = written;
+      return;
+    }
+    file.read([&](row_statements& rows) {
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        const auto found = rows.read(requests[i].key);
+        const bool is_ours = found && found->owner == requests[i].owner.text &&
+                             found->state.version == requests[i].version;
+        answers[i] = is_ours ? Answer::busy : Answer::lost;
+      }
+    });
+  });
+  return answers;
+}
+
+std::vector<std::optional<row_state>> states_of(row_statements& rows,
+                                                std::span<const lock_key> keys) {
+  std::vector<std::optional<row_state>> states;
+  states.reserve(keys.size());
+  for (const auto& key : keys) {
+    auto found = rows.read(key);
+    states.push_back(found ? std::optional{std::move(found->state)} : std::nullopt);
+  }
+  return states;
+}
+
+}  // namespace
+
+sqlite_store::sqlite_store(std::string path, sqlite_options options)
+    : impl_{std::make_unique<impl>(std::move(path), std::move(options))} {}
+
+sqlite_store::sqlite_store(connect factory, sqlite_options options)
+    : impl_{std::make_unique<impl>(std::move(factory), std::move(options))} {}
+
+sqlite_store::~sqlite_store() = default;
+
+std::vector<acquire_answer> sqlite_store::acquire(std::span<const acquire_request> requests) {
+  for (const auto& request : requests) check(request);
+  std::vector<acquire_answer> answers(requests.size());
+  impl_->take_turn([&](detail::file_turn& file) {
+    std::vector<std::size_t> to_be_written;
+    const bool was_read = file.read([&](row_statements& rows) {
+      to_be_written.clear();
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        const auto found = rows.read(requests[i].key);
+        const auto refused = refusal_of(found, requests[i]);
+        if (!refused) to_be_written.push_back(i);
+        answers[i] = refused.value_or(acquire_answer{});
+        if (!refused && found) answers[i].version = found->state.version;
+      }
+    });
+    if (!was_read || to_be_written.empty()) return;
+
+    auto written = answers;
+    const bool was_our_turn = file.write(to_be_written.size(), [&](row_statements& rows) {
+      for (const auto i : to_be_written) written[i] = acquire_one(rows, requests[i]);
+    });
+    if (was_our_turn) answers = std::move(written);
+  });
+  return answers;
+}
+
+std::vector<renew_answer> sqlite_store::renew(std::span<const renew_request> requests) {
+  return change_all(*impl_, requests, &row_statements::renew, renew_answer::renewed);
+}
+
+std::vector<release_answer> sqlite_store::release(std::span<const release_request> requests) {
+  return change_all(*impl_, requests, &row_statements::release, release_answer::released);
+}
+
+std::vector<std::optional<row_state>> sqlite_store::read(std::span<const lock_key> keys) {
+  for (const auto& key : keys) check(key);
+  std::vector<std::optional<row_state>> states;
+  impl_->read([&](row_statements& rows) { states = states_of(rows, keys); });
+  return states;
+}
+
+std::vector<std::optional<row_state>> sqlite_store::prepare(std::span<const lock_key> keys) {
+  auto states = read(keys);
+  std::vector<lock_key> unfit;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!states[i] || (states[i]->owned && !states[i]->is_live())) unfit.push_back(keys[i]);
+  }
+  if (unfit.empty()) return states;
+
+  impl_->take_turn([&](detail::file_turn& file) {
+    const bool was_our_turn = file.write(unfit.size(), [&](row_statements& rows) {
+      for (const auto& key : unfit) rows.prepare(key);
+    });
+    if (!was_our_turn) return;
+    file.read([&](row_statements& rows) { states = states_of(rows, keys); });
+  });
+  return states;
+}
+
+std::vector<row_state> sqlite_store::list() {
+  std::vector<row_state> rows_found;
+  impl_->read([&](row_statements& rows) { rows_found = rows.list(); });
+  return rows_found;
+}
+
+}  // namespace rowlock
