@@ -1,0 +1,156 @@
+// rowlock_bench: what one lock costs, on each store.
+#include <benchmark/benchmark.h>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rowlock/lock_table.hpp"
+#include "subject.hpp"
+
+namespace rowlock::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What all threads of a benchmark share, as the threads of one service would.
+struct service {
+  explicit service(std::unique_ptr<subject> made)
+      : database{std::move(made)}, locks{database->locks()} {}
+
+  std::unique_ptr<subject> database;
+  lock_table locks;
+};
+
+/// One service for all benchmarks on a database, made when the first of them runs: those that are
+/// filtered out need no server.
+class lazy_service {
+ public:
+  explicit lazy_service(std::unique_ptr<subject> (*make)()) : make_{make} {}
+  service& get() {
+    const std::lock_guard lock{mutex_};
+    if (!made_) made_ = std::make_unique<service>(make_());
+    return *made_;
+  }
+
+ private:
+  std::unique_ptr<subject> (*make_)();
+  std::mutex mutex_;
+  std::unique_ptr<service> made_;  // guarded by mutex_
+};
+
+/// Threads do not compete: each has a key of its own.
+lock_key key_of(const benchmark::State& state, const std::string& purpose) {
+  return {.type = purpose, .source_id = std::to_string(state.thread_index())};
+}
+
+acquire_request request_for(const lock_key& key) {
+  return {.key = key, .owner = make_owner_id(), .holder = "bench", .ttl = 60s};
+}
+
+bool release(store& locks, const acquire_request& granted, version token) {
+  const release_request request{.key = granted.key, .owner = granted.owner, .version = token};
+  return locks.release({&request, 1}).front() == release_answer::released;
+}
+
+/// The store port: two statements.
+void acquire_and_release(benchmark::State& state, service& measured) {
+  auto& locks = measured.database->locks();
+  const auto key = key_of(state, "pair");
+  for (auto _ : state) {
+    const auto request = request_for(key);
+    const auto answer = locks.acquire({&request, 1}).front();
+    if (answer.status != acquire_status::granted || !release(locks, request, *answer.version)) {
+      throw std::runtime_error{"not granted, or not released"};
+    }
+  }
+}
+
+/// The same through the interface that users have, with its deadlines and its keeper.
+void with_lock(benchmark::State& state, service& measured) {
+  const auto key = key_of(state, "with_lock");
+  for (auto _ : state) {
+    if (!measured.locks.with_lock(key, [] {}).kept())
+      throw std::runtime_error{"not acquired, or not kept"};
+  }
+}
+
+/// An attempt on a key that somebody holds.
+void refused_acquire(benchmark::State& state, service& measured) {
+  auto& locks = measured.database->locks();
+  const auto key = key_of(state, "refused");
+  const auto holder = request_for(key);
+  const auto held = locks.acquire({&holder, 1}).front();
+  if (held.status != acquire_status::granted)
+    throw std::runtime_error{"the holder was not granted"};
+  for (auto _ : state) {
+    const auto request = request_for(key);
+    if (locks.acquire({&request, 1}).front().status != acquire_status::held) {
+      throw std::runtime_error{"not refused"};
+    }
+  }
+  release(locks, holder, *held.version);
+}
+
+/// Begin, lock, commit.
+void with_row_lock(benchmark::State& state, service& measured) {
+  const auto lock = measured.database->connect();
+  const auto key = key_of(state, "with_row_lock");
+  for (auto _ : state) {
+    if (!lock(key)) throw std::runtime_error{"not locked"};
+  }
+}
+
+using body = void (*)(benchmark::State&, service&);
+
+/// A benchmark that throws is reported as failed, and noted in `any_failed`.
+void add(const std::string& name, body measure, lazy_service& where,
+         const std::vector<int>& threads, std::atomic<bool>& any_failed) {
+  const auto run = [&where, &any_failed, measure](benchmark::State& state) {
+    try {
+      measure(state, where.get());
+      state.SetItemsProcessed(state.iterations());
+    } catch (const std::exception& problem) {
+      any_failed = true;
+      state.SkipWithError(problem.what());
+    }
+  };
+  auto* added = benchmark::RegisterBenchmark(name.c_str(), run);
+  // Most of the time is spent waiting for a disk or a server.
+  added->UseRealTime()->Unit(benchmark::kMicrosecond);
+  for (const int count : threads) added->Threads(count);
+}
+
+}  // namespace
+}  // namespace rowlock::bench
+
+int main(int argc, char** argv) {
+  using namespace rowlock::bench;
+  lazy_service memory{make_memory_subject};
+  lazy_service sqlite{make_sqlite_subject};
+  lazy_service postgres{make_postgres_subject};
+
+  const std::vector<std::pair<std::string, body>> measured{
+      {"acquire_and_release", acquire_and_release},
+      {"with_lock", with_lock},
+      {"refused_acquire", refused_acquire},
+      {"with_row_lock", with_row_lock}};
+  std::atomic<bool> any_failed = false;
+  for (const auto& [name, measure] : measured) {
+    add("memory/" + name, measure, memory, {1}, any_failed);
+    add("sqlite/" + name, measure, sqlite, {1}, any_failed);
+    add("postgres/" + name, measure, postgres, {1, 8, 32}, any_failed);
+  }
+
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 64;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return any_failed ? 1 : 0;
+}

@@ -1,0 +1,41 @@
+// A database with a lock table, to be measured.
+#ifndef ROWLOCK_BENCH_SUBJECT_HPP
+#define ROWLOCK_BENCH_SUBJECT_HPP
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "rowlock/lock_key.hpp"
+#include "rowlock/store.hpp"
+
+namespace rowlock::bench {
+
+/// Locks the row of a key in a transaction of its own that does nothing else; false when refused.
+using row_locker = std::function<bool(const lock_key& key)>;
+
+/// Created empty, removed with the object.
+///
+/// Thread-safety: all members may be called from any thread.
+class subject {
+ public:
+  subject() = default;
+  subject(const subject&) = delete;
+  subject& operator=(const subject&) = delete;
+  virtual ~subject() = default;
+
+  virtual store& locks() = 0;
+  /// With a connection of its own, for one thread.
+  virtual row_locker connect() = 0;
+};
+
+std::unique_ptr<subject> make_memory_subject();
+/// A file in a temporary folder (TMPDIR decides on which disk).
+std::unique_ptr<subject> make_sqlite_subject();
+/// A schema on the server that the environment variable ROWLOCK_TEST_POSTGRES names; throws
+/// std::runtime_error if it names none.
+std::unique_ptr<subject> make_postgres_subject();
+
+}  // namespace rowlock::bench
+
+#endif

@@ -1,0 +1,26 @@
+// What the command line asked for, once it has been read.
+#ifndef ROWLOCK_CLI_ACTION_HPP
+#define ROWLOCK_CLI_ACTION_HPP
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace rowlock::cli {
+
+/// Does it, and returns the exit code. Throws `error` and `command_error`.
+using action = std::function<int()>;
+
+// Each adds one subcommand to `app`. When it is the one on the command line, `chosen` is set.
+void add_migrate(CLI::App& app, action& chosen);
+void add_list(CLI::App& app, action& chosen);
+/// `command` is what stands after `--`; it must outlive the action.
+void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen);
+
+}  // namespace rowlock::cli
+
+#endif

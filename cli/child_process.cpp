@@ -1,0 +1,153 @@
+// Starts, signals and reaps the command.
+#include "cli/child_process.hpp"
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+#include "cli/command_path.hpp"
+#include "cli/exit_codes.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+/// Everything that the forked process needs, made before the fork.
+struct start {
+  const char* path;
+  std::vector<char*> arguments;
+  std::vector<char*> arguments_of_shell;
+  std::vector<char*> environment;
+  sigset_t mask;
+  pid_t parent;
+  int link;
+  int parents_link;
+};
+
+/// exec takes `char*` by tradition and does not write there.
+char* as_exec_wants(const std::string& text) {
+  return const_cast<char*>(text.c_str());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const auto& text : texts) pointers.push_back(as_exec_wants(text));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// The other threads do not exist in the forked process, but the locks they had are still locked:
+/// only calls that POSIX allows in a signal handler.
+[[noreturn]] void become(const start& how) {
+  close(how.parents_link);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != how.parent) _exit(exit_code::not_runnable);  // it ended before prctl
+  char go = 0;
+  ssize_t received = -1;
+  do {
+    received = read(how.link, &go, 1);
+  } while (received == -1 && errno == EINTR);
+  if (received != 1) _exit(exit_code::not_runnable);
+
+  pthread_sigmask(SIG_SETMASK, &how.mask, nullptr);
+  execve(how.path, how.arguments.data(), how.environment.data());
+  // A script without a first line that says what runs it is for the shell.
+  if (errno == ENOEXEC) {
+    execve("/bin/sh", how.arguments_of_shell.data(), how.environment.data());
+  }
+  const int reason = errno;
+  [[maybe_unused]] const auto written = write(how.link, &reason, sizeof reason);
+  _exit(exit_code::not_runnable);
+}
+
+}  // namespace
+
+std::vector<std::string> environment_with(const std::vector<std::string>& added) {
+  const auto name_of = [](std::string_view variable) {
+    return variable.substr(0, variable.find('='));
+  };
+  std::vector<std::string> all = added;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    bool is_replaced = false;
+    for (const auto& other : added) is_replaced |= name_of(other) == name_of(*variable);
+    if (!is_replaced) all.emplace_back(*variable);
+  }
+  return all;
+}
+
+child_process::child_process(const command& to_run, const sigset_t& mask)
+    : name_{to_run.arguments.front()} {
+  std::array<int, 2> ends{};
+  const int made = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data());
+  link_ = file_descriptor{made == 0 ? ends[0] : -1, "socketpair"};
+  const file_descriptor childs_link{ends[1], "socketpair"};
+  start_process(to_run, mask, childs_link.number());
+}
+
+void child_process::start_process(const command& to_run, const sigset_t& mask, int childs_link) {
+  start how{.path = to_run.path.c_str(),
+            .arguments = pointers_to(to_run.arguments),
+            .arguments_of_shell = pointers_to(to_run.arguments),
+            .environment = pointers_to(to_run.environment),
+            .mask = mask,
+            .parent = getpid(),
+            .link = childs_link,
+            .parents_link = link_.number()};
+  // sh path argument..., for name argument...
+  const std::string shell = "sh";
+  how.arguments_of_shell.front() = as_exec_wants(to_run.path);
+  how.arguments_of_shell.insert(how.arguments_of_shell.begin(), as_exec_wants(shell));
+
+  pid_ = fork();
+  if (pid_ == 0) become(how);
+  if (pid_ == -1) {
+    throw command_error{exit_code::not_runnable,
+                        name_ + ": cannot be run: " + std::generic_category().message(errno)};
+  }
+}
+
+child_process::~child_process() {
+  if (pid_ == -1) return;
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) == -1 && errno == EINTR) {
+  }
+}
+
+void child_process::begin() {
+  const char go = 1;
+  ::send(link_.number(), &go, 1, MSG_NOSIGNAL);
+  int reason = 0;
+  const auto received = recv(link_.number(), &reason, sizeof reason, MSG_WAITALL);
+  link_.reset();
+  if (received != sizeof reason) return;  // closed by exec
+  throw command_error{exit_code::not_runnable,
+                      name_ + ": cannot be run: " + std::generic_category().message(reason)};
+}
+
+std::optional<int> child_process::ended() {
+  int status = 0;
+  const pid_t reaped = waitpid(pid_, &status, WNOHANG);
+  if (reaped == -1) throw std::system_error{errno, std::generic_category(), "waitpid"};
+  if (reaped == 0) return {};
+  pid_ = -1;
+  return WIFSIGNALED(status) ? exit_code::ended_by_signal(WTERMSIG(status)) : WEXITSTATUS(status);
+}
+
+// It is ours until it is reaped, so its number cannot be somebody else's.
+void child_process::send(int number) const { kill(pid_, number); }
+
+bool child_process::was_sent_too(const signalfd_siginfo& ours) const {
+  if (ours.ssi_code != SI_KERNEL) return false;
+  // When a terminal goes away, only the leader of its session is told.
+  if (ours.ssi_signo == SIGHUP && getsid(0) == getpid()) return false;
+  return getpgid(pid_) == getpgrp();
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,52 @@
+// Opens the store that a URL names.
+#ifndef ROWLOCK_CLI_DATABASE_URL_HPP
+#define ROWLOCK_CLI_DATABASE_URL_HPP
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rowlock/migration.hpp"
+#include "rowlock/store.hpp"
+#include "rowlock/table_name.hpp"
+
+namespace rowlock {
+
+/// One of
+///
+///   sqlite:///absolute/path.db                  %XX stands for a byte; `?` and `#` must be written
+///   so postgresql://host/database, postgres://...  libpq's own URIs, handed on as they are
+///   host=... dbname=...                         libpq's keyword strings, likewise
+///
+/// The text may hold a password: no message shows it.
+class database_url {
+ public:
+  enum class engine { sqlite, postgresql };
+
+  /// Throws `error` (misuse) that says what is wrong. Looks at the text alone: nothing is opened.
+  database_url(std::string_view text);  // NOLINT(google-explicit-constructor)
+  database_url(const std::string& text) : database_url{std::string_view{text}} {}  // NOLINT
+  database_url(const char* text) : database_url{std::string_view{text}} {}         // NOLINT
+
+  [[nodiscard]] engine which() const noexcept { return which_; }
+  /// The file's path, or libpq's connection string.
+  [[nodiscard]] const std::string& target() const noexcept { return target_; }
+
+ private:
+  engine which_;
+  std::string target_;
+};
+
+/// The store with its default options. Nothing is opened yet.
+std::unique_ptr<store> open_store(const database_url& url, const table_name& table = {});
+
+/// Applies what is missing and returns it. Throws `error`.
+std::vector<migration> migrate(const database_url& url, const table_name& table = {});
+
+/// All migrations for this kind of database, in order.
+std::vector<migration> migrations_for(const database_url& url, const table_name& table = {});
+
+}  // namespace rowlock
+
+#endif

@@ -1,0 +1,67 @@
+// Reading and showing durations.
+#include "cli/duration.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds longest = std::chrono::hours{24 * 365};
+
+struct unit {
+  std::string_view name;
+  milliseconds length;
+};
+constexpr std::array units{
+    unit{"ms", milliseconds{1}},        unit{"s", std::chrono::seconds{1}},
+    unit{"m", std::chrono::minutes{1}}, unit{"h", std::chrono::hours{1}},
+    unit{"d", std::chrono::hours{24}},
+};
+
+}  // namespace
+
+milliseconds parse_duration(std::string_view option, std::string_view text) {
+  const auto refuse = [&](const std::string& why) {
+    return error{errc::misuse, std::string{option} + " '" + std::string{text} + "' " + why};
+  };
+  const std::string wanted =
+      "is not a duration: write a whole number and a unit, such as 500ms, 30s, 5m, 2h or 1d";
+  const std::string too_long = "is longer than 365d";
+
+  milliseconds::rep number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, number);
+  if (failure == std::errc::result_out_of_range) throw refuse(too_long);
+  if (failure != std::errc{} || number < 0) throw refuse(wanted);
+  const std::string_view name{rest, static_cast<std::size_t>(end - rest)};
+  if (name.empty()) throw refuse("has no unit: write " + std::string{text} + "s for seconds");
+  for (const unit& known : units) {
+    if (name != known.name) continue;
+    if (number > longest / known.length) throw refuse(too_long);
+    return number * known.length;
+  }
+  throw refuse(wanted);
+}
+
+std::string show_duration(std::chrono::microseconds shown) {
+  using std::chrono::duration_cast;
+  if (shown < std::chrono::minutes{1}) {
+    const auto tenths = duration_cast<milliseconds>(shown).count() / 100;
+    return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + 's';
+  }
+  const auto minutes = duration_cast<std::chrono::minutes>(shown);
+  if (minutes < std::chrono::hours{1}) {
+    const auto seconds = duration_cast<std::chrono::seconds>(shown - minutes);
+    return std::to_string(minutes.count()) + "m " + std::to_string(seconds.count()) + 's';
+  }
+  const auto hours = duration_cast<std::chrono::hours>(shown);
+  return std::to_string(hours.count()) + "h " + std::to_string((minutes - hours).count()) + 'm';
+}
+
+}  // namespace rowlock::cli

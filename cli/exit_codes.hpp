@@ -1,0 +1,39 @@
+// What the command's own exit codes mean. The help text lists them.
+#ifndef ROWLOCK_CLI_EXIT_CODES_HPP
+#define ROWLOCK_CLI_EXIT_CODES_HPP
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::cli::exit_code {
+
+inline constexpr int success = 0;
+inline constexpr int usage = 64;
+inline constexpr int unavailable = 69;
+inline constexpr int outcome_unknown = 70;
+inline constexpr int output_failed = 74;
+inline constexpr int not_acquired = 75;
+inline constexpr int lost = 76;
+inline constexpr int not_runnable = 126;
+inline constexpr int not_found = 127;
+
+/// As shells say it.
+constexpr int ended_by_signal(int number) { return 128 + number; }
+
+/// One code for "not now" and "not until somebody changes something": a script that calls us can do
+/// nothing about either, and the message tells people which it is.
+constexpr int of(errc kind) {
+  switch (kind) {
+    case errc::unavailable:
+    case errc::rejected:
+      return unavailable;
+    case errc::outcome_unknown:
+      return outcome_unknown;
+    case errc::misuse:
+      return usage;
+  }
+  return outcome_unknown;
+}
+
+}  // namespace rowlock::cli::exit_code
+
+#endif

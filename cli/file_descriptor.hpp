@@ -1,0 +1,41 @@
+// Owns a file descriptor.
+#ifndef ROWLOCK_CLI_FILE_DESCRIPTOR_HPP
+#define ROWLOCK_CLI_FILE_DESCRIPTOR_HPP
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace rowlock::cli {
+
+class file_descriptor {
+ public:
+  file_descriptor() = default;
+  /// Takes what a system call returned: throws `std::system_error` for -1.
+  file_descriptor(int number, const char* call) : number_{number} {
+    if (number == -1) throw std::system_error{errno, std::generic_category(), call};
+  }
+  file_descriptor(file_descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
+  file_descriptor& operator=(file_descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  file_descriptor(const file_descriptor&) = delete;
+  file_descriptor& operator=(const file_descriptor&) = delete;
+  ~file_descriptor() { reset(); }
+
+  [[nodiscard]] int number() const noexcept { return number_; }
+
+  void reset() noexcept {
+    if (number_ != -1) ::close(std::exchange(number_, -1));
+  }
+
+ private:
+  int number_ = -1;
+};
+
+}  // namespace rowlock::cli
+
+#endif

@@ -1,0 +1,36 @@
+// Listens for signals while another thread waits for the lock.
+#include "cli/interruptible_wait.hpp"
+
+#include <poll.h>
+
+#include <array>
+
+namespace rowlock::cli {
+
+interruptible_wait::interruptible_wait(signal_queue& signals)
+    : signals_{signals}, listener_{[this] { listen(); }} {}
+
+interruptible_wait::~interruptible_wait() { end(); }
+
+std::optional<int> interruptible_wait::end() {
+  done_.raise();
+  if (listener_.joinable()) listener_.join();
+  return came_;
+}
+
+void interruptible_wait::listen() {
+  std::array<pollfd, 2> events{
+      {{signals_.descriptor(), POLLIN, 0}, {done_.descriptor(), POLLIN, 0}}};
+  for (;;) {
+    poll(events.data(), events.size(), -1);
+    while (const auto came = signals_.next()) {
+      if (came->ssi_signo == SIGCHLD) continue;  // of a process that was there before us
+      came_ = static_cast<int>(came->ssi_signo);
+      stop_.request_stop();
+      return;
+    }
+    if (events[1].revents != 0) return;
+  }
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,41 @@
+// Lets a signal end the wait for the lock.
+#ifndef ROWLOCK_CLI_INTERRUPTIBLE_WAIT_HPP
+#define ROWLOCK_CLI_INTERRUPTIBLE_WAIT_HPP
+
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "cli/signal_queue.hpp"
+#include "cli/wakeup.hpp"
+
+namespace rowlock::cli {
+
+/// Reads `signals` in a thread of its own until `end()`; the first one requests a stop.
+///
+/// Thread-safety: one thread at a time.
+class interruptible_wait {
+ public:
+  explicit interruptible_wait(signal_queue& signals);
+  interruptible_wait(const interruptible_wait&) = delete;
+  interruptible_wait& operator=(const interruptible_wait&) = delete;
+  ~interruptible_wait();
+
+  [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
+
+  /// Gives the signals back to the caller, and says which one came meanwhile.
+  std::optional<int> end();
+
+ private:
+  void listen();
+
+  signal_queue& signals_;
+  std::stop_source stop_;
+  wakeup done_;
+  std::optional<int> came_;  // written by listener_, read after its end
+  std::thread listener_;     // last: it uses all of the above
+};
+
+}  // namespace rowlock::cli
+
+#endif

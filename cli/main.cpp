@@ -1,0 +1,116 @@
+// The rowlock command: reads the command line, and turns faults into messages and exit codes.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/action.hpp"
+#include "cli/command_path.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/say.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+constexpr auto program_help = R"(
+Exit codes: 0, or 64 for wrong usage, 69 when the database is unavailable or refused us, 70 when it is
+not known what happened, 74 when the output could not be written. `run` has more of them.
+
+A URL is sqlite:///absolute/path, or whatever libpq takes: postgresql://user@host/database, or keywords
+such as 'host=db dbname=shop'. Passwords are better kept in ~/.pgpass or PGPASSWORD than in a command
+line, which everybody on the machine can read.
+
+Example:
+  rowlock migrate sqlite:///tmp/locks.db
+  rowlock run sqlite:///tmp/locks.db --type cron --source nightly -- sh -c 'echo $ROWLOCK_TOKEN')";
+
+int wrong_usage(const CLI::App& app, const std::string& what) {
+  const auto chosen = app.get_subcommands();
+  const std::string subcommand = chosen.empty() ? "" : ' ' + chosen.front()->get_name();
+  say(what + "; see rowlock" + subcommand + " --help");
+  return exit_code::usage;
+}
+
+/// Without the arguments themselves, which may be a part of a URL with a password.
+std::string what_is_extra(const CLI::App& app) {
+  for (const auto& extra : app.remaining(true)) {
+    if (extra.starts_with("-")) return "unknown option " + extra.substr(0, extra.find('='));
+  }
+  return app.got_subcommand("run") ? "an argument too many: the command to run stands after --"
+                                   : "an argument too many";
+}
+
+/// The message alone: the category's words are in the exit code.
+std::string message_of(const error& fault) {
+  std::string message = fault.what();
+  const std::string category = ": " + fault.code().message();
+  if (message.ends_with(category)) message.resize(message.size() - category.size());
+  return message;
+}
+
+int perform(const action& chosen) {
+  try {
+    return chosen();
+  } catch (const command_error& fault) {
+    say(fault.what());
+    return fault.exit_code();
+  } catch (const error& fault) {
+    say(message_of(fault));
+    return exit_code::of(fault.kind());
+  } catch (const std::exception& fault) {
+    say(fault.what());
+    return exit_code::outcome_unknown;
+  }
+}
+
+int run_main(std::vector<std::string> arguments) {
+  // Ours, up to the first `--`; what follows is the command, handed on as it is.
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  const std::vector<std::string> command{mark == arguments.end() ? mark : mark + 1,
+                                         arguments.end()};
+  arguments.erase(mark, arguments.end());
+
+  action chosen;
+  CLI::App app{"Locks that are rows in your SQL database", "rowlock"};
+  app.set_version_flag("--version", "rowlock " ROWLOCK_VERSION);
+  app.require_subcommand(1);
+  app.footer(program_help);
+  add_migrate(app, chosen);
+  add_run(app, command, chosen);
+  add_list(app, chosen);
+  try {
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+    app.parse(std::move(arguments));
+  } catch (const CLI::Success& asked_for_text) {
+    return app.exit(asked_for_text);
+  } catch (const CLI::ExtrasError&) {
+    return wrong_usage(app, what_is_extra(app));
+  } catch (const CLI::ParseError& wrong) {
+    return wrong_usage(app, wrong.what());
+  }
+  if (!command.empty() && !app.got_subcommand("run")) {
+    return wrong_usage(app, "only run takes a command after --");
+  }
+  return perform(chosen);
+}
+
+}  // namespace
+
+}  // namespace rowlock::cli
+
+int main(int argc, char** argv) try {
+  using namespace rowlock::cli;
+  int code = run_main({argv + std::min(argc, 1), argv + argc});
+  if (!std::cout.flush()) {
+    say("the standard output could not be written");
+    if (code == exit_code::success) code = exit_code::output_failed;
+  }
+  return code;
+} catch (...) {  // not even a message could be written
+  return rowlock::cli::exit_code::outcome_unknown;
+}

@@ -1,0 +1,167 @@
+// rowlock run: a command that runs only while the key is ours.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/action.hpp"
+#include "cli/command_path.hpp"
+#include "cli/database_url.hpp"
+#include "cli/duration.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/interruptible_wait.hpp"
+#include "cli/release_witness.hpp"
+#include "cli/say.hpp"
+#include "cli/signal_queue.hpp"
+#include "cli/supervise.hpp"
+#include "cli/table_options.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/lock_table.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+struct run_options {
+  table_options where;
+  lock_key key;
+  std::string ttl = "30s";
+  std::string wait = "0s";
+  std::string grace = "10s";
+  std::string holder;
+};
+
+/// Makes `with_lock` count a failure.
+struct failed_command {
+  int exit_code;
+};
+
+retry_policy wait_policy(const std::string& wait) {
+  return wait == "forever" ? wait_forever() : wait_for(parse_duration("--wait", wait));
+}
+
+std::string in_words(const refusal& refused) {
+  std::ostringstream message;
+  message << refused;
+  return message.str();
+}
+
+/// The command's own exit code, unless its lock turned out not to have lasted as long as it.
+int final_exit_code(release_witness::release_seen end, int of_command, const run_options& options) {
+  using release_seen = release_witness::release_seen;
+  const std::string key = options.key.type + '/' + options.key.source_id;
+  if (end == release_seen::none || end == release_seen::lost) {
+    say(key + " was lost before the command ended: others may have run at the same time");
+    return exit_code::lost;
+  }
+  if (end == release_seen::uncertain) {
+    say(key + " could not be released yet; it frees itself within " + options.ttl);
+  }
+  return of_command;
+}
+
+int run_now(const run_options& options, const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    throw error{errc::misuse,
+                "no command to run: write it after --, as in ... -- sync-invoices -v"};
+  }
+  const table_name table{options.where.table};
+  const database_url url{options.where.url};
+  const lock_options for_locks{.ttl = parse_duration("--ttl", options.ttl),
+                               .holder = options.holder};
+  const auto grace = parse_duration("--grace", options.grace);
+  acquire_options for_this{.wait = wait_policy(options.wait)};
+  command to_run{
+      .path = find_command(arguments.front()), .arguments = arguments, .environment = {}};
+
+  signal_queue signals;
+  interruptible_wait waiting{signals};
+  for_this.wait.stop = waiting.stop();
+  const auto rows = open_store(url, table);
+  release_witness witnessed{*rows};
+  const auto run_under = [&](const lease& held) {
+    if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
+    to_run.environment = environment_with({"ROWLOCK_TYPE=" + options.key.type,
+                                           "ROWLOCK_SOURCE=" + options.key.source_id,
+                                           "ROWLOCK_TOKEN=" + std::to_string(held.token().number)});
+    const int code = supervise(held, to_run, signals, grace);
+    if (code != exit_code::success) throw failed_command{code};
+    return code;
+  };
+
+  int code = exit_code::success;
+  try {
+    lock_table locks{witnessed, for_locks};
+    const auto ran = locks.with_lock(options.key, run_under, for_this);
+    if (!ran.acquired()) {
+      if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
+      say(in_words(ran.refusal()));
+      return exit_code::not_acquired;
+    }
+    code = *ran;
+  } catch (const failed_command& failed) {
+    code = failed.exit_code;
+  }
+  // The lock_table is gone: a release that was put off has had its time.
+  return final_exit_code(witnessed.seen(), code, options);
+}
+
+constexpr auto more_help = R"(
+The command runs only if the key could be had, with ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in
+its environment. The token is a number greater than that of every holder before: systems outside the
+database can use it to refuse latecomers. The lease is renewed until the command ends. SIGINT, SIGTERM,
+SIGHUP and SIGQUIT are passed on to the command. Signals reach the command, not what it starts: in a
+shell script, exec the program that does the work.
+
+Without --wait the key is asked for once. Durations: 500ms, 30s, 5m, 2h, 1d.
+
+Exit codes: that of the command, 128 + n if signal n ended it, or
+   64  wrong usage
+   69  the database is unavailable, or refused us: the message says what to do
+   70  it is not known what happened: the connection broke at the wrong moment
+   75  not acquired: the message says who holds the key
+   76  the key was lost while the command ran; it got SIGTERM, and SIGKILL after the grace time
+  126  the command cannot be run
+  127  the command was not found
+
+Examples:
+  rowlock run sqlite:///var/lib/shop/locks.db --type cron --source nightly -- /usr/bin/sync-invoices
+  rowlock run postgresql://app@db/shop --type invoice --source 42 --wait 1m -- sh -c 'exec pay 42')";
+
+/// The command is not CLI11's business, which would read brackets in it as lists, so it must be
+/// told.
+class run_formatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return "Usage: rowlock run URL --type TYPE --source SOURCE [OPTIONS] -- COMMAND "
+           "[ARGUMENT...]\n";
+  }
+};
+
+}  // namespace
+
+void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen) {
+  const auto options = std::make_shared<run_options>();
+  CLI::App* run = app.add_subcommand("run", "Run a command only while a key is ours");
+  options->where.add_to(*run);
+  const auto add = [run](const char* name, std::string& value, const char* type, const char* text) {
+    return run->add_option(name, value, text)->type_name(type);
+  };
+  add("--type", options->key.type, "TYPE", "What kind of thing is locked")->required();
+  add("--source", options->key.source_id, "SOURCE", "Which one of them")->required();
+  add("--ttl", options->ttl, "DURATION", "How long the key stays taken should we die")
+      ->capture_default_str();
+  add("--wait", options->wait, "DURATION", "How long to wait for the key, or: forever")
+      ->capture_default_str();
+  add("--grace", options->grace, "DURATION", "From SIGTERM to SIGKILL when the key was lost")
+      ->capture_default_str();
+  add("--holder", options->holder, "LABEL", "Who we are, for people; host:pid if not given");
+  run->formatter(std::make_shared<run_formatter>());
+  run->footer(more_help);
+  run->callback([options, &command, &chosen] {
+    chosen = [options, &command] { return run_now(*options, command); };
+  });
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,41 @@
+// Blocks signals and reads them from a descriptor.
+#include "cli/signal_queue.hpp"
+
+#include <unistd.h>
+
+namespace rowlock::cli {
+
+namespace {
+
+bool is_ignored(int number) {
+  struct sigaction present {};
+  sigaction(number, nullptr, &present);
+  return present.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+signal_queue::signal_queue() {
+  // Whoever started us may ignore it, and then the kernel would throw the command's exit code away.
+  struct sigaction normal {};
+  normal.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &normal, nullptr);
+
+  sigset_t queued;
+  sigemptyset(&queued);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) {
+    if (!is_ignored(number)) sigaddset(&queued, number);
+  }
+  sigset_t blocked = queued;
+  sigaddset(&blocked, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &blocked, &original_mask_);
+  queue_ = file_descriptor{signalfd(-1, &queued, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"};
+}
+
+std::optional<signalfd_siginfo> signal_queue::next() {
+  signalfd_siginfo came{};
+  if (read(queue_.number(), &came, sizeof came) != sizeof came) return {};
+  return came;
+}
+
+}  // namespace rowlock::cli

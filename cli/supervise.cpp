@@ -1,0 +1,106 @@
+// Waits for signals, the end of the command and the loss of the lease, all at once.
+#include "cli/supervise.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <sstream>
+#include <stop_token>
+#include <system_error>
+
+#include "cli/duration.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/say.hpp"
+#include "cli/wakeup.hpp"
+#include "rowlock/boot_clock.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+/// What happens to the command once its lease is lost.
+class eviction {
+ public:
+  eviction(const child_process& evicted, std::chrono::milliseconds grace)
+      : evicted_{evicted}, grace_{grace} {}
+
+  [[nodiscard]] bool has_begun() const { return step_ != step::none; }
+
+  void begin(const lock_key& key) {
+    step_ = step::asked;
+    kill_at_ = boot_clock::now() + grace_;
+    std::ostringstream message;
+    message << "lost " << key
+            << " while the command was running: sent it SIGTERM, SIGKILL follows in "
+            << show_duration(grace_);
+    say(message.str());
+    evicted_.send(SIGTERM);
+  }
+
+  void go_on() {
+    if (step_ != step::asked || boot_clock::now() < kill_at_) return;
+    step_ = step::forced;
+    evicted_.send(SIGKILL);
+  }
+
+  /// For poll(): milliseconds until there is something to do, -1 for never.
+  [[nodiscard]] int timeout() const {
+    if (step_ != step::asked) return -1;
+    using std::chrono::milliseconds;
+    const auto left = std::chrono::ceil<milliseconds>(kill_at_ - boot_clock::now()).count();
+    return static_cast<int>(
+        std::clamp<milliseconds::rep>(left, 0, std::numeric_limits<int>::max()));
+  }
+
+ private:
+  enum class step { none, asked, forced };
+
+  const child_process& evicted_;
+  const std::chrono::milliseconds grace_;
+  step step_ = step::none;
+  boot_clock::time_point kill_at_;
+};
+
+void pass_on(signal_queue& signals, const child_process& child) {
+  while (const auto came = signals.next()) {
+    if (came->ssi_signo == SIGCHLD || child.was_sent_too(*came)) continue;
+    child.send(static_cast<int>(came->ssi_signo));
+  }
+}
+
+}  // namespace
+
+int supervise(const lease& held, const command& to_run, signal_queue& signals,
+              std::chrono::milliseconds grace) {
+  child_process child{to_run, signals.original_mask()};
+  // A signal of the terminal may have come before there was a process to get it too. From here on
+  // there is one, so what comes later need not be questioned.
+  while (const auto came = signals.next()) {
+    if (came->ssi_signo != SIGCHLD) {
+      return exit_code::ended_by_signal(static_cast<int>(came->ssi_signo));
+    }
+  }
+  child.begin();
+
+  wakeup lost;
+  const std::stop_callback on_loss{held.lost(), [&lost] { lost.raise(); }};
+  eviction evicted{child, grace};
+  std::array<pollfd, 2> events{{{signals.descriptor(), POLLIN, 0}, {lost.descriptor(), POLLIN, 0}}};
+  for (;;) {
+    if (const auto code = child.ended()) return *code;
+    if (poll(events.data(), events.size(), evicted.timeout()) == -1 && errno != EINTR) {
+      throw std::system_error{errno, std::generic_category(), "poll"};
+    }
+    pass_on(signals, child);
+    if (!evicted.has_begun() && events[1].revents != 0) {
+      events[1].fd = -1;  // seen: poll() ignores it from now on
+      evicted.begin(held.key());
+    }
+    evicted.go_on();
+  }
+}
+
+}  // namespace rowlock::cli

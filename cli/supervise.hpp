@@ -1,0 +1,21 @@
+// Runs a command under a lease: to its end, or to the end of the lease.
+#ifndef ROWLOCK_CLI_SUPERVISE_HPP
+#define ROWLOCK_CLI_SUPERVISE_HPP
+
+#include <chrono>
+
+#include "cli/child_process.hpp"
+#include "cli/signal_queue.hpp"
+#include "rowlock/lease.hpp"
+
+namespace rowlock::cli {
+
+/// Returns the command's exit code, or 128 + n when signal n ended it or came before it began.
+/// Passes signals on to it. When the lease is lost, says so, sends SIGTERM, and SIGKILL after
+/// `grace`. Throws `command_error`.
+int supervise(const lease& held, const command& to_run, signal_queue& signals,
+              std::chrono::milliseconds grace);
+
+}  // namespace rowlock::cli
+
+#endif

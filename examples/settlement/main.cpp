@@ -1,0 +1,112 @@
+// settlement: worker processes settle invoices, one is killed, and the database proves that no
+// money was lost and none was made.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "interruption.hpp"
+#include "proof.hpp"
+#include "report.hpp"
+#include "scoreboard.hpp"
+#include "scratch_database.hpp"
+#include "supervisor.hpp"
+
+namespace settlement {
+namespace {
+
+constexpr int exit_proven = 0;
+constexpr int exit_not_proven = 1;
+constexpr int exit_could_not_run = 2;
+constexpr int exit_usage = 64;
+
+struct options {
+  plan planned;
+  std::string url;
+  std::string csv = ROWLOCK_SETTLEMENT_CSV;
+  std::size_t invoices = 1500;
+  bool keep = false;
+};
+
+void describe(CLI::App& app, options& chosen) {
+  app.description(
+      "Worker processes settle invoices: each invoice under a lease, each transfer under row "
+      "locks\n"
+      "on its two accounts. Some workers are killed; the others take over. At the end the "
+      "database\n"
+      "proves that each invoice was settled exactly once and that the money adds up.\n"
+      "Exit code: 0 proven, 1 not proven, 2 could not run, 64 usage.");
+  app.add_option("--url", chosen.url,
+                 "sqlite:///path/of/a/new/file or postgresql://...; a temporary SQLite file if "
+                 "none is given");
+  app.add_option("--workers", chosen.planned.workers, "worker processes")
+      ->check(CLI::Range(1U, scoreboard::most_workers))
+      ->capture_default_str();
+  app.add_option("--invoices", chosen.invoices, "how many of the file")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  auto* kill = app.add_option("--kill", chosen.planned.kills,
+                              "how many workers are killed (SIGKILL) while they hold an invoice")
+                   ->capture_default_str();
+  app.add_option("--csv", chosen.csv, "the invoices")->check(CLI::ExistingFile);
+  app.add_flag("--keep", chosen.keep, "leave the tables behind, to look at them");
+  app.add_flag("--without-locks", chosen.planned.without_locks,
+               "the same without any lock, nobody killed: shows that the proof can fail")
+      ->excludes(kill);
+}
+
+int run(const options& chosen) {
+  const auto invoices = read_invoices(chosen.csv, chosen.invoices);
+  catch_signals();
+  const scratch_database database{chosen.url, chosen.keep};
+  database.open_ledger()->create(invoices);
+  std::cout << invoices.size() << " invoices, " << chosen.planned.workers << " workers, "
+            << chosen.planned.kills << " to be killed; " << database.description() << std::endl;
+
+  scoreboard board;
+  const auto ended = supervise(chosen.planned, invoices, database, board);
+
+  const auto locks = database.open_store();
+  const auto found = database.open_ledger()->examine();
+  print_workers(std::cout, ended, found, board);
+  std::cout << "\ntakeovers: " << count_takeovers(invoices, *locks) << '\n';
+  print_throughput(std::cout, ended, found);
+
+  auto claims = prove_settlement(invoices, found);
+  for (auto& one : prove_takeovers(ended.workers, chosen.planned.kills, *locks)) {
+    claims.push_back(std::move(one));
+  }
+  std::cout << "\nproof, from the database:\n";
+  bool all_is_well = print_claims(std::cout, claims);
+  for (const auto& one : ended.workers) all_is_well = all_is_well && one.succeeded;
+  std::cout << (all_is_well ? "PROVEN" : "NOT PROVEN") << std::endl;
+  return all_is_well ? exit_proven : exit_not_proven;
+}
+
+}  // namespace
+}  // namespace settlement
+
+int main(int argc, char** argv) {
+  using namespace settlement;
+  options chosen;
+  try {
+    CLI::App app;
+    describe(app, chosen);
+    try {
+      app.parse(argc, argv);
+      if (chosen.planned.without_locks) chosen.planned.kills = 0;
+      if (chosen.planned.kills >= chosen.planned.workers) {
+        throw CLI::ValidationError{"--kill", "somebody has to be left: fewer than --workers"};
+      }
+    } catch (const CLI::ParseError& problem) {
+      return app.exit(problem) == 0 ? exit_proven : exit_usage;
+    }
+    return run(chosen);
+  } catch (const interrupted& signal) {
+    std::cerr << "\ninterrupted" << std::endl;
+    return 128 + signal.signal_number();
+  } catch (const std::exception& problem) {
+    std::cerr << "settlement: " << problem.what() << std::endl;
+    return exit_could_not_run;
+  }
+}

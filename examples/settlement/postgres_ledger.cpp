@@ -1,0 +1,89 @@
+// Runs the statements of the ledger through libpqxx.
+#include "postgres_ledger.hpp"
+
+#include <chrono>
+#include <pqxx/pqxx>
+
+#include "rowlock/postgres.hpp"
+
+namespace settlement {
+namespace {
+
+using namespace std::chrono_literals;
+
+class postgres_ledger final : public ledger {
+ public:
+  postgres_ledger(const std::string& connection_string, const std::string& schema)
+      : connection_{connection_string}, locks_{schema + ".shared_lock"} {
+    pqxx::nontransaction work{connection_};
+    work.exec("SET search_path TO " + work.quote_name(schema));
+  }
+
+ private:
+  // libpqxx 7.10 has a new name for it and warns of the old one.
+  static std::vector<row> run(pqxx::transaction_base& work, const char* sql, const row& values) {
+#if PQXX_VERSION_MAJOR > 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR >= 10)
+    pqxx::params bound;
+    for (const auto& value : values) bound.append(value);
+    const auto result = work.exec(sql, bound);
+#else
+    const auto result = work.exec_params(sql, pqxx::prepare::make_dynamic_params(values));
+#endif
+    std::vector<row> found;
+    for (const auto& line : result) {
+      row& copy = found.emplace_back();
+      for (const auto& field : line) copy.emplace_back(field.c_str());
+    }
+    return found;
+  }
+
+  static statements statements_of(pqxx::transaction_base& work) {
+    return [&work](const char* sql, const row& values) { return run(work, sql, values); };
+  }
+
+  std::vector<row> query(const char* sql, const row& values) override {
+    pqxx::nontransaction work{connection_};
+    return run(work, sql, values);
+  }
+
+  void in_transaction(const transaction_body& body) override {
+    pqxx::work work{connection_};
+    body(statements_of(work));
+    work.commit();
+  }
+
+  rowlock::outcome<void> in_locking_transaction(const rowlock::lock_keys& keys,
+                                                const transaction_body& body) override {
+    return rowlock::with_row_lock<pqxx::work>(
+        connection_, keys, rowlock::wait_for(10s),
+        [&](pqxx::work& work) { body(statements_of(work)); }, locks_);
+  }
+
+  pqxx::connection connection_;
+  rowlock::table_name locks_;
+};
+
+void execute(const std::string& connection_string, const std::string& sql) {
+  pqxx::connection connection{connection_string};
+  pqxx::work work{connection};
+  work.exec(sql);
+  work.commit();
+}
+
+}  // namespace
+
+std::unique_ptr<ledger> open_postgres_ledger(const std::string& connection_string,
+                                             const std::string& schema) {
+  return std::make_unique<postgres_ledger>(connection_string, schema);
+}
+
+void create_postgres_schema(const std::string& connection_string, const std::string& schema) {
+  execute(connection_string, "CREATE SCHEMA " + schema);
+}
+
+void drop_postgres_schema(const std::string& connection_string, const std::string& schema) {
+  execute(connection_string,
+          "SET client_min_messages = warning; DROP SCHEMA " + schema + " CASCADE");
+}
+
+}  // namespace settlement

@@ -1,0 +1,93 @@
+// Creates and removes what a run leaves in a database.
+#include "scratch_database.hpp"
+
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+
+#include "postgres_ledger.hpp"
+#include "sqlite_ledger.hpp"
+
+namespace settlement {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path make_folder() {
+  std::string name = (fs::temp_directory_path() / "rowlock-settlement.XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw std::system_error{errno, std::generic_category(), "cannot create " + name};
+  }
+  return name;
+}
+
+std::string random_schema() {
+  std::random_device random;
+  std::ostringstream name;
+  name << "rowlock_settlement_" << std::hex << random();
+  return name.str();
+}
+
+}  // namespace
+
+scratch_database::scratch_database(const std::string& url, bool keep)
+    : own_folder_{url.empty() ? make_folder() : fs::path{}},
+      url_{url.empty() ? "sqlite://" + (own_folder_ / "settlement.db").string() : url},
+      keep_{keep} {
+  if (is_sqlite()) {
+    if (fs::exists(url_.target())) {
+      throw std::runtime_error{url_.target() + " exists already: name a new file"};
+    }
+  } else {
+    schema_ = random_schema();
+    locks_ = rowlock::table_name{schema_ + ".shared_lock"};
+    create_postgres_schema(url_.target(), schema_);
+  }
+  try {
+    rowlock::migrate(url_, locks_);
+  } catch (...) {
+    remove();
+    throw;
+  }
+}
+
+scratch_database::~scratch_database() {
+  if (keep_) {
+    std::cout << "kept: " << description() << std::endl;
+  } else {
+    remove();
+  }
+}
+
+std::unique_ptr<ledger> scratch_database::open_ledger() const {
+  return is_sqlite() ? open_sqlite_ledger(url_.target())
+                     : open_postgres_ledger(url_.target(), schema_);
+}
+
+std::unique_ptr<rowlock::store> scratch_database::open_store() const {
+  return rowlock::open_store(url_, locks_);
+}
+
+std::string scratch_database::description() const {
+  return is_sqlite() ? "SQLite, " + url_.target() : "PostgreSQL, schema " + schema_;
+}
+
+void scratch_database::remove() const {
+  try {
+    if (!is_sqlite()) {
+      drop_postgres_schema(url_.target(), schema_);
+    } else if (!own_folder_.empty()) {
+      fs::remove_all(own_folder_);
+    } else {
+      for (const auto* suffix : {"", "-wal", "-shm"}) fs::remove(url_.target() + suffix);
+    }
+  } catch (const std::exception& problem) {
+    std::cerr << "cannot remove " << description() << ": " << problem.what() << std::endl;
+  }
+}
+
+}  // namespace settlement

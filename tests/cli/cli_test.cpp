@@ -1,0 +1,93 @@
+// The real rowlock command on a real database.
+#include "cli/cli_test.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <pqxx/pqxx>
+
+#include "rowlock/table_name.hpp"
+#include "support/postgres_schema.hpp"
+#include "support/temp_folder.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+class sqlite_cli_database final : public cli_database {
+ public:
+  [[nodiscard]] std::string url() const override { return "sqlite://" + path(); }
+  [[nodiscard]] std::string table() const override { return "shared_lock"; }
+  void execute(const std::string& sql) override { open().exec(sql); }
+  long long number(const std::string& sql) override { return open().execAndGet(sql).getInt64(); }
+
+ private:
+  [[nodiscard]] std::string path() const { return folder_.path() / "locks.db"; }
+  [[nodiscard]] SQLite::Database open() const {
+    return SQLite::Database{path(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 10'000};
+  }
+
+  temp_folder folder_;
+};
+
+class postgres_cli_database final : public cli_database {
+ public:
+  [[nodiscard]] std::string url() const override { return postgres_url(); }
+  [[nodiscard]] std::string table() const override { return schema_.table().text(); }
+  void execute(const std::string& sql) override { postgres_schema::execute(sql); }
+  long long number(const std::string& sql) override {
+    pqxx::connection connection{postgres_url()};
+    pqxx::work work{connection};
+    return work.exec(sql)[0][0].as<long long>();
+  }
+
+ private:
+  postgres_schema schema_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli_database> make_sqlite_database() {
+  return std::make_unique<sqlite_cli_database>();
+}
+
+std::unique_ptr<cli_database> make_postgres_database() {
+  return std::make_unique<postgres_cli_database>();
+}
+
+words operator+(words left, const words& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+result result_of(child_process& ended) {
+  result left{.output = ended.read_rest()};
+  left.code = ended.wait();
+  left.errors = ended.errors();
+  return left;
+}
+
+result run(const words& command) {
+  child_process process{command};
+  process.close_input();
+  return result_of(process);
+}
+
+result run_rowlock(const words& arguments) { return run(words{ROWLOCK_COMMAND} + arguments); }
+
+words CliTest::rowlock(const std::string& subcommand, const words& more) const {
+  return words{ROWLOCK_COMMAND, subcommand, database_->url(), "--table", database_->table()} + more;
+}
+
+words CliTest::under_lock(const words& command, const words& options) const {
+  return rowlock("run", words{"--type", "invoice", "--source", "42"} + options + words{"--"} + command);
+}
+
+std::string CliTest::in_table(const std::string& sql) const {
+  return table_name{database_->table()}.in(sql);
+}
+
+words CliTest::script_under_lock(const std::string& script, const words& options) const {
+  return under_lock({"sh", "-c", script}, options);
+}
+
+}  // namespace rowlock::tests

@@ -1,0 +1,171 @@
+// Wrong usage is refused with 64 and says what is right; nothing is connected to.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/cli_test.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// No server listens there, so what gets as far as connecting ends with 69.
+constexpr auto nowhere = "postgresql://app:sesame@127.0.0.1:1/shop";
+
+result run_under(const words& options) {
+  return run_rowlock(words{"run", nowhere} + options + words{"--", "true"});
+}
+
+result run_with(const words& options) {
+  return run_under(words{"--type", "invoice", "--source", "42"} + options);
+}
+
+TEST(CliUsageTest, HelpSaysHowToBegin) {
+  const auto help = run_rowlock({"--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.output, AllOf(HasSubstr("migrate"), HasSubstr("run"), HasSubstr("list"),
+                                 HasSubstr("sqlite:///"), HasSubstr("postgresql://")));
+}
+
+TEST(CliUsageTest, HelpOfRunNamesEveryExitCode) {
+  const auto help = run_rowlock({"run", "--help"});
+  EXPECT_EQ(help.code, 0);
+  for (const auto* code : {"64 ", "69 ", "70 ", "75 ", "76 ", "126 ", "127 ", "128 + n"}) {
+    EXPECT_THAT(help.output, HasSubstr(code));
+  }
+}
+
+TEST(CliUsageTest, VersionIsOneLine) {
+  const auto version = run_rowlock({"--version"});
+  EXPECT_EQ(version.code, 0);
+  EXPECT_THAT(version.output, testing::MatchesRegex("rowlock [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(CliUsageTest, ASubcommandIsNeeded) {
+  const auto refused = run_rowlock({});
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_THAT(refused.errors, HasSubstr("see rowlock --help"));
+}
+
+TEST(CliUsageTest, AnUnknownOptionIsNamedWithoutItsValue) {
+  const auto refused = run_rowlock({"list", nowhere, "--passwort=sesame"});
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_EQ(refused.errors, "rowlock: unknown option --passwort; see rowlock list --help\n");
+}
+
+TEST(CliUsageTest, AnArgumentTooManyIsNotShown) {
+  const auto refused = run_rowlock({"list", "host=db", "password=sesame"});
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_THAT(refused.errors, AllOf(HasSubstr("an argument too many"), Not(HasSubstr("sesame"))));
+}
+
+TEST(CliUsageTest, RunNeedsACommand) {
+  for (const auto& end : {words{}, words{"--"}}) {
+    const auto refused =
+        run_rowlock(words{"run", nowhere, "--type", "invoice", "--source", "42"} + end);
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_THAT(refused.errors, HasSubstr("no command to run: write it after --"));
+  }
+}
+
+TEST(CliUsageTest, TheCommandStandsAfterTwoDashes) {
+  const auto refused =
+      run_rowlock({"run", nowhere, "--type", "invoice", "--source", "42", "echo", "hello"});
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_THAT(refused.errors, HasSubstr("the command to run stands after --"));
+}
+
+TEST(CliUsageTest, OnlyRunTakesACommand) {
+  EXPECT_EQ(run_rowlock({"list", nowhere, "--", "true"}).code, 64);
+}
+
+TEST(CliUsageTest, RunNeedsTypeAndSource) {
+  EXPECT_THAT(run_under({"--source", "42"}).errors, HasSubstr("--type is required"));
+  EXPECT_THAT(run_under({"--type", "invoice"}).errors, HasSubstr("--source is required"));
+}
+
+TEST(CliUsageTest, AUrlThatIsNoneIsRefusedWithoutBeingShown) {
+  for (const auto* url : {"", "sesame", "mysql://app:sesame@db/shop", "app:sesame@db/shop",
+                          "sqlite://sesame.db", "sqlite:///sesame.db?mode=ro", "sqlite:///sesame/",
+                          "sqlite:///sesame%zz"}) {
+    const auto refused = run_rowlock({"list", url});
+    EXPECT_EQ(refused.code, 64) << url;
+    EXPECT_THAT(refused.errors, AllOf(HasSubstr("rowlock: "), Not(HasSubstr("sesame"))));
+  }
+}
+
+TEST(CliUsageTest, ADurationHasAUnit) {
+  const auto refused = run_with({"--ttl", "30"});
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_EQ(refused.errors, "rowlock: --ttl '30' has no unit: write 30s for seconds\n");
+}
+
+TEST(CliUsageTest, ADurationIsAWholeNumberAndAUnit) {
+  for (const auto* wrong : {"", "s", "-5s", "1.5s", "5 s", "5sec", "1h30m", "soon", "5S"}) {
+    const auto refused = run_with({"--wait", wrong});
+    EXPECT_EQ(refused.code, 64) << wrong;
+    EXPECT_THAT(refused.errors, HasSubstr("is not a duration"));
+  }
+}
+
+TEST(CliUsageTest, ADurationIsAtMostAYear) {
+  for (const auto* wrong : {"366d", "9223372036854775807ms", "99999999999999999999s"}) {
+    const auto refused = run_with({"--grace", wrong});
+    EXPECT_EQ(refused.code, 64) << wrong;
+    EXPECT_THAT(refused.errors, HasSubstr("is longer than 365d"));
+  }
+}
+
+TEST(CliUsageTest, EveryUnitIsUnderstood) {
+  for (const auto* right : {"500ms", "30s", "5m", "2h", "1d", "365d"}) {
+    EXPECT_EQ(run_with({"--grace", right}).code, 69) << right;
+  }
+}
+
+TEST(CliUsageTest, ATtlOutOfRangeIsRefused) {
+  for (const auto* wrong : {"0s", "200ms", "25h"}) {
+    const auto refused = run_with({"--ttl", wrong});
+    EXPECT_EQ(refused.code, 64) << wrong;
+    EXPECT_THAT(refused.errors, HasSubstr("ttl"));
+  }
+}
+
+TEST(CliUsageTest, AWrongTypeIsRefused) {
+  for (const auto& wrong : {std::string{}, std::string{"in voice"}, std::string{"a/b"},
+                            std::string{"a\nb"}, std::string(65, 'x')}) {
+    const auto refused = run_under({"--type", wrong, "--source", "42"});
+    EXPECT_EQ(refused.code, 64) << wrong;
+    EXPECT_THAT(refused.errors, HasSubstr("type"));
+  }
+}
+
+TEST(CliUsageTest, AWrongSourceIsRefused) {
+  for (const auto& wrong : {std::string{}, std::string(256, 'x'), std::string{"\xff\xfe"}}) {
+    const auto refused = run_under({"--type", "invoice", "--source", wrong});
+    EXPECT_EQ(refused.code, 64) << wrong;
+    EXPECT_THAT(refused.errors, HasSubstr("source"));
+  }
+}
+
+TEST(CliUsageTest, AWrongTableNameIsRefused) {
+  for (const auto* wrong : {"", "a\"b", "a'b", "a.b.c", "1a", "a b"}) {
+    EXPECT_EQ(run_rowlock({"list", nowhere, "--table", wrong}).code, 64) << wrong;
+  }
+}
+
+TEST(CliUsageTest, AHolderTooLongIsRefused) {
+  EXPECT_EQ(run_with({"--holder", std::string(129, 'x')}).code, 64);
+}
+
+TEST(CliUsageTest, OutputThatCannotBeWrittenIsAFailure) {
+  const auto failed = run({"sh", "-c", "\"$0\" --help > /dev/full", ROWLOCK_COMMAND});
+  EXPECT_EQ(failed.code, 74);
+  EXPECT_THAT(failed.errors, HasSubstr("could not be written"));
+}
+
+}  // namespace
+
+}  // namespace rowlock::tests

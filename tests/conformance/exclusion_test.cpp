@@ -1,0 +1,90 @@
+// The three ways to have a key exclude each other, in every combination, between threads.
+#include <future>
+#include <string>
+#include <tuple>
+
+#include "conformance/exclusion_cell.hpp"
+#include "conformance/locked_rows.hpp"
+#include "conformance/store_test.hpp"
+#include "support/patience.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+/// One holder and one contender, each with a store, a connection and a thread of its own.
+class Exclusion : public testing::TestWithParam<exclusion_cell> {
+ protected:
+  const std::unique_ptr<store_bench> bench_ = std::get<0>(GetParam()).make();
+  const mode holding_ = std::get<1>(GetParam());
+  const mode contending_ = std::get<2>(GetParam());
+  const std::shared_ptr<store> holders_rows_ = bench_->open();
+  const std::shared_ptr<store> contenders_rows_ = bench_->open(20ms);
+  possession holder_{*holders_rows_, bench_->connect()};
+  possession contender_{*contenders_rows_, bench_->connect()};
+  const lock_key key_{.type = "invoice", .source_id = "42"};
+
+  /// In its own thread; none if it does not come back, so that a wait fails the test.
+  std::optional<outcome<version>> contend() {
+    auto contending = std::async(std::launch::async,
+                                 [this] { return contender_.try_acquire(contending_, key_); });
+    if (contending.wait_for(patience) == std::future_status::ready) return contending.get();
+    holder_.end();
+    return std::nullopt;
+  }
+};
+
+TEST_P(Exclusion, RefusesTheContenderUntilTheHolderEnds) {
+  ASSERT_TRUE(holder_.try_acquire(holding_, key_).acquired());
+  const auto during = contend();
+  ASSERT_TRUE(during) << "the contender waited";
+  EXPECT_FALSE(during->acquired());
+  holder_.end();
+  const auto after = contend();
+  ASSERT_TRUE(after && after->acquired());
+  contender_.end();
+}
+
+TEST_P(Exclusion, OfAnExistingRowIsTheSame) {
+  holders_rows_->prepare(std::array{key_});
+  ASSERT_TRUE(holder_.try_acquire(holding_, key_).acquired());
+  const auto during = contend();
+  ASSERT_TRUE(during) << "the contender waited";
+  EXPECT_FALSE(during->acquired());
+  holder_.end();
+  const auto after = contend();
+  ASSERT_TRUE(after && after->acquired());
+  contender_.end();
+}
+
+// A version read before somebody had the key is worth nothing after it, whichever way they had it.
+class VersionReadBefore : public testing::TestWithParam<std::tuple<bench_kind, mode>> {};
+
+TEST_P(VersionReadBefore, IsStaleAfterSomebodyHadTheKey) {
+  const auto bench = std::get<0>(GetParam()).make();
+  const auto rows = bench->open();
+  const lock_key key{.type = "invoice", .source_id = "42"};
+  const auto seen = rows->prepare(std::array{key}).at(0).value().version;
+  possession somebody{*rows, bench->connect()};
+  ASSERT_TRUE(somebody.try_acquire(std::get<1>(GetParam()), key).acquired());
+  somebody.end();
+
+  const auto acquired = lock_table{*rows}.try_acquire(key, {.expected = seen});
+  ASSERT_FALSE(acquired.acquired());
+  EXPECT_EQ(acquired.refusal().reason, refusal_reason::stale);
+  open_transaction committing{*bench};
+  EXPECT_EQ(committing->try_commit(key, seen), commit_result::stale);
+}
+
+std::string name_of_row(const testing::TestParamInfo<std::tuple<bench_kind, mode>>& instance) {
+  const auto& [kind, how] = instance.param;
+  return kind.name + '_' + name_of(how);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, Exclusion, every_cell_of(every_store()), name_of_cell);
+INSTANTIATE_TEST_SUITE_P(Stores, VersionReadBefore,
+                         testing::Combine(testing::ValuesIn(every_store()),
+                                          testing::ValuesIn(every_mode())),
+                         name_of_row);
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,33 @@
+// The lock table in memory, on a clock that the bench moves.
+#include <stdexcept>
+
+#include "support/memory_application.hpp"
+#include "support/store_bench.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+class memory_bench final : public store_bench {
+ public:
+  std::shared_ptr<store> open(std::chrono::milliseconds /*turn*/) override {
+    return {database_, &database_->rows};
+  }
+
+  std::unique_ptr<app_connection> connect() override { return connect_to_memory(database_); }
+
+  void run_out(const lock_key& key) override {
+    const auto found = database_->rows.read({&key, 1}).front();
+    time_->advance(found.value().remaining.value());
+  }
+
+ private:
+  std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
+  std::shared_ptr<memory_database> database_ = std::make_shared<memory_database>(time_);
+};
+
+}  // namespace
+
+std::unique_ptr<store_bench> make_memory_bench() { return std::make_unique<memory_bench>(); }
+
+}  // namespace rowlock::tests

@@ -1,0 +1,65 @@
+// The lock table in a fresh schema of the test server.
+#include <pqxx/pqxx>
+#include <stdexcept>
+
+#include "rowlock/postgres_migrate.hpp"
+#include "rowlock/postgres_store.hpp"
+#include "support/postgres_schema.hpp"
+#include "support/store_bench.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+class postgres_bench final : public store_bench {
+ public:
+  postgres_bench() {
+    migrate_postgres(url_, schema_.table());
+    create_postgres_notes(table());
+  }
+
+  std::shared_ptr<store> open(std::chrono::milliseconds /*turn*/) override {
+    return std::make_shared<postgres_store>(url_, postgres_options{.table = schema_.table()});
+  }
+
+  std::unique_ptr<app_connection> connect() override { return connect_to_postgres(url_, table()); }
+
+  void run_out(const lock_key& key) override {
+    pqxx::connection connection{url_};
+    pqxx::work work{connection};
+    const auto updated =
+        work.exec("update " + table() +
+                  " set expires_at = clock_timestamp() - interval '1 second'" + row(work, key));
+    if (updated.affected_rows() != 1) throw std::logic_error{"there is no such row"};
+    work.commit();
+  }
+
+  std::shared_ptr<void> lock_as_a_stranger(const lock_key& key) override {
+    struct stranger {
+      explicit stranger(const std::string& url) : connection{url} {}
+      pqxx::connection connection;
+      pqxx::work work{connection};
+    };
+    auto locking = std::make_shared<stranger>(url_);
+    locking->work.exec("select 1 from " + table() + row(locking->work, key) + " for update");
+    return locking;
+  }
+
+  [[nodiscard]] std::string url() const override { return url_; }
+  [[nodiscard]] std::string table() const override { return schema_.table().text(); }
+
+ private:
+  static std::string row(const pqxx::work& work, const lock_key& key) {
+    return " where lock_type = " + work.quote(key.type) +
+           " and source_id = " + work.quote(key.source_id);
+  }
+
+  std::string url_ = postgres_url();
+  postgres_schema schema_;
+};
+
+}  // namespace
+
+std::unique_ptr<store_bench> make_postgres_bench() { return std::make_unique<postgres_bench>(); }
+
+}  // namespace rowlock::tests

@@ -1,0 +1,42 @@
+// A fresh schema on the test server that is gone after the test.
+#include "support/postgres_schema.hpp"
+
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <pqxx/pqxx>
+#include <stdexcept>
+
+#include "rowlock/owner_id.hpp"
+
+namespace rowlock::tests {
+
+std::string postgres_url() {
+  const char* url = std::getenv("ROWLOCK_TEST_POSTGRES");  // NOLINT(concurrency-mt-unsafe)
+  if (url == nullptr || *url == '\0') {
+    throw std::runtime_error{
+        "no PostgreSQL server to test with: run script/test, or name one in ROWLOCK_TEST_POSTGRES"};
+  }
+  return url;
+}
+
+void postgres_schema::execute(const std::string& sql) {
+  pqxx::connection connection{postgres_url()};
+  pqxx::work work{connection};
+  work.exec(sql);
+  work.commit();
+}
+
+postgres_schema::postgres_schema() : name_{"t_" + make_owner_id().text} {
+  execute("create schema " + name_);
+}
+
+postgres_schema::~postgres_schema() {
+  try {
+    execute("set local client_min_messages = warning; drop schema " + name_ + " cascade");
+  } catch (const std::exception& thrown) {
+    std::cerr << "the schema " << name_ << " stays behind: " << thrown.what() << '\n';
+  }
+}
+
+}  // namespace rowlock::tests

@@ -1,0 +1,61 @@
+// A store that tells what it was asked, so that a test can wait for it instead of sleeping.
+#ifndef ROWLOCK_TESTS_SUPPORT_WATCHED_STORE_HPP
+#define ROWLOCK_TESTS_SUPPORT_WATCHED_STORE_HPP
+
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "rowlock/store.hpp"
+#include "support/patience.hpp"
+
+namespace rowlock::tests {
+
+/// Passes every call on, and counts the attempts to acquire that were refused.
+class watched_store final : public store {
+ public:
+  explicit watched_store(store& watched) : watched_{watched} {}
+
+  /// Returns once `count` attempts in all were refused. Throws when that takes too long.
+  void await_refusals(int count) {
+    std::unique_lock lock{mutex_};
+    if (!refused_.wait_for(lock, patience, [&] { return refusals_ >= count; })) {
+      throw std::runtime_error{"nobody was refused"};
+    }
+  }
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
+    auto answers = watched_.acquire(requests);
+    const std::scoped_lock lock{mutex_};
+    for (const auto& answer : answers) {
+      if (answer.status != acquire_status::granted) ++refusals_;
+    }
+    refused_.notify_all();
+    return answers;
+  }
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
+    return watched_.renew(requests);
+  }
+  std::vector<release_answer> release(std::span<const release_request> requests) override {
+    return watched_.release(requests);
+  }
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
+    return watched_.read(keys);
+  }
+  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
+    return watched_.prepare(keys);
+  }
+  std::vector<row_state> list() override { return watched_.list(); }
+
+ private:
+  store& watched_;
+  std::mutex mutex_;
+  std::condition_variable refused_;
+  int refusals_ = 0;  // guarded by mutex_
+};
+
+}  // namespace rowlock::tests
+
+#endif
