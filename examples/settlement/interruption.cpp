@@ -10,8 +10,8 @@ namespace {
 constexpr std::array caught{SIGINT, SIGTERM, SIGHUP};
 
 // A signal handler can reach nothing else.
-volatile std::sig_atomic_t received =
-    0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+volatile std::sig_atomic_t received = 0;
 
 void note(int number) { received = number; }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <pqxx/pqxx>
+#include <stdexcept>
 
 #include "rowlock/postgres.hpp"
 
@@ -64,10 +65,15 @@ class postgres_ledger final : public ledger {
 };
 
 void execute(const std::string& connection_string, const std::string& sql) {
-  pqxx::connection connection{connection_string};
-  pqxx::work work{connection};
-  work.exec(sql);
-  work.commit();
+  try {
+    pqxx::connection connection{connection_string};
+    pqxx::work work{connection};
+    work.exec(sql);
+    work.commit();
+  } catch (const pqxx::broken_connection&) {
+    // Its own message may hold a part of the password.
+    throw std::runtime_error{"no connection to the server of --url; `psql URL` shows why"};
+  }
 }
 
 }  // namespace

@@ -25,9 +25,11 @@ std::optional<std::string> saboteur::try_to_kill(worker_process& victim) {
 
 std::optional<std::string> saboteur::unfinished_invoice_of(pid_t pid) {
   // The label of a holder is `host:pid` unless one says otherwise.
-  const std::string label_end = ":" + std::to_string(pid);
+  const auto is_his = [wanted = std::to_string(pid)](const std::string& holder) {
+    return holder.substr(holder.rfind(':') + 1) == wanted;
+  };
   for (const auto& row : locks_.list()) {
-    if (row.key.type == "invoice" && row.is_live() && row.holder.ends_with(label_end)) {
+    if (row.key.type == "invoice" && row.is_live() && is_his(row.holder)) {
       if (books_.is_settled(row.key.source_id)) return {};
       return row.key.source_id;
     }

@@ -1,6 +1,7 @@
 // Creates and removes what a run leaves in a database.
 #include "scratch_database.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <exception>
 #include <iostream>

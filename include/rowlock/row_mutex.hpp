@@ -3,10 +3,10 @@
 #define ROWLOCK_ROW_MUTEX_HPP
 
 #include <chrono>
-#include <mutex>
 #include <optional>
 
 #include "rowlock/lock_table.hpp"
+#include "rowlock/turns.hpp"
 
 namespace rowlock {
 
@@ -33,8 +33,8 @@ class row_mutex {
 
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
-    std::unique_lock here{here_, until};
-    return here.owns_lock() && lock_row(std::move(here), wait_for(left(until)));
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    return try_lock_before(std::chrono::steady_clock::now() + left);
   }
 
   /// Never throws; a row that could not be unset frees itself when the lease runs out.
@@ -44,18 +44,15 @@ class row_mutex {
   [[nodiscard]] const lease& possession() const;
 
  private:
-  template <class TimePoint>
-  static std::chrono::milliseconds left(const TimePoint& until) {
-    return std::chrono::ceil<std::chrono::milliseconds>(until - TimePoint::clock::now());
-  }
+  [[nodiscard]] bool try_lock_before(std::chrono::steady_clock::time_point end);
 
-  /// Takes the row, and on success keeps `here` locked.
-  bool lock_row(std::unique_lock<std::timed_mutex> here, const retry_policy& wait);
+  /// Takes the row, in our turn, which is given back unless the row is had.
+  bool lock_row(const retry_policy& wait);
 
   lock_table& locks_;
   lock_key key_;
-  std::timed_mutex here_;
-  std::optional<lease> held_;  // guarded by here_
+  detail::turns here_;
+  std::optional<lease> held_;  // belongs to whose turn it is
 };
 
 }  // namespace rowlock

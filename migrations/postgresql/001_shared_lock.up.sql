@@ -66,8 +66,8 @@ BEGIN
         IF NOT FOUND AND NOT EXISTS (SELECT FROM shared_lock l
             WHERE l.lock_type = p_types[awaited] AND l.source_id = p_ids[awaited]) THEN
           -- Somebody is creating it.
-          PERFORM pg_advisory_xact_lock(
-            hashtextextended(p_ids[awaited], hashtextextended(p_types[awaited], 0)));
+          PERFORM pg_advisory_xact_lock(hashtextextended(
+            p_ids[awaited], hashtextextended(p_types[awaited], 'shared_lock'::regclass::bigint)));
         END IF;
         PERFORM set_config('lock_timeout', callers_timeout, true);
       END IF;
@@ -96,7 +96,8 @@ BEGIN
         INSERT INTO shared_lock (lock_type, source_id, version)
         SELECT m.t, m.s, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
           FROM missing m
-         WHERE pg_try_advisory_xact_lock(hashtextextended(m.s, hashtextextended(m.t, 0)))
+         WHERE pg_try_advisory_xact_lock(hashtextextended(
+                 m.s, hashtextextended(m.t, 'shared_lock'::regclass::bigint)))
         ON CONFLICT DO NOTHING;
         GET DIAGNOSTICS created = ROW_COUNT;
         IF cardinality(locked) + created < cardinality(p_types) THEN

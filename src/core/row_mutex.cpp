@@ -11,28 +11,41 @@ row_mutex::row_mutex(lock_table& locks, lock_key key) : locks_{locks}, key_{std:
   check(key_);
 }
 
-bool row_mutex::lock_row(std::unique_lock<std::timed_mutex> here, const retry_policy& wait) {
-  auto acquired = locks_.try_acquire(key_, {.wait = wait});
-  if (!acquired.acquired()) return false;
-  held_.emplace(*std::move(acquired));
-  here.release();  // stays locked, until unlock
-  return true;
+bool row_mutex::lock_row(const retry_policy& wait) {
+  try {
+    auto acquired = locks_.try_acquire(key_, {.wait = wait});
+    if (acquired.acquired()) {
+      held_.emplace(*std::move(acquired));
+      return true;
+    }
+  } catch (...) {
+    here_.give_back();
+    throw;
+  }
+  here_.give_back();
+  return false;
 }
 
 void row_mutex::lock() {
-  if (!lock_row(std::unique_lock{here_}, wait_forever())) {
+  here_.take();
+  if (!lock_row(wait_forever())) {
     throw error{errc::unavailable, "the lock_table was destroyed while somebody waited for a row"};
   }
 }
 
 bool row_mutex::try_lock() {
-  std::unique_lock here{here_, std::try_to_lock};
-  return here.owns_lock() && lock_row(std::move(here), no_wait());
+  return here_.take(std::chrono::steady_clock::now()) && lock_row(no_wait());
+}
+
+bool row_mutex::try_lock_before(std::chrono::steady_clock::time_point end) {
+  if (!here_.take(end)) return false;
+  const auto left = end - std::chrono::steady_clock::now();
+  return lock_row(wait_for(std::chrono::ceil<std::chrono::milliseconds>(left)));
 }
 
 void row_mutex::unlock() noexcept {
   held_.reset();
-  here_.unlock();
+  here_.give_back();
 }
 
 const lease& row_mutex::possession() const {

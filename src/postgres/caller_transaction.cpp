@@ -11,6 +11,22 @@
 
 namespace rowlock::postgres {
 
+namespace {
+
+/// Whether a transaction is open on the connection. libpqxx does not look before it executes a
+/// statement with values: after a commit or an abort that would run in autocommit, and lock
+/// nothing.
+bool is_in_transaction(pqxx::transaction_base& transaction) {
+  try {
+    const pqxx::nontransaction probe{transaction.conn()};  // at most one at a time, says libpqxx
+    return false;
+  } catch (const pqxx::usage_error&) {
+    return true;
+  }
+}
+
+}  // namespace
+
 caller_transaction::caller_transaction(pqxx::transaction_base& transaction)
     : transaction_{transaction} {
   detail::recognise_conflicts(&is_conflict);
@@ -18,6 +34,10 @@ caller_transaction::caller_transaction(pqxx::transaction_base& transaction)
     throw error{errc::misuse,
                 "a pqxx::nontransaction commits each statement by itself: use a pqxx::work, or "
                 "another pqxx::transaction"};
+  }
+  if (!is_in_transaction(transaction)) {
+    throw error{errc::misuse,
+                "the transaction is over, committed or rolled back: begin another one"};
   }
 }
 

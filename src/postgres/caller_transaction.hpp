@@ -16,7 +16,8 @@ namespace rowlock::postgres {
 /// transaction would be lost.
 class caller_transaction {
  public:
-  /// Throws `error` (misuse) for a `pqxx::nontransaction`: its locks would end with each statement.
+  /// Throws `error` (misuse) for a `pqxx::nontransaction` and for a transaction that is over: locks
+  /// would end with each statement. No round trip.
   explicit caller_transaction(pqxx::transaction_base& transaction);
 
   /// The answer; none when a concurrent transaction won (40001, 40P01), and then this one can only

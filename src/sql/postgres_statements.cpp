@@ -3,14 +3,11 @@
 // What they have in common:
 //   - clock_timestamp(), not now(): now() stands still in a transaction, so a lease could be born
 //     expired.
-//   - The new version is greatest(version + 1, microseconds since 1970), taken from the row as it
-//   is.
-//   - A lease statement takes its row with SKIP LOCKED and then writes it by its ctid: it never
-//   waits
-//     for anybody's transaction, and a refused one writes nothing, not even a transaction id.
-//   - Every insert of a key is behind pg_try_advisory_xact_lock of that key, so that inserters do
-//   not
-//     wait for each other's transactions either. A collision of hashes costs a refusal.
+//   - The new version is greatest(version + 1, microseconds since 1970), from the row as it is.
+//   - A lease statement takes its row with SKIP LOCKED and then writes it by its ctid: it waits for
+//     nobody's transaction, and a refused one writes nothing, not even a transaction id.
+//   - Every insert of a key is behind pg_try_advisory_xact_lock of that key and table, so inserters
+//     do not wait for each other's transactions either. A collision of hashes costs a refusal.
 #include "sql/postgres_statements.hpp"
 
 #include <string_view>
@@ -82,7 +79,8 @@ inserted AS (
          w.owner, w.holder, clock_timestamp(),
          clock_timestamp() + w.ttl * interval '1 microsecond'
     FROM w
-   WHERE pg_try_advisory_xact_lock(hashtextextended(w.source_id, hashtextextended(w.lock_type, 0)))
+   WHERE pg_try_advisory_xact_lock(hashtextextended(
+           w.source_id, hashtextextended(w.lock_type, 'shared_lock'::regclass::bigint)))
   ON CONFLICT DO NOTHING
   RETURNING lock_type, source_id, version)
 SELECT w.place, i.version
@@ -188,7 +186,8 @@ inserted AS (
   INSERT INTO shared_lock (lock_type, source_id, version)
   SELECT m.lock_type, m.source_id, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
     FROM missing m
-   WHERE pg_try_advisory_xact_lock(hashtextextended(m.source_id, hashtextextended(m.lock_type, 0)))
+   WHERE pg_try_advisory_xact_lock(hashtextextended(
+           m.source_id, hashtextextended(m.lock_type, 'shared_lock'::regclass::bigint)))
   ON CONFLICT DO NOTHING
   RETURNING lock_type, source_id, version)
 SELECT lock_type, source_id, version FROM unset

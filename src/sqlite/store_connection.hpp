@@ -12,7 +12,7 @@
 #include "rowlock/sqlite_store.hpp"
 #include "sqlite/patience.hpp"
 #include "sqlite/row_statements.hpp"
-#include "sqlite/turns.hpp"
+#include "rowlock/turns.hpp"
 
 namespace rowlock::detail {
 

@@ -37,7 +37,7 @@ class postgres_cli_database final : public cli_database {
   long long number(const std::string& sql) override {
     pqxx::connection connection{postgres_url()};
     pqxx::work work{connection};
-    return work.exec(sql)[0][0].as<long long>();
+    return work.exec(sql).at(0).at(0).as<long long>();
   }
 
  private:
@@ -60,7 +60,8 @@ words operator+(words left, const words& right) {
 }
 
 result result_of(child_process& ended) {
-  result left{.output = ended.read_rest()};
+  result left;
+  left.output = ended.read_rest();
   left.code = ended.wait();
   left.errors = ended.errors();
   return left;
@@ -74,12 +75,19 @@ result run(const words& command) {
 
 result run_rowlock(const words& arguments) { return run(words{ROWLOCK_COMMAND} + arguments); }
 
+std::string script_with(const std::string& traps) {
+  // `wait` cannot miss a signal, as `read` would that comes just before it. A command in the
+  // background has no standard input unless it is told.
+  return "exec 3<&0; " + traps + "; cat <&3 >/dev/null & echo started; while :; do wait $!; done";
+}
+
 words CliTest::rowlock(const std::string& subcommand, const words& more) const {
   return words{ROWLOCK_COMMAND, subcommand, database_->url(), "--table", database_->table()} + more;
 }
 
 words CliTest::under_lock(const words& command, const words& options) const {
-  return rowlock("run", words{"--type", "invoice", "--source", "42"} + options + words{"--"} + command);
+  return rowlock("run",
+                 words{"--type", "invoice", "--source", "42"} + options + words{"--"} + command);
 }
 
 std::string CliTest::in_table(const std::string& sql) const {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ result run(const words& command);
 result run_rowlock(const words& arguments);
 /// Reads its output to the end.
 result result_of(child_process& ended);
+
+/// A shell script that sets `traps`, says `started`, and then does nothing but obey them.
+std::string script_with(const std::string& traps);
 
 words operator+(words left, const words& right);
 
@@ -49,6 +53,7 @@ struct cli_database_kind {
   const char* name;
   std::unique_ptr<cli_database> (*make)();
 };
+inline void PrintTo(const cli_database_kind& kind, std::ostream* out) { *out << kind.name; }
 std::unique_ptr<cli_database> make_sqlite_database();
 std::unique_ptr<cli_database> make_postgres_database();
 
@@ -84,9 +89,9 @@ class LockedCliTest : public CliTest {
 };
 
 /// On both databases; names the tests after them.
-#define ROWLOCK_ON_BOTH_DATABASES(suite)                                              \
-  INSTANTIATE_TEST_SUITE_P(On, suite,                                                 \
-                           testing::Values(cli_database_kind{"Sqlite", make_sqlite_database}, \
+#define ROWLOCK_ON_BOTH_DATABASES(suite)                                                           \
+  INSTANTIATE_TEST_SUITE_P(On, suite,                                                              \
+                           testing::Values(cli_database_kind{"Sqlite", make_sqlite_database},      \
                                            cli_database_kind{"Postgres", make_postgres_database}), \
                            [](const auto& kind) { return std::string{kind.param.name}; })
 

@@ -60,7 +60,8 @@ TEST_P(CliMigrateTest, ThePrintedDownSqlTakesItBack) {
 }
 
 TEST_P(CliMigrateTest, PrintsForTheTableThatIsNamed) {
-  const auto printed = run_rowlock({"migrate", database_->url(), "--print", "--table", "other_lock"});
+  const auto printed =
+      run_rowlock({"migrate", database_->url(), "--print", "--table", "other_lock"});
   EXPECT_EQ(printed.code, 0) << printed.errors;
   EXPECT_THAT(printed.output, HasSubstr("CREATE TABLE \"other_lock\""));
   EXPECT_THAT(printed.output, HasSubstr("\"other_lock_schema\""));
@@ -85,11 +86,13 @@ TEST(CliMigratePrintTest, TheSqliteShellMakesTheSameSchemaOfIt) {
   const std::string ours = folder.path() / "ours.db";
   const std::string theirs = folder.path() / "theirs.db";
   ASSERT_EQ(run_rowlock({"migrate", "sqlite://" + ours}).code, 0);
-  const auto piped = run({"sh", "-c", "\"$0\" migrate --print \"sqlite://$1\" | sqlite3 -bail \"$1\"",
+  const auto piped = run({"sh", "-c", R"("$0" migrate --print "sqlite://$1" | sqlite3 -bail "$1")",
                           ROWLOCK_COMMAND, theirs});
   ASSERT_EQ(piped.code, 0) << piped.errors;
 
-  const auto schema = [](const std::string& path) { return run({"sqlite3", path, ".schema"}).output; };
+  const auto schema = [](const std::string& path) {
+    return run({"sqlite3", path, ".schema"}).output;
+  };
   EXPECT_THAT(schema(ours), HasSubstr("shared_lock"));
   EXPECT_EQ(schema(ours), schema(theirs));
 }

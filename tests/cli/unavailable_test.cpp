@@ -65,8 +65,8 @@ TEST(CliUnavailableServerTest, AnUnreachableServerIsSaidWithoutThePassword) {
 }
 
 TEST(CliUnavailableServerTest, AUrlThatLibpqDoesNotUnderstandIsSaidWithoutThePassword) {
-  for (const auto* url : {"postgresql://app:ses%zzame@db/shop", "host=db password='sesame",
-                          "host=db pass=sesame"}) {
+  for (const auto* url :
+       {"postgresql://app:ses%zzame@db/shop", "host=db password='sesame", "host=db pass=sesame"}) {
     const auto failed = run_rowlock({"list", url});
     EXPECT_TRUE(failed.code == 64 || failed.code == 69) << failed.code;
     EXPECT_THAT(failed.errors, AllOf(HasSubstr("rowlock: "), Not(HasSubstr("ses"))));

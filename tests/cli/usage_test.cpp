@@ -88,9 +88,9 @@ TEST(CliUsageTest, RunNeedsTypeAndSource) {
 }
 
 TEST(CliUsageTest, AUrlThatIsNoneIsRefusedWithoutBeingShown) {
-  for (const auto* url : {"", "sesame", "mysql://app:sesame@db/shop", "app:sesame@db/shop",
-                          "sqlite://sesame.db", "sqlite:///sesame.db?mode=ro", "sqlite:///sesame/",
-                          "sqlite:///sesame%zz"}) {
+  for (const auto* url :
+       {"", "sesame", "mysql://app:sesame@db/shop", "app:sesame@db/shop", "sqlite://sesame.db",
+        "sqlite:///sesame.db?mode=ro", "sqlite:///sesame/", "sqlite:///sesame%zz"}) {
     const auto refused = run_rowlock({"list", url});
     EXPECT_EQ(refused.code, 64) << url;
     EXPECT_THAT(refused.errors, AllOf(HasSubstr("rowlock: "), Not(HasSubstr("sesame"))));

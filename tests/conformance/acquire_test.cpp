@@ -1,4 +1,5 @@
 // Acquiring, in each state of the row.
+#include "conformance/locked_rows.hpp"
 #include "conformance/store_test.hpp"
 
 namespace rowlock::tests {
@@ -107,6 +108,13 @@ TEST_P(Acquire, OfAnotherKeyIsNotInTheWay) {
   granted(key_, theirs_);
   EXPECT_EQ(acquire(other_key_, mine_).status, acquire_status::granted);
   EXPECT_EQ(acquire({"order", key_.source_id}, mine_).status, acquire_status::granted);
+}
+
+TEST_P(Acquire, OfTheSameKeyInAnotherTableIsNotInTheWay) {
+  const auto another = GetParam().make();
+  const locked_rows inserted{*another, {key_, other_key_}};
+  EXPECT_EQ(acquire(key_, mine_).status, acquire_status::granted);
+  EXPECT_TRUE(prepare(other_key_));
 }
 
 TEST_P(Acquire, IsSeenByEveryStoreOnTheTable) {

@@ -176,6 +176,15 @@ TEST_P(RowLockedByAStranger, IsBusyForItsHolderWhoThenGoesOn) {
   EXPECT_EQ(release(*rivals_, key_, mine_, my_version), release_answer::released);
 }
 
+TEST_P(RowLockedByAStranger, IsBusyForItsHolderWhoAsksAgain) {
+  const auto my_version = granted(key_, mine_);
+  auto stranger = bench_->lock_as_a_stranger(key_);
+  const auto answer = acquire(*rivals_, key_, mine_);
+  EXPECT_EQ(answer.status, acquire_status::busy);
+  stranger.reset();
+  EXPECT_EQ(acquire(*rivals_, key_, mine_).version, my_version);
+}
+
 TEST_P(RowLockedByAStranger, IsLostForWhoIsNotItsHolder) {
   const auto their_version = granted(key_, theirs_);
   const auto stranger = bench_->lock_as_a_stranger(key_);

@@ -1,6 +1,6 @@
-// One connection, used by one thread at a time.
-#ifndef ROWLOCK_SQLITE_TURNS_HPP
-#define ROWLOCK_SQLITE_TURNS_HPP
+// A place for one thread at a time, with a time limit.
+#ifndef ROWLOCK_TURNS_HPP
+#define ROWLOCK_TURNS_HPP
 
 #include <chrono>
 #include <condition_variable>
@@ -14,6 +14,12 @@ namespace rowlock::detail {
 /// Thread-safety: all members may be called from any thread.
 class turns {
  public:
+  void take() {
+    std::unique_lock lock{mutex_};
+    given_back_.wait(lock, [this] { return !taken_; });
+    taken_ = true;
+  }
+
   /// False when the turn did not come before `end`.
   bool take(std::chrono::steady_clock::time_point end) {
     std::unique_lock lock{mutex_};

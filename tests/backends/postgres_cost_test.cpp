@@ -1,0 +1,136 @@
+// What the statements cost the server. These tests want it for themselves.
+#include "backends/postgres_table.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class PostgresCost : public postgres_table {
+ protected:
+  PostgresCost() {
+    // Once per database; other tests may be doing the same.
+    postgres_schema::execute(
+        "select pg_advisory_xact_lock(4711); create extension if not exists pg_stat_statements");
+    server_.ask("alter table " + name() + " set (autovacuum_enabled = off)");
+  }
+
+  /// Executions of statements about the table since the last call, and their bytes of WAL.
+  struct spent {
+    std::int64_t statements;
+    std::int64_t wal_bytes;
+  };
+  spent take_spent() {
+    const std::string ours = " from pg_stat_statements where query like '%\"" + schema() + "\"%'";
+    const auto row = server_.ask(
+        "select coalesce(sum(calls), 0)::bigint, coalesce(sum(wal_bytes), 0)::bigint" + ours)[0];
+    const spent now{row[0].as<std::int64_t>(), row[1].as<std::int64_t>()};
+    server_.ask("select pg_stat_statements_reset(userid, dbid, queryid)" + ours);
+    return now;
+  }
+
+  std::string next_transaction_id() {
+    return server_.value<std::string>("select pg_snapshot_xmax(pg_current_snapshot())::text");
+  }
+};
+
+TEST_F(PostgresCost, AcquireAndReleaseOfAnExistingRowAreOneStatementEach) {
+  auto rows = open_store();
+  auto granted = acquire(rows, key_);
+  release(rows, key_, *granted.version);
+
+  take_spent();
+  granted = acquire(rows, key_);
+  EXPECT_EQ(take_spent().statements, 1);
+  ASSERT_EQ(renew(rows, key_, *granted.version), renew_answer::renewed);
+  EXPECT_EQ(take_spent().statements, 1);
+  ASSERT_EQ(release(rows, key_, *granted.version), release_answer::released);
+  EXPECT_EQ(take_spent().statements, 1);
+}
+
+TEST_F(PostgresCost, ABatchIsOneStatement) {
+  auto rows = open_store();
+  std::vector<acquire_request> requests;
+  for (int i = 0; i < 200; ++i) requests.push_back(request({"invoice", std::to_string(i)}));
+  std::vector<release_request> releases;
+  for (const auto& answer : rows.acquire(requests)) {
+    const auto& asked = requests[releases.size()];
+    releases.push_back({asked.key, asked.owner, answer.version.value()});
+  }
+  rows.release(releases);
+
+  take_spent();
+  for (const auto& answer : rows.acquire(requests)) {
+    EXPECT_EQ(answer.status, acquire_status::granted);
+  }
+  EXPECT_EQ(take_spent().statements, 1);
+}
+
+TEST_F(PostgresCost, AMissingRowIsThreeStatements) {
+  auto rows = open_store();
+  rows.list();
+  take_spent();
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  EXPECT_EQ(take_spent().statements, 3);
+}
+
+TEST_F(PostgresCost, AThousandRefusalsWriteNothingAndTakeNoTransactionId) {
+  auto rows = open_store();
+  auto rival = request(key_);
+  rival.owner = make_owner_id();
+  ASSERT_EQ(rows.acquire(std::array{rival})[0].status, acquire_status::granted);
+  // A row that a transaction has locked as well; that one has its transaction id before we count.
+  rows.prepare(std::array{other_key_});
+  open_work locking;
+  locking.work.exec("select from " + name() + row(other_key_) + " for update");
+  server_.ask("vacuum " + name());
+  const std::string before = name() + row(key_);
+  const auto row_before =
+      server_.value<std::string>("select xmin || ',' || xmax || ',' || ctid from " + before);
+
+  // Others may take transaction ids meanwhile; a refusal that did would do it every time.
+  bool nobody_took_an_id = false;
+  for (int attempt = 0; attempt < 20 && !nobody_took_an_id; ++attempt) {
+    take_spent();
+    const auto first = next_transaction_id();
+    for (int i = 0; i < 500; ++i) {
+      ASSERT_EQ(acquire(rows, key_).status, acquire_status::held);
+      ASSERT_EQ(acquire(rows, other_key_).status, acquire_status::busy);
+    }
+    nobody_took_an_id = next_transaction_id() == first;
+    const auto cost = take_spent();
+    EXPECT_EQ(cost.wal_bytes, 0);
+    EXPECT_EQ(cost.statements, 2 * 1000);
+  }
+  EXPECT_TRUE(nobody_took_an_id);
+  EXPECT_EQ(server_.value<std::string>("select xmin || ',' || xmax || ',' || ctid from " + before),
+            row_before);
+}
+
+TEST_F(PostgresCost, TwentyThousandPairsAreAllHotAndTheTableStaysSmall) {
+  constexpr std::int64_t pairs = 20'000;
+  std::int64_t grants = 0;
+  {
+    auto rows = open_store();
+    const std::array<lock_key, 4> keys{{{"job", "1"}, {"job", "2"}, {"job", "3"}, {"job", "4"}}};
+    rows.prepare(keys);
+    for (std::int64_t i = 0; i < pairs; ++i) {
+      const auto& key = keys.at(static_cast<std::size_t>(i) % keys.size());
+      const auto granted = acquire(rows, key);
+      ASSERT_EQ(granted.status, acquire_status::granted);
+      ASSERT_EQ(release(rows, key, *granted.version), release_answer::released);
+      ++grants;
+    }
+  }
+  ASSERT_EQ(grants, pairs);
+  // The backend of the store tells its counts when it ends.
+  const std::string counts =
+      " from pg_stat_user_tables where relid = '" + table().in("shared_lock") + "'::regclass";
+  server_.await("select n_tup_upd >= " + std::to_string(2 * pairs) + counts);
+  EXPECT_EQ(server_.value<std::int64_t>("select n_tup_upd" + counts), 2 * pairs);
+  EXPECT_EQ(server_.value<std::int64_t>("select n_tup_hot_upd" + counts), 2 * pairs);
+  EXPECT_LT(server_.value<std::int64_t>("select pg_total_relation_size('" +
+                                        table().in("shared_lock") + "')"),
+            1'000'000);
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,159 @@
+// A lock table on the test server, and the questions that the PostgreSQL tests ask about it.
+#ifndef ROWLOCK_TESTS_BACKENDS_POSTGRES_TABLE_HPP
+#define ROWLOCK_TESTS_BACKENDS_POSTGRES_TABLE_HPP
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <pqxx/pqxx>
+#include <string>
+#include <vector>
+
+#include "rowlock/error.hpp"
+#include "rowlock/owner_id.hpp"
+#include "rowlock/postgres_migrate.hpp"
+#include "rowlock/postgres_store.hpp"
+#include "support/patience.hpp"
+#include "support/postgres_schema.hpp"
+
+namespace rowlock::tests {
+
+using namespace std::chrono_literals;
+
+/// A connection that sees everything.
+class observer {
+ public:
+  pqxx::result ask(const std::string& sql) {
+    pqxx::nontransaction asking{connection_};
+    return asking.exec(sql);
+  }
+
+  template <class Value>
+  Value value(const std::string& sql) {
+    return ask(sql)[0][0].as<Value>();
+  }
+
+  /// Returns when `sql` answers true. Throws when that takes too long.
+  void await(const std::string& sql) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (!value<bool>(sql)) {
+      if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"never true: " + sql};
+    }
+  }
+
+ private:
+  pqxx::connection connection_{postgres_url()};
+};
+
+/// Somebody's open transaction; rolled back at the end.
+struct open_work {
+  explicit open_work(const std::string& url = postgres_url()) : connection{url} {}
+
+  pqxx::connection connection;
+  pqxx::work work{connection};
+};
+
+/// What is thrown, and what is nested in it.
+struct told_error {
+  errc kind{};
+  std::vector<std::string> messages;
+
+  [[nodiscard]] const std::string& message() const { return messages.front(); }
+};
+
+inline void collect_messages(const std::exception& thrown, std::vector<std::string>& messages) {
+  messages.emplace_back(thrown.what());
+  try {
+    std::rethrow_if_nested(thrown);
+  } catch (const std::exception& nested) {
+    collect_messages(nested, messages);
+  }
+}
+
+/// The error of `call`, which must throw one.
+inline told_error error_of(const std::function<void()>& call) {
+  told_error told;
+  try {
+    call();
+    ADD_FAILURE() << "no error";
+    told.messages.emplace_back();
+  } catch (const error& thrown) {
+    told.kind = thrown.kind();
+    collect_messages(thrown, told.messages);
+  }
+  return told;
+}
+
+inline void PrintTo(errc shown, std::ostream* out) { *out << make_error_code(shown).message(); }
+
+class postgres_table : public testing::Test {
+ protected:
+  postgres_table() { migrate_postgres(postgres_url(), table()); }
+
+  [[nodiscard]] table_name table() const { return schema_.table(); }
+  [[nodiscard]] const std::string& schema() const { return schema_.name(); }
+  [[nodiscard]] std::string name() const { return table().text(); }
+
+  [[nodiscard]] postgres_store open_store(const std::string& url = postgres_url()) const {
+    return postgres_store{url, {.table = table()}};
+  }
+
+  acquire_request request(const lock_key& key) const {
+    return {.key = key, .owner = mine_, .holder = "host:1", .ttl = 1h};
+  }
+  acquire_answer acquire(store& rows, const lock_key& key) {
+    return rows.acquire(std::array{request(key)}).front();
+  }
+  renew_answer renew(store& rows, const lock_key& key, version granted) {
+    return rows.renew(std::array{renew_request{key, mine_, granted, 1h}}).front();
+  }
+  release_answer release(store& rows, const lock_key& key, version granted) {
+    return rows.release(std::array{release_request{key, mine_, granted}}).front();
+  }
+
+  /// Of a row of the application's own transaction.
+  static std::string row(const lock_key& key) {
+    return " where lock_type = '" + key.type + "' and source_id = '" + key.source_id + "'";
+  }
+
+  postgres_schema schema_;
+  observer server_;
+  const owner_id mine_ = make_owner_id();
+  const lock_key key_{.type = "invoice", .source_id = "42"};
+  const lock_key other_key_{.type = "invoice", .source_id = "43"};
+};
+
+/// A role that exists as long as a test.
+class test_role {
+ public:
+  explicit test_role(observer& server) : server_{server}, name_{"r_" + make_owner_id().text} {
+    server_.ask("create role " + name_ + " login");
+  }
+  test_role(const test_role&) = delete;
+  test_role& operator=(const test_role&) = delete;
+  ~test_role() {
+    server_.ask("drop owned by " + name_);
+    server_.ask("drop role " + name_);
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// The test server, as this role.
+  [[nodiscard]] std::string url() const { return with_user(postgres_url(), name_); }
+
+ private:
+  static std::string with_user(const std::string& url, const std::string& user) {
+    const char* separator = url.find('?') == std::string::npos ? "?" : "&";
+    return url + separator + "user=" + user;
+  }
+
+  observer& server_;
+  std::string name_;
+};
+
+}  // namespace rowlock::tests
+
+#endif

@@ -1,0 +1,154 @@
+// What a SQLite store says about a file that it cannot use.
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "backends/sqlite_files.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class SqliteFile : public sqlite_test {};
+
+TEST_F(SqliteFile, WithoutAFileSaysWhatToRun) {
+  sqlite_store rows{path()};
+  const auto thrown = error_of([&] { acquire(rows); });
+  EXPECT_EQ(thrown.kind(), errc::rejected);
+  EXPECT_TRUE(says(thrown, "`rowlock migrate sqlite://" + path() + "`"));
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_F(SqliteFile, EncodesThePathInTheUrlThatItSays) {
+  sqlite_store rows{path("50% of it.db")};
+  EXPECT_TRUE(
+      says(error_of([&] { acquire(rows); }), "sqlite://" + path("50%25%20of%20it.db") + "`"));
+}
+
+TEST_F(SqliteFile, OnAFolderIsRejected) {
+  sqlite_store rows{path("")};
+  EXPECT_EQ(error_of([&] { acquire(rows); }).kind(), errc::rejected);
+}
+
+TEST_F(SqliteFile, OnAFileThatIsNoDatabaseIsRejected) {
+  std::ofstream{path()} << std::string(4096, 'x');
+  sqlite_store rows{path()};
+  const auto thrown = error_of([&] { acquire(rows); });
+  EXPECT_EQ(thrown.kind(), errc::rejected);
+  EXPECT_TRUE(says(thrown, "not a SQLite database"));
+}
+
+TEST_F(SqliteFile, OnAnEmptyPathIsMisuse) {
+  sqlite_store rows{""};
+  EXPECT_EQ(error_of([&] { acquire(rows); }).kind(), errc::misuse);
+}
+
+TEST_F(SqliteFile, TakesEveryPathForThatOfAFile) {
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(path(""));
+  for (const std::string name : {":memory:", "file:locks?mode=memory"}) {
+    migrate_sqlite(name);
+    EXPECT_TRUE(std::filesystem::exists(name)) << name;
+    sqlite_store rows{name};
+    EXPECT_EQ(acquire(rows).status, acquire_status::granted) << name;
+  }
+  std::filesystem::current_path(before);
+}
+
+TEST_F(SqliteFile, WithoutATableSaysWhatToRun) {
+  std::ofstream{path()}.close();
+  sqlite_store rows{path(), {.table = "my_locks"}};
+  const auto thrown = error_of([&] { acquire(rows); });
+  EXPECT_EQ(thrown.kind(), errc::rejected);
+  EXPECT_TRUE(says(thrown, "`rowlock migrate sqlite://" + path() + " --table my_locks`"));
+}
+
+TEST_F(SqliteFile, OnAnOlderSchemaSaysWhatToRun) {
+  migrate_sqlite(path());
+  open()->exec("DELETE FROM shared_lock_schema");
+  sqlite_store rows{path()};
+  const auto thrown = error_of([&] { acquire(rows); });
+  EXPECT_EQ(thrown.kind(), errc::rejected);
+  EXPECT_TRUE(says(thrown, "version 0, older than version 1"));
+  EXPECT_TRUE(says(thrown, "`rowlock migrate sqlite://" + path() + "`"));
+}
+
+TEST_F(SqliteFile, OnANewerSchemaSaysThatRowlockIsOld) {
+  migrate_sqlite(path());
+  open()->exec("INSERT INTO shared_lock_schema (number, name) VALUES (7, '007_later')");
+  sqlite_store rows{path()};
+  const auto thrown = error_of([&] { acquire(rows); });
+  EXPECT_EQ(thrown.kind(), errc::rejected);
+  EXPECT_TRUE(says(thrown, "version 7, newer than version 1"));
+  EXPECT_TRUE(says(thrown, "deploy a newer rowlock"));
+}
+
+TEST_F(SqliteFile, ChecksTheSchemaAgainAfterTheCheckHasFailed) {
+  sqlite_store rows{path()};
+  EXPECT_EQ(error_of([&] { acquire(rows); }).kind(), errc::rejected);
+  migrate_sqlite(path());
+  EXPECT_EQ(acquire(rows).status, acquire_status::granted);
+}
+
+TEST_F(SqliteFile, SaysWhatToRunWhenTheTableIsGoneLater) {
+  migrate_sqlite(path());
+  sqlite_store rows{path()};
+  acquire(rows);
+  open()->exec(sqlite_migrations().front().down);
+  const auto thrown = error_of([&] { acquire(rows); });
+  EXPECT_EQ(thrown.kind(), errc::rejected);
+  EXPECT_TRUE(says(thrown, "`rowlock migrate sqlite://" + path() + "`"));
+}
+
+/// The privileges of somebody who is not root, for this thread.
+class unprivileged {
+ public:
+  unprivileged() { setfsuid(65534); }
+  unprivileged(const unprivileged&) = delete;
+  unprivileged& operator=(const unprivileged&) = delete;
+  ~unprivileged() { setfsuid(geteuid()); }
+};
+
+TEST_F(SqliteFile, OnAReadOnlyFileIsUnavailableAlsoForAKeyThatIsHeld) {
+  migrate_sqlite(path());
+  sqlite_store others{path()};
+  acquire(others);
+  chmod(path("").c_str(), 0777);
+  for (const auto& file : std::filesystem::directory_iterator{path("")}) {
+    chmod(file.path().c_str(), 0444);
+  }
+  const unprivileged now;
+  sqlite_store rows{path()};
+  const acquire_request theirs{
+      .key = key_, .owner = make_owner_id(), .holder = "host:2", .ttl = 1h};
+  const auto thrown = error_of([&] { rows.acquire(std::array{theirs}); });
+  EXPECT_EQ(thrown.kind(), errc::unavailable);
+  EXPECT_TRUE(says(thrown, "write permission"));
+}
+
+TEST_F(SqliteFile, InAReadOnlyFolderIsUnavailable) {
+  migrate_sqlite(path());
+  chmod(path().c_str(), 0666);
+  chmod(path("").c_str(), 0555);
+  {
+    const unprivileged now;
+    sqlite_store rows{path()};
+    const auto thrown = error_of([&] { acquire(rows); });
+    EXPECT_EQ(thrown.kind(), errc::unavailable);
+    EXPECT_TRUE(says(thrown, "folder"));
+  }
+  chmod(path("").c_str(), 0755);
+}
+
+TEST_F(SqliteFile, SwitchesAFileThatAnotherToolMigratedToWal) {
+  SQLite::Database{path(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE}.exec(
+      sqlite_migrations().front().up);
+  sqlite_store rows{path()};
+  EXPECT_EQ(acquire(rows).status, acquire_status::granted);
+  EXPECT_EQ(text_of("PRAGMA journal_mode"), "wal");
+}
+
+}  // namespace
+}  // namespace rowlock::tests

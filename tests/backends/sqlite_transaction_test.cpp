@@ -1,0 +1,125 @@
+// The transaction that has the one place for a writer, and what owns one.
+#include <stdexcept>
+#include <thread>
+
+#include "backends/sqlite_files.hpp"
+#include "rowlock/retry.hpp"
+#include "rowlock/sqlite.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class SqliteTransaction : public migrated_sqlite_test {};
+
+TEST_F(SqliteTransaction, IsTheWriterFromItsBeginning) {
+  const auto database = open();
+  const sqlite_transaction work{*database};
+  EXPECT_THROW((void)rival_writer(), SQLite::Exception);
+}
+
+TEST_F(SqliteTransaction, RollsBackWhatWasNotCommitted) {
+  const auto database = open();
+  {
+    const sqlite_transaction work{*database};
+    EXPECT_TRUE(lock_rows(*database, key_, no_wait()).acquired());
+  }
+  EXPECT_EQ(text_of("SELECT count(*) FROM shared_lock"), "0");
+}
+
+TEST_F(SqliteTransaction, IsUnavailableWhenItsTurnDoesNotCome) {
+  const auto rival = rival_writer();
+  const auto database = open();
+  EXPECT_EQ(error_of([&] {
+              const sqlite_transaction work{*database, 5ms};
+            }).kind(),
+            errc::unavailable);
+}
+
+TEST_F(SqliteTransaction, WaitsForItsTurn) {
+  auto rival = rival_writer();
+  const auto database = open();
+  std::jthread waiting{[&database] { sqlite_transaction{*database, 1h}.commit(); }};
+  rival.reset();
+}
+
+TEST_F(SqliteTransaction, InsideAnotherIsMisuse) {
+  const auto database = open();
+  sqlite_transaction outer{*database};
+  EXPECT_EQ(error_of([&] { const sqlite_transaction inner{*database}; }).kind(), errc::misuse);
+  EXPECT_EQ(error_of([&] {
+              (void)with_row_lock<sqlite_transaction>(*database, key_, no_wait(),
+                                                      [](sqlite_transaction&) {});
+            }).kind(),
+            errc::misuse);
+  outer.commit();
+}
+
+TEST_F(SqliteTransaction, PassesARefusedCommitThroughAndRollsBack) {
+  const auto database = open();
+  database->exec(
+      "PRAGMA foreign_keys = ON; CREATE TABLE account (id INTEGER PRIMARY KEY);"
+      "CREATE TABLE entry (account REFERENCES account DEFERRABLE INITIALLY DEFERRED)");
+  EXPECT_THROW(
+      (void)with_row_lock<sqlite_transaction>(
+          *database, key_, no_wait(),
+          [](sqlite_transaction& work) { work.database().exec("INSERT INTO entry VALUES (1)"); }),
+      SQLite::Exception);
+  EXPECT_EQ(text_of("SELECT count(*) FROM shared_lock"), "0");
+  EXPECT_NO_THROW((void)rival_writer());
+}
+
+TEST_F(SqliteTransaction, IgnoresTheApplicationsBusyTimeoutAndPutsItBack) {
+  const auto database = open();
+  database->setBusyTimeout(3'600'000);  // would hang, if it waited
+  {
+    const auto rival = rival_writer();
+    const auto refused =
+        with_row_lock<sqlite_transaction>(*database, key_, no_wait(), [](sqlite_transaction&) {});
+    EXPECT_EQ(refused.refusal().reason, refusal_reason::busy);
+  }
+  EXPECT_EQ(database->execAndGet("PRAGMA busy_timeout").getInt(), 3'600'000);
+}
+
+TEST_F(SqliteTransaction, RefusesALeasedKeyWithoutBecomingTheWriter) {
+  sqlite_store leases{path()};
+  acquire(leases);
+  const auto rival = rival_writer();
+  const auto database = open();
+  const auto refused =
+      with_row_lock<sqlite_transaction>(*database, key_, no_wait(), [](sqlite_transaction&) {});
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::held);
+}
+
+TEST_F(SqliteTransaction, CountsAFailureAlsoOfARowThatWentWithTheRollback) {
+  const auto database = open();
+  const auto fail = [&] {
+    (void)with_row_lock<sqlite_transaction>(
+        *database, key_, no_wait(), [](sqlite_transaction&) { throw std::range_error{"no"}; });
+  };
+  EXPECT_THROW(fail(), std::range_error);
+  EXPECT_EQ(text_of("SELECT failure_count FROM shared_lock"), "1");
+  const auto before = version_in_file(key_);
+  EXPECT_THROW(fail(), std::range_error);
+  EXPECT_EQ(text_of("SELECT failure_count FROM shared_lock"), "2");
+  EXPECT_EQ(version_in_file(key_), before);
+}
+
+TEST_F(SqliteTransaction, IsRunAgainByRetryWhenSqliteSaysThatAnotherWrote) {
+  const auto database = open();
+  open()->exec("CREATE TABLE counter (n); INSERT INTO counter VALUES (0)");
+  int tries = 0;
+  const auto result = retry({.attempts = 2}, [&]() -> commit_result {
+    const sqlite_transaction tells_retry_about_sqlite{*database};
+    SQLite::Database mine{path(), SQLite::OPEN_READWRITE};
+    mine.exec("BEGIN");
+    mine.execAndGet("SELECT n FROM counter");
+    if (++tries == 1) database->exec("UPDATE counter SET n = n + 1; COMMIT; BEGIN IMMEDIATE");
+    if (tries == 1) mine.exec("UPDATE counter SET n = n + 1");
+    return commit_result::committed;
+  });
+  EXPECT_EQ(result, commit_result::committed);
+  EXPECT_EQ(tries, 2);
+}
+
+}  // namespace
+}  // namespace rowlock::tests

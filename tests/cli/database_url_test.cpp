@@ -1,0 +1,51 @@
+// Which URLs name which database.
+#include "cli/database_url.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+using engine = database_url::engine;
+
+TEST(DatabaseUrlTest, ThePathOfASqliteUrlIsWhatFollowsTwoSlashes) {
+  const database_url url{"sqlite:///var/lib/a folder/locks.db"};
+  EXPECT_EQ(url.which(), engine::sqlite);
+  EXPECT_EQ(url.target(), "/var/lib/a folder/locks.db");
+}
+
+TEST(DatabaseUrlTest, PercentStandsForAByteOfASqlitePath) {
+  EXPECT_EQ(database_url{"sqlite:///a%20b%3Fc%25%c3%A4"}.target(), "/a b?c%\u00e4");
+}
+
+TEST(DatabaseUrlTest, WhatLibpqTakesIsHandedOnAsItIs) {
+  for (const auto* text : {"postgresql://app:p%40ss@db:5433/shop?sslmode=require", "postgres://",
+                           "host=db dbname=shop", "  host = db", "password='a://b' host=db"}) {
+    const database_url url{text};
+    EXPECT_EQ(url.which(), engine::postgresql) << text;
+    EXPECT_EQ(url.target(), text);
+  }
+}
+
+TEST(DatabaseUrlTest, AnythingElseIsMisuseAndNotShown) {
+  for (const auto* text :
+       {"", "sesame", "sesame@db/shop", "mysql://sesame@db", "sqlite:sesame.db",
+        "sqlite://sesame.db", "sqlite:///", "sqlite:///sesame/", "sqlite:///sesame?a=b",
+        "sqlite:///sesame#a", "sqlite:///sesame%", "sqlite:///sesame%2", "sqlite:///sesame%x0",
+        "sqlite:///sesame%00", "SQLITE:///sesame"}) {
+    try {
+      const database_url url{text};
+      FAIL() << text;
+    } catch (const error& refused) {
+      EXPECT_EQ(refused.kind(), errc::misuse) << text;
+      EXPECT_EQ(std::string{refused.what()}.find("sesame"), std::string::npos) << refused.what();
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace rowlock::tests

@@ -1,0 +1,85 @@
+// A command whose key is lost is told to stop.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/cli_test.hpp"
+#include "support/temp_folder.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+using testing::HasSubstr;
+
+class CliRunLostTest : public LockedCliTest {
+ protected:
+  /// What happens when somebody takes the key away.
+  void move_version() const { execute("update shared_lock set version = version + 1"); }
+};
+
+TEST_P(CliRunLostTest, TheCommandGetsSigterm) {
+  child_process running{script_under_lock(script_with(R"(trap "echo told; exit 3" TERM)"),
+                                          {"--ttl", "600ms", "--grace", "1h"})};
+  ASSERT_EQ(running.read_line(), "started");
+  move_version();
+  EXPECT_EQ(running.read_line(), "told");
+  EXPECT_EQ(running.wait(), 76);
+  EXPECT_THAT(running.errors(), HasSubstr("rowlock: lost invoice/42"));
+}
+
+TEST_P(CliRunLostTest, ACommandThatDoesNotStopGetsSigkillAfterTheGraceTime) {
+  child_process running{
+      script_under_lock(R"(trap "echo told" TERM; echo started; while :; do read line; done)",
+                        {"--ttl", "600ms", "--grace", "300ms"})};
+  ASSERT_EQ(running.read_line(), "started");
+  move_version();
+  EXPECT_EQ(running.read_line(), "told");
+  EXPECT_EQ(running.read_rest(), "");
+  EXPECT_EQ(running.wait(), 76);
+}
+
+TEST_P(CliRunLostTest, ALossThatIsFoundAtTheReleaseCountsToo) {
+  child_process running{script_under_lock("echo started; read line", {"--ttl", "1h"})};
+  ASSERT_EQ(running.read_line(), "started");
+  move_version();
+  running.write_line("done");
+  EXPECT_EQ(running.wait(), 76);
+  EXPECT_THAT(running.errors(), HasSubstr("lost before the command ended"));
+}
+
+TEST_P(CliRunLostTest, WhoeverHasTheKeyNowKeepsIt) {
+  child_process running{script_under_lock("echo started; read line", {"--ttl", "1h"})};
+  ASSERT_EQ(running.read_line(), "started");
+  move_version();
+  const auto version = number("select version from shared_lock");
+  running.write_line("done");
+  running.wait();
+  EXPECT_EQ(number("select version from shared_lock"), version);
+}
+
+ROWLOCK_ON_BOTH_DATABASES(CliRunLostTest);
+
+TEST(CliRunReleaseTest, AReleaseThatCannotBeMadeIsSaidAndTheExitCodeIsTheCommands) {
+  const temp_folder folder;
+  const std::string path = folder.path() / "locks.db";
+  const std::string url = "sqlite://" + path;
+  ASSERT_EQ(run_rowlock({"migrate", url}).code, 0);
+  child_process running{{ROWLOCK_COMMAND, "run", url, "--type", "invoice", "--source", "42", "--",
+                         "sh", "-c", "echo started; read line; exit 3"}};
+  ASSERT_EQ(running.read_line(), "started");
+
+  SQLite::Database rival{path, SQLite::OPEN_READWRITE};
+  SQLite::Transaction writing{rival, SQLite::TransactionBehavior::IMMEDIATE};
+  running.write_line("done");
+  EXPECT_EQ(running.wait(), 3);
+  EXPECT_THAT(
+      running.errors(),
+      HasSubstr("rowlock: invoice/42 could not be released yet; it frees itself within 30s"));
+}
+
+}  // namespace
+
+}  // namespace rowlock::tests

@@ -1,0 +1,70 @@
+// A terminal with a command in its foreground.
+#include "cli/terminal.hpp"
+
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <stdexcept>
+#include <utility>
+
+namespace rowlock::tests {
+
+terminal::terminal(const words& command) {
+  auto texts = command;
+  std::vector<char*> arguments;
+  for (auto& text : texts) arguments.push_back(text.data());
+  arguments.push_back(nullptr);
+  pid_ = forkpty(&screen_, nullptr, nullptr, nullptr);
+  if (pid_ == 0) {
+    execvp(arguments.front(), arguments.data());
+    _exit(127);
+  }
+  if (pid_ == -1) throw std::runtime_error{"no terminal to be had"};
+}
+
+terminal::~terminal() {
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+  hang_up();
+}
+
+void terminal::type(const std::string& keys) const {
+  if (write(screen_, keys.data(), keys.size()) != static_cast<ssize_t>(keys.size())) {
+    throw std::runtime_error{"the terminal takes no keys"};
+  }
+}
+
+std::string terminal::read_until(const std::string& end) {
+  std::string shown;
+  while (shown.find(end) == std::string::npos) {
+    pollfd waiting{screen_, POLLIN, 0};
+    const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(patience).count();
+    std::array<char, 256> chunk{};
+    ssize_t received = 0;
+    if (poll(&waiting, 1, static_cast<int>(limit)) > 0) {
+      received = read(screen_, chunk.data(), chunk.size());
+    }
+    if (received <= 0) throw std::runtime_error{"the terminal shows no '" + end + "': " + shown};
+    shown.append(chunk.data(), static_cast<std::size_t>(received));
+  }
+  return shown;
+}
+
+void terminal::send_signal(int number) const {
+  if (kill(pid_, number) != 0) throw std::runtime_error{"the command of the terminal is gone"};
+}
+
+void terminal::stop_command() const {
+  send_signal(SIGSTOP);
+  if (waitpid(pid_, nullptr, WUNTRACED) != pid_) throw std::runtime_error{"it does not stop"};
+}
+
+void terminal::hang_up() {
+  if (screen_ != -1) close(std::exchange(screen_, -1));
+}
+
+}  // namespace rowlock::tests
