@@ -10,9 +10,9 @@
 #include <string>
 
 #include "rowlock/sqlite_store.hpp"
+#include "rowlock/turns.hpp"
 #include "sqlite/patience.hpp"
 #include "sqlite/row_statements.hpp"
-#include "rowlock/turns.hpp"
 
 namespace rowlock::detail {
 
