@@ -30,6 +30,8 @@ constexpr int of(errc kind) {
       return outcome_unknown;
     case errc::misuse:
       return usage;
+    case errc::lease_lost:
+      return lost;
   }
   return outcome_unknown;
 }

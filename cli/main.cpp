@@ -45,12 +45,24 @@ std::string what_is_extra(const CLI::App& app) {
                                    : "an argument too many";
 }
 
-/// The message alone: the category's words are in the exit code.
+/// The message alone: the words of the category are in the exit code.
 std::string message_of(const error& fault) {
   std::string message = fault.what();
   const std::string category = ": " + fault.code().message();
   if (message.ends_with(category)) message.resize(message.size() - category.size());
   return message;
+}
+
+/// What the driver said, where the message does not say it already; the first line of it.
+std::string cause_of(const error& fault, const std::string& message) {
+  try {
+    std::rethrow_if_nested(fault);
+  } catch (const std::exception& nested) {
+    std::string cause = nested.what();
+    cause = cause.substr(0, cause.find('\n'));
+    if (message.find(cause) == std::string::npos) return " (" + cause + ')';
+  }
+  return {};
 }
 
 int perform(const action& chosen) {
@@ -60,7 +72,8 @@ int perform(const action& chosen) {
     say(fault.what());
     return fault.exit_code();
   } catch (const error& fault) {
-    say(message_of(fault));
+    const std::string message = message_of(fault);
+    say(message + cause_of(fault, message));
     return exit_code::of(fault.kind());
   } catch (const std::exception& fault) {
     say(fault.what());

@@ -20,6 +20,8 @@ enum class errc {
   rejected,
   /// The call itself is wrong: change the program.
   misuse,
+  /// A fence found that the lease is no longer held: stop the work that needed it.
+  lease_lost,
 };
 
 const std::error_category& error_category() noexcept;
@@ -33,6 +35,12 @@ class error : public std::system_error {
   error(errc code, const std::string& message);
 
   [[nodiscard]] errc kind() const noexcept { return static_cast<errc>(code().value()); }
+};
+
+/// Thrown by a fence, which has ended the transaction before: nothing of it commits.
+class lease_lost : public error {
+ public:
+  explicit lease_lost(const std::string& message) : error{errc::lease_lost, message} {}
 };
 
 }  // namespace rowlock

@@ -23,6 +23,16 @@ enum class release_result {
              ///< runs out by itself.
 };
 
+class lease;
+
+namespace detail {
+/// For the stores: a transaction is to unset the row of a lease, or has done so.
+struct lease_riding {
+  static void begin(const lease& riding) noexcept;
+  static void commit(const lease& riding) noexcept;
+};
+}  // namespace detail
+
 /// Possession of one key. It is renewed in the background by its `lock_table`; it can be lost while
 /// the work runs, and then says so. Once lost it stays lost. Hand `const lease&` to functions that
 /// need the lock: the parameter is the assertion.
@@ -63,11 +73,13 @@ class lease {
   [[nodiscard]] boot_clock::duration remaining() const noexcept;
 
   /// Unsets the row. One round trip, more for about 100 ms if somebody's transaction has the row. A
-  /// lost lease sends nothing. Never throws: the result tells.
+  /// lost lease sends nothing. Never throws: the result tells. After `release_with` it asks whether
+  /// that transaction has committed, and unsets the row if not.
   release_result release() noexcept;
 
  private:
   friend class lock_table;
+  friend struct detail::lease_riding;
 
   lease(std::shared_ptr<detail::keeper> keeper, std::shared_ptr<detail::kept_lease> kept) noexcept;
 

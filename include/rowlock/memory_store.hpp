@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "rowlock/fence.hpp"
 #include "rowlock/lock_keys.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/row_lock.hpp"
@@ -85,9 +86,12 @@ class memory_transaction {
   /// Rolls back what was not committed.
   ~memory_transaction();
 
+  /// Throws `error` (misuse) after a fence has ended the transaction.
   void commit();
 
  private:
+  friend void fence(memory_transaction& transaction, const fenced_leases& leases);
+  friend void release_with(memory_transaction& transaction, const fenced_leases& leases);
   friend outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
                                      const retry_policy& wait);
   friend outcome<version> read_version(memory_transaction& transaction, const lock_key& key);
@@ -98,6 +102,9 @@ class memory_transaction {
   std::optional<refusal> lock_all(const lock_keys& keys);
   outcome<version> read(const lock_key& key);
   commit_result try_commit(const lock_key& key, version seen);
+  enum class fenced_rows { stay, are_unset };
+  void prove(const fenced_leases& leases, fenced_rows then);
+  [[nodiscard]] detail::fence_try try_to_fence(const fenced_leases& leases, fenced_rows then);
   /// Why this transaction cannot lock the row now; none if it can.
   [[nodiscard]] std::optional<refusal> obstacle(const lock_key& key) const;
   /// This transaction's own copy of a row it may lock, created if missing.
@@ -107,6 +114,7 @@ class memory_transaction {
 
   memory_store& store_;
   std::map<lock_key, memory_store::row> changed_;
+  bool is_ended_ = false;
 };
 
 /// As for the transactions of a database: see postgres.hpp.
@@ -114,6 +122,9 @@ outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& ke
                             const retry_policy& wait);
 outcome<version> read_version(memory_transaction& transaction, const lock_key& key);
 commit_result try_commit(memory_transaction& transaction, const lock_key& key, version seen);
+
+void fence(memory_transaction& transaction, const fenced_leases& leases);
+void release_with(memory_transaction& transaction, const fenced_leases& leases);
 
 template <>
 struct row_transaction<memory_transaction> {
@@ -130,6 +141,10 @@ struct row_transaction<memory_transaction> {
                                const table_type& table);
   static commit_result try_commit(memory_transaction& transaction, const lock_key& key,
                                   version seen, const table_type& table);
+  static void fence(memory_transaction& transaction, const fenced_leases& leases,
+                    const fence_options& options, const table_type& table);
+  static void release_with(memory_transaction& transaction, const fenced_leases& leases,
+                           const table_type& table);
   static void commit(memory_transaction& transaction) { transaction.commit(); }
   static void count_failure(memory_store& store, const lock_keys& keys,
                             const table_type& table) noexcept;

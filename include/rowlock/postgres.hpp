@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "rowlock/fence.hpp"
 #include "rowlock/lock_keys.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/retry_policy.hpp"
@@ -59,6 +60,24 @@ commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& ke
 commit_result try_commit(pqxx::transaction_base& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen);
 
+/// Proves that the leases are still held, and keeps it so until the transaction ends: nobody can
+/// take them over before. If one is not, ends the transaction (`abort`) and throws `lease_lost`;
+/// then nothing commits, even if the exception is swallowed.
+///
+/// At READ COMMITTED make it the last statement before the commit; at REPEATABLE READ and above the
+/// first, or a renewal since the transaction's snapshot makes it fail with a serialization failure
+/// of the driver's. Never inside a `pqxx::subtransaction` (misuse): rolling that back would undo
+/// it. The leases' own renewals go on, and do not move their deadlines while the fence is open.
+///
+/// One round trip; more for about 100 ms if a renewal has a row at that moment.
+void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
+           const fence_options& options = {}, const table_name& table = {});
+
+/// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
+/// it rolls back, the leases are still held. One round trip, as `fence`.
+void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                  const table_name& table = {});
+
 namespace detail {
 
 /// Locked; or refused; or neither, when a row is missing.
@@ -72,6 +91,8 @@ void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
                  const table_name& table);
 void count_failures(pqxx::transaction_base& transaction, const lock_keys& keys,
                     const table_name& table);
+/// So that `retry` and `run_fenced` know a conflict even of the application's first statement.
+void recognise_postgres_conflicts() noexcept;
 /// Called while an exception of a commit is being handled: throws what it means.
 [[noreturn]] void throw_failed_commit();
 
@@ -85,6 +106,7 @@ struct row_transaction<Transaction> {
   template <class Connection>
   static std::optional<refusal> begin(std::optional<Transaction>& transaction,
                                       Connection& connection) {
+    detail::recognise_postgres_conflicts();
     transaction.emplace(connection);
     return {};
   }
@@ -117,6 +139,16 @@ struct row_transaction<Transaction> {
   static commit_result try_commit(Transaction& transaction, const lock_key& key, version seen,
                                   const table_name& table) {
     return rowlock::try_commit(transaction, key, seen, table);
+  }
+
+  static void fence(Transaction& transaction, const fenced_leases& leases,
+                    const fence_options& options, const table_name& table) {
+    rowlock::fence(transaction, leases, options, table);
+  }
+
+  static void release_with(Transaction& transaction, const fenced_leases& leases,
+                           const table_name& table) {
+    rowlock::release_with(transaction, leases, table);
   }
 
   static void commit(Transaction& transaction) {

@@ -26,6 +26,11 @@ namespace rowlock {
 ///       const lock_keys&, std::chrono::milliseconds slice, const table_type&);
 ///   static outcome<version> read(Transaction&, const lock_key&, const table_type&);
 ///   static commit_result try_commit(Transaction&, const lock_key&, version, const table_type&);
+///   // Proves the leases, or ends the transaction and throws `lease_lost`.
+///   static void fence(Transaction&, const fenced_leases&, const fence_options&, const
+///   table_type&);
+///   // The same, and unsets their rows.
+///   static void release_with(Transaction&, const fenced_leases&, const table_type&);
 ///   // Throws `error` (outcome_unknown) when the answer to the commit got lost.
 ///   static void commit(Transaction&);
 ///   // failure_count + 1, in a transaction of its own, without waiting; best effort.

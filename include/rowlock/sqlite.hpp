@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "rowlock/fence.hpp"
 #include "rowlock/lock_keys.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/retry_policy.hpp"
@@ -47,6 +48,7 @@ class sqlite_transaction {
 
   [[nodiscard]] SQLite::Database& database() noexcept { return database_; }
 
+  /// Throws `error` (misuse) after a fence has ended the transaction.
   void commit();
 
  private:
@@ -85,6 +87,20 @@ commit_result try_commit(SQLite::Database& transaction, const lock_key& key, ver
 commit_result try_commit(SQLite::Database& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen);
 
+/// Proves that the leases are still held. In an IMMEDIATE transaction (a deferred one is misuse)
+/// that stays true until its end, because nobody else writes. If a lease is not held, rolls the
+/// transaction back and throws `lease_lost`. SQLite can do no more than roll back: somebody who
+/// swallows the exception and goes on writes outside any transaction. `rowlock::sqlite_transaction`
+/// refuses a commit then. No lease in the file can be renewed while the transaction is open: keep
+/// it shorter than the ttl minus the margin.
+void fence(SQLite::Database& transaction, const fenced_leases& leases,
+           const table_name& table = {});
+
+/// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
+/// it rolls back, the leases are still held.
+void release_with(SQLite::Database& transaction, const fenced_leases& leases,
+                  const table_name& table = {});
+
 template <>
 struct row_transaction<sqlite_transaction> {
   using table_type = table_name;
@@ -99,6 +115,10 @@ struct row_transaction<sqlite_transaction> {
                                const table_name& table);
   static commit_result try_commit(sqlite_transaction& transaction, const lock_key& key,
                                   version seen, const table_name& table);
+  static void fence(sqlite_transaction& transaction, const fenced_leases& leases,
+                    const fence_options& options, const table_name& table);
+  static void release_with(sqlite_transaction& transaction, const fenced_leases& leases,
+                           const table_name& table);
   static void commit(sqlite_transaction& transaction) { transaction.commit(); }
   static void count_failure(SQLite::Database& database, const lock_keys& keys,
                             const table_name& table) noexcept;

@@ -15,6 +15,9 @@ CREATE TABLE shared_lock (
   expires_at    timestamptz NOT NULL DEFAULT 'epoch',
   failure_count bigint NOT NULL DEFAULT 0,
   expiry_count  bigint NOT NULL DEFAULT 0,
+  -- How often a transaction was fenced. It is there to be changed by the fence, and so that a role
+  -- that only fences can be granted UPDATE of this column alone.
+  fence_count   bigint NOT NULL DEFAULT 0,
   -- No other index, ever: with one on a column that changes no update could stay in its page (HOT).
   PRIMARY KEY (lock_type, source_id)
 ) WITH (

@@ -19,6 +19,8 @@ class category final : public std::error_category {
         return "it cannot work until that is changed";
       case errc::misuse:
         return "the call is wrong";
+      case errc::lease_lost:
+        return "nothing was committed";
     }
     return "unknown";
   }

@@ -66,7 +66,18 @@ release_result keeper::ask_release(const release_request& request) {
   }
 }
 
+void keeper::released_by_commit(kept_lease& ended) noexcept {
+  if (book_.end(ended, lease_phase::released)) ended.is_unset = true;
+}
+
+void keeper::release_later(kept_lease& ended) noexcept {
+  const auto here = enter();
+  if (!here || !book_.end(ended, lease_phase::released)) return;
+  renewer_->defer({{ended.to_release(false), now() + ended.ttl}});
+}
+
 release_result keeper::release(kept_lease& ended, bool failed) noexcept {
+  if (ended.is_unset.exchange(false)) return release_result::released;
   const auto here = enter();
   if (!here) return release_result::lost;
   // A deadline that has come is a loss, even if the watcher has not got to it yet.
@@ -76,6 +87,8 @@ release_result keeper::release(kept_lease& ended, bool failed) noexcept {
   const auto request = ended.to_release(failed);
   try {
     const auto result = ask_release(request);
+    // The row of a lease that rode in a transaction is no longer ours if that has committed.
+    if (result == release_result::lost && ended.rides) return release_result::released;
     if (result != release_result::deferred) return result;
   } catch (const std::exception&) {  // the fault is in the result: it is tried again, or runs out
   }

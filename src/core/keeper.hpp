@@ -51,6 +51,12 @@ class keeper {
   /// Ends possession and unsets the row; `failed` counts a failure with it.
   release_result release(kept_lease& ended, bool failed) noexcept;
 
+  /// Ends possession at once and unsets the row in the background.
+  void release_later(kept_lease& ended) noexcept;
+
+  /// Ends possession: a transaction has unset the row.
+  void released_by_commit(kept_lease& ended) noexcept;
+
   /// Marks all leases lost, unsets their rows as far as two seconds allow, and ends the threads.
   void close() noexcept;
 

@@ -37,6 +37,11 @@ struct kept_lease {
   std::atomic<boot_clock::time_point> valid_until{};
   std::stop_source lost;
 
+  /// A transaction that is to unset the row may be open, committed, or rolled back.
+  std::atomic<bool> rides{false};
+  /// It is known to have committed, and nobody has asked for the release yet.
+  std::atomic<bool> is_unset{false};
+
   // Guarded by the mutex of the lease_book.
   boot_clock::time_point renew_at;
   std::size_t place = 0;

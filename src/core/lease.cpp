@@ -25,7 +25,14 @@ lease& lease::operator=(lease&& other) noexcept {
   return *this;
 }
 
-lease::~lease() { release(); }
+lease::~lease() {
+  if (kept_ && kept_->rides) {
+    // Most likely there is nothing left to do, so nobody should wait for the answer.
+    keeper_->release_later(*kept_);
+  } else {
+    release();
+  }
+}
 
 const lock_key& lease::key() const noexcept { return kept_->key; }
 
@@ -46,6 +53,12 @@ boot_clock::duration lease::remaining() const noexcept {
 
 release_result lease::release() noexcept {
   return kept_ ? keeper_->release(*kept_, false) : release_result::lost;
+}
+
+void detail::lease_riding::begin(const lease& riding) noexcept { riding.kept_->rides = true; }
+
+void detail::lease_riding::commit(const lease& riding) noexcept {
+  riding.keeper_->released_by_commit(*riding.kept_);
 }
 
 release_result lease::release_after_failure() noexcept { return keeper_->release(*kept_, true); }

@@ -2,6 +2,7 @@
 #include <mutex>
 #include <utility>
 
+#include "rowlock/error.hpp"
 #include "rowlock/memory_store.hpp"
 
 namespace rowlock {
@@ -9,6 +10,7 @@ namespace rowlock {
 memory_transaction::~memory_transaction() { forget_locks(); }
 
 void memory_transaction::commit() {
+  if (is_ended_) throw error{errc::misuse, "a fence has ended the transaction: begin another one"};
   {
     const std::scoped_lock lock{store_.mutex_};
     for (auto& [key, row] : changed_) {
@@ -107,6 +109,39 @@ commit_result memory_transaction::try_commit(const lock_key& key, version seen) 
   return commit_result::committed;
 }
 
+detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases, fenced_rows then) {
+  const std::scoped_lock lock_store{store_.mutex_};
+  for (const lease& each : leases.all()) {
+    const auto found = store_.rows_.find(each.key());
+    if (found == store_.rows_.end()) return detail::fence_try::lost;
+    const auto changed = changed_.find(each.key());
+    const auto& row = changed == changed_.end() ? found->second : changed->second;
+    if (!row.owner || row.version != each.token()) return detail::fence_try::lost;
+    if (!is_free_of_others(found->second)) return detail::fence_try::in_use;
+  }
+  for (const lease& each : leases.all()) {
+    auto& row = lock(each.key());
+    if (then == fenced_rows::are_unset) store_.unset(row);
+  }
+  return detail::fence_try::held;
+}
+
+void memory_transaction::prove(const fenced_leases& leases, fenced_rows then) {
+  if (detail::prove_patiently([&] { return try_to_fence(leases, then); })) return;
+  forget_locks();
+  is_ended_ = true;
+  detail::throw_lease_lost();
+}
+
+void fence(memory_transaction& transaction, const fenced_leases& leases) {
+  transaction.prove(leases, memory_transaction::fenced_rows::stay);
+}
+
+void release_with(memory_transaction& transaction, const fenced_leases& leases) {
+  transaction.prove(leases, memory_transaction::fenced_rows::are_unset);
+  for (const lease& each : leases.all()) detail::lease_riding::begin(each);
+}
+
 outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
                             const retry_policy& wait) {
   auto refused = detail::wait_for_rows(
@@ -171,6 +206,16 @@ outcome<version> rows::read(memory_transaction& transaction, const lock_key& key
 commit_result rows::try_commit(memory_transaction& transaction, const lock_key& key, version seen,
                                const table_type& /*table*/) {
   return rowlock::try_commit(transaction, key, seen);
+}
+
+void rows::fence(memory_transaction& transaction, const fenced_leases& leases,
+                 const fence_options& /*options*/, const table_type& /*table*/) {
+  rowlock::fence(transaction, leases);
+}
+
+void rows::release_with(memory_transaction& transaction, const fenced_leases& leases,
+                        const table_type& /*table*/) {
+  rowlock::release_with(transaction, leases);
 }
 
 void rows::count_failure(memory_store& store, const lock_keys& keys,

@@ -63,7 +63,11 @@ void renewer::renew(const kept_leases& due) {
         book_.renew_again_at(*due[i], time_->now() + row_was_busy);
         break;
       case renew_answer::lost:
-        if (book_.end(*due[i], lease_phase::lost)) lost.push_back(due[i]);
+        if (due[i]->rides) {
+          if (book_.end(*due[i], lease_phase::released)) due[i]->is_unset = true;
+        } else if (book_.end(*due[i], lease_phase::lost)) {
+          lost.push_back(due[i]);
+        }
         break;
     }
   }

@@ -7,7 +7,16 @@
 
 #include "postgres/postgres_errors.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/postgres.hpp"
 #include "rowlock/retry.hpp"
+
+namespace rowlock {
+
+void detail::recognise_postgres_conflicts() noexcept {
+  recognise_conflicts(&postgres::is_conflict);
+}
+
+}  // namespace rowlock
 
 namespace rowlock::postgres {
 
@@ -29,7 +38,7 @@ bool is_in_transaction(pqxx::transaction_base& transaction) {
 
 caller_transaction::caller_transaction(pqxx::transaction_base& transaction)
     : transaction_{transaction} {
-  detail::recognise_conflicts(&is_conflict);
+  detail::recognise_postgres_conflicts();
   if (dynamic_cast<pqxx::nontransaction*>(&transaction) != nullptr) {
     throw error{errc::misuse,
                 "a pqxx::nontransaction commits each statement by itself: use a pqxx::work, or "
@@ -45,9 +54,20 @@ std::optional<pqxx::result> caller_transaction::execute(const std::string& sql,
                                                         const bound_values& values,
                                                         const table_name* lock_table) {
   try {
-    return postgres::execute(transaction_, sql, values);
+    return execute_or_conflict(sql, values, lock_table);
   } catch (const std::exception& thrown) {
     if (is_conflict(thrown)) return std::nullopt;
+    throw;
+  }
+}
+
+pqxx::result caller_transaction::execute_or_conflict(const std::string& sql,
+                                                     const bound_values& values,
+                                                     const table_name* lock_table) {
+  try {
+    return postgres::execute(transaction_, sql, values);
+  } catch (const std::exception& thrown) {
+    if (is_conflict(thrown)) throw;
     // libpqxx 6 would connect again at the next statement, and run the rest without a transaction.
     if (is_lost_connection(thrown)) transaction_.abort();
     throw_as_error(effects::none, lock_table);

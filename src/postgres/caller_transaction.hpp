@@ -25,6 +25,10 @@ class caller_transaction {
   std::optional<pqxx::result> execute(const std::string& sql, const bound_values& values,
                                       const table_name* lock_table);
 
+  /// The same, but the driver's exception of such a conflict passes through, for `retry`.
+  pqxx::result execute_or_conflict(const std::string& sql, const bound_values& values,
+                                   const table_name* lock_table);
+
  private:
   pqxx::transaction_base& transaction_;
 };

@@ -153,9 +153,8 @@ void throw_as_error(effects had, const table_name* lock_table) {
       found = {errc::outcome_unknown,
                "the connection to PostgreSQL was lost before the answer came: ask again"};
     }
-    const error meant{found.code, found.message};
-    if (may_show_values(state)) throw meant;
-    std::throw_with_nested(meant);
+    if (may_show_values(state)) throw error{found.code, found.message};
+    std::throw_with_nested(error{found.code, found.message});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <pqxx/pqxx>
+#include <utility>
 
 #include "postgres/connection_pool.hpp"
 #include "postgres/conninfo.hpp"
@@ -44,9 +45,9 @@ class postgres_store::impl {
  public:
   using open = std::function<std::shared_ptr<pqxx::connection>()>;
 
-  impl(open make, const postgres_options& options)
-      : table_{options.table},
-        statements_{options.table},
+  impl(open make, postgres_options options)
+      : table_{std::move(options.table)},
+        statements_{table_},
         pool_{[this, make = std::move(make)] {
                 return std::make_unique<postgres::postgres_connection>(make(), may_prepare_);
               },
@@ -95,12 +96,13 @@ class postgres_store::impl {
   postgres::connection_pool pool_;
 };
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 postgres_store::postgres_store(std::string connection_string, postgres_options options) {
   const postgres::conninfo to{connection_string,
                               {.connect = options.connect_timeout,
                                .tcp_user = options.tcp_user_timeout,
                                .statement = options.statement_timeout}};
-  impl_ = std::make_unique<impl>([to] { return postgres::connect(to); }, options);
+  impl_ = std::make_unique<impl>([to] { return postgres::connect(to); }, std::move(options));
 }
 
 postgres_store::postgres_store(connect make, postgres_options options) {
@@ -125,7 +127,7 @@ postgres_store::postgres_store(connect make, postgres_options options) {
                                          "PostgreSQL, as the factory connects to it,");
         }
       },
-      options);
+      std::move(options));
 }
 
 postgres_store::~postgres_store() = default;

@@ -16,23 +16,22 @@ namespace rowlock::sql {
 
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 // Of a connection that the application made: contention must not become a serialization failure.
-constexpr auto pin_isolation = "SET default_transaction_isolation = 'read committed'"sv;
+constexpr std::string_view pin_isolation = "SET default_transaction_isolation = 'read committed'";
 
 // Whether migrations were ever applied here.
-constexpr auto schema_exists = "SELECT to_regclass('shared_lock_schema') IS NOT NULL"sv;
+constexpr std::string_view schema_exists = "SELECT to_regclass('shared_lock_schema') IS NOT NULL";
 
 // The number of the last migration that is applied.
-constexpr auto schema_version = "SELECT coalesce(max(number), 0) FROM shared_lock_schema"sv;
+constexpr std::string_view schema_version =
+    "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
 
 // Those who migrate take turns, until their transactions end.
-constexpr auto take_migration_turn =
-    "SELECT pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))"sv;
+constexpr std::string_view take_migration_turn =
+    "SELECT pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))";
 
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null
-constexpr auto acquire = R"sql(
+constexpr std::string_view acquire = R"sql(
 UPDATE shared_lock
    SET owner = $3, holder = $4, acquired_at = clock_timestamp(),
        version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
@@ -44,10 +43,10 @@ UPDATE shared_lock
                   AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
                   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING 1 AS place, version
-)sql"sv;
+)sql";
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions
-constexpr auto acquire_many = R"sql(
+constexpr std::string_view acquire_many = R"sql(
 WITH k AS MATERIALIZED (
   SELECT l.ctid AS row_id, w.owner, w.holder, w.ttl, w.place
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
@@ -64,10 +63,10 @@ UPDATE shared_lock l
   FROM k
  WHERE l.ctid = k.row_id
 RETURNING k.place, l.version
-)sql"sv;
+)sql";
 
 // Of missing rows. Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds
-constexpr auto insert_many = R"sql(
+constexpr std::string_view insert_many = R"sql(
 WITH w AS MATERIALIZED (
   SELECT DISTINCT ON (lock_type COLLATE "C", source_id COLLATE "C") *
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
@@ -86,10 +85,10 @@ inserted AS (
 SELECT w.place, i.version
   FROM inserted i
   JOIN w ON w.lock_type = i.lock_type AND w.source_id = i.source_id
-)sql"sv;
+)sql";
 
 // $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
-constexpr auto renew = R"sql(
+constexpr std::string_view renew = R"sql(
 UPDATE shared_lock
    SET expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond'
  WHERE ctid = (SELECT ctid
@@ -97,10 +96,10 @@ UPDATE shared_lock
                 WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING 1 AS place, version
-)sql"sv;
+)sql";
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 ttls in microseconds
-constexpr auto renew_many = R"sql(
+constexpr std::string_view renew_many = R"sql(
 WITH k AS MATERIALIZED (
   SELECT l.ctid AS row_id, w.ttl, w.place
     FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
@@ -113,10 +112,10 @@ UPDATE shared_lock l
   FROM k
  WHERE l.ctid = k.row_id
 RETURNING k.place, l.version
-)sql"sv;
+)sql";
 
 // $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed
-constexpr auto release = R"sql(
+constexpr std::string_view release = R"sql(
 UPDATE shared_lock
    SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
        version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
@@ -126,10 +125,10 @@ UPDATE shared_lock
                 WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING 1 AS place, version
-)sql"sv;
+)sql";
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 whether the callbacks failed
-constexpr auto release_many = R"sql(
+constexpr std::string_view release_many = R"sql(
 WITH k AS MATERIALIZED (
   SELECT l.ctid AS row_id, w.failed, w.place
     FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::boolean[])
@@ -144,21 +143,21 @@ UPDATE shared_lock l
   FROM k
  WHERE l.ctid = k.row_id
 RETURNING k.place, l.version
-)sql"sv;
+)sql";
 
 // Reads what is committed. Arrays: $1 types, $2 ids. Missing rows have no answer.
-constexpr auto look = R"sql(
+constexpr std::string_view look = R"sql(
 SELECT w.place, l.version, l.owner, l.holder,
        to_char(l.acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
        (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
        l.failure_count, l.expiry_count
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS w (lock_type, source_id, place)
   JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-)sql"sv;
+)sql";
 
 // Makes rows fit to be committed against: unsets leases that ran out, creates missing rows. Arrays:
 // $1 types, $2 ids. Answers the rows it changed; those it could not get at without waiting stay.
-constexpr auto prepare = R"sql(
+constexpr std::string_view prepare = R"sql(
 WITH w AS MATERIALIZED (
   SELECT DISTINCT lock_type COLLATE "C" AS lock_type, source_id COLLATE "C" AS source_id
     FROM unnest($1::text[], $2::text[]) AS u (lock_type, source_id)),
@@ -193,10 +192,10 @@ inserted AS (
 SELECT lock_type, source_id, version FROM unset
 UNION ALL
 SELECT lock_type, source_id, version FROM inserted
-)sql"sv;
+)sql";
 
 // All owned rows, by key.
-constexpr auto list = R"sql(
+constexpr std::string_view list = R"sql(
 SELECT lock_type, source_id, version, owner, holder,
        to_char(acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
        (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
@@ -204,17 +203,17 @@ SELECT lock_type, source_id, version, owner, holder,
   FROM shared_lock
  WHERE owner IS NOT NULL
  ORDER BY lock_type, source_id
-)sql"sv;
+)sql";
 
 // $1 types, $2 ids, $3 how long to wait in milliseconds, $4 whether to create missing rows; see the
 // function's own comment in the migration
-constexpr auto lock_rows = R"sql(
+constexpr std::string_view lock_rows = R"sql(
 SELECT state, lock_type, source_id, version, holder, remaining_us
   FROM shared_lock_lock($1::text[], $2::text[], $3::integer, $4::boolean)
-)sql"sv;
+)sql";
 
 // The compare-and-set of an optimistic commit. $1 type, $2 id, $3 the version seen
-constexpr auto advance = R"sql(
+constexpr std::string_view advance = R"sql(
 UPDATE shared_lock
    SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
  WHERE ctid = (SELECT ctid
@@ -222,10 +221,10 @@ UPDATE shared_lock
                 WHERE lock_type = $1 AND source_id = $2
                   AND version = $3::bigint AND owner IS NULL
                   FOR NO KEY UPDATE SKIP LOCKED)
-)sql"sv;
+)sql";
 
 // Counts for rows that nobody has. Arrays: $1 types, $2 ids
-constexpr auto count_failures = R"sql(
+constexpr std::string_view count_failures = R"sql(
 WITH k AS MATERIALIZED (
   SELECT l.ctid AS row_id
     FROM unnest($1::text[], $2::text[]) AS w (lock_type, source_id)
@@ -236,7 +235,71 @@ UPDATE shared_lock l
    SET failure_count = l.failure_count + 1
   FROM k
  WHERE l.ctid = k.row_id
-)sql"sv;
+)sql";
+
+// The fences. Arrays: $1 types, $2 ids, $3 versions; $4 how long the transaction may be idle, in
+// milliseconds. They answer how many rows are fenced: it must be all.
+
+// The row changes, which no contender can miss.
+constexpr std::string_view fence_by_writing = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT l.ctid AS row_id
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.version = w.version AND l.owner IS NOT NULL
+     FOR NO KEY UPDATE OF l SKIP LOCKED),
+fenced AS (
+  UPDATE shared_lock l
+     SET fence_count = l.fence_count + 1
+    FROM k
+   WHERE l.ctid = k.row_id
+  RETURNING 1)
+SELECT (SELECT count(*) FROM fenced) AS fenced, {limit_idle_time}
+)sql";
+
+// The row is locked against being taken over, and not changed.
+constexpr std::string_view fence_by_sharing = R"sql(
+WITH fenced AS MATERIALIZED (
+  SELECT 1
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.version = w.version AND l.owner IS NOT NULL
+     FOR SHARE OF l SKIP LOCKED)
+SELECT (SELECT count(*) FROM fenced) AS fenced, {limit_idle_time}
+)sql";
+
+// A fence that unsets the rows as well, when the transaction commits.
+constexpr std::string_view release_with = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT l.ctid AS row_id
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.version = w.version AND l.owner IS NOT NULL
+     FOR NO KEY UPDATE OF l SKIP LOCKED),
+fenced AS (
+  UPDATE shared_lock l
+     SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
+         version = greatest(l.version + 1,
+                            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+    FROM k
+   WHERE l.ctid = k.row_id
+  RETURNING 1)
+SELECT (SELECT count(*) FROM fenced) AS fenced, {limit_idle_time}
+)sql";
+
+// For this transaction, and only if no smaller limit is set ('0' is none).
+constexpr std::string_view limit_idle_time = R"sql(
+       CASE WHEN current_setting('idle_in_transaction_session_timeout')::interval
+                 NOT BETWEEN interval '1 microsecond' AND $4::bigint * interval '1 millisecond'
+            THEN set_config('idle_in_transaction_session_timeout', $4::bigint || 'ms', true)
+        END AS idle_limit
+)sql";
+
+std::string fence(const table_name& table, std::string_view text) {
+  constexpr std::string_view place = "{limit_idle_time}";
+  std::string sql = table.in(text);
+  return sql.replace(sql.find(place), place.size(), limit_idle_time);
+}
 
 }  // namespace
 
@@ -257,6 +320,9 @@ postgres_statements::postgres_statements(const table_name& table)
       prepare{table.in(sql::prepare)},
       lock_rows{table.in(sql::lock_rows)},
       advance{table.in(sql::advance)},
-      count_failures{table.in(sql::count_failures)} {}
+      count_failures{table.in(sql::count_failures)},
+      fence_by_writing{fence(table, sql::fence_by_writing)},
+      fence_by_sharing{fence(table, sql::fence_by_sharing)},
+      release_with{fence(table, sql::release_with)} {}
 
 }  // namespace rowlock::sql

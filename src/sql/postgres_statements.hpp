@@ -38,6 +38,9 @@ struct postgres_statements {
   std::string lock_rows;
   std::string advance;
   std::string count_failures;
+  std::string fence_by_writing;
+  std::string fence_by_sharing;
+  std::string release_with;
 };
 
 }  // namespace rowlock::sql

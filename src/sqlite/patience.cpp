@@ -9,26 +9,31 @@ namespace rowlock::detail {
 
 namespace {
 
-constexpr std::chrono::microseconds shortest_pause{250};
-constexpr std::chrono::microseconds no_pause_is_longer{8000};
+using std::chrono::microseconds;
 
-/// Those who collided must not meet again.
-std::chrono::microseconds drawn_up_to(std::chrono::microseconds longest) {
+constexpr microseconds shortest_pause{250};
+constexpr microseconds first_limit{3000};
+constexpr microseconds last_limit{500};
+
+/// Drawn, so that those who collided do not meet again.
+microseconds drawn_up_to(microseconds limit) {
   thread_local std::minstd_rand generator{std::random_device{}()};
-  std::uniform_int_distribution<std::chrono::microseconds::rep> any{shortest_pause.count(),
-                                                                    longest.count()};
-  return std::chrono::microseconds{any(generator)};
+  std::uniform_int_distribution<microseconds::rep> any{shortest_pause.count(), limit.count()};
+  return microseconds{any(generator)};
 }
 
 }  // namespace
 
-patience::patience(std::chrono::milliseconds longest) : end_{clock::now() + longest} {}
+patience::patience(std::chrono::milliseconds longest)
+    : end_{clock::now() + longest}, pause_limit_{first_limit} {}
 
 bool patience::pause() {
   const auto now = clock::now();
   if (now >= end_) return false;
-  std::this_thread::sleep_until(std::min(end_, now + drawn_up_to(longest_pause_)));
-  longest_pause_ = std::min(2 * longest_pause_, no_pause_is_longer);
+  std::this_thread::sleep_until(std::min(end_, now + drawn_up_to(pause_limit_)));
+  // Shorter and shorter: who has waited longer asks more often than who has just come. (With pauses
+  // that grow, one of 32 writers was served a hundred times as often as another; so, four times.)
+  pause_limit_ = std::max(last_limit, pause_limit_ * 9 / 10);
   return true;
 }
 

@@ -28,7 +28,7 @@ class patience {
 
  private:
   clock::time_point end_;
-  std::chrono::microseconds longest_pause_{500};
+  std::chrono::microseconds pause_limit_;
 };
 
 /// Does `work` until it meets nobody. Throws its last SQLITE_BUSY when the patience is over. What

@@ -11,6 +11,7 @@
 #include "rowlock/sqlite.hpp"
 #include "sql/schema_check.hpp"
 #include "sql/versioned_update.hpp"
+#include "sqlite/caller_transaction.hpp"
 #include "sqlite/row_statements.hpp"
 #include "sqlite/sqlite_errors.hpp"
 #include "sqlite/sqlite_file.hpp"
@@ -19,30 +20,9 @@ namespace rowlock {
 
 namespace {
 
-void require_transaction(const SQLite::Database& database) {
-  detail::recognise_sqlite_conflicts();
-  if (sqlite3_get_autocommit(database.getHandle()) == 0) return;
-  throw error{errc::misuse, "the connection has no open transaction: begin one first"};
-}
-
-void require_immediate_transaction(const SQLite::Database& database) {
-  require_transaction(database);
-  if (sqlite3_txn_state(database.getHandle(), nullptr) == SQLITE_TXN_WRITE) return;
-  throw error{errc::misuse,
-              "the open transaction is a deferred one, which cannot lock: begin it with BEGIN "
-              "IMMEDIATE, or use rowlock::sqlite_transaction"};
-}
-
-/// What `work` returns; its exceptions as errors.
-template <class Result>
-Result on_lock_table(const SQLite::Database& database, const table_name& table, const auto& work) {
-  try {
-    return work();
-  } catch (const SQLite::Exception& thrown) {
-    const auto where = detail::url_of(database);
-    detail::throw_error(thrown, where, sql::how_to_migrate(where, table));
-  }
-}
+using detail::on_lock_table;
+using detail::require_immediate_transaction;
+using detail::require_transaction;
 
 /// Stale also when a deferred transaction cannot become the writer: somebody else is, or was since
 /// it began.

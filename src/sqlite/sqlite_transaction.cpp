@@ -68,6 +68,7 @@ sqlite_transaction::~sqlite_transaction() {
 }
 
 void sqlite_transaction::commit() {
+  if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
   try {
     detail::patience wait{default_turn};
     detail::commit(database_, wait);
@@ -80,6 +81,26 @@ void sqlite_transaction::commit() {
 }
 
 using rows = row_transaction<sqlite_transaction>;
+
+void rows::fence(sqlite_transaction& transaction, const fenced_leases& leases,
+                 const fence_options& /*options*/, const table_name& table) {
+  try {
+    rowlock::fence(transaction.database_, leases, table);
+  } catch (const lease_lost&) {
+    transaction.open_ = false;
+    throw;
+  }
+}
+
+void rows::release_with(sqlite_transaction& transaction, const fenced_leases& leases,
+                        const table_name& table) {
+  try {
+    rowlock::release_with(transaction.database_, leases, table);
+  } catch (const lease_lost&) {
+    transaction.open_ = false;
+    throw;
+  }
+}
 
 std::optional<refusal> rows::begin(std::optional<sqlite_transaction>& transaction,
                                    SQLite::Database& database) {

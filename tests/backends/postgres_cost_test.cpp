@@ -1,5 +1,7 @@
 // What the statements cost the server. These tests want it for themselves.
 #include "backends/postgres_table.hpp"
+#include "rowlock/lock_table.hpp"
+#include "rowlock/postgres.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -130,6 +132,18 @@ TEST_F(PostgresCost, TwentyThousandPairsAreAllHotAndTheTableStaysSmall) {
   EXPECT_LT(server_.value<std::int64_t>("select pg_total_relation_size('" +
                                         table().in("shared_lock") + "')"),
             1'000'000);
+}
+
+TEST_F(PostgresCost, AFenceIsOneStatementAndAReleaseThatRidesWithItSendsNoMore) {
+  auto rows = open_store();
+  lock_table locks{rows, {.renew = false}};
+  pqxx::connection connection{postgres_url()};
+  lease held = *locks.try_acquire(key_);
+  take_spent();
+  run_fenced<pqxx::work>(
+      connection, held, [](pqxx::work&) {}, {.release = true}, table());
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(take_spent().statements, 1);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class closed_port {
     address_.sin_family = AF_INET;
     address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address_;
-    auto* const plain = reinterpret_cast<sockaddr*>(&address_);
+    auto* const plain = static_cast<sockaddr*>(static_cast<void*>(&address_));
     if (bind(socket_, plain, size) != 0 || getsockname(socket_, plain, &size) != 0) {
       throw std::runtime_error{"no port"};
     }
@@ -105,11 +105,12 @@ TEST(PostgresLogin, ThatTheServerRefusesIsToldByItsReason) {
       {{"57P03", "the database system is starting up"}, errc::unavailable},
       {{"XX000", "something else"}, errc::unavailable},
   };
-  for (const auto& [reason, kind] : reasons) {
+  for (const auto& each : reasons) {
+    const auto& reason = each.first;
     fake_postgres server{[&reason](const login&) { return reason; }};
     const auto told = error_of_reading(
         "postgresql://app:sesame42@127.0.0.1:" + std::to_string(server.port()) + "/shop");
-    EXPECT_EQ(told.kind, kind) << reason.message;
+    EXPECT_EQ(told.kind, each.second) << reason.message;
     EXPECT_EQ(told.messages.size(), 1U) << "the driver's words may hold anything";
     expect_unsaid(told, {"sesame42"});
   }

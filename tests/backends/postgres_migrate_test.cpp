@@ -116,7 +116,7 @@ TEST_F(PostgresMigrate, IsAppliedOnceWhenFiftyProcessesDoItAtOnce) {
     if (child == 0) {
       close(gate[1]);
       char byte = 0;
-      (void)!read(gate[0], &byte, 1);
+      if (read(gate[0], &byte, 1) != 0) _exit(2);
       int code = 2;
       try {
         code = migrate().empty() ? 0 : 1;

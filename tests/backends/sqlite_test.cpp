@@ -3,9 +3,11 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <future>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -48,6 +50,35 @@ TEST_F(SqliteStore, CountsVersionsInMicrosecondsOfTheClock) {
   const std::chrono::microseconds granted{acquire(rows).version.value().number};
   EXPECT_GE(granted, before);
   EXPECT_LE(granted, std::chrono::system_clock::now().time_since_epoch());
+}
+
+TEST_F(SqliteStore, MovesVersionsToTheClockOrJustPastTheLastOne) {
+  sqlite_store rows{path()};
+  const auto set = [&](std::int64_t number) {
+    rows.prepare(std::array{key_});
+    open()->exec("UPDATE shared_lock SET version = " + std::to_string(number));
+  };
+  const auto move = [&] {
+    const auto granted = acquire(rows).version.value();
+    rows.release(std::array{release_request{key_, mine_, granted}});
+    return std::pair{granted.number, rows.read(std::array{key_}).at(0)->version.number};
+  };
+  constexpr std::int64_t in_2200 = 7'258'118'400'000'000;
+  constexpr std::int64_t in_2020 = 1'577'836'800'000'000;
+  set(in_2200);
+  EXPECT_EQ(move(), std::pair(in_2200 + 1, in_2200 + 2));
+  set(1);
+  EXPECT_GT(move().first, in_2020);
+}
+
+TEST_F(SqliteStore, KeepsTheTimeOfAGrantThatIsAskedForAgainAtAVersion) {
+  sqlite_store rows{path()};
+  auto wanted = request(key_);
+  wanted.expected = rows.prepare(std::array{key_}).at(0)->version;
+  rows.acquire(std::array{wanted});
+  open()->exec("UPDATE shared_lock SET acquired_at = '2026-01-31 12:00:00.000'");
+  EXPECT_EQ(rows.acquire(std::array{wanted}).at(0).status, acquire_status::granted);
+  EXPECT_EQ(text_of("SELECT acquired_at FROM shared_lock"), "2026-01-31 12:00:00.000");
 }
 
 TEST_F(SqliteStore, WorksOnATableOfAnotherNameBesideTheFirst) {

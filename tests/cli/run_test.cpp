@@ -50,6 +50,10 @@ TEST_P(CliRunTest, ASignalThatEndsTheCommandIs128AndItsNumber) {
   EXPECT_EQ(run(script_under_lock("kill -KILL $$")).code, 128 + SIGKILL);
 }
 
+TEST_P(CliRunTest, TheExitCodeIsKnownToAParentThatIgnoresChildren) {
+  EXPECT_EQ(run(words{"env", "--ignore-signal=CHLD"} + script_under_lock("exit 3")).code, 3);
+}
+
 TEST_P(CliRunTest, TheRowIsUnsetHoweverTheCommandEnds) {
   for (const auto* script : {"exit 0", "exit 3", "kill -KILL $$", "exec /dev/null"}) {
     run(script_under_lock(script));

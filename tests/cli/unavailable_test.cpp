@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "cli/cli_test.hpp"
+#include "support/postgres_schema.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {
@@ -71,6 +74,24 @@ TEST(CliUnavailableServerTest, AUrlThatLibpqDoesNotUnderstandIsSaidWithoutThePas
     EXPECT_TRUE(failed.code == 64 || failed.code == 69) << failed.code;
     EXPECT_THAT(failed.errors, AllOf(HasSubstr("rowlock: "), Not(HasSubstr("ses"))));
   }
+}
+
+TEST(CliUnavailableServerTest, AnAnswerThatGotLostIs70) {
+  const postgres_schema schema;
+  const auto in_schema = [&schema](const std::string& sql) { return schema.table().in(sql); };
+  const words where{postgres_url(), "--table", schema.table().text()};
+  ASSERT_EQ(run_rowlock(words{"migrate"} + where).code, 0);
+  // The connection breaks while the server executes the statement that acquires.
+  postgres_schema::execute(
+      "create function " + schema.name() + ".break() returns trigger language plpgsql as " +
+      "$$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$; " +
+      in_schema("create trigger break before insert on shared_lock for each row ") +
+      "execute function " + schema.name() + ".break()");
+  const auto failed = run_rowlock(words{"run"} + where +
+                                  words{"--type", "invoice", "--source", "42", "--", "echo", "hi"});
+  EXPECT_EQ(failed.code, 70);
+  EXPECT_EQ(failed.output, "");
+  EXPECT_THAT(failed.errors, HasSubstr("the connection to PostgreSQL was lost"));
 }
 
 }  // namespace

@@ -124,7 +124,8 @@ TEST_P(Acquire, IsSeenByEveryStoreOnTheTable) {
   EXPECT_EQ(acquire(*another, key_, theirs_).status, acquire_status::granted);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Acquire, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Stores, Acquire, testing::ValuesIn(alone_and_in_company(every_store())),
+                         name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

@@ -96,7 +96,8 @@ TEST_P(AcquireExpecting, OneVersionIsGrantedToOneOwnerOnly) {
   EXPECT_EQ(acquire(key_, theirs_, seen).status, acquire_status::stale);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, AcquireExpecting, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Stores, AcquireExpecting,
+                         testing::ValuesIn(alone_and_in_company(every_store())), name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

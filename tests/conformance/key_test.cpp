@@ -65,6 +65,12 @@ TEST_P(Key, OfOtherBytesIsAnotherKeyInOneCall) {
     releases.push_back({keys_[at], requests[at].owner, *answers[at].version});
   }
   EXPECT_EQ(rows_->release(releases), std::vector(keys_.size(), release_answer::released));
+  const auto again = rows_->acquire(requests_for(keys_));
+  const auto states_again = rows_->read(keys_);
+  for (std::size_t at = 0; at < keys_.size(); ++at) {
+    ASSERT_EQ(again.at(at).status, acquire_status::granted) << keys_[at];
+    EXPECT_EQ(states_again.at(at).value().version, again[at].version) << keys_[at];
+  }
 }
 
 TEST_P(Key, OfOtherBytesIsAnotherKeyInCallsOfOneKey) {

@@ -97,7 +97,8 @@ TEST_P(Release, OfAnEarlierGrantToTheSameOwnerIsLost) {
   EXPECT_TRUE(row(key_).is_live());
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Release, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Stores, Release, testing::ValuesIn(alone_and_in_company(every_store())),
+                         name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

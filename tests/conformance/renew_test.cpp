@@ -81,7 +81,8 @@ TEST_P(Renew, OfAnEarlierGrantToTheSameOwnerIsLost) {
   EXPECT_LE(row(key_).remaining, 1h);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Renew, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Stores, Renew, testing::ValuesIn(alone_and_in_company(every_store())),
+                         name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

@@ -90,6 +90,10 @@ class store_test : public testing::TestWithParam<bench_kind> {
     bench_->run_out(key);
     return was_granted;
   }
+  /// Lets somebody have the key and give it back, so that its version moves.
+  void touch(const lock_key& key) {
+    ASSERT_EQ(release(key, theirs_, granted(key, theirs_)), release_answer::released);
+  }
   /// Makes the row, unowned; its version.
   version unowned(const lock_key& key) { return prepare(key).value().version; }
 

@@ -1,4 +1,5 @@
 // Versions only rise, and move exactly when possession does.
+#include <functional>
 #include <vector>
 
 #include "conformance/locked_rows.hpp"
@@ -71,7 +72,106 @@ TEST_P(Version, OfANewRowIsAboveTheVersionsOfRowsMadeBefore) {
   EXPECT_GE(granted(other_key_, mine_), earlier);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Version, testing::ValuesIn(every_store()), name_of);
+// So that a row that comes back after a purge, or after a crash that lost commits, or on a server
+// with another clock, gets no version that somebody has seen already.
+class VersionAndClock : public store_test {
+ protected:
+  /// Lets the row's version be behind the clock and ahead of it, and moves it by `move`.
+  void expect_greater_and_not_behind(const std::function<void(const lock_key&)>& make,
+                                     const std::function<void(const lock_key&, version)>& move) {
+    const lock_key resting{"invoice", "resting"};
+    make(resting);
+    bench_->leave_behind_the_clock(resting);
+    const auto now = unowned({"invoice", "now"});
+    move(resting, row(resting).version);
+    EXPECT_GE(row(resting).version, now);
+
+    const lock_key hasty{"invoice", "hasty"};
+    make(hasty);
+    bench_->put_ahead_of_the_clock(hasty);
+    const auto before = row(hasty).version;
+    move(hasty, before);
+    EXPECT_GT(row(hasty).version, before);
+  }
+};
+
+TEST_P(VersionAndClock, MeetAtAGrant) {
+  expect_greater_and_not_behind([&](const auto& key) { unowned(key); },
+                                [&](const auto& key, version) { granted(key, mine_); });
+}
+
+TEST_P(VersionAndClock, MeetAtAGrantOfAnExpectedVersion) {
+  expect_greater_and_not_behind([&](const auto& key) { unowned(key); },
+                                [&](const auto& key, version seen) {
+                                  EXPECT_EQ(acquire(key, mine_, seen).status,
+                                            acquire_status::granted);
+                                });
+}
+
+TEST_P(VersionAndClock, MeetAtATakeover) {
+  expect_greater_and_not_behind([&](const auto& key) { run_out(key, theirs_); },
+                                [&](const auto& key, version) { granted(key, mine_); });
+}
+
+TEST_P(VersionAndClock, MeetAtARelease) {
+  expect_greater_and_not_behind([&](const auto& key) { granted(key, mine_); },
+                                [&](const auto& key, version granted_at) {
+                                  EXPECT_EQ(release(key, mine_, granted_at),
+                                            release_answer::released);
+                                });
+}
+
+TEST_P(VersionAndClock, MeetWhenALeaseThatRanOutIsUnset) {
+  expect_greater_and_not_behind([&](const auto& key) { run_out(key, theirs_); },
+                                [&](const auto& key, version) { prepare(key); });
+}
+
+TEST_P(VersionAndClock, MeetAtARowLock) {
+  expect_greater_and_not_behind([&](const auto& key) { unowned(key); },
+                                [&](const auto& key, version) {
+                                  locked_rows{*bench_, key}.commit();
+                                });
+}
+
+TEST_P(VersionAndClock, MeetAtAnOptimisticCommit) {
+  expect_greater_and_not_behind([&](const auto& key) { unowned(key); },
+                                [&](const auto& key, version seen) {
+                                  open_transaction committing{*bench_};
+                                  EXPECT_EQ(committing->try_commit(key, seen),
+                                            commit_result::committed);
+                                  committing.commit();
+                                });
+}
+
+class BlankRow : public store_test {};
+
+TEST_P(BlankRow, IsWhatEveryEndOfALeaseLeaves) {
+  const auto mine = granted(key_, mine_);
+  EXPECT_FALSE(bench_->is_blank(key_));
+  ASSERT_EQ(release(key_, mine_, mine), release_answer::released);
+  EXPECT_TRUE(bench_->is_blank(key_)) << "released";
+  run_out(key_, mine_);
+  EXPECT_FALSE(bench_->is_blank(key_));
+  prepare(key_);
+  EXPECT_TRUE(bench_->is_blank(key_)) << "unset after it ran out";
+  run_out(key_, mine_);
+  locked_rows{*bench_, key_}.commit();
+  EXPECT_TRUE(bench_->is_blank(key_)) << "locked after it ran out";
+}
+
+TEST_P(BlankRow, IsWhatIsCreated) {
+  prepare(key_);
+  EXPECT_TRUE(bench_->is_blank(key_)) << "prepared";
+  locked_rows{*bench_, other_key_}.commit();
+  EXPECT_TRUE(bench_->is_blank(other_key_)) << "locked";
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, VersionAndClock,
+                         testing::ValuesIn(alone_and_in_company(every_store())), name_of);
+INSTANTIATE_TEST_SUITE_P(Stores, BlankRow, testing::ValuesIn(alone_and_in_company(every_store())),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Stores, Version, testing::ValuesIn(alone_and_in_company(every_store())),
+                         name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/fence.hpp"
 #include "rowlock/lock_keys.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/retry_policy.hpp"
@@ -26,6 +27,8 @@ class app_transaction {
   virtual outcome<row_lock> lock_rows(const lock_keys& keys, const retry_policy& wait) = 0;
   virtual outcome<version> read_version(const lock_key& key) = 0;
   virtual commit_result try_commit(const lock_key& key, version seen) = 0;
+  virtual void fence(const fenced_leases& leases) = 0;
+  virtual void release_with(const fenced_leases& leases) = 0;
   virtual void commit() = 0;
 
   /// The application's own work: a list of notes, to which transactions add without waiting for
@@ -49,6 +52,8 @@ class app_connection {
   virtual outcome<int> with_row_lock(const lock_keys& keys, const retry_policy& wait,
                                      const app_work& work) = 0;
   virtual outcome<int> with_optimistic_commit(const lock_key& key, const app_work& work) = 0;
+  virtual int run_fenced(const fenced_leases& leases, const app_work& work,
+                         const fenced_run_options& options) = 0;
 
   /// The notes that are committed.
   std::vector<std::string> notes() { return (*begin())->notes(); }

@@ -43,6 +43,12 @@ class app_transaction_on final : public app_transaction {
   commit_result try_commit(const lock_key& key, version seen) override {
     return rows::try_commit(*used_, key, seen, database_.table);
   }
+  void fence(const fenced_leases& leases) override {
+    rows::fence(*used_, leases, {}, database_.table);
+  }
+  void release_with(const fenced_leases& leases) override {
+    rows::release_with(*used_, leases, database_.table);
+  }
   void commit() override { rows::commit(*used_); }
   void write_note(const std::string& text) override { database_.write_note(*used_, text); }
   std::vector<std::string> notes() override { return database_.notes(*used_); }
@@ -76,6 +82,12 @@ class app_connection_on final : public app_connection {
   outcome<int> with_optimistic_commit(const lock_key& key, const app_work& work) override {
     return rowlock::with_optimistic_commit<transaction>(*connection_, key, in(work),
                                                         database_.table);
+  }
+
+  int run_fenced(const fenced_leases& leases, const app_work& work,
+                 const fenced_run_options& options) override {
+    return rowlock::run_fenced<transaction>(*connection_, leases, in(work), options,
+                                            database_.table);
   }
 
  private:

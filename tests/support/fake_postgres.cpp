@@ -85,7 +85,7 @@ fake_postgres::fake_postgres(std::function<reason(const login&)> refusal)
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  auto* const plain = reinterpret_cast<sockaddr*>(&address);
+  auto* const plain = static_cast<sockaddr*>(static_cast<void*>(&address));
   if (bind(listening_, plain, size) != 0 || listen(listening_, 8) != 0 ||
       getsockname(listening_, plain, &size) != 0) {
     throw std::system_error{errno, std::generic_category(), "no port to listen on"};

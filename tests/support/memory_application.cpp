@@ -6,11 +6,9 @@
 namespace rowlock::tests {
 
 void memory_database_transaction::commit() {
-  {
-    const std::scoped_lock lock{database_.mutex};
-    database_.notes.insert(database_.notes.end(), written_.begin(), written_.end());
-  }
+  const std::scoped_lock lock{database_.mutex};
   rows_->commit();
+  database_.notes.insert(database_.notes.end(), written_.begin(), written_.end());
 }
 
 std::vector<std::string> memory_database_transaction::notes() const {

@@ -70,6 +70,14 @@ struct rowlock::row_transaction<rowlock::tests::memory_database_transaction> {
                                   const table_type& table) {
     return rows::try_commit(*used.rows(), key, seen, table);
   }
+  static void fence(transaction& used, const fenced_leases& leases, const fence_options& options,
+                    const table_type& table) {
+    rows::fence(*used.rows(), leases, options, table);
+  }
+  static void release_with(transaction& used, const fenced_leases& leases,
+                           const table_type& table) {
+    rows::release_with(*used.rows(), leases, table);
+  }
   static void commit(transaction& used) { used.commit(); }
   static void count_failure(tests::memory_database& database, const lock_keys& keys,
                             const table_type& table) noexcept {

@@ -21,6 +21,17 @@ class memory_bench final : public store_bench {
     time_->advance(found.value().remaining.value());
   }
 
+  void leave_behind_the_clock(const lock_key& /*key*/) override {
+    time_->advance(std::chrono::hours{1});
+  }
+  void put_ahead_of_the_clock(const lock_key& /*key*/) override {
+    // It is not behind since its last move: the clock stands still.
+  }
+
+  bool is_blank(const lock_key& key) override {
+    return !database_->rows.read({&key, 1}).front().value().owned;
+  }
+
  private:
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   std::shared_ptr<memory_database> database_ = std::make_shared<memory_database>(time_);

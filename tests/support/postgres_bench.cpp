@@ -25,13 +25,21 @@ class postgres_bench final : public store_bench {
   std::unique_ptr<app_connection> connect() override { return connect_to_postgres(url_, table()); }
 
   void run_out(const lock_key& key) override {
-    pqxx::connection connection{url_};
-    pqxx::work work{connection};
-    const auto updated =
-        work.exec("update " + table() +
-                  " set expires_at = clock_timestamp() - interval '1 second'" + row(work, key));
-    if (updated.affected_rows() != 1) throw std::logic_error{"there is no such row"};
-    work.commit();
+    on_row(key, "update " + table() + " set expires_at = clock_timestamp() - interval '1 second'");
+  }
+  void leave_behind_the_clock(const lock_key& key) override {
+    on_row(key, "update " + table() + " set version = 1");
+  }
+  void put_ahead_of_the_clock(const lock_key& key) override {
+    on_row(key, "update " + table() + " set version = version + 3600000000");
+  }
+
+  bool is_blank(const lock_key& key) override {
+    const auto found = on_row(key,
+                              "select owner is null and holder is null and acquired_at is null "
+                              "and expires_at = 'epoch' from " +
+                                  table());
+    return found[0][0].as<bool>();
   }
 
   std::shared_ptr<void> lock_as_a_stranger(const lock_key& key) override {
@@ -49,6 +57,15 @@ class postgres_bench final : public store_bench {
   [[nodiscard]] std::string table() const override { return schema_.table().text(); }
 
  private:
+  pqxx::result on_row(const lock_key& key, const std::string& sql) {
+    pqxx::connection connection{url_};
+    pqxx::work work{connection};
+    auto done = work.exec(sql + row(work, key));
+    if (done.affected_rows() != 1) throw std::logic_error{"there is no such row"};
+    work.commit();
+    return done;
+  }
+
   static std::string row(const pqxx::work& work, const lock_key& key) {
     return " where lock_type = " + work.quote(key.type) +
            " and source_id = " + work.quote(key.source_id);

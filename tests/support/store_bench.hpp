@@ -3,6 +3,7 @@
 #define ROWLOCK_TESTS_SUPPORT_STORE_BENCH_HPP
 
 #include <chrono>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -32,6 +33,16 @@ class store_bench {
   /// The lease of `key` runs out now. So may others that have no more time left than it has.
   virtual void run_out(const lock_key& key) = 0;
 
+  /// The version of `key` falls far behind the clock, as that of a row that nobody touched for
+  /// years. Leases may run out with it.
+  virtual void leave_behind_the_clock(const lock_key& key) = 0;
+  /// The version of `key` is no longer behind the clock, as after a failover to a server whose
+  /// clock is late.
+  virtual void put_ahead_of_the_clock(const lock_key& key) = 0;
+
+  /// Whether the row is as unowned rows have to be, down to the columns that no call shows.
+  virtual bool is_blank(const lock_key& key) = 0;
+
   /// Locks the row, leased or not, as somebody's own `SELECT ... FOR UPDATE` does, until the
   /// returned object is gone. Where the kind says that foreign transactions exist.
   virtual std::shared_ptr<void> lock_as_a_stranger(const lock_key& key);
@@ -43,7 +54,7 @@ class store_bench {
 
 struct bench_kind {
   std::string name;
-  std::unique_ptr<store_bench> (*make)() = nullptr;
+  std::function<std::unique_ptr<store_bench>()> make;
   /// Other processes can use the table.
   bool is_shared_between_processes = false;
   /// Two transactions that have both locked rows can be open at once.
@@ -56,6 +67,9 @@ std::ostream& operator<<(std::ostream& out, const bench_kind& shown);
 
 /// For INSTANTIATE_TEST_SUITE_P.
 std::vector<bench_kind> every_store();
+/// The same, and each again with other requests in every call of its store: a call of one request
+/// and one of several are not made by the same statement.
+std::vector<bench_kind> alone_and_in_company(const std::vector<bench_kind>& kinds);
 std::vector<bench_kind> stores_shared_between_processes();
 std::vector<bench_kind> stores_with_transactions_side_by_side();
 std::vector<bench_kind> stores_with_foreign_transactions();

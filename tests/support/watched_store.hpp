@@ -26,9 +26,16 @@ class watched_store final : public store {
     }
   }
 
+  /// Who asked last to acquire.
+  [[nodiscard]] owner_id last_owner() {
+    const std::scoped_lock lock{mutex_};
+    return last_owner_;
+  }
+
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
     auto answers = watched_.acquire(requests);
     const std::scoped_lock lock{mutex_};
+    last_owner_ = requests.back().owner;
     for (const auto& answer : answers) {
       if (answer.status != acquire_status::granted) ++refusals_;
     }
@@ -53,7 +60,8 @@ class watched_store final : public store {
   store& watched_;
   std::mutex mutex_;
   std::condition_variable refused_;
-  int refusals_ = 0;  // guarded by mutex_
+  int refusals_ = 0;     // guarded by mutex_
+  owner_id last_owner_;  // guarded by mutex_
 };
 
 }  // namespace rowlock::tests

@@ -1,0 +1,150 @@
+// The proof of possession inside the application's own transaction.
+#ifndef ROWLOCK_FENCE_HPP
+#define ROWLOCK_FENCE_HPP
+
+#include <chrono>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rowlock/backoff.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/lease.hpp"
+#include "rowlock/retry.hpp"
+#include "rowlock/retry_policy.hpp"
+#include "rowlock/row_transaction.hpp"
+
+namespace rowlock {
+
+/// The leases that a transaction depends on: a parameter of this type takes one lease, several in
+/// braces (`{std::cref(a), std::cref(b)}`), or a vector. They must outlive it. Throws `error`
+/// (misuse) when there is none, or two are of one key.
+class fenced_leases {
+ public:
+  fenced_leases(const lease& one);  // NOLINT(google-explicit-constructor)
+  fenced_leases(std::initializer_list<std::reference_wrapper<const lease>> leases);
+  fenced_leases(std::span<const lease> leases);  // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] std::span<const std::reference_wrapper<const lease>> all() const noexcept {
+    return leases_;
+  }
+
+ private:
+  void check() const;
+
+  std::vector<std::reference_wrapper<const lease>> leases_;
+};
+
+/// Which lock the fence takes on the row, until the transaction ends.
+enum class fence_kind {
+  /// Changes the row. Right whatever isolation the contenders for the key use.
+  write,
+  /// `FOR SHARE`: writes no row, and several transactions of the same lease can be fenced at once.
+  /// Only right on one primary, and if nobody takes row locks or commits optimistically on the key
+  /// at REPEATABLE READ or above: such a transaction would not see what this one wrote.
+  share,
+};
+
+struct fence_options {
+  fence_kind kind = fence_kind::write;
+  /// How long the transaction may be idle after the fence before the server ends it: until it ends,
+  /// nobody can take the key over. PostgreSQL only; a smaller limit that is set already stays.
+  std::chrono::milliseconds idle_limit{10'000};
+};
+
+/// What `run_fenced` does beyond the work.
+struct fenced_run_options {
+  fence_options fence = {};
+  /// Fence before the work instead of after it. At READ COMMITTED after is better: it keeps the row
+  /// locked for a shorter time. At REPEATABLE READ and above before is better: a renewal during the
+  /// work makes a fence after it fail with a conflict.
+  bool fence_first = false;
+  /// Unset the rows with the same commit. A rollback keeps the leases.
+  bool release = false;
+  /// How often the whole transaction is run in all when it meets conflicts.
+  retry_policy retries{.attempts = 10};
+};
+
+namespace detail {
+
+enum class fence_try {
+  held,    ///< All rows are locked under their leases' versions.
+  lost,    ///< A row has another version.
+  in_use,  ///< Somebody has a row at this moment: our own renewal perhaps.
+};
+
+/// Tries again for about 100 ms while a row is in use; whether the leases are held.
+bool prove_patiently(const std::function<fence_try()>& try_once);
+
+[[noreturn]] void throw_lease_lost();
+
+/// Tells the leases that the transaction which unset their rows has committed.
+void released_by_commit(const fenced_leases& leases) noexcept;
+
+/// Throws `lease_lost` unless all are valid by their own deadlines.
+void check_valid(const fenced_leases& leases);
+
+template <class Transaction>
+void prove(Transaction& transaction, const fenced_leases& leases, const fenced_run_options& options,
+           const typename row_transaction<Transaction>::table_type& table) {
+  if (options.release) {
+    row_transaction<Transaction>::release_with(transaction, leases, table);
+  } else {
+    row_transaction<Transaction>::fence(transaction, leases, options.fence, table);
+  }
+}
+
+}  // namespace detail
+
+/// Begins a transaction on `connection`, runs `work(transaction)`, proves that all the leases are
+/// still held, and commits. It commits only if they are: a process that was paused past its lease
+/// cannot.
+///
+/// When the database says that the transaction met a conflict (PostgreSQL 40001 and 40P01, a busy
+/// SQLite file), all of it is run again, as often as `options.retries` allows, as long as the
+/// leases are valid; then the conflict is thrown. So `work` may run several times; only one run
+/// counts.
+///
+/// Throws `lease_lost`; `error` (outcome_unknown) when the answer to the commit got lost; and
+/// whatever `work` throws. Round trips: begin, the work's, one, commit.
+template <class Transaction, class Connection, class Work>
+auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work,
+                const fenced_run_options& options = {},
+                const typename row_transaction<Transaction>::table_type& table = {})
+    -> detail::result_in<Transaction, Work> {
+  using rows = row_transaction<Transaction>;
+  backoff pauses{options.retries};
+  for (;;) {
+    try {
+      std::optional<Transaction> transaction;
+      if (rows::begin(transaction, connection)) {
+        if (pauses.pause() == backoff::verdict::again) continue;
+        throw error{errc::unavailable, "the transaction could not begin: the database was busy"};
+      }
+      const auto prove = [&] { detail::prove(*transaction, leases, options, table); };
+      if (options.fence_first && !options.release) prove();
+      auto done = detail::run_and_commit(*transaction, work, [&]() -> std::optional<refusal> {
+        if (!options.fence_first || options.release) prove();
+        return {};
+      });
+      if (options.release) detail::released_by_commit(leases);
+      if constexpr (std::is_void_v<detail::result_in<Transaction, Work>>) {
+        return;
+      } else {
+        return *std::move(done);
+      }
+    } catch (const std::exception& thrown) {
+      if (!detail::is_conflict(thrown)) throw;
+      detail::check_valid(leases);
+      if (pauses.pause() != backoff::verdict::again) throw;
+    }
+  }
+}
+
+}  // namespace rowlock
+
+#endif

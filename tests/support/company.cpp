@@ -1,0 +1,106 @@
+// Puts other requests beside those of a test, so that its calls are calls of several.
+#include <memory>
+#include <utility>
+
+#include "rowlock/owner_id.hpp"
+#include "support/store_bench.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+lock_key company(const char* place) { return {.type = "company", .source_id = place}; }
+
+/// Answers only what it was asked.
+class store_in_company final : public store {
+ public:
+  explicit store_in_company(std::shared_ptr<store> rows) : rows_{std::move(rows)} {}
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
+    const auto beside = [](const char* place) {
+      return acquire_request{.key = company(place),
+                             .owner = make_owner_id(),
+                             .holder = "company",
+                             .ttl = std::chrono::minutes{1}};
+    };
+    return without_company(rows_->acquire(between(beside("before"), requests, beside("after"))));
+  }
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
+    const auto beside = [](const char* place) {
+      return renew_request{company(place), make_owner_id(), version{1}, std::chrono::minutes{1}};
+    };
+    return without_company(rows_->renew(between(beside("before"), requests, beside("after"))));
+  }
+  std::vector<release_answer> release(std::span<const release_request> requests) override {
+    const auto beside = [](const char* place) {
+      return release_request{company(place), make_owner_id(), version{1}};
+    };
+    return without_company(rows_->release(between(beside("before"), requests, beside("after"))));
+  }
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
+    return without_company(rows_->read(between(company("before"), keys, company("after"))));
+  }
+  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
+    return without_company(rows_->prepare(between(company("before"), keys, company("after"))));
+  }
+  std::vector<row_state> list() override {
+    auto listed = rows_->list();
+    std::erase_if(listed, [](const row_state& state) { return state.key.type == "company"; });
+    return listed;
+  }
+
+ private:
+  template <class Request>
+  static std::vector<Request> between(Request first, std::span<const Request> requests,
+                                      Request last) {
+    std::vector<Request> all{std::move(first)};
+    all.insert(all.end(), requests.begin(), requests.end());
+    all.push_back(std::move(last));
+    return all;
+  }
+
+  template <class Answer>
+  static std::vector<Answer> without_company(std::vector<Answer> answers) {
+    answers.pop_back();
+    answers.erase(answers.begin());
+    return answers;
+  }
+
+  std::shared_ptr<store> rows_;
+};
+
+class bench_in_company final : public store_bench {
+ public:
+  explicit bench_in_company(std::unique_ptr<store_bench> bench) : bench_{std::move(bench)} {}
+
+  std::shared_ptr<store> open(std::chrono::milliseconds turn) override {
+    return std::make_shared<store_in_company>(bench_->open(turn));
+  }
+  std::unique_ptr<app_connection> connect() override { return bench_->connect(); }
+  void run_out(const lock_key& key) override { bench_->run_out(key); }
+  void leave_behind_the_clock(const lock_key& key) override { bench_->leave_behind_the_clock(key); }
+  void put_ahead_of_the_clock(const lock_key& key) override { bench_->put_ahead_of_the_clock(key); }
+  bool is_blank(const lock_key& key) override { return bench_->is_blank(key); }
+  std::shared_ptr<void> lock_as_a_stranger(const lock_key& key) override {
+    return bench_->lock_as_a_stranger(key);
+  }
+
+ private:
+  std::unique_ptr<store_bench> bench_;
+};
+
+}  // namespace
+
+std::vector<bench_kind> alone_and_in_company(const std::vector<bench_kind>& kinds) {
+  auto all = kinds;
+  for (auto kind : kinds) {
+    kind.name += "_in_company";
+    kind.make = [make = std::move(kind.make)] {
+      return std::make_unique<bench_in_company>(make());
+    };
+    all.push_back(std::move(kind));
+  }
+  return all;
+}
+
+}  // namespace rowlock::tests
