@@ -102,8 +102,8 @@ void add_list(CLI::App& app, action& chosen) {
   CLI::App* list = app.add_subcommand("list", "Show who holds which key");
   options->where.add_to(*list);
   list->add_flag("--json", options->json, "An array of objects, for programs");
-  list->footer(R"(
-A lease that has run out is shown until somebody takes the key. Locks of open transactions are not
+  list->footer(
+      R"(A lease that has run out is shown until somebody takes the key. Locks of open transactions are not
 shown: they are known to the database alone. In the table, characters that could confuse a terminal are
 escaped. The fields of the JSON objects: type, source, holder, since, remaining_ms, version.
 

@@ -17,8 +17,8 @@ namespace rowlock::cli {
 
 namespace {
 
-constexpr auto program_help = R"(
-Exit codes: 0, or 64 for wrong usage, 69 when the database is unavailable or refused us, 70 when it is
+constexpr auto program_help =
+    R"(Exit codes: 0, or 64 for wrong usage, 69 when the database is unavailable or refused us, 70 when it is
 not known what happened, 74 when the output could not be written. `run` has more of them.
 
 A URL is sqlite:///absolute/path, or whatever libpq takes: postgresql://user@host/database, or keywords

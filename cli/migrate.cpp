@@ -55,8 +55,8 @@ void add_migrate(CLI::App& app, action& chosen) {
       migrate->add_flag("--print", options->print, "Only print the SQL; nothing is connected to");
   migrate->add_flag("--down", options->down, "With --print: the SQL that takes it all back")
       ->needs(print);
-  migrate->footer(R"(
-A SQLite file that does not exist is created, its folder is not. Running it again does nothing, and any
+  migrate->footer(
+      R"(A SQLite file that does not exist is created, its folder is not. Running it again does nothing, and any
 number of processes may run it at once.
 
 Examples:

@@ -107,8 +107,8 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   return final_exit_code(witnessed.seen(), code, options);
 }
 
-constexpr auto more_help = R"(
-The command runs only if the key could be had, with ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in
+constexpr auto more_help =
+    R"(The command runs only if the key could be had, with ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in
 its environment. The token is a number greater than that of every holder before: systems outside the
 database can use it to refuse latecomers. The lease is renewed until the command ends. SIGINT, SIGTERM,
 SIGHUP and SIGQUIT are passed on to the command. Signals reach the command, not what it starts: in a

@@ -107,28 +107,37 @@ TEST_F(PostgresCost, AThousandRefusalsWriteNothingAndTakeNoTransactionId) {
             row_before);
 }
 
+// A page can only be pruned, and an update stay in it, if no older snapshot is open in the
+// database. One of somebody else's (an autovacuum of another table) can spoil a round, hardly
+// three.
 TEST_F(PostgresCost, TwentyThousandPairsAreAllHotAndTheTableStaysSmall) {
   constexpr std::int64_t pairs = 20'000;
-  std::int64_t grants = 0;
-  {
-    auto rows = open_store();
-    const std::array<lock_key, 4> keys{{{"job", "1"}, {"job", "2"}, {"job", "3"}, {"job", "4"}}};
-    rows.prepare(keys);
-    for (std::int64_t i = 0; i < pairs; ++i) {
-      const auto& key = keys.at(static_cast<std::size_t>(i) % keys.size());
-      const auto granted = acquire(rows, key);
-      ASSERT_EQ(granted.status, acquire_status::granted);
-      ASSERT_EQ(release(rows, key, *granted.version), release_answer::released);
-      ++grants;
-    }
-  }
-  ASSERT_EQ(grants, pairs);
-  // The backend of the store tells its counts when it ends.
+  const std::array<lock_key, 4> keys{{{"job", "1"}, {"job", "2"}, {"job", "3"}, {"job", "4"}}};
   const std::string counts =
       " from pg_stat_user_tables where relid = '" + table().in("shared_lock") + "'::regclass";
-  server_.await("select n_tup_upd >= " + std::to_string(2 * pairs) + counts);
-  EXPECT_EQ(server_.value<std::int64_t>("select n_tup_upd" + counts), 2 * pairs);
-  EXPECT_EQ(server_.value<std::int64_t>("select n_tup_hot_upd" + counts), 2 * pairs);
+  std::int64_t not_hot = -1;
+  std::int64_t updates = 0;
+  for (int round = 0; round < 3 && not_hot != 0; ++round) {
+    const auto not_hot_before =
+        server_.value<std::int64_t>("select n_tup_upd - n_tup_hot_upd" + counts);
+    {
+      auto rows = open_store();
+      rows.prepare(keys);
+      for (std::int64_t i = 0; i < pairs; ++i) {
+        const auto& key = keys.at(static_cast<std::size_t>(i) % keys.size());
+        const auto granted = acquire(rows, key);
+        ASSERT_EQ(granted.status, acquire_status::granted);
+        ASSERT_EQ(release(rows, key, *granted.version), release_answer::released);
+      }
+    }
+    // The backend of the store tells its counts when it ends.
+    updates += 2 * pairs;
+    server_.await("select n_tup_upd >= " + std::to_string(updates) + counts);
+    EXPECT_EQ(server_.value<std::int64_t>("select n_tup_upd" + counts), updates);
+    not_hot =
+        server_.value<std::int64_t>("select n_tup_upd - n_tup_hot_upd" + counts) - not_hot_before;
+  }
+  EXPECT_EQ(not_hot, 0);
   EXPECT_LT(server_.value<std::int64_t>("select pg_total_relation_size('" +
                                         table().in("shared_lock") + "')"),
             1'000'000);
