@@ -98,6 +98,27 @@ void prove(Transaction& transaction, const fenced_leases& leases, const fenced_r
   }
 }
 
+/// Refused when the transaction could not begin.
+template <class Transaction, class Connection, class Work>
+auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& work,
+                     const fenced_run_options& options,
+                     const typename row_transaction<Transaction>::table_type& table)
+    -> outcome<result_in<Transaction, Work>> {
+  std::optional<Transaction> transaction;
+  if (auto refused = row_transaction<Transaction>::begin(transaction, connection)) {
+    return *std::move(refused);
+  }
+  // A release unsets the rows, so it comes last in any case.
+  const bool fence_first = options.fence_first && !options.release;
+  if (fence_first) prove(*transaction, leases, options, table);
+  auto done = run_and_commit(*transaction, work, [&]() -> std::optional<refusal> {
+    if (!fence_first) prove(*transaction, leases, options, table);
+    return {};
+  });
+  if (options.release) released_by_commit(leases);
+  return done;
+}
+
 }  // namespace detail
 
 /// Begins a transaction on `connection`, runs `work(transaction)`, proves that all the leases are
@@ -116,26 +137,19 @@ auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work
                 const fenced_run_options& options = {},
                 const typename row_transaction<Transaction>::table_type& table = {})
     -> detail::result_in<Transaction, Work> {
-  using rows = row_transaction<Transaction>;
   backoff pauses{options.retries};
   for (;;) {
     try {
-      std::optional<Transaction> transaction;
-      if (rows::begin(transaction, connection)) {
-        if (pauses.pause() == backoff::verdict::again) continue;
-        throw error{errc::unavailable, "the transaction could not begin: the database was busy"};
+      auto done = detail::run_fenced_once<Transaction>(connection, leases, work, options, table);
+      if (done.acquired()) {
+        if constexpr (std::is_void_v<detail::result_in<Transaction, Work>>) {
+          return;
+        } else {
+          return *std::move(done);
+        }
       }
-      const auto prove = [&] { detail::prove(*transaction, leases, options, table); };
-      if (options.fence_first && !options.release) prove();
-      auto done = detail::run_and_commit(*transaction, work, [&]() -> std::optional<refusal> {
-        if (!options.fence_first || options.release) prove();
-        return {};
-      });
-      if (options.release) detail::released_by_commit(leases);
-      if constexpr (std::is_void_v<detail::result_in<Transaction, Work>>) {
-        return;
-      } else {
-        return *std::move(done);
+      if (pauses.pause() != backoff::verdict::again) {
+        throw error{errc::unavailable, "the transaction could not begin: the database was busy"};
       }
     } catch (const std::exception& thrown) {
       if (!detail::is_conflict(thrown)) throw;

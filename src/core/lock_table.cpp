@@ -81,13 +81,25 @@ class either_stop {
   std::stop_callback<request> on_other_;
 };
 
+/// None: it is still not known whether the attempt was granted.
+std::optional<acquire_answer> ask_in_doubt(store& rows, const acquire_request& request) {
+  try {
+    auto answer = rows.acquire(std::array{request}).front();
+    // The statement in doubt may be what makes the row busy.
+    if (answer.status != acquire_status::busy) return answer;
+  } catch (const error&) {  // the first fault says more
+  }
+  return std::nullopt;
+}
+
 /// Asks again, as the same attempt, when the answer got lost: a grant that was made is recognised.
 acquire_answer ask(store& rows, const acquire_request& request) {
   try {
     return rows.acquire(std::array{request}).front();
   } catch (const error& fault) {
     if (fault.kind() != errc::outcome_unknown) throw;
-    return rows.acquire(std::array{request}).front();
+    if (auto answer = ask_in_doubt(rows, request)) return *std::move(answer);
+    throw;
   }
 }
 

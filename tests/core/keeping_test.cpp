@@ -258,6 +258,19 @@ TEST_F(Keeping, AnAnswerThatGotLostIsAskedForAgainAsTheSameAttempt) {
   EXPECT_EQ(rows_.rows().list().front().expiry_count, 0);
 }
 
+TEST_F(Keeping, ADoubtThatCannotBeResolvedStaysADoubt) {
+  rows_.after("acquire", [] { throw error{errc::outcome_unknown, "the connection broke"}; });
+  rows_.before("acquire", [this] {
+    if (rows_.batches("acquire").size() == 2) throw error{errc::unavailable, "nobody answers"};
+  });
+  try {
+    (void)locks_->try_acquire({"job", "a"});
+    FAIL() << "nothing was thrown";
+  } catch (const error& fault) {
+    EXPECT_EQ(fault.kind(), errc::outcome_unknown);
+  }
+}
+
 TEST_F(Keeping, AFaultOfTheDatabaseIsThrownAndNeverAnswersHeld) {
   rows_.before("acquire", [] { throw error{errc::unavailable, "the server is down"}; });
   try {
