@@ -78,6 +78,15 @@ TEST_F(SqliteRace, AnOwnLeaseThatRanOutMeanwhileIsStaleForWhoExpectsAVersion) {
   EXPECT_FALSE(row().is_live());
 }
 
+TEST_F(SqliteRace, ALeaseThatWasUnsetMeanwhileIsNotUnsetAgain) {
+  acquire(others_);
+  run_out();
+  const auto rows = store_with([&] { others_.prepare(std::array{key_}); });
+  const auto prepared = rows->prepare(std::array{key_}).at(0).value();
+  EXPECT_EQ(prepared.version, row().version);
+  EXPECT_EQ(row().expiry_count, 1);
+}
+
 TEST_F(SqliteRace, ALeaseThatWasRenewedMeanwhileIsNotUnset) {
   const auto granted = acquire(others_).version.value();
   run_out();

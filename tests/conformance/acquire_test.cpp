@@ -29,12 +29,14 @@ TEST_P(Acquire, IsGrantedOnAnUnownedRowAtANewVersion) {
   EXPECT_EQ(answer.version, after.version);
   EXPECT_GT(after.version, before);
   EXPECT_TRUE(after.is_live());
+  EXPECT_NE(after.acquired_at, "");
   EXPECT_EQ(after.expiry_count, 0);
 }
 
 TEST_P(Acquire, AskedAgainByTheOwnerAdoptsTheGrantAtTheSameVersion) {
   const auto before = granted(key_, mine_);
   const auto since = row(key_).acquired_at;
+  let_time_pass_after(since);
   const auto answer = acquire(key_, mine_);
   EXPECT_EQ(answer.status, acquire_status::granted);
   EXPECT_EQ(answer.version, before);
@@ -88,19 +90,26 @@ TEST_P(Acquire, TakesOverALeaseThatRanOutAndCountsIt) {
   EXPECT_EQ(row(key_).failure_count, 0);
 }
 
-TEST_P(Acquire, WritesTheNewHoldersLabelAtATakeover) {
+TEST_P(Acquire, WritesTheNewHolderAndTimeAtATakeover) {
   run_out(key_, theirs_);
+  const auto since = row(key_).acquired_at;
+  let_time_pass_after(since);
   const acquire_request request{.key = key_, .owner = mine_, .holder = "émile:2", .ttl = 1h};
   ASSERT_EQ(rows_->acquire(std::array{request}).at(0).status, acquire_status::granted);
   EXPECT_EQ(row(key_).holder, "émile:2");
+  EXPECT_GT(row(key_).acquired_at, since);
 }
 
 TEST_P(Acquire, LastsForItsTtlByTheClockOfTheDatabase) {
   for (const std::chrono::microseconds ttl : {5min, 24 * 60min}) {
-    const lock_key key{"ttl", std::to_string(ttl.count())};
-    granted(key, mine_, ttl);
-    EXPECT_LE(row(key).remaining, ttl);
-    EXPECT_GT(row(key).remaining, ttl - 2min);
+    const lock_key missing{"missing", std::to_string(ttl.count())};
+    const lock_key existing{"existing", std::to_string(ttl.count())};
+    unowned(existing);
+    for (const auto& key : {missing, existing}) {
+      granted(key, mine_, ttl);
+      EXPECT_LE(row(key).remaining, ttl) << key;
+      EXPECT_GT(row(key).remaining, ttl - 2min) << key;
+    }
   }
 }
 

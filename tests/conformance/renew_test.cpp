@@ -33,6 +33,7 @@ TEST_P(Renew, CountsTheTtlAnewFromNow) {
 TEST_P(Renew, ChangesNothingButTheDeadline) {
   const auto my_version = granted(key_, mine_);
   const auto before = described(row(key_));
+  let_time_pass_after(row(key_).acquired_at);
   ASSERT_EQ(renew(key_, mine_, my_version), renew_answer::renewed);
   EXPECT_EQ(described(row(key_)), before);
 }

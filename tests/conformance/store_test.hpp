@@ -90,6 +90,14 @@ class store_test : public testing::TestWithParam<bench_kind> {
     bench_->run_out(key);
     return was_granted;
   }
+  /// Until the database writes another time than `since`.
+  void let_time_pass_after(const std::string& since) {
+    for (int number = 0;; ++number) {
+      const lock_key clock{"clock", std::to_string(number)};
+      granted(clock, make_owner_id());
+      if (row(clock).acquired_at > since) return;
+    }
+  }
   /// Lets somebody have the key and give it back, so that its version moves.
   void touch(const lock_key& key) {
     ASSERT_EQ(release(key, theirs_, granted(key, theirs_)), release_answer::released);
