@@ -51,8 +51,10 @@ struct acquire_options {
 /// Destroying it stops those who wait, marks all its leases lost and unsets their rows, as far as
 /// two seconds (and a statement under way) allow. The store must outlive it.
 ///
-/// Thread-safety: all members may be called from any thread. It runs up to three threads of its
-/// own, started with the first lease. Fairness between waiters: none is promised.
+/// Thread-safety: all members may be called from any thread. It runs three threads of its own from
+/// the first lease on, and one more from the first wait on. Fairness: those of one lock_table who
+/// wait for a key are served in the order in which they came; one that does not wait may overtake
+/// them. Between processes no order is promised.
 class lock_table {
  public:
   /// Throws `error` (misuse) for options out of range. No round trip.
@@ -62,7 +64,8 @@ class lock_table {
   ~lock_table();
 
   /// A lease on `key`, or a refusal. One round trip if the row exists and is free; one more to say
-  /// who holds it, two more if the row is missing. When an answer gets lost it is asked for once
+  /// who holds it, two more if the row is missing. All who wait share their statements: one look a
+  /// second or so at all keys waited for. When an answer gets lost it is asked for once
   /// more, as the same attempt. Throws `error`; after `outcome_unknown` a grant that was made after
   /// all runs out by itself.
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options = {});

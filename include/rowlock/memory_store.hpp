@@ -24,6 +24,10 @@ namespace rowlock {
 
 class memory_transaction;
 
+namespace detail {
+class announcements;
+}
+
 /// Follows every rule of `store` within one process. With a `manual_time` as its clock, a test
 /// makes leases run out without waiting.
 ///
@@ -31,12 +35,14 @@ class memory_transaction;
 class memory_store final : public store {
  public:
   explicit memory_store(std::shared_ptr<time_source> time = system_time());
+  ~memory_store() override;
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
   std::vector<release_answer> release(std::span<const release_request> requests) override;
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
+  std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
 
  private:
@@ -56,6 +62,8 @@ class memory_store final : public store {
     const memory_transaction* locked_by = nullptr;
   };
 
+  std::vector<release_answer> release(std::span<const release_request> requests,
+                                      std::vector<lock_key>& released);
   void create_rows(const lock_keys& keys);
   void count_failures(const lock_keys& keys);
 
@@ -70,6 +78,7 @@ class memory_store final : public store {
   [[nodiscard]] row_state state_of(const lock_key& key, const row& found) const;
 
   std::shared_ptr<time_source> time_;
+  std::unique_ptr<detail::announcements> announcements_;
   std::mutex mutex_;
   std::map<lock_key, row> rows_;  // guarded by mutex_
 };

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -77,6 +78,29 @@ struct row_state {
   }
 };
 
+/// Hears of releases. Called from any thread, one call at a time; must return soon.
+class release_listener {
+ public:
+  release_listener() = default;
+  release_listener(const release_listener&) = delete;
+  release_listener& operator=(const release_listener&) = delete;
+  virtual ~release_listener() = default;
+
+  /// The key was released, perhaps: a hint, no more.
+  virtual void released(const lock_key& key) noexcept = 0;
+  /// From now on releases are heard of; what came before may have been missed.
+  virtual void listening() noexcept = 0;
+};
+
+/// Lasts until it is destroyed; then the listener is called no more.
+class subscription {
+ public:
+  subscription() = default;
+  subscription(const subscription&) = delete;
+  subscription& operator=(const subscription&) = delete;
+  virtual ~subscription() = default;
+};
+
 /// Every store calls these for every request, before anything is sent. They throw `error` (misuse)
 /// for a wrong key, a ttl of zero or less or above 24 hours, a holder label above 128 bytes, with a
 /// NUL byte or not in UTF-8.
@@ -136,6 +160,17 @@ class store {
   /// optimistic commit could both succeed. Rows it cannot get at without waiting stay as they are.
   /// Answers like `read`. One round trip where nothing is to do, else three.
   virtual std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) = 0;
+  /// For one who waits: reads like `read`, and leaves word in the rows that are held, for ten
+  /// seconds at least, so that their release is announced to those who `listen`. (The one thing
+  /// that a refused attempt may change, and only if it waits.) One round trip, every few seconds
+  /// one more.
+  virtual std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) {
+    return read(keys);
+  }
+  /// Tells `listener`, which must outlive the subscription, of releases of rows that somebody
+  /// watches. Hints may be lost, and be wrong. Null: this store announces nothing. No round trip:
+  /// listening begins, and begins again after a failure, in the background.
+  virtual std::unique_ptr<subscription> listen(release_listener& /*listener*/) { return nullptr; }
   /// All owned rows, by key. One round trip, and a scan of the table: for people, not for programs.
   virtual std::vector<row_state> list() = 0;
 };

@@ -11,7 +11,16 @@ namespace rowlock::detail {
 keeper::keeper(store& rows, lock_options options)
     : rows_{rows},
       options_{std::move(options)},
-      book_{options_.time, options_.margin, options_.renew} {}
+      book_{options_.time, options_.margin, options_.renew},
+      waiting_{
+          rows_,
+          options_.time,
+          {.keep = [this](const acquire_request& asked_for, version granted,
+                          boot_clock::time_point asked) { return keep(asked_for, granted, asked); },
+           .give_back =
+               [this](const acquire_request& asked_for, version granted) {
+                 give_back({asked_for, granted});
+               }}} {}
 
 std::optional<keeper::visit> keeper::enter() {
   const std::scoped_lock lock{mutex_};
@@ -31,7 +40,8 @@ void keeper::start_threads() {
   const std::scoped_lock lock{mutex_};
   if (renewer_) return;
   messenger_.emplace();
-  renewer_.emplace(rows_, book_, *messenger_, options_.time);
+  renewer_.emplace(rows_, book_, *messenger_, options_.time,
+                   [this](const lock_key& key) { waiting_.released(key); });
   renewer_thread_ = std::thread{[this] { renewer_->run(); }};
   watcher_thread_ = std::thread{[this] {
     for (auto overdue = book_.wait_for_overdue(); !overdue.empty();
@@ -46,8 +56,13 @@ std::shared_ptr<kept_lease> keeper::keep(const acquire_request& asked_for, versi
   start_threads();
   auto kept = std::make_shared<kept_lease>(asked_for, granted);
   if (book_.add(kept, asked)) return kept;
-  renewer_->defer({{kept->to_release(false), now() + kept->ttl}});
+  give_back(*kept);
   return nullptr;
+}
+
+void keeper::give_back(const kept_lease& unwanted) {
+  start_threads();
+  renewer_->defer({{unwanted.to_release(false), now() + unwanted.ttl}}, renewer::tried::never);
 }
 
 release_result keeper::ask_release(const release_request& request) {
@@ -55,6 +70,7 @@ release_result keeper::ask_release(const release_request& request) {
   for (milliseconds pause{1};; pause *= 2) {
     switch (rows_.release(std::array{request}).front()) {
       case release_answer::released:
+        waiting_.released(request.key);
         return release_result::released;
       case release_answer::lost:
         return release_result::lost;
@@ -73,7 +89,7 @@ void keeper::released_by_commit(kept_lease& ended) noexcept {
 void keeper::release_later(kept_lease& ended) noexcept {
   const auto here = enter();
   if (!here || !book_.end(ended, lease_phase::released)) return;
-  renewer_->defer({{ended.to_release(false), now() + ended.ttl}});
+  renewer_->defer({{ended.to_release(false), now() + ended.ttl}}, renewer::tried::never);
 }
 
 release_result keeper::release(kept_lease& ended, bool failed) noexcept {
@@ -92,7 +108,7 @@ release_result keeper::release(kept_lease& ended, bool failed) noexcept {
     if (result != release_result::deferred) return result;
   } catch (const std::exception&) {  // the fault is in the result: it is tried again, or runs out
   }
-  renewer_->defer({{request, now() + ended.ttl}});
+  renewer_->defer({{request, now() + ended.ttl}}, renewer::tried::just_now);
   return release_result::deferred;
 }
 
@@ -102,15 +118,16 @@ void keeper::close() noexcept {
     std::unique_lock lock{mutex_};
     closed_ = true;
     visitor_left_.wait(lock, [this] { return visitors_ == 0; });
-    if (!renewer_) return;
   }
+  waiting_.close();
+  if (!renewer_) return;
   const auto left = book_.end_all();
   std::vector<deferred_release> to_release;
   to_release.reserve(left.size());
   for (const auto& lease : left)
     to_release.push_back({lease->to_release(false), now() + lease->ttl});
   messenger_->tell(left);
-  renewer_->defer(std::move(to_release));
+  renewer_->defer(std::move(to_release), renewer::tried::never);
   book_.close();
   watcher_thread_.join();
   renewer_thread_.join();

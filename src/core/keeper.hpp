@@ -13,17 +13,19 @@
 #include "core/lease_book.hpp"
 #include "core/messenger.hpp"
 #include "core/renewer.hpp"
+#include "core/waiting_room.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_table.hpp"
 
 namespace rowlock::detail {
 
-/// Three threads, started with the first lease, so that none of three things waits for another:
+/// Three threads, started with the first lease, so that none of three things waits for another (the
+/// waiting room has a fourth):
 ///   renewer    talks to the store, and may hang there;
 ///   watcher    looks at the clock and ends the leases whose deadline has come; it never blocks;
 ///   messenger  runs the callbacks on `lease::lost()`.
 ///
-/// The store is used by visitors and by the renewer only, and by nobody after `close`.
+/// The store is used by visitors, the renewer and the waiting room, and by nobody after `close`.
 ///
 /// Thread-safety: all members may be called from any thread.
 class keeper {
@@ -34,6 +36,7 @@ class keeper {
   ~keeper() = default;
 
   [[nodiscard]] const lock_options& options() const noexcept { return options_; }
+  [[nodiscard]] time_source& time() const noexcept { return *options_.time; }
   [[nodiscard]] boot_clock::time_point now() const noexcept { return options_.time->now(); }
 
   /// Leave to use the store; none once closed. `close` waits for its end.
@@ -47,6 +50,9 @@ class keeper {
   /// is given back.
   std::shared_ptr<kept_lease> keep(const acquire_request& asked_for, version granted,
                                    boot_clock::time_point asked);
+
+  /// Where visitors wait.
+  [[nodiscard]] waiting_room& waiting() noexcept { return waiting_; }
 
   /// Ends possession and unsets the row; `failed` counts a failure with it.
   release_result release(kept_lease& ended, bool failed) noexcept;
@@ -62,6 +68,7 @@ class keeper {
 
  private:
   void start_threads();
+  void give_back(const kept_lease& unwanted);
   /// Lost if nothing was there to release.
   release_result ask_release(const release_request& request);
 
@@ -69,6 +76,7 @@ class keeper {
   const lock_options options_;  // constant after construction
   std::stop_source closing_;
   lease_book book_;
+  waiting_room waiting_;
 
   std::mutex mutex_;
   // All below are guarded by mutex_.

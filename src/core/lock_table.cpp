@@ -5,10 +5,11 @@
 
 #include <array>
 #include <climits>
+#include <exception>
 #include <optional>
 #include <utility>
 
-#include "core/giving_up.hpp"
+#include "core/acquisition.hpp"
 #include "core/keeper.hpp"
 #include "rowlock/error.hpp"
 
@@ -44,65 +45,6 @@ lock_options checked(lock_options options) {
   return options;
 }
 
-refusal to_refusal(const lock_key& key, const acquire_answer& answer) {
-  refusal refused{.key = key,
-                  .holder = answer.holder,
-                  .remaining = answer.remaining,
-                  .current = answer.version};
-  switch (answer.status) {
-    case acquire_status::held:
-      refused.reason = refusal_reason::held;
-      break;
-    case acquire_status::stale:
-      refused.reason = refusal_reason::stale;
-      break;
-    default:
-      refused.reason = refusal_reason::busy;
-  }
-  return refused;
-}
-
-/// Requested when either of two is.
-class either_stop {
- public:
-  either_stop(std::stop_token one, std::stop_token other)
-      : on_one_{std::move(one), request{&both_}}, on_other_{std::move(other), request{&both_}} {}
-
-  [[nodiscard]] std::stop_token token() const { return both_.get_token(); }
-
- private:
-  struct request {
-    std::stop_source* both;
-    void operator()() const { both->request_stop(); }
-  };
-
-  std::stop_source both_;
-  std::stop_callback<request> on_one_;
-  std::stop_callback<request> on_other_;
-};
-
-/// None: it is still not known whether the attempt was granted.
-std::optional<acquire_answer> ask_in_doubt(store& rows, const acquire_request& request) {
-  try {
-    auto answer = rows.acquire(std::array{request}).front();
-    // The statement in doubt may be what makes the row busy.
-    if (answer.status != acquire_status::busy) return answer;
-  } catch (const error&) {  // the first fault says more
-  }
-  return std::nullopt;
-}
-
-/// Asks again, as the same attempt, when the answer got lost: a grant that was made is recognised.
-acquire_answer ask(store& rows, const acquire_request& request) {
-  try {
-    return rows.acquire(std::array{request}).front();
-  } catch (const error& fault) {
-    if (fault.kind() != errc::outcome_unknown) throw;
-    if (auto answer = ask_in_doubt(rows, request)) return *std::move(answer);
-    throw;
-  }
-}
-
 }  // namespace
 
 lock_table::lock_table(store& rows, lock_options options)
@@ -122,26 +64,10 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
   const auto here = keeper_->enter();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = key};
 
-  const either_stop stop{options.wait.stop, keeper_->closing()};
-  retry_policy wait = options.wait;
-  wait.stop = stop.token();
-  backoff pauses{std::move(wait), usual.time};
-  for (;;) {
-    const auto asked = keeper_->now();
-    const auto answer = ask(here->rows(), request);
-    if (answer.status == acquire_status::granted) {
-      if (auto kept = keeper_->keep(request, *answer.version, asked)) {
-        return lease{keeper_, std::move(kept)};
-      }
-      return refusal{.reason = refusal_reason::timed_out, .key = key};
-    }
-    auto refused = to_refusal(key, answer);
-    if (refused.reason == refusal_reason::stale) return refused;
-    const auto verdict = pauses.pause(detail::next_chance(refused));
-    if (verdict != backoff::verdict::again) {
-      return detail::given_up(std::move(refused), verdict, pauses);
-    }
-  }
+  auto end = detail::acquire(*keeper_, *here, request, options.wait);
+  if (end.fault != nullptr) std::rethrow_exception(end.fault);
+  if (end.refused) return *std::move(end.refused);
+  return lease{keeper_, std::move(end.granted)};
 }
 
 outcome<version> lock_table::read(const lock_key& key) {

@@ -6,6 +6,8 @@
 #include <ctime>
 #include <utility>
 
+#include "core/announcements.hpp"
+
 namespace rowlock {
 
 namespace {
@@ -26,7 +28,14 @@ std::string utc_now_text() {
 
 }  // namespace
 
-memory_store::memory_store(std::shared_ptr<time_source> time) : time_{std::move(time)} {}
+memory_store::memory_store(std::shared_ptr<time_source> time)
+    : time_{std::move(time)}, announcements_{std::make_unique<detail::announcements>()} {}
+
+memory_store::~memory_store() = default;
+
+std::unique_ptr<subscription> memory_store::listen(release_listener& listener) {
+  return announcements_->listen(listener);
+}
 
 std::int64_t memory_store::now_us() const {
   return std::chrono::duration_cast<std::chrono::microseconds>(time_->now().time_since_epoch())
@@ -123,6 +132,14 @@ std::vector<renew_answer> memory_store::renew(std::span<const renew_request> req
 
 std::vector<release_answer> memory_store::release(std::span<const release_request> requests) {
   for (const auto& request : requests) check(request);
+  std::vector<lock_key> released;
+  auto answers = release(requests, released);
+  announcements_->announce(released);
+  return answers;
+}
+
+std::vector<release_answer> memory_store::release(std::span<const release_request> requests,
+                                                  std::vector<lock_key>& released) {
   const std::scoped_lock lock{mutex_};
   std::vector<release_answer> answers;
   answers.reserve(requests.size());
@@ -136,6 +153,7 @@ std::vector<release_answer> memory_store::release(std::span<const release_reques
       unset(*held);
       if (request.failed) ++held->failure_count;
       answers.push_back(release_answer::released);
+      released.push_back(request.key);
     }
   }
   return answers;

@@ -18,8 +18,12 @@ constexpr std::chrono::seconds last_releases{2};
 }  // namespace
 
 renewer::renewer(store& rows, lease_book& book, messenger& losses,
-                 std::shared_ptr<time_source> time)
-    : rows_{rows}, book_{book}, losses_{losses}, time_{std::move(time)} {}
+                 std::shared_ptr<time_source> time, std::function<void(const lock_key&)> released)
+    : rows_{rows},
+      book_{book},
+      losses_{losses},
+      time_{std::move(time)},
+      released_{std::move(released)} {}
 
 void renewer::run() {
   while (!book_.is_closed()) {
@@ -74,13 +78,14 @@ void renewer::renew(const kept_leases& due) {
   if (!lost.empty()) losses_.tell(std::move(lost));
 }
 
-void renewer::defer(std::vector<deferred_release> releases) {
+void renewer::defer(std::vector<deferred_release> releases, tried before) {
   if (releases.empty()) return;
   {
     const std::scoped_lock lock{mutex_};
     std::move(releases.begin(), releases.end(), std::back_inserter(deferred_));
     pause_ = first_pause;
-    next_release_ = time_->now() + pause_;
+    next_release_ = time_->now();
+    if (before == tried::just_now) next_release_ += pause_;
   }
   book_.wake_renewer();
 }
@@ -107,7 +112,11 @@ bool renewer::release_deferred() {
   try {
     const auto answers = rows_.release(requests);
     for (std::size_t i = 0; i < waiting.size(); ++i) {
-      if (answers[i] == release_answer::busy) still_waiting.push_back(std::move(waiting[i]));
+      if (answers[i] == release_answer::busy) {
+        still_waiting.push_back(std::move(waiting[i]));
+      } else if (answers[i] == release_answer::released) {
+        released_(waiting[i].request.key);
+      }
     }
   } catch (const std::exception&) {  // as with a renewal: later, or it runs out
     still_waiting = std::move(waiting);

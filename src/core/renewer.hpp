@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_CORE_RENEWER_HPP
 #define ROWLOCK_CORE_RENEWER_HPP
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -22,12 +23,16 @@ struct deferred_release {
 /// from any.
 class renewer {
  public:
-  renewer(store& rows, lease_book& book, messenger& losses, std::shared_ptr<time_source> time);
+  /// `released` is told of each release that was made here.
+  renewer(store& rows, lease_book& book, messenger& losses, std::shared_ptr<time_source> time,
+          std::function<void(const lock_key&)> released);
 
   /// Until the book is closed; then tries for two seconds to make the releases that still wait.
   void run();
 
-  void defer(std::vector<deferred_release> releases);
+  /// Whether a release was tried before, and should not be tried again at once.
+  enum class tried { never, just_now };
+  void defer(std::vector<deferred_release> releases, tried before);
 
  private:
   void renew(const kept_leases& due);
@@ -39,6 +44,7 @@ class renewer {
   lease_book& book_;
   messenger& losses_;
   const std::shared_ptr<time_source> time_;
+  const std::function<void(const lock_key&)> released_;
 
   std::mutex mutex_;
   std::vector<deferred_release> deferred_;  // guarded by mutex_

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_TESTS_CORE_HOOKED_STORE_HPP
 #define ROWLOCK_TESTS_CORE_HOOKED_STORE_HPP
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -69,6 +70,17 @@ class hooked_store final : public store {
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
     return rows_.read(keys);
   }
+  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
+    begin("watch", keys.size());
+    auto states = rows_.watch(keys);
+    find(after_, "watch")();
+    return states;
+  }
+  std::unique_ptr<subscription> listen(release_listener& listener) override {
+    return listens_ ? rows_.listen(listener) : nullptr;
+  }
+  /// Otherwise nobody hears of releases.
+  void let_listen() { listens_ = true; }
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
     return rows_.prepare(keys);
   }
@@ -105,6 +117,7 @@ class hooked_store final : public store {
   }
 
   memory_store rows_;
+  std::atomic<bool> listens_{false};
   std::mutex mutex_;
   std::condition_variable called_;
   hooks before_;                                             // guarded by mutex_

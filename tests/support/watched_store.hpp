@@ -13,12 +13,13 @@
 
 namespace rowlock::tests {
 
-/// Passes every call on, and counts the attempts to acquire that were refused.
+/// Passes every call on, and counts the attempts to acquire that were refused, and the looks of
+/// those who wait that found no free row.
 class watched_store final : public store {
  public:
   explicit watched_store(store& watched) : watched_{watched} {}
 
-  /// Returns once `count` attempts in all were refused. Throws when that takes too long.
+  /// Returns once `count` attempts and looks in all were in vain. Throws when that takes too long.
   void await_refusals(int count) {
     std::unique_lock lock{mutex_};
     if (!refused_.wait_for(lock, patience, [&] { return refusals_ >= count; })) {
@@ -53,6 +54,18 @@ class watched_store final : public store {
   }
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
     return watched_.prepare(keys);
+  }
+  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
+    auto states = watched_.watch(keys);
+    const std::scoped_lock lock{mutex_};
+    for (const auto& state : states) {
+      if (state && state->is_live()) ++refusals_;
+    }
+    refused_.notify_all();
+    return states;
+  }
+  std::unique_ptr<subscription> listen(release_listener& listener) override {
+    return watched_.listen(listener);
   }
   std::vector<row_state> list() override { return watched_.list(); }
 

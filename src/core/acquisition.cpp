@@ -1,0 +1,96 @@
+// One attempt of a calling thread to acquire a key.
+#include "core/acquisition.hpp"
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "core/asking.hpp"
+#include "core/blocked_caller.hpp"
+#include "core/next_pause.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+/// Requested when either of two is.
+class either_stop {
+ public:
+  either_stop(std::stop_token one, std::stop_token other)
+      : on_one_{std::move(one), request{&both_}}, on_other_{std::move(other), request{&both_}} {}
+
+  [[nodiscard]] std::stop_token token() const { return both_.get_token(); }
+
+ private:
+  struct request {
+    std::stop_source* both;
+    void operator()() const { both->request_stop(); }
+  };
+
+  std::stop_source both_;
+  std::stop_callback<request> on_one_;
+  std::stop_callback<request> on_other_;
+};
+
+wait_end refused_as(refusal_reason reason, refusal last) {
+  last.reason = reason;
+  return {.refused = std::move(last)};
+}
+
+wait_end ask_once(keeper& leases, store& rows, const acquire_request& request) {
+  const auto asked_at = leases.now();
+  auto [answer, fault] = ask(rows, {&request, 1}).front();
+  if (fault != nullptr) return {.fault = fault};
+  if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
+  if (auto kept = leases.keep(request, *answer.version, asked_at)) {
+    return {.granted = std::move(kept)};
+  }
+  return refused_as(refusal_reason::timed_out, {.key = request.key});
+}
+
+bool can_wait(const retry_policy& wait) {
+  const bool has_time = !wait.give_up_after || wait.give_up_after->count() > 0;
+  return has_time && wait.attempts != 1U;
+}
+
+/// Of an end that is worth a wait.
+bool is_contention(const wait_end& end) {
+  return end.refused && (end.refused->reason == refusal_reason::held ||
+                         end.refused->reason == refusal_reason::busy);
+}
+
+}  // namespace
+
+wait_end acquire(keeper& leases, const keeper::visit& here, const acquire_request& request,
+                 const retry_policy& wait) {
+  check(wait);
+  const auto until =
+      wait.give_up_after ? leases.now() + *wait.give_up_after : boot_clock::time_point::max();
+  auto& room = leases.waiting();
+  std::optional<refusal> last;
+  if (!can_wait(wait) || !room.has_line(request.key)) {
+    auto end = ask_once(leases, here.rows(), request);
+    if (!is_contention(end)) return end;
+    if (wait.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);
+    if (!can_wait(wait)) return end;
+    last = std::move(end.refused);
+  }
+
+  const either_stop stop{wait.stop, leases.closing()};
+  const auto caller = std::make_shared<blocked_caller>();
+  const auto joined =
+      room.join(request, wait, last, [caller](wait_end how) { caller->answer(std::move(how)); });
+  if (auto end = caller->wait(leases.time(), until, stop.token())) return *std::move(end);
+  auto left = room.leave(*joined);
+  if (!left) return caller->wait();
+  if (stop.token().stop_requested()) return refused_as(refusal_reason::stopped, left->last);
+  if (left->was_next) {
+    auto end = ask_once(leases, here.rows(), request);
+    if (!is_contention(end)) return end;
+    left->last = *std::move(end.refused);
+  }
+  return refused_as(refusal_reason::timed_out, left->last);
+}
+
+}  // namespace rowlock::detail

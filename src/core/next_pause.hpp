@@ -1,0 +1,18 @@
+// How long to pause before the next try.
+#ifndef ROWLOCK_CORE_NEXT_PAUSE_HPP
+#define ROWLOCK_CORE_NEXT_PAUSE_HPP
+
+#include "rowlock/boot_clock.hpp"
+#include "rowlock/retry_policy.hpp"
+
+namespace rowlock::detail {
+
+/// Throws `error` (misuse) for a policy that cannot be meant.
+void check(const retry_policy& policy);
+
+/// By the pauses of `policy`; `last` is the pause before this one, zero if there was none.
+boot_clock::duration next_pause(const retry_policy& policy, boot_clock::duration last);
+
+}  // namespace rowlock::detail
+
+#endif

@@ -1,0 +1,54 @@
+// The ends of waits, to be told once the mutex of the waiting room is free again.
+#ifndef ROWLOCK_CORE_WAIT_ENDS_HPP
+#define ROWLOCK_CORE_WAIT_ENDS_HPP
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/waiting_room.hpp"
+
+namespace rowlock::detail {
+
+/// Thread-safety: one thread at a time.
+class wait_ends {
+ public:
+  void add(std::shared_ptr<waiter> ended, wait_end how) {
+    ends_.emplace_back(std::move(ended), std::move(how));
+  }
+  void add(const waiters& ended, refusal why, refusal_reason reason) {
+    why.reason = reason;
+    for (const auto& each : ended) add(each, {.refused = why});
+  }
+  /// Unless it is `wanted`, the grant is given back.
+  void add_grant(std::shared_ptr<waiter> to, version granted, bool wanted) {
+    grants_.push_back({std::move(to), granted, wanted});
+  }
+
+  void tell(const grant_taker& taker, boot_clock::time_point asked_at) {
+    for (const auto& [to, granted, wanted] : grants_) {
+      if (!wanted) {
+        taker.give_back(to->request, granted);
+      } else if (auto kept = taker.keep(to->request, granted, asked_at)) {
+        to->done({.granted = std::move(kept)});
+      } else {
+        to->done({.refused = refusal{.reason = refusal_reason::timed_out, .key = to->request.key}});
+      }
+    }
+    for (auto& [ended, how] : ends_) ended->done(std::move(how));
+  }
+
+ private:
+  struct grant {
+    std::shared_ptr<waiter> to;
+    version granted;
+    bool wanted;
+  };
+
+  std::vector<std::pair<std::shared_ptr<waiter>, wait_end>> ends_;
+  std::vector<grant> grants_;
+};
+
+}  // namespace rowlock::detail
+
+#endif

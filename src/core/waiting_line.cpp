@@ -1,0 +1,55 @@
+// Those of one process who wait for one key.
+#include "core/waiting_line.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/giving_up.hpp"
+#include "core/next_pause.hpp"
+
+namespace rowlock::detail {
+
+void waiting_line::ask_by(boot_clock::time_point when) { ask_at_ = std::min(ask_at_, when); }
+
+void waiting_line::look_by(boot_clock::time_point when) { look_at_ = std::min(look_at_, when); }
+
+void waiting_line::refused(refusal why, boot_clock::time_point now) {
+  last = std::move(why);
+  pause_ = next_pause(waiting.front()->policy, pause_);
+  look_at_ = now + pause_;
+  // Of a busy row only another try tells whether it is free.
+  if (last.reason == refusal_reason::busy) ask_by(now + pause_);
+  if (const auto chance = next_chance(last)) ask_by(now + *chance);
+}
+
+void waiting_line::moved_up(boot_clock::time_point now) {
+  pause_ = next_pause(waiting.front()->policy, {});
+  look_at_ = now + pause_;
+}
+
+waiters waiting_line::take_exhausted() {
+  for (const auto& each : waiting) ++each->tries;
+  return take_if([](const waiter& each) {
+    return each.policy.attempts && each.tries >= *each.policy.attempts;
+  });
+}
+
+waiters waiting_line::take_stale(version current) {
+  return take_if([current](const waiter& each) {
+    return each.request.expected && each.request.expected != current;
+  });
+}
+
+template <class Condition>
+waiters waiting_line::take_if(const Condition& condition) {
+  waiters taken;
+  std::erase_if(waiting, [&](const auto& each) {
+    if (!condition(*each)) return false;
+    each->is_waiting = false;
+    taken.push_back(each);
+    return true;
+  });
+  return taken;
+}
+
+}  // namespace rowlock::detail

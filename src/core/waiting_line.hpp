@@ -1,0 +1,87 @@
+// Those of one process who wait for one key.
+#ifndef ROWLOCK_CORE_WAITING_LINE_HPP
+#define ROWLOCK_CORE_WAITING_LINE_HPP
+
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/kept_lease.hpp"
+#include "rowlock/refusal.hpp"
+#include "rowlock/retry_policy.hpp"
+#include "rowlock/store.hpp"
+
+namespace rowlock::detail {
+
+/// How a wait ended: exactly one of the three is there.
+struct wait_end {
+  std::shared_ptr<kept_lease> granted = nullptr;
+  std::optional<refusal> refused = std::nullopt;
+  std::exception_ptr fault = nullptr;
+};
+
+/// One who waits.
+struct waiter {
+  waiter(acquire_request asked, retry_policy how, std::function<void(wait_end)> then)
+      : request{std::move(asked)}, policy{std::move(how)}, done{std::move(then)} {}
+
+  const acquire_request request;
+  /// Its pauses and attempts count; its time limit and stop are the waiter's own affair.
+  const retry_policy policy;
+  /// Called once, unless the waiter has left before; by the thread of the waiting room, which it
+  /// must not keep.
+  const std::function<void(wait_end)> done;
+
+  // Guarded by the mutex of the waiting room.
+  bool is_waiting = true;
+  bool is_asked_for = false;
+  unsigned tries = 0;
+};
+
+using waiters = std::deque<std::shared_ptr<waiter>>;
+
+/// First come, first served: only the first in line is asked for. Never empty. Guarded by the mutex
+/// of the waiting room.
+class waiting_line {
+ public:
+  waiters waiting;
+  /// Why the first in line has to wait.
+  refusal last;
+
+  /// When the row may be free: the moment to ask for it.
+  [[nodiscard]] boot_clock::time_point ask_at() const { return ask_at_; }
+  void ask_by(boot_clock::time_point when);
+  /// Before asking: whoever hears of a release meanwhile sets it again.
+  void forget_ask_at() { ask_at_ = boot_clock::time_point::max(); }
+
+  /// When to look at the row, whatever is expected.
+  [[nodiscard]] boot_clock::time_point look_at() const { return look_at_; }
+  void look_by(boot_clock::time_point when);
+
+  /// The first is refused at `now`, or would be.
+  void refused(refusal why, boot_clock::time_point now);
+
+  /// Somebody else is the first now.
+  void moved_up(boot_clock::time_point now);
+
+  /// One more try was made for all; those whose attempts are used up leave the line.
+  waiters take_exhausted();
+
+  /// Those who expect another version than `current` leave the line.
+  waiters take_stale(version current);
+
+ private:
+  template <class Condition>
+  waiters take_if(const Condition& condition);
+
+  boot_clock::time_point ask_at_ = boot_clock::time_point::max();
+  boot_clock::time_point look_at_ = boot_clock::time_point::max();
+  boot_clock::duration pause_{};
+};
+
+}  // namespace rowlock::detail
+
+#endif

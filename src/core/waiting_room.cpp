@@ -1,0 +1,241 @@
+// Where the threads and continuations of one process wait for keys.
+#include "core/waiting_room.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "core/wait_ends.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+constexpr auto never = boot_clock::time_point::max();
+
+/// Between two looks, when nobody has come for a while.
+constexpr std::chrono::milliseconds between_looks{600};
+
+}  // namespace
+
+waiting_room::waiting_room(store& rows, std::shared_ptr<time_source> time, grant_taker taker)
+    : rows_{rows}, time_{std::move(time)}, taker_{std::move(taker)} {}
+
+bool waiting_room::has_line(const lock_key& key) {
+  const std::scoped_lock lock{mutex_};
+  return lines_.contains(key);
+}
+
+std::shared_ptr<waiter> waiting_room::join(acquire_request request, retry_policy policy,
+                                           const std::optional<refusal>& last,
+                                           std::function<void(wait_end)> done) {
+  auto joining = std::make_shared<waiter>(std::move(request), std::move(policy), std::move(done));
+  const std::scoped_lock lock{mutex_};
+  if (!thread_.joinable()) {
+    subscription_ = rows_.listen(*this);
+    thread_ = std::thread{[this] { run(); }};
+  }
+  const auto now = time_->now();
+  const auto& key = joining->request.key;
+  const auto [place, is_new] = lines_.try_emplace(key);
+  auto& line = place->second;
+  line.waiting.push_back(joining);
+  if (last) joining->tries = 1;
+  if (is_new) {
+    last_new_line_ = now;
+    line.refused(last.value_or(refusal{.reason = refusal_reason::busy, .key = key}), now);
+    if (!last) line.ask_by(now);
+    if (subscription_ != nullptr) line.look_by(now);  // so that the release is announced
+    wake_.notify_one();
+  }
+  return joining;
+}
+
+void waiting_room::forget_if_empty(const lock_key& key) {
+  const auto place = lines_.find(key);
+  if (place != lines_.end() && place->second.waiting.empty()) lines_.erase(place);
+}
+
+bool waiting_room::take_out(waiter& taken) {
+  if (!std::exchange(taken.is_waiting, false)) return false;
+  auto& line = lines_.at(taken.request.key);
+  const bool was_first = line.waiting.front().get() == &taken;
+  std::erase_if(line.waiting, [&](const auto& each) { return each.get() == &taken; });
+  if (was_first && !line.waiting.empty()) line.moved_up(time_->now());
+  forget_if_empty(taken.request.key);
+  return true;
+}
+
+std::optional<waiting_room::left_line> waiting_room::leave(waiter& leaving) {
+  const std::scoped_lock lock{mutex_};
+  if (!leaving.is_waiting) return std::nullopt;
+  const auto& line = lines_.at(leaving.request.key);
+  left_line left{.last = line.last,
+                 .was_next = line.waiting.front().get() == &leaving && !leaving.is_asked_for};
+  take_out(leaving);
+  return left;
+}
+
+void waiting_room::released(const lock_key& key) noexcept {
+  const std::scoped_lock lock{mutex_};
+  const auto found = lines_.find(key);
+  if (found == lines_.end()) return;
+  found->second.ask_by(time_->now());
+  wake_.notify_one();
+}
+
+void waiting_room::listening() noexcept {
+  const std::scoped_lock lock{mutex_};
+  for (auto& [key, line] : lines_) line.look_by(time_->now());
+  wake_.notify_one();
+}
+
+void waiting_room::close() {
+  {
+    const std::scoped_lock lock{mutex_};
+    closed_ = true;
+    wake_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+  subscription_.reset();
+}
+
+void waiting_room::run() {
+  std::unique_lock lock{mutex_};
+  while (!closed_) {
+    const auto now = time_->now();
+    const auto heads = take_heads_to_ask(now);
+    const auto look_at = next_look(now);
+    if (!heads.empty()) {
+      lock.unlock();
+      ask(heads);
+      lock.lock();
+    } else if (look_at <= now) {
+      lock.unlock();
+      look();
+      lock.lock();
+    } else {
+      auto next = look_at;
+      for (const auto& [key, line] : lines_) next = std::min(next, line.ask_at());
+      if (next == never) {
+        wake_.wait(lock);
+      } else {
+        time_->wait_until(lock, wake_, next);
+      }
+    }
+  }
+}
+
+waiters waiting_room::take_heads_to_ask(boot_clock::time_point now) {
+  waiters heads;
+  for (auto& [key, line] : lines_) {
+    if (line.ask_at() > now) continue;
+    line.forget_ask_at();
+    line.waiting.front()->is_asked_for = true;
+    heads.push_back(line.waiting.front());
+  }
+  return heads;
+}
+
+boot_clock::time_point waiting_room::next_look(boot_clock::time_point now) const {
+  auto next = never;
+  for (const auto& [key, line] : lines_) next = std::min(next, line.look_at());
+  if (next == never) return next;
+  const auto apart = std::min<boot_clock::duration>(between_looks, (now - last_new_line_) / 2);
+  return std::max(next, last_look_ + apart);
+}
+
+void waiting_room::ask(const waiters& heads) {
+  std::vector<acquire_request> requests;
+  requests.reserve(heads.size());
+  for (const auto& head : heads) requests.push_back(head->request);
+  const auto asked_at = time_->now();
+  const auto asked = detail::ask(rows_, requests);
+
+  wait_ends ended;
+  {
+    const std::scoped_lock lock{mutex_};
+    for (std::size_t i = 0; i < heads.size(); ++i) settle(heads[i], asked[i], ended);
+  }
+  ended.tell(taker_, asked_at);
+}
+
+void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_request& asked,
+                          wait_ends& ended) {
+  const auto& [answer, fault] = asked;
+  const auto& key = head->request.key;
+  head->is_asked_for = false;
+  if (fault != nullptr) {
+    if (take_out(*head)) ended.add(head, {.fault = fault});
+    return;
+  }
+  if (answer.status == acquire_status::granted) {
+    ended.add_grant(head, *answer.version, take_out(*head));
+    return;
+  }
+  auto refused = to_refusal(key, answer);
+  if (answer.status == acquire_status::stale) {
+    if (take_out(*head)) ended.add(head, {.refused = std::move(refused)});
+    return;
+  }
+  const auto place = lines_.find(key);
+  if (place == lines_.end()) return;
+  auto& line = place->second;
+  line.refused(std::move(refused), time_->now());
+  ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
+  forget_if_empty(key);
+}
+
+void waiting_room::look() {
+  std::vector<lock_key> keys;
+  {
+    const std::scoped_lock lock{mutex_};
+    last_look_ = time_->now();
+    for (auto& [key, line] : lines_) {
+      keys.push_back(key);
+      line.forget_ask_at();
+    }
+  }
+  wait_ends ended;
+  try {
+    const auto seen = rows_.watch(keys);
+    const std::scoped_lock lock{mutex_};
+    for (std::size_t i = 0; i < keys.size(); ++i) settle(keys[i], seen[i], ended);
+  } catch (const std::exception&) {
+    const auto fault = std::current_exception();
+    const std::scoped_lock lock{mutex_};
+    for (const auto& key : keys) {
+      const auto place = lines_.find(key);
+      if (place == lines_.end()) continue;
+      for (const auto& each : place->second.waiting) {
+        each->is_waiting = false;
+        ended.add(each, {.fault = fault});
+      }
+      lines_.erase(place);
+    }
+  }
+  ended.tell(taker_, last_look_);
+}
+
+void waiting_room::settle(const lock_key& key, const std::optional<row_state>& seen,
+                          wait_ends& ended) {
+  const auto place = lines_.find(key);
+  if (place == lines_.end()) return;
+  auto& line = place->second;
+  const auto now = time_->now();
+  if (!seen || !seen->is_live()) {
+    line.ask_by(now);
+    return;
+  }
+  line.refused({.reason = refusal_reason::held,
+                .key = key,
+                .holder = seen->holder,
+                .remaining = seen->remaining,
+                .current = seen->version},
+               now);
+  ended.add(line.take_stale(seen->version), line.last, refusal_reason::stale);
+  ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
+  forget_if_empty(key);
+}
+
+}  // namespace rowlock::detail

@@ -1,0 +1,100 @@
+// Where the threads and continuations of one process wait for keys.
+#ifndef ROWLOCK_CORE_WAITING_ROOM_HPP
+#define ROWLOCK_CORE_WAITING_ROOM_HPP
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "core/asking.hpp"
+#include "core/waiting_line.hpp"
+#include "rowlock/store.hpp"
+#include "rowlock/time_source.hpp"
+
+namespace rowlock::detail {
+
+class wait_ends;
+
+/// What becomes of a grant.
+struct grant_taker {
+  /// Null: its deadline has come already, and it is given back.
+  std::function<std::shared_ptr<kept_lease>(const acquire_request&, version,
+                                            boot_clock::time_point asked)>
+      keep;
+  /// Nobody wants it any more.
+  std::function<void(const acquire_request&, version)> give_back;
+};
+
+/// A line for each key, and one thread that asks for all of them: rows that may be free are asked
+/// for in one statement; now and then all rows are looked at in one statement, less than twice a
+/// second when nobody has come for a while. Waiting costs no thread.
+///
+/// Thread-safety: all members may be called from any thread, except from `waiter::done`.
+class waiting_room final : private release_listener {
+ public:
+  waiting_room(store& rows, std::shared_ptr<time_source> time, grant_taker taker);
+  /// It must have been closed.
+  ~waiting_room() override = default;
+
+  /// Whether somebody waits for the key already.
+  [[nodiscard]] bool has_line(const lock_key& key);
+
+  /// Joins the line for its key, at the end. `last` is what it was refused with, if it has asked.
+  std::shared_ptr<waiter> join(acquire_request request, retry_policy policy,
+                               const std::optional<refusal>& last,
+                               std::function<void(wait_end)> done);
+
+  struct left_line {
+    /// What the first in line was refused with last.
+    refusal last;
+    /// It was the first, and nobody was asking for it just then.
+    bool was_next = false;
+  };
+  /// Gives up: `done` will not be called, and a grant that is under way is given back. None: the
+  /// answer is there, or will be in a moment.
+  std::optional<left_line> leave(waiter& leaving);
+
+  /// The key may be free.
+  void released(const lock_key& key) noexcept override;
+
+  /// Ends the thread, after the statement under way. Nobody may wait any more.
+  void close();
+
+ private:
+  void listening() noexcept override;
+  void run();
+  void ask(const waiters& heads);
+  void look();
+
+  // These are called with the mutex held.
+  waiters take_heads_to_ask(boot_clock::time_point now);
+  [[nodiscard]] boot_clock::time_point next_look(boot_clock::time_point now) const;
+  void settle(const std::shared_ptr<waiter>& head, const asked_request& asked, wait_ends& ended);
+  void settle(const lock_key& key, const std::optional<row_state>& seen, wait_ends& ended);
+  /// Takes it out of its line; false if it has left.
+  bool take_out(waiter& taken);
+  void forget_if_empty(const lock_key& key);
+
+  store& rows_;
+  const std::shared_ptr<time_source> time_;
+  const grant_taker taker_;
+
+  std::mutex mutex_;
+  // All below are guarded by mutex_.
+  std::condition_variable wake_;
+  std::map<lock_key, waiting_line> lines_;
+  boot_clock::time_point last_look_;
+  boot_clock::time_point last_new_line_;
+  bool closed_ = false;
+  std::unique_ptr<subscription> subscription_;
+  std::thread thread_;
+};
+
+}  // namespace rowlock::detail
+
+#endif
