@@ -25,6 +25,9 @@ struct postgres_options {
   std::chrono::seconds connect_timeout{5};
   std::chrono::milliseconds tcp_user_timeout{10'000};
   std::chrono::milliseconds statement_timeout{10'000};
+  /// Hear of releases while somebody waits: LISTEN, on one more connection. Without it, and behind
+  /// a pooler in transaction mode, waiting is polling.
+  bool wake_up = true;
 };
 
 /// A small pool of connections of its own, opened when needed; each call is a transaction of its
@@ -58,6 +61,8 @@ class postgres_store final : public store {
   std::vector<release_answer> release(std::span<const release_request> requests) override;
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
+  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
+  std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
 
  private:

@@ -18,6 +18,8 @@ CREATE TABLE shared_lock (
   -- How often a transaction was fenced. It is there to be changed by the fence, and so that a role
   -- that only fences can be granted UPDATE of this column alone.
   fence_count   bigint NOT NULL DEFAULT 0,
+  -- Until then somebody waits for the row, and its release is announced.
+  waiting_until timestamptz NOT NULL DEFAULT 'epoch',
   -- No other index, ever: with one on a column that changes no update could stay in its page (HOT).
   PRIMARY KEY (lock_type, source_id)
 ) WITH (

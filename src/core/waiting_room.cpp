@@ -30,11 +30,11 @@ std::shared_ptr<waiter> waiting_room::join(acquire_request request, retry_policy
                                            const std::optional<refusal>& last,
                                            std::function<void(wait_end)> done) {
   auto joining = std::make_shared<waiter>(std::move(request), std::move(policy), std::move(done));
-  const std::scoped_lock lock{mutex_};
-  if (!thread_.joinable()) {
+  std::call_once(started_, [this] {  // without the mutex: the store may call us at once
     subscription_ = rows_.listen(*this);
     thread_ = std::thread{[this] { run(); }};
-  }
+  });
+  const std::scoped_lock lock{mutex_};
   const auto now = time_->now();
   const auto& key = joining->request.key;
   const auto [place, is_new] = lines_.try_emplace(key);

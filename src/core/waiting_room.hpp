@@ -91,6 +91,9 @@ class waiting_room final : private release_listener {
   boot_clock::time_point last_look_;
   boot_clock::time_point last_new_line_;
   bool closed_ = false;
+
+  std::once_flag started_;
+  // Set once, at the first join.
   std::unique_ptr<subscription> subscription_;
   std::thread thread_;
 };

@@ -14,6 +14,7 @@
 #include "postgres/lease_calls.hpp"
 #include "postgres/postgres_connection.hpp"
 #include "postgres/postgres_errors.hpp"
+#include "postgres/release_announcements.hpp"
 #include "postgres/store_call.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/migration.hpp"
@@ -47,9 +48,11 @@ class postgres_store::impl {
 
   impl(open make, postgres_options options)
       : table_{std::move(options.table)},
+        wake_up_{options.wake_up},
+        make_{std::move(make)},
         statements_{table_},
-        pool_{[this, make = std::move(make)] {
-                return std::make_unique<postgres::postgres_connection>(make(), may_prepare_);
+        pool_{[this] {
+                return std::make_unique<postgres::postgres_connection>(make_(), may_prepare_);
               },
               options.pool_size, options.pool_timeout} {}
 
@@ -82,6 +85,13 @@ class postgres_store::impl {
     });
   }
 
+  [[nodiscard]] bool can_wake_up() const noexcept { return wake_up_; }
+
+  std::unique_ptr<subscription> listen(release_listener& listener) {
+    return std::make_unique<postgres::release_announcements>(
+        make_, statements_.announcement_channel, listener);
+  }
+
  private:
   void check_schema(postgres::store_call& asking) {
     if (schema_is_checked_) return;
@@ -89,7 +99,9 @@ class postgres_store::impl {
     schema_is_checked_ = true;
   }
 
-  table_name table_;
+  const table_name table_;
+  const bool wake_up_;
+  const open make_;
   sql::postgres_statements statements_;
   postgres::may_prepare may_prepare_{true};
   std::atomic<bool> schema_is_checked_{false};
@@ -169,6 +181,34 @@ std::vector<std::optional<row_state>> postgres_store::prepare(std::span<const lo
         postgres::unless_contended([&] { asking.prepare(unfit); });
         return states_of(asking.look(wanted));
       });
+}
+
+std::vector<std::optional<row_state>> postgres_store::watch(std::span<const lock_key> keys) {
+  if (!impl_->can_wake_up()) return read(keys);
+  for (const auto& key : keys) check(key);
+  return impl_->call_in_batches<std::optional<row_state>>(
+      keys, [](postgres::store_call& asking, std::span<const lock_key> batch) {
+        const auto watched = postgres::list_of(batch);
+        auto seen = asking.look(watched);
+        postgres::key_list unannounced;
+        std::vector<version> versions;
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+          if (!seen[i] || !seen[i]->state.is_live() || seen[i]->will_be_announced) continue;
+          unannounced.push_back(watched[i]);
+          versions.push_back(seen[i]->state.version);
+        }
+        if (!unannounced.empty()) {
+          postgres::unless_contended([&] {
+            asking.leave_word(unannounced,
+                              postgres::array_of(versions, [](version v) { return v.number; }));
+          });
+        }
+        return states_of(std::move(seen));
+      });
+}
+
+std::unique_ptr<subscription> postgres_store::listen(release_listener& listener) {
+  return impl_->can_wake_up() ? impl_->listen(listener) : nullptr;
 }
 
 std::vector<row_state> postgres_store::list() {

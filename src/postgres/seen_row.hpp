@@ -13,6 +13,8 @@ namespace rowlock::postgres {
 struct seen_row {
   row_state state;
   std::string owner;
+  /// Somebody has left word not long ago that he waits for the release.
+  bool will_be_announced = false;
 
   [[nodiscard]] bool is_of(const owner_id& asking) const { return owner == asking.text; }
 };

@@ -27,8 +27,14 @@ std::vector<std::optional<seen_row>> store_call::look(const key_list& keys) {
   for (const auto& row : connection_.execute(statements_.look, values)) {
     const auto index = row["place"].as<std::size_t>() - 1;
     seen[index] = seen_in(row, *keys[index]);
+    seen[index]->will_be_announced = row["will_be_announced"].as<bool>();
   }
   return seen;
+}
+
+void store_call::leave_word(const key_list& keys, const std::string& versions) {
+  // Not `execute_writing`: whether it was done makes no difference to anybody's lock.
+  connection_.execute(statements_.leave_word, bound_values{types_of(keys), ids_of(keys), versions});
 }
 
 void store_call::prepare(const key_list& keys) {

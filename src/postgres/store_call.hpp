@@ -38,6 +38,9 @@ class store_call {
   /// The committed state of each key; none for a missing row.
   std::vector<std::optional<seen_row>> look(const key_list& keys);
 
+  /// That somebody waits for the release of these keys at these versions (an array).
+  void leave_word(const key_list& keys, const std::string& versions);
+
   void prepare(const key_list& keys);
 
   std::vector<row_state> list();

@@ -124,7 +124,10 @@ UPDATE shared_lock
                  FROM shared_lock
                 WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                   FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING 1 AS place, version
+RETURNING 1 AS place, version,
+          CASE WHEN waiting_until > clock_timestamp()
+               THEN pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
+                              lock_type || ' ' || source_id) END AS announced
 )sql";
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 whether the callbacks failed
@@ -142,7 +145,10 @@ UPDATE shared_lock l
        failure_count = l.failure_count + k.failed::integer
   FROM k
  WHERE l.ctid = k.row_id
-RETURNING k.place, l.version
+RETURNING k.place, l.version,
+          CASE WHEN l.waiting_until > clock_timestamp()
+               THEN pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
+                              l.lock_type || ' ' || l.source_id) END AS announced
 )sql";
 
 // Reads what is committed. Arrays: $1 types, $2 ids. Missing rows have no answer.
@@ -150,10 +156,30 @@ constexpr std::string_view look = R"sql(
 SELECT w.place, l.version, l.owner, l.holder,
        to_char(l.acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
        (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
-       l.failure_count, l.expiry_count
+       l.failure_count, l.expiry_count,
+       l.waiting_until > clock_timestamp() + interval '5 seconds' AS will_be_announced
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS w (lock_type, source_id, place)
   JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
 )sql";
+
+// Leaves word that somebody waits. Arrays: $1 types, $2 ids, $3 versions as they were seen: the
+// release that ends such a version comes after this on the same row, and so cannot overlook it.
+constexpr std::string_view leave_word = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT l.ctid AS row_id
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.version = w.version AND l.owner IS NOT NULL
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
+UPDATE shared_lock l
+   SET waiting_until = clock_timestamp() + interval '10 seconds'
+  FROM k
+ WHERE l.ctid = k.row_id
+)sql";
+
+// The channel on which the releases of this table are announced: `type id`.
+constexpr std::string_view announcement_channel =
+    "SELECT 'rowlock_' || 'shared_lock'::regclass::oid";
 
 // Makes rows fit to be committed against: unsets leases that ran out, creates missing rows. Arrays:
 // $1 types, $2 ids. Answers the rows it changed; those it could not get at without waiting stay.
@@ -315,6 +341,8 @@ postgres_statements::postgres_statements(const table_name& table)
       renew_many{table.in(sql::renew_many)},
       release{table.in(sql::release)},
       release_many{table.in(sql::release_many)},
+      leave_word{table.in(sql::leave_word)},
+      announcement_channel{table.in(sql::announcement_channel)},
       look{table.in(sql::look)},
       list{table.in(sql::list)},
       prepare{table.in(sql::prepare)},

@@ -28,6 +28,8 @@ struct postgres_statements {
   std::string renew_many;
   std::string release;
   std::string release_many;
+  std::string leave_word;
+  std::string announcement_channel;
 
   // In autocommit and in the application's transaction.
   std::string look;

@@ -1,0 +1,107 @@
+// Hears of releases on a connection of its own.
+#include "postgres/release_announcements.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "postgres/execute.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+constexpr int shortest_pause_ms = 250;
+constexpr int longest_pause_ms = 30'000;
+
+void tell(release_listener& listener, const std::string& announced) {
+  const auto space = announced.find(' ');
+  if (space == std::string::npos) return;
+  listener.released({.type = announced.substr(0, space), .source_id = announced.substr(space + 1)});
+}
+
+#if PQXX_VERSION_MAJOR < 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10)
+
+/// Listens on a channel as long as it lives.
+class channel final : public pqxx::notification_receiver {
+ public:
+  channel(pqxx::connection& connection, const std::string& name, release_listener& listener)
+      : pqxx::notification_receiver{connection, name}, listener_{listener} {}
+
+  void operator()(const std::string& announced, int /*backend*/) override {
+    tell(listener_, announced);
+  }
+
+ private:
+  release_listener& listener_;
+};
+
+#else
+
+class channel {
+ public:
+  channel(pqxx::connection& connection, const std::string& name, release_listener& listener) {
+    connection.listen(name, [&listener](const pqxx::notification& heard) {
+      tell(listener, std::string{heard.payload});
+    });
+  }
+};
+
+#endif
+
+}  // namespace
+
+release_announcements::release_announcements(open make, const std::string& channel_sql,
+                                             release_listener& listener)
+    : make_{std::move(make)},
+      channel_sql_{channel_sql},
+      listener_{listener},
+      end_{eventfd(0, EFD_CLOEXEC)},
+      pause_ms_{shortest_pause_ms} {
+  if (end_ < 0) throw std::system_error{errno, std::generic_category(), "eventfd"};
+  thread_ = std::thread{[this] { run(); }};
+}
+
+release_announcements::~release_announcements() {
+  (void)eventfd_write(end_, 1);
+  thread_.join();
+  close(end_);
+}
+
+bool release_announcements::wait(int socket, int milliseconds) const {
+  std::array<pollfd, 2> awaited{{{.fd = end_, .events = POLLIN, .revents = 0},
+                                 {.fd = socket, .events = POLLIN, .revents = 0}}};
+  (void)poll(awaited.data(), awaited.size(), milliseconds);
+  return awaited[0].revents == 0;
+}
+
+void release_announcements::run() {
+  do {
+    try {
+      listen();
+    } catch (const std::exception&) {  // polling goes on, and says what the matter is
+    }
+    pause_ms_ = std::min(2 * pause_ms_, longest_pause_ms);
+  } while (wait(-1, pause_ms_));
+}
+
+void release_announcements::listen() {
+  const auto connection = make_();
+  std::string name;
+  {
+    pqxx::nontransaction asking{*connection};
+    name = execute(asking, channel_sql_)[0][0].as<std::string>();
+  }
+  channel heard{*connection, name, listener_};
+  pause_ms_ = shortest_pause_ms;
+  listener_.listening();
+  while (connection->is_open() && wait(connection->sock(), -1)) connection->get_notifs();
+}
+
+}  // namespace rowlock::postgres

@@ -1,0 +1,135 @@
+// Waiting for a lease, woken by the server.
+#include <future>
+#include <optional>
+#include <stop_token>
+
+#include "backends/postgres_table.hpp"
+#include "rowlock/lock_table.hpp"
+#include "support/watched_store.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class PostgresWaiting : public postgres_table {
+ protected:
+  using attempt = std::future<outcome<lease>>;
+
+  attempt waiter(const retry_policy& wait) {
+    return std::async(std::launch::async,
+                      [this, wait] { return ours_.try_acquire(key_, {.wait = wait}); });
+  }
+  /// Looks once and then not for hours.
+  static retry_policy without_polls() { return {.first_pause = 24h, .longest_pause = 24h}; }
+
+  void await_word() {
+    server_.await("select waiting_until > clock_timestamp() from " + name() + row(key_));
+  }
+  std::string listeners() const {
+    return " from pg_stat_activity where query = 'LISTEN \"" + channel_ + "\"'";
+  }
+  void await_listener() { server_.await("select count(*) = 1" + listeners()); }
+
+  postgres_store our_rows_ = open_store();
+  postgres_store their_rows_ = open_store();
+  lock_table theirs_{their_rows_, {.ttl = 1h}};
+  lock_table ours_{our_rows_, {.ttl = 1h}};
+  const std::string channel_ = server_.value<std::string>(
+      "select 'rowlock_' || '" + table().in("shared_lock") + "'::regclass::oid");
+};
+
+TEST_F(PostgresWaiting, IsEndedByAReleaseElsewhereWithoutAPoll) {
+  auto held = theirs_.try_acquire(key_);
+  auto waiting = waiter(without_polls());
+  await_word();
+  ASSERT_EQ(held->release(), release_result::released);
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
+TEST_F(PostgresWaiting, IsEndedByAReleaseAmongOthers) {
+  const auto mine = request(key_);
+  const auto other = request(other_key_);
+  const auto granted = their_rows_.acquire(std::array{mine, other});
+  auto waiting = waiter(without_polls());
+  await_word();
+  their_rows_.release(
+      std::array{release_request{key_, mine.owner, granted[0].version.value()},
+                 release_request{other_key_, other.owner, granted[1].version.value()}});
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
+TEST_F(PostgresWaiting, ListensAgainAfterItsConnectionWasCut) {
+  auto held = theirs_.try_acquire(key_);
+  auto waiting = waiter(without_polls());
+  await_listener();
+  const auto cut = server_.value<int>("select pid" + listeners());
+  server_.ask("select pg_terminate_backend(" + std::to_string(cut) + ")");
+  server_.await("select count(*) = 1" + listeners() + " and pid <> " + std::to_string(cut));
+  held->release();
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
+TEST_F(PostgresWaiting, EndsListeningWithItsLockTable) {
+  {
+    lock_table passing{our_rows_, {.ttl = 1h}};
+    const auto held = theirs_.try_acquire(key_);
+    EXPECT_FALSE(passing.try_acquire(key_, {.wait = wait_for(50ms)}).acquired());
+    await_listener();
+  }
+  server_.await("select count(*) = 0" + listeners());
+}
+
+TEST_F(PostgresWaiting, PollsWhereItWasToldNotToListen) {
+  postgres_store polled{postgres_url(), {.table = table(), .wake_up = false}};
+  watched_store watched{polled};
+  lock_table polling{watched, {.ttl = 1h}};
+  auto held = theirs_.try_acquire(key_);
+  auto waiting = std::async(std::launch::async,
+                            [&] { return polling.try_acquire(key_, {.wait = wait_forever()}); });
+  watched.await_refusals(3);
+  held->release();
+  EXPECT_TRUE(waiting.get().acquired());
+  EXPECT_EQ(server_.value<int>("select count(*)::int" + listeners()), 0);
+}
+
+/// Counts what it hears.
+class ear final : public release_listener {
+ public:
+  void released(const lock_key& key) noexcept override { heard_.set_value(key); }
+  void listening() noexcept override { ready_.set_value(); }
+
+  void await_ready() { ready_.get_future().get(); }
+  lock_key heard() { return heard_.get_future().get(); }
+
+ private:
+  std::promise<void> ready_;
+  std::promise<lock_key> heard_;
+};
+
+// The second promise could not be kept twice: hearing of the first release would end the process.
+TEST_F(PostgresWaiting, NothingIsAnnouncedOfAKeyThatNobodyWatches) {
+  ear listening;
+  const auto heard = our_rows_.listen(listening);
+  listening.await_ready();
+  theirs_.try_acquire(other_key_)->release();
+  const lock_key odd{"invoice", "with space 'and quote"};
+  auto held = theirs_.try_acquire(odd);
+  our_rows_.watch(std::array{odd});
+  held->release();
+  EXPECT_EQ(listening.heard(), odd);
+}
+
+TEST_F(PostgresWaiting, WordThatWasLeftNotLongAgoIsNotLeftAgain) {
+  const auto held = theirs_.try_acquire(key_);
+  our_rows_.watch(std::array{key_});
+  const std::string word = "select ctid::text || waiting_until from " + name() + row(key_);
+  const auto left = server_.value<std::string>(word);
+  our_rows_.watch(std::array{key_});
+  EXPECT_EQ(server_.value<std::string>(word), left);
+  server_.ask("update " + name() + " set waiting_until = clock_timestamp() + interval '4 s'");
+  our_rows_.watch(std::array{key_});
+  EXPECT_TRUE(server_.value<bool>(
+      "select waiting_until > clock_timestamp() + interval '5 s' from " + name() + row(key_)));
+}
+
+}  // namespace
+}  // namespace rowlock::tests
