@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "rowlock/owner_id.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace rowlock::tests {
 
@@ -18,6 +19,13 @@ std::string postgres_url() {
         "no PostgreSQL server to test with: run script/test, or name one in ROWLOCK_TEST_POSTGRES"};
   }
   return url;
+}
+
+std::string url_through(const tcp_proxy& proxy, const std::string& url) {
+  const auto port = std::to_string(proxy.port());
+  if (url.find("://") == std::string::npos) return url + " host=127.0.0.1 port=" + port;
+  const char* separator = url.find('?') == std::string::npos ? "?" : "&";
+  return url + separator + "host=127.0.0.1&port=" + port;
 }
 
 void postgres_schema::execute(const std::string& sql) {

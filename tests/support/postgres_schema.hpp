@@ -8,8 +8,12 @@
 
 namespace rowlock::tests {
 
+class tcp_proxy;
+
 /// The server that ROWLOCK_TEST_POSTGRES names. Throws, and so fails the test, when it names none.
 std::string postgres_url();
+/// The same server, by way of `proxy`.
+std::string url_through(const tcp_proxy& proxy, const std::string& url = postgres_url());
 
 class postgres_schema {
  public:

@@ -1,0 +1,133 @@
+// The network that fails on demand, between a client and PostgreSQL.
+#include "support/tcp_proxy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <pqxx/pqxx>
+#include <string>
+
+#include "support/patience.hpp"
+#include "support/postgres_schema.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+class TcpProxy : public testing::Test {
+ protected:
+  TcpProxy() {
+    pqxx::connection known{postgres_url()};
+    proxy_ = std::make_unique<tcp_proxy>(known.hostname(), known.port());
+  }
+
+  [[nodiscard]] std::unique_ptr<pqxx::connection> connect() const {
+    return std::make_unique<pqxx::connection>(url_through(*proxy_));
+  }
+
+  static int one(pqxx::connection& connection) {
+    pqxx::nontransaction asking{connection};
+    return asking.exec("select 1")[0][0].as<int>();
+  }
+
+  static void expect_broken(pqxx::connection& connection) {
+    EXPECT_THROW(one(connection), pqxx::broken_connection);
+  }
+
+  void await_connections(std::size_t count) {
+    for (const auto end = clock::now() + patience; proxy_->connections() != count;) {
+      ASSERT_LT(clock::now(), end) << proxy_->connections() << " connections, not " << count;
+    }
+  }
+
+  std::unique_ptr<tcp_proxy> proxy_;
+};
+
+TEST_F(TcpProxy, ForwardsConnectionsAndTheirEnds) {
+  const auto first = connect();
+  {
+    const auto second = connect();
+    EXPECT_EQ(one(*first), 1);
+    EXPECT_EQ(one(*second), 1);
+    EXPECT_EQ(proxy_->connections(), 2U);
+  }
+  await_connections(1);
+  EXPECT_EQ(one(*first), 1);
+}
+
+TEST_F(TcpProxy, ForwardsMoreThanFitsAtOnce) {
+  const auto connection = connect();
+  pqxx::nontransaction asking{*connection};
+  const std::string sent(10'000'000, 'x');
+  EXPECT_EQ(asking.exec("select '" + sent + "'")[0][0].as<std::string>(), sent);
+}
+
+TEST_F(TcpProxy, ResetsWhatIsOpenAndServesWhatComesLater) {
+  const auto connection = connect();
+  proxy_->reset();
+  EXPECT_EQ(proxy_->connections(), 0U);
+  expect_broken(*connection);
+  EXPECT_EQ(one(*connect()), 1);
+}
+
+TEST_F(TcpProxy, DelaysBothDirections) {
+  const auto connection = connect();
+  proxy_->delay(20ms);
+  const auto before = clock::now();
+  EXPECT_EQ(one(*connection), 1);
+  EXPECT_GE(clock::now() - before, 40ms);
+  proxy_->pass();
+  EXPECT_EQ(one(*connection), 1);
+}
+
+TEST_F(TcpProxy, BlackHoleIsSilentAndItsVictimsAreResetAfterwards) {
+  const auto victim = connect();
+  const auto lucky = connect();
+  proxy_->black_hole();
+  auto asking = std::async(std::launch::async, [&] { expect_broken(*victim); });
+  EXPECT_EQ(asking.wait_for(50ms), std::future_status::timeout);
+  EXPECT_EQ(proxy_->connections(), 2U);
+  proxy_->pass();
+  asking.get();
+  EXPECT_EQ(one(*lucky), 1);
+  EXPECT_EQ(proxy_->connections(), 1U);
+}
+
+TEST_F(TcpProxy, BlackHoleAnswersNoNewcomer) {
+  proxy_->black_hole();
+  auto connecting = std::async(std::launch::async, [&] { EXPECT_ANY_THROW(connect()); });
+  await_connections(1);
+  EXPECT_EQ(connecting.wait_for(50ms), std::future_status::timeout);
+  proxy_->pass();
+  connecting.get();
+}
+
+TEST_F(TcpProxy, SwallowsTheReplyToARequestThatWasCarriedOut) {
+  const postgres_schema schema;
+  const auto table = schema.name() + ".written";
+  postgres_schema::execute("create table " + table + " (n integer)");
+  const auto connection = connect();
+  {
+    pqxx::nontransaction writing{*connection};
+    proxy_->swallow_reply("insert into");
+    EXPECT_EQ(writing.exec("select 1").size(), 1U) << "that is another request";
+    EXPECT_THROW(writing.exec("insert into " + table + " values (1)"), pqxx::broken_connection);
+  }
+  EXPECT_EQ(proxy_->swallowed(), 1U);
+  const auto next = connect();
+  pqxx::nontransaction looking{*next};
+  EXPECT_EQ(looking.exec("select n from " + table).size(), 1U) << "and it happens only once";
+}
+
+TEST_F(TcpProxy, ResetsItsClientsWhenNobodyListens) {
+  tcp_proxy nowhere{"/no/such/folder", "5432"};
+  EXPECT_ANY_THROW(pqxx::connection{url_through(nowhere)});
+  EXPECT_EQ(nowhere.connections(), 0U);
+}
+
+}  // namespace
+}  // namespace rowlock::tests
