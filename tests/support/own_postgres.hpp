@@ -1,0 +1,33 @@
+// A PostgreSQL server of a test's own, to be crashed.
+#ifndef ROWLOCK_TESTS_SUPPORT_OWN_POSTGRES_HPP
+#define ROWLOCK_TESTS_SUPPORT_OWN_POSTGRES_HPP
+
+#include <string>
+
+#include "support/child_process.hpp"
+
+namespace rowlock::tests {
+
+/// A fresh server in a temporary folder, with the superuser tester and the database rowlock_test.
+/// Both are gone with this object. Throws when the server cannot be started.
+class own_postgres {
+ public:
+  own_postgres();
+  own_postgres(const own_postgres&) = delete;
+  own_postgres& operator=(const own_postgres&) = delete;
+  ~own_postgres();
+
+  [[nodiscard]] const std::string& url() const noexcept { return url_; }
+
+  /// As `pg_ctl stop -m immediate` and then `start`: all backends end at once, nothing is written
+  /// any more, and the server recovers from its log. Returns when it serves again.
+  void crash() const;
+
+ private:
+  child_process supervisor_;
+  std::string url_;
+};
+
+}  // namespace rowlock::tests
+
+#endif
