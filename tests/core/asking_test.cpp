@@ -1,0 +1,103 @@
+// How a lock_table asks its store for a lease.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/kept_lease_test.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class Asking : public kept_lease_test {};
+
+TEST_F(Asking, TheDeadlineCountsFromBeforeTheQuestion) {
+  rows_.before("acquire", [this] { time_->advance(5s); });
+  EXPECT_EQ(acquire("a").remaining(), 24s);
+}
+
+TEST_F(Asking, AGrantThatComesAfterItsDeadlineIsGivenBackAndNotHandedOut) {
+  rows_.after("acquire", [this] { time_->advance(29s); });
+  const auto acquired = locks_->try_acquire({"job", "a"});
+  ASSERT_FALSE(acquired.acquired());
+  EXPECT_EQ(acquired.refusal().reason, refusal_reason::timed_out);
+  time_->advance(100ms);
+  rows_.await("release", 1);
+}
+
+TEST_F(Asking, AnAnswerThatGotLostIsAskedForAgainAsTheSameAttempt) {
+  rows_.after("acquire", [this] {
+    if (rows_.batches("acquire").size() == 1)
+      throw error{errc::outcome_unknown, "the connection broke"};
+  });
+  const lease held = acquire("a");
+  EXPECT_TRUE(held.is_valid());
+  EXPECT_EQ(rows_.rows().list().front().version, held.token());
+  EXPECT_EQ(rows_.rows().list().front().expiry_count, 0);
+}
+
+TEST_F(Asking, ADoubtThatCannotBeResolvedStaysADoubt) {
+  rows_.after("acquire", [] { throw error{errc::outcome_unknown, "the connection broke"}; });
+  rows_.before("acquire", [this] {
+    if (rows_.batches("acquire").size() == 2) throw error{errc::unavailable, "nobody answers"};
+  });
+  try {
+    (void)locks_->try_acquire({"job", "a"});
+    FAIL() << "nothing was thrown";
+  } catch (const error& fault) {
+    EXPECT_EQ(fault.kind(), errc::outcome_unknown);
+  }
+}
+
+TEST_F(Asking, AFaultOfTheDatabaseIsThrownAndNeverAnswersHeld) {
+  rows_.before("acquire", [] { throw error{errc::unavailable, "the server is down"}; });
+  try {
+    (void)locks_->try_acquire({"job", "a"}, {.wait = wait_for(1h)});
+    FAIL() << "nothing was thrown";
+  } catch (const error& fault) {
+    EXPECT_EQ(fault.kind(), errc::unavailable);
+  }
+}
+
+TEST_F(Asking, AWaiterLooksAgainWhenTheHoldersLeaseHasRunOut) {
+  lock_table holders{rows_, {.ttl = 5s, .renew = false, .time = time_}};
+  const lease held = *holders.try_acquire({"job", "a"});
+  std::optional<outcome<lease>> acquired;
+  std::thread waiter{[&] {
+    retry_policy wait = wait_forever();
+    wait.first_pause = wait.longest_pause = 1h;
+    acquired.emplace(locks_->try_acquire({"job", "a"}, {.wait = wait}));
+  }};
+  rows_.await("acquire", 2);
+  rows_.await_moving(*time_, "acquire", 3);
+  waiter.join();
+  EXPECT_TRUE((*acquired)->is_valid());
+}
+
+TEST_F(Asking, WhatCannotBeMeantIsMisuse) {
+  const auto misuse = [](const auto& call) {
+    try {
+      call();
+    } catch (const error& fault) {
+      return fault.kind() == errc::misuse;
+    }
+    return false;
+  };
+  EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.ttl = 0s}); }));
+  EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.ttl = -1s}); }));
+  EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.ttl = 24h + 1ms}); }));
+  EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.ttl = 1s, .margin = 1s}); }));
+  EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.margin = -1ms}); }));
+  EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.holder = std::string(129, 'x')}); }));
+  EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.holder = "\xff"}); }));
+  EXPECT_TRUE(misuse([&] { lock_table locks(rows_, {.time = nullptr}); }));
+  EXPECT_TRUE(misuse([&] { acquire("a", 1s); }));
+  EXPECT_TRUE(misuse([&] { acquire("a", 25h); }));
+  EXPECT_TRUE(misuse([&] { acquire(""); }));
+  EXPECT_TRUE(rows_.batches("acquire").empty());
+}
+
+}  // namespace
+}  // namespace rowlock::tests
