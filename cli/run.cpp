@@ -1,6 +1,7 @@
 // rowlock run: a command that runs only while the key is ours.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct run_options {
   lock_key key;
   std::string ttl = "30s";
   std::string wait = "0s";
+  std::optional<std::string> at_most;
   std::string grace = "10s";
   std::string holder;
 };
@@ -68,8 +70,8 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   }
   const table_name table{options.where.table};
   const database_url url{options.where.url};
-  const lock_options for_locks{.ttl = parse_duration("--ttl", options.ttl),
-                               .holder = options.holder};
+  lock_options for_locks{.ttl = parse_duration("--ttl", options.ttl), .holder = options.holder};
+  if (options.at_most) for_locks.at_most = parse_duration("--at-most", *options.at_most);
   const auto grace = parse_duration("--grace", options.grace);
   acquire_options for_this{.wait = wait_policy(options.wait)};
   command to_run{
@@ -110,9 +112,10 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
 constexpr auto more_help =
     R"(The command runs only if the key could be had, with ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in
 its environment. The token is a number greater than that of every holder before: systems outside the
-database can use it to refuse latecomers. The lease is renewed until the command ends. SIGINT, SIGTERM,
-SIGHUP and SIGQUIT are passed on to the command. Signals reach the command, not what it starts: in a
-shell script, exec the program that does the work.
+database can use it to refuse latecomers. The lease is renewed until the command ends, or until --at-most
+is over: then it runs out, and the command is told to stop as after any loss. SIGINT, SIGTERM, SIGHUP and
+SIGQUIT are passed on to the command. Signals reach the command, not what it starts: in a shell script,
+exec the program that does the work.
 
 Without --wait the key is asked for once. Durations: 500ms, 30s, 5m, 2h, 1d.
 
@@ -154,6 +157,9 @@ void add_run(CLI::App& app, const std::vector<std::string>& command, action& cho
       ->capture_default_str();
   add("--wait", options->wait, "DURATION", "How long to wait for the key, or: forever")
       ->capture_default_str();
+  run->add_option("--at-most", options->at_most,
+                  "Stop renewing after this long, so that a command that hangs loses the key")
+      ->type_name("DURATION");
   add("--grace", options->grace, "DURATION", "From SIGTERM to SIGKILL when the key was lost")
       ->capture_default_str();
   add("--holder", options->holder, "LABEL", "Who we are, for people; host:pid if not given");

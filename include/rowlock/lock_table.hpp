@@ -27,8 +27,14 @@ struct lock_options {
   /// How much sooner the holder stops believing in its lease than the database does. It has to
   /// cover what two clocks drift apart during one ttl, and the time the work takes to stop.
   std::chrono::milliseconds margin{200};
-  /// Renew in the background, each lease when a third of its ttl is over.
+  /// Renew in the background, each lease when a third of its ttl is over. A ttl below 30 ms leaves
+  /// no time for that and is misuse.
   bool renew = true;
+  /// End renewal this long after the grant; then the lease runs out at its deadline and is lost, so
+  /// that a callback that hangs cannot hold its key for ever. The key is taken for this time and
+  /// one ttl at most. None: no end. Not below the ttl, which a grant lasts in any case; at most 365
+  /// days. Changes nothing where leases are not renewed.
+  std::optional<std::chrono::milliseconds> at_most = std::nullopt;
   /// Who we are, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
   std::string holder = {};
   /// The holder's clock.
@@ -41,6 +47,8 @@ struct acquire_options {
   retry_policy wait = no_wait();
   /// Instead of `lock_options::ttl`.
   std::optional<std::chrono::milliseconds> ttl = std::nullopt;
+  /// Instead of `lock_options::at_most`.
+  std::optional<std::chrono::milliseconds> at_most = std::nullopt;
   /// Compare-and-set: acquire only if the row still has this version, as `read` gave it. Otherwise
   /// the refusal is `stale`, without a wait.
   std::optional<version> expected = std::nullopt;

@@ -38,12 +38,13 @@ wait_end refused_as(refusal_reason reason, refusal last) {
   return {.refused = std::move(last)};
 }
 
-wait_end ask_once(keeper& leases, store& rows, const acquire_request& request) {
+wait_end ask_once(keeper& leases, store& rows, const wanted_lease& wanted) {
+  const auto& request = wanted.request;
   const auto asked_at = leases.now();
   auto [answer, fault] = ask(rows, {&request, 1}).front();
   if (fault != nullptr) return {.fault = fault};
   if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
-  if (auto kept = leases.keep(request, *answer.version, asked_at)) {
+  if (auto kept = leases.keep(wanted, *answer.version, asked_at)) {
     return {.granted = std::move(kept)};
   }
   return refused_as(refusal_reason::timed_out, {.key = request.key});
@@ -62,15 +63,15 @@ bool is_contention(const wait_end& end) {
 
 }  // namespace
 
-wait_end acquire(keeper& leases, const keeper::visit& here, const acquire_request& request,
+wait_end acquire(keeper& leases, const keeper::visit& here, const wanted_lease& wanted,
                  const retry_policy& wait) {
   check(wait);
   const auto until =
       wait.give_up_after ? leases.now() + *wait.give_up_after : boot_clock::time_point::max();
   auto& room = leases.waiting();
   std::optional<refusal> last;
-  if (!can_wait(wait) || !room.has_line(request.key)) {
-    auto end = ask_once(leases, here.rows(), request);
+  if (!can_wait(wait) || !room.has_line(wanted.request.key)) {
+    auto end = ask_once(leases, here.rows(), wanted);
     if (!is_contention(end)) return end;
     if (wait.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);
     if (!can_wait(wait)) return end;
@@ -80,13 +81,13 @@ wait_end acquire(keeper& leases, const keeper::visit& here, const acquire_reques
   const either_stop stop{wait.stop, leases.closing()};
   const auto caller = std::make_shared<blocked_caller>();
   const auto joined =
-      room.join(request, wait, last, [caller](wait_end how) { caller->answer(std::move(how)); });
+      room.join(wanted, wait, last, [caller](wait_end how) { caller->answer(std::move(how)); });
   if (auto end = caller->wait(leases.time(), until, stop.token())) return *std::move(end);
   auto left = room.leave(*joined);
   if (!left) return caller->wait();
   if (stop.token().stop_requested()) return refused_as(refusal_reason::stopped, left->last);
   if (left->was_next) {
-    auto end = ask_once(leases, here.rows(), request);
+    auto end = ask_once(leases, here.rows(), wanted);
     if (!is_contention(end)) return end;
     left->last = *std::move(end.refused);
   }

@@ -11,7 +11,7 @@ namespace rowlock::detail {
 
 /// Asks at once, unless others of this process wait for the key already; then waits in line, as far
 /// as `wait` allows. At the end of a limited time it asks once more.
-wait_end acquire(keeper& leases, const keeper::visit& here, const acquire_request& request,
+wait_end acquire(keeper& leases, const keeper::visit& here, const wanted_lease& wanted,
                  const retry_policy& wait);
 
 }  // namespace rowlock::detail

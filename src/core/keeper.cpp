@@ -15,11 +15,11 @@ keeper::keeper(store& rows, lock_options options)
       waiting_{
           rows_,
           options_.time,
-          {.keep = [this](const acquire_request& asked_for, version granted,
-                          boot_clock::time_point asked) { return keep(asked_for, granted, asked); },
+          {.keep = [this](const wanted_lease& wanted, version granted,
+                          boot_clock::time_point asked) { return keep(wanted, granted, asked); },
            .give_back =
-               [this](const acquire_request& asked_for, version granted) {
-                 give_back({asked_for, granted});
+               [this](const wanted_lease& unwanted, version granted) {
+                 give_back({unwanted, granted, now()});
                }}} {}
 
 std::optional<keeper::visit> keeper::enter() {
@@ -51,10 +51,10 @@ void keeper::start_threads() {
   }};
 }
 
-std::shared_ptr<kept_lease> keeper::keep(const acquire_request& asked_for, version granted,
+std::shared_ptr<kept_lease> keeper::keep(const wanted_lease& wanted, version granted,
                                          boot_clock::time_point asked) {
   start_threads();
-  auto kept = std::make_shared<kept_lease>(asked_for, granted);
+  auto kept = std::make_shared<kept_lease>(wanted, granted, asked);
   if (book_.add(kept, asked)) return kept;
   give_back(*kept);
   return nullptr;

@@ -48,7 +48,7 @@ class keeper {
 
   /// Takes up a grant that was asked for at `asked`. Null if its deadline has come already: then it
   /// is given back.
-  std::shared_ptr<kept_lease> keep(const acquire_request& asked_for, version granted,
+  std::shared_ptr<kept_lease> keep(const wanted_lease& wanted, version granted,
                                    boot_clock::time_point asked);
 
   /// Where visitors wait.

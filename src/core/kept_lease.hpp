@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <stop_token>
 
 #include "rowlock/boot_clock.hpp"
@@ -19,10 +20,22 @@ enum class lease_phase {
   lost,
 };
 
+/// What one attempt asks for.
+struct wanted_lease {
+  acquire_request request;
+  /// How long it is to be renewed.
+  std::optional<std::chrono::milliseconds> at_most = std::nullopt;
+};
+
 /// One grant. It leaves `held` once and for all.
 struct kept_lease {
-  kept_lease(const acquire_request& granted, rowlock::version granted_token)
-      : key{granted.key}, owner{granted.owner}, ttl{granted.ttl}, token{granted_token} {}
+  kept_lease(const wanted_lease& granted, rowlock::version granted_token,
+             boot_clock::time_point asked)
+      : key{granted.request.key},
+        owner{granted.request.owner},
+        ttl{granted.request.ttl},
+        token{granted_token},
+        renew_until{granted.at_most ? asked + *granted.at_most : boot_clock::time_point::max()} {}
 
   [[nodiscard]] release_request to_release(bool failed) const {
     return {.key = key, .owner = owner, .version = token, .failed = failed};
@@ -32,6 +45,7 @@ struct kept_lease {
   const owner_id owner;
   const std::chrono::microseconds ttl;
   const rowlock::version token;
+  const boot_clock::time_point renew_until;
 
   std::atomic<lease_phase> phase{lease_phase::held};
   std::atomic<boot_clock::time_point> valid_until{};

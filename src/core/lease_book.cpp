@@ -115,7 +115,7 @@ kept_leases lease_book::wait_for_due(boot_clock::time_point until) {
     for (const auto& lease : leases_) {
       if (early(*lease) <= now) {
         lease->renew_at = never;  // until the answer is there
-        due.push_back(lease);
+        if (now < lease->renew_until) due.push_back(lease);
       } else {
         next = std::min(next, early(*lease));
       }

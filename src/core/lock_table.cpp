@@ -23,11 +23,29 @@ std::string host_and_pid() {
   return std::string{host.data()}.substr(0, 100) + ':' + std::to_string(getpid());
 }
 
-void check_ttl(std::chrono::milliseconds ttl, std::chrono::milliseconds margin) {
-  if (ttl <= margin) {
-    throw error{errc::misuse,
-                "the ttl of " + std::to_string(ttl.count()) + " ms is not above the margin of " +
-                    std::to_string(margin.count()) + " ms: raise the ttl or lower the margin"};
+std::string shown(std::chrono::milliseconds duration) {
+  return std::to_string(duration.count()) + " ms";
+}
+
+void check_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milliseconds> at_most,
+                 const lock_options& options) {
+  constexpr std::chrono::milliseconds shortest_renewed{30};
+  constexpr std::chrono::hours longest_at_most{24 * 365};
+  if (ttl <= options.margin) {
+    throw error{errc::misuse, "the ttl of " + shown(ttl) + " is not above the margin of " +
+                                  shown(options.margin) + ": raise the ttl or lower the margin"};
+  }
+  if (options.renew && ttl < shortest_renewed) {
+    throw error{errc::misuse, "the ttl of " + shown(ttl) +
+                                  " leaves no time to renew it: make it 30 ms or more, or set "
+                                  "renew to false"};
+  }
+  if (at_most && *at_most < ttl) {
+    throw error{errc::misuse, "at_most is " + shown(*at_most) + ", but a grant lasts its ttl of " +
+                                  shown(ttl) + " in any case: raise at_most or lower the ttl"};
+  }
+  if (at_most && *at_most > longest_at_most) {
+    throw error{errc::misuse, "at_most is above 365 days: leave it out, and renewal has no end"};
   }
 }
 
@@ -37,7 +55,7 @@ lock_options checked(lock_options options) {
   }
   if (options.time == nullptr) throw error{errc::misuse, "the time source is null"};
   if (options.holder.empty()) options.holder = host_and_pid();
-  check_ttl(options.ttl, options.margin);
+  check_times(options.ttl, options.at_most, options);
   check(acquire_request{.key = {.type = "any", .source_id = "any"},
                         .owner = {},
                         .holder = options.holder,
@@ -59,12 +77,13 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
                                 .holder = usual.holder,
                                 .ttl = options.ttl.value_or(usual.ttl),
                                 .expected = options.expected};
+  const auto at_most = options.at_most ? options.at_most : usual.at_most;
   check(request);
-  check_ttl(options.ttl.value_or(usual.ttl), usual.margin);
+  check_times(options.ttl.value_or(usual.ttl), at_most, usual);
   const auto here = keeper_->enter();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = key};
 
-  auto end = detail::acquire(*keeper_, *here, request, options.wait);
+  auto end = detail::acquire(*keeper_, *here, {request, at_most}, options.wait);
   if (end.fault != nullptr) std::rethrow_exception(end.fault);
   if (end.refused) return *std::move(end.refused);
   return lease{keeper_, std::move(end.granted)};

@@ -28,11 +28,12 @@ class wait_ends {
   void tell(const grant_taker& taker, boot_clock::time_point asked_at) {
     for (const auto& [to, granted, wanted] : grants_) {
       if (!wanted) {
-        taker.give_back(to->request, granted);
-      } else if (auto kept = taker.keep(to->request, granted, asked_at)) {
+        taker.give_back(to->wanted, granted);
+      } else if (auto kept = taker.keep(to->wanted, granted, asked_at)) {
         to->done({.granted = std::move(kept)});
       } else {
-        to->done({.refused = refusal{.reason = refusal_reason::timed_out, .key = to->request.key}});
+        to->done({.refused =
+                      refusal{.reason = refusal_reason::timed_out, .key = to->wanted.request.key}});
       }
     }
     for (auto& [ended, how] : ends_) ended->done(std::move(how));

@@ -36,7 +36,7 @@ waiters waiting_line::take_exhausted() {
 
 waiters waiting_line::take_stale(version current) {
   return take_if([current](const waiter& each) {
-    return each.request.expected && each.request.expected != current;
+    return each.wanted.request.expected && each.wanted.request.expected != current;
   });
 }
 

@@ -25,10 +25,10 @@ struct wait_end {
 
 /// One who waits.
 struct waiter {
-  waiter(acquire_request asked, retry_policy how, std::function<void(wait_end)> then)
-      : request{std::move(asked)}, policy{std::move(how)}, done{std::move(then)} {}
+  waiter(wanted_lease asked, retry_policy how, std::function<void(wait_end)> then)
+      : wanted{std::move(asked)}, policy{std::move(how)}, done{std::move(then)} {}
 
-  const acquire_request request;
+  const wanted_lease wanted;
   /// Its pauses and attempts count; its time limit and stop are the waiter's own affair.
   const retry_policy policy;
   /// Called once, unless the waiter has left before; by the thread of the waiting room, which it

@@ -26,17 +26,17 @@ bool waiting_room::has_line(const lock_key& key) {
   return lines_.contains(key);
 }
 
-std::shared_ptr<waiter> waiting_room::join(acquire_request request, retry_policy policy,
+std::shared_ptr<waiter> waiting_room::join(wanted_lease wanted, retry_policy policy,
                                            const std::optional<refusal>& last,
                                            std::function<void(wait_end)> done) {
-  auto joining = std::make_shared<waiter>(std::move(request), std::move(policy), std::move(done));
+  auto joining = std::make_shared<waiter>(std::move(wanted), std::move(policy), std::move(done));
   std::call_once(started_, [this] {  // without the mutex: the store may call us at once
     subscription_ = rows_.listen(*this);
     thread_ = std::thread{[this] { run(); }};
   });
   const std::scoped_lock lock{mutex_};
   const auto now = time_->now();
-  const auto& key = joining->request.key;
+  const auto& key = joining->wanted.request.key;
   const auto [place, is_new] = lines_.try_emplace(key);
   auto& line = place->second;
   line.waiting.push_back(joining);
@@ -58,18 +58,18 @@ void waiting_room::forget_if_empty(const lock_key& key) {
 
 bool waiting_room::take_out(waiter& taken) {
   if (!std::exchange(taken.is_waiting, false)) return false;
-  auto& line = lines_.at(taken.request.key);
+  auto& line = lines_.at(taken.wanted.request.key);
   const bool was_first = line.waiting.front().get() == &taken;
   std::erase_if(line.waiting, [&](const auto& each) { return each.get() == &taken; });
   if (was_first && !line.waiting.empty()) line.moved_up(time_->now());
-  forget_if_empty(taken.request.key);
+  forget_if_empty(taken.wanted.request.key);
   return true;
 }
 
 std::optional<waiting_room::left_line> waiting_room::leave(waiter& leaving) {
   const std::scoped_lock lock{mutex_};
   if (!leaving.is_waiting) return std::nullopt;
-  const auto& line = lines_.at(leaving.request.key);
+  const auto& line = lines_.at(leaving.wanted.request.key);
   left_line left{.last = line.last,
                  .was_next = line.waiting.front().get() == &leaving && !leaving.is_asked_for};
   take_out(leaving);
@@ -148,7 +148,7 @@ boot_clock::time_point waiting_room::next_look(boot_clock::time_point now) const
 void waiting_room::ask(const waiters& heads) {
   std::vector<acquire_request> requests;
   requests.reserve(heads.size());
-  for (const auto& head : heads) requests.push_back(head->request);
+  for (const auto& head : heads) requests.push_back(head->wanted.request);
   const auto asked_at = time_->now();
   const auto asked = detail::ask(rows_, requests);
 
@@ -163,7 +163,7 @@ void waiting_room::ask(const waiters& heads) {
 void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_request& asked,
                           wait_ends& ended) {
   const auto& [answer, fault] = asked;
-  const auto& key = head->request.key;
+  const auto& key = head->wanted.request.key;
   head->is_asked_for = false;
   if (fault != nullptr) {
     if (take_out(*head)) ended.add(head, {.fault = fault});

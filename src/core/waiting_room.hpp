@@ -23,11 +23,11 @@ class wait_ends;
 /// What becomes of a grant.
 struct grant_taker {
   /// Null: its deadline has come already, and it is given back.
-  std::function<std::shared_ptr<kept_lease>(const acquire_request&, version,
+  std::function<std::shared_ptr<kept_lease>(const wanted_lease&, version,
                                             boot_clock::time_point asked)>
       keep;
   /// Nobody wants it any more.
-  std::function<void(const acquire_request&, version)> give_back;
+  std::function<void(const wanted_lease&, version)> give_back;
 };
 
 /// A line for each key, and one thread that asks for all of them: rows that may be free are asked
@@ -45,7 +45,7 @@ class waiting_room final : private release_listener {
   [[nodiscard]] bool has_line(const lock_key& key);
 
   /// Joins the line for its key, at the end. `last` is what it was refused with, if it has asked.
-  std::shared_ptr<waiter> join(acquire_request request, retry_policy policy,
+  std::shared_ptr<waiter> join(wanted_lease wanted, retry_policy policy,
                                const std::optional<refusal>& last,
                                std::function<void(wait_end)> done);
 

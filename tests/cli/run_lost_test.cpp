@@ -30,6 +30,15 @@ TEST_P(CliRunLostTest, TheCommandGetsSigterm) {
   EXPECT_THAT(running.errors(), HasSubstr("rowlock: lost invoice/42"));
 }
 
+TEST_P(CliRunLostTest, ACommandThatHangsLosesTheKeyOnceAtMostIsOver) {
+  child_process running{
+      script_under_lock(script_with(R"(trap "echo told; exit 3" TERM)"),
+                        {"--ttl", "600ms", "--at-most", "600ms", "--grace", "1h"})};
+  ASSERT_EQ(running.read_line(), "started");
+  EXPECT_EQ(running.read_line(), "told");
+  EXPECT_EQ(running.wait(), 76);
+}
+
 TEST_P(CliRunLostTest, ACommandThatDoesNotStopGetsSigkillAfterTheGraceTime) {
   child_process running{
       script_under_lock(R"(trap "echo told" TERM; echo started; while :; do read line; done)",

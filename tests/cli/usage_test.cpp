@@ -133,6 +133,16 @@ TEST(CliUsageTest, ATtlOutOfRangeIsRefused) {
   }
 }
 
+TEST(CliUsageTest, AnEndOfRenewalBelowTheTtlIsRefused) {
+  for (const auto* wrong : {"0s", "29s"}) {
+    const auto refused = run_with({"--at-most", wrong});
+    EXPECT_EQ(refused.code, 64) << wrong;
+    EXPECT_THAT(refused.errors, HasSubstr("at_most"));
+  }
+  EXPECT_EQ(run_with({"--at-most", ""}).code, 64);
+  EXPECT_EQ(run_with({"--at-most", "30s"}).code, 69);
+}
+
 TEST(CliUsageTest, AWrongTypeIsRefused) {
   for (const auto& wrong : {std::string{}, std::string{"in voice"}, std::string{"a/b"},
                             std::string{"a\nb"}, std::string(65, 'x')}) {

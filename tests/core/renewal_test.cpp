@@ -12,7 +12,13 @@
 namespace rowlock::tests {
 namespace {
 
-class Renewal : public kept_lease_test {};
+class Renewal : public kept_lease_test {
+ protected:
+  /// Returns when `renewed` has been renewed now.
+  void await_renewal_of(const lease& renewed, std::chrono::milliseconds lasts = 29s) {
+    while (renewed.valid_until() < time_->now() + lasts) std::this_thread::yield();
+  }
+};
 
 TEST_F(Renewal, ALeaseIsRenewedAtAThirdOfItsTtlAndSoOutlivesIt) {
   const lease held = acquire("a");
@@ -20,7 +26,7 @@ TEST_F(Renewal, ALeaseIsRenewedAtAThirdOfItsTtlAndSoOutlivesIt) {
   for (std::size_t renewals = 1; renewals <= 6; ++renewals) {
     time_->advance(10s);
     rows_.await("renew", renewals);
-    while (held.valid_until() < time_->now() + 29s) std::this_thread::yield();
+    await_renewal_of(held);
   }
   EXPECT_TRUE(held.is_valid());
   EXPECT_EQ(held.valid_until(), granted_until + 60s);
@@ -48,7 +54,7 @@ TEST_F(Renewal, EachLeaseIsDueAtAThirdOfItsOwnTtl) {
   time_->advance(1s);
   rows_.await("renew", 1);
   EXPECT_EQ(rows_.batches("renew"), std::vector<std::size_t>{1});
-  while (fast.valid_until() < time_->now() + 2s) std::this_thread::yield();
+  await_renewal_of(fast, 2s);
   EXPECT_EQ(slow.remaining(), 28s);
 }
 
@@ -62,6 +68,73 @@ TEST_F(Renewal, WithoutRenewalALeaseEndsAtItsDeadline) {
   EXPECT_FALSE(held.is_valid());
   await(held.lost());
   EXPECT_TRUE(rows_.batches("renew").empty());
+}
+
+TEST_F(Renewal, EndsAtMostSoLongAfterTheGrantAndThenTheLeaseRunsOutAndIsLost) {
+  const lease held = *locks_->try_acquire({"job", "a"}, {.at_most = 60s});
+  for (std::size_t renewals = 1; renewals <= 5; ++renewals) {
+    time_->advance(10s);
+    rows_.await("renew", renewals);
+    await_renewal_of(held);
+  }
+  time_->advance(10s);
+  const lease other = acquire("other", 3s);  // tells us that the renewer goes on
+  time_->advance(1s);
+  await_renewal_of(other, 2s);
+  time_->advance(17s);
+  EXPECT_TRUE(held.is_valid());
+  EXPECT_FALSE(held.lost().stop_requested());
+  time_->advance(1s);
+  EXPECT_FALSE(held.is_valid());
+  await(held.lost());
+}
+
+TEST_F(Renewal, OfALeaseWithAnEndGoesOnForTheOthers) {
+  const lease ending = *locks_->try_acquire({"job", "ending"}, {.at_most = 30s});
+  const lease held = acquire("a");
+  for (std::size_t renewals = 1; renewals <= 4; ++renewals) {
+    time_->advance(10s);
+    rows_.await("renew", renewals);
+    await_renewal_of(held);
+  }
+  EXPECT_EQ(rows_.batches("renew"), (std::vector<std::size_t>{2, 2, 1, 1}));
+}
+
+TEST_F(Renewal, ThatFailedIsNotTriedAgainAfterTheEnd) {
+  const auto database = std::make_shared<gate>();
+  rows_.before("renew", [this, database] {
+    if (rows_.batches("renew").size() != 2) return;
+    database->pass();
+    throw error{errc::unavailable, "the network is down"};
+  });
+  const lease held = *locks_->try_acquire({"job", "a"}, {.at_most = 35s});
+  time_->advance(10s);
+  await_renewal_of(held);
+  const auto valid_until = held.valid_until();
+  time_->advance(10s);
+  rows_.await("renew", 2);
+  time_->advance(16s);
+  const lease other = acquire("other", 3s);  // tells us that the renewer goes on
+  database->open();
+  for (int seconds = 0; seconds < 2; ++seconds) {
+    time_->advance(1s);
+    await_renewal_of(other, 2s);
+  }
+  EXPECT_TRUE(held.is_valid());
+  EXPECT_EQ(held.valid_until(), valid_until);
+}
+
+TEST_F(Renewal, EndsForAllLeasesIfTheLockTableSaysSoUnlessOneSaysOtherwise) {
+  lock_table locks{rows_, {.ttl = 30s, .margin = 1s, .at_most = 30s, .time = time_}};
+  const lease usual = *locks.try_acquire({"job", "usual"});
+  const lease longer = *locks.try_acquire({"job", "longer"}, {.at_most = 10h});
+  for (std::size_t renewals = 1; renewals <= 5; ++renewals) {
+    time_->advance(10s);
+    rows_.await("renew", renewals);
+    await_renewal_of(longer);
+  }
+  await(usual.lost());
+  EXPECT_TRUE(longer.is_valid());
 }
 
 TEST_F(Renewal, OneFailedRenewalDoesNotEndRenewal) {
