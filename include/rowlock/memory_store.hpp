@@ -95,7 +95,8 @@ class memory_transaction {
   /// Rolls back what was not committed.
   ~memory_transaction();
 
-  /// Throws `error` (misuse) after a fence has ended the transaction.
+  /// Ends it. Whatever is asked of a transaction that is over, committed or ended by a fence,
+  /// throws `error` (misuse).
   void commit();
 
  private:
@@ -108,6 +109,7 @@ class memory_transaction {
                                   version seen);
   friend struct row_transaction<memory_transaction>;
 
+  void require_open() const;
   std::optional<refusal> lock_all(const lock_keys& keys);
   outcome<version> read(const lock_key& key);
   commit_result try_commit(const lock_key& key, version seen);

@@ -26,7 +26,8 @@ class transaction_base;
 namespace rowlock {
 
 // All of these run on the caller's transaction and thread, and leave the transaction usable when
-// they refuse. A `pqxx::nontransaction` is misuse, seen without a round trip. They throw `error`;
+// they refuse. A `pqxx::nontransaction` is misuse, and so is a transaction that is over, both seen
+// without a round trip; so is one in which a statement has failed. They throw `error`;
 // one that the server raised (a broken connection, no privilege) has ended the transaction, as
 // always.
 

@@ -9,8 +9,15 @@ namespace rowlock {
 
 memory_transaction::~memory_transaction() { forget_locks(); }
 
+void memory_transaction::require_open() const {
+  if (!is_ended_) return;
+  throw error{errc::misuse,
+              "the transaction is over, committed or ended by a fence: begin another one"};
+}
+
 void memory_transaction::commit() {
-  if (is_ended_) throw error{errc::misuse, "a fence has ended the transaction: begin another one"};
+  require_open();
+  is_ended_ = true;
   {
     const std::scoped_lock lock{store_.mutex_};
     for (auto& [key, row] : changed_) {
@@ -63,6 +70,7 @@ memory_store::row& memory_transaction::lock(const lock_key& key) {
 }
 
 std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
+  require_open();
   const std::scoped_lock lock_store{store_.mutex_};
   for (const auto& key : keys.in_order()) {
     if (auto refused = obstacle(key)) return refused;
@@ -76,6 +84,7 @@ std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
 }
 
 outcome<version> memory_transaction::read(const lock_key& key) {
+  require_open();
   check(key);
   const std::scoped_lock lock_store{store_.mutex_};
   if (const auto changed = changed_.find(key); changed != changed_.end()) {
@@ -95,6 +104,7 @@ outcome<version> memory_transaction::read(const lock_key& key) {
 }
 
 commit_result memory_transaction::try_commit(const lock_key& key, version seen) {
+  require_open();
   check(key);
   const std::scoped_lock lock_store{store_.mutex_};
   auto& rows = store_.rows_;
@@ -127,6 +137,7 @@ detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases, 
 }
 
 void memory_transaction::prove(const fenced_leases& leases, fenced_rows then) {
+  require_open();
   if (detail::prove_patiently([&] { return try_to_fence(leases, then); })) return;
   forget_locks();
   is_ended_ = true;

@@ -136,7 +136,7 @@ TEST_P(BadInput, ATtlOutOfRangeIsMisuse) {
 
 TEST_P(BadInput, ATtlThatIsNotAboveTheMarginIsMisuseOfTheLockTable) {
   lock_table locks{*rows_, {.margin = 200ms}};
-  for (const auto ttl : {200ms, 0ms, -1ms}) {
+  for (const auto ttl : {200ms, 199ms, 0ms, -1ms}) {
     expect_misuse([&] { (void)locks.try_acquire(key_, {.ttl = ttl}); }, "ttl of one attempt");
     expect_misuse([&] { lock_table(*rows_, {.ttl = ttl, .margin = 200ms}); }, "ttl of all");
   }

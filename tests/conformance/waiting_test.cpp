@@ -65,6 +65,27 @@ TEST_P(Waiting, IsRefusedAsTimedOutWhenItsTimeIsOverAndStillSaysWhoHoldsTheKey) 
   EXPECT_GT(refused.refusal().remaining, 30min);
 }
 
+TEST_P(Waiting, ForZeroOrANegativeDurationTriesOnceAndIsRefusedAsHeld) {
+  const auto held = their_locks_.try_acquire(key_);
+  int tries = 0;
+  for (const auto wait : {0ms, -1ms, std::chrono::milliseconds{-24h}}) {
+    const auto refused = ours_->try_acquire(key_, {.wait = wait_for(wait)});
+    ASSERT_FALSE(refused.acquired());
+    EXPECT_EQ(refused.refusal().reason, refusal_reason::held);
+    EXPECT_EQ(watched_.refusals(), ++tries);
+    const auto locked =
+        bench_->connect()->with_row_lock(key_, wait_for(wait), [](app_transaction&) { return 0; });
+    EXPECT_EQ(locked.refusal().reason, refusal_reason::held);
+  }
+}
+
+TEST_P(Waiting, ForANegativeDurationIsGrantedIfTheKeyIsFree) {
+  EXPECT_TRUE(ours_->try_acquire(key_, {.wait = wait_for(-1ms)}).acquired());
+  const auto locked = bench_->connect()->with_row_lock(lock_key{"job", "free"}, wait_for(-1ms),
+                                                       [](app_transaction&) { return 42; });
+  EXPECT_EQ(*locked, 42);
+}
+
 TEST_P(Waiting, IsRefusedAsTimedOutAfterTheLastOfItsAttempts) {
   const auto held = their_locks_.try_acquire(key_);
   const auto refused =

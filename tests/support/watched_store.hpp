@@ -27,6 +27,11 @@ class watched_store final : public store {
     }
   }
 
+  [[nodiscard]] int refusals() {
+    const std::scoped_lock lock{mutex_};
+    return refusals_;
+  }
+
   /// Who asked last to acquire.
   [[nodiscard]] owner_id last_owner() {
     const std::scoped_lock lock{mutex_};

@@ -1,0 +1,111 @@
+// A fence with a lease or a transaction that is no good says so, and then nothing commits.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/store_test.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/lock_table.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class FenceBadInput : public store_test {
+ protected:
+  using proof = void (app_transaction::*)(const fenced_leases&);
+  static constexpr std::array<proof, 2> proofs{&app_transaction::fence,
+                                               &app_transaction::release_with};
+
+  template <class Call>
+  static std::optional<errc> kind_of(const Call& call) {
+    try {
+      call();
+    } catch (const error& fault) {
+      return fault.kind();
+    }
+    return std::nullopt;
+  }
+
+  std::unique_ptr<app_transaction> begin_with_note() {
+    auto begun = *application_->begin();
+    begun->write_note("must not commit");
+    return begun;
+  }
+
+  /// It threw; whoever swallows that must not be able to commit.
+  void expect_dead(std::unique_ptr<app_transaction> work) {
+    EXPECT_ANY_THROW(work->commit());
+    work.reset();
+    EXPECT_TRUE(application_->notes().empty());
+  }
+
+  lock_table locks_{*rows_, {.ttl = 1h, .renew = false}};
+  std::unique_ptr<app_connection> application_ = bench_->connect();
+};
+
+TEST_P(FenceBadInput, WithAReleasedLeaseIsALeaseLost) {
+  lease held = *locks_.try_acquire(key_);
+  ASSERT_EQ(held.release(), release_result::released);
+  for (const auto prove : proofs) {
+    auto work = begin_with_note();
+    EXPECT_EQ(kind_of([&] { (*work.*prove)(held); }), errc::lease_lost);
+    expect_dead(std::move(work));
+  }
+}
+
+TEST_P(FenceBadInput, WithALeaseThatThisDatabaseDoesNotKnowIsALeaseLost) {
+  const auto elsewhere = GetParam().make();
+  const auto foreign_rows = elsewhere->open();
+  lock_table foreign{*foreign_rows, {.ttl = 1h, .renew = false}};
+  const lease missing_here = *foreign.try_acquire({"job", "elsewhere"});
+  foreign.try_acquire(key_)->release();  // so that the versions differ
+  const lease other_here = *foreign.try_acquire(key_);
+  const lease ours = *locks_.try_acquire(key_);
+  ASSERT_NE(other_here.token(), ours.token());
+  for (const auto prove : proofs) {
+    for (const auto* unknown : {&missing_here, &other_here}) {
+      auto work = begin_with_note();
+      EXPECT_EQ(kind_of([&] { (*work.*prove)(*unknown); }), errc::lease_lost);
+      expect_dead(std::move(work));
+    }
+  }
+  EXPECT_TRUE(ours.is_valid());
+}
+
+TEST_P(FenceBadInput, InATransactionThatAFenceHasEndedIsMisuse) {
+  const lease held = *locks_.try_acquire(key_);
+  lease released = *locks_.try_acquire({"job", "released"});
+  released.release();
+  for (const auto prove : proofs) {
+    auto work = begin_with_note();
+    EXPECT_EQ(kind_of([&] { work->fence(released); }), errc::lease_lost);
+    EXPECT_EQ(kind_of([&] { (*work.*prove)(held); }), errc::misuse);
+    expect_dead(std::move(work));
+  }
+  EXPECT_TRUE(held.is_valid());
+}
+
+TEST_P(FenceBadInput, InATransactionThatHasCommittedIsMisuse) {
+  const lease held = *locks_.try_acquire(key_);
+  for (const auto prove : proofs) {
+    auto work = *application_->begin();
+    work->commit();
+    EXPECT_EQ(kind_of([&] { (*work.*prove)(held); }), errc::misuse);
+  }
+  EXPECT_TRUE(held.is_valid());
+}
+
+TEST_P(FenceBadInput, AfterTheCommitNothingElseCanBeAskedOfTheTransactionEither) {
+  auto work = *application_->begin();
+  work->commit();
+  EXPECT_EQ(kind_of([&] { (void)work->lock_rows(key_, no_wait()); }), errc::misuse);
+  EXPECT_EQ(kind_of([&] { (void)work->read_version(key_); }), errc::misuse);
+  EXPECT_EQ(kind_of([&] { (void)work->try_commit(key_, {1}); }), errc::misuse);
+  EXPECT_FALSE(read(key_));
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, FenceBadInput, testing::ValuesIn(every_store()), name_of);
+
+}  // namespace
+}  // namespace rowlock::tests
