@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/store.hpp"
@@ -56,9 +56,7 @@ struct kept_lease {
   /// It is known to have committed, and nobody has asked for the release yet.
   std::atomic<bool> is_unset{false};
 
-  // Guarded by the mutex of the lease_book.
-  boot_clock::time_point renew_at;
-  std::size_t place = 0;
+  boot_clock::time_point renew_at;  // guarded by the mutex of the lease_book
 };
 
 using kept_leases = std::vector<std::shared_ptr<kept_lease>>;

@@ -6,16 +6,6 @@
 
 namespace rowlock::detail {
 
-namespace {
-
-constexpr auto never = boot_clock::time_point::max();
-
-boot_clock::time_point early(const kept_lease& lease) {
-  return lease.renew_at == never ? never : lease.renew_at - lease.ttl / 30;
-}
-
-}  // namespace
-
 lease_book::lease_book(std::shared_ptr<time_source> time, std::chrono::milliseconds margin,
                        bool renew)
     : time_{std::move(time)}, margin_{margin}, renew_{renew} {}
@@ -27,7 +17,7 @@ boot_clock::time_point lease_book::deadline(const kept_lease& lease,
 
 boot_clock::time_point lease_book::next_renewal(const kept_lease& lease,
                                                 boot_clock::time_point asked) const {
-  return renew_ ? asked + lease.ttl / 3 : never;
+  return renew_ ? asked + lease.ttl / 3 : timetable::never;
 }
 
 bool lease_book::add(const std::shared_ptr<kept_lease>& lease, boot_clock::time_point asked) {
@@ -36,10 +26,10 @@ bool lease_book::add(const std::shared_ptr<kept_lease>& lease, boot_clock::time_
   if (closed_ || time_->now() >= valid_until) return false;
   lease->valid_until = valid_until;
   lease->renew_at = next_renewal(*lease, asked);
-  lease->place = leases_.size();
-  leases_.push_back(lease);
-  if (valid_until < watcher_sleeps_until_) wake_watcher_.notify_one();
-  if (early(*lease) < renewer_sleeps_until_) wake_renewer_.notify_one();
+  by_deadline_.add(lease, valid_until);
+  by_renewal_.add(lease, lease->renew_at);
+  if (valid_until < watcher_.sleeps_until) watcher_.wakeup.notify_one();
+  if (lease->renew_at < renewer_.sleeps_until) renewer_.wakeup.notify_one();
   return true;
 }
 
@@ -52,56 +42,80 @@ bool lease_book::end(kept_lease& lease, lease_phase why) {
 }
 
 void lease_book::remove(const kept_lease& lease) {
-  const std::size_t place = lease.place;
-  std::swap(leases_[place], leases_.back());
-  leases_[place]->place = place;
-  leases_.pop_back();
+  by_deadline_.remove(lease, lease.valid_until);
+  by_renewal_.remove(lease, lease.renew_at);
+}
+
+void lease_book::set_renewal(kept_lease& lease, boot_clock::time_point when) {
+  by_renewal_.move(lease, lease.renew_at, when);
+  lease.renew_at = when;
 }
 
 kept_leases lease_book::end_all() {
   const std::scoped_lock lock{mutex_};
-  for (const auto& lease : leases_) lease->phase = lease_phase::lost;
-  return std::exchange(leases_, {});
+  auto ended = by_deadline_.all();
+  for (const auto& lease : ended) lease->phase = lease_phase::lost;
+  by_deadline_.clear();
+  by_renewal_.clear();
+  return ended;
 }
 
 void lease_book::renewed(kept_lease& lease, boot_clock::time_point asked) {
   const std::scoped_lock lock{mutex_};
-  if (lease.phase != lease_phase::held || time_->now() >= lease.valid_until.load()) return;
-  lease.valid_until = std::max(lease.valid_until.load(), deadline(lease, asked));
-  lease.renew_at = next_renewal(lease, asked);
+  const auto before = lease.valid_until.load();
+  if (lease.phase != lease_phase::held || time_->now() >= before) return;
+  const auto valid_until = std::max(before, deadline(lease, asked));
+  by_deadline_.move(lease, before, valid_until);
+  lease.valid_until = valid_until;
+  set_renewal(lease, next_renewal(lease, asked));
 }
 
 void lease_book::renew_again_at(kept_lease& lease, boot_clock::time_point when) {
   const std::scoped_lock lock{mutex_};
-  lease.renew_at = when;
+  if (lease.phase == lease_phase::held) set_renewal(lease, when);
+}
+
+kept_leases lease_book::take_overdue() {
+  const auto now = time_->now();
+  kept_leases overdue;
+  while (by_deadline_.next() <= now) {
+    const auto lease = by_deadline_.first();
+    lease->phase = lease_phase::lost;
+    remove(*lease);
+    overdue.push_back(lease);
+  }
+  return overdue;
+}
+
+kept_leases lease_book::take_due() {
+  const auto now = time_->now();
+  kept_leases due;
+  if (by_renewal_.next() > now) return due;
+  const auto with_it = now + by_renewal_.first()->ttl / 6;
+  while (by_renewal_.next() <= with_it) {
+    const auto lease = by_renewal_.first();
+    set_renewal(*lease, timetable::never);  // until the answer is there
+    if (now < lease->renew_until) due.push_back(lease);
+  }
+  return due;
+}
+
+void lease_book::sleep(std::unique_lock<std::mutex>& lock, sleeper& who,
+                       boot_clock::time_point until) {
+  who.sleeps_until = until;
+  if (until == timetable::never) {
+    who.wakeup.wait(lock);
+  } else {
+    time_->wait_until(lock, who.wakeup, until);
+  }
+  who.sleeps_until = boot_clock::time_point::min();
 }
 
 kept_leases lease_book::wait_for_overdue() {
   std::unique_lock lock{mutex_};
   while (!closed_) {
-    const auto now = time_->now();
-    auto next = never;
-    kept_leases overdue;
-    for (const auto& lease : leases_) {
-      if (lease->valid_until.load() <= now) {
-        overdue.push_back(lease);
-      } else {
-        next = std::min(next, lease->valid_until.load());
-      }
-    }
-    for (const auto& lease : overdue) {
-      lease->phase = lease_phase::lost;
-      remove(*lease);
-    }
-    if (!overdue.empty()) return overdue;
-
-    watcher_sleeps_until_ = next;
-    if (next == never) {
-      wake_watcher_.wait(lock);
-    } else {
-      time_->wait_until(lock, wake_watcher_, next);
-    }
-    watcher_sleeps_until_ = boot_clock::time_point::min();
+    if (auto overdue = take_overdue(); !overdue.empty()) return overdue;
+    sleep(lock, watcher_, by_deadline_.next());
   }
   return {};
 }
@@ -109,26 +123,9 @@ kept_leases lease_book::wait_for_overdue() {
 kept_leases lease_book::wait_for_due(boot_clock::time_point until) {
   std::unique_lock lock{mutex_};
   while (!closed_ && !std::exchange(renewer_is_called_, false)) {
-    const auto now = time_->now();
-    auto next = until;
-    kept_leases due;
-    for (const auto& lease : leases_) {
-      if (early(*lease) <= now) {
-        lease->renew_at = never;  // until the answer is there
-        if (now < lease->renew_until) due.push_back(lease);
-      } else {
-        next = std::min(next, early(*lease));
-      }
-    }
-    if (!due.empty() || now >= until) return due;
-
-    renewer_sleeps_until_ = next;
-    if (next == never) {
-      wake_renewer_.wait(lock);
-    } else {
-      time_->wait_until(lock, wake_renewer_, next);
-    }
-    renewer_sleeps_until_ = boot_clock::time_point::min();
+    auto due = take_due();
+    if (!due.empty() || time_->now() >= until) return due;
+    sleep(lock, renewer_, std::min(until, by_renewal_.next()));
   }
   return {};
 }
@@ -136,14 +133,14 @@ kept_leases lease_book::wait_for_due(boot_clock::time_point until) {
 void lease_book::wake_renewer() {
   const std::scoped_lock lock{mutex_};
   renewer_is_called_ = true;
-  wake_renewer_.notify_one();
+  renewer_.wakeup.notify_one();
 }
 
 void lease_book::close() {
   const std::scoped_lock lock{mutex_};
   closed_ = true;
-  wake_watcher_.notify_one();
-  wake_renewer_.notify_one();
+  watcher_.wakeup.notify_one();
+  renewer_.wakeup.notify_one();
 }
 
 bool lease_book::is_closed() {

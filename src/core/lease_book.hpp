@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "core/kept_lease.hpp"
+#include "core/timetable.hpp"
 #include "rowlock/time_source.hpp"
 
 namespace rowlock::detail {
@@ -40,9 +41,9 @@ class lease_book {
   /// the book is closed.
   kept_leases wait_for_overdue();
 
-  /// Waits until leases are due for renewal, or until `until`, or a `wake_renewer`. A lease counts
-  /// as due a thirtieth of its ttl early, so that those due at about the same time share a
-  /// statement.
+  /// Waits until a lease is due for renewal, or until `until`, or a `wake_renewer`. Those that are
+  /// due within a sixth of its ttl come with it, so that leases of one ttl come to be renewed all
+  /// at once, however far apart they were granted.
   kept_leases wait_for_due(boot_clock::time_point until);
 
   void wake_renewer();
@@ -52,11 +53,22 @@ class lease_book {
   [[nodiscard]] bool is_closed();
 
  private:
+  /// A thread that waits for a time that has to be woken for an earlier one only.
+  struct sleeper {
+    std::condition_variable wakeup;
+    boot_clock::time_point sleeps_until = boot_clock::time_point::min();
+  };
+
   [[nodiscard]] boot_clock::time_point deadline(const kept_lease& lease,
                                                 boot_clock::time_point asked) const;
   [[nodiscard]] boot_clock::time_point next_renewal(const kept_lease& lease,
                                                     boot_clock::time_point asked) const;
-  void remove(const kept_lease& lease);  // with the mutex held
+  // All of these with the mutex held.
+  void remove(const kept_lease& lease);
+  void set_renewal(kept_lease& lease, boot_clock::time_point when);
+  kept_leases take_overdue();
+  kept_leases take_due();
+  void sleep(std::unique_lock<std::mutex>& lock, sleeper& who, boot_clock::time_point until);
 
   const std::shared_ptr<time_source> time_;
   const std::chrono::milliseconds margin_;
@@ -64,11 +76,10 @@ class lease_book {
 
   std::mutex mutex_;
   // All below are guarded by mutex_.
-  std::condition_variable wake_watcher_;
-  std::condition_variable wake_renewer_;
-  boot_clock::time_point watcher_sleeps_until_ = boot_clock::time_point::min();
-  boot_clock::time_point renewer_sleeps_until_ = boot_clock::time_point::min();
-  kept_leases leases_;
+  sleeper watcher_;
+  sleeper renewer_;
+  timetable by_deadline_;
+  timetable by_renewal_;  // never, while a renewal is under way
   bool renewer_is_called_ = false;
   bool closed_ = false;
 };

@@ -58,6 +58,24 @@ TEST_F(Renewal, EachLeaseIsDueAtAThirdOfItsOwnTtl) {
   EXPECT_EQ(slow.remaining(), 28s);
 }
 
+TEST_F(Renewal, GathersLeasesThatWereGrantedFarApart) {
+  const lease first = acquire("first");
+  time_->advance(4s);
+  const lease second = acquire("second");
+  time_->advance(1500ms);
+  const lease third = acquire("third");  // due more than a sixth of the ttl after the first
+  time_->advance(4500ms);
+  await_renewal_of(first);
+  await_renewal_of(second);
+  EXPECT_EQ(third.remaining(), 24500ms);
+  time_->advance(5500ms);
+  await_renewal_of(third);
+  await_renewal_of(first);
+  time_->advance(10s);
+  await_renewal_of(third);
+  EXPECT_EQ(rows_.batches("renew"), (std::vector<std::size_t>{2, 3, 3}));
+}
+
 TEST_F(Renewal, WithoutRenewalALeaseEndsAtItsDeadline) {
   lock_table locks{rows_, {.ttl = 30s, .margin = 1s, .renew = false, .time = time_}};
   const lease held = *locks.try_acquire({"job", "a"});

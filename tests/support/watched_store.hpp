@@ -9,15 +9,16 @@
 #include <vector>
 
 #include "rowlock/store.hpp"
+#include "support/passing_store.hpp"
 #include "support/patience.hpp"
 
 namespace rowlock::tests {
 
 /// Passes every call on, and counts the attempts to acquire that were refused, and the looks of
 /// those who wait that found no free row.
-class watched_store final : public store {
+class watched_store final : public passing_store {
  public:
-  explicit watched_store(store& watched) : watched_{watched} {}
+  using passing_store::passing_store;
 
   /// Returns once `count` attempts and looks in all were in vain. Throws when that takes too long.
   void await_refusals(int count) {
@@ -39,7 +40,7 @@ class watched_store final : public store {
   }
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
-    auto answers = watched_.acquire(requests);
+    auto answers = passing_store::acquire(requests);
     const std::scoped_lock lock{mutex_};
     last_owner_ = requests.back().owner;
     for (const auto& answer : answers) {
@@ -48,20 +49,8 @@ class watched_store final : public store {
     refused_.notify_all();
     return answers;
   }
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
-    return watched_.renew(requests);
-  }
-  std::vector<release_answer> release(std::span<const release_request> requests) override {
-    return watched_.release(requests);
-  }
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
-    return watched_.read(keys);
-  }
-  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
-    return watched_.prepare(keys);
-  }
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
-    auto states = watched_.watch(keys);
+    auto states = passing_store::watch(keys);
     const std::scoped_lock lock{mutex_};
     for (const auto& state : states) {
       if (state && state->is_live()) ++refusals_;
@@ -69,13 +58,8 @@ class watched_store final : public store {
     refused_.notify_all();
     return states;
   }
-  std::unique_ptr<subscription> listen(release_listener& listener) override {
-    return watched_.listen(listener);
-  }
-  std::vector<row_state> list() override { return watched_.list(); }
 
  private:
-  store& watched_;
   std::mutex mutex_;
   std::condition_variable refused_;
   int refusals_ = 0;     // guarded by mutex_
