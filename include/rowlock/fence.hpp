@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -56,6 +57,9 @@ struct fence_options {
   std::chrono::milliseconds idle_limit{10'000};
 };
 
+/// What became of a commit whose answer got lost.
+enum class commit_fate { committed, rolled_back, unknown };
+
 /// What `run_fenced` does beyond the work.
 struct fenced_run_options {
   fence_options fence = {};
@@ -67,6 +71,11 @@ struct fenced_run_options {
   bool release = false;
   /// How often the whole transaction is run in all when it meets conflicts.
   retry_policy retries{.attempts = 10};
+  /// Asked what became of the transaction when the answer to its commit got lost: a
+  /// `postgres_witness`. What it is given is the transaction's name, which the fence took along.
+  /// None: nobody is asked, and the fence does not ask for the name. PostgreSQL only; on other
+  /// databases no answer to a commit gets lost.
+  std::function<commit_fate(const std::string& transaction)> in_doubt = {};
 };
 
 namespace detail {
@@ -88,15 +97,26 @@ void released_by_commit(const fenced_leases& leases) noexcept;
 /// Throws `lease_lost` unless all are valid by their own deadlines.
 void check_valid(const fenced_leases& leases);
 
+/// The transaction's name, if there is somebody to ask about it.
 template <class Transaction>
-void prove(Transaction& transaction, const fenced_leases& leases, const fenced_run_options& options,
-           const typename row_transaction<Transaction>::table_type& table) {
-  if (options.release) {
-    row_transaction<Transaction>::release_with(transaction, leases, table);
-  } else {
-    row_transaction<Transaction>::fence(transaction, leases, options.fence, table);
+std::string prove(Transaction& transaction, const fenced_leases& leases,
+                  const fenced_run_options& options,
+                  const typename row_transaction<Transaction>::table_type& table) {
+  using rows = row_transaction<Transaction>;
+  if constexpr (requires { rows::prove_named(transaction, leases, options, table); }) {
+    if (options.in_doubt) return rows::prove_named(transaction, leases, options, table);
   }
+  if (options.release) {
+    rows::release_with(transaction, leases, table);
+  } else {
+    rows::fence(transaction, leases, options.fence, table);
+  }
+  return {};
 }
+
+/// Called while the `error` of a commit is being handled: returns if the transaction, when asked
+/// for by `name`, turns out to have committed, and throws otherwise.
+void ask_in_doubt(const error& fault, const std::string& name, const fenced_run_options& options);
 
 /// Refused when the transaction could not begin.
 template <class Transaction, class Connection, class Work>
@@ -110,11 +130,22 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
   }
   // A release unsets the rows, so it comes last in any case.
   const bool fence_first = options.fence_first && !options.release;
-  if (fence_first) prove(*transaction, leases, options, table);
-  auto done = run_and_commit(*transaction, work, [&]() -> std::optional<refusal> {
-    if (!fence_first) prove(*transaction, leases, options, table);
-    return {};
-  });
+  std::string name;
+  const auto fence = [&] { name = prove(*transaction, leases, options, table); };
+  if (fence_first) fence();
+  auto done = run_and_commit(
+      *transaction, work,
+      [&]() -> std::optional<refusal> {
+        if (!fence_first) fence();
+        return {};
+      },
+      [&] {
+        try {
+          row_transaction<Transaction>::commit(*transaction);
+        } catch (const error& fault) {
+          ask_in_doubt(fault, name, options);
+        }
+      });
   if (options.release) released_by_commit(leases);
   return done;
 }
@@ -131,7 +162,10 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
 /// counts.
 ///
 /// Throws `lease_lost`; `error` (outcome_unknown) when the answer to the commit got lost; and
-/// whatever `work` throws. Round trips: begin, the work's, one, commit.
+/// whatever `work` throws. With `options.in_doubt` a commit whose answer got lost counts when it
+/// turns out to have happened, and is `error` (unavailable) when it turns out not to: then `work`
+/// may be run again on a new connection while the leases are valid. Round trips: begin, the work's,
+/// one, commit.
 template <class Transaction, class Connection, class Work>
 auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work,
                 const fenced_run_options& options = {},

@@ -27,9 +27,9 @@ struct lock_options {
   /// How much sooner the holder stops believing in its lease than the database does. It has to
   /// cover what two clocks drift apart during one ttl, and the time the work takes to stop.
   std::chrono::milliseconds margin{200};
-  /// Renew in the background, each lease when a third of its ttl is over, or up to half of that time
-  /// sooner together with others; there is no other interval to set. A ttl below 30 ms leaves no
-  /// time for that and is misuse.
+  /// Renew in the background, each lease when a third of its ttl is over, or up to half of that
+  /// time sooner together with others; there is no other interval to set. A ttl below 30 ms leaves
+  /// no time for that and is misuse.
   bool renew = true;
   /// End renewal this long after the grant; then the lease runs out at its deadline and is lost, so
   /// that a callback that hangs cannot hold its key for ever. The key is taken for this time and

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_keys.hpp"
@@ -81,6 +82,10 @@ void release_with(pqxx::transaction_base& transaction, const fenced_leases& leas
 
 namespace detail {
 
+/// As `fence` or `release_with`, and the transaction's name for a `postgres_witness`.
+std::string prove_named(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                        const fenced_run_options& options, const table_name& table);
+
 /// Locked; or refused; or neither, when a row is missing.
 struct postgres_attempt {
   std::optional<row_lock> locked;
@@ -150,6 +155,11 @@ struct row_transaction<Transaction> {
   static void release_with(Transaction& transaction, const fenced_leases& leases,
                            const table_name& table) {
     rowlock::release_with(transaction, leases, table);
+  }
+
+  static std::string prove_named(Transaction& transaction, const fenced_leases& leases,
+                                 const fenced_run_options& options, const table_name& table) {
+    return detail::prove_named(transaction, leases, options, table);
   }
 
   static void commit(Transaction& transaction) {

@@ -3,13 +3,11 @@
 #define ROWLOCK_POSTGRES_STORE_HPP
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
-#include <type_traits>
-#include <typeinfo>
 #include <utility>
 
+#include "rowlock/postgres_connect.hpp"
 #include "rowlock/store.hpp"
 #include "rowlock/table_name.hpp"
 
@@ -42,17 +40,10 @@ class postgres_store final : public store {
 
   /// Connections from the application: `make()` returns a `std::unique_ptr<pqxx::connection>`, new
   /// at each call, used by nobody else. The time limits of the options do not apply to them.
-  template <class Make>
-  requires std::is_invocable_v<Make&> &&
-      (!std::is_convertible_v<Make, std::string>)explicit postgres_store(
-          Make make, postgres_options options = {})
-      : postgres_store{
-            connect{[make = std::move(make)]() mutable -> erased {
-              auto opened = make();
-              using connection = std::remove_reference_t<decltype(*opened)>;
-              return {std::shared_ptr<connection>{std::move(opened)}, &typeid(connection)};
-            }},
-            std::move(options)} {}
+  template <detail::connection_factory Make>
+  explicit postgres_store(Make make, postgres_options options = {})
+      : postgres_store{detail::erased(std::move(make)), std::move(options)} {}
+  postgres_store(detail::make_connection make, postgres_options options);
 
   ~postgres_store() override;
 
@@ -66,15 +57,6 @@ class postgres_store final : public store {
   std::vector<row_state> list() override;
 
  private:
-  /// pqxx::connection is a typedef in libpqxx 6 and a class in 7, so it cannot be named here.
-  struct erased {
-    std::shared_ptr<void> connection;
-    const std::type_info* type = nullptr;
-  };
-  using connect = std::function<erased()>;
-
-  postgres_store(connect make, postgres_options options);
-
   class impl;
   std::unique_ptr<impl> impl_;
 };

@@ -31,6 +31,10 @@ namespace rowlock {
 ///   table_type&);
 ///   // The same, and unsets their rows.
 ///   static void release_with(Transaction&, const fenced_leases&, const table_type&);
+///   // Optional: as `fence` or `release_with`, and the name of the transaction, under which
+///   // `fenced_run_options::in_doubt` knows it.
+///   static std::string prove_named(Transaction&, const fenced_leases&, const fenced_run_options&,
+///       const table_type&);
 ///   // Throws `error` (outcome_unknown) when the answer to the commit got lost.
 ///   static void commit(Transaction&);
 ///   // failure_count + 1, in a transaction of its own, without waiting; best effort.
@@ -49,22 +53,29 @@ std::optional<refusal> wait_for_rows(
 template <class Transaction, class Callback>
 using result_in = std::decay_t<std::invoke_result_t<Callback&, Transaction&>>;
 
-/// The callback, then `gate`, which may still refuse, then the commit.
-template <class Transaction, class Callback, class Gate>
+/// The callback, then `gate`, which may still refuse, then `commit`.
+template <class Transaction, class Callback, class Gate, class Commit>
 outcome<result_in<Transaction, Callback>> run_and_commit(Transaction& transaction,
-                                                         Callback& callback, const Gate& gate) {
+                                                         Callback& callback, const Gate& gate,
+                                                         const Commit& commit) {
   using result = result_in<Transaction, Callback>;
   if constexpr (std::is_void_v<result>) {
     std::invoke(callback, transaction);
     if (std::optional<refusal> refused = gate()) return *std::move(refused);
-    row_transaction<Transaction>::commit(transaction);
+    commit();
     return outcome<void>{true};
   } else {
     result value = std::invoke(callback, transaction);
     if (std::optional<refusal> refused = gate()) return *std::move(refused);
-    row_transaction<Transaction>::commit(transaction);
+    commit();
     return outcome<result>{std::move(value)};
   }
+}
+
+template <class Transaction, class Callback, class Gate>
+auto run_and_commit(Transaction& transaction, Callback& callback, const Gate& gate) {
+  return run_and_commit(transaction, callback, gate,
+                        [&] { row_transaction<Transaction>::commit(transaction); });
 }
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 // What fences of all databases have in common.
 #include "rowlock/fence.hpp"
 
+#include <exception>
 #include <set>
 #include <sstream>
 
@@ -45,6 +46,21 @@ void throw_lease_lost() {
       "the row does not carry this lease's version: the lease is over (released, taken over or "
       "taken "
       "away), or it was granted by another database or table; stop the work that needed it"};
+}
+
+void ask_in_doubt(const error& fault, const std::string& name, const fenced_run_options& options) {
+  if (fault.kind() != errc::outcome_unknown || name.empty()) throw;
+  switch (options.in_doubt(name)) {
+    case commit_fate::committed:
+      return;
+    case commit_fate::rolled_back:
+      std::throw_with_nested(
+          error{errc::unavailable,
+                "the answer to the commit got lost, and the database says that the transaction was "
+                "rolled back: run it again on a new connection while the lease is valid"});
+    case commit_fate::unknown:
+      throw;
+  }
 }
 
 bool prove_patiently(const std::function<fence_try()>& try_once) {

@@ -47,9 +47,12 @@ bool are_as_granted(caller_transaction& used, const fenced_rows& rows, const tab
   return same == rows.keys.size();
 }
 
-void prove(pqxx::transaction_base& transaction, const fenced_leases& leases,
-           const std::string& statement, std::chrono::milliseconds idle_limit,
-           const table_name& table) {
+enum class naming { unwanted, wanted };
+
+/// The name of the transaction, if it is wanted.
+std::string prove(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                  const std::string& statement, std::chrono::milliseconds idle_limit, naming name,
+                  const table_name& table) {
   if (dynamic_cast<pqxx::subtransaction*>(&transaction) != nullptr) {
     throw error{
         errc::misuse,
@@ -64,33 +67,54 @@ void prove(pqxx::transaction_base& transaction, const fenced_leases& leases,
   const bound_values values{
       types_of(rows.keys), ids_of(rows.keys),
       postgres::array_of(rows.versions, [](std::int64_t version) { return version; }),
-      std::int64_t{idle_limit.count()}};
+      std::int64_t{idle_limit.count()}, name == naming::wanted};
+  std::string named;
   const bool held = detail::prove_patiently([&] {
     const auto answered = used.execute_or_conflict(statement, values, &table);
-    if (answered[0]["fenced"].as<std::size_t>() == rows.keys.size()) return fence_try::held;
+    if (answered[0]["fenced"].as<std::size_t>() == rows.keys.size()) {
+      named = answered[0]["name"].as<std::string>(std::string{});
+      return fence_try::held;
+    }
     return are_as_granted(used, rows, table) ? fence_try::in_use : fence_try::lost;
   });
-  if (held) return;
+  if (held) return named;
   transaction.abort();
   detail::throw_lease_lost();
+}
+
+std::string fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                  const fence_options& options, naming name, const table_name& table) {
+  const auto& statements = postgres::statements_for(table);
+  const bool is_write = options.kind == fence_kind::write;
+  return prove(transaction, leases,
+               is_write ? statements.fence_by_writing : statements.fence_by_sharing,
+               options.idle_limit, name, table);
+}
+
+std::string release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                         naming name, const table_name& table) {
+  auto named = prove(transaction, leases, postgres::statements_for(table).release_with,
+                     fence_options{}.idle_limit, name, table);
+  for (const lease& each : leases.all()) detail::lease_riding::begin(each);
+  return named;
 }
 
 }  // namespace
 
 void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
            const fence_options& options, const table_name& table) {
-  const auto& statements = postgres::statements_for(table);
-  prove(
-      transaction, leases,
-      options.kind == fence_kind::write ? statements.fence_by_writing : statements.fence_by_sharing,
-      options.idle_limit, table);
+  fence(transaction, leases, options, naming::unwanted, table);
 }
 
 void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
                   const table_name& table) {
-  prove(transaction, leases, postgres::statements_for(table).release_with,
-        fence_options{}.idle_limit, table);
-  for (const lease& each : leases.all()) detail::lease_riding::begin(each);
+  release_with(transaction, leases, naming::unwanted, table);
+}
+
+std::string detail::prove_named(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                                const fenced_run_options& options, const table_name& table) {
+  return options.release ? release_with(transaction, leases, naming::wanted, table)
+                         : fence(transaction, leases, options.fence, naming::wanted, table);
 }
 
 }  // namespace rowlock

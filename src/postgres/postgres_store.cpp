@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <mutex>
 #include <pqxx/pqxx>
 #include <utility>
 
 #include "postgres/connection_pool.hpp"
+#include "postgres/connector.hpp"
 #include "postgres/conninfo.hpp"
 #include "postgres/execute.hpp"
 #include "postgres/lease_calls.hpp"
@@ -44,9 +44,7 @@ bool needs_preparing(const std::optional<postgres::seen_row>& row) {
 
 class postgres_store::impl {
  public:
-  using open = std::function<std::shared_ptr<pqxx::connection>()>;
-
-  impl(open make, postgres_options options)
+  impl(postgres::connector make, postgres_options options)
       : table_{std::move(options.table)},
         wake_up_{options.wake_up},
         make_{std::move(make)},
@@ -114,30 +112,22 @@ postgres_store::postgres_store(std::string connection_string, postgres_options o
                               {.connect = options.connect_timeout,
                                .tcp_user = options.tcp_user_timeout,
                                .statement = options.statement_timeout}};
-  impl_ = std::make_unique<impl>([to] { return postgres::connect(to); }, std::move(options));
+  impl_ = std::make_unique<impl>(postgres::connector_to(to), std::move(options));
 }
 
-postgres_store::postgres_store(connect make, postgres_options options) {
+postgres_store::postgres_store(detail::make_connection make, postgres_options options) {
   const auto pin_isolation = sql::postgres_statements{options.table}.pin_isolation;
-  const auto turns = std::make_shared<std::mutex>();  // `make` need not be safe for threads
   impl_ = std::make_unique<impl>(
-      [make = std::move(make), pin_isolation, turns] {
-        const std::scoped_lock turn{*turns};
+      [connect = postgres::connector_by(std::move(make)), pin_isolation] {
+        auto opened = connect();
         try {
-          const erased made = make();
-          if (made.connection == nullptr || *made.type != typeid(pqxx::connection)) {
-            throw error{errc::misuse,
-                        "the factory must return a std::unique_ptr<pqxx::connection> that is not "
-                        "null"};
-          }
-          auto opened = std::static_pointer_cast<pqxx::connection>(made.connection);
           pqxx::nontransaction pinning{*opened};
           postgres::execute(pinning, pin_isolation);
-          return opened;
         } catch (const pqxx::failure& thrown) {
           postgres::throw_failed_connect(thrown.what(),
                                          "PostgreSQL, as the factory connects to it,");
         }
+        return opened;
       },
       std::move(options));
 }

@@ -264,7 +264,8 @@ UPDATE shared_lock l
 )sql";
 
 // The fences. Arrays: $1 types, $2 ids, $3 versions; $4 how long the transaction may be idle, in
-// milliseconds. They answer how many rows are fenced: it must be all.
+// milliseconds; $5 whether to name the transaction. They answer how many rows are fenced: it must
+// be all.
 
 // The row changes, which no contender can miss.
 constexpr std::string_view fence_by_writing = R"sql(
@@ -280,7 +281,8 @@ fenced AS (
     FROM k
    WHERE l.ctid = k.row_id
   RETURNING 1)
-SELECT (SELECT count(*) FROM fenced) AS fenced, {limit_idle_time}
+SELECT f.fenced, {name}, {limit_idle_time}
+  FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
 // The row is locked against being taken over, and not changed.
@@ -291,7 +293,8 @@ WITH fenced AS MATERIALIZED (
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.version = w.version AND l.owner IS NOT NULL
      FOR SHARE OF l SKIP LOCKED)
-SELECT (SELECT count(*) FROM fenced) AS fenced, {limit_idle_time}
+SELECT f.fenced, {name}, {limit_idle_time}
+  FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
 // A fence that unsets the rows as well, when the transaction commits.
@@ -310,7 +313,8 @@ fenced AS (
     FROM k
    WHERE l.ctid = k.row_id
   RETURNING 1)
-SELECT (SELECT count(*) FROM fenced) AS fenced, {limit_idle_time}
+SELECT f.fenced, {name}, {limit_idle_time}
+  FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
 // For this transaction, and only if no smaller limit is set ('0' is none).
@@ -321,10 +325,32 @@ constexpr std::string_view limit_idle_time = R"sql(
         END AS idle_limit
 )sql";
 
+// The transaction's id, and which life of which server it belongs to: after a crash, or on another
+// server, the same id may be another transaction's. A crash resets the statistics, and who resets
+// them without one only gives up the answer.
+constexpr std::string_view name = R"sql(
+       CASE WHEN $5::boolean
+            THEN pg_current_xact_id_if_assigned()::text || ' ' || (
+                 SELECT extract(epoch FROM stats_reset)::text FROM pg_stat_archiver)
+        END AS name
+)sql";
+
+// $1 the id of a transaction, $2 the life of its server
+constexpr std::string_view fate = R"sql(
+SELECT CASE WHEN extract(epoch FROM stats_reset)::text = $2::text AND NOT pg_is_in_recovery()
+            THEN pg_xact_status($1::xid8)
+        END AS fate
+  FROM pg_stat_archiver
+)sql";
+
 std::string fence(const table_name& table, std::string_view text) {
-  constexpr std::string_view place = "{limit_idle_time}";
   std::string sql = table.in(text);
-  return sql.replace(sql.find(place), place.size(), limit_idle_time);
+  const auto fill = [&sql](std::string_view place, std::string_view with) {
+    sql.replace(sql.find(place), place.size(), with);
+  };
+  fill("{name}", name);
+  fill("{limit_idle_time}", limit_idle_time);
+  return sql;
 }
 
 }  // namespace
@@ -351,6 +377,7 @@ postgres_statements::postgres_statements(const table_name& table)
       count_failures{table.in(sql::count_failures)},
       fence_by_writing{fence(table, sql::fence_by_writing)},
       fence_by_sharing{fence(table, sql::fence_by_sharing)},
-      release_with{fence(table, sql::release_with)} {}
+      release_with{fence(table, sql::release_with)},
+      fate{table.in(sql::fate)} {}
 
 }  // namespace rowlock::sql

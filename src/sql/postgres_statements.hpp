@@ -43,6 +43,9 @@ struct postgres_statements {
   std::string fence_by_writing;
   std::string fence_by_sharing;
   std::string release_with;
+
+  // What became of such a transaction.
+  std::string fate;
 };
 
 }  // namespace rowlock::sql
