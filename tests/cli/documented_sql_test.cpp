@@ -1,0 +1,228 @@
+// What docs/sql.md says, executed as it stands there.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <pqxx/pqxx>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "cli/cli_test.hpp"
+#include "support/postgres_schema.hpp"
+#include "support/temp_folder.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+using testing::HasSubstr;
+
+/// The code block of `language` below `heading` that contains `words`.
+std::string documented(const std::string& heading, const std::string& language,
+                       const std::string& words = {}) {
+  std::ifstream file{ROWLOCK_DOCUMENTED_SQL};
+  std::string section;
+  std::string block;
+  bool is_inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("## ")) section = line.substr(3);
+    if (section != heading) continue;
+    if (is_inside && line == "```") {
+      is_inside = false;
+      if (block.find(words) != std::string::npos) return block;
+    } else if (is_inside) {
+      block += line + '\n';
+    } else if (line == "```" + language) {
+      is_inside = true;
+      block.clear();
+    }
+  }
+  throw std::runtime_error{"docs/sql.md has no such block below " + heading};
+}
+
+std::string with(const std::string& text, const std::string& before, const std::string& added) {
+  const auto place = text.find(before);
+  if (place == std::string::npos) throw std::runtime_error{"no '" + before + "' in the document"};
+  return text.substr(0, place) + added + text.substr(place);
+}
+
+/// The document speaks of a table `shared_lock`, which is found by the search path.
+class DocumentedSql : public testing::Test {
+ protected:
+  DocumentedSql() {
+    if (run_rowlock({"migrate", url_}).code != 0) throw std::runtime_error{"migrate failed"};
+    ask("create table report as select 0 as total");
+  }
+
+  pqxx::result ask(const std::string& sql) const {
+    pqxx::connection connection{url_};
+    pqxx::nontransaction asking{connection};
+    return asking.exec(sql);
+  }
+  [[nodiscard]] long long number(const std::string& sql) const {
+    return ask(sql)[0][0].as<long long>();
+  }
+  [[nodiscard]] long long total() const { return number("select total from report"); }
+
+  /// A row of job/nightly, owned by nobody.
+  void create_row() const {
+    ask("insert into shared_lock (lock_type, source_id, version) values ('job', 'nightly', 7)");
+  }
+  void create_owned_row() const {
+    create_row();
+    ask("update shared_lock set owner = repeat('a', 32), holder = 'h', acquired_at = now(), "
+        "expires_at = now() + interval '1 hour'");
+  }
+
+  /// `script` as nightly.sql, and `shell` in its folder.
+  [[nodiscard]] result run_in_shell(const std::string& shell, const std::string& script,
+                                    std::map<std::string, std::string> environment = {}) const {
+    std::ofstream{folder_.path() / "nightly.sql"} << script;
+    environment["URL"] = url_;
+    environment["PATH"] = std::filesystem::path{ROWLOCK_COMMAND}.parent_path().string() + ':' +
+                          std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
+    child_process process{{"sh", "-c", "cd '" + folder_.path().string() + "'\n" + shell},
+                          environment};
+    process.close_input();
+    return result_of(process);
+  }
+
+  /// `script` by psql, with the variables that the document uses.
+  [[nodiscard]] result run_in_psql(const std::string& script, const std::string& seen = "7") const {
+    return run_in_shell(
+        "psql -X \"$URL\" -v ON_ERROR_STOP=1 -v type=job -v source=nightly -v token=7 -v seen=" +
+            seen + " -f nightly.sql",
+        script);
+  }
+
+  const std::string fence_ = documented("Fence a transaction (PostgreSQL)", "sql", "BEGIN");
+  const std::string run_ = documented("Fence a transaction (PostgreSQL)", "sh");
+  const std::string optimistic_ = documented("Optimistic commit (PostgreSQL)", "sql", "BEGIN");
+
+ private:
+  static std::string url_in(const std::string& schema) {
+    const auto url = postgres_url();
+    return url + (url.find('?') == std::string::npos ? '?' : '&') + "options=-c%20search_path%3D" +
+           schema;
+  }
+
+  postgres_schema schema_;
+  std::string url_ = url_in(schema_.name());
+  temp_folder folder_;
+};
+
+TEST_F(DocumentedSql, AFencedScriptCommitsUnderRowlockRun) {
+  const auto ran = run_in_shell(run_, fence_);
+  EXPECT_EQ(ran.code, 0) << ran.errors;
+  EXPECT_EQ(total(), 1);
+  EXPECT_EQ(number("select fence_count from shared_lock"), 1);
+}
+
+TEST_F(DocumentedSql, AFencedScriptThatLosesItsLeaseWhileItWorksCommitsNothing) {
+  // Somebody else takes the key over when the work is done and the fence is still to come.
+  const auto script =
+      with(fence_, "UPDATE shared_lock",
+           "\\! psql -X \"$URL\" -qc 'update shared_lock set version = version + 1'\n");
+  const auto ran = run_in_shell(run_, script);
+  EXPECT_EQ(ran.code, 76) << ran.errors;
+  EXPECT_THAT(ran.errors, HasSubstr("no rows returned for \\gset"));
+  EXPECT_EQ(total(), 0);
+}
+
+TEST_F(DocumentedSql, AStaleTokenEndsTheScriptAndNothingCommits) {
+  create_owned_row();
+  const auto begin = run_.find('\'') + 1;
+  const auto psql = run_.substr(begin, run_.rfind('\'') - begin);
+  const auto run_with = [&](const std::string& token) {
+    return run_in_shell(
+        psql, fence_,
+        {{"ROWLOCK_TYPE", "job"}, {"ROWLOCK_SOURCE", "nightly"}, {"ROWLOCK_TOKEN", token}});
+  };
+  EXPECT_EQ(run_with("6").code, 3);
+  EXPECT_EQ(run_with("8").code, 3);
+  EXPECT_EQ(total(), 0);
+  const auto ran = run_with("7");
+  EXPECT_EQ(ran.code, 0) << ran.errors;
+  EXPECT_EQ(total(), 1);
+}
+
+TEST_F(DocumentedSql, TheFenceChangesOneRowOrNone) {
+  const auto fence = documented("Fence a transaction (PostgreSQL)", "sql");
+  create_owned_row();
+  EXPECT_THAT(run_in_psql(fence).output, HasSubstr("UPDATE 1"));
+  ask("update shared_lock set version = 8");
+  EXPECT_THAT(run_in_psql(fence).output, HasSubstr("UPDATE 0"));
+}
+
+TEST_F(DocumentedSql, AReleaseUnsetsTheRowAndMovesItsVersion) {
+  const auto release = documented("Release with the commit (PostgreSQL)", "sql");
+  create_owned_row();
+  EXPECT_THAT(run_in_psql(release).output, HasSubstr("UPDATE 1"));
+  EXPECT_EQ(number("select count(*) from shared_lock where owner is null and version > 7 and "
+                   "expires_at < now()"),
+            1);
+  EXPECT_THAT(run_in_psql(release).output, HasSubstr("UPDATE 0"));
+}
+
+TEST_F(DocumentedSql, AnOptimisticCommitMovesTheVersion) {
+  create_row();
+  const auto ran = run_in_psql(optimistic_);
+  EXPECT_EQ(ran.code, 0) << ran.errors;
+  EXPECT_EQ(total(), 1);
+  EXPECT_GT(number("select version from shared_lock"), 7);
+}
+
+TEST_F(DocumentedSql, AnOptimisticCommitIsRolledBackWhenSomebodyWasFaster) {
+  create_row();
+  const auto ran = run_in_psql(
+      with(optimistic_, "UPDATE report",
+           "\\! psql -X \"$URL\" -qc 'update shared_lock set version = version + 1'\n"));
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_EQ(total(), 0);
+}
+
+TEST_F(DocumentedSql, AnOptimisticCommitDoesNotBeginWhileSomebodyOwnsTheRow) {
+  create_owned_row();
+  EXPECT_EQ(run_in_psql(optimistic_).code, 3);
+  EXPECT_EQ(total(), 0);
+}
+
+TEST_F(DocumentedSql, TheStatementsOfAnOptimisticCommitDoAsThoseOfTheScript) {
+  const auto read = documented("Optimistic commit (PostgreSQL)", "sql", "SELECT version FROM");
+  const auto advance = documented("Optimistic commit (PostgreSQL)", "sql", "version = :seen");
+  create_row();
+  EXPECT_THAT(run_in_psql(read).output, HasSubstr("7\n(1 row)"));
+  EXPECT_THAT(run_in_psql(advance, "6").output, HasSubstr("UPDATE 0"));
+  EXPECT_THAT(run_in_psql(advance, "7").output, HasSubstr("UPDATE 1"));
+}
+
+TEST(DocumentedSqliteSql, TheFenceAnswersWhetherTheLeaseIsHeld) {
+  const temp_folder folder;
+  const std::string path = folder.path() / "locks.db";
+  ASSERT_EQ(run_rowlock({"migrate", "sqlite://" + path}).code, 0);
+  SQLite::Database database{path, SQLite::OPEN_READWRITE};
+  database.exec(
+      "insert into shared_lock (lock_type, source_id, version, owner, holder, acquired_at) values "
+      "('job', 'nightly', 7, '" +
+      std::string(32, 'a') + "', 'h', '2026-01-31 12:00:00.000')");
+  const auto held_at = [&](int token) {
+    SQLite::Statement asking{database, documented("Fence a transaction (SQLite)", "sql")};
+    asking.bind(1, "job");
+    asking.bind(2, "nightly");
+    asking.bind(3, token);
+    asking.executeStep();
+    return asking.getColumn(0).getInt();
+  };
+  EXPECT_EQ(held_at(7), 1);
+  EXPECT_EQ(held_at(6), 0);
+  database.exec("update shared_lock set owner = null, holder = null, acquired_at = null");
+  EXPECT_EQ(held_at(7), 0);
+}
+
+}  // namespace
+
+}  // namespace rowlock::tests
