@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_FENCE_HPP
 #define ROWLOCK_FENCE_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <initializer_list>
@@ -121,11 +122,11 @@ void ask_in_doubt(const error& fault, const std::string& name, const fenced_run_
 /// Refused when the transaction could not begin.
 template <class Transaction, class Connection, class Work>
 auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& work,
-                     const fenced_run_options& options,
+                     const fenced_run_options& options, std::chrono::milliseconds slice,
                      const typename row_transaction<Transaction>::table_type& table)
     -> outcome<result_in<Transaction, Work>> {
   std::optional<Transaction> transaction;
-  if (auto refused = row_transaction<Transaction>::begin(transaction, connection)) {
+  if (auto refused = row_transaction<Transaction>::begin(transaction, connection, slice)) {
     return *std::move(refused);
   }
   // A release unsets the rows, so it comes last in any case.
@@ -171,10 +172,16 @@ auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work
                 const fenced_run_options& options = {},
                 const typename row_transaction<Transaction>::table_type& table = {})
     -> detail::result_in<Transaction, Work> {
+  constexpr std::chrono::milliseconds longest_slice{1000};
   backoff pauses{options.retries};
   for (;;) {
     try {
-      auto done = detail::run_fenced_once<Transaction>(connection, leases, work, options, table);
+      auto slice = longest_slice;
+      if (const auto left = pauses.remaining()) {
+        slice = std::min(slice, std::chrono::ceil<std::chrono::milliseconds>(*left));
+      }
+      auto done =
+          detail::run_fenced_once<Transaction>(connection, leases, work, options, slice, table);
       if (done.acquired()) {
         if constexpr (std::is_void_v<detail::result_in<Transaction, Work>>) {
           return;

@@ -143,7 +143,7 @@ struct row_transaction<memory_transaction> {
   struct table_type {};
 
   static std::optional<refusal> begin(std::optional<memory_transaction>& transaction,
-                                      memory_store& store);
+                                      memory_store& store, std::chrono::milliseconds slice);
   static std::optional<refusal> begin_locked(std::optional<memory_transaction>& transaction,
                                              memory_store& store, const lock_keys& keys,
                                              std::chrono::milliseconds slice,

@@ -111,7 +111,7 @@ struct row_transaction<Transaction> {
 
   template <class Connection>
   static std::optional<refusal> begin(std::optional<Transaction>& transaction,
-                                      Connection& connection) {
+                                      Connection& connection, std::chrono::milliseconds /*slice*/) {
     detail::recognise_postgres_conflicts();
     transaction.emplace(connection);
     return {};

@@ -17,8 +17,9 @@ namespace rowlock {
 /// Specialised for each kind of transaction by the header of its database:
 ///
 ///   using table_type = ...;   // names the lock table; default constructible
-///   // Begins one; a refusal (busy) where the database did not let us.
-///   static std::optional<refusal> begin(std::optional<Transaction>&, Connection&);
+///   // Begins one; a refusal (busy) where the database did not let us within `slice`.
+///   static std::optional<refusal> begin(std::optional<Transaction>&, Connection&,
+///       std::chrono::milliseconds slice);
 ///   // Begins one that holds the rows, waiting for row locks at most `slice`; on a refusal there
 ///   is
 ///   // no transaction. Missing rows are created before it, in a transaction of their own.

@@ -4,9 +4,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "rowlock/fence.hpp"
+#include "rowlock/home_process.hpp"
 #include "rowlock/lock_keys.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/retry_policy.hpp"
@@ -24,15 +27,24 @@ class Database;
 
 namespace rowlock {
 
+namespace detail {
+class write_turn;
+}  // namespace detail
+
 /// An IMMEDIATE transaction: it has the file's one place for a writer from its beginning, so
 /// nothing it does later can fail for want of it. Keep it short: while it lasts nobody else writes
 /// to the file, and no lease in it can be renewed or released.
+///
+/// Those who write through rowlock are served in the order in which they came, by way of a file
+/// beside the database (`<database>-rowlock`). A child of fork() must leave it alone: there its
+/// destructor does nothing, and a commit is misuse.
 ///
 /// Thread-safety: as its database, one thread at a time.
 class sqlite_transaction {
   /// Only `row_transaction` can make one.
   struct begun {
-    explicit begun() = default;
+    explicit begun(std::shared_ptr<detail::write_turn> in) noexcept : turn{std::move(in)} {}
+    std::shared_ptr<detail::write_turn> turn;
   };
 
  public:
@@ -40,7 +52,8 @@ class sqlite_transaction {
   explicit sqlite_transaction(SQLite::Database& database,
                               std::chrono::milliseconds turn_timeout = std::chrono::seconds{1});
   /// Owns the transaction that has just begun on `database`.
-  sqlite_transaction(SQLite::Database& database, begun /*by*/) noexcept : database_{database} {}
+  sqlite_transaction(SQLite::Database& database, begun by) noexcept
+      : database_{database}, turn_{std::move(by.turn)} {}
   sqlite_transaction(const sqlite_transaction&) = delete;
   sqlite_transaction& operator=(const sqlite_transaction&) = delete;
   /// Rolls back what was not committed.
@@ -54,7 +67,12 @@ class sqlite_transaction {
  private:
   friend struct row_transaction<sqlite_transaction>;
 
+  /// It has ended: whoever waits to write may go on.
+  void end() noexcept;
+
+  detail::home_process home_;
   SQLite::Database& database_;
+  std::shared_ptr<detail::write_turn> turn_;  // until the end of the transaction
   bool open_ = true;
 };
 
@@ -106,7 +124,7 @@ struct row_transaction<sqlite_transaction> {
   using table_type = table_name;
 
   static std::optional<refusal> begin(std::optional<sqlite_transaction>& transaction,
-                                      SQLite::Database& database);
+                                      SQLite::Database& database, std::chrono::milliseconds slice);
   static std::optional<refusal> begin_locked(std::optional<sqlite_transaction>& transaction,
                                              SQLite::Database& database, const lock_keys& keys,
                                              std::chrono::milliseconds slice,

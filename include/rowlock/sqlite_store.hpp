@@ -24,7 +24,9 @@ struct sqlite_options {
 };
 
 /// One connection of its own to the file, opened with the first call (WAL, synchronous=FULL). It
-/// asks before it writes: a key that is held is answered by a read, which waits for nobody.
+/// asks before it writes: a key that is held is answered by a read, which waits for nobody. Writers
+/// are served in the order in which they came, whatever process they are in; they queue in a file
+/// beside the database, `<database>-rowlock`, which is made with the database's permissions.
 ///
 /// Thread-safety: all members may be called from any thread; calls take turns.
 class sqlite_store final : public store {

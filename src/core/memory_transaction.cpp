@@ -193,7 +193,7 @@ void memory_store::count_failures(const lock_keys& keys) {
 using rows = row_transaction<memory_transaction>;
 
 std::optional<refusal> rows::begin(std::optional<memory_transaction>& transaction,
-                                   memory_store& store) {
+                                   memory_store& store, std::chrono::milliseconds /*slice*/) {
   transaction.emplace(store);
   return {};
 }

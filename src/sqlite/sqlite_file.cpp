@@ -64,6 +64,13 @@ std::string url_of(const SQLite::Database& database) {
   return path == nullptr || *path == '\0' ? "sqlite://" : url_of(std::string{path});
 }
 
+std::string file_of(const SQLite::Database& database) {
+  const char* const path = sqlite3_db_filename(database.getHandle(), "main");
+  // Databases in memory can have names too.
+  struct stat found {};
+  return path != nullptr && stat(path, &found) == 0 ? path : std::string{};
+}
+
 void create_file(const std::string& path) {
   // Without opening it: closing a file drops all locks that this process has on it (POSIX).
   if (mknod(as_plain_path(path).c_str(), S_IFREG | S_IRUSR | S_IWUSR, 0) == 0) return;

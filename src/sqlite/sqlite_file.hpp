@@ -18,6 +18,9 @@ std::string url_of(const std::string& path);
 /// Of the main database of a connection.
 std::string url_of(const SQLite::Database& database);
 
+/// Where the main database of a connection is; empty where it is no file: in memory, or temporary.
+std::string file_of(const SQLite::Database& database);
+
 /// Creates an empty file that only its owner can read and write, where there is none. Throws
 /// `error`.
 void create_file(const std::string& path);

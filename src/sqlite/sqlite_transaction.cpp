@@ -2,6 +2,7 @@
 #include <SQLiteCpp/Database.h>
 #include <sqlite3.h>
 
+#include <memory>
 #include <utility>
 
 #include "rowlock/error.hpp"
@@ -10,6 +11,7 @@
 #include "sqlite/row_statements.hpp"
 #include "sqlite/sqlite_errors.hpp"
 #include "sqlite/sqlite_file.hpp"
+#include "sqlite/write_turn.hpp"
 #include "sqlite/writing.hpp"
 
 namespace rowlock {
@@ -21,8 +23,9 @@ using std::chrono::milliseconds;
 constexpr const char* look_inside = "look at the nested exception";
 constexpr milliseconds default_turn = std::chrono::seconds{1};
 
-/// False when its turn did not come.
-bool try_begin(SQLite::Database& database, milliseconds turn_timeout) {
+/// Null when its turn did not come.
+std::shared_ptr<detail::write_turn> try_begin(SQLite::Database& database,
+                                              milliseconds turn_timeout) {
   detail::recognise_sqlite_conflicts();
   if (sqlite3_get_autocommit(database.getHandle()) == 0) {
     throw error{errc::misuse, "the connection has an open transaction already: end it first"};
@@ -30,7 +33,9 @@ bool try_begin(SQLite::Database& database, milliseconds turn_timeout) {
   try {
     const detail::without_busy_timeout ours{database};
     detail::patience wait{turn_timeout};
-    return detail::begin_immediate(database, wait);
+    auto turn = std::make_shared<detail::write_turn>(database, wait.end());
+    if (!detail::begin_immediate(database, wait)) turn.reset();
+    return turn;
   } catch (const SQLite::Exception& thrown) {
     detail::throw_error(thrown, detail::url_of(database), look_inside);
   }
@@ -56,23 +61,29 @@ std::optional<refusal> look_for_leases(SQLite::Database& database, const lock_ke
 }  // namespace
 
 sqlite_transaction::sqlite_transaction(SQLite::Database& database, milliseconds turn_timeout)
-    : database_{database} {
-  if (try_begin(database_, turn_timeout)) return;
+    : database_{database}, turn_{try_begin(database, turn_timeout)} {
+  if (turn_) return;
   throw error{errc::unavailable, detail::url_of(database_) +
                                      ": others wrote to the file for longer than turn_timeout: "
                                      "try again, and keep transactions short"};
 }
 
 sqlite_transaction::~sqlite_transaction() {
-  if (open_) detail::roll_back(database_);
+  if (open_ && home_.is_here()) detail::roll_back(database_);
+}
+
+void sqlite_transaction::end() noexcept {
+  open_ = false;
+  turn_.reset();
 }
 
 void sqlite_transaction::commit() {
+  home_.require();
   if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
   try {
     detail::patience wait{default_turn};
     detail::commit(database_, wait);
-    open_ = false;
+    end();
   } catch (const SQLite::Exception& thrown) {
     if (detail::is_busy(thrown))
       detail::throw_error(thrown, detail::url_of(database_), look_inside);
@@ -87,7 +98,7 @@ void rows::fence(sqlite_transaction& transaction, const fenced_leases& leases,
   try {
     rowlock::fence(transaction.database_, leases, table);
   } catch (const lease_lost&) {
-    transaction.open_ = false;
+    transaction.end();
     throw;
   }
 }
@@ -97,15 +108,16 @@ void rows::release_with(sqlite_transaction& transaction, const fenced_leases& le
   try {
     rowlock::release_with(transaction.database_, leases, table);
   } catch (const lease_lost&) {
-    transaction.open_ = false;
+    transaction.end();
     throw;
   }
 }
 
 std::optional<refusal> rows::begin(std::optional<sqlite_transaction>& transaction,
-                                   SQLite::Database& database) {
-  if (!try_begin(database, default_turn)) return refusal{.reason = refusal_reason::busy};
-  transaction.emplace(database, sqlite_transaction::begun{});
+                                   SQLite::Database& database, milliseconds slice) {
+  auto turn = try_begin(database, slice);
+  if (!turn) return refusal{.reason = refusal_reason::busy};
+  transaction.emplace(database, sqlite_transaction::begun{std::move(turn)});
   return {};
 }
 
@@ -113,8 +125,9 @@ std::optional<refusal> rows::begin_locked(std::optional<sqlite_transaction>& tra
                                           SQLite::Database& database, const lock_keys& keys,
                                           milliseconds slice, const table_name& table) {
   if (auto refused = look_for_leases(database, keys, table)) return refused;
-  if (!try_begin(database, slice)) return detail::busy_at(keys.in_order().front());
-  transaction.emplace(database, sqlite_transaction::begun{});
+  auto turn = try_begin(database, slice);
+  if (!turn) return detail::busy_at(keys.in_order().front());
+  transaction.emplace(database, sqlite_transaction::begun{std::move(turn)});
   auto locked = lock_rows(database, keys, no_wait(), table);
   if (locked.acquired()) return {};
   transaction.reset();

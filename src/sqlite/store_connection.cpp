@@ -8,6 +8,7 @@
 #include "sql/schema_check.hpp"
 #include "sqlite/sqlite_errors.hpp"
 #include "sqlite/sqlite_file.hpp"
+#include "sqlite/write_turn.hpp"
 #include "sqlite/writing.hpp"
 
 namespace rowlock::detail {
@@ -17,6 +18,7 @@ bool file_turn::read(const work& reading) {
 }
 
 bool file_turn::write(std::size_t statements, const work& writing) {
+  const write_turn in_order{database_, wait_.end()};
   if (statements == 1) {
     try {
       return read(writing);

@@ -27,8 +27,8 @@ class file_turn {
 
   /// False when it could not be done before the patience was over.
   bool read(const work& reading);
-  /// The same, in a transaction if there is more than one statement. All of it is committed, or
-  /// nothing.
+  /// The same, as the first in the queue of the file's writers, and in a transaction if there is
+  /// more than one statement. All of it is committed, or nothing.
   bool write(std::size_t statements, const work& writing);
 
  private:

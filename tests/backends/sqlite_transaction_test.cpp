@@ -80,6 +80,21 @@ TEST_F(SqliteTransaction, IgnoresTheApplicationsBusyTimeoutAndPutsItBack) {
   EXPECT_EQ(database->execAndGet("PRAGMA busy_timeout").getInt(), 3'600'000);
 }
 
+TEST_F(SqliteTransaction, OfAnOptimisticCommitWaitsAsLongAsItIsTold) {
+  const auto database = open();
+  const auto commit_within = [&](const retry_policy& wait) {
+    return with_optimistic_commit<sqlite_transaction>(
+        *database, key_, [](sqlite_transaction&) {}, {}, wait);
+  };
+  auto rival = rival_writer();
+  EXPECT_EQ(commit_within(no_wait()).refusal().reason, refusal_reason::busy);
+  const auto timed_out = commit_within(wait_for(20ms)).refusal();
+  EXPECT_EQ(timed_out.reason, refusal_reason::timed_out);
+  EXPECT_EQ(timed_out.key, key_);
+  std::jthread ending{[&rival] { rival.reset(); }};
+  EXPECT_TRUE(commit_within(wait_for(1h)).acquired());
+}
+
 TEST_F(SqliteTransaction, RefusesALeasedKeyWithoutBecomingTheWriter) {
   sqlite_store leases{path()};
   acquire(leases);

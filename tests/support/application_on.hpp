@@ -29,7 +29,7 @@ class app_transaction_on final : public app_transaction {
       : database_{database}, used_{&used} {}
 
   std::optional<refusal> begin(typename Database::connection& connection) {
-    auto refused = rows::begin(owned_, connection);
+    auto refused = rows::begin(owned_, connection, std::chrono::seconds{1});
     if (!refused) used_ = &*owned_;
     return refused;
   }

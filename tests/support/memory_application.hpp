@@ -50,9 +50,10 @@ struct rowlock::row_transaction<rowlock::tests::memory_database_transaction> {
   using transaction = tests::memory_database_transaction;
 
   static std::optional<refusal> begin(std::optional<transaction>& begun,
-                                      tests::memory_database& database) {
+                                      tests::memory_database& database,
+                                      std::chrono::milliseconds slice) {
     begun.emplace(database);
-    return rows::begin(begun->rows(), database.rows);
+    return rows::begin(begun->rows(), database.rows, slice);
   }
   static std::optional<refusal> begin_locked(std::optional<transaction>& begun,
                                              tests::memory_database& database,

@@ -1,0 +1,65 @@
+// The file beside a database through which its writers form a queue.
+#ifndef ROWLOCK_SQLITE_TURNSTILE_FILE_HPP
+#define ROWLOCK_SQLITE_TURNSTILE_FILE_HPP
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rowlock::detail {
+
+/// `<database>-rowlock`. Tickets are numbers, counted up in the file for ever. Whoever is in the
+/// queue has a lock on the byte of its ticket; the kernel takes the lock away when the process
+/// dies. What the processes share in memory only hands out numbers and wakes sleepers.
+///
+/// Thread-safety: one thread at a time. The locks belong to the object, not to the process, so two
+/// objects of one process exclude each other as well.
+class turnstile_file {
+ public:
+  using ticket = std::uint64_t;
+
+  /// Opens it; creates it with the permissions of the database where it is missing. Throws `error`
+  /// (unavailable).
+  explicit turnstile_file(const std::string& database);
+  turnstile_file(const turnstile_file&) = delete;
+  turnstile_file& operator=(const turnstile_file&) = delete;
+  /// Closes it. The locks stay if a child of fork() has it open as well.
+  ~turnstile_file();
+
+  /// The ticket that nobody has taken yet.
+  [[nodiscard]] ticket next() const noexcept;
+  /// From `taken` to the one after it; false if it is not the next any more.
+  bool count_up(ticket taken) noexcept;
+
+  /// False when somebody else has it.
+  bool try_lock(ticket wanted);
+  void unlock(ticket locked) noexcept;
+  /// Whether somebody else has a ticket before `mine`.
+  [[nodiscard]] bool is_anybody_before(ticket mine) const;
+  /// The next after `mine` that somebody else has.
+  [[nodiscard]] std::optional<ticket> first_after(ticket mine) const noexcept;
+
+  /// How often the ticket was called so far, for `wait_for_call`.
+  [[nodiscard]] std::uint32_t calls_of(ticket mine) const noexcept;
+  void call(ticket who) noexcept;
+  /// Until the ticket is called for the first time after `calls`; may return earlier.
+  void wait_for_call(ticket mine, std::uint32_t calls, std::chrono::nanoseconds longest) noexcept;
+
+ private:
+  struct shared_page {
+    std::atomic<ticket> next;
+    std::array<std::atomic<std::uint32_t>, 256> calls;  // by the last digits of the ticket
+  };
+
+  [[nodiscard]] std::atomic<std::uint32_t>& bell_of(ticket who) const noexcept;
+
+  int file_ = -1;
+  shared_page* page_ = nullptr;
+};
+
+}  // namespace rowlock::detail
+
+#endif

@@ -1,0 +1,68 @@
+// The order in which those who want to write to a file get their turn.
+#include "sqlite/write_turn.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "sqlite/sqlite_file.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+/// Who is killed calls nobody.
+constexpr std::chrono::milliseconds look_again{20};
+
+/// Far above what it takes somebody who runs; whoever takes longer was stopped.
+constexpr int patience_with_a_newcomer = 1000;
+
+}  // namespace
+
+write_turn::write_turn(const SQLite::Database& database, patience::clock::time_point end) {
+  const auto file = file_of(database);
+  if (file.empty()) return;
+  queue_.emplace(file);
+  ticket_ = take_ticket();
+  if (becomes_first(end)) return;
+  leave(ticket_);
+  queue_.reset();
+}
+
+write_turn::~write_turn() {
+  // A child of fork() would end the turn of its parent.
+  if (queue_ && home_.is_here()) leave(ticket_);
+}
+
+turnstile_file::ticket write_turn::take_ticket() {
+  // The lock comes before the count, so that whoever has a later ticket sees this one taken.
+  for (int tries = 0;; ++tries) {
+    const auto next = queue_->next();
+    if (queue_->try_lock(next)) {
+      if (queue_->count_up(next)) return next;
+      leave(next);
+    } else if (tries < patience_with_a_newcomer) {
+      std::this_thread::yield();
+    } else {
+      // Stopped between the two: its ticket is void, and it will see that.
+      queue_->count_up(next);
+    }
+  }
+}
+
+bool write_turn::becomes_first(patience::clock::time_point end) {
+  for (;;) {
+    const auto calls = queue_->calls_of(ticket_);
+    if (!queue_->is_anybody_before(ticket_)) return true;
+    const auto left = end - patience::clock::now();
+    if (left <= patience::clock::duration::zero()) return false;
+    queue_->wait_for_call(ticket_, calls, std::min<std::chrono::nanoseconds>(left, look_again));
+  }
+}
+
+void write_turn::leave(turnstile_file::ticket left) noexcept {
+  queue_->unlock(left);
+  if (const auto next = queue_->first_after(left)) queue_->call(*next);
+}
+
+}  // namespace rowlock::detail

@@ -1,0 +1,164 @@
+// The queue of those who want to write to a file.
+#include <fcntl.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "backends/sqlite_files.hpp"
+#include "rowlock/sqlite.hpp"
+#include "support/child_process.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class SqliteTurnstile : public migrated_sqlite_test {
+ protected:
+  [[nodiscard]] std::string queue() const { return path() + "-rowlock"; }
+
+  /// The file begins with the number of those who have come so far.
+  [[nodiscard]] std::uint64_t arrivals() const {
+    std::uint64_t count = 0;
+    std::ifstream{queue(), std::ios::binary}.read(static_cast<char*>(static_cast<void*>(&count)),
+                                                  sizeof count);
+    return count;
+  }
+  void await_arrivals(std::uint64_t count) const {
+    while (arrivals() < count) std::this_thread::sleep_for(1ms);
+  }
+
+  [[nodiscard]] std::unique_ptr<sqlite_store> patient_store() const {
+    return std::make_unique<sqlite_store>(path(), sqlite_options{.turn_timeout = 1h});
+  }
+};
+
+TEST_F(SqliteTurnstile, ServesThoseWhoWaitInTheOrderInWhichTheyCame) {
+  const auto database = open();
+  std::optional<sqlite_transaction> first{std::in_place, *database};
+  const auto before = arrivals();
+
+  std::mutex mutex;
+  std::vector<int> served;
+  std::vector<std::jthread> waiting;
+  for (int i = 0; i < 8; ++i) {
+    waiting.emplace_back([&, i] {
+      const auto mine = open();
+      sqlite_transaction work{*mine, 1h};
+      const std::scoped_lock lock{mutex};
+      served.push_back(i);
+      work.commit();
+    });
+    await_arrivals(before + static_cast<std::uint64_t>(i) + 1);
+  }
+  first.reset();
+  waiting.clear();
+  EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST_F(SqliteTurnstile, IsForTheWritesOfAStoreToo) {
+  const auto rows = patient_store();
+  const auto before = arrivals();
+  const auto granted = acquire(*rows);
+  EXPECT_EQ(arrivals(), before + 1);
+  rows->renew(std::array{renew_request{key_, mine_, *granted.version, 1h}});
+  EXPECT_EQ(arrivals(), before + 2);
+  rows->release(std::array{release_request{key_, mine_, *granted.version}});
+  EXPECT_EQ(arrivals(), before + 3);
+  rows->prepare(std::array{other_key_});
+  EXPECT_EQ(arrivals(), before + 4);
+}
+
+TEST_F(SqliteTurnstile, IsNotForThoseWhoOnlyLook) {
+  const auto rows = patient_store();
+  acquire(*rows);
+  const auto database = open();
+  const sqlite_transaction in_the_way{*database};
+  const auto before = arrivals();
+  auto theirs = request(key_);
+  theirs.owner = make_owner_id();
+  EXPECT_EQ(rows->acquire(std::array{theirs}).front().status, acquire_status::held);
+  EXPECT_EQ(rows->list().size(), 1U);
+  EXPECT_TRUE(rows->prepare(std::array{key_}).front()->owned);
+  EXPECT_EQ(arrivals(), before);
+}
+
+TEST_F(SqliteTurnstile, EndsWithTheTransactionNotWithTheObject) {
+  const auto database = open();
+  sqlite_transaction work{*database};
+  work.commit();
+  EXPECT_EQ(acquire(*patient_store()).status, acquire_status::granted);
+}
+
+TEST_F(SqliteTurnstile, IsLeftByWhoHasWaitedTooLong) {
+  const auto database = open();
+  std::optional<sqlite_transaction> first{std::in_place, *database};
+  sqlite_store impatient{path(), {.turn_timeout = 5ms}};
+  EXPECT_EQ(acquire(impatient).status, acquire_status::busy);
+  first.reset();
+  EXPECT_EQ(acquire(*patient_store()).status, acquire_status::granted);
+}
+
+TEST_F(SqliteTurnstile, IsNotKeptByAProcessThatWasKilled) {
+  child_process killed{{ROWLOCK_SQLITE_WRITER, path(), "keep"}};
+  ASSERT_EQ(killed.read_line(), "ready") << killed.errors();
+  const auto before = arrivals();
+  auto next = std::async(std::launch::async, [this] { return acquire(*patient_store()).status; });
+  await_arrivals(before + 1);
+  killed.send_signal(SIGKILL);
+  EXPECT_EQ(next.get(), acquire_status::granted);
+}
+
+TEST_F(SqliteTurnstile, ThatIsStuckCostsTimeButNeverTheLock) {
+  acquire(*patient_store());
+  const int stranger = ::open(queue().c_str(), O_RDWR | O_CLOEXEC);
+  struct flock whole_file {};
+  whole_file.l_type = F_WRLCK;
+  whole_file.l_len = static_cast<off_t>(arrivals()) + 1;  // up to all who have come
+  ASSERT_EQ(fcntl(stranger, F_OFD_SETLK, &whole_file), 0);
+  sqlite_store rows{path(), {.turn_timeout = 5ms}};
+  EXPECT_EQ(rows.acquire(std::array{request(other_key_)}).front().status, acquire_status::granted);
+  close(stranger);
+}
+
+TEST_F(SqliteTurnstile, HasThePermissionsOfTheDatabase) {
+  std::filesystem::remove(queue());
+  chmod(path().c_str(), 0664);
+  acquire(*patient_store());
+  EXPECT_EQ(std::filesystem::status(queue()).permissions(), std::filesystem::perms{0664});
+}
+
+TEST_F(SqliteTurnstile, ThatCannotBeMadeIsUnavailableAndSaysWhatToDo) {
+  sqlite_store owners{path()};
+  acquire(owners);  // keeps its -wal and -shm, which are all that SQLite needs
+  std::filesystem::remove(queue());
+  for (const auto& file : std::filesystem::directory_iterator{path("")}) {
+    chmod(file.path().c_str(), 0666);
+  }
+  chmod(path("").c_str(), 0555);
+  {
+    setfsuid(65534);  // not root, for this thread
+    sqlite_store rows{path()};
+    const auto thrown = error_of([&] { rows.acquire(std::array{request(other_key_)}); });
+    setfsuid(geteuid());
+    EXPECT_EQ(thrown.kind(), errc::unavailable);
+    EXPECT_TRUE(says(thrown, queue()));
+    EXPECT_TRUE(says(thrown, "permission to read and write it and its folder"));
+  }
+  chmod(path("").c_str(), 0755);
+}
+
+TEST_F(SqliteTurnstile, IsNotNeededInMemory) {
+  SQLite::Database database{":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE};
+  sqlite_transaction work{database};
+  EXPECT_NO_THROW(work.commit());
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,97 @@
+// rowlock_sqlite_writer: one of many who write to a SQLite file all the time.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "rowlock/owner_id.hpp"
+#include "rowlock/sqlite.hpp"
+#include "rowlock/sqlite_store.hpp"
+
+namespace {
+
+using namespace rowlock;
+using namespace std::chrono_literals;
+using steady = std::chrono::steady_clock;
+
+/// A key of its own, so that nobody but the file can be in the way.
+lock_key own_key() { return {.type = "writer", .source_id = std::to_string(getpid())}; }
+
+/// One grant and its release. False when the file could not be had.
+std::function<bool()> leases(const std::string& path) {
+  return [rows = std::make_shared<sqlite_store>(path)] {
+    const acquire_request wanted{
+        .key = own_key(), .owner = make_owner_id(), .holder = "writer", .ttl = 1h};
+    const auto granted = rows->acquire(std::array{wanted}).front();
+    if (granted.status != acquire_status::granted) return false;
+    const release_request given_back{wanted.key, wanted.owner, *granted.version};
+    return rows->release(std::array{given_back}).front() == release_answer::released;
+  };
+}
+
+/// One row lock.
+std::function<bool()> row_locks(const std::string& path) {
+  return [database = std::make_shared<SQLite::Database>(path, SQLite::OPEN_READWRITE)] {
+    return with_row_lock<sqlite_transaction>(*database, own_key(), wait_for(1s),
+                                             [](sqlite_transaction&) {})
+        .acquired();
+  };
+}
+
+void write_all_the_time(const std::function<bool()>& write_once, std::chrono::milliseconds time) {
+  write_once();  // opens the file
+  std::cout << "ready" << std::endl;
+  std::string line;
+  std::getline(std::cin, line);
+
+  int served = 0;
+  int refused = 0;
+  steady::duration longest{};
+  for (const auto end = steady::now() + time; steady::now() < end;) {
+    const auto before = steady::now();
+    ++(write_once() ? served : refused);
+    longest = std::max(longest, steady::now() - before);
+  }
+  std::cout << served << ' ' << refused << ' '
+            << std::chrono::duration_cast<std::chrono::milliseconds>(longest).count() << std::endl;
+}
+
+/// Has the file until it is killed.
+void keep(const std::string& path) {
+  SQLite::Database database{path, SQLite::OPEN_READWRITE};
+  const sqlite_transaction kept{database};
+  std::cout << "ready" << std::endl;
+  std::string line;
+  std::getline(std::cin, line);
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  try {
+    const std::vector<std::string> arguments(values + 1, values + count);
+    if (arguments.size() == 2 && arguments[1] == "keep") {
+      keep(arguments[0]);
+      return 0;
+    }
+    if (arguments.size() != 3) {
+      std::cerr << "usage: rowlock_sqlite_writer PATH leases|row-locks MILLISECONDS\n"
+                   "       rowlock_sqlite_writer PATH keep\n";
+      return 64;
+    }
+    const std::chrono::milliseconds time{std::stoi(arguments[2])};
+    write_all_the_time(arguments[1] == "leases" ? leases(arguments[0]) : row_locks(arguments[0]),
+                       time);
+    return 0;
+  } catch (const std::exception& thrown) {
+    std::cerr << thrown.what() << '\n';
+    return 1;
+  }
+}
