@@ -21,6 +21,9 @@ struct sqlite_options {
   /// How long a statement waits for its turn: SQLite has one writer a file. After that acquire is
   /// refused (busy), renew and release are asked again later.
   std::chrono::milliseconds turn_timeout{1000};
+  /// Use the file even if it is on a file system that machines share (NFS, SMB, FUSE, 9p and the
+  /// like). Otherwise that is refused (`rejected`): locks do not work there, or not reliably.
+  bool allow_network_file_system = false;
 };
 
 /// One connection of its own to the file, opened with the first call (WAL, synchronous=FULL). It

@@ -6,6 +6,7 @@
 #include "rowlock/error.hpp"
 #include "rowlock/migration.hpp"
 #include "sql/schema_check.hpp"
+#include "sqlite/network_file_system.hpp"
 #include "sqlite/sqlite_errors.hpp"
 #include "sqlite/sqlite_file.hpp"
 #include "sqlite/write_turn.hpp"
@@ -45,6 +46,10 @@ store_connection::store_connection(std::string path, sqlite_options options)
 store_connection::store_connection(sqlite_store::connect factory, sqlite_options options)
     : options_{std::move(options)}, factory_{std::move(factory)}, where_{"sqlite://"} {}
 
+void store_connection::check_file_system(const std::string& file) const {
+  if (!options_.allow_network_file_system) refuse_network_file_system(file);
+}
+
 bool store_connection::connect(patience& wait) {
   if (opened_) return true;
   return succeeds_in_time(wait, [&] {
@@ -53,8 +58,10 @@ bool store_connection::connect(patience& wait) {
       database = factory_();
       if (!database) throw error{errc::misuse, "the factory of connections returned none"};
       where_ = url_of(*database);
+      check_file_system(file_of(*database));
       prepare_connection(*database);
     } else {
+      check_file_system(path_);
       database = open_file(path_, wait);
     }
     row_statements rows{*database, options_.table};

@@ -57,6 +57,8 @@ class store_connection {
     row_statements rows;
   };
 
+  void check_file_system(const std::string& file) const;
+
   /// False when others kept the file from being opened.
   bool connect(patience& wait);
 
