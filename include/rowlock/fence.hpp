@@ -24,7 +24,7 @@ namespace rowlock {
 
 /// The leases that a transaction depends on: a parameter of this type takes one lease, several in
 /// braces (`{std::cref(a), std::cref(b)}`), or a vector. They must outlive it. Throws `error`
-/// (misuse) when there is none, or two are of one key.
+/// (misuse) when there is none, when two are of one key, and in a child of fork() for its parent's.
 class fenced_leases {
  public:
   fenced_leases(const lease& one);  // NOLINT(google-explicit-constructor)

@@ -28,6 +28,8 @@ class lease;
 namespace detail {
 /// For the stores: a transaction is to unset the row of a lease, or has done so.
 struct lease_riding {
+  /// Throws `error` (misuse) in a child of fork().
+  static void require_home(const lease& riding);
   static void begin(const lease& riding) noexcept;
   static void commit(const lease& riding) noexcept;
 };
@@ -37,7 +39,9 @@ struct lease_riding {
 /// the work runs, and then says so. Once lost it stays lost. Hand `const lease&` to functions that
 /// need the lock: the parameter is the assertion.
 ///
-/// A lease that outlives its `lock_table` is lost, not dangling.
+/// A lease that outlives its `lock_table` is lost, not dangling. The copy of a lease that fork()
+/// makes in the child is dead: not valid, nothing to release, and no proof for a fence; `lost()` is
+/// not requested there. The parent's is not touched by anything the child does.
 ///
 /// Thread-safety: const members may be called from any thread; release, move and destruction belong
 /// to one thread at a time. Cost: none of the const members makes a round trip.
@@ -66,7 +70,7 @@ class lease {
   /// minus margin.
   [[nodiscard]] boot_clock::time_point valid_until() const noexcept;
 
-  /// True while not lost, not released and before `valid_until()`.
+  /// True while not lost, not released and before `valid_until()`, in the process that acquired it.
   [[nodiscard]] bool is_valid() const noexcept;
 
   /// Until `valid_until()`; zero when not valid.

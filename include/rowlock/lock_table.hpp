@@ -60,6 +60,9 @@ struct acquire_options {
 /// Destroying it stops those who wait, marks all its leases lost and unsets their rows, as far as
 /// two seconds (and a statement under way) allow. The store must outlive it.
 ///
+/// In a child of fork() it can only be destroyed, which does nothing there; every other call is
+/// `misuse`. The child makes a store and a lock_table of its own.
+///
 /// Thread-safety: all members may be called from any thread. It runs three threads of its own from
 /// the first lease on, and one more from the first wait on. Fairness: those of one lock_table who
 /// wait for a key are served in the order in which they came; one that does not wait may overtake

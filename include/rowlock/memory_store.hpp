@@ -11,6 +11,7 @@
 #include <string>
 
 #include "rowlock/fence.hpp"
+#include "rowlock/home_process.hpp"
 #include "rowlock/lock_keys.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/row_lock.hpp"
@@ -62,6 +63,9 @@ class memory_store final : public store {
     const memory_transaction* locked_by = nullptr;
   };
 
+  /// Throws `error` (misuse) in a child of fork().
+  [[nodiscard]] std::unique_lock<std::mutex> enter();
+
   std::vector<release_answer> release(std::span<const release_request> requests,
                                       std::vector<lock_key>& released);
   void create_rows(const lock_keys& keys);
@@ -77,6 +81,7 @@ class memory_store final : public store {
   void unset(row& ended) const;
   [[nodiscard]] row_state state_of(const lock_key& key, const row& found) const;
 
+  detail::home_process home_;
   std::shared_ptr<time_source> time_;
   std::unique_ptr<detail::announcements> announcements_;
   std::mutex mutex_;

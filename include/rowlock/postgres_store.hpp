@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "rowlock/home_process.hpp"
 #include "rowlock/postgres_connect.hpp"
 #include "rowlock/store.hpp"
 #include "rowlock/table_name.hpp"
@@ -58,7 +59,7 @@ class postgres_store final : public store {
 
  private:
   class impl;
-  std::unique_ptr<impl> impl_;
+  detail::owned_at_home<impl> impl_;
 };
 
 }  // namespace rowlock

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "rowlock/home_process.hpp"
 #include "rowlock/store.hpp"
 #include "rowlock/table_name.hpp"
 
@@ -51,7 +52,7 @@ class sqlite_store final : public store {
 
  private:
   class impl;
-  std::unique_ptr<impl> impl_;
+  detail::owned_at_home<impl> impl_;
 };
 
 }  // namespace rowlock

@@ -138,6 +138,10 @@ inline constexpr std::chrono::hours longest_ttl{24};
 /// Errors: `unavailable` (nothing happened), `outcome_unknown` (asking again with the same
 /// arguments is safe for every call here), `rejected`, `misuse`. Contention is never an error.
 ///
+/// After fork() a store belongs to the parent. In the child every call throws `misuse`, and its
+/// destructor touches neither connections nor locks that the two share: what it had there stays
+/// until the child ends. Make a new store in the child.
+///
 /// Thread-safety: all members may be called from any thread.
 class store {
  public:

@@ -7,7 +7,9 @@
 
 namespace rowlock {
 
-fenced_leases::fenced_leases(const lease& one) : leases_{one} {}
+fenced_leases::fenced_leases(const lease& one) : leases_{one} {
+  detail::lease_riding::require_home(one);
+}
 
 fenced_leases::fenced_leases(std::initializer_list<std::reference_wrapper<const lease>> leases)
     : leases_{leases} {
@@ -23,6 +25,7 @@ void fenced_leases::check() const {
   if (leases_.empty()) throw error{errc::misuse, "no lease to fence with: name at least one"};
   std::set<lock_key> keys;
   for (const lease& each : leases_) {
+    detail::lease_riding::require_home(each);
     if (!keys.insert(each.key()).second) {
       throw error{errc::misuse, "two of the leases to fence with are of one key: name it once"};
     }

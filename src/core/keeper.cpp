@@ -23,6 +23,7 @@ keeper::keeper(store& rows, lock_options options)
                }}} {}
 
 std::optional<keeper::visit> keeper::enter() {
+  home_.require();
   const std::scoped_lock lock{mutex_};
   if (closed_) return std::nullopt;
   ++visitors_;
@@ -30,7 +31,7 @@ std::optional<keeper::visit> keeper::enter() {
 }
 
 keeper::visit::~visit() {
-  if (visited_ == nullptr) return;
+  if (visited_ == nullptr || !visited_->home_.is_here()) return;
   const std::scoped_lock lock{visited_->mutex_};
   --visited_->visitors_;
   visited_->visitor_left_.notify_all();
@@ -83,16 +84,18 @@ release_result keeper::ask_release(const release_request& request) {
 }
 
 void keeper::released_by_commit(kept_lease& ended) noexcept {
-  if (book_.end(ended, lease_phase::released)) ended.is_unset = true;
+  if (home_.is_here() && book_.end(ended, lease_phase::released)) ended.is_unset = true;
 }
 
 void keeper::release_later(kept_lease& ended) noexcept {
+  if (!home_.is_here()) return;
   const auto here = enter();
   if (!here || !book_.end(ended, lease_phase::released)) return;
   renewer_->defer({{ended.to_release(false), now() + ended.ttl}}, renewer::tried::never);
 }
 
 release_result keeper::release(kept_lease& ended, bool failed) noexcept {
+  if (!home_.is_here()) return release_result::lost;
   if (ended.is_unset.exchange(false)) return release_result::released;
   const auto here = enter();
   if (!here) return release_result::lost;
@@ -113,6 +116,7 @@ release_result keeper::release(kept_lease& ended, bool failed) noexcept {
 }
 
 void keeper::close() noexcept {
+  if (!home_.is_here()) return;
   closing_.request_stop();
   {
     std::unique_lock lock{mutex_};

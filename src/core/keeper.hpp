@@ -14,6 +14,7 @@
 #include "core/messenger.hpp"
 #include "core/renewer.hpp"
 #include "core/waiting_room.hpp"
+#include "rowlock/home_process.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_table.hpp"
 
@@ -27,6 +28,8 @@ namespace rowlock::detail {
 ///
 /// The store is used by visitors, the renewer and the waiting room, and by nobody after `close`.
 ///
+/// In a child of fork() it does nothing, and must not be destroyed: it has none of its threads.
+///
 /// Thread-safety: all members may be called from any thread.
 class keeper {
  public:
@@ -39,7 +42,10 @@ class keeper {
   [[nodiscard]] time_source& time() const noexcept { return *options_.time; }
   [[nodiscard]] boot_clock::time_point now() const noexcept { return options_.time->now(); }
 
-  /// Leave to use the store; none once closed. `close` waits for its end.
+  [[nodiscard]] const home_process& home() const noexcept { return home_; }
+
+  /// Leave to use the store; none once closed. `close` waits for its end. Throws `error` (misuse)
+  /// in a child of fork().
   class visit;
   [[nodiscard]] std::optional<visit> enter();
 
@@ -72,6 +78,7 @@ class keeper {
   /// Lost if nothing was there to release.
   release_result ask_release(const release_request& request);
 
+  const home_process home_;
   store& rows_;
   const lock_options options_;  // constant after construction
   std::stop_source closing_;

@@ -43,17 +43,20 @@ std::stop_token lease::lost() const noexcept { return kept_->lost.get_token(); }
 boot_clock::time_point lease::valid_until() const noexcept { return kept_->valid_until; }
 
 bool lease::is_valid() const noexcept {
-  return kept_->phase == lease_phase::held && keeper_->now() < valid_until();
+  return kept_->phase == lease_phase::held && keeper_->now() < valid_until() &&
+         keeper_->home().is_here();
 }
 
 boot_clock::duration lease::remaining() const noexcept {
-  if (kept_->phase != lease_phase::held) return boot_clock::duration::zero();
+  if (!is_valid()) return boot_clock::duration::zero();
   return std::max(valid_until() - keeper_->now(), boot_clock::duration::zero());
 }
 
 release_result lease::release() noexcept {
   return kept_ ? keeper_->release(*kept_, false) : release_result::lost;
 }
+
+void detail::lease_riding::require_home(const lease& riding) { riding.keeper_->home().require(); }
 
 void detail::lease_riding::begin(const lease& riding) noexcept { riding.kept_->rides = true; }
 

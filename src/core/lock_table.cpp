@@ -66,7 +66,7 @@ lock_options checked(lock_options options) {
 }  // namespace
 
 lock_table::lock_table(store& rows, lock_options options)
-    : keeper_{std::make_shared<detail::keeper>(rows, checked(std::move(options)))} {}
+    : keeper_{new detail::keeper{rows, checked(std::move(options))}, detail::delete_at_home{}} {}
 
 lock_table::~lock_table() { keeper_->close(); }
 

@@ -31,10 +31,20 @@ std::string utc_now_text() {
 memory_store::memory_store(std::shared_ptr<time_source> time)
     : time_{std::move(time)}, announcements_{std::make_unique<detail::announcements>()} {}
 
-memory_store::~memory_store() = default;
-
 std::unique_ptr<subscription> memory_store::listen(release_listener& listener) {
   return announcements_->listen(listener);
+}
+
+memory_store::~memory_store() {
+  if (home_.is_here()) return;
+  // Another thread may have been in the middle of a change when the parent forked.
+  static_cast<void>(new std::map<lock_key, row>{std::move(rows_)});
+  static_cast<void>(announcements_.release());
+}
+
+std::unique_lock<std::mutex> memory_store::enter() {
+  home_.require();
+  return std::unique_lock{mutex_};
 }
 
 std::int64_t memory_store::now_us() const {
@@ -104,7 +114,7 @@ acquire_answer memory_store::acquire(const acquire_request& request) {
 
 std::vector<acquire_answer> memory_store::acquire(std::span<const acquire_request> requests) {
   for (const auto& request : requests) check(request);
-  const std::scoped_lock lock{mutex_};
+  const auto lock = enter();
   std::vector<acquire_answer> answers;
   answers.reserve(requests.size());
   for (const auto& request : requests) answers.push_back(acquire(request));
@@ -113,7 +123,7 @@ std::vector<acquire_answer> memory_store::acquire(std::span<const acquire_reques
 
 std::vector<renew_answer> memory_store::renew(std::span<const renew_request> requests) {
   for (const auto& request : requests) check(request);
-  const std::scoped_lock lock{mutex_};
+  const auto lock = enter();
   std::vector<renew_answer> answers;
   answers.reserve(requests.size());
   for (const auto& request : requests) {
@@ -140,7 +150,7 @@ std::vector<release_answer> memory_store::release(std::span<const release_reques
 
 std::vector<release_answer> memory_store::release(std::span<const release_request> requests,
                                                   std::vector<lock_key>& released) {
-  const std::scoped_lock lock{mutex_};
+  const auto lock = enter();
   std::vector<release_answer> answers;
   answers.reserve(requests.size());
   for (const auto& request : requests) {
@@ -174,7 +184,7 @@ row_state memory_store::state_of(const lock_key& key, const row& found) const {
 
 std::vector<std::optional<row_state>> memory_store::read(std::span<const lock_key> keys) {
   for (const auto& key : keys) check(key);
-  const std::scoped_lock lock{mutex_};
+  const auto lock = enter();
   std::vector<std::optional<row_state>> states;
   states.reserve(keys.size());
   for (const auto& key : keys) {
@@ -188,7 +198,7 @@ std::vector<std::optional<row_state>> memory_store::read(std::span<const lock_ke
 std::vector<std::optional<row_state>> memory_store::prepare(std::span<const lock_key> keys) {
   for (const auto& key : keys) check(key);
   {
-    const std::scoped_lock lock{mutex_};
+    const auto lock = enter();
     for (const auto& key : keys) {
       const auto [found, is_new] = rows_.try_emplace(key);
       row& prepared = found->second;
@@ -204,7 +214,7 @@ std::vector<std::optional<row_state>> memory_store::prepare(std::span<const lock
 }
 
 std::vector<row_state> memory_store::list() {
-  const std::scoped_lock lock{mutex_};
+  const auto lock = enter();
   std::vector<row_state> owned;
   for (const auto& [key, found] : rows_) {
     if (found.owner) owned.push_back(state_of(key, found));

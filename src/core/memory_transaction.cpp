@@ -7,7 +7,9 @@
 
 namespace rowlock {
 
-memory_transaction::~memory_transaction() { forget_locks(); }
+memory_transaction::~memory_transaction() {
+  if (store_.home_.is_here()) forget_locks();
+}
 
 void memory_transaction::require_open() const {
   if (!is_ended_) return;
@@ -19,7 +21,7 @@ void memory_transaction::commit() {
   require_open();
   is_ended_ = true;
   {
-    const std::scoped_lock lock{store_.mutex_};
+    const auto lock = store_.enter();
     for (auto& [key, row] : changed_) {
       row.is_committed = true;
       row.locked_by = this;
@@ -30,7 +32,7 @@ void memory_transaction::commit() {
 }
 
 void memory_transaction::forget_locks() {
-  const std::scoped_lock lock{store_.mutex_};
+  const auto lock = store_.enter();
   for (const auto& [key, row] : changed_) {
     const auto found = store_.rows_.find(key);
     if (found->second.is_committed) {
@@ -71,7 +73,7 @@ memory_store::row& memory_transaction::lock(const lock_key& key) {
 
 std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
   require_open();
-  const std::scoped_lock lock_store{store_.mutex_};
+  const auto lock_store = store_.enter();
   for (const auto& key : keys.in_order()) {
     if (auto refused = obstacle(key)) return refused;
   }
@@ -86,7 +88,7 @@ std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
 outcome<version> memory_transaction::read(const lock_key& key) {
   require_open();
   check(key);
-  const std::scoped_lock lock_store{store_.mutex_};
+  const auto lock_store = store_.enter();
   if (const auto changed = changed_.find(key); changed != changed_.end()) {
     return changed->second.version;
   }
@@ -106,7 +108,7 @@ outcome<version> memory_transaction::read(const lock_key& key) {
 commit_result memory_transaction::try_commit(const lock_key& key, version seen) {
   require_open();
   check(key);
-  const std::scoped_lock lock_store{store_.mutex_};
+  const auto lock_store = store_.enter();
   auto& rows = store_.rows_;
   const auto found = rows.find(key);
   if (found == rows.end() || !is_free_of_others(found->second)) {
@@ -120,7 +122,7 @@ commit_result memory_transaction::try_commit(const lock_key& key, version seen) 
 }
 
 detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases, fenced_rows then) {
-  const std::scoped_lock lock_store{store_.mutex_};
+  const auto lock_store = store_.enter();
   for (const lease& each : leases.all()) {
     const auto found = store_.rows_.find(each.key());
     if (found == store_.rows_.end()) return detail::fence_try::lost;
@@ -174,7 +176,7 @@ commit_result try_commit(memory_transaction& transaction, const lock_key& key, v
 }
 
 void memory_store::create_rows(const lock_keys& keys) {
-  const std::scoped_lock lock{mutex_};
+  const auto lock = enter();
   for (const auto& key : keys.in_order()) {
     const auto [created, is_new] = rows_.try_emplace(key);
     if (is_new) move_version(created->second);
@@ -182,7 +184,8 @@ void memory_store::create_rows(const lock_keys& keys) {
 }
 
 void memory_store::count_failures(const lock_keys& keys) {
-  const std::scoped_lock lock{mutex_};
+  if (!home_.is_here()) return;
+  const auto lock = enter();
   for (const auto& key : keys.in_order()) {
     const auto found = rows_.find(key);
     const bool is_free = found != rows_.end() && found->second.locked_by == nullptr;

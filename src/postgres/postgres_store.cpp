@@ -57,6 +57,7 @@ class postgres_store::impl {
   /// `work` on a connection; what it throws is told as an `error`.
   template <class Work>
   auto call(const Work& work) {
+    home_.require();
     auto connection = pool_.take();
     postgres::store_call asking{*connection, statements_};
     try {
@@ -97,9 +98,10 @@ class postgres_store::impl {
     schema_is_checked_ = true;
   }
 
+  detail::home_process home_;
   const table_name table_;
   const bool wake_up_;
-  const open make_;
+  const postgres::connector make_;
   sql::postgres_statements statements_;
   postgres::may_prepare may_prepare_{true};
   std::atomic<bool> schema_is_checked_{false};
@@ -112,24 +114,23 @@ postgres_store::postgres_store(std::string connection_string, postgres_options o
                               {.connect = options.connect_timeout,
                                .tcp_user = options.tcp_user_timeout,
                                .statement = options.statement_timeout}};
-  impl_ = std::make_unique<impl>(postgres::connector_to(to), std::move(options));
+  impl_.reset(new impl{postgres::connector_to(to), std::move(options)});
 }
 
 postgres_store::postgres_store(detail::make_connection make, postgres_options options) {
   const auto pin_isolation = sql::postgres_statements{options.table}.pin_isolation;
-  impl_ = std::make_unique<impl>(
-      [connect = postgres::connector_by(std::move(make)), pin_isolation] {
-        auto opened = connect();
-        try {
-          pqxx::nontransaction pinning{*opened};
-          postgres::execute(pinning, pin_isolation);
-        } catch (const pqxx::failure& thrown) {
-          postgres::throw_failed_connect(thrown.what(),
-                                         "PostgreSQL, as the factory connects to it,");
-        }
-        return opened;
-      },
-      std::move(options));
+  impl_.reset(new impl{[connect = postgres::connector_by(std::move(make)), pin_isolation] {
+                         auto opened = connect();
+                         try {
+                           pqxx::nontransaction pinning{*opened};
+                           postgres::execute(pinning, pin_isolation);
+                         } catch (const pqxx::failure& thrown) {
+                           postgres::throw_failed_connect(
+                               thrown.what(), "PostgreSQL, as the factory connects to it,");
+                         }
+                         return opened;
+                       },
+                       std::move(options)});
 }
 
 postgres_store::~postgres_store() = default;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <pqxx/pqxx>
 #include <system_error>
 #include <utility>
 
@@ -57,7 +58,7 @@ class channel {
 
 }  // namespace
 
-release_announcements::release_announcements(open make, const std::string& channel_sql,
+release_announcements::release_announcements(connector make, const std::string& channel_sql,
                                              release_listener& listener)
     : make_{std::move(make)},
       channel_sql_{channel_sql},

@@ -2,12 +2,10 @@
 #ifndef ROWLOCK_POSTGRES_RELEASE_ANNOUNCEMENTS_HPP
 #define ROWLOCK_POSTGRES_RELEASE_ANNOUNCEMENTS_HPP
 
-#include <functional>
-#include <memory>
-#include <pqxx/pqxx>
 #include <string>
 #include <thread>
 
+#include "postgres/connector.hpp"
 #include "rowlock/store.hpp"
 
 namespace rowlock::postgres {
@@ -15,10 +13,8 @@ namespace rowlock::postgres {
 /// A thread that listens, and connects again, after a pause, whenever the connection fails.
 class release_announcements final : public subscription {
  public:
-  using open = std::function<std::shared_ptr<pqxx::connection>()>;
-
   /// `channel_sql` answers the name of the channel.
-  release_announcements(open make, const std::string& channel_sql, release_listener& listener);
+  release_announcements(connector make, const std::string& channel_sql, release_listener& listener);
   release_announcements(const release_announcements&) = delete;
   release_announcements& operator=(const release_announcements&) = delete;
   /// Waits for an attempt to connect that is under way.
@@ -31,7 +27,7 @@ class release_announcements final : public subscription {
   /// Until there is something to be read from `socket`, or the time is over; false at the end.
   [[nodiscard]] bool wait(int socket, int milliseconds) const;
 
-  const open make_;
+  const connector make_;
   const std::string channel_sql_;
   release_listener& listener_;
   const int end_;  // an eventfd

@@ -97,10 +97,10 @@ std::vector<std::optional<row_state>> states_of(row_statements& rows,
 }  // namespace
 
 sqlite_store::sqlite_store(std::string path, sqlite_options options)
-    : impl_{std::make_unique<impl>(std::move(path), std::move(options))} {}
+    : impl_{new impl{std::move(path), std::move(options)}} {}
 
 sqlite_store::sqlite_store(connect factory, sqlite_options options)
-    : impl_{std::make_unique<impl>(std::move(factory), std::move(options))} {}
+    : impl_{new impl{std::move(factory), std::move(options)}} {}
 
 sqlite_store::~sqlite_store() = default;
 

@@ -3,6 +3,7 @@
 #include <future>
 
 #include "backends/postgres_table.hpp"
+#include "support/forked_child.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -110,6 +111,19 @@ TEST_F(PostgresConnection, IsSharedByMoreThreadsThanThereAre) {
   }
   for (auto& thread : threads) EXPECT_EQ(thread.get(), 50);
   EXPECT_LE(count_backends(), 2);
+}
+
+TEST_F(PostgresConnection, SurvivesAChildThatDestroysItsCopy) {
+  std::optional<postgres_store> rows;
+  rows.emplace(url_with("application_name=" + schema()),
+               postgres_options{.table = table(), .pool_size = 1});
+  (void)rows->list();
+  const auto backend = [this] { return server_.value<int>("select pid" + backends()); };
+  const auto before = backend();
+  const auto wrong = complaints_of_child([&](std::vector<std::string>&) { rows.reset(); });
+  EXPECT_TRUE(wrong.empty());
+  for (int i = 0; i < 10; ++i) (void)rows->list();
+  EXPECT_EQ(backend(), before);
 }
 
 TEST_F(PostgresConnection, WithoutItsPreparedStatementsGoesOnWithoutNames) {
