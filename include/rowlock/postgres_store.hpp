@@ -16,7 +16,9 @@ namespace rowlock {
 
 struct postgres_options {
   table_name table = {};
-  /// The most connections at once. Each call uses one, for one statement or two.
+  /// The most connections at once. Each call uses one, for one statement or two; none is held while
+  /// a lease is. Of two or more, the last is kept for renewals and releases, so that many who wait
+  /// for keys cannot make held ones run out.
   unsigned pool_size = 4;
   /// How long a call waits for a free connection before it throws `unavailable`.
   std::chrono::milliseconds pool_timeout{5000};

@@ -20,8 +20,8 @@ connection_pool::connection_pool(open make, unsigned size, std::chrono::millisec
   idle_.reserve(size_);  // so that giving back cannot fail
 }
 
-connection_pool::loan connection_pool::take() {
-  auto taken = take_idle_or_a_place();
+connection_pool::loan connection_pool::take(purpose used_for) {
+  auto taken = take_idle_or_a_place(used_for);
   if (taken == nullptr) {
     try {
       taken = make_();
@@ -33,11 +33,14 @@ connection_pool::loan connection_pool::take() {
   return {*this, std::move(taken)};
 }
 
-std::unique_ptr<postgres_connection> connection_pool::take_idle_or_a_place() {
+std::unique_ptr<postgres_connection> connection_pool::take_idle_or_a_place(purpose used_for) {
+  const bool may_take_the_last = used_for == purpose::keeping_leases || size_ == 1;
+  const unsigned limit = may_take_the_last ? size_ : size_ - 1;
   std::unique_lock lock{mutex_};
-  if (!freed_.wait_for(lock, timeout_, [this] { return lent_ < size_; })) {
+  if (!freed_.wait_for(lock, timeout_, [&] { return lent_ < limit; })) {
     throw error{errc::unavailable,
-                "all " + std::to_string(size_) + " connections are busy; raise pool_size"};
+                "all " + std::to_string(limit) + " connections are busy; raise pool_size" +
+                    (may_take_the_last ? "" : " (one more is kept for renewals and releases)")};
   }
   ++lent_;
   while (!idle_.empty()) {
@@ -54,7 +57,7 @@ void connection_pool::give_back(std::unique_ptr<postgres_connection> lent) noexc
     --lent_;
     if (lent != nullptr) idle_.push_back(std::move(lent));
   }
-  freed_.notify_one();
+  freed_.notify_all();  // who is woken may have to leave it to somebody else
 }
 
 }  // namespace rowlock::postgres

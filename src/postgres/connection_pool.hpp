@@ -16,9 +16,14 @@ namespace rowlock::postgres {
 /// Opens connections when they are needed, keeps them, and replaces those that the server closed
 /// meanwhile.
 ///
+/// Of two or more, the last one is kept for calls that keep leases alive or end them, so that calls
+/// for new ones, however many wait, cannot make held ones run out.
+///
 /// Thread-safety: all members may be called from any thread. It must outlive its loans.
 class connection_pool {
  public:
+  enum class purpose { anything, keeping_leases };
+
   using open = std::function<std::unique_ptr<postgres_connection>()>;
 
   /// A connection for one call. Goes back to the pool at the end, unless it is dropped.
@@ -43,10 +48,10 @@ class connection_pool {
   connection_pool(open make, unsigned size, std::chrono::milliseconds timeout);
 
   /// Throws `error` (unavailable) when none gets free in time, and what `make` throws.
-  loan take();
+  loan take(purpose used_for = purpose::anything);
 
  private:
-  std::unique_ptr<postgres_connection> take_idle_or_a_place();
+  std::unique_ptr<postgres_connection> take_idle_or_a_place(purpose used_for);
   void give_back(std::unique_ptr<postgres_connection> lent) noexcept;
 
   open make_;

@@ -44,6 +44,8 @@ bool needs_preparing(const std::optional<postgres::seen_row>& row) {
 
 class postgres_store::impl {
  public:
+  using purpose = postgres::connection_pool::purpose;
+
   impl(postgres::connector make, postgres_options options)
       : table_{std::move(options.table)},
         wake_up_{options.wake_up},
@@ -56,9 +58,9 @@ class postgres_store::impl {
 
   /// `work` on a connection; what it throws is told as an `error`.
   template <class Work>
-  auto call(const Work& work) {
+  auto call(const Work& work, purpose used_for = purpose::anything) {
     home_.require();
-    auto connection = pool_.take();
+    auto connection = pool_.take(used_for);
     postgres::store_call asking{*connection, statements_};
     try {
       check_schema(asking);
@@ -71,17 +73,20 @@ class postgres_store::impl {
 
   /// `work` for a few requests at a time; all answers.
   template <class Answer, class Request, class Work>
-  std::vector<Answer> call_in_batches(std::span<const Request> requests, const Work& work) {
+  std::vector<Answer> call_in_batches(std::span<const Request> requests, const Work& work,
+                                      purpose used_for = purpose::anything) {
     std::vector<Answer> answers;
     answers.reserve(requests.size());
     if (requests.empty()) return answers;
-    return call([&](postgres::store_call& asking) {
-      for (std::size_t at = 0; at < requests.size(); at += longest_batch) {
-        const auto batch = requests.subspan(at, std::min(longest_batch, requests.size() - at));
-        for (auto& answer : work(asking, batch)) answers.push_back(std::move(answer));
-      }
-      return std::move(answers);
-    });
+    return call(
+        [&](postgres::store_call& asking) {
+          for (std::size_t at = 0; at < requests.size(); at += longest_batch) {
+            const auto batch = requests.subspan(at, std::min(longest_batch, requests.size() - at));
+            for (auto& answer : work(asking, batch)) answers.push_back(std::move(answer));
+          }
+          return std::move(answers);
+        },
+        used_for);
   }
 
   [[nodiscard]] bool can_wake_up() const noexcept { return wake_up_; }
@@ -142,12 +147,14 @@ std::vector<acquire_answer> postgres_store::acquire(std::span<const acquire_requ
 
 std::vector<renew_answer> postgres_store::renew(std::span<const renew_request> requests) {
   for (const auto& request : requests) check(request);
-  return impl_->call_in_batches<renew_answer>(requests, postgres::renew);
+  return impl_->call_in_batches<renew_answer>(requests, postgres::renew,
+                                              impl::purpose::keeping_leases);
 }
 
 std::vector<release_answer> postgres_store::release(std::span<const release_request> requests) {
   for (const auto& request : requests) check(request);
-  return impl_->call_in_batches<release_answer>(requests, postgres::release);
+  return impl_->call_in_batches<release_answer>(requests, postgres::release,
+                                                impl::purpose::keeping_leases);
 }
 
 std::vector<std::optional<row_state>> postgres_store::read(std::span<const lock_key> keys) {

@@ -3,6 +3,7 @@
 #include <future>
 
 #include "backends/postgres_table.hpp"
+#include "rowlock/lock_table.hpp"
 #include "support/forked_child.hpp"
 
 namespace rowlock::tests {
@@ -92,6 +93,43 @@ TEST_F(PostgresConnection, ThatIsNotFreeInTimeIsUnavailableAndSaysWhichOptionToR
             "all 1 connections are busy; raise pool_size: it did not");
   rival.work.abort();
   EXPECT_EQ(waiting.get(), 0U);
+}
+
+TEST_F(PostgresConnection, OfSeveralIsKeptForRenewalsAndReleases) {
+  auto rows = open_named_store(3);
+  const auto granted = acquire(rows, key_);
+  const auto others = acquire(rows, other_key_);
+  open_work rival;
+  rival.work.exec("lock table " + name() + " in access exclusive mode");
+  const auto await_waiting = [&](int count) {
+    server_.await("select count(*) = " + std::to_string(count) + backends() +
+                  " and wait_event_type = 'Lock'");
+  };
+  std::vector<std::future<std::size_t>> looking;
+  for (int i = 0; i < 2; ++i) {
+    looking.push_back(std::async(std::launch::async, [&] { return rows.list().size(); }));
+  }
+  await_waiting(2);
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_NE(told.message().find("one more is kept for renewals"), std::string::npos);
+
+  auto renewing =
+      std::async(std::launch::async, [&] { return renew(rows, key_, *granted.version); });
+  await_waiting(3);
+  rival.work.abort();
+  EXPECT_EQ(renewing.get(), renew_answer::renewed);
+  for (auto& each : looking) EXPECT_EQ(each.get(), 2U);
+  EXPECT_EQ(release(rows, other_key_, *others.version), release_answer::released);
+}
+
+TEST_F(PostgresConnection, OfAPoolOfOneIsEnoughForALockInsideAnother) {
+  auto rows = open_named_store(1);
+  lock_table locks{rows};
+  const auto inner =
+      locks.with_lock(key_, [&] { return locks.with_lock(other_key_, [] {}).acquired(); });
+  ASSERT_TRUE(inner.acquired());
+  EXPECT_TRUE(*inner);
 }
 
 TEST_F(PostgresConnection, IsSharedByMoreThreadsThanThereAre) {
