@@ -24,9 +24,7 @@ write_turn::write_turn(const SQLite::Database& database, patience::clock::time_p
   if (file.empty()) return;
   queue_.emplace(file);
   ticket_ = take_ticket();
-  if (becomes_first(end)) return;
-  leave(ticket_);
-  queue_.reset();
+  wait_to_be_first(end);
 }
 
 write_turn::~write_turn() {
@@ -50,12 +48,12 @@ turnstile_file::ticket write_turn::take_ticket() {
   }
 }
 
-bool write_turn::becomes_first(patience::clock::time_point end) {
+void write_turn::wait_to_be_first(patience::clock::time_point end) {
   for (;;) {
     const auto calls = queue_->calls_of(ticket_);
-    if (!queue_->is_anybody_before(ticket_)) return true;
+    if (!queue_->is_anybody_before(ticket_)) return;
     const auto left = end - patience::clock::now();
-    if (left <= patience::clock::duration::zero()) return false;
+    if (left <= patience::clock::duration::zero()) return;
     queue_->wait_for_call(ticket_, calls, std::min<std::chrono::nanoseconds>(left, look_again));
   }
 }

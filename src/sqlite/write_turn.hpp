@@ -15,9 +15,9 @@ class Database;
 namespace rowlock::detail {
 
 /// A place in the queue of the database's writers, from the constructor on, which waits until it is
-/// the first, to the destructor, which calls the next. First come, first served, among all
-/// processes. It only makes an order: who may write is decided by SQLite. So whoever has waited
-/// until `end` in vain leaves the queue and may try all the same.
+/// the first, at most until `end`, to the destructor, which calls the next. First come, first
+/// served, among all processes. It only makes an order: who may write is decided by SQLite. So
+/// whoever has waited until `end` in vain may try all the same.
 ///
 /// Without a queue where nobody else can have the database: in memory, or temporary.
 ///
@@ -32,8 +32,7 @@ class write_turn {
 
  private:
   [[nodiscard]] turnstile_file::ticket take_ticket();
-  /// False when the time is over first.
-  bool becomes_first(patience::clock::time_point end);
+  void wait_to_be_first(patience::clock::time_point end);
   /// Gives a ticket back and calls whoever comes after it.
   void leave(turnstile_file::ticket left) noexcept;
 
