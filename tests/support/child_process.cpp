@@ -185,6 +185,8 @@ void child_process::send_signal(int number) const {
   if (!status_) or_throw(kill(pid_, number), "kill");
 }
 
+bool child_process::has_ended() const { return status_ || is_ready(process_, clock::now()); }
+
 int child_process::wait(std::chrono::milliseconds within) {
   if (!status_) {
     if (!is_ready(process_, clock::now() + within)) {

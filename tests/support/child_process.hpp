@@ -39,6 +39,7 @@ class child_process {
   void write_line(const std::string& line);
   void close_input();
   void send_signal(int number) const;
+  [[nodiscard]] bool has_ended() const;
 
   /// Its exit code, or 128 + n when signal n ended it, as a shell says it. Throws when it does not
   /// end in time.

@@ -8,8 +8,8 @@
 
 namespace rowlock::tests {
 
-temp_folder::temp_folder() {
-  std::string name = std::filesystem::temp_directory_path() / "rowlock_test_XXXXXX";
+temp_folder::temp_folder(const std::filesystem::path& parent) {
+  std::string name = parent / "rowlock_test_XXXXXX";
   if (mkdtemp(name.data()) == nullptr) {
     throw std::system_error{errno, std::generic_category(), "mkdtemp"};
   }

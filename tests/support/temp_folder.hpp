@@ -8,7 +8,8 @@ namespace rowlock::tests {
 
 class temp_folder {
  public:
-  temp_folder();
+  explicit temp_folder(
+      const std::filesystem::path& parent = std::filesystem::temp_directory_path());
   temp_folder(const temp_folder&) = delete;
   temp_folder& operator=(const temp_folder&) = delete;
   ~temp_folder();

@@ -1,0 +1,83 @@
+// The application that the locks protect: a connection to it, and what it writes.
+#ifndef ROWLOCK_TESTS_FAULTS_BOOKS_HPP
+#define ROWLOCK_TESTS_FAULTS_BOOKS_HPP
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/database_url.hpp"
+#include "faults/history.hpp"
+#include "rowlock/fence.hpp"
+#include "rowlock/lock_key.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/retry_policy.hpp"
+
+namespace rowlock::tests {
+
+/// Who can be asked in SQL: a transaction, or a connection outside any.
+class sql_line {
+ public:
+  sql_line() = default;
+  sql_line(const sql_line&) = delete;
+  sql_line& operator=(const sql_line&) = delete;
+  virtual ~sql_line() = default;
+
+  virtual void execute(const std::string& sql) = 0;
+  /// Of the first row.
+  virtual std::int64_t number(const std::string& sql) = 0;
+  using row = std::vector<std::optional<std::int64_t>>;
+  virtual std::vector<row> rows(const std::string& sql) = 0;
+};
+
+/// Transactions on one connection.
+class books {
+ public:
+  using task = std::function<void(sql_line&)>;
+
+  books() = default;
+  books(const books&) = delete;
+  books& operator=(const books&) = delete;
+  virtual ~books() = default;
+
+  virtual sql_line& outside() = 0;
+  virtual void run_fenced(const lease& held, const task& work,
+                          const fenced_run_options& options) = 0;
+  /// What nobody should do.
+  virtual void run_unfenced(const task& work) = 0;
+  virtual outcome<void> with_row_lock(const lock_key& key, const retry_policy& wait,
+                                      const task& work) = 0;
+
+  /// Whether somebody else can write while one of our transactions is open.
+  [[nodiscard]] virtual bool has_transactions_side_by_side() const noexcept = 0;
+};
+
+std::unique_ptr<books> open_books(const database_url& url);
+std::unique_ptr<books> open_sqlite_books(const std::string& path);
+std::unique_ptr<books> open_postgres_books(const std::string& url);
+
+/// Half of the keys protect a counter (workload 1), half of them rows that are only added
+/// (workload 2).
+inline constexpr int keys = 16;
+lock_key lock_key_of(int key);
+
+void create_books(books& opened);
+/// As before the first entry.
+void clear_books(books& opened);
+history read_books(books& opened);
+
+/// What whoever acquired the key with `granted` has to know of it before he writes.
+entry begin_entry(sql_line& line, int key, version granted);
+void write_entry(sql_line& line, const entry& written);
+
+/// The version that the lock table shows.
+version version_of(sql_line& line, int key);
+/// Whether somebody with a greater version has committed.
+bool has_successor(sql_line& line, const entry& begun);
+
+}  // namespace rowlock::tests
+
+#endif

@@ -1,0 +1,64 @@
+// Writes books once for all databases.
+#ifndef ROWLOCK_TESTS_FAULTS_BOOKS_ON_HPP
+#define ROWLOCK_TESTS_FAULTS_BOOKS_ON_HPP
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "faults/books.hpp"
+#include "rowlock/with_row_lock.hpp"
+
+namespace rowlock::tests {
+
+/// `Database` has the types `transaction` and `connection`, `line_in`, which is a `sql_line` made
+/// of a transaction, and `line_outside`, made of a connection.
+template <class Database>
+class books_on final : public books {
+ public:
+  using transaction = typename Database::transaction;
+  using connection = typename Database::connection;
+
+  explicit books_on(std::unique_ptr<connection> opened)
+      : connection_{std::move(opened)}, outside_{*connection_} {}
+
+  sql_line& outside() override { return outside_; }
+
+  void run_fenced(const lease& held, const task& work, const fenced_run_options& options) override {
+    rowlock::run_fenced<transaction>(*connection_, held, in(work), options);
+  }
+
+  void run_unfenced(const task& work) override {
+    std::optional<transaction> begun;
+    if (row_transaction<transaction>::begin(begun, *connection_)) {
+      throw std::runtime_error{"the database was busy"};
+    }
+    in(work)(*begun);
+    row_transaction<transaction>::commit(*begun);
+  }
+
+  outcome<void> with_row_lock(const lock_key& key, const retry_policy& wait,
+                              const task& work) override {
+    return rowlock::with_row_lock<transaction>(*connection_, key, wait, in(work));
+  }
+
+  [[nodiscard]] bool has_transactions_side_by_side() const noexcept override {
+    return Database::has_transactions_side_by_side;
+  }
+
+ private:
+  static auto in(const task& work) {
+    return [&work](transaction& used) {
+      typename Database::line_in line{used};
+      work(line);
+    };
+  }
+
+  std::unique_ptr<connection> connection_;
+  typename Database::line_outside outside_;
+};
+
+}  // namespace rowlock::tests
+
+#endif

@@ -1,0 +1,158 @@
+// A run: workers, faults, and what is found afterwards.
+#include "faults/fault_run.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "faults/books.hpp"
+#include "rowlock/lock_table.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t workers = 6;
+constexpr auto longest_run = 10min;
+/// How soon everything must be as before once nothing goes wrong any more.
+constexpr auto recovery = 2s;
+
+std::vector<std::string> urls_on(const proving_ground& ground) {
+  std::vector<std::string> urls;
+  for (std::size_t slot = 0; slot < workers; ++slot) urls.push_back(ground.url_of(slot));
+  return urls;
+}
+
+}  // namespace
+
+std::vector<run_size> sizes_from_environment() {
+  const run_size whole;
+  const char* told = std::getenv("ROWLOCK_FAULTS");  // NOLINT(concurrency-mt-unsafe)
+  const auto wanted = told == nullptr ? whole.acquisitions : std::stoull(told);
+  if (wanted == 0) throw std::invalid_argument{"ROWLOCK_FAULTS is to be above zero"};
+  const auto parts = (wanted + whole.acquisitions - 1) / whole.acquisitions;
+  const auto of_each = (wanted + parts - 1) / parts;
+  const auto in_proportion = [&](std::uint64_t of_whole) {
+    return std::max<std::uint64_t>(of_whole * of_each / whole.acquisitions, 1);
+  };
+  return std::vector<run_size>(parts, {.acquisitions = of_each,
+                                       .kills = static_cast<unsigned>(in_proportion(whole.kills)),
+                                       .late_tries = in_proportion(whole.late_tries)});
+}
+
+fault_run::fault_run(proving_ground& ground, const run_size& size, fencing fences)
+    : ground_{ground},
+      size_{size},
+      connections_before_{ground.connections()},
+      sheet_{score_sheet::create(folder_.path() / "sheet")},
+      chaos_{seed_},
+      crew_{urls_on(ground), folder_.path() / "sheet", fences, seed_} {
+  chaos_.add_paced("kills", size.kills, [this] { crew_.replace(draw_victim("killed")); });
+  chaos_.add_paced("stops", size.kills, [this] { freeze_somebody(); });
+  ground.add_faults(chaos_, std::max(size.kills / 40, 1U));
+}
+
+void fault_run::make_things_go_wrong() {
+  const auto end = boot_clock::now() + longest_run;
+  while (progress() < 1 || !chaos_.has_struck_enough()) {
+    if (boot_clock::now() > end) throw std::runtime_error{"too slow: " + totals()};
+    crew_.check();
+    chaos_.tick(progress());
+    std::this_thread::sleep_for(10ms);
+  }
+}
+
+double fault_run::progress() {
+  const auto of = [](std::uint64_t done, std::uint64_t wanted) {
+    return static_cast<double>(done) / static_cast<double>(wanted);
+  };
+  return std::min(of(sheet_.acquisitions(), size_.acquisitions),
+                  of(sheet_.score().late_tries, size_.late_tries));
+}
+
+void fault_run::freeze_somebody() {
+  const auto slot = draw_victim("stopped");
+  crew_.freeze(slot);
+  const auto longer_than_the_lease = ttl + std::chrono::milliseconds{chaos_.draw(500)};
+  chaos_.later(longer_than_the_lease, [this, slot] { crew_.thaw(slot); });
+}
+
+std::size_t fault_run::draw_victim(const std::string& verb) {
+  const auto wanted = static_cast<phase>(chaos_.draw(3));
+  const auto until = boot_clock::now() + 20ms;
+  std::size_t slot = 0;
+  do {
+    slot = static_cast<std::size_t>(chaos_.draw(static_cast<int>(crew_.size())));
+    if (sheet_.is_in(slot, wanted)) break;
+    std::this_thread::sleep_for(100us);
+  } while (boot_clock::now() < until);
+  if (sheet_.is_in(slot, phase::holding)) ++victims_[verb + " holding a lease"];
+  if (sheet_.is_in(slot, phase::fenced)) ++victims_[verb + " in a fenced transaction"];
+  return slot;
+}
+
+std::vector<std::string> fault_run::keys_left_taken() {
+  chaos_.heal();
+  sheet_.stop();
+  crew_.kill_half();
+  const auto end = boot_clock::now() + ttl + recovery;
+
+  const auto rows = open_store(ground_.url());
+  lock_table locks{*rows, {.ttl = ttl, .margin = margin}};
+  std::set<int> taken;
+  for (int key = 0; key < keys; ++key) taken.insert(key);
+  while (!taken.empty() && boot_clock::now() < end) {
+    std::erase_if(taken, [&](int key) { return locks.try_acquire(lock_key_of(key)).acquired(); });
+    std::this_thread::sleep_for(5ms);
+  }
+  crew_.await_half();
+
+  std::vector<std::string> left;
+  for (const int key : taken) left.push_back("key " + std::to_string(key) + " is still taken");
+  return left;
+}
+
+std::vector<std::string> fault_run::connections_left() const {
+  const auto end = boot_clock::now() + recovery;
+  auto now = ground_.connections();
+  while (now > connections_before_ && boot_clock::now() < end) {
+    std::this_thread::sleep_for(10ms);
+    now = ground_.connections();
+  }
+  if (now <= connections_before_) return {};
+  return {std::to_string(now) + " connections, " + std::to_string(connections_before_) +
+          " before the run"};
+}
+
+history fault_run::what_happened() const {
+  auto seen = read_books(*open_books(ground_.url()));
+  seen.beliefs = sheet_.beliefs();
+  return seen;
+}
+
+std::string fault_run::totals() {
+  std::ostringstream text;
+  const auto& counts = sheet_.score();
+  text << ground_.name() << ": " << sheet_.acquisitions() << " acquisitions (" << counts.leases
+       << " leases, " << counts.row_locks << " row locks), " << counts.refusals << " refused, "
+       << counts.commits << " commits, " << counts.unknown_outcomes << " unknown outcomes, "
+       << counts.faults << " faults told\n  former holders: " << counts.late_tries
+       << " tries to commit, " << counts.late_refusals << " refused by the fence, "
+       << counts.late_commits << " committed; " << counts.surprised
+       << " more refused that did not know\n  ";
+  auto struck = chaos_.tally();
+  struck.insert(victims_.begin(), victims_.end());
+  const char* separator = "";
+  for (const auto& [name, count] : struck) {
+    text << separator << count << ' ' << name;
+    separator = ", ";
+  }
+  return text.str();
+}
+
+}  // namespace rowlock::tests

@@ -1,0 +1,34 @@
+// A SQLite file. Nothing can happen to it but what happens to its users.
+#include <filesystem>
+
+#include "faults/proving_ground.hpp"
+#include "rowlock/sqlite_migrate.hpp"
+#include "support/temp_folder.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+class sqlite_ground final : public proving_ground {
+ public:
+  sqlite_ground() { migrate_sqlite(path_); }
+
+  [[nodiscard]] std::string name() const override { return "SQLite"; }
+  [[nodiscard]] std::string url() const override { return "sqlite://" + path_; }
+  [[nodiscard]] std::string url_of(std::size_t /*slot*/) const override { return url(); }
+  void add_faults(chaos& /*all*/, unsigned /*crashes*/) override {}
+  [[nodiscard]] std::size_t connections() const override { return 0; }
+
+ private:
+  // Nothing here crashes the machine, so a disk would only make it slow.
+  temp_folder folder_{std::filesystem::is_directory("/dev/shm")
+                          ? "/dev/shm"
+                          : std::filesystem::temp_directory_path()};
+  std::string path_ = folder_.path() / "faults.db";
+};
+
+}  // namespace
+
+std::unique_ptr<proving_ground> make_sqlite_ground() { return std::make_unique<sqlite_ground>(); }
+
+}  // namespace rowlock::tests

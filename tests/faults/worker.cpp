@@ -1,0 +1,206 @@
+// One thread of a worker: takes keys in every way, works under them, and reports.
+#include "faults/worker.hpp"
+
+#include <exception>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+retry_policy short_wait() {
+  auto wait = wait_for(100ms);
+  wait.first_pause = 2ms;
+  wait.longest_pause = 20ms;
+  return wait;
+}
+
+bool is_in_doubt(const std::exception& thrown) {
+  const auto* const told = dynamic_cast<const error*>(&thrown);
+  return told != nullptr && told->kind() == errc::outcome_unknown;
+}
+
+/// Tells a phase for as long as it lives.
+class in_phase {
+ public:
+  in_phase(std::atomic<phase>& place, phase here) : place_{place}, before_{place.exchange(here)} {}
+  in_phase(const in_phase&) = delete;
+  in_phase& operator=(const in_phase&) = delete;
+  ~in_phase() { place_ = before_; }
+
+ private:
+  std::atomic<phase>& place_;
+  phase before_;
+};
+
+}  // namespace
+
+worker::worker(database_url url, score_sheet& sheet, place where, fencing fences, unsigned seed)
+    : url_{std::move(url)}, sheet_{sheet}, where_{where}, fences_{fences}, random_{seed} {
+  now() = phase::idle;  // of one who was killed here, something else may be left
+}
+
+void worker::work(lock_table& locks) {
+  take_turns([&](int key) {
+    if (draw(3) == 0) {
+      work_under_row_lock(key);
+    } else {
+      work_under_lease(locks, key);
+    }
+  });
+}
+
+void worker::work_late(lock_table& locks) {
+  take_turns([&](int key) { be_late(locks, key); });
+}
+
+template <class Turn>
+void worker::take_turns(const Turn& turn) {
+  while (!sheet_.is_stopped()) {
+    try {
+      turn(draw(keys));
+    } catch (const std::exception& thrown) {
+      ++(is_in_doubt(thrown) ? sheet_.score().unknown_outcomes : sheet_.score().faults);
+      books_.reset();
+      std::this_thread::sleep_for(20ms);
+    }
+  }
+}
+
+void worker::work_under_lease(lock_table& locks, int key) {
+  auto granted = locks.try_acquire(lock_key_of(key), {.wait = short_wait()});
+  if (!granted.acquired()) {
+    ++sheet_.score().refusals;
+    return;
+  }
+  lease held = *std::move(granted);
+  ++sheet_.score().leases;
+  const in_phase here{now(), phase::holding};
+  const auto is_valid = [&] { return held.is_valid(); };
+  auto belief = sheet_.begin_belief(key, held.token(), possession_kind::lease);
+
+  const auto begun = begin_entry(connection().outside(), key, held.token());
+  toil(belief, is_valid);
+  const auto options = any_options();
+  try {
+    commit(
+        held,
+        [&](sql_line& line) {
+          std::optional<in_phase> fenced;
+          if (options.fence_first) fenced.emplace(now(), phase::fenced);
+          write_entry(line, begun);
+          toil(belief, is_valid);
+        },
+        options);
+  } catch (const lease_lost&) {
+    ++sheet_.score().surprised;
+    return;
+  }
+  if (!options.release && draw(2) == 0) held.release();
+}
+
+void worker::work_under_row_lock(int key) {
+  const auto done = connection().with_row_lock(lock_key_of(key), short_wait(), [&](sql_line& line) {
+    ++sheet_.score().row_locks;
+    const in_phase here{now(), phase::fenced};
+    const auto granted = version_of(line, key);
+    auto belief = sheet_.begin_belief(key, granted, possession_kind::row_lock);
+    const auto begun = begin_entry(line, key, granted);
+    toil(belief, [] { return true; });
+    write_entry(line, begun);
+  });
+  ++(done.acquired() ? sheet_.score().commits : sheet_.score().refusals);
+}
+
+void worker::be_late(lock_table& locks, int key) {
+  auto granted = locks.try_acquire(lock_key_of(key), {.wait = short_wait()});
+  if (!granted.acquired()) {
+    ++sheet_.score().refusals;
+    return;
+  }
+  lease held = *std::move(granted);
+  ++sheet_.score().leases;
+  const in_phase here{now(), phase::holding};
+  auto belief = sheet_.begin_belief(key, held.token(), possession_kind::lease);
+  const auto begun = begin_entry(connection().outside(), key, held.token());
+  toil(belief, [&] { return held.is_valid(); });
+
+  // Some have written already when they get late, and only the fence comes after.
+  const bool is_late_inside = connection().has_transactions_side_by_side() && draw(2) == 0;
+  const auto awaited = draw(2) == 0 ? takeover::granted : takeover::committed;
+  bool is_late = !is_late_inside && await_takeover(connection().outside(), begun, awaited);
+  auto options = any_options();
+  if (is_late_inside) options.fence_first = false;
+  if (is_late) ++sheet_.score().late_tries;
+  try {
+    commit(
+        held,
+        [&](sql_line& line) {
+          write_entry(line, begun);
+          if (!is_late_inside || is_late) return;
+          // Who comes after us cannot commit while we have the counter.
+          is_late = await_takeover(line, begun, begun.counted ? takeover::granted : awaited);
+          if (is_late) ++sheet_.score().late_tries;
+        },
+        options);
+    if (is_late) ++sheet_.score().late_commits;
+  } catch (const lease_lost&) {
+    ++(is_late ? sheet_.score().late_refusals : sheet_.score().surprised);
+  }
+}
+
+bool worker::await_takeover(sql_line& line, const entry& begun, takeover awaited) {
+  const auto end = boot_clock::now() + 1s;
+  while (boot_clock::now() < end && !sheet_.is_stopped()) {
+    if (version_of(line, begun.key) != begun.version) {
+      if (awaited == takeover::granted || has_successor(line, begun)) return true;
+    }
+    std::this_thread::sleep_for(5ms);
+  }
+  return false;
+}
+
+void worker::commit(const lease& held, const books::task& work, const fenced_run_options& options) {
+  if (fences_ == fencing::on) {
+    connection().run_fenced(held, work, options);
+  } else {
+    connection().run_unfenced(work);
+  }
+  ++sheet_.score().commits;
+}
+
+fenced_run_options worker::any_options() {
+  fenced_run_options options;
+  options.fence.kind = draw(2) == 0 ? fence_kind::write : fence_kind::share;
+  options.fence_first = draw(2) == 0;
+  options.release = draw(2) == 0;
+  if (options.release) options.fence_first = false;
+  return options;
+}
+
+template <class IsValid>
+void worker::toil(score_sheet::belief& belief, const IsValid& is_valid) {
+  for (int left = draw(4); left >= 0; --left) {
+    // The clock first: it was valid then if it still is.
+    const auto before = boot_clock::now();
+    if (is_valid()) belief.believe(before);
+    if (left > 0) std::this_thread::sleep_for(1ms);
+  }
+}
+
+int worker::draw(int below) { return std::uniform_int_distribution{0, below - 1}(random_); }
+
+books& worker::connection() {
+  if (!books_) books_ = open_books(url_);
+  return *books_;
+}
+
+std::atomic<phase>& worker::now() { return sheet_.phase_of(where_.slot, where_.thread); }
+
+}  // namespace rowlock::tests
