@@ -82,11 +82,10 @@ void worker::work_under_lease(lock_table& locks, int key) {
   lease held = *std::move(granted);
   ++sheet_.score().leases;
   const in_phase here{now(), phase::holding};
-  const auto is_valid = [&] { return held.is_valid(); };
-  auto belief = sheet_.begin_belief(key, held.token(), possession_kind::lease);
+  belief_in_lease belief{sheet_, key, held};
 
   const auto begun = begin_entry(connection().outside(), key, held.token());
-  toil(belief, is_valid);
+  toil(belief, true);
   const auto options = any_options();
   try {
     commit(
@@ -95,10 +94,11 @@ void worker::work_under_lease(lock_table& locks, int key) {
           std::optional<in_phase> fenced;
           if (options.fence_first) fenced.emplace(now(), phase::fenced);
           write_entry(line, begun);
-          toil(belief, is_valid);
+          toil(belief);
         },
         options);
   } catch (const lease_lost&) {
+    belief.look();
     ++sheet_.score().surprised;
     return;
   }
@@ -110,9 +110,9 @@ void worker::work_under_row_lock(int key) {
     ++sheet_.score().row_locks;
     const in_phase here{now(), phase::fenced};
     const auto granted = version_of(line, key);
-    auto belief = sheet_.begin_belief(key, granted, possession_kind::row_lock);
+    belief_in_row_lock belief{sheet_, key, granted};
     const auto begun = begin_entry(line, key, granted);
-    toil(belief, [] { return true; });
+    toil(belief);
     write_entry(line, begun);
   });
   ++(done.acquired() ? sheet_.score().commits : sheet_.score().refusals);
@@ -127,14 +127,14 @@ void worker::be_late(lock_table& locks, int key) {
   lease held = *std::move(granted);
   ++sheet_.score().leases;
   const in_phase here{now(), phase::holding};
-  auto belief = sheet_.begin_belief(key, held.token(), possession_kind::lease);
+  belief_in_lease belief{sheet_, key, held};
   const auto begun = begin_entry(connection().outside(), key, held.token());
-  toil(belief, [&] { return held.is_valid(); });
+  toil(belief);
 
   // Some have written already when they get late, and only the fence comes after.
   const bool is_late_inside = connection().has_transactions_side_by_side() && draw(2) == 0;
   const auto awaited = draw(2) == 0 ? takeover::granted : takeover::committed;
-  bool is_late = !is_late_inside && await_takeover(connection().outside(), begun, awaited);
+  bool is_late = !is_late_inside && await_takeover(connection().outside(), begun, awaited, belief);
   auto options = any_options();
   if (is_late_inside) options.fence_first = false;
   if (is_late) ++sheet_.score().late_tries;
@@ -145,7 +145,8 @@ void worker::be_late(lock_table& locks, int key) {
           write_entry(line, begun);
           if (!is_late_inside || is_late) return;
           // Who comes after us cannot commit while we have the counter.
-          is_late = await_takeover(line, begun, begun.counted ? takeover::granted : awaited);
+          is_late =
+              await_takeover(line, begun, begun.counted ? takeover::granted : awaited, belief);
           if (is_late) ++sheet_.score().late_tries;
         },
         options);
@@ -155,10 +156,13 @@ void worker::be_late(lock_table& locks, int key) {
   }
 }
 
-bool worker::await_takeover(sql_line& line, const entry& begun, takeover awaited) {
+bool worker::await_takeover(sql_line& line, const entry& begun, takeover awaited,
+                            belief_in_lease& belief) {
   const auto end = boot_clock::now() + 1s;
   while (boot_clock::now() < end && !sheet_.is_stopped()) {
+    belief.look();
     if (version_of(line, begun.key) != begun.version) {
+      belief.look();
       if (awaited == takeover::granted || has_successor(line, begun)) return true;
     }
     std::this_thread::sleep_for(5ms);
@@ -184,14 +188,11 @@ fenced_run_options worker::any_options() {
   return options;
 }
 
-template <class IsValid>
-void worker::toil(score_sheet::belief& belief, const IsValid& is_valid) {
-  for (int left = draw(4); left >= 0; --left) {
-    // The clock first: it was valid then if it still is.
-    const auto before = boot_clock::now();
-    if (is_valid()) belief.believe(before);
-    if (left > 0) std::this_thread::sleep_for(1ms);
-  }
+template <class Belief>
+void worker::toil(Belief& belief, bool may_be_long) {
+  const bool is_long = may_be_long && draw(50) == 0;
+  const auto end = boot_clock::now() + (is_long ? ttl * 3 / 2 : std::chrono::milliseconds{draw(4)});
+  for (belief.look(); boot_clock::now() < end; belief.look()) std::this_thread::sleep_for(1ms);
 }
 
 int worker::draw(int below) { return std::uniform_int_distribution{0, below - 1}(random_); }

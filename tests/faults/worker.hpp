@@ -39,6 +39,33 @@ class worker {
   void work_late(lock_table& locks);
 
  private:
+  /// Tells what a lease says of itself.
+  class belief_in_lease {
+   public:
+    belief_in_lease(score_sheet& sheet, int key, const lease& held)
+        : held_{held}, told_{sheet.begin_belief(key, held.token(), possession_kind::lease)} {}
+    void look() noexcept {
+      // The clock first: it was valid then if it still is.
+      const auto before = boot_clock::now();
+      if (held_.is_valid()) told_.believe(before);
+    }
+
+   private:
+    const lease& held_;
+    score_sheet::belief told_;
+  };
+
+  /// A transaction has its row as long as it lasts.
+  class belief_in_row_lock {
+   public:
+    belief_in_row_lock(score_sheet& sheet, int key, version granted)
+        : told_{sheet.begin_belief(key, granted, possession_kind::row_lock)} {}
+    void look() noexcept { told_.believe(boot_clock::now()); }
+
+   private:
+    score_sheet::belief told_;
+  };
+
   template <class Turn>
   void take_turns(const Turn& turn);
   void work_under_lease(lock_table& locks, int key);
@@ -48,14 +75,16 @@ class worker {
   enum class takeover { granted, committed };
 
   /// Returns when the key has been granted to somebody else, and that one has committed if that is
-  /// to be awaited, or when it takes too long: whether it has.
-  bool await_takeover(sql_line& line, const entry& begun, takeover awaited);
+  /// to be awaited, or when it takes too long: whether it has. Looks at its own lease all the time.
+  bool await_takeover(sql_line& line, const entry& begun, takeover awaited,
+                      belief_in_lease& belief);
   void commit(const lease& held, const books::task& work, const fenced_run_options& options);
   /// Some of the ways to fence.
   fenced_run_options any_options();
-  /// Works for some milliseconds, telling `belief` as long as `is_valid()`.
-  template <class IsValid>
-  void toil(score_sheet::belief& belief, const IsValid& is_valid);
+  /// Works for some milliseconds; at times, and where that hurts nobody, for longer than a lease
+  /// lasts without being renewed.
+  template <class Belief>
+  void toil(Belief& belief, bool may_be_long = false);
 
   int draw(int below);
   books& connection();
