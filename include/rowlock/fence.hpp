@@ -95,6 +95,9 @@ bool prove_patiently(const std::function<fence_try()>& try_once);
 /// Tells the leases that the transaction which unset their rows has committed.
 void released_by_commit(const fenced_leases& leases) noexcept;
 
+/// Ends those that a transaction was to unset, of whose commit nobody knows.
+void released_in_doubt(const fenced_leases& leases) noexcept;
+
 /// Throws `lease_lost` unless all are valid by their own deadlines.
 void check_valid(const fenced_leases& leases);
 
@@ -134,21 +137,26 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
   std::string name;
   const auto fence = [&] { name = prove(*transaction, leases, options, table); };
   if (fence_first) fence();
-  auto done = run_and_commit(
-      *transaction, work,
-      [&]() -> std::optional<refusal> {
-        if (!fence_first) fence();
-        return {};
-      },
-      [&] {
-        try {
-          row_transaction<Transaction>::commit(*transaction);
-        } catch (const error& fault) {
-          ask_in_doubt(fault, name, options);
-        }
-      });
-  if (options.release) released_by_commit(leases);
-  return done;
+  try {
+    auto done = run_and_commit(
+        *transaction, work,
+        [&]() -> std::optional<refusal> {
+          if (!fence_first) fence();
+          return {};
+        },
+        [&] {
+          try {
+            row_transaction<Transaction>::commit(*transaction);
+          } catch (const error& fault) {
+            ask_in_doubt(fault, name, options);
+          }
+        });
+    if (options.release) released_by_commit(leases);
+    return done;
+  } catch (const error& thrown) {
+    if (thrown.kind() == errc::outcome_unknown) released_in_doubt(leases);
+    throw;
+  }
 }
 
 }  // namespace detail
@@ -165,8 +173,10 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
 /// Throws `lease_lost`; `error` (outcome_unknown) when the answer to the commit got lost; and
 /// whatever `work` throws. With `options.in_doubt` a commit whose answer got lost counts when it
 /// turns out to have happened, and is `error` (unavailable) when it turns out not to: then `work`
-/// may be run again on a new connection while the leases are valid. Round trips: begin, the work's,
-/// one, commit.
+/// may be run again on a new connection while the leases are valid. Where the commit was to unset
+/// the rows, an outcome that stays unknown ends the leases either way: somebody else may have the
+/// keys by now; rows still ours are unset in the background. Round trips: begin, the work's, one,
+/// commit.
 template <class Transaction, class Connection, class Work>
 auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work,
                 const fenced_run_options& options = {},

@@ -26,12 +26,13 @@ enum class release_result {
 class lease;
 
 namespace detail {
-/// For the stores: a transaction is to unset the row of a lease, or has done so.
+/// For the stores: a transaction is to unset the row of a lease, has done so, or may have.
 struct lease_riding {
   /// Throws `error` (misuse) in a child of fork().
   static void require_home(const lease& riding);
   static void begin(const lease& riding) noexcept;
   static void commit(const lease& riding) noexcept;
+  static void doubt(const lease& riding) noexcept;
 };
 }  // namespace detail
 

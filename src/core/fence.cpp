@@ -38,6 +38,10 @@ void released_by_commit(const fenced_leases& leases) noexcept {
   for (const lease& each : leases.all()) lease_riding::commit(each);
 }
 
+void released_in_doubt(const fenced_leases& leases) noexcept {
+  for (const lease& each : leases.all()) lease_riding::doubt(each);
+}
+
 void check_valid(const fenced_leases& leases) {
   for (const lease& each : leases.all()) {
     if (!each.is_valid()) throw_lease_lost();

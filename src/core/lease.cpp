@@ -64,6 +64,10 @@ void detail::lease_riding::commit(const lease& riding) noexcept {
   riding.keeper_->released_by_commit(*riding.kept_);
 }
 
+void detail::lease_riding::doubt(const lease& riding) noexcept {
+  if (riding.kept_->rides) riding.keeper_->release_later(*riding.kept_);
+}
+
 release_result lease::release_after_failure() noexcept { return keeper_->release(*kept_, true); }
 
 }  // namespace rowlock

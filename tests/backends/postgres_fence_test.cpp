@@ -5,6 +5,7 @@
 #include "backends/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -163,6 +164,44 @@ TEST_F(PostgresFence, GivesUpConflictsOnceTheLeaseIsOver) {
   });
   EXPECT_EQ(told.kind, errc::lease_lost);
   EXPECT_EQ(runs, 1);
+}
+
+/// A commit that was to unset the row, and whose answer got lost.
+class PostgresFenceInDoubt : public PostgresFence {
+ protected:
+  void run_into_doubt(pqxx::connection& connection, const lease& held,
+                      const std::function<void(pqxx::work&)>& work) {
+    const auto told = error_of(
+        [&] { run_fenced<pqxx::work>(connection, held, work, {.release = true}, table()); });
+    EXPECT_EQ(told.kind, errc::outcome_unknown);
+  }
+
+  void await_unset_row() { server_.await("select owner is null from " + name() + row(key_)); }
+};
+
+TEST_F(PostgresFenceInDoubt, AboutTheReleaseEndsTheLease) {
+  const lease held = acquire_lease(key_);
+  tcp_proxy network{server_.host(), server_.port()};
+  pqxx::connection connection{url_through(network)};
+  run_into_doubt(connection, held, [&](pqxx::work&) { network.swallow_reply("COMMIT"); });
+  EXPECT_FALSE(held.is_valid()) << "somebody else may have the key by now";
+  await_unset_row();
+}
+
+TEST_F(PostgresFenceInDoubt, AboutTheReleaseUnsetsTheRowIfTheCommitDidNot) {
+  const lease held = acquire_lease(key_);
+  server_.ask("create table " + schema() + ".fatal ()");
+  server_.ask("create function " + schema() +
+              ".die() returns trigger language plpgsql as "
+              "$$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$");
+  server_.ask("create constraint trigger die after insert on " + schema() +
+              ".fatal initially deferred for each row execute function " + schema() + ".die()");
+  pqxx::connection connection{postgres_url()};
+  run_into_doubt(connection, held, [&](pqxx::work& work) {
+    work.exec("insert into " + schema() + ".fatal default values");
+  });
+  EXPECT_FALSE(held.is_valid());
+  await_unset_row();
 }
 
 }  // namespace

@@ -45,6 +45,10 @@ class observer {
     }
   }
 
+  /// Where the server is.
+  [[nodiscard]] std::string host() { return connection_.hostname(); }
+  [[nodiscard]] std::string port() { return connection_.port(); }
+
  private:
   pqxx::connection connection_{postgres_url()};
 };

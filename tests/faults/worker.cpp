@@ -101,6 +101,10 @@ void worker::work_under_lease(lock_table& locks, int key) {
     belief.look();
     ++sheet_.score().surprised;
     return;
+  } catch (const error& thrown) {
+    // Whatever came of it: nobody else may have the key while we believe to have it.
+    if (is_in_doubt(thrown)) watch(belief, 50ms);
+    throw;
   }
   if (!options.release && draw(2) == 0) held.release();
 }
@@ -191,7 +195,12 @@ fenced_run_options worker::any_options() {
 template <class Belief>
 void worker::toil(Belief& belief, bool may_be_long) {
   const bool is_long = may_be_long && draw(50) == 0;
-  const auto end = boot_clock::now() + (is_long ? ttl * 3 / 2 : std::chrono::milliseconds{draw(4)});
+  watch(belief, is_long ? ttl * 3 / 2 : std::chrono::milliseconds{draw(4)});
+}
+
+template <class Belief>
+void worker::watch(Belief& belief, std::chrono::milliseconds how_long) {
+  const auto end = boot_clock::now() + how_long;
   for (belief.look(); boot_clock::now() < end; belief.look()) std::this_thread::sleep_for(1ms);
 }
 

@@ -86,6 +86,10 @@ class worker {
   template <class Belief>
   void toil(Belief& belief, bool may_be_long = false);
 
+  /// Does nothing but look.
+  template <class Belief>
+  static void watch(Belief& belief, std::chrono::milliseconds how_long);
+
   int draw(int below);
   books& connection();
   std::atomic<phase>& now();
