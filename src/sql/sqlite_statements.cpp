@@ -138,6 +138,10 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
    SET failure_count = failure_count + 1
 )";
 
+// Changes nothing; but from here on the transaction is the one writer of the table's file, which of
+// the attached ones it may be.
+const std::string_view become_writer = "UPDATE shared_lock SET version = version WHERE false";
+
 const std::string_view last_migration = "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
 
 const std::string_view begin_immediate = "BEGIN IMMEDIATE";

@@ -18,6 +18,7 @@ extern const std::string_view prepare_row;
 extern const std::string_view lock_row;
 extern const std::string_view commit_version;
 extern const std::string_view count_failure;
+extern const std::string_view become_writer;
 extern const std::string_view last_migration;
 
 // On the connection.

@@ -161,6 +161,8 @@ void row_statements::count_failure(const lock_key& key) {
   use{prepared(text::count_failure), key.type, key.source_id}.changed_rows();
 }
 
+void row_statements::become_writer() { use{prepared(text::become_writer)}.changed_rows(); }
+
 std::optional<int> row_statements::last_migration() {
   try {
     use once{prepared(text::last_migration)};

@@ -50,6 +50,8 @@ class row_statements {
   /// False when the version is not `seen` any more, or somebody owns the row.
   bool commit(const lock_key& key, version seen);
   void count_failure(const lock_key& key);
+  /// Has the file's one place for a writer until the transaction ends.
+  void become_writer();
 
   /// The number of the last migration that was applied; none when there is no table of them.
   std::optional<int> last_migration();

@@ -28,6 +28,8 @@ void prove(SQLite::Database& transaction, const fenced_leases& leases, const tab
   detail::require_immediate_transaction(transaction);
   const bool held = detail::on_lock_table<bool>(transaction, table, [&] {
     detail::row_statements rows{transaction, table};
+    // A transaction that has written an attached file is not yet the writer of this one.
+    rows.become_writer();
     return prove(rows, leases, then);
   });
   if (held) return;

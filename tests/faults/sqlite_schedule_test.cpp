@@ -123,6 +123,17 @@ TEST_F(SqliteSchedule, SelectInADeferredTransactionIsCaughtAsAFence) {
   EXPECT_TRUE(an_update_was_lost());
 }
 
+TEST_F(SqliteSchedule, FenceKeepsSuccessorsOutThoughOnlyTheApplicationsFileWasWrittenBefore) {
+  const lease held = acquire_lease();
+  const int seen = read_counter();
+  let_lease_run_out();
+  const auto database = connect();
+  database->exec("BEGIN");
+  write_counter(*database, seen);
+  fence(*database, held, table_);
+  EXPECT_FALSE(locks_.try_acquire(key_).acquired());
+}
+
 class SqliteLateRelease : public SqliteSchedule {
  protected:
   /// An ex-holder releases after another has taken over; whether a third is let in.
