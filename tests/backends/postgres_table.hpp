@@ -27,6 +27,8 @@ using namespace std::chrono_literals;
 /// A connection that sees everything.
 class observer {
  public:
+  explicit observer(const std::string& url = postgres_url()) : connection_{url} {}
+
   pqxx::result ask(const std::string& sql) {
     pqxx::nontransaction asking{connection_};
     return asking.exec(sql);
@@ -50,7 +52,7 @@ class observer {
   [[nodiscard]] std::string port() { return connection_.port(); }
 
  private:
-  pqxx::connection connection_{postgres_url()};
+  pqxx::connection connection_;
 };
 
 /// Somebody's open transaction; rolled back at the end.
