@@ -1,0 +1,63 @@
+// A holder that is stopped or killed inside its fenced transaction.
+#include <csignal>
+
+#include "faults/told_holder_test.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+class PausedHolder : public told_holder_test {
+ protected:
+  /// How long it takes from now until another has the key.
+  std::chrono::milliseconds time_to_take_over() {
+    const auto began = clock::now();
+    successor_.emplace(*locks_.try_acquire(key_, {.wait = wait_for(patience)}));
+    return std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - began);
+  }
+
+  static constexpr auto ttl = 500ms;
+  static constexpr auto slack = 2s;
+
+  postgres_store rows_{postgres_url(), {.table = table()}};
+  lock_table locks_{rows_, {.ttl = 30s}};
+  std::optional<lease> successor_;
+};
+
+TEST_F(PausedHolder, InAFencedTransactionKeepsTheKeyNoLongerThanItsIdleLimit) {
+  constexpr auto idle_limit = 1500ms;
+  const auto holder = start_holder(ttl);
+  ASSERT_EQ(tell(*holder, "fence " + std::to_string(idle_limit.count())), "fenced");
+  holder->send_signal(SIGSTOP);
+  const auto taken_over = time_to_take_over();
+  EXPECT_LT(taken_over, idle_limit + slack);
+  EXPECT_GT(taken_over, ttl) << "the fence did not keep it out";
+  holder->send_signal(SIGCONT);
+  EXPECT_EQ(tell(*holder, "commit").substr(0, 6), "failed");
+  EXPECT_EQ(rows_in_journal(), 0);
+  EXPECT_EQ(tell(*holder, "lease"), "lost 0");
+  EXPECT_TRUE(successor_->is_valid());
+}
+
+TEST_F(PausedHolder, OutsideATransactionCannotFenceAnyMore) {
+  const auto holder = start_holder(ttl);
+  holder->send_signal(SIGSTOP);
+  EXPECT_LT(time_to_take_over(), ttl + slack);
+  holder->send_signal(SIGCONT);
+  const auto said = tell(*holder, "fence 10000");
+  EXPECT_EQ(said.substr(0, 6), "failed") << said;
+  EXPECT_NE(said.find("lease"), std::string::npos) << said;
+  EXPECT_EQ(rows_in_journal(), 0);
+}
+
+TEST_F(PausedHolder, KilledInAFencedTransactionCommitsNothingAndLeavesTheKeyWithinItsTtl) {
+  const auto holder = start_holder(ttl);
+  ASSERT_EQ(tell(*holder, "fence 60000"), "fenced");
+  holder->send_signal(SIGKILL);
+  EXPECT_LT(time_to_take_over(), ttl + slack);
+  EXPECT_EQ(rows_in_journal(), 0);
+}
+
+}  // namespace
+}  // namespace rowlock::tests
