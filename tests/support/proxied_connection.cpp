@@ -1,6 +1,7 @@
 // One client of a tcp_proxy, and the server's side of it.
 #include "support/proxied_connection.hpp"
 
+#include <linux/filter.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,6 +10,13 @@
 #include <utility>
 
 namespace rowlock::tests {
+
+void lose_packets(int file, bool lose) {
+  sock_filter keep_nothing{.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0};
+  const sock_fprog program{.len = 1, .filter = &keep_nothing};
+  setsockopt(file, SOL_SOCKET, lose ? SO_ATTACH_FILTER : SO_DETACH_FILTER, &program,
+             sizeof program);
+}
 
 proxied_socket::~proxied_socket() {
   if (file_ == -1) return;
@@ -35,6 +43,10 @@ void proxied_socket::send_at(clock::time_point due, std::string bytes) {
 
 void proxied_socket::finish() noexcept {
   if (file_ != -1) close(std::exchange(file_, -1));
+}
+
+void proxied_socket::lose_packets(bool lose) const {
+  if (file_ != -1) rowlock::tests::lose_packets(file_, lose);
 }
 
 std::size_t proxied_socket::drop_unsent() noexcept {

@@ -12,6 +12,9 @@
 
 namespace rowlock::tests {
 
+/// Whether what arrives at a socket vanishes before TCP can acknowledge it.
+void lose_packets(int file, bool lose);
+
 /// A socket, and what is still to be sent to it.
 ///
 /// Thread-safety: one thread at a time.
@@ -33,6 +36,7 @@ class proxied_socket {
   /// Closes it in the normal way.
   void finish() noexcept;
 
+  void lose_packets(bool lose) const;
   /// How many bytes that were.
   std::size_t drop_unsent() noexcept;
   /// Sends what is due; false when the other side has gone.

@@ -120,6 +120,7 @@ void tcp_proxy::delay(std::chrono::milliseconds by) {
   order([this, by] {
     mode_ = mode::pass;
     delay_ = by;
+    lose_packets(false);
     connections_.remove_if([](const auto& each) { return each.has_lost_bytes; });
   });
 }
@@ -131,6 +132,11 @@ void tcp_proxy::black_hole() {
       if (each.client.drop_unsent() + each.server.drop_unsent() != 0) each.has_lost_bytes = true;
     }
   });
+}
+
+void tcp_proxy::cut() {
+  black_hole();
+  order([this] { lose_packets(true); });
 }
 
 void tcp_proxy::reset() {
@@ -224,6 +230,11 @@ void tcp_proxy::accept_client() {
   } else {
     connections_.pop_back();
   }
+}
+
+void tcp_proxy::lose_packets(bool lose) {
+  rowlock::tests::lose_packets(listening_, lose);  // and of those that it will accept
+  for (auto& each : connections_) each.client.lose_packets(lose);
 }
 
 void tcp_proxy::forward(proxied_connection& connection) {

@@ -20,7 +20,7 @@ class proxied_connection;
 /// its own. While the server does not listen, clients are reset.
 ///
 /// Each verb holds for the connections that are open and those to come, has been carried out when
-/// the call returns, and lasts until the next `pass`, `black_hole` or `delay`.
+/// the call returns, and lasts until the next `pass`, `black_hole`, `cut` or `delay`.
 ///
 /// Thread-safety: all members may be called from any thread.
 class tcp_proxy {
@@ -41,6 +41,9 @@ class tcp_proxy {
   /// What either side says vanishes, its end included; connections stay open, and new ones are
   /// accepted and never answered.
   void black_hole();
+  /// As a black hole, and the kernels notice: nothing that a client sends is acknowledged, as if a
+  /// cable were cut. No new connection comes about.
+  void cut();
   /// Forwards everything that much later.
   void delay(std::chrono::milliseconds by);
 
@@ -67,6 +70,7 @@ class tcp_proxy {
   void wait();
   void take_orders();
   void accept_client();
+  void lose_packets(bool lose);
   void forward(proxied_connection& connection);
 
   const std::string server_host_;

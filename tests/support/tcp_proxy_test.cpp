@@ -129,5 +129,19 @@ TEST_F(TcpProxy, ResetsItsClientsWhenNobodyListens) {
   EXPECT_EQ(nowhere.connections(), 0U);
 }
 
+TEST_F(TcpProxy, CutsOffClientsWhoseKernelsThenGiveUp) {
+  const auto separator = url_through(*proxy_).find('?') == std::string::npos ? "?" : "&";
+  const auto url = url_through(*proxy_) + separator + "tcp_user_timeout=300&connect_timeout=2";
+  pqxx::connection connection{url};
+  EXPECT_EQ(one(connection), 1);
+  proxy_->cut();
+  const auto began = clock::now();
+  expect_broken(connection);
+  EXPECT_GE(clock::now() - began, 300ms);
+  EXPECT_THROW(pqxx::connection{url}, pqxx::broken_connection);
+  proxy_->pass();
+  EXPECT_EQ(one(*connect()), 1);
+}
+
 }  // namespace
 }  // namespace rowlock::tests
