@@ -2,6 +2,10 @@
 #ifndef ROWLOCK_TESTS_FAULTS_COUNTER_SCHEDULE_HPP
 #define ROWLOCK_TESTS_FAULTS_COUNTER_SCHEDULE_HPP
 
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "backends/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
@@ -39,11 +43,12 @@ class counter_schedule : public postgres_table {
     server_.ask("update " + name() + " set expires_at = 'epoch'" + row(key_));
   }
 
-  /// Another holder does the same work, with the library's own fence, if it is let in.
+  /// Another holder does the same work, with the library's own fence, if it is let in; and goes on
+  /// holding the key.
   bool let_successor_count() {
     auto taken = locks_.try_acquire(key_);
     if (!taken.acquired()) return false;
-    const lease held = *std::move(taken);
+    const lease& held = successor_.emplace(*std::move(taken));
     const int seen = read_counter();
     pqxx::connection connection{postgres_url()};
     run_fenced<pqxx::work>(
@@ -55,6 +60,7 @@ class counter_schedule : public postgres_table {
   postgres_store rows_{postgres_url(), {.table = table()}};
   // Without renewal, so that nothing but the schedule changes the row.
   lock_table locks_{rows_, {.ttl = 1h, .renew = false}};
+  std::optional<lease> successor_;
   int acknowledged_ = 0;
 };
 

@@ -1,6 +1,8 @@
 // The same schedules on SQLite files: an ex-holder at its commit, and a release that comes late.
-#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "backends/sqlite_files.hpp"
 #include "faults/weakened_store.hpp"
@@ -51,7 +53,7 @@ class SqliteSchedule : public migrated_sqlite_test {
   bool let_successor_count() {
     auto taken = locks_.try_acquire(key_);
     if (!taken.acquired()) return false;
-    const lease held = *std::move(taken);
+    const lease& held = successor_.emplace(*std::move(taken));
     const int seen = read_counter();
     const auto database = connect();
     run_fenced<sqlite_transaction>(
@@ -64,6 +66,7 @@ class SqliteSchedule : public migrated_sqlite_test {
   const table_name table_{"locks.shared_lock"};
   sqlite_store rows_{path(), {.turn_timeout = 1ms}};
   lock_table locks_{rows_, {.ttl = 1h, .renew = false}};
+  std::optional<lease> successor_;
   int acknowledged_ = 0;
 };
 
