@@ -26,6 +26,10 @@ struct postgres_options {
   std::chrono::seconds connect_timeout{5};
   std::chrono::milliseconds tcp_user_timeout{10'000};
   std::chrono::milliseconds statement_timeout{10'000};
+  /// How long a statement of a call may go unanswered before its connection is given up, whatever
+  /// the network pretends: a pooler that hangs, or a stopped server, acknowledges every packet.
+  /// Above `statement_timeout`, so that a server that works answers first.
+  std::chrono::milliseconds answer_timeout{15'000};
   /// Hear of releases while somebody waits: LISTEN, on one more connection. Without it, and behind
   /// a pooler in transaction mode, waiting is polling.
   bool wake_up = true;
@@ -35,14 +39,16 @@ struct postgres_options {
 /// own at READ COMMITTED. Statements are prepared, and sent unnamed for good as soon as a pooler
 /// between us and the server turns out not to allow it.
 ///
-/// Thread-safety: all members may be called from any thread.
+/// Thread-safety: all members may be called from any thread. It runs one thread of its own, started
+/// with the first call.
 class postgres_store final : public store {
  public:
   /// A libpq URI or keyword string. Nothing is opened yet.
   explicit postgres_store(std::string connection_string, postgres_options options = {});
 
   /// Connections from the application: `make()` returns a `std::unique_ptr<pqxx::connection>`, new
-  /// at each call, used by nobody else. The time limits of the options do not apply to them.
+  /// at each call, used by nobody else. Of the time limits of the options only `pool_timeout` and
+  /// `answer_timeout` apply to them.
   template <detail::connection_factory Make>
   explicit postgres_store(Make make, postgres_options options = {})
       : postgres_store{detail::erased(std::move(make)), std::move(options)} {}

@@ -101,8 +101,8 @@ std::shared_ptr<pqxx::connection> connect(const conninfo& to) {
 }
 
 postgres_connection::postgres_connection(std::shared_ptr<pqxx::connection> opened,
-                                         may_prepare& names)
-    : connection_{std::move(opened)}, names_{names} {}
+                                         may_prepare& names, answer_watch& answers)
+    : connection_{std::move(opened)}, names_{names}, answers_{answers} {}
 
 const std::string& postgres_connection::prepared(const std::string& sql) {
   const auto [place, is_new] = prepared_.try_emplace(&sql);
@@ -114,6 +114,7 @@ const std::string& postgres_connection::prepared(const std::string& sql) {
 }
 
 pqxx::result postgres_connection::execute(const std::string& sql, const bound_values& values) {
+  const auto watched = answers_.watch(connection_->sock());
   pqxx::nontransaction autocommit{*connection_};
   if (names_) {
     try {

@@ -8,6 +8,7 @@
 #include <pqxx/pqxx>
 #include <string>
 
+#include "postgres/answer_watch.hpp"
 #include "postgres/conninfo.hpp"
 #include "postgres/execute.hpp"
 
@@ -27,7 +28,8 @@ using may_prepare = std::atomic<bool>;
 /// Thread-safety: one thread at a time.
 class postgres_connection {
  public:
-  postgres_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names);
+  postgres_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names,
+                      answer_watch& answers);
 
   /// In autocommit. `sql` lives as long as this connection: it is prepared at its first use. Throws
   /// what libpqxx throws.
@@ -42,6 +44,7 @@ class postgres_connection {
 
   std::shared_ptr<pqxx::connection> connection_;
   may_prepare& names_;
+  answer_watch& answers_;
   std::map<const std::string*, std::string> prepared_;
 };
 

@@ -51,8 +51,10 @@ class postgres_store::impl {
         wake_up_{options.wake_up},
         make_{std::move(make)},
         statements_{table_},
+        answers_{options.answer_timeout},
         pool_{[this] {
-                return std::make_unique<postgres::postgres_connection>(make_(), may_prepare_);
+                return std::make_unique<postgres::postgres_connection>(make_(), may_prepare_,
+                                                                       answers_);
               },
               options.pool_size, options.pool_timeout} {}
 
@@ -109,6 +111,7 @@ class postgres_store::impl {
   const postgres::connector make_;
   sql::postgres_statements statements_;
   postgres::may_prepare may_prepare_{true};
+  postgres::answer_watch answers_;
   std::atomic<bool> schema_is_checked_{false};
   postgres::connection_pool pool_;
 };

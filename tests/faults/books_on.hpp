@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_TESTS_FAULTS_BOOKS_ON_HPP
 #define ROWLOCK_TESTS_FAULTS_BOOKS_ON_HPP
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -31,7 +32,7 @@ class books_on final : public books {
 
   void run_unfenced(const task& work) override {
     std::optional<transaction> begun;
-    if (row_transaction<transaction>::begin(begun, *connection_)) {
+    if (row_transaction<transaction>::begin(begun, *connection_, std::chrono::seconds{1})) {
       throw std::runtime_error{"the database was busy"};
     }
     in(work)(*begun);

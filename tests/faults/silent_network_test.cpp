@@ -11,8 +11,11 @@ namespace {
 class SilentNetwork : public proxied_table {
  protected:
   postgres_options impatient() {
-    return {
-        .table = table(), .connect_timeout = 2s, .tcp_user_timeout = 1s, .statement_timeout = 2s};
+    return {.table = table(),
+            .connect_timeout = 2s,
+            .tcp_user_timeout = 1s,
+            .statement_timeout = 2s,
+            .answer_timeout = 2500ms};
   }
 };
 
@@ -26,6 +29,25 @@ TEST_F(SilentNetwork, EndsACallUnderWayAndOnesThatConnectInSeconds) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, 8s);
   proxy_->pass();
   EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
+}
+
+// A network that acknowledges everything: only our own clock can tell.
+TEST_F(SilentNetwork, ThatPretendsToWorkEndsACallUnderWayAndOnesThatConnectInSeconds) {
+  postgres_store rows{url(), impatient()};
+  acquire(rows, key_);
+  proxy_->black_hole();
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::outcome_unknown);
+  EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::unavailable);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 9s);
+  proxy_->pass();
+  EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
+}
+
+TEST_F(SilentNetwork, WithoutTimeForAnAnswerIsMisuse) {
+  auto options = impatient();
+  options.answer_timeout = 0ms;
+  EXPECT_EQ(error_of([&] { postgres_store{url(), options}; }).kind, errc::misuse);
 }
 
 TEST_F(SilentNetwork, TellsTheLossAtTheDeadlineAndNotWhenTheCallEnds) {

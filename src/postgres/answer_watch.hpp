@@ -1,0 +1,70 @@
+// Gives up connections on which no answer comes.
+#ifndef ROWLOCK_POSTGRES_ANSWER_WATCH_HPP
+#define ROWLOCK_POSTGRES_ANSWER_WATCH_HPP
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <thread>
+
+namespace rowlock::postgres {
+
+/// libpq waits for an answer as long as the network seems to work, and something in between that
+/// hangs (a pooler, a proxy, a stopped server) acknowledges every packet. This ends such a wait by
+/// shutting the socket down, which the waiting thread sees as a lost connection.
+///
+/// Thread-safety: all members may be called from any thread. It has one thread of its own, started
+/// with the first call, which wakes up once per `limit` while calls are made.
+class answer_watch {
+  using clock = std::chrono::steady_clock;
+
+  struct call {
+    int socket;  // a duplicate: the driver may close its own at any time
+    clock::time_point due;
+  };
+  using calls = std::list<call>;
+
+ public:
+  /// Throws `error` (misuse) for a limit of zero or less.
+  explicit answer_watch(std::chrono::milliseconds limit);
+  answer_watch(const answer_watch&) = delete;
+  answer_watch& operator=(const answer_watch&) = delete;
+  /// No call is watched any more.
+  ~answer_watch();
+
+  /// A call, while this exists.
+  class watched {
+   public:
+    watched(const watched&) = delete;
+    watched& operator=(const watched&) = delete;
+    ~watched();
+
+   private:
+    friend class answer_watch;
+    watched(answer_watch& by, calls::iterator place) : by_{by}, place_{place} {}
+
+    answer_watch& by_;
+    calls::iterator place_;
+  };
+
+  [[nodiscard]] watched watch(int socket);
+
+ private:
+  void run();
+
+  const std::chrono::milliseconds limit_;
+  std::mutex mutex_;
+  std::condition_variable wakeup_;
+  calls calls_;             // guarded by mutex_; all have the same limit, so the first is due first
+  bool is_idle_ = false;    // guarded by mutex_; the thread sleeps until it is woken
+  bool stopped_ = false;    // guarded by mutex_
+  pid_t thread_is_in_ = 0;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace rowlock::postgres
+
+#endif
