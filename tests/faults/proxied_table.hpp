@@ -2,7 +2,6 @@
 #ifndef ROWLOCK_TESTS_FAULTS_PROXIED_TABLE_HPP
 #define ROWLOCK_TESTS_FAULTS_PROXIED_TABLE_HPP
 
-#include <memory>
 #include <string>
 
 #include "backends/postgres_table.hpp"
@@ -14,17 +13,12 @@ namespace rowlock::tests {
 
 class proxied_table : public postgres_table {
  protected:
-  proxied_table() {
-    pqxx::connection known{postgres_url()};
-    proxy_ = std::make_unique<tcp_proxy>(known.hostname(), known.port());
-  }
-
-  [[nodiscard]] std::string url() const { return url_through(*proxy_); }
+  [[nodiscard]] std::string url() const { return url_through(proxy_); }
 
   /// As it is in the table, whatever the network does.
   row_state row_of(const lock_key& key) { return direct_.read(std::array{key}).front().value(); }
 
-  std::unique_ptr<tcp_proxy> proxy_;
+  tcp_proxy proxy_{server_.host(), server_.port()};
   postgres_store direct_{postgres_url(), {.table = table()}};
 };
 

@@ -22,12 +22,12 @@ class SilentNetwork : public proxied_table {
 TEST_F(SilentNetwork, EndsACallUnderWayAndOnesThatConnectInSeconds) {
   postgres_store rows{url(), impatient()};
   acquire(rows, key_);
-  proxy_->cut();
+  proxy_.cut();
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::outcome_unknown);
   EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::unavailable);
   EXPECT_LT(std::chrono::steady_clock::now() - began, 8s);
-  proxy_->pass();
+  proxy_.pass();
   EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
 }
 
@@ -35,12 +35,12 @@ TEST_F(SilentNetwork, EndsACallUnderWayAndOnesThatConnectInSeconds) {
 TEST_F(SilentNetwork, ThatPretendsToWorkEndsACallUnderWayAndOnesThatConnectInSeconds) {
   postgres_store rows{url(), impatient()};
   acquire(rows, key_);
-  proxy_->black_hole();
+  proxy_.black_hole();
   const auto began = std::chrono::steady_clock::now();
   EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::outcome_unknown);
   EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::unavailable);
   EXPECT_LT(std::chrono::steady_clock::now() - began, 9s);
-  proxy_->pass();
+  proxy_.pass();
   EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
 }
 
@@ -58,13 +58,13 @@ TEST_F(SilentNetwork, TellsTheLossAtTheDeadlineAndNotWhenTheCallEnds) {
   const lease held = *locks.try_acquire(key_);
   std::promise<boot_clock::time_point> told;
   const std::stop_callback telling{held.lost(), [&] { told.set_value(boot_clock::now()); }};
-  proxy_->cut();  // its renewals hang
+  proxy_.cut();  // its renewals hang
   const auto told_at = told.get_future().get();
   EXPECT_GE(told_at, held.valid_until());
   EXPECT_LT(told_at, held.valid_until() + margin);
   EXPECT_FALSE(held.is_valid());
   EXPECT_TRUE(row_of(key_).owned);
-  proxy_->pass();
+  proxy_.pass();
 }
 
 }  // namespace

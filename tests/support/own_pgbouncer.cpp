@@ -16,7 +16,7 @@ constexpr int port = 6432;  // only part of the socket's name
 }  // namespace
 
 own_pgbouncer::own_pgbouncer(const postgres_cluster& server, int connections)
-    : process_{folder_.in_it({"/usr/sbin/pgbouncer", "-q", configure(server, connections)})} {
+    : process_{folder_.in_it({ROWLOCK_PGBOUNCER, "-q", configure(server, connections)})} {
   const auto socket = folder_.path() / (".s.PGSQL." + std::to_string(port));
   const auto end = std::chrono::steady_clock::now() + patience;
   while (!std::filesystem::exists(socket)) {
