@@ -37,7 +37,8 @@ TEST_P(Fork, LeavesTheChildNothingOfALeaseAndTheParentAllOfIt) {
     if (held->is_valid()) said.emplace_back("the lease is valid");
     if (held->remaining() != 0ns) said.emplace_back("the lease has time left");
     if (held->release() != release_result::lost) said.emplace_back("the lease could be released");
-    expect_misuse(said, "a fence", [&] { const fenced_leases proof{*held}; });
+    expect_misuse(said, "a fence", [&] { const fenced_leases proof(*held); });
+    expect_misuse(said, "a fence of several", [&] { const fenced_leases proof{std::cref(*held)}; });
     destroyed.reset();
     locks.reset();
     held.reset();

@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/kept_lease_test.hpp"
 #include "rowlock/error.hpp"
+#include "support/forked_child.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -49,6 +51,18 @@ TEST_F(Asking, ADoubtThatCannotBeResolvedStaysADoubt) {
   } catch (const error& fault) {
     EXPECT_EQ(fault.kind(), errc::outcome_unknown);
   }
+}
+
+TEST_F(Asking, AChildOfForkDoesNotEvenAskTheStore) {
+  const auto wrong = complaints_of_child([this](std::vector<std::string>& said) {
+    rows_.before("acquire", [&] { said.emplace_back("it asked"); });
+    try {
+      (void)locks_->try_acquire({"job", "a"});
+    } catch (const error& thrown) {
+      if (thrown.kind() != errc::misuse) said.emplace_back(thrown.what());
+    }
+  });
+  EXPECT_EQ(wrong, std::vector<std::string>{});
 }
 
 TEST_F(Asking, AFaultOfTheDatabaseIsThrownAndNeverAnswersHeld) {
