@@ -38,7 +38,7 @@ struct delete_at_home {
 
   template <class Owned>
   void operator()(Owned* owned) const {
-    if (home.is_here()) delete owned;
+    if (home.is_here()) delete owned;  // NOLINT(cppcoreguidelines-owning-memory): unique_ptr's own
   }
 };
 

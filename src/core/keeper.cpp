@@ -23,7 +23,6 @@ keeper::keeper(store& rows, lock_options options)
                }}} {}
 
 std::optional<keeper::visit> keeper::enter() {
-  home_.require();
   const std::scoped_lock lock{mutex_};
   if (closed_) return std::nullopt;
   ++visitors_;

@@ -44,8 +44,7 @@ class keeper {
 
   [[nodiscard]] const home_process& home() const noexcept { return home_; }
 
-  /// Leave to use the store; none once closed. `close` waits for its end. Throws `error` (misuse)
-  /// in a child of fork().
+  /// Leave to use the store; none once closed. `close` waits for its end. Not in a child of fork().
   class visit;
   [[nodiscard]] std::optional<visit> enter();
 

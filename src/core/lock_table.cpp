@@ -80,6 +80,7 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
   const auto at_most = options.at_most ? options.at_most : usual.at_most;
   check(request);
   check_times(options.ttl.value_or(usual.ttl), at_most, usual);
+  keeper_->home().require();
   const auto here = keeper_->enter();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = key};
 
@@ -90,6 +91,7 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
 }
 
 outcome<version> lock_table::read(const lock_key& key) {
+  keeper_->home().require();
   const auto here = keeper_->enter();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = key};
   const auto state = here->rows().prepare(std::array{key}).front();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <new>
 #include <utility>
 
 #include "core/announcements.hpp"
@@ -38,7 +39,8 @@ std::unique_ptr<subscription> memory_store::listen(release_listener& listener) {
 memory_store::~memory_store() {
   if (home_.is_here()) return;
   // Another thread may have been in the middle of a change when the parent forked.
-  static_cast<void>(new std::map<lock_key, row>{std::move(rows_)});
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): on purpose, it is never destroyed
+  static_cast<void>(new (std::nothrow) std::map<lock_key, row>{std::move(rows_)});
   static_cast<void>(announcements_.release());
 }
 

@@ -98,7 +98,7 @@ bool turnstile_file::count_up(ticket taken) noexcept {
   return page_->next.compare_exchange_strong(taken, taken + 1);
 }
 
-bool turnstile_file::try_lock(ticket wanted) {
+bool turnstile_file::try_lock(ticket wanted) const {
   auto lock = exclusive_lock(byte_of(wanted), 1);
   if (fcntl(file_, F_OFD_SETLK, &lock) == 0) return true;
   if (errno == EAGAIN || errno == EACCES) return false;
@@ -107,7 +107,7 @@ bool turnstile_file::try_lock(ticket wanted) {
                   std::generic_category().message(errno)};
 }
 
-void turnstile_file::unlock(ticket locked) noexcept {
+void turnstile_file::unlock(ticket locked) const noexcept {
   auto lock = exclusive_lock(byte_of(locked), 1);
   lock.l_type = F_UNLCK;
   fcntl(file_, F_OFD_SETLK, &lock);

@@ -35,8 +35,8 @@ class turnstile_file {
   bool count_up(ticket taken) noexcept;
 
   /// False when somebody else has it.
-  bool try_lock(ticket wanted);
-  void unlock(ticket locked) noexcept;
+  bool try_lock(ticket wanted) const;
+  void unlock(ticket locked) const noexcept;
   /// Whether somebody else has a ticket before `mine`.
   [[nodiscard]] bool is_anybody_before(ticket mine) const;
   /// The next after `mine` that somebody else has.
