@@ -163,7 +163,7 @@ void tcp_proxy::order(const std::function<void()>& verb) {
   std::promise<void> done;
   {
     const std::scoped_lock lock{mutex_};
-    orders_.push_back([&] {
+    orders_.emplace_back([&] {
       verb();
       done.set_value();
     });
