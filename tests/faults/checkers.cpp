@@ -12,7 +12,7 @@ namespace rowlock::tests {
 namespace {
 
 template <class... Parts>
-std::string line(const Parts&... parts) {
+std::string line(Parts... parts) {
   std::ostringstream text;
   (text << ... << parts);
   return text.str();

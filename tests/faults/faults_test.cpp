@@ -25,7 +25,7 @@ class Faults : public testing::TestWithParam<ground_kind> {
  protected:
   Faults() { create_books(*open_books(ground_->url())); }
 
-  static void expect_none(const char* of_what, const std::vector<std::string>& found) {
+  void expect_none(const char* of_what, const std::vector<std::string>& found) {
     constexpr std::size_t shown = 5;
     for (std::size_t i = 0; i < found.size() && i < shown; ++i) {
       ADD_FAILURE() << of_what << ": " << found[i];
@@ -52,7 +52,7 @@ class Faults : public testing::TestWithParam<ground_kind> {
   }
 
   const std::unique_ptr<proving_ground> ground_ = GetParam().make();
-  static inline std::size_t violations_ = 0;
+  std::size_t violations_ = 0;
 };
 
 TEST_P(Faults, LoseNoUpdateAndLetNoFormerHolderCommit) {

@@ -62,7 +62,7 @@ TEST_F(TcpProxy, ForwardsConnectionsAndTheirEnds) {
 TEST_F(TcpProxy, ForwardsMoreThanFitsAtOnce) {
   const auto connection = connect();
   pqxx::nontransaction asking{*connection};
-  const std::string sent(10'000'000, 'x');
+  const std::string sent(8'000'000, 'x');
   EXPECT_EQ(asking.exec("select '" + sent + "'")[0][0].as<std::string>(), sent);
 }
 
@@ -99,7 +99,7 @@ TEST_F(TcpProxy, BlackHoleIsSilentAndItsVictimsAreResetAfterwards) {
 
 TEST_F(TcpProxy, BlackHoleAnswersNoNewcomer) {
   proxy_->black_hole();
-  auto connecting = std::async(std::launch::async, [&] { EXPECT_ANY_THROW(connect()); });
+  auto connecting = std::async(std::launch::async, [&] { EXPECT_ANY_THROW((void)connect()); });
   await_connections(1);
   EXPECT_EQ(connecting.wait_for(50ms), std::future_status::timeout);
   proxy_->pass();
