@@ -211,12 +211,16 @@ TEST_F(WaitingRoom, AFaultOfALookIsThrownByAllThatWait) {
 
 TEST_F(WaitingRoom, AVersionThatMovedOnMeanwhileIsStale) {
   auto held = theirs();
-  auto waiting = std::async(std::launch::async, [&] {
-    return ours_->try_acquire({"job", "a"}, {.wait = patient(), .expected = held.token()});
+  std::optional<lease> again;
+  rows_.after("watch", [&] {
+    if (again) return;
+    held.release();
+    again.emplace(theirs());
+  });
+  auto waiting = std::async(std::launch::async, [this, expected = held.token()] {
+    return ours_->try_acquire({"job", "a"}, {.wait = patient(), .expected = expected});
   });
   await_in_line();
-  held.release();
-  const lease again = theirs();
   await_in_line();
   EXPECT_EQ(waiting.get().refusal().reason, refusal_reason::stale);
 }
