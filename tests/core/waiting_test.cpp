@@ -84,7 +84,7 @@ TEST_F(WaitingRoom, LooksAtAllKeysInOneStatementAndSeldomWhenNobodyComes) {
     std::this_thread::sleep_for(1ms);
   }
   time_->advance(2s);
-  rows_.await("watch", rows_.batches("watch").size() + 1);
+  await_in_line();
   const auto before = statements();
   for (int moved = 0; moved < 3000; ++moved) {
     time_->advance(10ms);
