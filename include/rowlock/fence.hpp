@@ -29,7 +29,8 @@ class fenced_leases {
  public:
   fenced_leases(const lease& one);  // NOLINT(google-explicit-constructor)
   fenced_leases(std::initializer_list<std::reference_wrapper<const lease>> leases);
-  fenced_leases(std::span<const lease> leases);  // NOLINT(google-explicit-constructor)
+  fenced_leases(std::span<const lease> leases);     // NOLINT(google-explicit-constructor)
+  fenced_leases(const std::vector<lease>& leases);  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] std::span<const std::reference_wrapper<const lease>> all() const noexcept {
     return leases_;
@@ -87,10 +88,11 @@ enum class fence_try {
   in_use,  ///< Somebody has a row at this moment: our own renewal perhaps.
 };
 
-/// Tries again for about 100 ms while a row is in use; whether the leases are held.
-bool prove_patiently(const std::function<fence_try()>& try_once);
+/// Tries again for about 100 ms while a row is in use.
+fence_try prove_patiently(const std::function<fence_try()>& try_once);
 
-[[noreturn]] void throw_lease_lost();
+/// Throws `lease_lost`; `last` is not `held`.
+[[noreturn]] void throw_not_proved(fence_try last);
 
 /// Tells the leases that the transaction which unset their rows has committed.
 void released_by_commit(const fenced_leases& leases) noexcept;

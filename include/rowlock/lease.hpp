@@ -89,6 +89,7 @@ class lease {
   lease(std::shared_ptr<detail::keeper> keeper, std::shared_ptr<detail::kept_lease> kept) noexcept;
 
   release_result release_after_failure() noexcept;
+  void end_quietly() noexcept;
 
   std::shared_ptr<detail::keeper> keeper_;
   std::shared_ptr<detail::kept_lease> kept_;

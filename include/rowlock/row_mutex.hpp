@@ -28,13 +28,16 @@ class row_mutex {
 
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& duration) {
-    return try_lock_until(std::chrono::steady_clock::now() + duration);
+    // In doubles, which do not overflow: what is longer than ten years is for ever.
+    constexpr std::chrono::hours for_ever{24 * 365 * 10};
+    const bool is_long = std::chrono::duration<double>{duration} > for_ever;
+    return try_lock_within(is_long ? for_ever
+                                   : std::chrono::ceil<std::chrono::milliseconds>(duration));
   }
 
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-    return try_lock_before(std::chrono::steady_clock::now() + left);
+    return try_lock_for(until - Clock::now());
   }
 
   /// Never throws; a row that could not be unset frees itself when the lease runs out.
@@ -44,7 +47,7 @@ class row_mutex {
   [[nodiscard]] const lease& possession() const;
 
  private:
-  [[nodiscard]] bool try_lock_before(std::chrono::steady_clock::time_point end);
+  [[nodiscard]] bool try_lock_within(std::chrono::milliseconds duration);
 
   /// Takes the row, in our turn, which is given back unless the row is had.
   bool lock_row(const retry_policy& wait);

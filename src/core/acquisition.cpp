@@ -47,7 +47,7 @@ wait_end ask_once(keeper& leases, store& rows, const wanted_lease& wanted) {
   if (auto kept = leases.keep(wanted, *answer.version, asked_at)) {
     return {.granted = std::move(kept)};
   }
-  return refused_as(refusal_reason::timed_out, {.key = request.key});
+  return too_late();
 }
 
 bool can_wait(const retry_policy& wait) {
@@ -66,8 +66,9 @@ bool is_contention(const wait_end& end) {
 wait_end acquire(keeper& leases, const keeper::visit& here, const wanted_lease& wanted,
                  const retry_policy& wait) {
   check(wait);
-  const auto until =
-      wait.give_up_after ? leases.now() + *wait.give_up_after : boot_clock::time_point::max();
+  leases.start_threads();
+  const auto until = wait.give_up_after ? leases.now() + bounded(*wait.give_up_after)
+                                        : boot_clock::time_point::max();
   auto& room = leases.waiting();
   std::optional<refusal> last;
   if (!can_wait(wait) || !room.has_line(wanted.request.key)) {

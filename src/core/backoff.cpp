@@ -30,7 +30,7 @@ backoff::verdict backoff::pause(std::optional<boot_clock::duration> at_most) {
 
 std::optional<boot_clock::duration> backoff::remaining() const {
   if (!policy_.give_up_after) return std::nullopt;
-  const auto left = started_ + *policy_.give_up_after - time_->now();
+  const auto left = started_ + detail::bounded(*policy_.give_up_after) - time_->now();
   return std::max(left, boot_clock::duration::zero());
 }
 

@@ -3,7 +3,8 @@
 
 #include <exception>
 #include <set>
-#include <sstream>
+
+#include "core/short_patience.hpp"
 
 namespace rowlock {
 
@@ -20,6 +21,9 @@ fenced_leases::fenced_leases(std::span<const lease> leases)
     : leases_{leases.begin(), leases.end()} {
   check();
 }
+
+fenced_leases::fenced_leases(const std::vector<lease>& leases)
+    : fenced_leases{std::span<const lease>{leases}} {}
 
 void fenced_leases::check() const {
   if (leases_.empty()) throw error{errc::misuse, "no lease to fence with: name at least one"};
@@ -44,15 +48,24 @@ void released_in_doubt(const fenced_leases& leases) noexcept {
 
 void check_valid(const fenced_leases& leases) {
   for (const lease& each : leases.all()) {
-    if (!each.is_valid()) throw_lease_lost();
+    if (!each.is_valid()) {
+      throw lease_lost{
+          "the lease is over (its deadline has come, or it was released or lost): stop "
+          "the work that needed it"};
+    }
   }
 }
 
-void throw_lease_lost() {
+void throw_not_proved(fence_try last) {
+  if (last == fence_try::in_use) {
+    throw lease_lost{
+        "another transaction has had the row for a tenth of a second, so the lease cannot be "
+        "proved; "
+        "it may still be held: end the other transaction, and run this one again"};
+  }
   throw lease_lost{
       "the row does not carry this lease's version: the lease is over (released, taken over or "
-      "taken "
-      "away), or it was granted by another database or table; stop the work that needed it"};
+      "taken away), or it was granted by another database or table; stop the work that needed it"};
 }
 
 void ask_in_doubt(const error& fault, const std::string& name, const fenced_run_options& options) {
@@ -70,14 +83,13 @@ void ask_in_doubt(const error& fault, const std::string& name, const fenced_run_
   }
 }
 
-bool prove_patiently(const std::function<fence_try()>& try_once) {
-  using std::chrono::milliseconds;
-  for (milliseconds pause{1};; pause *= 2) {
-    const auto tried = try_once();
-    if (tried != fence_try::in_use) return tried == fence_try::held;
-    if (pause > milliseconds{64}) return false;
-    system_time()->sleep_until(boot_clock::now() + pause, {});
-  }
+fence_try prove_patiently(const std::function<fence_try()>& try_once) {
+  auto last = fence_try::in_use;
+  try_for_a_moment(*system_time(), {}, [&] {
+    last = try_once();
+    return last != fence_try::in_use;
+  });
+  return last;
 }
 
 }  // namespace detail

@@ -4,7 +4,11 @@
 #include <array>
 #include <chrono>
 #include <exception>
+#include <system_error>
 #include <vector>
+
+#include "core/short_patience.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
 
@@ -38,22 +42,30 @@ keeper::visit::~visit() {
 
 void keeper::start_threads() {
   const std::scoped_lock lock{mutex_};
-  if (renewer_) return;
-  messenger_.emplace();
-  renewer_.emplace(rows_, book_, *messenger_, options_.time,
-                   [this](const lock_key& key) { waiting_.released(key); });
-  renewer_thread_ = std::thread{[this] { renewer_->run(); }};
-  watcher_thread_ = std::thread{[this] {
-    for (auto overdue = book_.wait_for_overdue(); !overdue.empty();
-         overdue = book_.wait_for_overdue()) {
-      messenger_->tell(std::move(overdue));
+  try {
+    if (!messenger_) messenger_.emplace();
+    if (!renewer_) {
+      renewer_.emplace(rows_, book_, *messenger_, options_.time,
+                       [this](const lock_key& key) { waiting_.released(key); });
     }
-  }};
+    if (!renewer_thread_.joinable()) renewer_thread_ = std::thread{[this] { renewer_->run(); }};
+    if (!watcher_thread_.joinable()) watcher_thread_ = std::thread{[this] { watch(); }};
+  } catch (const std::system_error&) {
+    std::throw_with_nested(error{
+        errc::unavailable,
+        "the system lets us start no thread to keep leases with: raise its limit of threads"});
+  }
+}
+
+void keeper::watch() {
+  for (auto overdue = book_.wait_for_overdue(); !overdue.empty();
+       overdue = book_.wait_for_overdue()) {
+    messenger_->tell(std::move(overdue));
+  }
 }
 
 std::shared_ptr<kept_lease> keeper::keep(const wanted_lease& wanted, version granted,
                                          boot_clock::time_point asked) {
-  start_threads();
   auto kept = std::make_shared<kept_lease>(wanted, granted, asked);
   if (book_.add(kept, asked)) return kept;
   give_back(*kept);
@@ -61,25 +73,25 @@ std::shared_ptr<kept_lease> keeper::keep(const wanted_lease& wanted, version gra
 }
 
 void keeper::give_back(const kept_lease& unwanted) {
-  start_threads();
   renewer_->defer({{unwanted.to_release(false), now() + unwanted.ttl}}, renewer::tried::never);
 }
 
 release_result keeper::ask_release(const release_request& request) {
-  using std::chrono::milliseconds;
-  for (milliseconds pause{1};; pause *= 2) {
-    switch (rows_.release(std::array{request}).front()) {
-      case release_answer::released:
-        waiting_.released(request.key);
-        return release_result::released;
-      case release_answer::lost:
-        return release_result::lost;
-      case release_answer::busy:
-        break;
-    }
-    if (pause > milliseconds{64}) return release_result::deferred;
-    options_.time->sleep_until(now() + pause, closing());
+  auto answer = release_answer::busy;
+  try_for_a_moment(*options_.time, closing(), [&] {
+    answer = rows_.release(std::array{request}).front();
+    return answer != release_answer::busy;
+  });
+  switch (answer) {
+    case release_answer::released:
+      waiting_.released(request.key);
+      return release_result::released;
+    case release_answer::lost:
+      return release_result::lost;
+    case release_answer::busy:
+      break;
   }
+  return release_result::deferred;
 }
 
 void keeper::released_by_commit(kept_lease& ended) noexcept {
@@ -106,7 +118,7 @@ release_result keeper::release(kept_lease& ended, bool failed) noexcept {
   try {
     const auto result = ask_release(request);
     // The row of a lease that rode in a transaction is no longer ours if that has committed.
-    if (result == release_result::lost && ended.rides) return release_result::released;
+    if (result == release_result::lost && ended.ride != 0) return release_result::released;
     if (result != release_result::deferred) return result;
   } catch (const std::exception&) {  // the fault is in the result: it is tried again, or runs out
   }
@@ -123,7 +135,7 @@ void keeper::close() noexcept {
     visitor_left_.wait(lock, [this] { return visitors_ == 0; });
   }
   waiting_.close();
-  if (!renewer_) return;
+  if (!renewer_thread_.joinable()) return;
   const auto left = book_.end_all();
   std::vector<deferred_release> to_release;
   to_release.reserve(left.size());
@@ -132,7 +144,7 @@ void keeper::close() noexcept {
   messenger_->tell(left);
   renewer_->defer(std::move(to_release), renewer::tried::never);
   book_.close();
-  watcher_thread_.join();
+  if (watcher_thread_.joinable()) watcher_thread_.join();
   renewer_thread_.join();
   messenger_.reset();
 }

@@ -51,6 +51,10 @@ class keeper {
   /// Requested by `close`: whoever waits during a visit gives up.
   [[nodiscard]] std::stop_token closing() const noexcept { return closing_.get_token(); }
 
+  /// Before anything is asked for that may have to be kept. Throws `error` (unavailable) when the
+  /// system lets us start no thread.
+  void start_threads();
+
   /// Takes up a grant that was asked for at `asked`. Null if its deadline has come already: then it
   /// is given back.
   std::shared_ptr<kept_lease> keep(const wanted_lease& wanted, version granted,
@@ -72,7 +76,7 @@ class keeper {
   void close() noexcept;
 
  private:
-  void start_threads();
+  void watch();
   void give_back(const kept_lease& unwanted);
   /// Lost if nothing was there to release.
   release_result ask_release(const release_request& request);

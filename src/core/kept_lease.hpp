@@ -52,7 +52,8 @@ struct kept_lease {
   std::stop_source lost;
 
   /// A transaction that is to unset the row may be open, committed, or rolled back.
-  std::atomic<bool> rides{false};
+  /// Its number; 0 if there is none.
+  std::atomic<unsigned> ride{0};
   /// It is known to have committed, and nobody has asked for the release yet.
   std::atomic<bool> is_unset{false};
 

@@ -2,6 +2,7 @@
 #include "rowlock/lease.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "core/keeper.hpp"
@@ -18,15 +19,17 @@ lease::lease(lease&& other) noexcept = default;
 
 lease& lease::operator=(lease&& other) noexcept {
   if (this != &other) {
-    release();
+    end_quietly();
     keeper_ = std::move(other.keeper_);
     kept_ = std::move(other.kept_);
   }
   return *this;
 }
 
-lease::~lease() {
-  if (kept_ && kept_->rides) {
+lease::~lease() { end_quietly(); }
+
+void lease::end_quietly() noexcept {
+  if (kept_ && kept_->ride != 0) {
     // Most likely there is nothing left to do, so nobody should wait for the answer.
     keeper_->release_later(*kept_);
   } else {
@@ -58,14 +61,18 @@ release_result lease::release() noexcept {
 
 void detail::lease_riding::require_home(const lease& riding) { riding.keeper_->home().require(); }
 
-void detail::lease_riding::begin(const lease& riding) noexcept { riding.kept_->rides = true; }
+void detail::lease_riding::begin(const lease& riding) noexcept {
+  static std::atomic<unsigned> last{0};
+  while ((riding.kept_->ride = ++last) == 0) {  // 0 is none
+  }
+}
 
 void detail::lease_riding::commit(const lease& riding) noexcept {
   riding.keeper_->released_by_commit(*riding.kept_);
 }
 
 void detail::lease_riding::doubt(const lease& riding) noexcept {
-  if (riding.kept_->rides) riding.keeper_->release_later(*riding.kept_);
+  if (riding.kept_->ride != 0) riding.keeper_->release_later(*riding.kept_);
 }
 
 release_result lease::release_after_failure() noexcept { return keeper_->release(*kept_, true); }

@@ -140,10 +140,11 @@ detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases, 
 
 void memory_transaction::prove(const fenced_leases& leases, fenced_rows then) {
   require_open();
-  if (detail::prove_patiently([&] { return try_to_fence(leases, then); })) return;
+  const auto proved = detail::prove_patiently([&] { return try_to_fence(leases, then); });
+  if (proved == detail::fence_try::held) return;
   forget_locks();
   is_ended_ = true;
-  detail::throw_lease_lost();
+  detail::throw_not_proved(proved);
 }
 
 void fence(memory_transaction& transaction, const fenced_leases& leases) {

@@ -30,10 +30,10 @@ void check(const retry_policy& policy) {
 }
 
 boot_clock::duration next_pause(const retry_policy& policy, boot_clock::duration last) {
-  const boot_clock::duration first = policy.first_pause;
+  const boot_clock::duration first = bounded(policy.first_pause);
   boot_clock::duration next = last == boot_clock::duration::zero() ? first : 2 * last;
   if (policy.jitter) next = drawn_between(first, 3 * std::max(first, last));
-  return std::min<boot_clock::duration>(next, policy.longest_pause);
+  return std::min<boot_clock::duration>(next, bounded(policy.longest_pause));
 }
 
 }  // namespace rowlock::detail

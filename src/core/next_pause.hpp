@@ -2,10 +2,18 @@
 #ifndef ROWLOCK_CORE_NEXT_PAUSE_HPP
 #define ROWLOCK_CORE_NEXT_PAUSE_HPP
 
+#include <algorithm>
+#include <chrono>
+
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/retry_policy.hpp"
 
 namespace rowlock::detail {
+
+/// What is longer is for ever: clocks count nanoseconds, and must not overflow.
+constexpr std::chrono::milliseconds bounded(std::chrono::milliseconds duration) {
+  return std::min<std::chrono::milliseconds>(duration, std::chrono::hours{24 * 365 * 10});
+}
 
 /// Throws `error` (misuse) for a policy that cannot be meant.
 void check(const retry_policy& policy);

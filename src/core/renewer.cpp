@@ -44,6 +44,10 @@ void renewer::renew(const kept_leases& due) {
   for (const auto& lease : due)
     requests.push_back({lease->key, lease->owner, lease->token, lease->ttl});
 
+  std::vector<unsigned> rides;
+  rides.reserve(due.size());
+  for (const auto& lease : due) rides.push_back(lease->ride);
+
   const auto asked = time_->now();
   std::vector<renew_answer> answers;
   try {
@@ -62,12 +66,15 @@ void renewer::renew(const kept_leases& due) {
     switch (answers[i]) {
       case renew_answer::renewed:
         book_.renewed(*due[i], asked);
+        // A transaction that was to unset the row, and has neither done so nor keeps it locked, was
+        // rolled back.
+        due[i]->ride.compare_exchange_strong(rides[i], 0);
         break;
       case renew_answer::busy:
         book_.renew_again_at(*due[i], time_->now() + row_was_busy);
         break;
       case renew_answer::lost:
-        if (due[i]->rides) {
+        if (due[i]->ride != 0) {
           if (book_.end(*due[i], lease_phase::released)) due[i]->is_unset = true;
         } else if (book_.end(*due[i], lease_phase::lost)) {
           lost.push_back(due[i]);

@@ -37,7 +37,8 @@ bool row_mutex::try_lock() {
   return here_.take(std::chrono::steady_clock::now()) && lock_row(no_wait());
 }
 
-bool row_mutex::try_lock_before(std::chrono::steady_clock::time_point end) {
+bool row_mutex::try_lock_within(std::chrono::milliseconds duration) {
+  const auto end = std::chrono::steady_clock::now() + duration;
   if (!here_.take(end)) return false;
   const auto left = end - std::chrono::steady_clock::now();
   return lock_row(wait_for(std::chrono::ceil<std::chrono::milliseconds>(left)));

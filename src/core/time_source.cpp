@@ -17,8 +17,8 @@ class boot_time final : public time_source {
     const auto left = until - now();
     if (left <= boot_clock::duration::zero()) return;
     // Condition variables wait on a clock that stops during suspend; after one, this looks at the
-    // right clock again within a second.
-    wakeup.wait_for(lock, std::min<boot_clock::duration>(left, std::chrono::seconds{1}));
+    // right clock again within the usual margin of a lease.
+    wakeup.wait_for(lock, std::min<boot_clock::duration>(left, std::chrono::milliseconds{200}));
   }
 };
 

@@ -32,8 +32,7 @@ class wait_ends {
       } else if (auto kept = taker.keep(to->wanted, granted, asked_at)) {
         to->done({.granted = std::move(kept)});
       } else {
-        to->done({.refused =
-                      refusal{.reason = refusal_reason::timed_out, .key = to->wanted.request.key}});
+        to->done(too_late());
       }
     }
     for (auto& [ended, how] : ends_) ended->done(std::move(how));

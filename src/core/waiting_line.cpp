@@ -2,12 +2,21 @@
 #include "core/waiting_line.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "core/giving_up.hpp"
 #include "core/next_pause.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
+
+wait_end too_late() {
+  return {.fault = std::make_exception_ptr(error{
+              errc::unavailable,
+              "the database granted the lease, but answered only after the lease's own "
+              "deadline: it was given back; raise the ttl, or see why the database is slow"})};
+}
 
 void waiting_line::ask_by(boot_clock::time_point when) { ask_at_ = std::min(ask_at_, when); }
 

@@ -23,6 +23,9 @@ struct wait_end {
   std::exception_ptr fault = nullptr;
 };
 
+/// Granted, but answered after the deadline of the lease.
+wait_end too_late();
+
 /// One who waits.
 struct waiter {
   waiter(wanted_lease asked, retry_policy how, std::function<void(wait_end)> then)

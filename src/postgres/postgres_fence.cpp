@@ -69,7 +69,7 @@ std::string prove(pqxx::transaction_base& transaction, const fenced_leases& leas
       postgres::array_of(rows.versions, [](std::int64_t version) { return version; }),
       std::int64_t{idle_limit.count()}, name == naming::wanted};
   std::string named;
-  const bool held = detail::prove_patiently([&] {
+  const auto proved = detail::prove_patiently([&] {
     const auto answered = used.execute_or_conflict(statement, values, &table);
     if (answered[0]["fenced"].as<std::size_t>() == rows.keys.size()) {
       named = answered[0]["name"].as<std::string>(std::string{});
@@ -77,9 +77,9 @@ std::string prove(pqxx::transaction_base& transaction, const fenced_leases& leas
     }
     return are_as_granted(used, rows, table) ? fence_try::in_use : fence_try::lost;
   });
-  if (held) return named;
+  if (proved == fence_try::held) return named;
   transaction.abort();
-  detail::throw_lease_lost();
+  detail::throw_not_proved(proved);
 }
 
 std::string fence(pqxx::transaction_base& transaction, const fenced_leases& leases,

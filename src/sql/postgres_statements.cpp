@@ -265,7 +265,7 @@ UPDATE shared_lock l
 
 // The fences. Arrays: $1 types, $2 ids, $3 versions; $4 how long the transaction may be idle, in
 // milliseconds; $5 whether to name the transaction. They answer how many rows are fenced: it must
-// be all.
+// be all. Those that write change all rows or none, so that they can be tried again.
 
 // The row changes, which no contender can miss.
 constexpr std::string_view fence_by_writing = R"sql(
@@ -279,7 +279,7 @@ fenced AS (
   UPDATE shared_lock l
      SET fence_count = l.fence_count + 1
     FROM k
-   WHERE l.ctid = k.row_id
+   WHERE l.ctid = k.row_id AND (SELECT count(*) FROM k) = cardinality($1::text[])
   RETURNING 1)
 SELECT f.fenced, {name}, {limit_idle_time}
   FROM (SELECT count(*) AS fenced FROM fenced) f
@@ -311,7 +311,7 @@ fenced AS (
          version = greatest(l.version + 1,
                             (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
     FROM k
-   WHERE l.ctid = k.row_id
+   WHERE l.ctid = k.row_id AND (SELECT count(*) FROM k) = cardinality($1::text[])
   RETURNING 1)
 SELECT f.fenced, {name}, {limit_idle_time}
   FROM (SELECT count(*) AS fenced FROM fenced) f

@@ -130,12 +130,13 @@ UPDATE shared_lock
 )";
 
 // ?1 lock_type, ?2 source_id
-// A row that the failed transaction was to create went with its rollback.
+// Of a row that nobody has. One that the failed transaction was to create went with its rollback.
 const std::string_view count_failure = R"(
 INSERT INTO shared_lock (lock_type, source_id, version, failure_count)
 VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000, 1)
 ON CONFLICT (lock_type, source_id) DO UPDATE
    SET failure_count = failure_count + 1
+ WHERE expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
 )";
 
 // Changes nothing; but from here on the transaction is the one writer of the table's file, which of

@@ -34,7 +34,7 @@ void prove(SQLite::Database& transaction, const fenced_leases& leases, const tab
   });
   if (held) return;
   detail::roll_back(transaction);
-  detail::throw_lease_lost();
+  detail::throw_not_proved(detail::fence_try::lost);
 }
 
 }  // namespace

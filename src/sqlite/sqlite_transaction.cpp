@@ -79,6 +79,8 @@ void sqlite_transaction::end() noexcept {
 
 void sqlite_transaction::commit() {
   home_.require();
+  // A fence on the connection itself may have rolled back.
+  if (open_ && sqlite3_get_autocommit(database_.getHandle()) != 0) end();
   if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
   try {
     detail::patience wait{default_turn};

@@ -1,6 +1,8 @@
 // Fences in transactions of the application, where PostgreSQL has its own ways.
 #include <functional>
+#include <future>
 #include <string>
+#include <vector>
 
 #include "backends/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
@@ -98,8 +100,30 @@ TEST_F(PostgresFence, ByWritingIsOneAtATimeAndBySharingSeveral) {
   open_work writer;
   fence(writer.work, held);
   open_work late;
-  EXPECT_EQ(error_of([&] { fence(late.work, held); }).kind, errc::lease_lost);
+  const auto told = error_of([&] { fence(late.work, held); });
+  EXPECT_EQ(told.kind, errc::lease_lost);
+  EXPECT_NE(told.message().find("may still be held"), std::string::npos);
   writer.work.commit();
+}
+
+TEST_F(PostgresFence, OfSeveralLeasesTakesAllOrNoneWhileOneIsInUse) {
+  std::vector<lease> held;
+  held.push_back(acquire_lease(key_));
+  held.push_back(acquire_lease(other_key_));
+  open_work user;
+  user.work.exec("select 1 from " + name() + row(other_key_) + " for no key update");
+  open_work work;
+  auto waiting = std::async(std::launch::async, [&] {
+    // It has tried, and looks why not all are fenced.
+    server_.await("select query like '%will_be_announced%' from pg_stat_activity where pid = " +
+                  std::to_string(work.connection.backendpid()));
+    user.work.commit();
+  });
+  release_with(work.work, held, table());
+  work.work.commit();
+  waiting.get();
+  EXPECT_FALSE(rows_.read(std::array{key_}).at(0)->owned);
+  EXPECT_FALSE(rows_.read(std::array{other_key_}).at(0)->owned);
 }
 
 TEST_F(PostgresFence, BySharingKeepsRivalsOut) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/sqlite_files.hpp"
+#include "rowlock/sqlite.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -96,6 +97,13 @@ TEST_F(SqliteRace, ALeaseThatWasRenewedMeanwhileIsNotUnset) {
   const auto prepared = rows->prepare(std::array{key_}).at(0).value();
   EXPECT_TRUE(prepared.is_live());
   EXPECT_EQ(prepared.version, granted);
+}
+
+TEST_F(SqliteRace, AFailureIsNotCountedForWhoHasTheRowMeanwhile) {
+  acquire(others_);
+  const auto application = open();
+  row_transaction<sqlite_transaction>::count_failure(*application, key_, {});
+  EXPECT_EQ(row().failure_count, 0);
 }
 
 TEST_F(SqliteRace, ARowThatSomebodyCreatedMeanwhileIsGrantedAtALaterVersion) {

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "backends/sqlite_files.hpp"
+#include "rowlock/lock_table.hpp"
 #include "rowlock/retry.hpp"
 #include "rowlock/sqlite.hpp"
 
@@ -119,6 +120,22 @@ TEST_F(SqliteTransaction, CountsAFailureAlsoOfARowThatWentWithTheRollback) {
   EXPECT_THROW(fail(), std::range_error);
   EXPECT_EQ(text_of("SELECT failure_count FROM shared_lock"), "2");
   EXPECT_EQ(version_in_file(key_), before);
+}
+
+TEST_F(SqliteTransaction, ThatAFenceOnItsConnectionHasEndedIsMisuseToCommit) {
+  sqlite_store rows{path()};
+  lock_table locks{rows, {.renew = false}};
+  const lease held = *locks.try_acquire(key_);
+  open()->exec("UPDATE shared_lock SET version = version + 1");
+  const auto database = open();
+  sqlite_transaction work{*database};
+  EXPECT_THROW(fence(work.database(), held), lease_lost);
+  try {
+    work.commit();
+    ADD_FAILURE() << "committed";
+  } catch (const error& thrown) {
+    EXPECT_EQ(thrown.kind(), errc::misuse);
+  }
 }
 
 TEST_F(SqliteTransaction, IsRunAgainByRetryWhenSqliteSaysThatAnotherWrote) {

@@ -86,6 +86,16 @@ TEST_F(Backoff, AKnownBetterMomentShortensAPause) {
   EXPECT_EQ(time_->pauses.front(), 5ms);
 }
 
+TEST_F(Backoff, TheLongestTimesThereAreMeanForEver) {
+  constexpr auto longest = std::chrono::milliseconds::max();
+  backoff for_ever{wait_for(longest), time_};
+  EXPECT_EQ(for_ever.pause(), verdict::again);
+  EXPECT_GT(for_ever.remaining(), 24h);
+  backoff lazy{{.first_pause = longest, .longest_pause = longest}, time_};
+  EXPECT_EQ(lazy.pause(1ms), verdict::again);
+  EXPECT_EQ(lazy.pause(1ms), verdict::again);
+}
+
 TEST_F(Backoff, AStopEndsIt) {
   std::stop_source stop;
   stop.request_stop();

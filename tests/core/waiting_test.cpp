@@ -12,6 +12,7 @@
 #include "core/hooked_store.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
+#include "rowlock/row_mutex.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -28,7 +29,10 @@ class WaitingRoom : public testing::Test {
   }
   lease theirs(const std::string& id = "a") { return *theirs_.try_acquire({"job", id}); }
 
-  static bool is_ready(attempt& asked) { return asked.wait_for(0s) == std::future_status::ready; }
+  template <class Result>
+  static bool is_ready(std::future<Result>& asked) {
+    return asked.wait_for(0s) == std::future_status::ready;
+  }
 
   [[nodiscard]] std::size_t statements() {
     return rows_.batches("acquire").size() + rows_.batches("watch").size();
@@ -185,6 +189,22 @@ TEST_F(WaitingRoom, AsksOnceMoreAtTheEndOfALimitedTime) {
   held.release();
   time_->advance(1s);
   EXPECT_TRUE(waiting.get().acquired());
+}
+
+TEST_F(WaitingRoom, TheLongestTimesThereAreMeanForEver) {
+  auto held = theirs();
+  auto waiting = waiter(wait_for(std::chrono::milliseconds::max()));
+  row_mutex mutex{*ours_, {"job", "b"}};
+  const auto other = theirs("b");
+  auto locking =
+      std::async(std::launch::async, [&] { return mutex.try_lock_for(std::chrono::hours::max()); });
+  await_in_line();
+  await_in_line();
+  EXPECT_FALSE(is_ready(waiting));
+  EXPECT_FALSE(is_ready(locking));
+  ours_.reset();
+  EXPECT_FALSE(waiting.get().acquired());
+  EXPECT_FALSE(locking.get());
 }
 
 TEST_F(WaitingRoom, AFaultOfAQuestionIsThrownByTheWait) {
