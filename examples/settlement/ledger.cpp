@@ -129,13 +129,11 @@ bool ledger::is_settled(const std::string& id) {
 }
 
 rowlock::outcome<void> ledger::settle(const invoice& due, const std::string& worker,
-                                      const std::function<void()>& last_check) {
+                                      const rowlock::lease& held) {
   const rowlock::lock_keys accounts{{.type = "account", .source_id = due.from_account},
                                     {.type = "account", .source_id = due.to_account}};
-  return in_locking_transaction(accounts, [&](const statements& run) {
-    move_money(run, due, worker);
-    last_check();
-  });
+  return in_locking_transaction(accounts, held,
+                                [&](const statements& run) { move_money(run, due, worker); });
 }
 
 void ledger::settle_without_locks(const invoice& due, const std::string& worker) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "invoice.hpp"
+#include "rowlock/lease.hpp"
 #include "rowlock/lock_keys.hpp"
 #include "rowlock/outcome.hpp"
 
@@ -46,13 +47,14 @@ class ledger {
   bool is_settled(const std::string& id);
 
   /// Moves the money and marks the invoice, in one transaction that holds the rows of both
-  /// accounts. `last_check` is called just before the commit; when it throws nothing has happened.
-  /// Refused when the accounts were locked by others for too long.
+  /// accounts and is fenced with the lease on the invoice: whoever was paused until another worker
+  /// took it over gets `lease_lost`, and nothing has happened. Refused when the accounts were
+  /// locked by others for too long.
   ///
   /// It reads the balances, calculates, and writes them, and it counts each settlement: nothing in
   /// it would make up for a lock that does not hold.
   rowlock::outcome<void> settle(const invoice& due, const std::string& worker,
-                                const std::function<void()>& last_check);
+                                const rowlock::lease& held);
 
   /// The same transaction, but nobody else is kept out.
   void settle_without_locks(const invoice& due, const std::string& worker);
@@ -69,7 +71,9 @@ class ledger {
   /// One statement, outside any transaction.
   virtual std::vector<row> query(const char* sql, const row& values) = 0;
   virtual void in_transaction(const transaction_body& body) = 0;
+  /// Commits only if the lease is still held when `body` is through.
   virtual rowlock::outcome<void> in_locking_transaction(const rowlock::lock_keys& keys,
+                                                        const rowlock::lease& held,
                                                         const transaction_body& body) = 0;
 };
 

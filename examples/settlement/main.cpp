@@ -30,11 +30,10 @@ struct options {
 
 void describe(CLI::App& app, options& chosen) {
   app.description(
-      "Worker processes settle invoices: each invoice under a lease, each transfer under row "
-      "locks\n"
-      "on its two accounts. Some workers are killed; the others take over. At the end the "
-      "database\n"
-      "proves that each invoice was settled exactly once and that the money adds up.\n"
+      "Worker processes settle invoices: each invoice under a lease, each transfer under row\n"
+      "locks on its two accounts and fenced with the lease. Some workers are killed; the others\n"
+      "take over. At the end the database proves that each invoice was settled exactly once and\n"
+      "that the money adds up.\n"
       "Exit code: 0 proven, 1 not proven, 2 could not run, 64 usage.");
   app.add_option("--url", chosen.url,
                  "sqlite:///path/of/a/new/file or postgresql://...; a temporary SQLite file if "
@@ -53,6 +52,11 @@ void describe(CLI::App& app, options& chosen) {
   app.add_flag("--without-locks", chosen.planned.without_locks,
                "the same without any lock, nobody killed: shows that the proof can fail")
       ->excludes(kill);
+}
+
+int wrong_usage(const std::string& what) {
+  std::cerr << "settlement: " << what << "; see --help" << std::endl;
+  return exit_usage;
 }
 
 int run(const options& chosen) {
@@ -98,8 +102,12 @@ int main(int argc, char** argv) {
       if (chosen.planned.kills >= chosen.planned.workers) {
         throw CLI::ValidationError{"--kill", "somebody has to be left: fewer than --workers"};
       }
+    } catch (const CLI::Success& asked_for_text) {
+      return app.exit(asked_for_text);
+    } catch (const CLI::ExtrasError&) {
+      return wrong_usage("an argument that is not known");  // and may be a URL with a password
     } catch (const CLI::ParseError& problem) {
-      return app.exit(problem) == 0 ? exit_proven : exit_usage;
+      return wrong_usage(problem.what());
     }
     return run(chosen);
   } catch (const interrupted& signal) {

@@ -54,10 +54,15 @@ class postgres_ledger final : public ledger {
   }
 
   rowlock::outcome<void> in_locking_transaction(const rowlock::lock_keys& keys,
+                                                const rowlock::lease& held,
                                                 const transaction_body& body) override {
     return rowlock::with_row_lock<pqxx::work>(
         connection_, keys, rowlock::wait_for(10s),
-        [&](pqxx::work& work) { body(statements_of(work)); }, locks_);
+        [&](pqxx::work& work) {
+          body(statements_of(work));
+          rowlock::fence(work, held, {}, locks_);
+        },
+        locks_);
   }
 
   pqxx::connection connection_;

@@ -13,7 +13,7 @@ struct score {
   std::atomic<std::uint64_t> refused_held;     ///< Somebody else had the invoice.
   std::atomic<std::uint64_t> refused_busy;     ///< A transaction had the row, or the file.
   std::atomic<std::uint64_t> already_settled;  ///< Settled between the look and the lease.
-  std::atomic<std::uint64_t> lost;             ///< The lease ran out during the work.
+  std::atomic<std::uint64_t> lost;             ///< Another worker took over during the work.
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

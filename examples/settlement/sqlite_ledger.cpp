@@ -42,10 +42,12 @@ class sqlite_ledger final : public ledger {
   }
 
   rowlock::outcome<void> in_locking_transaction(const rowlock::lock_keys& keys,
+                                                const rowlock::lease& held,
                                                 const transaction_body& body) override {
     return rowlock::with_row_lock<rowlock::sqlite_transaction>(
         database_, keys, rowlock::wait_for(10s), [&](rowlock::sqlite_transaction&) {
           body([this](const char* sql, const row& values) { return query(sql, values); });
+          rowlock::fence(database_, held);
         });
   }
 

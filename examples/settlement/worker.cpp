@@ -1,11 +1,12 @@
-// A lease on each invoice, row locks on the two accounts while the money moves.
+// A lease on each invoice, row locks on the two accounts while the money moves, and a fence that
+// ties the two together.
 #include "worker.hpp"
 
 #include <chrono>
-#include <exception>
 #include <utility>
 
 #include "rowlock/backoff.hpp"
+#include "rowlock/error.hpp"
 
 namespace settlement {
 namespace {
@@ -17,11 +18,6 @@ constexpr int page = 10;
 
 // The invoices of a worker that died are taken over after so long.
 constexpr auto ttl = 2s;
-
-class lease_ran_out : public std::exception {
- public:
-  [[nodiscard]] const char* what() const noexcept override { return "the lease ran out"; }
-};
 
 // Calls `settle` for what is not settled, from the one after `start` to the end and again from the
 // beginning, until nothing is left; calls `pause` after a page that was all refused.
@@ -63,16 +59,13 @@ bool worker::settle(const invoice& due) {
             ++mine_.already_settled;
             return;
           }
-          // The last look leaves the time of a commit: no more than the margin of the lease.
-          const auto moved = books_.settle(due, name_, [&held] {
-            if (!held.is_valid()) throw lease_ran_out{};
-          });
+          const auto moved = books_.settle(due, name_, held);
           is_settled = moved.acquired();
           if (!is_settled) return count(moved.refusal());
           ++mine_.settled;
         });
     if (!done.acquired()) count(done.refusal());
-  } catch (const lease_ran_out&) {  // nothing was written; it comes round again
+  } catch (const rowlock::lease_lost&) {  // nothing was written; it comes round again
     ++mine_.lost;
   }
   return is_settled;
