@@ -150,8 +150,9 @@ class store {
   store& operator=(const store&) = delete;
   virtual ~store() = default;
 
-  /// One round trip for an existing row that is granted; two more when the answer needs a look or
-  /// the row is missing.
+  /// One round trip for an existing row that is granted, and one more to see why one was not. Two
+  /// more for a missing row, three if somebody else creates it at that moment. Two more for a grant
+  /// that was made already.
   virtual std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) = 0;
   /// One round trip; one more when a row was not renewed.
   virtual std::vector<renew_answer> renew(std::span<const renew_request> requests) = 0;
