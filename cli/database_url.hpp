@@ -15,9 +15,9 @@ namespace rowlock {
 
 /// One of
 ///
-///   sqlite:///absolute/path.db                  %XX stands for a byte; `?` and `#` must be written
-///   so postgresql://host/database, postgres://...  libpq's own URIs, handed on as they are
-///   host=... dbname=...                         libpq's keyword strings, likewise
+///   sqlite:///absolute/path.db      %XX stands for a byte; `?` and `#` must be written so
+///   postgresql://host/database      (or postgres://) libpq's own URIs, handed on as they are
+///   host=... dbname=...             libpq's keyword strings, likewise
 ///
 /// The text may hold a password: no message shows it.
 class database_url {

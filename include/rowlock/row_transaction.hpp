@@ -21,15 +21,14 @@ namespace rowlock {
 ///   static std::optional<refusal> begin(std::optional<Transaction>&, Connection&,
 ///       std::chrono::milliseconds slice);
 ///   // Begins one that holds the rows, waiting for row locks at most `slice`; on a refusal there
-///   is
-///   // no transaction. Missing rows are created before it, in a transaction of their own.
+///   // is no transaction. Missing rows are created before it, in a transaction of their own.
 ///   static std::optional<refusal> begin_locked(std::optional<Transaction>&, Connection&,
 ///       const lock_keys&, std::chrono::milliseconds slice, const table_type&);
 ///   static outcome<version> read(Transaction&, const lock_key&, const table_type&);
 ///   static commit_result try_commit(Transaction&, const lock_key&, version, const table_type&);
 ///   // Proves the leases, or ends the transaction and throws `lease_lost`.
-///   static void fence(Transaction&, const fenced_leases&, const fence_options&, const
-///   table_type&);
+///   static void fence(Transaction&, const fenced_leases&, const fence_options&,
+///       const table_type&);
 ///   // The same, and unsets their rows.
 ///   static void release_with(Transaction&, const fenced_leases&, const table_type&);
 ///   // Optional: as `fence` or `release_with`, and the name of the transaction, under which
