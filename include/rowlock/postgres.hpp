@@ -127,7 +127,13 @@ struct row_transaction<Transaction> {
       auto attempt = detail::lock_existing_rows(*transaction, keys, slice, table);
       if (attempt.locked) return {};
       transaction.reset();
-      if (attempt.refused) return attempt.refused;
+      if (attempt.refused) {
+        // The snapshot that was too old is gone, and the next try takes another one.
+        if (attempt.refused->reason == refusal_reason::stale) {
+          attempt.refused->reason = refusal_reason::busy;
+        }
+        return attempt.refused;
+      }
       if (created) {
         return refusal{.reason = refusal_reason::busy, .key = keys.in_order().front()};
       }

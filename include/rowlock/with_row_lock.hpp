@@ -18,8 +18,9 @@ namespace rowlock {
 /// `failure_count` goes up (best effort) and the exception passes through unchanged.
 ///
 /// Refused, with no callback run and no transaction left, when a row is leased, or locked by
-/// another transaction, for longer than `wait`. Nobody is kept waiting for a missing row: it is
-/// created before the transaction begins.
+/// another transaction, for longer than `wait`. Never refused as stale: at REPEATABLE READ and
+/// above a row that changed after the snapshot is busy, and each try takes a new snapshot. Nobody
+/// is kept waiting for a missing row: it is created before the transaction begins.
 ///
 /// Round trips: begin, lock, commit. Throws `error`: outcome_unknown when the answer to the commit
 /// got lost. A commit that the database refuses throws the driver's exception.

@@ -1,6 +1,7 @@
 // Locks and versions in transactions of the application, where PostgreSQL has its own ways.
 #include <future>
 #include <optional>
+#include <stop_token>
 
 #include "backends/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
@@ -212,6 +213,42 @@ TEST_F(PostgresTransaction, AtRepeatableReadWaitingForARowThatChangesIsStale) {
       std::to_string(open.connection.backendpid()));
   rival.work.commit();
   EXPECT_EQ(waiting.get(), refusal_reason::stale);
+}
+
+TEST_F(PostgresTransaction, AtRepeatableReadWithRowLockTakesANewSnapshotAfterARivalsCommit) {
+  pqxx::connection connection{postgres_url()};
+  const auto await_waiting = [&] {
+    server_.await(
+        "select count(*) = 1 from pg_stat_activity where wait_event_type = 'Lock' and pid = " +
+        std::to_string(connection.backendpid()));
+  };
+  const auto run = [&](const retry_policy& wait) {
+    return std::async(std::launch::async, [&connection, &wait, this] {
+      return with_row_lock<repeatable_read>(
+          connection, key_, wait, [](auto&) {}, table());
+    });
+  };
+  {
+    const auto wait = wait_for(60s);
+    open_work rival;
+    ASSERT_TRUE(lock(rival.work, key_).acquired());
+    auto waiting = run(wait);
+    await_waiting();
+    rival.work.commit();
+    EXPECT_TRUE(waiting.get().acquired());
+  }
+  // Whoever was stopped meanwhile does not try again.
+  open_work rival;
+  ASSERT_TRUE(lock(rival.work, key_).acquired());
+  std::stop_source stop;
+  const auto wait = wait_until_stopped(stop.get_token());
+  auto waiting = run(wait);
+  await_waiting();
+  stop.request_stop();
+  rival.work.commit();
+  const auto refused = waiting.get();
+  ASSERT_FALSE(refused.acquired());
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::stopped);
 }
 
 TEST_F(PostgresTransaction, AtRepeatableReadTryCommitOfAVersionThatMovedIsStale) {
