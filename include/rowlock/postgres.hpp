@@ -93,12 +93,16 @@ struct postgres_attempt {
 };
 postgres_attempt lock_existing_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
                                     std::chrono::milliseconds slice, const table_name& table);
+/// And commits. Rows that nobody has are harmless, so no outcome of it is in doubt.
 void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
                  const table_name& table);
 void count_failures(pqxx::transaction_base& transaction, const lock_keys& keys,
                     const table_name& table);
 /// So that `retry` and `run_fenced` know a conflict even of the application's first statement.
 void recognise_postgres_conflicts() noexcept;
+/// Called while an exception of a transaction's constructor is being handled: throws the `error` it
+/// means.
+[[noreturn]] void throw_failed_begin();
 /// Called while an exception of a commit is being handled: throws what it means.
 [[noreturn]] void throw_failed_commit();
 
@@ -113,7 +117,11 @@ struct row_transaction<Transaction> {
   static std::optional<refusal> begin(std::optional<Transaction>& transaction,
                                       Connection& connection, std::chrono::milliseconds /*slice*/) {
     detail::recognise_postgres_conflicts();
-    transaction.emplace(connection);
+    try {
+      transaction.emplace(connection);
+    } catch (...) {
+      detail::throw_failed_begin();
+    }
     return {};
   }
 
@@ -123,7 +131,7 @@ struct row_transaction<Transaction> {
                                              std::chrono::milliseconds slice,
                                              const table_name& table) {
     for (bool created = false;; created = true) {
-      transaction.emplace(connection);
+      begin(transaction, connection, slice);
       auto attempt = detail::lock_existing_rows(*transaction, keys, slice, table);
       if (attempt.locked) return {};
       transaction.reset();
@@ -137,9 +145,9 @@ struct row_transaction<Transaction> {
       if (created) {
         return refusal{.reason = refusal_reason::busy, .key = keys.in_order().front()};
       }
-      Transaction creating{connection};
-      detail::create_rows(creating, keys, table);
-      creating.commit();
+      begin(transaction, connection, slice);
+      detail::create_rows(*transaction, keys, table);
+      transaction.reset();
     }
   }
 

@@ -22,8 +22,9 @@ namespace rowlock {
 /// above a row that changed after the snapshot is busy, and each try takes a new snapshot. Nobody
 /// is kept waiting for a missing row: it is created before the transaction begins.
 ///
-/// Round trips: begin, lock, commit. Throws `error`: outcome_unknown when the answer to the commit
-/// got lost. A commit that the database refuses throws the driver's exception.
+/// Round trips: begin, lock, commit. Throws `error`: unavailable when the connection is lost before
+/// the callback, outcome_unknown when the answer to the commit got lost. A commit that the database
+/// refuses throws the driver's exception.
 ///
 /// `Transaction` names the isolation level: `pqxx::work`, `pqxx::transaction<...>`,
 /// `rowlock::sqlite_transaction`, `rowlock::memory_transaction`. While it lasts the connection is

@@ -41,6 +41,8 @@ commit_result try_commit(pqxx::transaction_base& transaction, const versioned_ta
       sql::versioned_update(table), postgres::bound_values{text_of(id), seen}, nullptr));
 }
 
+void detail::throw_failed_begin() { postgres::throw_as_error(postgres::effects::none, nullptr); }
+
 void detail::throw_failed_commit() {
   try {
     throw;

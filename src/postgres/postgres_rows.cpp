@@ -1,6 +1,7 @@
 // Locking and reading rows in the application's own transaction.
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <pqxx/pqxx>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "postgres/caller_transaction.hpp"
 #include "postgres/key_list.hpp"
+#include "postgres/postgres_errors.hpp"
 #include "postgres/seen_row.hpp"
 #include "rowlock/postgres.hpp"
 
@@ -130,6 +132,12 @@ void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
                            .has_value();
   if (!is_done) savepoint("ROLLBACK TO SAVEPOINT rowlock");
   savepoint("RELEASE SAVEPOINT rowlock");
+  try {
+    transaction.commit();
+  } catch (const std::exception& thrown) {
+    // Serializable ones may still lose here. The rows are there, then, or the next try makes them.
+    if (!postgres::is_conflict(thrown)) postgres::throw_as_error(postgres::effects::none, &table);
+  }
 }
 
 void count_failures(pqxx::transaction_base& transaction, const lock_keys& keys,

@@ -1,4 +1,5 @@
 // Locks and versions in transactions of the application, where PostgreSQL has its own ways.
+#include <functional>
 #include <future>
 #include <optional>
 #include <stop_token>
@@ -341,6 +342,57 @@ TEST_F(PostgresTransaction, OfALostConnectionCannotCommit) {
                                   " (lock_type, source_id, version) values ('a', 'b', 1)"));
   EXPECT_ANY_THROW(open.work.commit());
   EXPECT_FALSE(rows_.read(std::array{lock_key{"a", "b"}})[0]);
+}
+
+TEST_F(PostgresTransaction, ThatCannotBeginOnALostConnectionIsUnavailable) {
+  const std::vector<std::function<void(pqxx::connection&)>> calls{
+      [&](pqxx::connection& connection) {
+        (void)with_row_lock<pqxx::work>(
+            connection, key_, no_wait(), [](pqxx::work&) {}, table());
+      },
+      [&](pqxx::connection& connection) {
+        (void)with_optimistic_commit<pqxx::work>(
+            connection, key_, [](pqxx::work&) {}, table());
+      },
+  };
+  for (const auto& call : calls) {
+    pqxx::connection connection{postgres_url()};
+    server_.ask("select pg_terminate_backend(" + std::to_string(connection.backendpid()) +
+                ", 10000)");
+    EXPECT_EQ(error_of([&] { call(connection); }).kind, errc::unavailable);
+  }
+}
+
+TEST_F(PostgresTransaction, ThatCannotBeginInsideAnotherIsMisuse) {
+  open_work open;
+  EXPECT_EQ(error_of([&] {
+              (void)with_row_lock<pqxx::work>(
+                  open.connection, key_, no_wait(), [](pqxx::work&) {}, table());
+            }).kind,
+            errc::misuse);
+}
+
+TEST_F(PostgresTransaction, WhichCreatesAMissingRowIsNeverInDoubtAndItsConflictIsBusy) {
+  const auto at_the_commit_of_an_insert = [&](const std::string& action) {
+    server_.ask("create or replace function " + schema() +
+                ".act() returns trigger language plpgsql as $$ begin " + action +
+                "; return null; end $$");
+  };
+  at_the_commit_of_an_insert("perform pg_terminate_backend(pg_backend_pid())");
+  server_.ask("create constraint trigger act after insert on " + name() +
+              " deferrable initially deferred for each row execute function " + schema() +
+              ".act()");
+  const auto lock_missing = [&] {
+    pqxx::connection connection{postgres_url()};
+    return with_row_lock<pqxx::work>(
+        connection, lock_key{"invoice", "44"}, no_wait(), [](pqxx::work&) {}, table());
+  };
+  EXPECT_EQ(error_of([&] { (void)lock_missing(); }).kind, errc::unavailable);
+
+  at_the_commit_of_an_insert("raise exception using errcode = 'serialization_failure'");
+  const auto refused = lock_missing();
+  ASSERT_FALSE(refused.acquired());
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::busy);
 }
 
 TEST_F(PostgresTransaction, WhoseConnectionIsLostAtTheCommitIsAnUnknownOutcome) {
