@@ -105,12 +105,11 @@ postgres_connection::postgres_connection(std::shared_ptr<pqxx::connection> opene
     : connection_{std::move(opened)}, names_{names}, answers_{answers} {}
 
 const std::string& postgres_connection::prepared(const std::string& sql) {
-  const auto [place, is_new] = prepared_.try_emplace(&sql);
-  if (is_new) {
-    place->second = name_of(sql);
-    connection_->prepare(place->second, sql);
-  }
-  return place->second;
+  const auto found = prepared_.find(&sql);
+  if (found != prepared_.end()) return found->second;
+  const auto name = name_of(sql);
+  connection_->prepare(name, sql);
+  return prepared_.emplace(&sql, name).first->second;
 }
 
 pqxx::result postgres_connection::execute(const std::string& sql, const bound_values& values) {

@@ -192,6 +192,28 @@ TEST_F(PostgresConnection, WithoutItsPreparedStatementsGoesOnWithoutNames) {
   EXPECT_EQ(statements(), 0U) << "it does not try names again";
 }
 
+TEST_F(PostgresConnection, OnWhichAStatementCouldNotBePreparedKeepsNames) {
+  pqxx::connection* ours = nullptr;
+  postgres_store rows{make_connection{[&] {
+                        auto made = std::make_unique<pqxx::connection>(postgres_url());
+                        ours = made.get();
+                        return made;
+                      }},
+                      {.table = table(), .pool_size = 1}};
+  const auto statements = [&] {
+    pqxx::nontransaction asking{*ours};
+    return asking.exec("select name from pg_prepared_statements").size();
+  };
+  (void)rows.list();
+  const auto before = statements();
+  const auto step = postgres_migrations(table()).front();
+  postgres_schema::execute(step.down);
+  EXPECT_EQ(error_of([&] { acquire(rows, key_); }).kind, errc::rejected);
+  postgres_schema::execute(step.up);
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  EXPECT_GT(statements(), before);
+}
+
 TEST_F(PostgresConnection, OnWhichANameIsTakenGoesOnWithoutNames) {
   std::vector<std::string> names;
   pqxx::connection* ours = nullptr;
