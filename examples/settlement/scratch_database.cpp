@@ -84,7 +84,8 @@ void scratch_database::remove() const {
     } else if (!own_folder_.empty()) {
       fs::remove_all(own_folder_);
     } else {
-      for (const auto* suffix : {"", "-wal", "-shm", "-rowlock"}) fs::remove(url_.target() + suffix);
+      for (const auto* suffix : {"", "-wal", "-shm", "-rowlock"})
+        fs::remove(url_.target() + suffix);
     }
   } catch (const std::exception& problem) {
     std::cerr << "cannot remove " << description() << ": " << problem.what() << std::endl;
