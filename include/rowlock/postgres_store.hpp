@@ -36,8 +36,9 @@ struct postgres_options {
 };
 
 /// A small pool of connections of its own, opened when needed; each call is a transaction of its
-/// own at READ COMMITTED. Statements are prepared, and sent unnamed for good as soon as a pooler
-/// between us and the server turns out not to allow it.
+/// own at READ COMMITTED, except behind a pooler that does not let us ask for that: there it has
+/// the isolation of the role. Statements are prepared, and sent unnamed for good as soon as a
+/// pooler between us and the server turns out not to allow it.
 ///
 /// Thread-safety: all members may be called from any thread. It runs one thread of its own, started
 /// with the first call.

@@ -67,7 +67,7 @@ conninfo::conninfo(const std::string& text, const time_limits& limits)
     : given_{parse(text)}, values_{given_} {
   values_.emplace("fallback_application_name", "rowlock");
   // A service file says all of this itself, and what stands here would win over it.
-  if (!value("service").empty() || !environment("PGSERVICE").empty()) return;
+  if (names_a_service()) return;
 
   if (environment("PGCONNECT_TIMEOUT").empty()) {
     values_.emplace("connect_timeout", std::to_string(limits.connect.count()));
@@ -86,6 +86,10 @@ conninfo::conninfo(const std::string& text, const time_limits& limits)
       values_.contains("options") ? value("options") : environment("PGOPTIONS");
   if (!users.empty()) options += users + ' ';
   values_["options"] = options + R"(-c default_transaction_isolation=read\ committed)";
+}
+
+bool conninfo::names_a_service() const {
+  return !value("service").empty() || !environment("PGSERVICE").empty();
 }
 
 std::string conninfo::value(const std::string& keyword) const {

@@ -29,6 +29,9 @@ class conninfo {
   /// The same without what a pooler might refuse to pass on (`options`).
   [[nodiscard]] std::string text_without_options() const;
 
+  /// Whether the settings of its sessions are those of a service file: `text` asks for none.
+  [[nodiscard]] bool names_a_service() const;
+
   /// Where it leads, for people: `host db, port 5432, database shop`; or nothing that could be a
   /// part of a password.
   [[nodiscard]] std::string where() const;

@@ -113,17 +113,31 @@ const std::string& postgres_connection::prepared(const std::string& sql) {
 }
 
 pqxx::result postgres_connection::execute(const std::string& sql, const bound_values& values) {
-  const auto watched = answers_.watch(connection_->sock());
-  pqxx::nontransaction autocommit{*connection_};
   if (names_) {
     try {
+      const auto watched = answers_.watch(connection_->sock());
+      pqxx::nontransaction autocommit{*connection_};
       return execute_prepared(autocommit, prepared(sql), values);
     } catch (const std::exception& thrown) {
       if (!is_prepared_statement_astray(thrown)) throw;
       names_ = false;
     }
   }
+  return execute_unnamed(sql, values);
+}
+
+pqxx::result postgres_connection::execute_unnamed(const std::string& sql,
+                                                  const bound_values& values) {
+  const auto watched = answers_.watch(connection_->sock());
+  pqxx::nontransaction autocommit{*connection_};
   return postgres::execute(autocommit, sql, values);
+}
+
+void postgres_connection::pin(const std::string& sql,
+                              std::optional<std::chrono::milliseconds> statement_timeout) {
+  const auto limit =
+      statement_timeout ? std::optional{std::int64_t{statement_timeout->count()}} : std::nullopt;
+  execute_unnamed(sql, bound_values{connection_->backendpid(), limit});
 }
 
 bool postgres_connection::is_alive() const {

@@ -3,8 +3,10 @@
 #define ROWLOCK_POSTGRES_POSTGRES_CONNECTION_HPP
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <pqxx/pqxx>
 #include <string>
 
@@ -35,11 +37,17 @@ class postgres_connection {
   /// what libpqxx throws.
   pqxx::result execute(const std::string& sql, const bound_values& values = bound_values{});
 
+  /// For a connection that did not ask for it at its start: READ COMMITTED, and a time limit unless
+  /// its own options say otherwise. Without effect behind a pooler, whose sessions are not ours.
+  /// Throws what libpqxx throws. One round trip.
+  void pin(const std::string& sql, std::optional<std::chrono::milliseconds> statement_timeout);
+
   /// False when the server has closed the connection meanwhile: nothing that is sent on it would be
   /// executed. No round trip.
   [[nodiscard]] bool is_alive() const;
 
  private:
+  pqxx::result execute_unnamed(const std::string& sql, const bound_values& values);
   const std::string& prepared(const std::string& sql);
 
   std::shared_ptr<pqxx::connection> connection_;

@@ -53,6 +53,7 @@ std::vector<migration> migrate_postgres(const std::string& connection_string,
   const auto connection = postgres::connect(postgres::conninfo{connection_string, {}});
   try {
     pqxx::work work{*connection};
+    postgres::execute(work, statements.read_committed);
     postgres::execute(work, statements.take_migration_turn);
     auto missing = sql::missing_migrations(schema_version(work, statements),
                                            postgres_migrations(table), table);

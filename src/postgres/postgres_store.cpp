@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <pqxx/pqxx>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "postgres/connection_pool.hpp"
 #include "postgres/connector.hpp"
 #include "postgres/conninfo.hpp"
-#include "postgres/execute.hpp"
 #include "postgres/lease_calls.hpp"
 #include "postgres/postgres_connection.hpp"
 #include "postgres/postgres_errors.hpp"
@@ -46,17 +46,19 @@ class postgres_store::impl {
  public:
   using purpose = postgres::connection_pool::purpose;
 
-  impl(postgres::connector make, postgres_options options)
+  /// Of sessions that nobody asked for at their start.
+  struct pins {
+    std::optional<std::chrono::milliseconds> statement_timeout;
+  };
+
+  impl(postgres::connector make, std::optional<pins> to_pin, postgres_options options)
       : table_{std::move(options.table)},
         wake_up_{options.wake_up},
         make_{std::move(make)},
+        to_pin_{to_pin},
         statements_{table_},
         answers_{options.answer_timeout},
-        pool_{[this] {
-                return std::make_unique<postgres::postgres_connection>(make_(), may_prepare_,
-                                                                       answers_);
-              },
-              options.pool_size, options.pool_timeout} {}
+        pool_{[this] { return open(); }, options.pool_size, options.pool_timeout} {}
 
   /// `work` on a connection; what it throws is told as an `error`.
   template <class Work>
@@ -99,6 +101,17 @@ class postgres_store::impl {
   }
 
  private:
+  std::unique_ptr<postgres::postgres_connection> open() {
+    auto opened = std::make_unique<postgres::postgres_connection>(make_(), may_prepare_, answers_);
+    if (!to_pin_) return opened;
+    try {
+      opened->pin(statements_.pin_session, to_pin_->statement_timeout);
+    } catch (const std::exception&) {
+      postgres::throw_as_error(postgres::effects::none, &table_);
+    }
+    return opened;
+  }
+
   void check_schema(postgres::store_call& asking) {
     if (schema_is_checked_) return;
     sql::check_schema(asking.schema_version(), postgres_migrations(table_), table_, "URL");
@@ -109,6 +122,7 @@ class postgres_store::impl {
   const table_name table_;
   const bool wake_up_;
   const postgres::connector make_;
+  const std::optional<pins> to_pin_;
   sql::postgres_statements statements_;
   postgres::may_prepare may_prepare_{true};
   postgres::answer_watch answers_;
@@ -122,23 +136,13 @@ postgres_store::postgres_store(std::string connection_string, postgres_options o
                               {.connect = options.connect_timeout,
                                .tcp_user = options.tcp_user_timeout,
                                .statement = options.statement_timeout}};
-  impl_.reset(new impl{postgres::connector_to(to), std::move(options)});
+  std::optional<impl::pins> to_pin;
+  if (to.names_a_service()) to_pin = {.statement_timeout = options.statement_timeout};
+  impl_.reset(new impl{postgres::connector_to(to), to_pin, std::move(options)});
 }
 
 postgres_store::postgres_store(detail::make_connection make, postgres_options options) {
-  const auto pin_isolation = sql::postgres_statements{options.table}.pin_isolation;
-  impl_.reset(new impl{[connect = postgres::connector_by(std::move(make)), pin_isolation] {
-                         auto opened = connect();
-                         try {
-                           pqxx::nontransaction pinning{*opened};
-                           postgres::execute(pinning, pin_isolation);
-                         } catch (const pqxx::failure& thrown) {
-                           postgres::throw_failed_connect(
-                               thrown.what(), "PostgreSQL, as the factory connects to it,");
-                         }
-                         return opened;
-                       },
-                       std::move(options)});
+  impl_.reset(new impl{postgres::connector_by(std::move(make)), impl::pins{}, std::move(options)});
 }
 
 postgres_store::~postgres_store() = default;

@@ -16,8 +16,21 @@ namespace rowlock::sql {
 
 namespace {
 
-// Of a connection that the application made: contention must not become a serialization failure.
-constexpr std::string_view pin_isolation = "SET default_transaction_isolation = 'read committed'";
+// Of a connection whose startup packet did not say it. Behind a pooler the session is not ours:
+// what is set there would stay for its other clients and be missing for us. A pooler tells its
+// clients process ids of its own making. $1 the process id that we were told, $2 the time limit of
+// a statement in milliseconds, or null; what the connection string says goes before it.
+constexpr std::string_view pin_session = R"sql(
+SELECT CASE WHEN s.is_ours
+            THEN set_config('default_transaction_isolation', 'read committed', false)
+        END AS isolation,
+       CASE WHEN s.is_ours AND s.source <> 'client' AND $2::bigint IS NOT NULL
+            THEN set_config('statement_timeout', $2::bigint || 'ms', false)
+        END AS statement_timeout
+  FROM (SELECT pg_backend_pid() = $1::integer AS is_ours, source
+          FROM pg_settings
+         WHERE name = 'statement_timeout') s
+)sql";
 
 // Whether migrations were ever applied here.
 constexpr std::string_view schema_exists = "SELECT to_regclass('shared_lock_schema') IS NOT NULL";
@@ -25,6 +38,10 @@ constexpr std::string_view schema_exists = "SELECT to_regclass('shared_lock_sche
 // The number of the last migration that is applied.
 constexpr std::string_view schema_version =
     "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
+
+// For this transaction, before anything else in it: who waits for a turn sees what was done in the
+// turns before.
+constexpr std::string_view read_committed = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
 // Those who migrate take turns, until their transactions end.
 constexpr std::string_view take_migration_turn =
@@ -356,10 +373,11 @@ std::string fence(const table_name& table, std::string_view text) {
 }  // namespace
 
 postgres_statements::postgres_statements(const table_name& table)
-    : pin_isolation{table.in(sql::pin_isolation)},
+    : pin_session{table.in(sql::pin_session)},
       schema_exists{table.in(sql::schema_exists)},
       schema_version{table.in(sql::schema_version)},
       take_migration_turn{table.in(sql::take_migration_turn)},
+      read_committed{table.in(sql::read_committed)},
       acquire{table.in(sql::acquire)},
       acquire_many{table.in(sql::acquire_many)},
       insert_many{table.in(sql::insert_many)},

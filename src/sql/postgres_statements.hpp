@@ -15,10 +15,11 @@ namespace rowlock::sql {
 struct postgres_statements {
   explicit postgres_statements(const table_name& table);
 
-  std::string pin_isolation;
+  std::string pin_session;
   std::string schema_exists;
   std::string schema_version;
   std::string take_migration_turn;
+  std::string read_committed;
 
   // Leases, in autocommit.
   std::string acquire;

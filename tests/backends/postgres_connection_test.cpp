@@ -5,6 +5,7 @@
 #include "backends/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "support/forked_child.hpp"
+#include "support/service_file.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -263,6 +264,34 @@ TEST_F(PostgresConnection, OfTheApplicationIsPinnedToReadCommitted) {
   pqxx::nontransaction asking{*ours};
   EXPECT_EQ(asking.exec("show default_transaction_isolation")[0][0].as<std::string>(),
             "read committed");
+}
+
+TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasATimeLimitUnlessTheServiceHas) {
+  // What a session has, at the grant of a key that nobody had before.
+  server_.ask("create table " + schema() + ".seen (isolation text, statement_timeout text)");
+  server_.ask("create function " + schema() +
+              ".see() returns trigger language plpgsql as $$ begin insert into " + schema() +
+              ".seen values (current_setting('transaction_isolation'),"
+              " current_setting('statement_timeout')); return null; end $$");
+  server_.ask("create trigger see after insert on " + name() + " for each row execute function " +
+              schema() + ".see()");
+  test_role role{server_};
+  server_.ask("alter role " + role.name() +
+              " set default_transaction_isolation = 'repeatable read'");
+  server_.ask("grant usage on schema " + schema() + " to " + role.name());
+  server_.ask("grant all on all tables in schema " + schema() + " to " + role.name());
+  const service_file services{
+      service_on(server_, "bare", role.name()) +
+      service_on(server_, "limited", role.name(), "options=-c statement_timeout=77000")};
+
+  const auto seen_by = [&](const std::string& service, const lock_key& key) {
+    postgres_store rows{"service=" + service, {.table = table(), .statement_timeout = 8s}};
+    EXPECT_EQ(acquire(rows, key).status, acquire_status::granted);
+    return server_.value<std::string>("delete from " + schema() +
+                                      ".seen returning isolation || ', ' || statement_timeout");
+  };
+  EXPECT_EQ(seen_by("bare", key_), "read committed, 8s");
+  EXPECT_EQ(seen_by("limited", other_key_), "read committed, 77s");
 }
 
 TEST_F(PostgresConnection, OfAnotherTypeOrNoneIsMisuse) {

@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <future>
 #include <iterator>
 
 #include "backends/postgres_table.hpp"
 #include "rowlock/postgres.hpp"
 #include "support/child_process.hpp"
+#include "support/service_file.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {
@@ -139,6 +141,26 @@ TEST_F(PostgresMigrate, IsAppliedOnceWhenFiftyProcessesDoItAtOnce) {
   EXPECT_EQ(by_code[0], processes - 1) << "found nothing to do";
   EXPECT_EQ(by_code[1], 1) << "applied it";
   EXPECT_EQ(by_code[2], 0) << "failed";
+}
+
+TEST_F(PostgresMigrate, SeesWhatWasDoneBeforeItsTurnWhateverTheIsolationOfTheRole) {
+  test_role role{server_};
+  server_.ask("alter role " + role.name() +
+              " set default_transaction_isolation = 'repeatable read'");
+  server_.ask("grant usage, create on schema " + schema_.name() + " to " + role.name());
+  const service_file services{service_on(server_, "shop", role.name())};
+
+  open_work rival;
+  rival.work.exec("select pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))");
+  auto waiting = std::async(std::launch::async, [&] { return migrate("service=shop").size(); });
+  server_.await(
+      "select count(*) = 1 from pg_stat_activity where wait_event = 'advisory' and"
+      " usename = '" +
+      role.name() + "'");
+  for (const auto& step : postgres_migrations(table())) rival.work.exec(step.up);
+  rival.work.exec(table().in("grant select on shared_lock_schema to ") + role.name());
+  rival.work.commit();
+  EXPECT_EQ(waiting.get(), 0U);
 }
 
 TEST_F(PostgresMigrate, RefusesASchemaThatIsNewer) {

@@ -133,6 +133,14 @@ class postgres_table : public testing::Test {
   const lock_key other_key_{.type = "invoice", .source_id = "43"};
 };
 
+/// The test server as a section of a service file: `[name]` and its lines.
+inline std::string service_on(observer& server, const std::string& name, const std::string& user,
+                              const std::string& more = {}) {
+  return "[" + name + "]\nhost=" + server.host() + "\nport=" + server.port() +
+         "\ndbname=" + server.value<std::string>("select current_database()") + "\nuser=" + user +
+         "\n" + more + "\n";
+}
+
 /// A role that exists as long as a test.
 class test_role {
  public:

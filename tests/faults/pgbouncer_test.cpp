@@ -101,6 +101,23 @@ TEST_F(Pgbouncer, PreparedStatementsOnAnotherConnectionAreDoneWithout) {
   EXPECT_EQ(others.acquire(std::array{request(key)}).front().status, acquire_status::granted);
 }
 
+TEST_F(Pgbouncer, SessionsOfItsOtherClientsStayAsTheyAre) {
+  observer seen{server().url()};
+  seen.ask("alter role tester set default_transaction_isolation = 'repeatable read'");
+  postgres_store rows{[this] { return std::make_unique<pqxx::connection>(url()); }};
+  EXPECT_EQ(rows.acquire(std::array{request(key_of_its_own())}).front().status,
+            acquire_status::granted);
+  {
+    taken_connection one{url()};
+    taken_connection other{url()};
+    for (auto* each : {&one, &other}) {
+      const auto shown = each->open.work.exec("show default_transaction_isolation");
+      EXPECT_EQ(shown[0][0].as<std::string>(), "repeatable read");
+    }
+  }
+  seen.ask("alter role tester reset default_transaction_isolation");
+}
+
 TEST_F(Pgbouncer, ThirtyTwoThreadsLoseNothing) {
   constexpr int threads = 32;
   constexpr int rounds = 12;
