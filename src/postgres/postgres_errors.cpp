@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rowlock/error.hpp"
+#include "sql/schema_check.hpp"
 
 namespace rowlock::postgres {
 
@@ -28,11 +29,6 @@ struct meaning {
   std::string message;
 };
 
-std::string how_to_migrate(const table_name& table) {
-  const bool is_default = table.text() == table_name{}.text();
-  return ": run `rowlock migrate URL" + (is_default ? "" : " --table " + table.text()) + "`";
-}
-
 std::string how_to_grant(const table_name& table) {
   return ": run `GRANT SELECT, INSERT, UPDATE ON " + table.in("shared_lock") +
          " TO ...; GRANT SELECT ON " + table.in("shared_lock_schema") +
@@ -49,7 +45,8 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
   const auto& table = *lock_table;
   if (state == "42501") return says("no privilege on table " + table.text() + how_to_grant(table));
   if (is_one_of(state, {"42P01", "42703", "42883"})) {
-    return says("table " + table.text() + " or a part of it is missing" + how_to_migrate(table));
+    return says("table " + table.text() +
+                " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
   }
   if (state == "3F000") {
     return says("the schema of table " + table.text() + " is missing: create it, then migrate");

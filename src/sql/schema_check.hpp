@@ -11,6 +11,9 @@
 
 namespace rowlock::sql {
 
+/// Stands for a database that is not told: its URL may hold a password.
+inline constexpr const char* some_url = "<URL>";
+
 /// "run `rowlock migrate WHERE`", with the table's name where it is not the default. `where` stands
 /// for the database.
 std::string how_to_migrate(const std::string& where, const table_name& table);

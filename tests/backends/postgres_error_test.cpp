@@ -39,8 +39,14 @@ class PostgresError : public postgres_table {
 };
 
 TEST_F(PostgresError, OfAMissingTableSaysHowToMigrate) {
+  auto rows = open_store();
+  (void)rows.list();
   postgres_schema::execute(postgres_migrations(table()).front().down);
-  expect_everywhere(postgres_url(), errc::rejected, "rowlock migrate URL --table " + name());
+  // Of a store that has looked at the schema before, too.
+  expect([&] { (void)rows.list(); }, errc::rejected,
+         "run `rowlock migrate <URL> --table " + name() + '`');
+  expect_everywhere(postgres_url(), errc::rejected,
+                    "run `rowlock migrate <URL> --table " + name() + '`');
 }
 
 TEST_F(PostgresError, OfAMissingSchemaSaysSo) {
@@ -53,7 +59,7 @@ TEST_F(PostgresError, OfAMissingSchemaSaysSo) {
 TEST_F(PostgresError, OfAnOlderOrNewerSchemaSaysWhatToDeploy) {
   server_.ask(table().in("update shared_lock_schema set number = 0"));
   auto older = open_store();
-  expect([&] { (void)older.list(); }, errc::rejected, "rowlock migrate");
+  expect([&] { (void)older.list(); }, errc::rejected, "run `rowlock migrate <URL>");
   server_.ask(table().in("update shared_lock_schema set number = 99"));
   auto newer = open_store();
   expect([&] { (void)newer.list(); }, errc::rejected, "deploy a newer rowlock");
