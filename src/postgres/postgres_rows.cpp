@@ -124,14 +124,15 @@ postgres_attempt lock_existing_rows(pqxx::transaction_base& transaction, const l
 void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
                  const table_name& table) {
   caller_transaction used{transaction};
-  const auto savepoint = [&](const char* sql) { used.execute(sql, bound_values{}, &table); };
+  const auto& statements = postgres::statements_for(table);
+  const auto run = [&](const std::string& sql) { used.execute(sql, bound_values{}, &table); };
   // At REPEATABLE READ a row that somebody inserts meanwhile is a conflict. It is there, then.
-  savepoint("SAVEPOINT rowlock");
-  const bool is_done = used.execute(postgres::statements_for(table).prepare,
-                                    arrays_of(postgres::list_of(keys.in_order())), &table)
-                           .has_value();
-  if (!is_done) savepoint("ROLLBACK TO SAVEPOINT rowlock");
-  savepoint("RELEASE SAVEPOINT rowlock");
+  run(statements.savepoint);
+  const bool is_done =
+      used.execute(statements.prepare, arrays_of(postgres::list_of(keys.in_order())), &table)
+          .has_value();
+  if (!is_done) run(statements.roll_back_to_savepoint);
+  run(statements.release_savepoint);
   try {
     transaction.commit();
   } catch (const std::exception& thrown) {

@@ -255,6 +255,11 @@ SELECT state, lock_type, source_id, version, holder, remaining_us
   FROM shared_lock_lock($1::text[], $2::text[], $3::integer, $4::boolean)
 )sql";
 
+// Around what may meet a conflict without ending the transaction.
+constexpr std::string_view savepoint = "SAVEPOINT rowlock";
+constexpr std::string_view roll_back_to_savepoint = "ROLLBACK TO SAVEPOINT rowlock";
+constexpr std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock";
+
 // The compare-and-set of an optimistic commit. $1 type, $2 id, $3 the version seen
 constexpr std::string_view advance = R"sql(
 UPDATE shared_lock
@@ -391,6 +396,9 @@ postgres_statements::postgres_statements(const table_name& table)
       list{table.in(sql::list)},
       prepare{table.in(sql::prepare)},
       lock_rows{table.in(sql::lock_rows)},
+      savepoint{sql::savepoint},
+      roll_back_to_savepoint{sql::roll_back_to_savepoint},
+      release_savepoint{sql::release_savepoint},
       advance{table.in(sql::advance)},
       count_failures{table.in(sql::count_failures)},
       fence_by_writing{fence(table, sql::fence_by_writing)},

@@ -39,6 +39,9 @@ struct postgres_statements {
 
   // In the application's transaction.
   std::string lock_rows;
+  std::string savepoint;
+  std::string roll_back_to_savepoint;
+  std::string release_savepoint;
   std::string advance;
   std::string count_failures;
   std::string fence_by_writing;
