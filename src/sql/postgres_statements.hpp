@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rowlock/table_name.hpp"
+#include "sql/postgres_transaction_statements.hpp"
 
 namespace rowlock::sql {
 
@@ -12,7 +13,7 @@ namespace rowlock::sql {
 ///
 /// Those for several keys take arrays. Their answers say `place`: which of the requests, counted
 /// from 1, a row answers. A request without a row was refused; a look says why.
-struct postgres_statements {
+struct postgres_statements : postgres_transaction_statements {
   explicit postgres_statements(const table_name& table);
 
   std::string pin_session;
@@ -36,20 +37,6 @@ struct postgres_statements {
   std::string look;
   std::string list;
   std::string prepare;
-
-  // In the application's transaction.
-  std::string lock_rows;
-  std::string savepoint;
-  std::string roll_back_to_savepoint;
-  std::string release_savepoint;
-  std::string advance;
-  std::string count_failures;
-  std::string fence_by_writing;
-  std::string fence_by_sharing;
-  std::string release_with;
-
-  // What became of such a transaction.
-  std::string fate;
 };
 
 }  // namespace rowlock::sql
