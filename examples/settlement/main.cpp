@@ -1,6 +1,7 @@
 // settlement: worker processes settle invoices, one is killed, and the database proves that no
 // money was lost and none was made.
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -47,11 +48,16 @@ void describe(CLI::App& app, options& chosen) {
   auto* kill = app.add_option("--kill", chosen.planned.kills,
                               "how many workers are killed (SIGKILL) while they hold an invoice")
                    ->capture_default_str();
+  auto* pause = app.add_option("--pause", chosen.planned.pauses,
+                               "how many workers stop with an invoice in their hands until the "
+                               "others have settled it")
+                    ->capture_default_str();
   app.add_option("--csv", chosen.csv, "the invoices")->check(CLI::ExistingFile);
   app.add_flag("--keep", chosen.keep, "leave the tables behind, to look at them");
   app.add_flag("--without-locks", chosen.planned.without_locks,
                "the same without any lock, nobody killed: shows that the proof can fail")
-      ->excludes(kill);
+      ->excludes(kill)
+      ->excludes(pause);
 }
 
 int wrong_usage(const std::string& what) {
@@ -65,7 +71,8 @@ int run(const options& chosen) {
   const scratch_database database{chosen.url, chosen.keep};
   database.open_ledger()->create(invoices);
   std::cout << invoices.size() << " invoices, " << chosen.planned.workers << " workers, "
-            << chosen.planned.kills << " to be killed; " << database.description() << std::endl;
+            << chosen.planned.kills << " to be killed, " << chosen.planned.pauses << " to pause; "
+            << database.description() << std::endl;
 
   scoreboard board;
   const auto ended = supervise(chosen.planned, invoices, database, board);
@@ -80,6 +87,7 @@ int run(const options& chosen) {
   for (auto& one : prove_takeovers(ended.workers, chosen.planned.kills, *locks)) {
     claims.push_back(std::move(one));
   }
+  for (auto& one : prove_fences(chosen.planned.pauses, board)) claims.push_back(std::move(one));
   std::cout << "\nproof, from the database:\n";
   bool all_is_well = print_claims(std::cout, claims);
   for (const auto& one : ended.workers) all_is_well = all_is_well && one.succeeded;
@@ -99,8 +107,9 @@ int main(int argc, char** argv) {
     try {
       app.parse(argc, argv);
       if (chosen.planned.without_locks) chosen.planned.kills = 0;
-      if (chosen.planned.kills >= chosen.planned.workers) {
-        throw CLI::ValidationError{"--kill", "somebody has to be left: fewer than --workers"};
+      if (std::uint64_t{chosen.planned.kills} + chosen.planned.pauses >= chosen.planned.workers) {
+        throw CLI::ValidationError{"--kill and --pause",
+                                   "somebody has to be left: fewer than --workers"};
       }
     } catch (const CLI::Success& asked_for_text) {
       return app.exit(asked_for_text);

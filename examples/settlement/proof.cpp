@@ -76,6 +76,15 @@ std::vector<claim> prove_takeovers(const std::vector<worker_end>& workers, unsig
   return claims;
 }
 
+std::vector<claim> prove_fences(unsigned pauses, scoreboard& board) {
+  if (pauses == 0) return {};
+  unsigned fenced = 0;
+  for (unsigned number = 0; number < pauses; ++number) fenced += board.of(number).lost > 0 ? 1 : 0;
+  return {{.text = "each worker that paused until its invoice was taken over had to let it go",
+           .holds = fenced == pauses,
+           .found = of(fenced, pauses)}};
+}
+
 std::int64_t count_takeovers(const std::vector<invoice>& invoices, rowlock::store& locks) {
   constexpr std::size_t at_once = 500;
   std::int64_t sum = 0;

@@ -8,6 +8,7 @@
 #include "invoice.hpp"
 #include "ledger.hpp"
 #include "rowlock/store.hpp"
+#include "scoreboard.hpp"
 #include "supervisor.hpp"
 
 namespace settlement {
@@ -25,6 +26,9 @@ std::vector<claim> prove_settlement(const std::vector<invoice>& invoices, const 
 /// For each worker that was killed: somebody took its lease over.
 std::vector<claim> prove_takeovers(const std::vector<worker_end>& workers, unsigned kills,
                                    rowlock::store& locks);
+
+/// For those that paused: the fence kept each of them from settling what another had settled.
+std::vector<claim> prove_fences(unsigned pauses, scoreboard& board);
 
 /// Leases on these invoices that ran out and were taken over.
 std::int64_t count_takeovers(const std::vector<invoice>& invoices, rowlock::store& locks);

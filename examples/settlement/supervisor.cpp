@@ -28,7 +28,8 @@ int work(const plan& planned, unsigned number, const std::string& name,
   }
   const auto locks = database.open_store();
   const std::size_t first = invoices.size() * number / planned.workers;
-  worker{*locks, *books, name, board.of(number)}.run(first == 0 ? "" : invoices[first - 1].id);
+  worker{*locks, *books, name, board.of(number), number < planned.pauses}.run(
+      first == 0 ? "" : invoices[first - 1].id);
   return 0;
 }
 
@@ -36,7 +37,8 @@ int work(const plan& planned, unsigned number, const std::string& name,
 class crew {
  public:
   crew(const plan& planned, const std::vector<invoice>& invoices, const scratch_database& database,
-       scoreboard& board) {
+       scoreboard& board)
+      : pauses_{planned.pauses} {
     processes_.reserve(planned.workers);
     for (unsigned number = 0; number < planned.workers; ++number) {
       const std::string name = "worker-" + std::to_string(number + 1);
@@ -58,10 +60,15 @@ class crew {
     return count;
   }
 
-  /// Tries it with one of those that are left, each time with the next one.
+  /// Changes nothing for those that are not paused.
+  void resume_paused() const {
+    for (unsigned number = 0; number < pauses_; ++number) processes_[number].resume();
+  }
+
+  /// Tries it with one of those that are left and do not pause, each time with the next one.
   void try_to_kill_one(saboteur& enemy) {
     next_victim_ = (next_victim_ + 1) % processes_.size();
-    if (unfinished_[next_victim_]) return;
+    if (next_victim_ < pauses_ || unfinished_[next_victim_]) return;
     unfinished_[next_victim_] = enemy.try_to_kill(processes_[next_victim_]);
   }
 
@@ -80,6 +87,7 @@ class crew {
  private:
   std::vector<worker_process> processes_;
   std::vector<std::optional<std::string>> unfinished_;
+  unsigned pauses_;
   std::size_t next_victim_ = 0;
 };
 
@@ -104,6 +112,7 @@ course supervise(const plan& planned, const std::vector<invoice>& invoices,
     if (killed < planned.kills && settled * (planned.kills + 1) > invoices.size() * (killed + 1)) {
       workers.try_to_kill_one(enemy);
     }
+    if (running <= planned.pauses) workers.resume_paused();
     progress.show(settled, board.refused(), running);
     std::this_thread::sleep_for(5ms);
   }

@@ -1,4 +1,4 @@
-// Starts the workers, kills some, and waits for the others.
+// Starts the workers, kills some, pauses some, and waits for the others.
 #ifndef ROWLOCK_EXAMPLE_SUPERVISOR_HPP
 #define ROWLOCK_EXAMPLE_SUPERVISOR_HPP
 
@@ -16,6 +16,9 @@ namespace settlement {
 struct plan {
   unsigned workers = 4;
   unsigned kills = 1;
+  /// How many stop with an invoice in their hands; they go on when all others have ended, and
+  /// somebody else has settled it.
+  unsigned pauses = 0;
   bool without_locks = false;
 };
 

@@ -3,6 +3,7 @@
 #include "worker.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <utility>
 
 #include "rowlock/backoff.hpp"
@@ -39,8 +40,12 @@ void go_round(ledger& books, std::string position, const Settle& settle, const P
 
 }  // namespace
 
-worker::worker(rowlock::store& locks, ledger& books, std::string name, score& mine)
-    : locks_{locks, {.ttl = ttl}}, books_{books}, name_{std::move(name)}, mine_{mine} {}
+worker::worker(rowlock::store& locks, ledger& books, std::string name, score& mine, bool pauses)
+    : locks_{locks, {.ttl = ttl}},
+      books_{books},
+      name_{std::move(name)},
+      mine_{mine},
+      is_to_pause_{pauses} {}
 
 void worker::run(const std::string& start) {
   rowlock::backoff pauses{{.first_pause = 20ms, .longest_pause = 100ms}};
@@ -59,6 +64,7 @@ bool worker::settle(const invoice& due) {
             ++mine_.already_settled;
             return;
           }
+          if (std::exchange(is_to_pause_, false)) std::raise(SIGSTOP);
           const auto moved = books_.settle(due, name_, held);
           is_settled = moved.acquired();
           if (!is_settled) return count(moved.refusal());

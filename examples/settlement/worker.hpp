@@ -13,7 +13,9 @@ namespace settlement {
 
 class worker {
  public:
-  worker(rowlock::store& locks, ledger& books, std::string name, score& mine);
+  /// One that pauses stops itself (SIGSTOP) with its first invoice, between its look at it and the
+  /// transfer.
+  worker(rowlock::store& locks, ledger& books, std::string name, score& mine, bool pauses);
 
   /// Goes round from the invoice after `start`, so that workers seldom meet before the end.
   void run(const std::string& start);
@@ -27,6 +29,7 @@ class worker {
   ledger& books_;
   std::string name_;
   score& mine_;
+  bool is_to_pause_;
 };
 
 /// The negative control: the same walk with no lock anywhere. All workers begin with the same

@@ -65,7 +65,9 @@ bool worker_process::stop() {
   return !is_over_;
 }
 
-void worker_process::resume() const noexcept { ::kill(pid_, SIGCONT); }
+void worker_process::resume() const noexcept {
+  if (!is_over_) ::kill(pid_, SIGCONT);
+}
 
 void worker_process::kill() noexcept {
   if (is_over_) return;
