@@ -75,6 +75,7 @@ class memory_store final : public store {
   acquire_answer acquire(const acquire_request& request);
   /// The row, if its grant is still `owner`'s at `seen`.
   row* granted_row(const lock_key& key, const owner_id& owner, version seen);
+  [[nodiscard]] std::chrono::microseconds left_of(const row& found) const;
   [[nodiscard]] bool is_live(const row& found) const;
   [[nodiscard]] std::int64_t now_us() const;
   void move_version(row& moved) const;

@@ -33,10 +33,13 @@ struct acquire_answer {
   acquire_status status = acquire_status::busy;
   /// Granted: the new version. Otherwise the row's version, where a row was seen.
   std::optional<rowlock::version> version = std::nullopt;
-  /// Held: who, for people.
+  /// Held: who, for people. Taken over: who had it.
   std::string holder = {};
-  /// Held: what is left, by the database's clock.
+  /// Held: what is left, by the database's clock; taken over: the same, so zero or less.
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
+  /// Granted over another owner's lease that had run out. A hint: it may be missing for one that
+  /// ran out during the call, or whose grant was made by an earlier call of the same attempt.
+  bool took_over_expired = false;
 };
 
 struct renew_request {
@@ -126,10 +129,11 @@ inline constexpr std::chrono::hours longest_ttl{24};
 ///   live, mine    | granted, same v    | granted, same v          | renewed       | released
 ///   live, other's | held               | held if at v, or stale   | lost          | lost
 ///   run out,mine  | granted, new v     | stale (see prepare)      | renewed       | released
-///   run out,other | granted, expiry+1  | stale (see prepare)      | lost          | lost
+///   run out,other | granted, expiry+1* | stale (see prepare)      | lost          | lost
 ///   locked by a   | busy; held where   | busy; stale where the    | busy if (o, v)| busy if (o, v)
 ///   transaction   | the lease is live  | version is seen to differ| , else lost   | , else lost
 ///
+/// * and `took_over_expired`.
 /// `mine` is the request's owner; renew and release are `mine` only with the version as well.
 /// The version moves at grant and at release, never at renewal. A refusal of an existing row
 /// changes nothing. No call waits behind another transaction's row lock (SQLite: for the file's one

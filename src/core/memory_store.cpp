@@ -54,6 +54,10 @@ std::int64_t memory_store::now_us() const {
       .count();
 }
 
+std::chrono::microseconds memory_store::left_of(const row& found) const {
+  return std::chrono::duration_cast<std::chrono::microseconds>(found.expires_at - time_->now());
+}
+
 bool memory_store::is_live(const row& found) const {
   return found.owner.has_value() && found.expires_at > time_->now();
 }
@@ -99,19 +103,25 @@ acquire_answer memory_store::acquire(const acquire_request& request) {
     return {.status = acquire_status::held,
             .version = wanted.version,
             .holder = wanted.holder,
-            .remaining = std::chrono::duration_cast<std::chrono::microseconds>(wanted.expires_at -
-                                                                               time_->now())};
+            .remaining = left_of(wanted)};
   }
   if (wanted.locked_by != nullptr) {
     return {.status = acquire_status::busy, .version = wanted.version};
   }
-  if (wanted.owner && !is_mine) ++wanted.expiry_count;
+  acquire_answer answer{.status = acquire_status::granted};
+  if (wanted.owner && !is_mine) {
+    ++wanted.expiry_count;
+    answer.took_over_expired = true;
+    answer.holder = wanted.holder;
+    answer.remaining = left_of(wanted);
+  }
   move_version(wanted);
+  answer.version = wanted.version;
   wanted.owner = request.owner;
   wanted.holder = request.holder;
   wanted.acquired_at = utc_now_text();
   wanted.expires_at = time_->now() + request.ttl;
-  return {.status = acquire_status::granted, .version = wanted.version};
+  return answer;
 }
 
 std::vector<acquire_answer> memory_store::acquire(std::span<const acquire_request> requests) {
@@ -178,8 +188,7 @@ row_state memory_store::state_of(const lock_key& key, const row& found) const {
   if (state.owned) {
     state.holder = found.holder;
     state.acquired_at = found.acquired_at;
-    state.remaining =
-        std::chrono::duration_cast<std::chrono::microseconds>(found.expires_at - time_->now());
+    state.remaining = left_of(found);
   }
   return state;
 }

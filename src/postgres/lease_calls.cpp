@@ -53,9 +53,9 @@ std::optional<std::int64_t> expected_by(const acquire_request& request) {
 /// Takes those that are done out of `asked`, in which they have their indexes.
 template <class Request, class Act>
 void take_out(unanswered<Request>& asked, const std::vector<done_request>& done, const Act& act) {
-  for (const auto& [index, version] : done) {
-    act(*asked[index], version);
-    asked[index] = nullptr;
+  for (const auto& each : done) {
+    act(*asked[each.index], each);
+    asked[each.index] = nullptr;
   }
   std::erase(asked, nullptr);
 }
@@ -71,7 +71,8 @@ std::vector<Answer> change_granted(store_call& asking, std::span<const Request> 
   };
   unless_contended([&] {
     auto open = all(requests);
-    take_out(open, send(open), [&](const Request& request, version) { answer_to(request) = done; });
+    take_out(open, send(open),
+             [&](const Request& request, const done_request&) { answer_to(request) = done; });
     if (open.empty()) return;
     const auto seen = asking.look(keys_of(open));
     for (std::size_t i = 0; i < open.size(); ++i) {
@@ -118,20 +119,25 @@ class acquiring {
   }
 
   void grant(const std::vector<done_request>& granted) {
-    take_out(open_, granted, [this](const acquire_request& request, version now) {
-      answer_to(request) = {.status = acquire_status::granted, .version = now};
+    take_out(open_, granted, [this](const acquire_request& request, const done_request& done) {
+      auto& answer = answer_to(request);
+      answer = {.status = acquire_status::granted, .version = done.version};
+      if (!done.taken_over) return;
+      answer.took_over_expired = true;
+      answer.holder = done.taken_over->holder;
+      answer.remaining = done.taken_over->left;
     });
   }
 
   std::vector<done_request> take_free_rows() {
     if (open_.size() == 1) {
       const auto& request = *open_.front();
-      return asking_.write(
+      return asking_.take_rows(
           asking_.statements().acquire,
           bound_values{request.key.type, request.key.source_id, request.owner.text, request.holder,
                        std::int64_t{request.ttl.count()}, expected_by(request)});
     }
-    return asking_.write(
+    return asking_.take_rows(
         asking_.statements().acquire_many,
         bound_values{types_of(keys_of(open_)), ids_of(keys_of(open_)), owners_of(open_), holders(),
                      ttls_of(open_),

@@ -5,6 +5,14 @@
 
 namespace rowlock::postgres {
 
+namespace {
+
+done_request done_in(const pqxx::row& row) {
+  return {row["place"].as<std::size_t>() - 1, {row["version"].as<std::int64_t>()}};
+}
+
+}  // namespace
+
 pqxx::result store_call::execute_writing(const std::string& sql, const bound_values& values) {
   const effects before = had_;
   if (had_ == effects::none) had_ = effects::possible;
@@ -15,10 +23,20 @@ pqxx::result store_call::execute_writing(const std::string& sql, const bound_val
 
 std::vector<done_request> store_call::write(const std::string& sql, const bound_values& values) {
   std::vector<done_request> done;
-  for (const auto& row : execute_writing(sql, values)) {
-    done.push_back({row["place"].as<std::size_t>() - 1, {row["version"].as<std::int64_t>()}});
-  }
+  for (const auto& row : execute_writing(sql, values)) done.push_back(done_in(row));
   return done;
+}
+
+std::vector<done_request> store_call::take_rows(const std::string& sql,
+                                                const bound_values& values) {
+  std::vector<done_request> taken;
+  for (const auto& row : execute_writing(sql, values)) {
+    auto& each = taken.emplace_back(done_in(row));
+    if (row["left_of_last_us"].is_null()) continue;
+    each.taken_over = {row["last_holder"].as<std::string>(""),
+                       std::chrono::microseconds{row["left_of_last_us"].as<std::int64_t>()}};
+  }
+  return taken;
 }
 
 std::vector<std::optional<seen_row>> store_call::look(const key_list& keys) {

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_POSTGRES_STORE_CALL_HPP
 #define ROWLOCK_POSTGRES_STORE_CALL_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <pqxx/pqxx>
@@ -22,6 +23,12 @@ namespace rowlock::postgres {
 struct done_request {
   std::size_t index;
   rowlock::version version;
+  /// Another owner's lease that had run out, if the grant took one over.
+  struct run_out_lease {
+    std::string holder;
+    std::chrono::microseconds left{};
+  };
+  std::optional<run_out_lease> taken_over = std::nullopt;
 };
 
 /// Thread-safety: one thread at a time.
@@ -34,6 +41,8 @@ class store_call {
 
   /// A statement that writes and answers `place` and `version`.
   std::vector<done_request> write(const std::string& sql, const bound_values& values);
+  /// One that grants rows, and answers `last_holder` and `left_of_last_us` as well.
+  std::vector<done_request> take_rows(const std::string& sql, const bound_values& values);
 
   /// The committed state of each key; none for a missing row.
   std::vector<std::optional<seen_row>> look(const key_list& keys);

@@ -43,6 +43,11 @@ std::optional<acquire_answer> refusal_of(const std::optional<found_row>& found,
                         .remaining = row.remaining};
 }
 
+bool is_run_out(const std::optional<found_row>& found, const acquire_request& request) {
+  return found && found->state.owned && !found->state.is_live() &&
+         found->owner != request.owner.text;
+}
+
 acquire_answer acquire_one(row_statements& rows, const acquire_request& request) {
   if (const auto granted = rows.acquire(request)) {
     return {.status = acquire_status::granted, .version = granted};
@@ -83,6 +88,18 @@ std::vector<Answer> change_all(detail::store_connection& connection,
   return answers;
 }
 
+/// In a transaction of the file's one writer, so that what is seen is what is taken over.
+acquire_answer acquire_or_take_over(row_statements& rows, const acquire_request& request) {
+  const auto last = rows.read(request.key);
+  auto answer = acquire_one(rows, request);
+  if (answer.status == acquire_status::granted && is_run_out(last, request)) {
+    answer.took_over_expired = true;
+    answer.holder = last->state.holder;
+    answer.remaining = last->state.remaining;
+  }
+  return answer;
+}
+
 std::vector<std::optional<row_state>> states_of(row_statements& rows,
                                                 std::span<const lock_key> keys) {
   std::vector<std::optional<row_state>> states;
@@ -109,22 +126,27 @@ std::vector<acquire_answer> sqlite_store::acquire(std::span<const acquire_reques
   std::vector<acquire_answer> answers(requests.size());
   impl_->take_turn([&](detail::file_turn& file) {
     std::vector<std::size_t> to_be_written;
+    std::size_t takeovers = 0;
     const bool was_read = file.read([&](row_statements& rows) {
       to_be_written.clear();
+      takeovers = 0;
       for (std::size_t i = 0; i < requests.size(); ++i) {
         const auto found = rows.read(requests[i].key);
         const auto refused = refusal_of(found, requests[i]);
         if (!refused) to_be_written.push_back(i);
         answers[i] = refused.value_or(acquire_answer{});
         if (!refused && found) answers[i].version = found->state.version;
+        if (!refused && is_run_out(found, requests[i])) ++takeovers;
       }
     });
     if (!was_read || to_be_written.empty()) return;
 
     auto written = answers;
-    const bool was_our_turn = file.write(to_be_written.size(), [&](row_statements& rows) {
-      for (const auto i : to_be_written) written[i] = acquire_one(rows, requests[i]);
-    });
+    const auto acquire = takeovers == 0 ? acquire_one : acquire_or_take_over;
+    const bool was_our_turn =
+        file.write(to_be_written.size() + takeovers, [&](row_statements& rows) {
+          for (const auto i : to_be_written) written[i] = acquire(rows, requests[i]);
+        });
     if (was_our_turn) answers = std::move(written);
   });
   return answers;

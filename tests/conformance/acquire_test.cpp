@@ -83,11 +83,32 @@ TEST_P(Acquire, TakesOverALeaseThatRanOutAndCountsIt) {
   const auto before = run_out(key_, theirs_);
   const auto answer = acquire(key_, mine_);
   EXPECT_EQ(answer.status, acquire_status::granted);
+  EXPECT_TRUE(answer.took_over_expired);
   EXPECT_GT(answer.version, before);
   EXPECT_EQ(answer.version, row(key_).version);
   EXPECT_TRUE(row(key_).is_live());
   EXPECT_EQ(row(key_).expiry_count, 1);
   EXPECT_EQ(row(key_).failure_count, 0);
+}
+
+TEST_P(Acquire, SaysWhoseLeaseItTookOver) {
+  const acquire_request theirs{.key = key_, .owner = theirs_, .holder = "émile:2", .ttl = 1h};
+  ASSERT_EQ(rows_->acquire(std::array{theirs}).at(0).status, acquire_status::granted);
+  bench_->run_out(key_);
+  const auto answer = acquire(key_, mine_);
+  EXPECT_EQ(answer.holder, "émile:2");
+  ASSERT_TRUE(answer.remaining);
+  EXPECT_LE(*answer.remaining, 0us);
+}
+
+TEST_P(Acquire, TakesOverNothingWhereNobodyElsesLeaseRanOut) {
+  EXPECT_FALSE(acquire(key_, mine_).took_over_expired) << "missing";
+  EXPECT_FALSE(acquire(key_, theirs_).took_over_expired) << "held";
+  EXPECT_FALSE(acquire(key_, mine_).took_over_expired) << "mine";
+  bench_->run_out(key_);
+  EXPECT_FALSE(acquire(key_, mine_).took_over_expired) << "mine, run out";
+  unowned(other_key_);
+  EXPECT_FALSE(acquire(other_key_, mine_).took_over_expired) << "unowned";
 }
 
 TEST_P(Acquire, WritesTheNewHolderAndTimeAtATakeover) {
