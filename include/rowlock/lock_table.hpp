@@ -12,6 +12,7 @@
 
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_key.hpp"
+#include "rowlock/observer.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/retry_policy.hpp"
 #include "rowlock/store.hpp"
@@ -40,6 +41,8 @@ struct lock_options {
   std::string holder = {};
   /// The holder's clock.
   std::shared_ptr<time_source> time = system_time();
+  /// Is told what happens. Null: nobody.
+  std::shared_ptr<rowlock::observer> observer = nullptr;
 };
 
 /// What holds for one attempt.
@@ -64,9 +67,9 @@ struct acquire_options {
 /// `misuse`. The child makes a store and a lock_table of its own.
 ///
 /// Thread-safety: all members may be called from any thread. It runs three threads of its own from
-/// the first lease on, and one more from the first wait on. Fairness: those of one lock_table who
-/// wait for a key are served in the order in which they came; one that does not wait may overtake
-/// them. Between processes no order is promised.
+/// the first lease on, one more from the first wait on, and one for an observer. Fairness: those of
+/// one lock_table who wait for a key are served in the order in which they came; one that does not
+/// wait may overtake them. Between processes no order is promised.
 class lock_table {
  public:
   /// Throws `error` (misuse) for options out of range. No round trip.

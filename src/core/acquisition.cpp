@@ -44,7 +44,7 @@ wait_end ask_once(keeper& leases, store& rows, const wanted_lease& wanted) {
   auto [answer, fault] = ask(rows, {&request, 1}).front();
   if (fault != nullptr) return {.fault = fault};
   if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
-  if (auto kept = leases.keep(wanted, *answer.version, asked_at)) {
+  if (auto kept = leases.keep(wanted, answer, asked_at)) {
     return {.granted = std::move(kept)};
   }
   return too_late();
@@ -61,11 +61,10 @@ bool is_contention(const wait_end& end) {
                          end.refused->reason == refusal_reason::busy);
 }
 
-}  // namespace
-
-wait_end acquire(keeper& leases, const keeper::visit& here, const wanted_lease& wanted,
-                 const retry_policy& wait) {
-  check(wait);
+/// `waits_since` is set when it begins to wait in line.
+wait_end ask_and_wait(keeper& leases, const keeper::visit& here, const wanted_lease& wanted,
+                      const retry_policy& wait,
+                      std::optional<boot_clock::time_point>& waits_since) {
   leases.start_threads();
   const auto until = wait.give_up_after ? leases.now() + bounded(*wait.give_up_after)
                                         : boot_clock::time_point::max();
@@ -79,6 +78,7 @@ wait_end acquire(keeper& leases, const keeper::visit& here, const wanted_lease& 
     last = std::move(end.refused);
   }
 
+  waits_since = leases.now();
   const either_stop stop{wait.stop, leases.closing()};
   const auto caller = std::make_shared<blocked_caller>();
   const auto joined =
@@ -93,6 +93,37 @@ wait_end acquire(keeper& leases, const keeper::visit& here, const wanted_lease& 
     left->last = *std::move(end.refused);
   }
   return refused_as(refusal_reason::timed_out, left->last);
+}
+
+void tell(keeper& leases, const wanted_lease& wanted, const wait_end& end,
+          boot_clock::time_point began, std::optional<boot_clock::time_point> waits_since) {
+  auto& events = leases.events();
+  const auto now = leases.now();
+  const auto& key = wanted.request.key;
+  const auto took = as_told(now - began);
+  const auto waited = as_told(waits_since ? now - *waits_since : boot_clock::duration::zero());
+  if (waits_since) events.tell(&observer::waited, [&] { return waited_event{key, waited}; });
+  if (end.fault != nullptr) {
+    events.tell_fault(fault_operation::acquire, key, 1, end.fault, now - began);
+  } else if (end.refused) {
+    events.tell(&observer::refused, [&] { return refused_event{*end.refused, took, waited}; });
+  } else {
+    events.tell(&observer::acquired, [&] {
+      return acquired_event{key, end.granted->token, took, waited};
+    });
+  }
+}
+
+}  // namespace
+
+wait_end acquire(keeper& leases, const keeper::visit& here, const wanted_lease& wanted,
+                 const retry_policy& wait) {
+  check(wait);
+  const auto began = leases.now();
+  std::optional<boot_clock::time_point> waits_since;
+  auto end = ask_and_wait(leases, here, wanted, wait, waits_since);
+  tell(leases, wanted, end, began, waits_since);
+  return end;
 }
 
 }  // namespace rowlock::detail

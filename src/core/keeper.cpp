@@ -12,14 +12,17 @@
 
 namespace rowlock::detail {
 
+using namespace std::chrono_literals;
+
 keeper::keeper(store& rows, lock_options options)
     : rows_{rows},
       options_{std::move(options)},
+      events_{options_.observer},
       book_{options_.time, options_.margin, options_.renew},
       waiting_{
           rows_,
           options_.time,
-          {.keep = [this](const wanted_lease& wanted, version granted,
+          {.keep = [this](const wanted_lease& wanted, const acquire_answer& granted,
                           boot_clock::time_point asked) { return keep(wanted, granted, asked); },
            .give_back =
                [this](const wanted_lease& unwanted, version granted) {
@@ -45,7 +48,7 @@ void keeper::start_threads() {
   try {
     if (!messenger_) messenger_.emplace();
     if (!renewer_) {
-      renewer_.emplace(rows_, book_, *messenger_, options_.time,
+      renewer_.emplace(rows_, book_, *messenger_, events_, options_.time,
                        [this](const lock_key& key) { waiting_.released(key); });
     }
     if (!renewer_thread_.joinable()) renewer_thread_ = std::thread{[this] { renewer_->run(); }};
@@ -60,13 +63,20 @@ void keeper::start_threads() {
 void keeper::watch() {
   for (auto overdue = book_.wait_for_overdue(); !overdue.empty();
        overdue = book_.wait_for_overdue()) {
-    messenger_->tell(std::move(overdue));
+    messenger_->tell(overdue);
+    events_.tell_lost(overdue, loss_reason::ran_out, now());
   }
 }
 
-std::shared_ptr<kept_lease> keeper::keep(const wanted_lease& wanted, version granted,
+std::shared_ptr<kept_lease> keeper::keep(const wanted_lease& wanted, const acquire_answer& granted,
                                          boot_clock::time_point asked) {
-  auto kept = std::make_shared<kept_lease>(wanted, granted, asked);
+  if (granted.took_over_expired) {
+    events_.tell(&observer::expired_takeover, [&] {
+      return expired_takeover_event{wanted.request.key, *granted.version, granted.holder,
+                                    -granted.remaining.value_or(0us)};
+    });
+  }
+  auto kept = std::make_shared<kept_lease>(wanted, *granted.version, asked);
   if (book_.add(kept, asked)) return kept;
   give_back(*kept);
   return nullptr;
@@ -95,14 +105,30 @@ release_result keeper::ask_release(const release_request& request) {
 }
 
 void keeper::released_by_commit(kept_lease& ended) noexcept {
-  if (home_.is_here() && book_.end(ended, lease_phase::released)) ended.is_unset = true;
+  if (!home_.is_here() || !book_.end(ended, lease_phase::released)) return;
+  ended.is_unset = true;
+  tell_released(ended, release_result::released, false, now());
 }
 
 void keeper::release_later(kept_lease& ended) noexcept {
   if (!home_.is_here()) return;
   const auto here = enter();
   if (!here || !book_.end(ended, lease_phase::released)) return;
-  renewer_->defer({{ended.to_release(false), now() + ended.ttl}}, renewer::tried::never);
+  tell_released(ended, release_result::deferred, false, now());
+  renewer_->defer({{ended.to_release(false), now() + ended.ttl, now() - ended.asked_at}},
+                  renewer::tried::never);
+}
+
+void keeper::tell_released(const kept_lease& ended, release_result result, bool failed,
+                           boot_clock::time_point began) noexcept {
+  events_.tell(&observer::released, [&] {
+    return released_event{ended.key,
+                          ended.token,
+                          result,
+                          failed,
+                          as_told(now() - began),
+                          as_told(began - ended.asked_at)};
+  });
 }
 
 release_result keeper::release(kept_lease& ended, bool failed) noexcept {
@@ -111,18 +137,29 @@ release_result keeper::release(kept_lease& ended, bool failed) noexcept {
   const auto here = enter();
   if (!here) return release_result::lost;
   // A deadline that has come is a loss, even if the watcher has not got to it yet.
-  if (now() >= ended.valid_until.load() || !book_.end(ended, lease_phase::released)) {
+  const auto began = now();
+  if (began >= ended.valid_until.load() || !book_.end(ended, lease_phase::released)) {
     return release_result::lost;
   }
   const auto request = ended.to_release(failed);
   try {
-    const auto result = ask_release(request);
+    auto result = ask_release(request);
     // The row of a lease that rode in a transaction is no longer ours if that has committed.
-    if (result == release_result::lost && ended.ride != 0) return release_result::released;
+    if (result == release_result::lost && ended.ride != 0) result = release_result::released;
+    if (result == release_result::released) tell_released(ended, result, failed, began);
+    if (result == release_result::lost) {
+      events_.tell(&observer::lost, [&] {
+        return lost_event{ended.key, ended.token, loss_reason::taken_away,
+                          as_told(began - ended.asked_at)};
+      });
+    }
     if (result != release_result::deferred) return result;
   } catch (const std::exception&) {  // the fault is in the result: it is tried again, or runs out
+    events_.tell_fault(fault_operation::release, ended.key, 1, std::current_exception(),
+                       now() - began);
   }
-  renewer_->defer({{request, now() + ended.ttl}}, renewer::tried::just_now);
+  tell_released(ended, release_result::deferred, failed, began);
+  renewer_->defer({{request, now() + ended.ttl, began - ended.asked_at}}, renewer::tried::just_now);
   return release_result::deferred;
 }
 
@@ -135,18 +172,20 @@ void keeper::close() noexcept {
     visitor_left_.wait(lock, [this] { return visitors_ == 0; });
   }
   waiting_.close();
-  if (!renewer_thread_.joinable()) return;
+  if (!renewer_thread_.joinable()) return events_.close();
   const auto left = book_.end_all();
   std::vector<deferred_release> to_release;
   to_release.reserve(left.size());
   for (const auto& lease : left)
     to_release.push_back({lease->to_release(false), now() + lease->ttl});
   messenger_->tell(left);
+  events_.tell_lost(left, loss_reason::closed, now());
   renewer_->defer(std::move(to_release), renewer::tried::never);
   book_.close();
   if (watcher_thread_.joinable()) watcher_thread_.join();
   renewer_thread_.join();
   messenger_.reset();
+  events_.close();
 }
 
 }  // namespace rowlock::detail

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/herald.hpp"
 #include "core/lease_book.hpp"
 #include "core/messenger.hpp"
 #include "core/renewer.hpp"
@@ -25,6 +26,7 @@ namespace rowlock::detail {
 ///   renewer    talks to the store, and may hang there;
 ///   watcher    looks at the clock and ends the leases whose deadline has come; it never blocks;
 ///   messenger  runs the callbacks on `lease::lost()`.
+/// An observer is told in one more.
 ///
 /// The store is used by visitors, the renewer and the waiting room, and by nobody after `close`.
 ///
@@ -57,8 +59,11 @@ class keeper {
 
   /// Takes up a grant that was asked for at `asked`. Null if its deadline has come already: then it
   /// is given back.
-  std::shared_ptr<kept_lease> keep(const wanted_lease& wanted, version granted,
+  std::shared_ptr<kept_lease> keep(const wanted_lease& wanted, const acquire_answer& granted,
                                    boot_clock::time_point asked);
+
+  /// Tells the observer, if there is one.
+  [[nodiscard]] herald& events() noexcept { return events_; }
 
   /// Where visitors wait.
   [[nodiscard]] waiting_room& waiting() noexcept { return waiting_; }
@@ -80,11 +85,14 @@ class keeper {
   void give_back(const kept_lease& unwanted);
   /// Lost if nothing was there to release.
   release_result ask_release(const release_request& request);
+  void tell_released(const kept_lease& ended, release_result result, bool failed,
+                     boot_clock::time_point began) noexcept;
 
   const home_process home_;
   store& rows_;
   const lock_options options_;  // constant after construction
   std::stop_source closing_;
+  herald events_;
   lease_book book_;
   waiting_room waiting_;
 

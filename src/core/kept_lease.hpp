@@ -35,6 +35,7 @@ struct kept_lease {
         owner{granted.request.owner},
         ttl{granted.request.ttl},
         token{granted_token},
+        asked_at{asked},
         renew_until{granted.at_most ? asked + *granted.at_most : boot_clock::time_point::max()} {}
 
   [[nodiscard]] release_request to_release(bool failed) const {
@@ -45,6 +46,7 @@ struct kept_lease {
   const owner_id owner;
   const std::chrono::microseconds ttl;
   const rowlock::version token;
+  const boot_clock::time_point asked_at;
   const boot_clock::time_point renew_until;
 
   std::atomic<lease_phase> phase{lease_phase::held};

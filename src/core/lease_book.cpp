@@ -60,14 +60,15 @@ kept_leases lease_book::end_all() {
   return ended;
 }
 
-void lease_book::renewed(kept_lease& lease, boot_clock::time_point asked) {
+bool lease_book::renewed(kept_lease& lease, boot_clock::time_point asked) {
   const std::scoped_lock lock{mutex_};
   const auto before = lease.valid_until.load();
-  if (lease.phase != lease_phase::held || time_->now() >= before) return;
+  if (lease.phase != lease_phase::held || time_->now() >= before) return false;
   const auto valid_until = std::max(before, deadline(lease, asked));
   by_deadline_.move(lease, before, valid_until);
   lease.valid_until = valid_until;
   set_renewal(lease, next_renewal(lease, asked));
+  return true;
 }
 
 void lease_book::renew_again_at(kept_lease& lease, boot_clock::time_point when) {

@@ -31,8 +31,9 @@ class lease_book {
   /// Ends them all as lost.
   kept_leases end_all();
 
-  /// The database has renewed the lease, as asked at `asked`. A deadline that has come stays.
-  void renewed(kept_lease& lease, boot_clock::time_point asked);
+  /// The database has renewed the lease, as asked at `asked`. A deadline that has come stays:
+  /// false, as for one that is no longer there.
+  bool renewed(kept_lease& lease, boot_clock::time_point asked);
 
   /// The renewal could not be made; the deadline stays where it is.
   void renew_again_at(kept_lease& lease, boot_clock::time_point when);

@@ -63,6 +63,18 @@ lock_options checked(lock_options options) {
   return options;
 }
 
+std::optional<row_state> prepare(detail::keeper& leases, const detail::keeper::visit& here,
+                                 const lock_key& key) {
+  const auto asked = leases.now();
+  try {
+    return here.rows().prepare(std::array{key}).front();
+  } catch (const error&) {
+    leases.events().tell_fault(fault_operation::read, key, 1, std::current_exception(),
+                               leases.now() - asked);
+    throw;
+  }
+}
+
 }  // namespace
 
 lock_table::lock_table(store& rows, lock_options options)
@@ -94,7 +106,7 @@ outcome<version> lock_table::read(const lock_key& key) {
   keeper_->home().require();
   const auto here = keeper_->enter();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = key};
-  const auto state = here->rows().prepare(std::array{key}).front();
+  const auto state = prepare(*keeper_, *here, key);
   if (!state) return refusal{.reason = refusal_reason::busy, .key = key};
   if (!state->owned) return state->version;
   return refusal{.reason = state->is_live() ? refusal_reason::held : refusal_reason::busy,

@@ -1,4 +1,4 @@
-// Tells of lost leases.
+// Calls the user's code.
 #include "core/messenger.hpp"
 
 #include <utility>
@@ -22,19 +22,26 @@ messenger::~messenger() {
 }
 
 void messenger::tell(kept_leases lost) {
+  tell([lost = std::move(lost)] {
+    for (const auto& lease : lost) lease->lost.request_stop();
+  });
+}
+
+void messenger::tell(std::function<void()> call) {
   const std::scoped_lock lock{queue_->mutex};
-  for (auto& lease : lost) queue_->to_tell.push_back(std::move(lease));
+  queue_->calls.push_back(std::move(call));
   queue_->wakeup.notify_one();
 }
 
 void messenger::run(const std::shared_ptr<queue>& told) {
   std::unique_lock lock{told->mutex};
   for (;;) {
-    told->wakeup.wait(lock, [&] { return told->ending || !told->to_tell.empty(); });
-    const kept_leases now = std::exchange(told->to_tell, {});
+    told->wakeup.wait(lock, [&] { return told->ending || !told->calls.empty(); });
+    auto now = std::exchange(told->calls, {});
     if (now.empty()) return;
     lock.unlock();
-    for (const auto& lease : now) lease->lost.request_stop();
+    for (const auto& call : now) call();
+    now.clear();  // what the calls hold may be the user's as well
     lock.lock();
   }
 }

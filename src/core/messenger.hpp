@@ -1,11 +1,13 @@
-// Tells of lost leases, in a thread of its own, because callbacks are the user's code.
+// Calls the user's code, in a thread of its own.
 #ifndef ROWLOCK_CORE_MESSENGER_HPP
 #define ROWLOCK_CORE_MESSENGER_HPP
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "core/kept_lease.hpp"
 
@@ -23,13 +25,15 @@ class messenger {
 
   /// Requests a stop on `lost` of each.
   void tell(kept_leases lost);
+  /// `call` must not throw.
+  void tell(std::function<void()> call);
 
  private:
   struct queue {
     std::mutex mutex;
     std::condition_variable wakeup;
-    kept_leases to_tell;  // guarded by mutex
-    bool ending = false;  // guarded by mutex
+    std::vector<std::function<void()>> calls;  // guarded by mutex
+    bool ending = false;                       // guarded by mutex
   };
 
   static void run(const std::shared_ptr<queue>& told);

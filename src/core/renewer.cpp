@@ -17,11 +17,12 @@ constexpr std::chrono::seconds last_releases{2};
 
 }  // namespace
 
-renewer::renewer(store& rows, lease_book& book, messenger& losses,
+renewer::renewer(store& rows, lease_book& book, messenger& losses, herald& events,
                  std::shared_ptr<time_source> time, std::function<void(const lock_key&)> released)
     : rows_{rows},
       book_{book},
       losses_{losses},
+      events_{events},
       time_{std::move(time)},
       released_{std::move(released)} {}
 
@@ -53,6 +54,8 @@ void renewer::renew(const kept_leases& due) {
   try {
     answers = rows_.renew(requests);
   } catch (const std::exception&) {
+    events_.tell_fault(fault_operation::renew, due.front()->key, due.size(),
+                       std::current_exception(), time_->now() - asked);
     // Whatever it was, the database may be back before the deadline; if not, the watcher ends the
     // leases. A renewal that was made but not answered only makes a row last longer.
     for (const auto& lease : due) {
@@ -65,7 +68,7 @@ void renewer::renew(const kept_leases& due) {
   for (std::size_t i = 0; i < due.size(); ++i) {
     switch (answers[i]) {
       case renew_answer::renewed:
-        book_.renewed(*due[i], asked);
+        renewed(*due[i], asked);
         // A transaction that was to unset the row, and has neither done so nor keeps it locked, was
         // rolled back.
         due[i]->ride.compare_exchange_strong(rides[i], 0);
@@ -75,14 +78,43 @@ void renewer::renew(const kept_leases& due) {
         break;
       case renew_answer::lost:
         if (due[i]->ride != 0) {
-          if (book_.end(*due[i], lease_phase::released)) due[i]->is_unset = true;
+          unset_by_transaction(*due[i]);
         } else if (book_.end(*due[i], lease_phase::lost)) {
           lost.push_back(due[i]);
         }
         break;
     }
   }
-  if (!lost.empty()) losses_.tell(std::move(lost));
+  if (lost.empty()) return;
+  losses_.tell(lost);
+  events_.tell_lost(lost, loss_reason::taken_away, time_->now());
+}
+
+void renewer::renewed(kept_lease& lease, boot_clock::time_point asked) {
+  const auto now = time_->now();
+  const auto left = lease.valid_until.load() - now;
+  if (!book_.renewed(lease, asked)) return;
+  events_.tell(&observer::renewed, [&] {
+    return renewed_event{lease.key, lease.token, as_told(now - asked), as_told(left)};
+  });
+}
+
+void renewer::unset_by_transaction(kept_lease& lease) {
+  if (!book_.end(lease, lease_phase::released)) return;
+  lease.is_unset = true;
+  events_.tell(&observer::released, [&] {
+    return released_event{
+        .key = lease.key, .token = lease.token, .held = as_told(time_->now() - lease.asked_at)};
+  });
+}
+
+void renewer::tell_released(const deferred_release& made, boot_clock::time_point asked) {
+  if (!made.held) return;
+  events_.tell(&observer::released, [&] {
+    return released_event{
+        made.request.key,    made.request.version,          release_result::released,
+        made.request.failed, as_told(time_->now() - asked), as_told(*made.held)};
+  });
 }
 
 void renewer::defer(std::vector<deferred_release> releases, tried before) {
@@ -123,9 +155,12 @@ bool renewer::release_deferred() {
         still_waiting.push_back(std::move(waiting[i]));
       } else if (answers[i] == release_answer::released) {
         released_(waiting[i].request.key);
+        tell_released(waiting[i], now);
       }
     }
   } catch (const std::exception&) {  // as with a renewal: later, or it runs out
+    events_.tell_fault(fault_operation::release, requests.front().key, requests.size(),
+                       std::current_exception(), time_->now() - now);
     still_waiting = std::move(waiting);
   }
   const std::scoped_lock lock{mutex_};

@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "core/herald.hpp"
 #include "core/lease_book.hpp"
 #include "core/messenger.hpp"
 #include "rowlock/store.hpp"
@@ -17,6 +19,8 @@ namespace rowlock::detail {
 struct deferred_release {
   release_request request;
   boot_clock::time_point runs_out_at;
+  /// How long the lease was held that its holder gave back; none: no observer is told.
+  std::optional<boot_clock::duration> held = std::nullopt;
 };
 
 /// Thread-safety: `run` belongs to one thread, which may hang in the store; `defer` may be called
@@ -24,8 +28,8 @@ struct deferred_release {
 class renewer {
  public:
   /// `released` is told of each release that was made here.
-  renewer(store& rows, lease_book& book, messenger& losses, std::shared_ptr<time_source> time,
-          std::function<void(const lock_key&)> released);
+  renewer(store& rows, lease_book& book, messenger& losses, herald& events,
+          std::shared_ptr<time_source> time, std::function<void(const lock_key&)> released);
 
   /// Until the book is closed; then tries for two seconds to make the releases that still wait.
   void run();
@@ -36,6 +40,10 @@ class renewer {
 
  private:
   void renew(const kept_leases& due);
+  void renewed(kept_lease& lease, boot_clock::time_point asked);
+  /// Of a lease that rode in it.
+  void unset_by_transaction(kept_lease& lease);
+  void tell_released(const deferred_release& made, boot_clock::time_point asked);
   /// True when none is left.
   bool release_deferred();
   [[nodiscard]] boot_clock::time_point next_release();
@@ -43,6 +51,7 @@ class renewer {
   store& rows_;
   lease_book& book_;
   messenger& losses_;
+  herald& events_;
   const std::shared_ptr<time_source> time_;
   const std::function<void(const lock_key&)> released_;
 

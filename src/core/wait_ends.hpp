@@ -21,14 +21,14 @@ class wait_ends {
     for (const auto& each : ended) add(each, {.refused = why});
   }
   /// Unless it is `wanted`, the grant is given back.
-  void add_grant(std::shared_ptr<waiter> to, version granted, bool wanted) {
-    grants_.push_back({std::move(to), granted, wanted});
+  void add_grant(std::shared_ptr<waiter> to, acquire_answer granted, bool wanted) {
+    grants_.push_back({std::move(to), std::move(granted), wanted});
   }
 
   void tell(const grant_taker& taker, boot_clock::time_point asked_at) {
     for (const auto& [to, granted, wanted] : grants_) {
       if (!wanted) {
-        taker.give_back(to->wanted, granted);
+        taker.give_back(to->wanted, *granted.version);
       } else if (auto kept = taker.keep(to->wanted, granted, asked_at)) {
         to->done({.granted = std::move(kept)});
       } else {
@@ -41,7 +41,7 @@ class wait_ends {
  private:
   struct grant {
     std::shared_ptr<waiter> to;
-    version granted;
+    acquire_answer granted;
     bool wanted;
   };
 

@@ -170,7 +170,7 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_reque
     return;
   }
   if (answer.status == acquire_status::granted) {
-    ended.add_grant(head, *answer.version, take_out(*head));
+    ended.add_grant(head, answer, take_out(*head));
     return;
   }
   auto refused = to_refusal(key, answer);

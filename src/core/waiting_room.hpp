@@ -23,7 +23,7 @@ class wait_ends;
 /// What becomes of a grant.
 struct grant_taker {
   /// Null: its deadline has come already, and it is given back.
-  std::function<std::shared_ptr<kept_lease>(const wanted_lease&, version,
+  std::function<std::shared_ptr<kept_lease>(const wanted_lease&, const acquire_answer&,
                                             boot_clock::time_point asked)>
       keep;
   /// Nobody wants it any more.

@@ -82,6 +82,7 @@ class hooked_store final : public store {
   /// Otherwise nobody hears of releases.
   void let_listen() { listens_ = true; }
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
+    begin("prepare", keys.size());
     return rows_.prepare(keys);
   }
   std::vector<row_state> list() override { return rows_.list(); }
