@@ -48,24 +48,26 @@ constexpr std::string_view take_migration_turn =
     "SELECT pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))";
 
 // Of what it grants it answers who had a lease that ran out, if another owner had one, and what is
-// left of that: RETURNING sees the old row only through k.
+// left of that: RETURNING sees the old row only through k. (Joined with k, the plan for a small
+// table would read all of it; so the row is found by its ctid alone.)
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null
 constexpr std::string_view acquire = R"sql(
-UPDATE shared_lock l
+WITH k AS MATERIALIZED (
+  SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
+    FROM shared_lock
+   WHERE lock_type = $1 AND source_id = $2 AND expires_at <= clock_timestamp()
+     AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
+     FOR NO KEY UPDATE SKIP LOCKED)
+UPDATE shared_lock
    SET owner = $3, holder = $4, acquired_at = clock_timestamp(),
-       version = greatest(l.version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+       version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
        expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
-       expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> $3)::integer
-  FROM (SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
-          FROM shared_lock
-         WHERE lock_type = $1 AND source_id = $2 AND expires_at <= clock_timestamp()
-           AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
-           FOR NO KEY UPDATE SKIP LOCKED) k
- WHERE l.ctid = k.row_id
-RETURNING 1 AS place, l.version, k.last_holder,
-          CASE WHEN k.last_owner <> $3
-               THEN (extract(epoch FROM k.ran_out_at - clock_timestamp()) * 1000000)::bigint
-           END AS left_of_last_us
+       expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
+ WHERE ctid = (SELECT row_id FROM k)
+RETURNING 1 AS place, version, (SELECT last_holder FROM k),
+          (SELECT (extract(epoch FROM ran_out_at - clock_timestamp()) * 1000000)::bigint
+             FROM k
+            WHERE last_owner <> $3) AS left_of_last_us
 )sql";
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions

@@ -255,6 +255,7 @@ TEST_F(Observer, MayReleaseALeaseThatItIsToldIsLost) {
   run_out_at_once();
   EXPECT_EQ(told_->await<released_event>().token, other.token());
   EXPECT_TRUE(is_free("b"));
+  locks_.reset();  // before the leases are gone
 }
 
 TEST_F(Observer, MayDestroyTheTable) {
@@ -292,6 +293,7 @@ TEST_F(Observer, ThatBlocksDelaysNoLeaseNoLossAndNoRelease) {
   EXPECT_TRUE(third.is_valid());
   EXPECT_EQ(told_->events().size(), 1) << "it does not block";
   goes_on.open();
+  locks_.reset();  // before the gates are gone
 }
 
 TEST_F(Observer, ThatBlocksForLongMissesEventsAndIsToldHowMany) {
