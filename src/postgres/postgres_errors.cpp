@@ -73,7 +73,7 @@ meaning unavailable_meaning(std::string_view state) {
 
 meaning meaning_of(const std::exception& thrown, std::string_view state, const table_name* table) {
   if (state == "25P02") {
-    return {errc::misuse, "the transaction is aborted: roll it back, then start again"};
+    return {errc::misuse, "the transaction is aborted: roll it back, then begin another one"};
   }
   if (is<pqxx::usage_error>(thrown)) {
     return {errc::misuse,
