@@ -27,8 +27,12 @@ constexpr std::array units{
 }  // namespace
 
 milliseconds parse_duration(std::string_view option, std::string_view text) {
+  // What does not look like a duration may be anything, a URL with a password too.
+  constexpr std::size_t longest_shown = 24;
+  const bool is_shown = text.size() <= longest_shown && text.find_first_of("0123456789") == 0;
   const auto refuse = [&](const std::string& why) {
-    return error{errc::misuse, std::string{option} + " '" + std::string{text} + "' " + why};
+    const std::string shown = is_shown ? " '" + std::string{text} + "'" : "";
+    return error{errc::misuse, std::string{option} + shown + ' ' + why};
   };
   const std::string wanted =
       "is not a duration: write a whole number and a unit, such as 500ms, 30s, 5m, 2h or 1d";

@@ -1,6 +1,7 @@
 // The rowlock command: reads the command line, and turns faults into messages and exit codes.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -39,7 +40,10 @@ int wrong_usage(const CLI::App& app, const std::string& what) {
 /// Without the arguments themselves, which may be a part of a URL with a password.
 std::string what_is_extra(const CLI::App& app) {
   for (const auto& extra : app.remaining(true)) {
-    if (extra.starts_with("-")) return "unknown option " + extra.substr(0, extra.find('='));
+    if (!extra.starts_with("-")) continue;
+    const auto is_of_a_name = [](char c) { return c == '-' || std::isalnum(c) != 0; };
+    const auto end = std::find_if_not(extra.begin(), extra.end(), is_of_a_name);
+    return "unknown option " + std::string{extra.begin(), end};
   }
   return app.got_subcommand("run") ? "an argument too many: the command to run stands after --"
                                    : "an argument too many";
@@ -103,6 +107,8 @@ int run_main(std::vector<std::string> arguments) {
     return app.exit(asked_for_text);
   } catch (const CLI::ExtrasError&) {
     return wrong_usage(app, what_is_extra(app));
+  } catch (const CLI::ConversionError&) {  // its words show the value; only flags are converted
+    return wrong_usage(app, "an option that takes no value was given one");
   } catch (const CLI::ParseError& wrong) {
     return wrong_usage(app, wrong.what());
   }

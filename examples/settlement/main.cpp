@@ -115,6 +115,8 @@ int main(int argc, char** argv) {
       return app.exit(asked_for_text);
     } catch (const CLI::ExtrasError&) {
       return wrong_usage("an argument that is not known");  // and may be a URL with a password
+    } catch (const CLI::ConversionError&) {                 // its words show the value
+      return wrong_usage("a number that is none");
     } catch (const CLI::ParseError& problem) {
       return wrong_usage(problem.what());
     }

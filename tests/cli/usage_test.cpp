@@ -62,6 +62,18 @@ TEST(CliUsageTest, AnArgumentTooManyIsNotShown) {
   EXPECT_THAT(refused.errors, AllOf(HasSubstr("an argument too many"), Not(HasSubstr("sesame"))));
 }
 
+TEST(CliUsageTest, AUrlThatStandsWhereAValueIsExpectedIsNotShown) {
+  const std::string url = "postgresql://app:sesame@db/shop";
+  for (const auto& wrong :
+       {words{"list", "--json=" + url}, words{"migrate", "--print=" + url},
+        words{"list", "--" + url},
+        words{"run", nowhere, "--type", "a", "--source", "b", "--ttl", url, "--", "true"}}) {
+    const auto refused = run_rowlock(wrong);
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_THAT(refused.errors, AllOf(HasSubstr("rowlock: "), Not(HasSubstr("sesame"))));
+  }
+}
+
 TEST(CliUsageTest, RunNeedsACommand) {
   for (const auto& end : {words{}, words{"--"}}) {
     const auto refused =

@@ -1,5 +1,8 @@
 // rowlock_fault_worker: a process that works under locks until it is told to stop, or dies.
+#include <sys/prctl.h>
+
 #include <chrono>
+#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -68,6 +71,7 @@ void expect_belongings(const belongings& before) {
 
 int main(int count, char** values) {
   try {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // not to outlive a test that was killed
     const std::vector<std::string> arguments(values + 1, values + count);
     if (arguments.size() != 5) {
       std::cerr << "usage: rowlock_fault_worker URL SHEET SLOT fenced|unfenced SEED\n";
