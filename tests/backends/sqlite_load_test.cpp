@@ -16,7 +16,7 @@ TEST_P(SqliteLoad, Of32ProcessesServesEachAndRefusesNone) {
   std::vector<std::unique_ptr<child_process>> writers;
   for (int i = 0; i < 32; ++i) {
     writers.push_back(std::make_unique<child_process>(
-        std::vector<std::string>{ROWLOCK_SQLITE_WRITER, path(), GetParam(), "3000"}));
+        std::vector<std::string>{ROWLOCK_SQLITE_WRITER, path(), GetParam(), "5000"}));
   }
   for (auto& writer : writers) ASSERT_EQ(writer->read_line(), "ready") << writer->errors();
   for (auto& writer : writers) writer->write_line("go");
