@@ -17,11 +17,6 @@ answer_watch::answer_watch(std::chrono::milliseconds limit) : limit_{limit} {
 
 answer_watch::~answer_watch() {
   if (!thread_.joinable()) return;
-  // In a child made by fork there is no such thread, and the mutex may be locked for ever.
-  if (thread_is_in_ != getpid()) {
-    thread_.detach();
-    return;
-  }
   {
     const std::scoped_lock lock{mutex_};
     stopped_ = true;
@@ -32,10 +27,7 @@ answer_watch::~answer_watch() {
 
 answer_watch::watched answer_watch::watch(int socket) {
   const std::scoped_lock lock{mutex_};
-  if (!thread_.joinable()) {
-    thread_ = std::thread{[this] { run(); }};
-    thread_is_in_ = getpid();
-  }
+  if (!thread_.joinable()) thread_ = std::thread{[this] { run(); }};
   const auto place = calls_.insert(
       calls_.end(), {fcntl(socket, F_DUPFD_CLOEXEC, 0), clock::now() + limit_});  // NOLINT
   if (is_idle_) {

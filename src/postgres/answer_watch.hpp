@@ -2,8 +2,6 @@
 #ifndef ROWLOCK_POSTGRES_ANSWER_WATCH_HPP
 #define ROWLOCK_POSTGRES_ANSWER_WATCH_HPP
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <list>
@@ -17,7 +15,8 @@ namespace rowlock::postgres {
 /// shutting the socket down, which the waiting thread sees as a lost connection.
 ///
 /// Thread-safety: all members may be called from any thread. It has one thread of its own, started
-/// with the first call, which wakes up once per `limit` while calls are made.
+/// with the first call, which wakes up once per `limit` while calls are made. In a child of fork()
+/// it must not be destroyed.
 class answer_watch {
   using clock = std::chrono::steady_clock;
 
@@ -58,10 +57,9 @@ class answer_watch {
   const std::chrono::milliseconds limit_;
   std::mutex mutex_;
   std::condition_variable wakeup_;
-  calls calls_;             // guarded by mutex_; all have the same limit, so the first is due first
-  bool is_idle_ = false;    // guarded by mutex_; the thread sleeps until it is woken
-  bool stopped_ = false;    // guarded by mutex_
-  pid_t thread_is_in_ = 0;  // guarded by mutex_
+  calls calls_;           // guarded by mutex_; all have the same limit, so the first is due first
+  bool is_idle_ = false;  // guarded by mutex_; the thread sleeps until it is woken
+  bool stopped_ = false;  // guarded by mutex_
   std::thread thread_;
 };
 
