@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <utility>
 
 #include "rowlock/error.hpp"
 
@@ -44,6 +45,12 @@ struct delete_at_home {
 
 template <class Owned>
 using owned_at_home = std::unique_ptr<Owned, delete_at_home>;
+
+template <class Owned, class... Arguments>
+owned_at_home<Owned> make_owned_at_home(Arguments&&... arguments) {
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the unique_ptr owns it
+  return owned_at_home<Owned>{new Owned{std::forward<Arguments>(arguments)...}};
+}
 
 }  // namespace rowlock::detail
 

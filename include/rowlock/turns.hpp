@@ -50,7 +50,7 @@ class turns {
 
   home_process home_;
   // A condition variable that threads waited on at the time of a fork() cannot be destroyed.
-  owned_at_home<place> place_{new place};
+  owned_at_home<place> place_ = make_owned_at_home<place>();
 };
 
 }  // namespace rowlock::detail

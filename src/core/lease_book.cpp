@@ -92,7 +92,7 @@ kept_leases lease_book::take_due() {
   const auto now = time_->now();
   kept_leases due;
   if (by_renewal_.next() > now) return due;
-  const auto with_it = now + by_renewal_.first()->ttl / 6;
+  const auto with_it = now + by_renewal_.first()->ttl / 5;
   while (by_renewal_.next() <= with_it) {
     const auto lease = by_renewal_.first();
     set_renewal(*lease, timetable::never);  // until the answer is there

@@ -43,7 +43,7 @@ class lease_book {
   kept_leases wait_for_overdue();
 
   /// Waits until a lease is due for renewal, or until `until`, or a `wake_renewer`. Those that are
-  /// due within a sixth of its ttl come with it, so that leases of one ttl come to be renewed all
+  /// due within a fifth of its ttl come with it, so that leases of one ttl come to be renewed all
   /// at once, however far apart they were granted.
   kept_leases wait_for_due(boot_clock::time_point until);
 

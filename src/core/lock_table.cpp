@@ -78,7 +78,7 @@ std::optional<row_state> prepare(detail::keeper& leases, const detail::keeper::v
 }  // namespace
 
 lock_table::lock_table(store& rows, lock_options options)
-    : keeper_{new detail::keeper{rows, checked(std::move(options))}, detail::delete_at_home{}} {}
+    : keeper_{detail::make_owned_at_home<detail::keeper>(rows, checked(std::move(options)))} {}
 
 lock_table::~lock_table() { keeper_->close(); }
 

@@ -138,11 +138,12 @@ postgres_store::postgres_store(std::string connection_string, postgres_options o
                                .statement = options.statement_timeout}};
   std::optional<impl::pins> to_pin;
   if (to.names_a_service()) to_pin = {.statement_timeout = options.statement_timeout};
-  impl_.reset(new impl{postgres::connector_to(to), to_pin, std::move(options)});
+  impl_ = detail::make_owned_at_home<impl>(postgres::connector_to(to), to_pin, std::move(options));
 }
 
 postgres_store::postgres_store(detail::make_connection make, postgres_options options) {
-  impl_.reset(new impl{postgres::connector_by(std::move(make)), impl::pins{}, std::move(options)});
+  impl_ = detail::make_owned_at_home<impl>(postgres::connector_by(std::move(make)), impl::pins{},
+                                           std::move(options));
 }
 
 postgres_store::~postgres_store() = default;

@@ -58,10 +58,10 @@ class channel {
 
 }  // namespace
 
-release_announcements::release_announcements(connector make, const std::string& channel_sql,
+release_announcements::release_announcements(connector make, std::string channel_sql,
                                              release_listener& listener)
     : make_{std::move(make)},
-      channel_sql_{channel_sql},
+      channel_sql_{std::move(channel_sql)},
       listener_{listener},
       end_{eventfd(0, EFD_CLOEXEC)},
       pause_ms_{shortest_pause_ms} {

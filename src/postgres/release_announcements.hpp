@@ -14,7 +14,7 @@ namespace rowlock::postgres {
 class release_announcements final : public subscription {
  public:
   /// `channel_sql` answers the name of the channel.
-  release_announcements(connector make, const std::string& channel_sql, release_listener& listener);
+  release_announcements(connector make, std::string channel_sql, release_listener& listener);
   release_announcements(const release_announcements&) = delete;
   release_announcements& operator=(const release_announcements&) = delete;
   /// Waits for an attempt to connect that is under way.

@@ -100,6 +100,32 @@ acquire_answer acquire_or_take_over(row_statements& rows, const acquire_request&
   return answer;
 }
 
+/// What a look at the rows of some requests says.
+struct seen_requests {
+  /// Those that might be granted.
+  std::vector<std::size_t> to_be_written;
+  /// How many of them would take over a lease that ran out.
+  std::size_t takeovers = 0;
+};
+
+/// Fills in the answers that need no write.
+seen_requests look_at(row_statements& rows, std::span<const acquire_request> requests,
+                      std::vector<acquire_answer>& answers) {
+  seen_requests seen;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto found = rows.read(requests[i].key);
+    if (const auto refused = refusal_of(found, requests[i])) {
+      answers[i] = *refused;
+      continue;
+    }
+    seen.to_be_written.push_back(i);
+    answers[i] = acquire_answer{};
+    if (found) answers[i].version = found->state.version;
+    if (is_run_out(found, requests[i])) ++seen.takeovers;
+  }
+  return seen;
+}
+
 std::vector<std::optional<row_state>> states_of(row_statements& rows,
                                                 std::span<const lock_key> keys) {
   std::vector<std::optional<row_state>> states;
@@ -114,10 +140,10 @@ std::vector<std::optional<row_state>> states_of(row_statements& rows,
 }  // namespace
 
 sqlite_store::sqlite_store(std::string path, sqlite_options options)
-    : impl_{new impl{std::move(path), std::move(options)}} {}
+    : impl_{detail::make_owned_at_home<impl>(std::move(path), std::move(options))} {}
 
 sqlite_store::sqlite_store(connect factory, sqlite_options options)
-    : impl_{new impl{std::move(factory), std::move(options)}} {}
+    : impl_{detail::make_owned_at_home<impl>(std::move(factory), std::move(options))} {}
 
 sqlite_store::~sqlite_store() = default;
 
@@ -125,27 +151,16 @@ std::vector<acquire_answer> sqlite_store::acquire(std::span<const acquire_reques
   for (const auto& request : requests) check(request);
   std::vector<acquire_answer> answers(requests.size());
   impl_->take_turn([&](detail::file_turn& file) {
-    std::vector<std::size_t> to_be_written;
-    std::size_t takeovers = 0;
-    const bool was_read = file.read([&](row_statements& rows) {
-      to_be_written.clear();
-      takeovers = 0;
-      for (std::size_t i = 0; i < requests.size(); ++i) {
-        const auto found = rows.read(requests[i].key);
-        const auto refused = refusal_of(found, requests[i]);
-        if (!refused) to_be_written.push_back(i);
-        answers[i] = refused.value_or(acquire_answer{});
-        if (!refused && found) answers[i].version = found->state.version;
-        if (!refused && is_run_out(found, requests[i])) ++takeovers;
-      }
-    });
-    if (!was_read || to_be_written.empty()) return;
+    seen_requests seen;
+    const bool was_read =
+        file.read([&](row_statements& rows) { seen = look_at(rows, requests, answers); });
+    if (!was_read || seen.to_be_written.empty()) return;
 
     auto written = answers;
-    const auto acquire = takeovers == 0 ? acquire_one : acquire_or_take_over;
+    const auto acquire = seen.takeovers == 0 ? acquire_one : acquire_or_take_over;
     const bool was_our_turn =
-        file.write(to_be_written.size() + takeovers, [&](row_statements& rows) {
-          for (const auto i : to_be_written) written[i] = acquire(rows, requests[i]);
+        file.write(seen.to_be_written.size() + seen.takeovers, [&](row_statements& rows) {
+          for (const auto i : seen.to_be_written) written[i] = acquire(rows, requests[i]);
         });
     if (was_our_turn) answers = std::move(written);
   });

@@ -63,7 +63,7 @@ TEST_F(Renewal, GathersLeasesThatWereGrantedFarApart) {
   time_->advance(4s);
   const lease second = acquire("second");
   time_->advance(1500ms);
-  const lease third = acquire("third");  // due more than a sixth of the ttl after the first
+  const lease third = acquire("third");  // due more than a fifth of the ttl after the first
   time_->advance(4500ms);
   await_renewal_of(first);
   await_renewal_of(second);
