@@ -49,6 +49,12 @@ class release_witness final : public store {
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
     return rows_.prepare(keys);
   }
+  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
+    return rows_.watch(keys);
+  }
+  std::unique_ptr<subscription> listen(release_listener& listener) override {
+    return rows_.listen(listener);
+  }
   std::vector<row_state> list() override { return rows_.list(); }
 
  private:

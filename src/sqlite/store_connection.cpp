@@ -1,6 +1,9 @@
 // The connection of a store, and who may use it.
 #include "sqlite/store_connection.hpp"
 
+#include <SQLiteCpp/Database.h>
+#include <sqlite3.h>
+
 #include <utility>
 
 #include "rowlock/error.hpp"
@@ -13,6 +16,18 @@
 #include "sqlite/writing.hpp"
 
 namespace rowlock::detail {
+
+namespace {
+
+/// The file was deleted or replaced: what is written to this one, others do not see.
+bool has_moved(SQLite::Database& database) {
+  int moved = 0;
+  const int known =
+      sqlite3_file_control(database.getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return known == SQLITE_OK && moved != 0;
+}
+
+}  // namespace
 
 bool file_turn::read(const work& reading) {
   return succeeds_in_time(wait_, [&] { reading(rows_); });
@@ -51,6 +66,10 @@ void store_connection::check_file_system(const std::string& file) const {
 }
 
 bool store_connection::connect(patience& wait) {
+  if (opened_ && has_moved(*opened_->database)) {
+    opened_.reset();
+    schema_is_known_ = false;
+  }
   if (opened_) return true;
   return succeeds_in_time(wait, [&] {
     std::unique_ptr<SQLite::Database> database;

@@ -63,6 +63,13 @@ TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasATimeLimitUnle
   EXPECT_EQ(seen_by("limited", other_key_), "read committed, 77s");
 }
 
+TEST_F(PostgresConnection, TakesKeysAsUtf8WhateverEncodingTheClientHas) {
+  auto rows = open_store(url_with("client_encoding=LATIN1"));
+  const lock_key key{"invoice", "\u00fcn\u00ef"};
+  ASSERT_EQ(acquire(rows, key).status, acquire_status::granted);
+  EXPECT_EQ(server_.value<int>("select octet_length(source_id) from " + name()), 5);
+}
+
 TEST_F(PostgresConnection, OfAnotherTypeOrNoneIsMisuse) {
   postgres_store wrong{[] { return std::make_unique<int>(4711); }, {.table = table()}};
   EXPECT_EQ(error_of([&] { (void)wrong.list(); }).kind, errc::misuse);

@@ -65,6 +65,20 @@ TEST_F(SqliteFile, WithoutATableSaysWhatToRun) {
   EXPECT_TRUE(says(thrown, "`rowlock migrate sqlite://" + path() + " --table my_locks`"));
 }
 
+TEST_F(SqliteFile, ThatWasReplacedMeanwhileIsOpenedAnewAndItsLeasesAreLost) {
+  migrate_sqlite(path());
+  sqlite_store rows{path()};
+  const auto granted = acquire(rows).version.value();
+  for (const auto* name : {"locks.db", "locks.db-wal", "locks.db-shm"}) {
+    std::filesystem::remove(path(name));
+  }
+  migrate_sqlite(path());
+  EXPECT_EQ(rows.renew(std::array{renew_request{key_, mine_, granted, 1h}}).at(0),
+            renew_answer::lost);
+  sqlite_store others{path()};
+  EXPECT_EQ(acquire(others).status, acquire_status::granted);
+}
+
 TEST_F(SqliteFile, OnAnOlderSchemaSaysWhatToRun) {
   migrate_sqlite(path());
   open()->exec("DELETE FROM shared_lock_schema");

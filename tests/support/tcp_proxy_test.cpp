@@ -130,7 +130,7 @@ TEST_F(TcpProxy, ResetsItsClientsWhenNobodyListens) {
 }
 
 TEST_F(TcpProxy, CutsOffClientsWhoseKernelsThenGiveUp) {
-  const auto separator = url_through(*proxy_).find('?') == std::string::npos ? "?" : "&";
+  const auto* separator = url_through(*proxy_).find('?') == std::string::npos ? "?" : "&";
   const auto url = url_through(*proxy_) + separator + "tcp_user_timeout=300&connect_timeout=2";
   pqxx::connection connection{url};
   EXPECT_EQ(one(connection), 1);
