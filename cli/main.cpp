@@ -1,4 +1,7 @@
 // The rowlock command: reads the command line, and turns faults into messages and exit codes.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
@@ -85,6 +88,16 @@ int perform(const action& chosen) {
   }
 }
 
+/// A descriptor of ours must not become the standard error, to which libraries write.
+void occupy_standard_descriptors() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) != -1) continue;
+    // For the other direction, so that it is as good as closed; and closed for the command we run.
+    const int direction = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    (void)open("/dev/null", direction | O_CLOEXEC);
+  }
+}
+
 int run_main(std::vector<std::string> arguments) {
   // Ours, up to the first `--`; what follows is the command, handed on as it is.
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
@@ -124,6 +137,7 @@ int run_main(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) try {
   using namespace rowlock::cli;
+  occupy_standard_descriptors();
   int code = run_main({argv + std::min(argc, 1), argv + argc});
   if (!std::cout.flush()) {
     say("the standard output could not be written");

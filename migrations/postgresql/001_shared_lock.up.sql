@@ -6,13 +6,14 @@ CREATE TABLE shared_lock (
                 CHECK (lock_type ~ '^([A-Za-z0-9_.:-]{1,64}/)?[A-Za-z0-9_.:-]{1,64}$'),
   source_id     text COLLATE "C" NOT NULL CHECK (octet_length(source_id) BETWEEN 1 AND 255),
   -- Moves at every grant, every release and every row lock, and only rises.
-  version       bigint NOT NULL,
+  -- The limit is far beyond every clock, and leaves room above it.
+  version       bigint NOT NULL CHECK (version < 9000000000000000000),
   -- Null: nobody's. Whoever knows it can renew and release, so show the holder instead.
   owner         text COLLATE "C" CHECK (owner ~ '^[0-9a-f]{32}$'),
   holder        text CHECK (octet_length(holder) <= 128),
   acquired_at   timestamptz,
   -- Free is: not after clock_timestamp().
-  expires_at    timestamptz NOT NULL DEFAULT 'epoch',
+  expires_at    timestamptz NOT NULL DEFAULT 'epoch' CHECK (isfinite(expires_at)),
   failure_count bigint NOT NULL DEFAULT 0,
   expiry_count  bigint NOT NULL DEFAULT 0,
   -- How often a transaction was fenced. It is there to be changed by the fence, and so that a role

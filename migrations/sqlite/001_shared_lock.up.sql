@@ -20,8 +20,9 @@ CREATE TABLE shared_lock (
       instr(source_id, char(0)) = 0
       AND length(CAST(source_id AS BLOB)) BETWEEN 1 AND 255),
   -- Moves at every grant and every release, and only rises: max(version + 1, now in microseconds).
+  -- The limit is far beyond every clock, and leaves room above it.
   version       INTEGER NOT NULL
-    CONSTRAINT version_is_positive CHECK (version > 0),
+    CONSTRAINT version_is_positive CHECK (version BETWEEN 1 AND 8999999999999999999),
   -- 32 hexadecimal digits, or null: nobody's. Who knows it can release the row.
   owner         TEXT
     CONSTRAINT owner_is_valid CHECK (length(owner) = 32 AND owner NOT GLOB '*[^0-9a-f]*'),
@@ -31,7 +32,8 @@ CREATE TABLE shared_lock (
   acquired_at   TEXT
     CONSTRAINT acquired_at_is_a_time CHECK (acquired_at GLOB '????-??-?? ??:??:??.???'),
   expires_at    TEXT    NOT NULL DEFAULT '1970-01-01 00:00:00.000'
-    CONSTRAINT expires_at_is_a_time CHECK (expires_at GLOB '????-??-?? ??:??:??.???'),
+    CONSTRAINT expires_at_is_a_time CHECK (
+      strftime('%Y-%m-%d %H:%M:%f', expires_at) IS expires_at),
   -- Callbacks that failed.
   failure_count INTEGER NOT NULL DEFAULT 0,
   -- Leases that ran out and were taken over.

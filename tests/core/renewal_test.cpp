@@ -62,13 +62,13 @@ TEST_F(Renewal, GathersLeasesThatWereGrantedFarApart) {
   const lease first = acquire("first");
   time_->advance(4s);
   const lease second = acquire("second");
-  time_->advance(1500ms);
+  time_->advance(2500ms);
   const lease third = acquire("third");  // due more than a fifth of the ttl after the first
-  time_->advance(4500ms);
+  time_->advance(3500ms);
   await_renewal_of(first);
   await_renewal_of(second);
-  EXPECT_EQ(third.remaining(), 24500ms);
-  time_->advance(5500ms);
+  EXPECT_EQ(third.remaining(), 25500ms);
+  time_->advance(6500ms);
   await_renewal_of(third);
   await_renewal_of(first);
   time_->advance(10s);
