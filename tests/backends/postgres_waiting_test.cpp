@@ -24,7 +24,7 @@ class PostgresWaiting : public postgres_table {
   void await_word() {
     server_.await("select waiting_until > clock_timestamp() from " + name() + row(key_));
   }
-  std::string listeners() const {
+  [[nodiscard]] std::string listeners() const {
     return " from pg_stat_activity where query = 'LISTEN \"" + channel_ + "\"'";
   }
   void await_listener() { server_.await("select count(*) = 1" + listeners()); }

@@ -9,7 +9,7 @@ class LossyCrash : public own_server_test {
   LossyCrash() { start_with_table(losing_commits); }
 
   /// Grants the key, loses that, and grants it again.
-  lossy_grants lose_a_grant(store& rows, const lock_key& key) {
+  static lossy_grants lose_a_grant(store& rows, const lock_key& key) {
     observer{server().url()}.ask("checkpoint");  // what is there so far is safe
     // An hour: the second grant is only possible because the first one was lost.
     lock_table locks{rows, {.ttl = 1h, .renew = false}};
