@@ -250,5 +250,13 @@ TEST_F(PostgresChecks, KeepKeysApartThatOnlyALanguageFindsEqual) {
   }
 }
 
+TEST_F(PostgresChecks, RefuseVersionsAndTimesThatNoClockGives) {
+  EXPECT_TRUE(takes("lock_type, source_id, expires_at", "'a', 'now', now()"));
+  EXPECT_FALSE(takes("lock_type, source_id, expires_at", "'a', 'ever', 'infinity'"));
+  EXPECT_FALSE(takes("lock_type, source_id, expires_at", "'a', 'never', '-infinity'"));
+  EXPECT_THROW(server_.ask("update " + name() + " set version = 9000000000000000000"),
+               pqxx::check_violation);
+}
+
 }  // namespace
 }  // namespace rowlock::tests

@@ -1,0 +1,43 @@
+// The command sees its own release, and is in nobody's way otherwise.
+#include "cli/release_witness.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+
+#include "rowlock/memory_store.hpp"
+#include "support/watched_store.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class ear final : public release_listener {
+ public:
+  void released(const lock_key& /*key*/) noexcept override { ++heard; }
+  void listening() noexcept override {}
+
+  int heard = 0;
+};
+
+TEST(ReleaseWitness, HandsOnWhatThoseWhoWaitAskFor) {
+  memory_store rows;
+  watched_store watched{rows};
+  cli::release_witness witness{watched};
+  const acquire_request request{.key = {"job", "a"},
+                                .owner = make_owner_id(),
+                                .holder = "host:1",
+                                .ttl = std::chrono::hours{1}};
+  const auto granted = witness.acquire(std::array{request}).at(0).version.value();
+
+  ear listener;
+  const auto hearing = witness.listen(listener);
+  EXPECT_NE(hearing, nullptr);
+  EXPECT_TRUE(witness.watch(std::array{request.key}).at(0)->is_live());
+  watched.await_refusals(1);
+  witness.release(std::array{release_request{request.key, request.owner, granted}});
+  EXPECT_EQ(listener.heard, 1);
+}
+
+}  // namespace
+}  // namespace rowlock::tests
