@@ -172,6 +172,17 @@ TEST_P(CliRunTest, TheKeyStaysHeldForLongerThanTheTtl) {
   EXPECT_EQ(holder.wait(), 0);
 }
 
+TEST_P(CliRunTest, NoConnectionOfOursBecomesTheStandardErrorWhenThatIsClosed) {
+  const temp_folder folder;
+  const std::string seen = folder.path() / "seen";
+  const auto ours = run(words{"sh", "-c", R"(exec "$@" <&- >&- 2>&-)", "sh"} +
+                        script_under_lock("readlink /proc/$PPID/fd/2 > " + seen));
+  EXPECT_EQ(ours.code, 0);
+  std::string descriptor;
+  std::getline(std::ifstream{seen}, descriptor);
+  EXPECT_EQ(descriptor, "/dev/null");
+}
+
 TEST_P(CliRunTest, OtherKeysAreNotInTheWay) {
   child_process holder{script_under_lock(until_told)};
   ASSERT_TRUE(holder.read_line());
