@@ -56,6 +56,7 @@ class release_witness final : public store {
     return rows_.listen(listener);
   }
   std::vector<row_state> list() override { return rows_.list(); }
+  std::vector<std::string> weak_settings() override { return rows_.weak_settings(); }
 
  private:
   store& rows_;

@@ -50,6 +50,9 @@ class spdlog_observer final : public rowlock::observer {
     log_->error("{} of {} ({} keys) failed after {} ms: {}", words(event.operation),
                 words(event.key), event.keys, ms(event.took), event.text);
   }
+  void weak_setting(const rowlock::weak_setting_event& event) override {
+    log_->warn("{}", event.text);
+  }
   void missed(std::size_t events) override {
     log_->warn("{} events were not logged: the logger is too slow", events);
   }

@@ -106,6 +106,13 @@ struct fault_event {
   std::chrono::microseconds took{};
 };
 
+/// A setting of the database weakens a promise: a commit that was acknowledged can be lost in a
+/// crash, for instance.
+struct weak_setting_event {
+  /// For people: what may go wrong, and what to set.
+  std::string text = {};
+};
+
 /// For people: `run out`, `acquire`.
 std::ostream& operator<<(std::ostream& out, loss_reason shown);
 std::ostream& operator<<(std::ostream& out, fault_operation shown);
@@ -144,6 +151,9 @@ class observer {
   virtual void lost(const lost_event& /*event*/) {}
   virtual void released(const released_event& /*event*/) {}
   virtual void fault(const fault_event& /*event*/) {}
+  /// Told once for each such setting, soon after the first attempt; the database is asked in the
+  /// background.
+  virtual void weak_setting(const weak_setting_event& /*event*/) {}
   /// So many events were dropped, because this observer is too slow.
   virtual void missed(std::size_t /*events*/) {}
 };

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rowlock/home_process.hpp"
 #include "rowlock/postgres_connect.hpp"
@@ -65,6 +66,8 @@ class postgres_store final : public store {
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
   std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
+  /// Looks at fsync, full_page_writes and synchronous_commit.
+  std::vector<std::string> weak_settings() override;
 
  private:
   class impl;

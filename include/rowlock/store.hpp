@@ -182,6 +182,9 @@ class store {
   virtual std::unique_ptr<subscription> listen(release_listener& /*listener*/) { return nullptr; }
   /// All owned rows, by key. One round trip, and a scan of the table: for people, not for programs.
   virtual std::vector<row_state> list() = 0;
+  /// Settings of the database that weaken a promise: a sentence each, which says what may go wrong
+  /// and what to set. One round trip.
+  virtual std::vector<std::string> weak_settings() { return {}; }
 };
 
 }  // namespace rowlock

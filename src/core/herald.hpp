@@ -29,6 +29,8 @@ class herald {
   /// Null: nobody is told, and there is no thread.
   explicit herald(std::shared_ptr<observer> told);
 
+  [[nodiscard]] bool is_heard() const noexcept { return audience_ != nullptr; }
+
   /// Tells the event that `make` makes; it is only made if somebody listens.
   template <class Event, class Make>
   void tell(void (observer::*hears)(const Event&), const Make& make) noexcept {

@@ -27,15 +27,30 @@ renewer::renewer(store& rows, lease_book& book, messenger& losses, herald& event
       released_{std::move(released)} {}
 
 void renewer::run() {
+  look_at_settings();
   while (!book_.is_closed()) {
     const auto due = book_.wait_for_due(next_release());
-    if (!due.empty()) renew(due);
+    if (!due.empty()) {
+      renew(due);
+      look_at_settings();
+    }
     if (time_->now() >= next_release()) release_deferred();
   }
   // On the real clock: nobody moves another one any more.
   const auto end = boot_clock::now() + last_releases;
   while (!release_deferred() && boot_clock::now() < end) {
     system_time()->sleep_until(boot_clock::now() + row_was_busy, {});
+  }
+}
+
+void renewer::look_at_settings() noexcept {
+  if (knows_settings_ || !events_.is_heard()) return;
+  try {
+    for (auto& weak : rows_.weak_settings()) {
+      events_.tell(&observer::weak_setting, [&] { return weak_setting_event{std::move(weak)}; });
+    }
+    knows_settings_ = true;
+  } catch (const std::exception&) {  // the next call that fails is told; this one is made again
   }
 }
 

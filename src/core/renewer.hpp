@@ -39,6 +39,7 @@ class renewer {
   void defer(std::vector<deferred_release> releases, tried before);
 
  private:
+  void look_at_settings() noexcept;
   void renew(const kept_leases& due);
   void renewed(kept_lease& lease, boot_clock::time_point asked);
   /// Of a lease that rode in it.
@@ -54,6 +55,7 @@ class renewer {
   herald& events_;
   const std::shared_ptr<time_source> time_;
   const std::function<void(const lock_key&)> released_;
+  bool knows_settings_ = false;  // of the one thread
 
   std::mutex mutex_;
   std::vector<deferred_release> deferred_;  // guarded by mutex_

@@ -221,4 +221,8 @@ std::vector<row_state> postgres_store::list() {
   return impl_->call([](postgres::store_call& asking) { return asking.list(); });
 }
 
+std::vector<std::string> postgres_store::weak_settings() {
+  return impl_->call([](postgres::store_call& asking) { return asking.weak_settings(); });
+}
+
 }  // namespace rowlock

@@ -69,6 +69,18 @@ std::vector<row_state> store_call::list() {
   return owned;
 }
 
+std::vector<std::string> store_call::weak_settings() {
+  std::vector<std::string> weak;
+  for (const auto& row : connection_.execute(statements_.weak_settings)) {
+    const auto name = row["name"].as<std::string>();
+    weak.push_back(name + " is " + row["setting"].as<std::string>() +
+                   " on this PostgreSQL server: a crash can undo what it acknowledged, a grant or "
+                   "a release too; set " +
+                   name + " = on");
+  }
+  return weak;
+}
+
 std::optional<int> store_call::schema_version() {
   if (!connection_.execute(statements_.schema_exists)[0][0].as<bool>()) return std::nullopt;
   return connection_.execute(statements_.schema_version)[0][0].as<int>();

@@ -54,6 +54,8 @@ class store_call {
 
   std::vector<row_state> list();
 
+  std::vector<std::string> weak_settings();
+
   /// The number of the last migration that is applied; none if there is no table.
   std::optional<int> schema_version();
 

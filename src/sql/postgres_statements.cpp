@@ -43,6 +43,14 @@ constexpr std::string_view schema_version =
 // turns before.
 constexpr std::string_view read_committed = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
+// With these a server that crashes forgets what it has acknowledged.
+constexpr std::string_view weak_settings = R"sql(
+SELECT name, setting
+  FROM pg_settings
+ WHERE setting = 'off' AND name IN ('fsync', 'full_page_writes', 'synchronous_commit')
+ ORDER BY name
+)sql";
+
 // Those who migrate take turns, until their transactions end.
 constexpr std::string_view take_migration_turn =
     "SELECT pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))";
@@ -269,6 +277,7 @@ postgres_statements::postgres_statements(const table_name& table)
       schema_version{table.in(sql::schema_version)},
       take_migration_turn{table.in(sql::take_migration_turn)},
       read_committed{table.in(sql::read_committed)},
+      weak_settings{table.in(sql::weak_settings)},
       acquire{table.in(sql::acquire)},
       acquire_many{table.in(sql::acquire_many)},
       insert_many{table.in(sql::insert_many)},

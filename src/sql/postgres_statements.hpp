@@ -21,6 +21,7 @@ struct postgres_statements : postgres_transaction_statements {
   std::string schema_version;
   std::string take_migration_turn;
   std::string read_committed;
+  std::string weak_settings;
 
   // Leases, in autocommit.
   std::string acquire;

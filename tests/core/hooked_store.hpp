@@ -86,6 +86,15 @@ class hooked_store final : public store {
     return rows_.prepare(keys);
   }
   std::vector<row_state> list() override { return rows_.list(); }
+  std::vector<std::string> weak_settings() override {
+    begin("weak_settings", 1);
+    const std::scoped_lock lock{mutex_};
+    return weak_settings_;
+  }
+  void weaken(std::vector<std::string> settings) {
+    const std::scoped_lock lock{mutex_};
+    weak_settings_ = std::move(settings);
+  }
 
   [[nodiscard]] memory_store& rows() noexcept { return rows_; }
 
@@ -124,6 +133,7 @@ class hooked_store final : public store {
   hooks before_;                                             // guarded by mutex_
   hooks after_;                                              // guarded by mutex_
   std::map<std::string, std::vector<std::size_t>> batches_;  // guarded by mutex_
+  std::vector<std::string> weak_settings_;                   // guarded by mutex_
 };
 
 /// A door that a test opens.

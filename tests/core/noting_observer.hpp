@@ -20,8 +20,9 @@ namespace rowlock::tests {
 
 class noting_observer final : public observer {
  public:
-  using event = std::variant<acquired_event, refused_event, waited_event, expired_takeover_event,
-                             renewed_event, lost_event, released_event, fault_event>;
+  using event =
+      std::variant<acquired_event, refused_event, waited_event, expired_takeover_event,
+                   renewed_event, lost_event, released_event, fault_event, weak_setting_event>;
 
   void acquired(const acquired_event& told) override { note(told); }
   void refused(const refused_event& told) override { note(told); }
@@ -31,6 +32,7 @@ class noting_observer final : public observer {
   void lost(const lost_event& told) override { note(told); }
   void released(const released_event& told) override { note(told); }
   void fault(const fault_event& told) override { note(told); }
+  void weak_setting(const weak_setting_event& told) override { note(told); }
   void missed(std::size_t events) override {
     const std::scoped_lock lock{mutex_};
     missed_ += events;

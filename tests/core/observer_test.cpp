@@ -8,6 +8,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "core/observed_leases.hpp"
 
@@ -52,6 +54,39 @@ TEST_F(Observer, IsToldOfAWaitBeforeTheGrantThatEndsIt) {
   EXPECT_EQ(acquired.waited, waited.waited);
   EXPECT_GE(acquired.took, acquired.waited);
   EXPECT_TRUE(std::holds_alternative<waited_event>(told_->events().front()));
+}
+
+TEST_F(Observer, IsToldOnceOfEachSettingThatWeakensAPromise) {
+  rows_.weaken({"commits may be lost: set sync=on", "rows may be cut: set strict=on"});
+  const lease one = acquire("a");
+  const lease two = acquire("b");
+  time_->advance(10s);
+  rows_.await("renew", 1);
+  locks_.reset();  // what is to be told is told
+  std::vector<std::string> told;
+  for (const auto& each : told_->events()) {
+    if (const auto* weak = std::get_if<weak_setting_event>(&each)) told.push_back(weak->text);
+  }
+  EXPECT_EQ(told, (std::vector<std::string>{"commits may be lost: set sync=on",
+                                            "rows may be cut: set strict=on"}));
+  EXPECT_EQ(rows_.batches("weak_settings").size(), 1);
+}
+
+TEST_F(Observer, IsToldOfWeakSettingsWhenTheDatabaseCanBeAskedAgain) {
+  rows_.weaken({"commits may be lost: set sync=on"});
+  rows_.before("weak_settings", [] { throw error{errc::unavailable, "no network: wait"}; });
+  const lease held = acquire("a");
+  rows_.await("weak_settings", 1);
+  rows_.before("weak_settings", {});
+  time_->advance(10s);  // a renewal
+  EXPECT_EQ(told_->await<weak_setting_event>().text, "commits may be lost: set sync=on");
+}
+
+TEST_F(kept_lease_test, AsksNoDatabaseForItsSettingsWhenNobodyObserves) {
+  const lease held = acquire("a");
+  time_->advance(10s);
+  rows_.await("renew", 1);
+  EXPECT_TRUE(rows_.batches("weak_settings").empty());
 }
 
 TEST_F(Observer, IsToldOfAWaitBeforeTheRefusalThatEndsIt) {

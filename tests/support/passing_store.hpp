@@ -3,6 +3,7 @@
 #define ROWLOCK_TESTS_SUPPORT_PASSING_STORE_HPP
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "rowlock/store.hpp"
@@ -35,6 +36,7 @@ class passing_store : public store {
     return asked_.listen(listener);
   }
   std::vector<row_state> list() override { return asked_.list(); }
+  std::vector<std::string> weak_settings() override { return asked_.weak_settings(); }
 
  private:
   store& asked_;
