@@ -12,6 +12,7 @@
 #include <string>
 
 #include "cli/cli_test.hpp"
+#include "support/documented.hpp"
 #include "support/postgres_schema.hpp"
 #include "support/temp_folder.hpp"
 
@@ -21,27 +22,9 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The code block of `language` below `heading` that contains `words`.
 std::string documented(const std::string& heading, const std::string& language,
                        const std::string& words = {}) {
-  std::ifstream file{ROWLOCK_DOCUMENTED_SQL};
-  std::string section;
-  std::string block;
-  bool is_inside = false;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("## ")) section = line.substr(3);
-    if (section != heading) continue;
-    if (is_inside && line == "```") {
-      is_inside = false;
-      if (block.find(words) != std::string::npos) return block;
-    } else if (is_inside) {
-      block += line + '\n';
-    } else if (line == "```" + language) {
-      is_inside = true;
-      block.clear();
-    }
-  }
-  throw std::runtime_error{"docs/sql.md has no such block below " + heading};
+  return tests::documented({ROWLOCK_DOCUMENTED_SQL, heading}, language, words);
 }
 
 std::string with(const std::string& text, const std::string& before, const std::string& added) {

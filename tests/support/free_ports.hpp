@@ -1,0 +1,16 @@
+// Ports of 127.0.0.1 that nobody listens on.
+#ifndef ROWLOCK_TESTS_SUPPORT_FREE_PORTS_HPP
+#define ROWLOCK_TESTS_SUPPORT_FREE_PORTS_HPP
+
+#include <cstddef>
+#include <vector>
+
+namespace rowlock::tests {
+
+/// Below those that the system gives to outgoing connections. Somebody else may still take one
+/// before a server does.
+std::vector<int> free_ports(std::size_t how_many);
+
+}  // namespace rowlock::tests
+
+#endif
