@@ -9,18 +9,22 @@
 
 namespace {
 
-/// What statfs() says of every file, instead of the truth.
-std::atomic<unsigned> pretended_type{0};
+/// What statfs() says of every file, instead of the truth; 0 is the truth.
+std::atomic<unsigned>& pretended_type() {
+  static std::atomic<unsigned> type{0};
+  return type;
+}
 
 }  // namespace
 
 // In place of the C library's, in this program: a network is not to be had in every test.
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): its names are reserved ones
 extern "C" int statfs(const char* path, struct statfs* found) noexcept {
   using function = int (*)(const char*, struct statfs*);
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): dlsym has no other form
   static const auto real = reinterpret_cast<function>(dlsym(RTLD_NEXT, "statfs"));
   const int result = real(path, found);
-  if (pretended_type != 0) found->f_type = pretended_type;
+  if (pretended_type() != 0) found->f_type = pretended_type();
   return result;
 }
 
@@ -34,8 +38,8 @@ struct network {
 
 class SqliteOnNetwork : public migrated_sqlite_test, public testing::WithParamInterface<network> {
  protected:
-  SqliteOnNetwork() { pretended_type = GetParam().type; }
-  ~SqliteOnNetwork() override { pretended_type = 0; }
+  void SetUp() override { pretended_type() = GetParam().type; }
+  void TearDown() override { pretended_type() = 0; }
 };
 
 TEST_P(SqliteOnNetwork, IsRejectedAndSaysWhatToDo) {

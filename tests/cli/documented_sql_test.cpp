@@ -38,13 +38,17 @@ class DocumentedSql : public testing::Test {
  protected:
   DocumentedSql() {
     if (run_rowlock({"migrate", url_}).code != 0) throw std::runtime_error{"migrate failed"};
-    ask("create table report as select 0 as total");
+    execute("create table report as select 0 as total");
   }
 
-  pqxx::result ask(const std::string& sql) const {
+  [[nodiscard]] pqxx::result ask(const std::string& sql) const {
     pqxx::connection connection{url_};
     pqxx::nontransaction asking{connection};
     return asking.exec(sql);
+  }
+  void execute(const std::string& sql) const {
+    pqxx::connection connection{url_};
+    pqxx::nontransaction{connection}.exec(sql);
   }
   [[nodiscard]] long long number(const std::string& sql) const {
     return ask(sql)[0][0].as<long long>();
@@ -53,11 +57,12 @@ class DocumentedSql : public testing::Test {
 
   /// A row of job/nightly, owned by nobody.
   void create_row() const {
-    ask("insert into shared_lock (lock_type, source_id, version) values ('job', 'nightly', 7)");
+    execute("insert into shared_lock (lock_type, source_id, version) values ('job', 'nightly', 7)");
   }
   void create_owned_row() const {
     create_row();
-    ask("update shared_lock set owner = repeat('a', 32), holder = 'h', acquired_at = now(), "
+    execute(
+        "update shared_lock set owner = repeat('a', 32), holder = 'h', acquired_at = now(), "
         "expires_at = now() + interval '1 hour'");
   }
 
@@ -137,7 +142,7 @@ TEST_F(DocumentedSql, TheFenceChangesOneRowOrNone) {
   const auto fence = documented("Fence a transaction (PostgreSQL)", "sql");
   create_owned_row();
   EXPECT_THAT(run_in_psql(fence).output, HasSubstr("UPDATE 1"));
-  ask("update shared_lock set version = 8");
+  execute("update shared_lock set version = 8");
   EXPECT_THAT(run_in_psql(fence).output, HasSubstr("UPDATE 0"));
 }
 
