@@ -1,0 +1,152 @@
+// Locks and versions inside the application's own transaction on a soci::session.
+#ifndef ROWLOCK_SOCI_HPP
+#define ROWLOCK_SOCI_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "rowlock/fence.hpp"
+#include "rowlock/home_process.hpp"
+#include "rowlock/lock_keys.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/retry_policy.hpp"
+#include "rowlock/row_lock.hpp"
+#include "rowlock/row_transaction.hpp"
+#include "rowlock/table_name.hpp"
+#include "rowlock/version.hpp"
+#include "rowlock/versioned_table.hpp"
+#include "rowlock/with_optimistic_commit.hpp"
+#include "rowlock/with_row_lock.hpp"
+
+namespace soci {
+class session;
+}
+
+namespace rowlock {
+
+/// The lock table, and what the database cannot tell about it.
+struct soci_table {
+  soci_table() = default;
+  soci_table(table_name named, bool one_node_writes = false)  // NOLINT(google-explicit-constructor)
+      : table{std::move(named)}, one_writer_node{one_node_writes} {}
+  soci_table(const char* name) : table{name} {}  // NOLINT(google-explicit-constructor)
+
+  table_name table = {};
+  /// All who use the table write through one and the same node of their Galera cluster. Without
+  /// that there are no row locks on Galera: they are local to a node.
+  bool one_writer_node = false;
+};
+
+/// A transaction that these functions can work in: on MariaDB and MySQL at READ COMMITTED, on
+/// PostgreSQL as the session begins them, on SQLite an IMMEDIATE one, which waits for its turn.
+///
+/// Thread-safety: as its session, one thread at a time.
+class soci_transaction {
+  /// Only `row_transaction` can make one.
+  struct begun {
+    explicit begun(std::shared_ptr<void> in) noexcept : kept{std::move(in)} {}
+    std::shared_ptr<void> kept;
+  };
+
+ public:
+  /// Begins, waiting for its turn at most `turn_timeout` where only one can write; after that throws
+  /// `error` (unavailable). One round trip; two on MariaDB and MySQL.
+  explicit soci_transaction(soci::session& session,
+                            std::chrono::milliseconds turn_timeout = std::chrono::seconds{1});
+  /// Owns the transaction that has just begun on `session`.
+  soci_transaction(soci::session& session, begun by) noexcept
+      : session_{session}, kept_{std::move(by.kept)} {}
+  soci_transaction(const soci_transaction&) = delete;
+  soci_transaction& operator=(const soci_transaction&) = delete;
+  /// Rolls back what was not committed; in a child of fork() it does nothing.
+  ~soci_transaction();
+
+  [[nodiscard]] soci::session& session() noexcept { return session_; }
+
+  /// Throws `error`: misuse after the transaction has ended (a fence ends it, a deadlock may),
+  /// outcome_unknown when the answer got lost. A conflict is thrown as the driver's exception.
+  void commit();
+
+ private:
+  friend struct row_transaction<soci_transaction>;
+
+  void end() noexcept;
+
+  detail::home_process home_;
+  soci::session& session_;
+  std::shared_ptr<void> kept_;  // what the database's dialect needs until the transaction ends
+  bool open_ = true;
+};
+
+// All of these run on the caller's open transaction; none at all is misuse, seen without a round
+// trip. They leave the transaction usable when they refuse. They throw `error`.
+
+/// Locks the rows until the transaction ends, and moves their versions in it. docs/databases.md says
+/// what each database asks for: MariaDB and MySQL READ COMMITTED. The first overload knows what it
+/// began; the second looks at the session's setting, and takes a higher one for misuse.
+///
+/// Waits for row locks and leases as long as `wait` says. Refused: held, busy, timed_out, stopped,
+/// or stale. A refused attempt keeps no row of the others.
+outcome<row_lock> lock_rows(soci_transaction& transaction, const lock_keys& keys,
+                            const retry_policy& wait, const soci_table& table = {});
+outcome<row_lock> lock_rows(soci::session& transaction, const lock_keys& keys,
+                            const retry_policy& wait, const soci_table& table = {});
+
+/// The version of a row that nobody owns, to be given to `try_commit` at the end of the same
+/// transaction. Call it before reading what the version protects. A missing row is created and a
+/// lease that has run out is unset, in this transaction. Refused: held, or busy.
+outcome<version> read_version(soci::session& transaction, const lock_key& key,
+                              const soci_table& table = {});
+
+/// Moves the version of `key` if it is still `seen` and nobody owns the row. Stale: roll back.
+/// Never waits for another transaction. One round trip.
+commit_result try_commit(soci::session& transaction, const lock_key& key, version seen,
+                         const soci_table& table = {});
+
+/// The same for a row of the application: adds one to its version column if it is still `seen`.
+/// This is the gate; write the other columns with your own SQL. It may wait for a transaction that
+/// has changed the same row. One round trip.
+commit_result try_commit(soci::session& transaction, const versioned_table& table, const row_id& id,
+                         std::int64_t seen);
+
+/// Proves that the leases are still held, and keeps it so until the transaction ends. If one is
+/// not, rolls the transaction back and throws `lease_lost`. What is written on the session
+/// afterwards is outside of any transaction: `soci_transaction` refuses a commit then.
+void fence(soci::session& transaction, const fenced_leases& leases,
+           const fence_options& options = {}, const soci_table& table = {});
+
+/// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
+/// it rolls back, the leases are still held.
+void release_with(soci::session& transaction, const fenced_leases& leases,
+                  const soci_table& table = {});
+
+template <>
+struct row_transaction<soci_transaction> {
+  using table_type = soci_table;
+
+  static std::optional<refusal> begin(std::optional<soci_transaction>& transaction,
+                                      soci::session& session, std::chrono::milliseconds slice);
+  static std::optional<refusal> begin_locked(std::optional<soci_transaction>& transaction,
+                                             soci::session& session, const lock_keys& keys,
+                                             std::chrono::milliseconds slice,
+                                             const soci_table& table);
+  static outcome<version> read(soci_transaction& transaction, const lock_key& key,
+                               const soci_table& table);
+  static commit_result try_commit(soci_transaction& transaction, const lock_key& key, version seen,
+                                  const soci_table& table);
+  static void fence(soci_transaction& transaction, const fenced_leases& leases,
+                    const fence_options& options, const soci_table& table);
+  static void release_with(soci_transaction& transaction, const fenced_leases& leases,
+                           const soci_table& table);
+  static void commit(soci_transaction& transaction) { transaction.commit(); }
+  static void count_failure(soci::session& session, const lock_keys& keys,
+                            const soci_table& table) noexcept;
+};
+
+}  // namespace rowlock
+
+#endif

@@ -1,0 +1,73 @@
+// The lock table in a database that SOCI connects to.
+#ifndef ROWLOCK_SOCI_STORE_HPP
+#define ROWLOCK_SOCI_STORE_HPP
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "rowlock/home_process.hpp"
+#include "rowlock/store.hpp"
+#include "rowlock/table_name.hpp"
+
+namespace soci {
+class connection_pool;
+}
+
+namespace rowlock {
+
+struct soci_options {
+  table_name table = {};
+  /// The most sessions at once. Each call uses one, for one statement or a few; none is held while
+  /// a lease is. Of two or more, the last is kept for renewals and releases, so that many who wait
+  /// for keys cannot make held ones run out.
+  unsigned pool_size = 4;
+  /// How long a call waits for a free session before it throws `unavailable`.
+  std::chrono::milliseconds pool_timeout{5000};
+  /// Added to connection strings that do not say otherwise, so that a silent network costs seconds.
+  std::chrono::seconds connect_timeout{5};
+  /// How long the server may take for a statement; for each session of the store.
+  std::chrono::milliseconds statement_timeout{10'000};
+  /// How long an answer may take, whatever the network pretends; above `statement_timeout`. Added
+  /// to connection strings that do not say otherwise, where the backend knows of such a limit.
+  std::chrono::seconds answer_timeout{15};
+  /// How far the clocks of the servers that may execute a call can be apart: a lease is taken over
+  /// only when it ran out that long ago. None: zero, or one second where several servers write
+  /// (Galera). At most a minute.
+  std::optional<std::chrono::milliseconds> clock_skew = std::nullopt;
+};
+
+/// For the SOCI backends "mysql" (MariaDB from 10.6, MySQL from 8.0.19), "postgresql" and
+/// "sqlite3"; others are refused (`rejected`). A few sessions of its own, opened when needed.
+///
+/// Thread-safety: all members may be called from any thread.
+class soci_store final : public store {
+ public:
+  /// As SOCI reads it, `backend://parameters`: "mysql://db=shop user=app". Nothing is opened yet.
+  /// Throws `error`: rejected for a backend that is not supported, misuse for parameters that
+  /// cannot work.
+  explicit soci_store(std::string connection_string, soci_options options = {});
+  /// The application's pool, whose sessions are open, and used by this store alone as long as it
+  /// lives: it takes up to `pool_size` of them when needed, changes their settings and gives them
+  /// back at its end. One that lost its connection is connected anew. The pool must outlive it.
+  explicit soci_store(soci::connection_pool& pool, soci_options options = {});
+  ~soci_store() override;
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
+  std::vector<release_answer> release(std::span<const release_request> requests) override;
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
+  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
+  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
+  std::unique_ptr<subscription> listen(release_listener& listener) override;
+  std::vector<row_state> list() override;
+
+ private:
+  class impl;
+  detail::owned_at_home<impl> impl_;
+};
+
+}  // namespace rowlock
+
+#endif

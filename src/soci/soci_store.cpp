@@ -1,0 +1,176 @@
+// The port, by way of SOCI.
+#include "rowlock/soci_store.hpp"
+
+#include <soci/soci.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <utility>
+
+#include "core/connection_pool.hpp"
+#include "rowlock/error.hpp"
+#include "soci/store_session.hpp"
+
+namespace rowlock {
+
+namespace {
+
+constexpr std::size_t longest_batch = 1000;  // rows stay locked while a statement runs
+constexpr std::chrono::minutes largest_skew{1};
+
+void check(const soci_options& options) {
+  if (options.clock_skew && (*options.clock_skew < std::chrono::milliseconds::zero() ||
+                             *options.clock_skew > largest_skew)) {
+    throw error{errc::misuse, "clock_skew must be between zero and one minute"};
+  }
+  if (options.statement_timeout <= std::chrono::milliseconds::zero() ||
+      options.connect_timeout <= std::chrono::seconds::zero() ||
+      options.answer_timeout <= std::chrono::seconds::zero()) {
+    throw error{errc::misuse, "the time limits of soci_options must be above zero"};
+  }
+}
+
+}  // namespace
+
+class soci_store::impl {
+ public:
+  using pool = detail::connection_pool<through_soci::store_session>;
+  using purpose = pool::purpose;
+  /// The session, and what speaks on it.
+  using open_any = std::function<std::shared_ptr<::soci::session>()>;
+
+  impl(open_any open, std::function<std::unique_ptr<::soci::session>()> open_one_more,
+       soci_options options)
+      : options_{std::move(options)},
+        open_{std::move(open)},
+        open_one_more_{std::move(open_one_more)},
+        pool_{[this] { return pinned(); }, options_.pool_size, options_.pool_timeout} {}
+
+  /// `work` on the calls of a session.
+  template <class Work>
+  auto call(const Work& work, purpose used_for = purpose::anything) {
+    home_.require();
+    auto session = pool_.take(used_for);
+    try {
+      check_table(session->leases());
+      return work(session->leases());
+    } catch (...) {
+      if (!session->leases().is_usable()) session.drop();
+      throw;
+    }
+  }
+
+  /// `work` for a few requests at a time; all answers.
+  template <class Answer, class Request, class Work>
+  std::vector<Answer> call_in_batches(std::span<const Request> requests, const Work& work,
+                                      purpose used_for = purpose::anything) {
+    std::vector<Answer> answers;
+    answers.reserve(requests.size());
+    if (requests.empty()) return answers;
+    return call(
+        [&](through_soci::lease_session& leases) {
+          for (std::size_t at = 0; at < requests.size(); at += longest_batch) {
+            const auto batch = requests.subspan(at, std::min(longest_batch, requests.size() - at));
+            for (auto& answer : std::invoke(work, leases, batch)) {
+              answers.push_back(std::move(answer));
+            }
+          }
+          return std::move(answers);
+        },
+        used_for);
+  }
+
+  std::unique_ptr<subscription> listen(release_listener& listener) {
+    home_.require();
+    if (!open_one_more_) return nullptr;
+    return spoken_->listen(open_one_more_, options_.table, listener);
+  }
+
+  void speak(const through_soci::dialect& spoken) noexcept { spoken_ = &spoken; }
+
+ private:
+  std::unique_ptr<through_soci::store_session> pinned() {
+    auto opened = open_();
+    const auto& spoken = through_soci::dialect_of(*opened);
+    return std::make_unique<through_soci::store_session>(std::move(opened), spoken, options_);
+  }
+
+  void check_table(through_soci::lease_session& leases) {
+    if (table_is_checked_) return;
+    leases.check_table();
+    table_is_checked_ = true;
+  }
+
+  detail::home_process home_;
+  const soci_options options_;
+  const open_any open_;
+  const std::function<std::unique_ptr<::soci::session>()> open_one_more_;  // not from a pool
+  const through_soci::dialect* spoken_ = nullptr;                         // of open_one_more_
+  std::atomic<bool> table_is_checked_{false};
+  pool pool_;
+};
+
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
+soci_store::soci_store(std::string connection_string, soci_options options) {
+  check(options);
+  auto target = through_soci::target_of(connection_string);
+  target.parameters = target.spoken->checked(std::move(target.parameters), options);
+  const auto open = [target] { return through_soci::open(target); };
+  impl_ = detail::make_owned_at_home<impl>(open, open, std::move(options));
+  impl_->speak(*target.spoken);
+}
+
+soci_store::soci_store(::soci::connection_pool& pool, soci_options options) {
+  check(options);
+  const auto open = [&pool, timeout = options.pool_timeout] {
+    return through_soci::take_from(pool, timeout);
+  };
+  impl_ = detail::make_owned_at_home<impl>(open, nullptr, std::move(options));
+}
+
+soci_store::~soci_store() = default;
+
+using through_soci::lease_session;
+
+std::vector<acquire_answer> soci_store::acquire(std::span<const acquire_request> requests) {
+  for (const auto& request : requests) check(request);
+  return impl_->call_in_batches<acquire_answer>(requests, &lease_session::acquire);
+}
+
+std::vector<renew_answer> soci_store::renew(std::span<const renew_request> requests) {
+  for (const auto& request : requests) check(request);
+  return impl_->call_in_batches<renew_answer>(requests, &lease_session::renew,
+                                              impl::purpose::keeping_leases);
+}
+
+std::vector<release_answer> soci_store::release(std::span<const release_request> requests) {
+  for (const auto& request : requests) check(request);
+  return impl_->call_in_batches<release_answer>(requests, &lease_session::release,
+                                                impl::purpose::keeping_leases);
+}
+
+std::vector<std::optional<row_state>> soci_store::read(std::span<const lock_key> keys) {
+  for (const auto& key : keys) check(key);
+  return impl_->call_in_batches<std::optional<row_state>>(keys, &lease_session::read);
+}
+
+std::vector<std::optional<row_state>> soci_store::prepare(std::span<const lock_key> keys) {
+  for (const auto& key : keys) check(key);
+  return impl_->call_in_batches<std::optional<row_state>>(keys, &lease_session::prepare);
+}
+
+std::vector<std::optional<row_state>> soci_store::watch(std::span<const lock_key> keys) {
+  for (const auto& key : keys) check(key);
+  return impl_->call_in_batches<std::optional<row_state>>(keys, &lease_session::watch);
+}
+
+std::unique_ptr<subscription> soci_store::listen(release_listener& listener) {
+  return impl_->listen(listener);
+}
+
+std::vector<row_state> soci_store::list() {
+  return impl_->call([](lease_session& leases) { return leases.list(); });
+}
+
+}  // namespace rowlock
