@@ -1,37 +1,11 @@
 // Executing statements with bound values, on libpqxx 6.4 and 7.
 #include "postgres/execute.hpp"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 namespace rowlock::postgres {
-
-void array_literal::separate() {
-  if (!elements_.empty()) elements_ += ',';
-}
-
-void array_literal::add(std::string_view element) {
-  separate();
-  elements_ += '"';
-  for (const char c : element) {
-    if (c == '"' || c == '\\') elements_ += '\\';
-    elements_ += c;
-  }
-  elements_ += '"';
-}
-
-void array_literal::add(std::int64_t element) {
-  separate();
-  elements_ += std::to_string(element);
-}
-
-void array_literal::add(bool element) {
-  separate();
-  elements_ += element ? 't' : 'f';
-}
-
-void array_literal::add(const std::optional<std::int64_t>& element) {
-  if (element) return add(*element);
-  separate();
-  elements_ += "NULL";
-}
 
 namespace {
 
@@ -62,29 +36,44 @@ pqxx::params in_the_drivers_form(const bound_values& values) {
 
 #endif
 
+answer answer_in(const pqxx::result& result) {
+  std::vector<std::string> columns;
+  for (pqxx::row::size_type i = 0; i < result.columns(); ++i) {
+    columns.emplace_back(result.column_name(i));
+  }
+  answer answered{std::move(columns), static_cast<std::size_t>(result.affected_rows())};
+  for (const auto& row : result) {
+    for (const auto& field : row) {
+      answered.add(field.is_null() ? std::nullopt
+                                   : std::optional{std::string{field.c_str(), field.size()}});
+    }
+  }
+  return answered;
+}
+
 }  // namespace
 
-pqxx::result execute(pqxx::transaction_base& transaction, const std::string& sql,
-                     const bound_values& values) {
+answer execute(pqxx::transaction_base& transaction, const std::string& sql,
+               const bound_values& values) {
   const auto params = in_the_drivers_form(values);
 #if PQXX_VERSION_MAJOR < 7
-  return transaction.exec_params(sql, pqxx::prepare::make_dynamic_params(params));
+  return answer_in(transaction.exec_params(sql, pqxx::prepare::make_dynamic_params(params)));
 #elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
-  return transaction.exec_params(sql, params);
+  return answer_in(transaction.exec_params(sql, params));
 #else
-  return transaction.exec(sql, params);
+  return answer_in(transaction.exec(sql, params));
 #endif
 }
 
-pqxx::result execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
-                              const bound_values& values) {
+answer execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
+                        const bound_values& values) {
   const auto params = in_the_drivers_form(values);
 #if PQXX_VERSION_MAJOR < 7
-  return transaction.exec_prepared(name, pqxx::prepare::make_dynamic_params(params));
+  return answer_in(transaction.exec_prepared(name, pqxx::prepare::make_dynamic_params(params)));
 #elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
-  return transaction.exec_prepared(name, params);
+  return answer_in(transaction.exec_prepared(name, params));
 #else
-  return transaction.exec(pqxx::prepped{name}, params);
+  return answer_in(transaction.exec(pqxx::prepped{name}, params));
 #endif
 }
 

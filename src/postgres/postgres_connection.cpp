@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "postgres/execute.hpp"
 #include "postgres/postgres_errors.hpp"
 #include "rowlock/error.hpp"
 
@@ -112,25 +113,28 @@ const std::string& postgres_connection::prepared(const std::string& sql) {
   return prepared_.emplace(&sql, name).first->second;
 }
 
-pqxx::result postgres_connection::execute(const std::string& sql, const bound_values& values) {
+answer postgres_connection::execute(const std::string& sql, const bound_values& values) {
   if (names_) {
     try {
       const auto watched = answers_.watch(connection_->sock());
       pqxx::nontransaction autocommit{*connection_};
       return execute_prepared(autocommit, prepared(sql), values);
     } catch (const std::exception& thrown) {
-      if (!is_prepared_statement_astray(thrown)) throw;
+      if (!fault_in(thrown).is_prepared_statement_astray()) throw;
       names_ = false;
     }
   }
   return execute_unnamed(sql, values);
 }
 
-pqxx::result postgres_connection::execute_unnamed(const std::string& sql,
-                                                  const bound_values& values) {
+answer postgres_connection::execute_unnamed(const std::string& sql, const bound_values& values) {
   const auto watched = answers_.watch(connection_->sock());
   pqxx::nontransaction autocommit{*connection_};
   return postgres::execute(autocommit, sql, values);
+}
+
+fault postgres_connection::fault_in(const std::exception& thrown) const {
+  return postgres::fault_in(thrown);
 }
 
 void postgres_connection::pin(const std::string& sql,

@@ -4,15 +4,16 @@
 
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
 #include <pqxx/pqxx>
 #include <string>
 
+#include "dialects/postgres/line.hpp"
 #include "postgres/answer_watch.hpp"
 #include "postgres/conninfo.hpp"
-#include "postgres/execute.hpp"
 
 namespace rowlock::postgres {
 
@@ -28,14 +29,17 @@ std::shared_ptr<pqxx::connection> connect(const conninfo& to);
 using may_prepare = std::atomic<bool>;
 
 /// Thread-safety: one thread at a time.
-class postgres_connection {
+class postgres_connection final : public line {
  public:
   postgres_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names,
                       answer_watch& answers);
 
   /// In autocommit. `sql` lives as long as this connection: it is prepared at its first use. Throws
   /// what libpqxx throws.
-  pqxx::result execute(const std::string& sql, const bound_values& values = bound_values{});
+  answer execute(const std::string& sql, const bound_values& values) override;
+  using line::execute;
+
+  [[nodiscard]] fault fault_in(const std::exception& thrown) const override;
 
   /// For a connection that did not ask for it at its start: READ COMMITTED, and a time limit unless
   /// its own options say otherwise. Without effect behind a pooler, whose sessions are not ours.
@@ -47,7 +51,7 @@ class postgres_connection {
   [[nodiscard]] bool is_alive() const;
 
  private:
-  pqxx::result execute_unnamed(const std::string& sql, const bound_values& values);
+  answer execute_unnamed(const std::string& sql, const bound_values& values);
   const std::string& prepared(const std::string& sql);
 
   std::shared_ptr<pqxx::connection> connection_;

@@ -1,15 +1,8 @@
 // What an exception of libpqxx means.
 #include "postgres/postgres_errors.hpp"
 
-#include <algorithm>
-#include <initializer_list>
-#include <new>
 #include <pqxx/pqxx>
-#include <string_view>
-#include <utility>
-
-#include "rowlock/error.hpp"
-#include "sql/schema_check.hpp"
+#include <string>
 
 namespace rowlock::postgres {
 
@@ -19,86 +12,6 @@ template <class Exception>
 bool is(const std::exception& thrown) {
   return dynamic_cast<const Exception*>(&thrown) != nullptr;
 }
-
-bool is_one_of(std::string_view state, std::initializer_list<std::string_view> states) {
-  return std::find(states.begin(), states.end(), state) != states.end();
-}
-
-struct meaning {
-  errc code;
-  std::string message;
-};
-
-std::string how_to_grant(const table_name& table) {
-  return ": run `GRANT SELECT, INSERT, UPDATE ON " + table.in("shared_lock") +
-         " TO ...; GRANT SELECT ON " + table.in("shared_lock_schema") +
-         " TO ...` for the role of this connection, which needs USAGE on their schema too";
-}
-
-meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
-  const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
-  const std::string shown_state = " (SQLSTATE " + std::string{state} + ")";
-  if (lock_table == nullptr) {
-    return says("PostgreSQL refuses the table, its columns or our access to it" + shown_state +
-                ": see the nested exception");
-  }
-  const auto& table = *lock_table;
-  if (state == "42501") return says("no privilege on table " + table.text() + how_to_grant(table));
-  if (is_one_of(state, {"42P01", "42703", "42883"})) {
-    return says("table " + table.text() +
-                " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
-  }
-  if (state == "3F000") {
-    return says("the schema of table " + table.text() + " is missing: create it, then migrate");
-  }
-  return says("PostgreSQL refuses" + shown_state + ": see the nested exception");
-}
-
-meaning unavailable_meaning(std::string_view state) {
-  const auto says = [](const std::string& message) { return meaning{errc::unavailable, message}; };
-  if (state == "25006") {
-    return says("the server is read-only, a standby perhaps: connect to the primary");
-  }
-  if (state == "57014") return says("PostgreSQL cancelled the statement: it took too long");
-  if (state == "55P03") return says("a lock on the table could not be had in time");
-  if (is_one_of(state, {"40001", "40P01"})) {
-    return says("a concurrent transaction was in the way: try again");
-  }
-  if (state.starts_with("53")) {
-    return says("PostgreSQL is out of a resource (SQLSTATE " + std::string{state} + ")");
-  }
-  return says("PostgreSQL failed" +
-              (state.empty() ? "" : " (SQLSTATE " + std::string{state} + ")"));
-}
-
-meaning meaning_of(const std::exception& thrown, std::string_view state, const table_name* table) {
-  if (state == "25P02") {
-    return {errc::misuse, "the transaction is aborted: roll it back, then begin another one"};
-  }
-  if (is<pqxx::usage_error>(thrown)) {
-    return {errc::misuse,
-            "the transaction or its connection cannot be used now, see the nested "
-            "exception: is it finished, or is something else open on it?"};
-  }
-  if (state.starts_with("22") || state.starts_with("23")) {
-    return {errc::misuse, "PostgreSQL does not take a value (SQLSTATE " + std::string{state} + ")"};
-  }
-  if (is_lost_connection(thrown)) {
-    return {errc::unavailable, "the connection to PostgreSQL was lost"};
-  }
-  if (state.starts_with("28") || state.starts_with("3D") || state.starts_with("3F") ||
-      state.starts_with("42")) {
-    return rejected_meaning(state, table);
-  }
-  return unavailable_meaning(state);
-}
-
-/// A row may be in the text of these, and in a row an owner, which is a secret.
-bool may_show_values(std::string_view state) {
-  return state.starts_with("22") || state.starts_with("23");
-}
-
-}  // namespace
 
 std::string sqlstate_of(const std::exception& thrown) {
   // libpqxx 6 drops the SQLSTATE of some, and libpqxx 7 that of insufficient_privilege.
@@ -111,47 +24,19 @@ std::string sqlstate_of(const std::exception& thrown) {
   return failed == nullptr ? std::string{} : failed->sqlstate();
 }
 
-bool is_lost_connection(const std::exception& thrown) {
-  if (is<pqxx::broken_connection>(thrown) || is<pqxx::in_doubt_error>(thrown)) return true;
-  const auto state = sqlstate_of(thrown);
-  return state.starts_with("08") || state.starts_with("57P") ||
-         is_one_of(state, {"25P03", "40003"});
-}
+}  // namespace
 
-bool needs_new_connection(const std::exception& thrown) {
-  return is_lost_connection(thrown) || sqlstate_of(thrown) == "25006";
-}
-
-bool is_conflict(const std::exception& thrown) {
-  return is_one_of(sqlstate_of(thrown), {"40001", "40P01"});
-}
-
-bool is_contention(const std::exception& thrown) {
-  return is_conflict(thrown) || sqlstate_of(thrown) == "55P03";
-}
-
-bool is_prepared_statement_astray(const std::exception& thrown) {
-  return is_one_of(sqlstate_of(thrown), {"26000", "42P05"});
+fault fault_in(const std::exception& thrown) {
+  return {.sqlstate = sqlstate_of(thrown),
+          .is_line_dead = is<pqxx::broken_connection>(thrown) || is<pqxx::in_doubt_error>(thrown),
+          .is_misuse = is<pqxx::usage_error>(thrown)};
 }
 
 void throw_as_error(effects had, const table_name* lock_table) {
   try {
     throw;
-  } catch (const error&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw;
   } catch (const std::exception& thrown) {
-    const auto state = sqlstate_of(thrown);
-    auto found = meaning_of(thrown, state, lock_table);
-    if (had == effects::made && found.code == errc::unavailable) {
-      found = {errc::outcome_unknown, "a part of the call is done, then: " + found.message};
-    } else if (had == effects::possible && is_lost_connection(thrown)) {
-      found = {errc::outcome_unknown,
-               "the connection to PostgreSQL was lost before the answer came: ask again"};
-    }
-    if (may_show_values(state)) throw error{found.code, found.message};
-    std::throw_with_nested(error{found.code, found.message});
+    throw_as_error(fault_in(thrown), had, lock_table);
   }
 }
 

@@ -8,14 +8,15 @@
 #include <optional>
 #include <utility>
 
+#include "dialects/postgres/lease_calls.hpp"
+#include "dialects/postgres/read_calls.hpp"
+#include "dialects/postgres/store_call.hpp"
 #include "postgres/connection_pool.hpp"
 #include "postgres/connector.hpp"
 #include "postgres/conninfo.hpp"
-#include "postgres/lease_calls.hpp"
 #include "postgres/postgres_connection.hpp"
 #include "postgres/postgres_errors.hpp"
 #include "postgres/release_announcements.hpp"
-#include "postgres/store_call.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/migration.hpp"
 #include "sql/schema_check.hpp"
@@ -25,20 +26,6 @@ namespace rowlock {
 namespace {
 
 constexpr std::size_t longest_batch = 1000;  // rows stay locked while a statement runs
-
-std::vector<std::optional<row_state>> states_of(
-    std::vector<std::optional<postgres::seen_row>> seen) {
-  std::vector<std::optional<row_state>> states;
-  states.reserve(seen.size());
-  for (auto& row : seen) {
-    states.push_back(row ? std::optional{std::move(row->state)} : std::nullopt);
-  }
-  return states;
-}
-
-bool needs_preparing(const std::optional<postgres::seen_row>& row) {
-  return !row || (row->state.owned && !row->state.is_live());
-}
 
 }  // namespace
 
@@ -70,7 +57,7 @@ class postgres_store::impl {
       check_schema(asking);
       return work(asking);
     } catch (const std::exception& thrown) {
-      if (postgres::needs_new_connection(thrown)) connection.drop();
+      if (postgres::fault_in(thrown).needs_new_connection()) connection.drop();
       postgres::throw_as_error(asking.had(), &table_);
     }
   }
@@ -167,50 +154,18 @@ std::vector<release_answer> postgres_store::release(std::span<const release_requ
 
 std::vector<std::optional<row_state>> postgres_store::read(std::span<const lock_key> keys) {
   for (const auto& key : keys) check(key);
-  return impl_->call_in_batches<std::optional<row_state>>(
-      keys, [](postgres::store_call& asking, std::span<const lock_key> batch) {
-        return states_of(asking.look(postgres::list_of(batch)));
-      });
+  return impl_->call_in_batches<std::optional<row_state>>(keys, postgres::read);
 }
 
 std::vector<std::optional<row_state>> postgres_store::prepare(std::span<const lock_key> keys) {
   for (const auto& key : keys) check(key);
-  return impl_->call_in_batches<std::optional<row_state>>(
-      keys, [](postgres::store_call& asking, std::span<const lock_key> batch) {
-        const auto wanted = postgres::list_of(batch);
-        auto seen = asking.look(wanted);
-        postgres::key_list unfit;
-        for (std::size_t i = 0; i < seen.size(); ++i) {
-          if (needs_preparing(seen[i])) unfit.push_back(wanted[i]);
-        }
-        if (unfit.empty()) return states_of(std::move(seen));
-        postgres::unless_contended([&] { asking.prepare(unfit); });
-        return states_of(asking.look(wanted));
-      });
+  return impl_->call_in_batches<std::optional<row_state>>(keys, postgres::prepare);
 }
 
 std::vector<std::optional<row_state>> postgres_store::watch(std::span<const lock_key> keys) {
   if (!impl_->can_wake_up()) return read(keys);
   for (const auto& key : keys) check(key);
-  return impl_->call_in_batches<std::optional<row_state>>(
-      keys, [](postgres::store_call& asking, std::span<const lock_key> batch) {
-        const auto watched = postgres::list_of(batch);
-        auto seen = asking.look(watched);
-        postgres::key_list unannounced;
-        std::vector<version> versions;
-        for (std::size_t i = 0; i < seen.size(); ++i) {
-          if (!seen[i] || !seen[i]->state.is_live() || seen[i]->will_be_announced) continue;
-          unannounced.push_back(watched[i]);
-          versions.push_back(seen[i]->state.version);
-        }
-        if (!unannounced.empty()) {
-          postgres::unless_contended([&] {
-            asking.leave_word(unannounced,
-                              postgres::array_of(versions, [](version v) { return v.number; }));
-          });
-        }
-        return states_of(std::move(seen));
-      });
+  return impl_->call_in_batches<std::optional<row_state>>(keys, postgres::watch);
 }
 
 std::unique_ptr<subscription> postgres_store::listen(release_listener& listener) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <pqxx/pqxx>
 
-#include "postgres/caller_transaction.hpp"
+#include "dialects/postgres/caller_transaction.hpp"
 #include "postgres/connector.hpp"
 #include "postgres/execute.hpp"
 #include "postgres/postgres_errors.hpp"
@@ -22,8 +22,8 @@ namespace {
 using std::chrono::milliseconds;
 
 /// None: it is still in progress.
-std::optional<commit_fate> fate_in(const pqxx::row& answered) {
-  const auto told = answered["fate"].as<std::string>(std::string{"unknown"});
+std::optional<commit_fate> fate_in(const postgres::answer::row& answered) {
+  const auto told = answered.text("fate");
   if (told == "in progress") return std::nullopt;
   if (told == "committed") return commit_fate::committed;
   if (told == "aborted") return commit_fate::rolled_back;
@@ -55,13 +55,14 @@ class postgres_witness::impl {
     try {
       const auto connection = connect_();
       pqxx::nontransaction asking{*connection};
-      return fate_in(postgres::execute(
+      const auto answered = postgres::execute(
           asking, postgres::statements_for(table_name{}).fate,
-          postgres::bound_values{transaction.substr(0, space), transaction.substr(space + 1)})[0]);
+          postgres::bound_values{transaction.substr(0, space), transaction.substr(space + 1)});
+      return fate_in(answered.front());
     } catch (const error& fault) {
       if (fault.kind() != errc::unavailable) return commit_fate::unknown;
     } catch (const std::exception& thrown) {
-      if (!postgres::is_lost_connection(thrown)) return commit_fate::unknown;
+      if (!postgres::fault_in(thrown).is_lost_connection()) return commit_fate::unknown;
     }
     return std::nullopt;
   }

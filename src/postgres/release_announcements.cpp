@@ -97,7 +97,7 @@ void release_announcements::listen() {
   std::string name;
   {
     pqxx::nontransaction asking{*connection};
-    name = execute(asking, channel_sql_)[0][0].as<std::string>();
+    name = execute(asking, channel_sql_, bound_values{}).front().text("channel");
   }
   channel heard{*connection, name, listener_};
   pause_ms_ = shortest_pause_ms;

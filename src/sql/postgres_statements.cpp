@@ -33,11 +33,12 @@ SELECT CASE WHEN s.is_ours
 )sql";
 
 // Whether migrations were ever applied here.
-constexpr std::string_view schema_exists = "SELECT to_regclass('shared_lock_schema') IS NOT NULL";
+constexpr std::string_view schema_exists =
+    "SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there";
 
 // The number of the last migration that is applied.
 constexpr std::string_view schema_version =
-    "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
+    "SELECT coalesce(max(number), 0) AS number FROM shared_lock_schema";
 
 // For this transaction, before anything else in it: who waits for a turn sees what was done in the
 // turns before.
@@ -216,7 +217,7 @@ UPDATE shared_lock l
 
 // The channel on which the releases of this table are announced: `type id`.
 constexpr std::string_view announcement_channel =
-    "SELECT 'rowlock_' || 'shared_lock'::regclass::oid";
+    "SELECT 'rowlock_' || 'shared_lock'::regclass::oid AS channel";
 
 // Makes rows fit to be committed against: unsets leases that ran out, creates missing rows. Arrays:
 // $1 types, $2 ids. Answers the rows it changed; those it could not get at without waiting stay.

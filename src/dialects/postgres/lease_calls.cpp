@@ -1,5 +1,5 @@
 // Acquiring, renewing and releasing on PostgreSQL.
-#include "postgres/lease_calls.hpp"
+#include "dialects/postgres/lease_calls.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -69,7 +69,7 @@ std::vector<Answer> change_granted(store_call& asking, std::span<const Request> 
   const auto answer_to = [&](const Request& request) -> Answer& {
     return answers[static_cast<std::size_t>(&request - requests.data())];
   };
-  unless_contended([&] {
+  asking.unless_contended([&] {
     auto open = all(requests);
     take_out(open, send(open),
              [&](const Request& request, const done_request&) { answer_to(request) = done; });
@@ -201,7 +201,7 @@ class acquiring {
 
 std::vector<acquire_answer> acquire(store_call& asking, std::span<const acquire_request> requests) {
   acquiring acquired{asking, requests};
-  unless_contended([&] { acquired.run(); });
+  asking.unless_contended([&] { acquired.run(); });
   return std::move(acquired).answers();
 }
 

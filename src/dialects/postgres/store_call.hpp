@@ -1,19 +1,18 @@
 // What one call of the port asks the server, and what it may have changed so far.
-#ifndef ROWLOCK_POSTGRES_STORE_CALL_HPP
-#define ROWLOCK_POSTGRES_STORE_CALL_HPP
+#ifndef ROWLOCK_DIALECTS_POSTGRES_STORE_CALL_HPP
+#define ROWLOCK_DIALECTS_POSTGRES_STORE_CALL_HPP
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <optional>
-#include <pqxx/pqxx>
 #include <string>
 #include <vector>
 
-#include "postgres/execute.hpp"
-#include "postgres/key_list.hpp"
-#include "postgres/postgres_connection.hpp"
-#include "postgres/postgres_errors.hpp"
-#include "postgres/seen_row.hpp"
+#include "dialects/postgres/fault.hpp"
+#include "dialects/postgres/key_list.hpp"
+#include "dialects/postgres/line.hpp"
+#include "dialects/postgres/seen_row.hpp"
 #include "rowlock/store.hpp"
 #include "sql/postgres_statements.hpp"
 
@@ -31,11 +30,15 @@ struct done_request {
   std::optional<run_out_lease> taken_over = std::nullopt;
 };
 
+/// The number of the last migration that is applied; none if there is no table.
+std::optional<int> schema_version(line& asked, const sql::postgres_statements& statements);
+
 /// Thread-safety: one thread at a time.
 class store_call {
  public:
-  store_call(postgres_connection& connection, const sql::postgres_statements& statements)
-      : connection_{connection}, statements_{statements} {}
+  /// `asked` is in autocommit.
+  store_call(line& asked, const sql::postgres_statements& statements)
+      : line_{asked}, statements_{statements} {}
 
   [[nodiscard]] const sql::postgres_statements& statements() const noexcept { return statements_; }
 
@@ -56,15 +59,24 @@ class store_call {
 
   std::vector<std::string> weak_settings();
 
-  /// The number of the last migration that is applied; none if there is no table.
   std::optional<int> schema_version();
+
+  /// Runs `work`, which a concurrent transaction may end.
+  template <class Work>
+  void unless_contended(const Work& work) {
+    try {
+      work();
+    } catch (const std::exception& thrown) {
+      if (!line_.fault_in(thrown).is_contention()) throw;
+    }
+  }
 
   [[nodiscard]] effects had() const noexcept { return had_; }
 
  private:
-  pqxx::result execute_writing(const std::string& sql, const bound_values& values);
+  answer execute_writing(const std::string& sql, const bound_values& values);
 
-  postgres_connection& connection_;
+  line& line_;
   const sql::postgres_statements& statements_;
   effects had_ = effects::none;
 };

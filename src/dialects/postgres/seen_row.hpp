@@ -1,10 +1,10 @@
 // A row of the lock table, as a look or a list answers it.
-#ifndef ROWLOCK_POSTGRES_SEEN_ROW_HPP
-#define ROWLOCK_POSTGRES_SEEN_ROW_HPP
+#ifndef ROWLOCK_DIALECTS_POSTGRES_SEEN_ROW_HPP
+#define ROWLOCK_DIALECTS_POSTGRES_SEEN_ROW_HPP
 
-#include <pqxx/pqxx>
 #include <string>
 
+#include "dialects/postgres/answer.hpp"
 #include "rowlock/store.hpp"
 
 namespace rowlock::postgres {
@@ -19,7 +19,7 @@ struct seen_row {
   [[nodiscard]] bool is_of(const owner_id& asking) const { return owner == asking.text; }
 };
 
-seen_row seen_in(const pqxx::row& found, lock_key key);
+seen_row seen_in(const answer::row& found, lock_key key);
 
 }  // namespace rowlock::postgres
 

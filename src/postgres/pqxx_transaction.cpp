@@ -1,10 +1,7 @@
-// The application's transaction, as far as we use it.
-#include "postgres/caller_transaction.hpp"
+// The application's pqxx transaction, as a line.
+#include "postgres/pqxx_transaction.hpp"
 
-#include <exception>
-#include <map>
-#include <mutex>
-
+#include "postgres/execute.hpp"
 #include "postgres/postgres_errors.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres.hpp"
@@ -13,7 +10,8 @@
 namespace rowlock {
 
 void detail::recognise_postgres_conflicts() noexcept {
-  recognise_conflicts(&postgres::is_conflict);
+  recognise_conflicts(
+      [](const std::exception& thrown) { return postgres::fault_in(thrown).is_conflict(); });
 }
 
 }  // namespace rowlock
@@ -36,7 +34,7 @@ bool is_in_transaction(pqxx::transaction_base& transaction) {
 
 }  // namespace
 
-caller_transaction::caller_transaction(pqxx::transaction_base& transaction)
+pqxx_transaction::pqxx_transaction(pqxx::transaction_base& transaction)
     : transaction_{transaction} {
   detail::recognise_postgres_conflicts();
   if (dynamic_cast<pqxx::nontransaction*>(&transaction) != nullptr) {
@@ -50,37 +48,20 @@ caller_transaction::caller_transaction(pqxx::transaction_base& transaction)
   }
 }
 
-std::optional<pqxx::result> caller_transaction::execute(const std::string& sql,
-                                                        const bound_values& values,
-                                                        const table_name* lock_table) {
+answer pqxx_transaction::execute(const std::string& sql, const bound_values& values) {
   try {
-    return execute_or_conflict(sql, values, lock_table);
+    return postgres::execute(transaction_, sql, values);
   } catch (const std::exception& thrown) {
-    if (is_conflict(thrown)) return std::nullopt;
+    // libpqxx 6 would connect again at the next statement, and run the rest without a transaction.
+    if (fault_in(thrown).is_lost_connection()) abort();
     throw;
   }
 }
 
-pqxx::result caller_transaction::execute_or_conflict(const std::string& sql,
-                                                     const bound_values& values,
-                                                     const table_name* lock_table) {
-  try {
-    return postgres::execute(transaction_, sql, values);
-  } catch (const std::exception& thrown) {
-    if (is_conflict(thrown)) throw;
-    // libpqxx 6 would connect again at the next statement, and run the rest without a transaction.
-    if (is_lost_connection(thrown)) transaction_.abort();
-    throw_as_error(effects::none, lock_table);
-  }
-}
+void pqxx_transaction::run(const std::string& script) { transaction_.exec(script); }
 
-const sql::postgres_statements& statements_for(const table_name& table) {
-  static std::mutex mutex;
-  static std::map<std::string, sql::postgres_statements> rendered;  // guarded by mutex
-  const std::scoped_lock lock{mutex};
-  const auto found = rendered.find(table.text());
-  if (found != rendered.end()) return found->second;
-  return rendered.emplace(table.text(), table).first->second;
+fault pqxx_transaction::fault_in(const std::exception& thrown) const {
+  return postgres::fault_in(thrown);
 }
 
 }  // namespace rowlock::postgres

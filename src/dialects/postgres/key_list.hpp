@@ -1,13 +1,13 @@
 // Keys, on their way into a statement.
-#ifndef ROWLOCK_POSTGRES_KEY_LIST_HPP
-#define ROWLOCK_POSTGRES_KEY_LIST_HPP
+#ifndef ROWLOCK_DIALECTS_POSTGRES_KEY_LIST_HPP
+#define ROWLOCK_DIALECTS_POSTGRES_KEY_LIST_HPP
 
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "postgres/execute.hpp"
+#include "dialects/postgres/bound_values.hpp"
 #include "rowlock/lock_key.hpp"
 
 namespace rowlock::postgres {

@@ -1,0 +1,55 @@
+// What a statement answered, whatever driver brought it.
+#include "dialects/postgres/answer.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+[[noreturn]] void refuse() {
+  throw error{errc::rejected,
+              "the answer does not fit its statement: is there something between us and PostgreSQL "
+              "that rewrites statements?"};
+}
+
+}  // namespace
+
+const std::optional<std::string>& answer::row::cell(std::string_view column) const {
+  const auto& columns = of_.columns_;
+  const auto found = std::find(columns.begin(), columns.end(), column);
+  if (found == columns.end()) refuse();
+  return of_.cells_[index_ * columns.size() + static_cast<std::size_t>(found - columns.begin())];
+}
+
+std::string answer::row::text(std::string_view column) const {
+  return cell(column).value_or(std::string{});
+}
+
+std::int64_t answer::row::number(std::string_view column) const {
+  const auto& found = cell(column);
+  if (!found) refuse();
+  std::int64_t parsed = 0;
+  const auto* end = found->data() + found->size();
+  const auto [stopped, failure] = std::from_chars(found->data(), end, parsed);
+  if (failure != std::errc{} || stopped != end) refuse();
+  return parsed;
+}
+
+bool answer::row::flag(std::string_view column) const {
+  const auto& found = cell(column);
+  if (found != "t" && found != "f") refuse();
+  return found == "t";
+}
+
+std::size_t answer::row::place() const { return static_cast<std::size_t>(number("place")) - 1; }
+
+answer::row answer::front() const {
+  if (empty()) refuse();
+  return {*this, 0};
+}
+
+}  // namespace rowlock::postgres

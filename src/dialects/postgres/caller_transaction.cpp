@@ -1,0 +1,41 @@
+// The application's transaction, as far as we use it.
+#include "dialects/postgres/caller_transaction.hpp"
+
+#include <exception>
+#include <map>
+#include <mutex>
+
+namespace rowlock::postgres {
+
+std::optional<answer> caller_transaction::execute(const std::string& sql,
+                                                  const bound_values& values,
+                                                  const table_name* lock_table) {
+  try {
+    return execute_or_conflict(sql, values, lock_table);
+  } catch (const std::exception& thrown) {
+    if (line_.fault_in(thrown).is_conflict()) return std::nullopt;
+    throw;
+  }
+}
+
+answer caller_transaction::execute_or_conflict(const std::string& sql, const bound_values& values,
+                                               const table_name* lock_table) {
+  try {
+    return line_.execute(sql, values);
+  } catch (const std::exception& thrown) {
+    const auto found = line_.fault_in(thrown);
+    if (found.is_conflict()) throw;
+    throw_as_error(found, effects::none, lock_table);
+  }
+}
+
+const sql::postgres_statements& statements_for(const table_name& table) {
+  static std::mutex mutex;
+  static std::map<std::string, sql::postgres_statements> rendered;  // guarded by mutex
+  const std::scoped_lock lock{mutex};
+  const auto found = rendered.find(table.text());
+  if (found != rendered.end()) return found->second;
+  return rendered.emplace(table.text(), table).first->second;
+}
+
+}  // namespace rowlock::postgres

@@ -1,0 +1,36 @@
+// The application's transaction, as far as we use it.
+#ifndef ROWLOCK_DIALECTS_POSTGRES_CALLER_TRANSACTION_HPP
+#define ROWLOCK_DIALECTS_POSTGRES_CALLER_TRANSACTION_HPP
+
+#include <optional>
+#include <string>
+
+#include "dialects/postgres/line.hpp"
+#include "rowlock/table_name.hpp"
+#include "sql/postgres_statements.hpp"
+
+namespace rowlock::postgres {
+
+class caller_transaction {
+ public:
+  explicit caller_transaction(transaction_line& used) : line_{used} {}
+
+  /// The answer; none when a concurrent transaction won (40001, 40P01), and then this one can only
+  /// be rolled back. Throws `error`. `lock_table` is none for a table of the application.
+  std::optional<answer> execute(const std::string& sql, const bound_values& values,
+                                const table_name* lock_table);
+
+  /// The same, but the driver's exception of such a conflict passes through, for `retry`.
+  answer execute_or_conflict(const std::string& sql, const bound_values& values,
+                             const table_name* lock_table);
+
+ private:
+  transaction_line& line_;
+};
+
+/// Rendered once per table and process.
+const sql::postgres_statements& statements_for(const table_name& table);
+
+}  // namespace rowlock::postgres
+
+#endif

@@ -1,0 +1,42 @@
+// The way to a server, as far as the statements for PostgreSQL need one.
+#ifndef ROWLOCK_DIALECTS_POSTGRES_LINE_HPP
+#define ROWLOCK_DIALECTS_POSTGRES_LINE_HPP
+
+#include <exception>
+#include <string>
+
+#include "dialects/postgres/answer.hpp"
+#include "dialects/postgres/bound_values.hpp"
+#include "dialects/postgres/fault.hpp"
+
+namespace rowlock::postgres {
+
+/// One connection through one driver. Thread-safety: one thread at a time.
+class line {
+ public:
+  line() = default;
+  line(const line&) = delete;
+  line& operator=(const line&) = delete;
+  virtual ~line() = default;
+
+  /// Throws what the driver throws. `sql` lives as long as the line: it may be prepared.
+  virtual answer execute(const std::string& sql, const bound_values& values) = 0;
+  answer execute(const std::string& sql) { return execute(sql, bound_values{}); }
+
+  /// What an exception means that `execute` threw, or anything else.
+  [[nodiscard]] virtual fault fault_in(const std::exception& thrown) const = 0;
+};
+
+/// One in a transaction of the application. After a lost connection it executes nothing more.
+class transaction_line : public line {
+ public:
+  /// Several statements, without values. Throws what the driver throws.
+  virtual void run(const std::string& script) = 0;
+
+  /// Ends the transaction in such a way that nothing of it can commit, even if the caller goes on.
+  virtual void abort() = 0;
+};
+
+}  // namespace rowlock::postgres
+
+#endif

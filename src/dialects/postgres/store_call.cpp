@@ -1,0 +1,91 @@
+// What one call of the port asks the server.
+#include "dialects/postgres/store_call.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+done_request done_in(const answer::row& row) { return {row.place(), {row.number("version")}}; }
+
+}  // namespace
+
+std::optional<int> schema_version(line& asked, const sql::postgres_statements& statements) {
+  if (!asked.execute(statements.schema_exists).front().flag("is_there")) return std::nullopt;
+  return static_cast<int>(asked.execute(statements.schema_version).front().number("number"));
+}
+
+answer store_call::execute_writing(const std::string& sql, const bound_values& values) {
+  const effects before = had_;
+  if (had_ == effects::none) had_ = effects::possible;
+  auto answered = line_.execute(sql, values);
+  had_ = answered.empty() ? before : effects::made;
+  return answered;
+}
+
+std::vector<done_request> store_call::write(const std::string& sql, const bound_values& values) {
+  std::vector<done_request> done;
+  const auto answered = execute_writing(sql, values);
+  for (const auto row : answered) done.push_back(done_in(row));
+  return done;
+}
+
+std::vector<done_request> store_call::take_rows(const std::string& sql,
+                                                const bound_values& values) {
+  std::vector<done_request> taken;
+  const auto answered = execute_writing(sql, values);
+  for (const auto row : answered) {
+    auto& each = taken.emplace_back(done_in(row));
+    if (row.is_null("left_of_last_us")) continue;
+    each.taken_over = {row.text("last_holder"),
+                       std::chrono::microseconds{row.number("left_of_last_us")}};
+  }
+  return taken;
+}
+
+std::vector<std::optional<seen_row>> store_call::look(const key_list& keys) {
+  std::vector<std::optional<seen_row>> seen(keys.size());
+  const auto answered = line_.execute(statements_.look, bound_values{types_of(keys), ids_of(keys)});
+  for (const auto row : answered) {
+    const auto index = row.place();
+    seen[index] = seen_in(row, *keys[index]);
+    seen[index]->will_be_announced = row.flag("will_be_announced");
+  }
+  return seen;
+}
+
+void store_call::leave_word(const key_list& keys, const std::string& versions) {
+  // Not `execute_writing`: whether it was done makes no difference to anybody's lock.
+  line_.execute(statements_.leave_word, bound_values{types_of(keys), ids_of(keys), versions});
+}
+
+void store_call::prepare(const key_list& keys) {
+  execute_writing(statements_.prepare, bound_values{types_of(keys), ids_of(keys)});
+}
+
+std::vector<row_state> store_call::list() {
+  std::vector<row_state> owned;
+  const auto answered = line_.execute(statements_.list);
+  for (const auto row : answered) {
+    owned.push_back(
+        seen_in(row, {.type = row.text("lock_type"), .source_id = row.text("source_id")}).state);
+  }
+  return owned;
+}
+
+std::vector<std::string> store_call::weak_settings() {
+  std::vector<std::string> weak;
+  const auto answered = line_.execute(statements_.weak_settings);
+  for (const auto row : answered) {
+    const auto name = row.text("name");
+    weak.push_back(name + " is " + row.text("setting") +
+                   " on this PostgreSQL server: a crash can undo what it acknowledged, a grant or "
+                   "a release too; set " + name + " = on");
+  }
+  return weak;
+}
+
+std::optional<int> store_call::schema_version() {
+  return postgres::schema_version(line_, statements_);
+}
+
+}  // namespace rowlock::postgres
