@@ -27,9 +27,9 @@ class Database;
 
 namespace rowlock {
 
-namespace detail {
+namespace on_sqlite {
 class write_turn;
-}  // namespace detail
+}  // namespace on_sqlite
 
 /// An IMMEDIATE transaction: it has the file's one place for a writer from its beginning, so
 /// nothing it does later can fail for want of it. Keep it short: while it lasts nobody else writes
@@ -43,8 +43,8 @@ class write_turn;
 class sqlite_transaction {
   /// Only `row_transaction` can make one.
   struct begun {
-    explicit begun(std::shared_ptr<detail::write_turn> in) noexcept : turn{std::move(in)} {}
-    std::shared_ptr<detail::write_turn> turn;
+    explicit begun(std::shared_ptr<on_sqlite::write_turn> in) noexcept : turn{std::move(in)} {}
+    std::shared_ptr<on_sqlite::write_turn> turn;
   };
 
  public:
@@ -72,7 +72,7 @@ class sqlite_transaction {
 
   detail::home_process home_;
   SQLite::Database& database_;
-  std::shared_ptr<detail::write_turn> turn_;  // until the end of the transaction
+  std::shared_ptr<on_sqlite::write_turn> turn_;  // until the end of the transaction
   bool open_ = true;
 };
 

@@ -151,5 +151,8 @@ const std::string_view rollback = "ROLLBACK";
 const std::string_view journal_in_wal = "PRAGMA journal_mode = WAL";
 const std::string_view sync_every_commit = "PRAGMA synchronous = FULL";
 const std::string_view get_busy_timeout = "PRAGMA busy_timeout";
+const std::string_view set_savepoint = "SAVEPOINT rowlock";
+const std::string_view undo_savepoint = "ROLLBACK TO rowlock; RELEASE rowlock";
+const std::string_view release_savepoint = "RELEASE rowlock";
 
 }  // namespace rowlock::sql::sqlite

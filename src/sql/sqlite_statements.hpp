@@ -29,6 +29,9 @@ extern const std::string_view rollback;
 extern const std::string_view journal_in_wal;
 extern const std::string_view sync_every_commit;
 extern const std::string_view get_busy_timeout;
+extern const std::string_view set_savepoint;
+extern const std::string_view undo_savepoint;
+extern const std::string_view release_savepoint;
 
 }  // namespace rowlock::sql::sqlite
 

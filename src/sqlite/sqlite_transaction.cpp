@@ -1,18 +1,17 @@
 // IMMEDIATE transactions on a connection of the application.
 #include <SQLiteCpp/Database.h>
-#include <sqlite3.h>
 
 #include <memory>
 #include <utility>
 
+#include "dialects/sqlite/caller_transaction.hpp"
+#include "dialects/sqlite/immediate_transaction.hpp"
+#include "dialects/sqlite/result_codes.hpp"
+#include "dialects/sqlite/row_statements.hpp"
+#include "dialects/sqlite/writing.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/sqlite.hpp"
-#include "sql/schema_check.hpp"
-#include "sqlite/row_statements.hpp"
-#include "sqlite/sqlite_errors.hpp"
-#include "sqlite/sqlite_file.hpp"
-#include "sqlite/write_turn.hpp"
-#include "sqlite/writing.hpp"
+#include "sqlite/driver_exceptions.hpp"
 
 namespace rowlock {
 
@@ -21,41 +20,16 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr const char* look_inside = "look at the nested exception";
-constexpr milliseconds default_turn = std::chrono::seconds{1};
 
 /// Null when its turn did not come.
-std::shared_ptr<detail::write_turn> try_begin(SQLite::Database& database,
-                                              milliseconds turn_timeout) {
+std::shared_ptr<on_sqlite::write_turn> try_begin(SQLite::Database& database,
+                                                 milliseconds turn_timeout) {
   detail::recognise_sqlite_conflicts();
-  if (sqlite3_get_autocommit(database.getHandle()) == 0) {
-    throw error{errc::misuse, "the connection has an open transaction already: end it first"};
-  }
   try {
-    const detail::without_busy_timeout ours{database};
-    detail::patience wait{turn_timeout};
-    auto turn = std::make_shared<detail::write_turn>(database, wait.end());
-    if (!detail::begin_immediate(database, wait)) turn.reset();
-    return turn;
-  } catch (const SQLite::Exception& thrown) {
-    detail::throw_error(thrown, detail::url_of(database), look_inside);
+    return on_sqlite::try_begin(database.getHandle(), turn_timeout);
+  } catch (const on_sqlite::failure& failed) {
+    detail::throw_as_error(failed, detail::url_of(database), look_inside);
   }
-}
-
-/// A live lease, found by a read, which keeps nobody from writing.
-std::optional<refusal> look_for_leases(SQLite::Database& database, const lock_keys& keys,
-                                       const table_name& table) {
-  detail::row_statements rows{database, table};
-  for (const auto& key : keys.in_order()) {
-    try {
-      const auto found = rows.read(key);
-      if (found && found->state.is_live()) return detail::held_by(*found);
-    } catch (const SQLite::Exception& thrown) {
-      if (detail::is_busy(thrown)) return detail::busy_at(key);
-      const auto where = detail::url_of(database);
-      detail::throw_error(thrown, where, sql::how_to_migrate(where, table));
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -63,13 +37,11 @@ std::optional<refusal> look_for_leases(SQLite::Database& database, const lock_ke
 sqlite_transaction::sqlite_transaction(SQLite::Database& database, milliseconds turn_timeout)
     : database_{database}, turn_{try_begin(database, turn_timeout)} {
   if (turn_) return;
-  throw error{errc::unavailable, detail::url_of(database_) +
-                                     ": others wrote to the file for longer than turn_timeout: "
-                                     "try again, and keep transactions short"};
+  throw on_sqlite::turn_did_not_come(database_.getHandle());
 }
 
 sqlite_transaction::~sqlite_transaction() {
-  if (open_ && home_.is_here()) detail::roll_back(database_);
+  if (open_ && home_.is_here()) on_sqlite::roll_back(database_.getHandle());
 }
 
 void sqlite_transaction::end() noexcept {
@@ -80,16 +52,17 @@ void sqlite_transaction::end() noexcept {
 void sqlite_transaction::commit() {
   home_.require();
   // A fence on the connection itself may have rolled back.
-  if (open_ && sqlite3_get_autocommit(database_.getHandle()) != 0) end();
+  if (open_ && !on_sqlite::is_in_transaction(database_.getHandle())) end();
   if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
   try {
-    detail::patience wait{default_turn};
-    detail::commit(database_, wait);
+    on_sqlite::commit_begun(database_.getHandle());
     end();
-  } catch (const SQLite::Exception& thrown) {
-    if (detail::is_busy(thrown))
-      detail::throw_error(thrown, detail::url_of(database_), look_inside);
-    throw;
+  } catch (const on_sqlite::failure& failed) {
+    if (on_sqlite::is_busy(failed) || failed.is_in_doubt()) {
+      detail::throw_as_error(failed, detail::url_of(database_), look_inside);
+    }
+    // The application's own affair: a deferred constraint, for instance.
+    detail::throw_as_driver(failed);
   }
 }
 
@@ -126,9 +99,12 @@ std::optional<refusal> rows::begin(std::optional<sqlite_transaction>& transactio
 std::optional<refusal> rows::begin_locked(std::optional<sqlite_transaction>& transaction,
                                           SQLite::Database& database, const lock_keys& keys,
                                           milliseconds slice, const table_name& table) {
-  if (auto refused = look_for_leases(database, keys, table)) return refused;
+  auto refused = detail::on_lock_table(database, table, [&] {
+    return on_sqlite::look_for_leases(database.getHandle(), keys, table);
+  });
+  if (refused) return refused;
   auto turn = try_begin(database, slice);
-  if (!turn) return detail::busy_at(keys.in_order().front());
+  if (!turn) return on_sqlite::busy_at(keys.in_order().front());
   transaction.emplace(database, sqlite_transaction::begun{std::move(turn)});
   auto locked = lock_rows(database, keys, no_wait(), table);
   if (locked.acquired()) return {};
@@ -148,13 +124,7 @@ commit_result rows::try_commit(sqlite_transaction& transaction, const lock_key& 
 
 void rows::count_failure(SQLite::Database& database, const lock_keys& keys,
                          const table_name& table) noexcept {
-  try {
-    sqlite_transaction counting{database, milliseconds::zero()};
-    detail::row_statements statements{database, table};
-    for (const auto& key : keys.in_order()) statements.count_failure(key);
-    counting.commit();
-  } catch (...) {  // best effort: the callback's own exception matters more
-  }
+  on_sqlite::count_failure(database.getHandle(), keys, table);
 }
 
 }  // namespace rowlock

@@ -8,34 +8,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "dialects/sqlite/file_turn.hpp"
 #include "rowlock/sqlite_store.hpp"
 #include "rowlock/turns.hpp"
-#include "sqlite/patience.hpp"
-#include "sqlite/row_statements.hpp"
 
 namespace rowlock::detail {
-
-/// One call's turn at the connection. What is done in it may be done again when it met somebody
-/// else who uses the file, and so must bear repeating.
-class file_turn {
- public:
-  using work = std::function<void(row_statements&)>;
-
-  file_turn(SQLite::Database& database, row_statements& rows, patience& wait) noexcept
-      : database_{database}, rows_{rows}, wait_{wait} {}
-
-  /// False when it could not be done before the patience was over.
-  bool read(const work& reading);
-  /// The same, as the first in the queue of the file's writers, and in a transaction if there is
-  /// more than one statement. All of it is committed, or nothing.
-  bool write(std::size_t statements, const work& writing);
-
- private:
-  SQLite::Database& database_;
-  row_statements& rows_;
-  patience& wait_;
-};
 
 /// Thread-safety: all members may be called from any thread; they take turns.
 class store_connection {
@@ -46,21 +25,27 @@ class store_connection {
   /// Gives `work` the connection, which is opened and checked first if there is none. False when
   /// the turn did not come. Throws `error`; the connection is given up then, and the next call
   /// opens another.
-  bool take_turn(const std::function<void(file_turn&)>& work);
+  bool take_turn(const std::function<void(on_sqlite::file_turn&)>& work);
 
-  /// Reads. Throws `error` (unavailable) when it could not be done in time.
-  void read(const file_turn::work& reading);
+  /// What `work` returns. Throws `error` (unavailable) when the turn did not come.
+  auto in_turn(const auto& work) {
+    std::optional<decltype(work(std::declval<on_sqlite::file_turn&>()))> found;
+    if (!take_turn([&](on_sqlite::file_turn& file) { found = work(file); })) {
+      on_sqlite::throw_others_kept_the_file();
+    }
+    return *std::move(found);
+  }
 
  private:
   struct opened {
     std::unique_ptr<SQLite::Database> database;
-    row_statements rows;
+    on_sqlite::row_statements rows;
   };
 
   void check_file_system(const std::string& file) const;
 
   /// False when others kept the file from being opened.
-  bool connect(patience& wait);
+  bool connect(on_sqlite::patience& wait);
 
   const sqlite_options options_;
   const std::string path_;

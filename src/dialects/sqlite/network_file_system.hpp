@@ -1,10 +1,10 @@
 // File systems on which SQLite cannot keep its promises.
-#ifndef ROWLOCK_SQLITE_NETWORK_FILE_SYSTEM_HPP
-#define ROWLOCK_SQLITE_NETWORK_FILE_SYSTEM_HPP
+#ifndef ROWLOCK_DIALECTS_SQLITE_NETWORK_FILE_SYSTEM_HPP
+#define ROWLOCK_DIALECTS_SQLITE_NETWORK_FILE_SYSTEM_HPP
 
 #include <string>
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 /// Throws `error` (rejected) when `file` is on a file system that other machines may share: locks
 /// do not reach them there, or not reliably, and the shared memory of WAL never does. FUSE counts
@@ -12,6 +12,6 @@ namespace rowlock::detail {
 /// nothing where `file` cannot be looked at.
 void refuse_network_file_system(const std::string& file);
 
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite
 
 #endif

@@ -1,6 +1,6 @@
 // The file beside a database through which its writers form a queue.
-#ifndef ROWLOCK_SQLITE_TURNSTILE_FILE_HPP
-#define ROWLOCK_SQLITE_TURNSTILE_FILE_HPP
+#ifndef ROWLOCK_DIALECTS_SQLITE_TURNSTILE_FILE_HPP
+#define ROWLOCK_DIALECTS_SQLITE_TURNSTILE_FILE_HPP
 
 #include <array>
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 /// `<database>-rowlock`. Tickets are numbers, counted up in the file for ever. Whoever is in the
 /// queue has a lock on the byte of its ticket; the kernel takes the lock away when the process
@@ -60,6 +60,6 @@ class turnstile_file {
   shared_page* page_ = nullptr;
 };
 
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite
 
 #endif

@@ -1,8 +1,6 @@
 // The statements on the lock table, on one connection.
-#include "sqlite/row_statements.hpp"
+#include "dialects/sqlite/row_statements.hpp"
 
-#include <SQLiteCpp/Column.h>
-#include <SQLiteCpp/Database.h>
 #include <sqlite3.h>
 
 #include <chrono>
@@ -10,7 +8,7 @@
 
 #include "sql/sqlite_statements.hpp"
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 namespace {
 
@@ -21,27 +19,27 @@ using std::chrono::microseconds;
 class use {
  public:
   template <class... Values>
-  explicit use(SQLite::Statement& statement, const Values&... values) : statement_{statement} {
+  explicit use(statement& prepared, const Values&... values) : statement_{prepared} {
     int place = 0;
     (statement_.bind(++place, values), ...);
   }
   use(const use&) = delete;
   use& operator=(const use&) = delete;
-  ~use() { statement_.tryReset(); }
+  ~use() { statement_.reset(); }
 
-  [[nodiscard]] bool has_next_row() { return statement_.executeStep(); }
+  [[nodiscard]] bool has_next_row() { return statement_.has_next_row(); }
 
-  int changed_rows() { return statement_.exec(); }
+  int changed_rows() { return statement_.changed_rows(); }
 
   /// To the end of the statement: it commits there, and a destructor would swallow a failure.
   std::optional<version> only_version() {
     std::optional<version> only;
-    while (statement_.executeStep()) only = version{statement_.getColumn(0).getInt64()};
+    while (statement_.has_next_row()) only = version{statement_.integer(0)};
     return only;
   }
 
  private:
-  SQLite::Statement& statement_;
+  statement& statement_;
 };
 
 /// Milliseconds are what SQLite counts in; rounded up, so that the database never frees a row
@@ -53,21 +51,20 @@ std::string as_modifier(microseconds ttl) {
          fraction + " seconds";
 }
 
-found_row row_in(const SQLite::Statement& statement) {
+found_row row_in(const statement& at) {
   found_row found{
-      .state = {.key = {.type = statement.getColumn(0).getString(),
-                        .source_id = statement.getColumn(1).getString()},
-                .version = {statement.getColumn(2).getInt64()},
-                .owned = !statement.isColumnNull(3)},
-      .owner = statement.getColumn(3).getString(),
+      .state = {.key = {.type = at.text(0), .source_id = at.text(1)},
+                .version = {at.integer(2)},
+                .owned = !at.is_null(3)},
+      .owner = at.text(3),
   };
   if (found.state.owned) {
-    found.state.holder = statement.getColumn(4).getString();
-    found.state.acquired_at = statement.getColumn(5).getString();
-    found.state.remaining = microseconds{statement.getColumn(6).getInt64()};
+    found.state.holder = at.text(4);
+    found.state.acquired_at = at.text(5);
+    found.state.remaining = microseconds{at.integer(6)};
   }
-  found.state.failure_count = statement.getColumn(7).getInt64();
-  found.state.expiry_count = statement.getColumn(8).getInt64();
+  found.state.failure_count = at.integer(7);
+  found.state.expiry_count = at.integer(8);
   return found;
 }
 
@@ -83,10 +80,10 @@ refusal held_by(const found_row& found) {
 
 refusal busy_at(const lock_key& key) { return {.reason = refusal_reason::busy, .key = key}; }
 
-row_statements::row_statements(SQLite::Database& database, table_name table)
+row_statements::row_statements(sqlite3* database, table_name table)
     : database_{database}, table_{std::move(table)} {}
 
-SQLite::Statement& row_statements::prepared(std::string_view plain) {
+statement& row_statements::prepared(std::string_view plain) {
   auto found = prepared_.find(plain);
   if (found == prepared_.end()) {
     found = prepared_.try_emplace(plain, database_, table_.in(plain)).first;
@@ -95,17 +92,17 @@ SQLite::Statement& row_statements::prepared(std::string_view plain) {
 }
 
 std::optional<found_row> row_statements::read(const lock_key& key) {
-  auto& statement = prepared(text::read_row);
-  use once{statement, key.type, key.source_id};
+  auto& select = prepared(text::read_row);
+  use once{select, key.type, key.source_id};
   if (!once.has_next_row()) return {};
-  return row_in(statement);
+  return row_in(select);
 }
 
 std::vector<row_state> row_statements::list() {
-  auto& statement = prepared(text::list_owned_rows);
-  use once{statement};
+  auto& select = prepared(text::list_owned_rows);
+  use once{select};
   std::vector<row_state> rows;
-  while (once.has_next_row()) rows.push_back(row_in(statement).state);
+  while (once.has_next_row()) rows.push_back(row_in(select).state);
   return rows;
 }
 
@@ -167,11 +164,11 @@ std::optional<int> row_statements::last_migration() {
   try {
     use once{prepared(text::last_migration)};
     (void)once.has_next_row();
-    return prepared(text::last_migration).getColumn(0).getInt();
-  } catch (const SQLite::Exception& thrown) {
-    if (thrown.getErrorCode() == SQLITE_ERROR) return {};
+    return static_cast<int>(prepared(text::last_migration).integer(0));
+  } catch (const failure& thrown) {
+    if (thrown.code() == SQLITE_ERROR) return {};
     throw;
   }
 }
 
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite

@@ -1,13 +1,13 @@
 // The order in which those who want to write to a file get their turn.
-#include "sqlite/write_turn.hpp"
+#include "dialects/sqlite/write_turn.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
-#include "sqlite/sqlite_file.hpp"
+#include "dialects/sqlite/database_file.hpp"
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 namespace {
 
@@ -19,7 +19,7 @@ constexpr int patience_with_a_newcomer = 1000;
 
 }  // namespace
 
-write_turn::write_turn(const SQLite::Database& database, patience::clock::time_point end) {
+write_turn::write_turn(sqlite3* database, patience::clock::time_point end) {
   const auto file = file_of(database);
   if (file.empty()) return;
   queue_.emplace(file);
@@ -63,4 +63,4 @@ void write_turn::leave(turnstile_file::ticket left) noexcept {
   if (const auto next = queue_->first_after(left)) queue_->call(*next);
 }
 
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite

@@ -1,8 +1,6 @@
 // The file that a path names.
-#include "sqlite/sqlite_file.hpp"
+#include "dialects/sqlite/database_file.hpp"
 
-#include <SQLiteCpp/Database.h>
-#include <SQLiteCpp/Statement.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 
@@ -10,10 +8,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include "dialects/sqlite/statement.hpp"
 #include "rowlock/error.hpp"
 #include "sql/sqlite_statements.hpp"
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 namespace {
 
@@ -59,13 +58,13 @@ std::string url_of(const std::string& path) {
   return url;
 }
 
-std::string url_of(const SQLite::Database& database) {
-  const char* const path = sqlite3_db_filename(database.getHandle(), "main");
+std::string url_of(sqlite3* database) {
+  const char* const path = sqlite3_db_filename(database, "main");
   return path == nullptr || *path == '\0' ? "sqlite://" : url_of(std::string{path});
 }
 
-std::string file_of(const SQLite::Database& database) {
-  const char* const path = sqlite3_db_filename(database.getHandle(), "main");
+std::string file_of(sqlite3* database) {
+  const char* const path = sqlite3_db_filename(database, "main");
   // Databases in memory can have names too.
   struct stat found {};
   return path != nullptr && stat(path, &found) == 0 ? path : std::string{};
@@ -82,26 +81,31 @@ void create_file(const std::string& path) {
   throw error{errc::unavailable, "cannot create " + path + ": " + failed.message()};
 }
 
-std::unique_ptr<SQLite::Database> open_file(const std::string& path, patience& wait) {
-  const std::string plain = as_plain_path(path);
+std::string as_existing_file(const std::string& path) {
+  std::string plain = as_plain_path(path);
   check_file(plain);
-  auto opened = std::make_unique<SQLite::Database>(plain, SQLite::OPEN_READWRITE);
-  prepare_connection(*opened);
-  until_not_busy(wait, [&] {
-    SQLite::Statement{*opened, std::string{sql::sqlite::journal_in_wal}}.executeStep();
-  });
-  return opened;
+  return plain;
 }
 
-void prepare_connection(SQLite::Database& database) {
-  if (sqlite3_db_readonly(database.getHandle(), "main") == 1) {
+bool has_moved(sqlite3* database) {
+  int moved = 0;
+  const int known = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return known == SQLITE_OK && moved != 0;
+}
+
+void prepare_connection(sqlite3* database) {
+  if (sqlite3_db_readonly(database, "main") == 1) {
     throw error{errc::unavailable,
                 url_of(database) +
                     ": the file is read-only: give this user write permission to the "
                     "file and its folder, and open it for writing"};
   }
-  database.setBusyTimeout(0);
-  database.exec(std::string{sql::sqlite::sync_every_commit});
+  sqlite3_busy_timeout(database, 0);
+  execute(database, sql::sqlite::sync_every_commit);
 }
 
-}  // namespace rowlock::detail
+void switch_to_wal(sqlite3* database, patience& wait) {
+  until_not_busy(wait, [&] { execute(database, sql::sqlite::journal_in_wal); });
+}
+
+}  // namespace rowlock::on_sqlite

@@ -1,25 +1,19 @@
 // What the result codes of SQLite mean to the caller.
-#include "sqlite/sqlite_errors.hpp"
+#include "dialects/sqlite/result_codes.hpp"
 
 #include <sqlite3.h>
 
 #include <exception>
 
 #include "rowlock/error.hpp"
-#include "rowlock/retry.hpp"
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 namespace {
 
 /// The low byte: applications may have turned extended codes on.
-int primary_code(const SQLite::Exception& thrown) noexcept {
-  return static_cast<int>(static_cast<unsigned>(thrown.getErrorCode()) & 0xFFU);
-}
-
-bool is_sqlite_conflict(const std::exception& thrown) {
-  const auto* const by_driver = dynamic_cast<const SQLite::Exception*>(&thrown);
-  return by_driver != nullptr && is_busy(*by_driver);
+int primary_code(const failure& thrown) noexcept {
+  return static_cast<int>(static_cast<unsigned>(thrown.code()) & 0xFFU);
 }
 
 struct meaning {
@@ -27,7 +21,12 @@ struct meaning {
   const char* what;
 };
 
-meaning meaning_of(const SQLite::Exception& thrown) noexcept {
+meaning meaning_of(const failure& thrown) noexcept {
+  if (thrown.is_in_doubt()) {
+    return {errc::outcome_unknown,
+            "the disk failed while the change was being made durable: look whether it is there, or "
+            "ask again"};
+  }
   switch (primary_code(thrown)) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -66,24 +65,16 @@ meaning meaning_of(const SQLite::Exception& thrown) noexcept {
 
 }  // namespace
 
-bool is_busy(const SQLite::Exception& thrown) noexcept {
-  return primary_code(thrown) == SQLITE_BUSY;
+bool is_busy(const failure& thrown) noexcept { return primary_code(thrown) == SQLITE_BUSY; }
+
+void throw_as_commit(const failure& thrown) {
+  throw primary_code(thrown) == SQLITE_IOERR ? thrown.in_doubt() : thrown;
 }
 
-void throw_error(const SQLite::Exception& thrown, const std::string& where,
-                 const std::string& if_missing) {
+void throw_error(const failure& thrown, const std::string& where, const std::string& if_missing) {
   const auto [kind, what] = meaning_of(thrown);
   const std::string remedy = primary_code(thrown) == SQLITE_ERROR ? ": " + if_missing : "";
   std::throw_with_nested(error{kind, where + ": " + what + remedy + " (" + thrown.what() + ")"});
 }
 
-void throw_if_in_doubt(const SQLite::Exception& thrown) {
-  if (primary_code(thrown) != SQLITE_IOERR) return;
-  std::throw_with_nested(error{errc::outcome_unknown,
-                               "the disk failed while the change was being made durable: look "
-                               "whether it is there, or ask again"});
-}
-
-void recognise_sqlite_conflicts() noexcept { recognise_conflicts(&is_sqlite_conflict); }
-
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite

@@ -1,5 +1,5 @@
 // File systems on which SQLite cannot keep its promises.
-#include "sqlite/network_file_system.hpp"
+#include "dialects/sqlite/network_file_system.hpp"
 
 #include <sys/vfs.h>
 
@@ -9,7 +9,7 @@
 
 #include "rowlock/error.hpp"
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 namespace {
 
@@ -45,4 +45,4 @@ void refuse_network_file_system(const std::string& file) {
                   "sqlite_options::allow_network_file_system"};
 }
 
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite

@@ -1,5 +1,5 @@
 // The file beside a database through which its writers form a queue.
-#include "sqlite/turnstile_file.hpp"
+#include "dialects/sqlite/turnstile_file.hpp"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -15,7 +15,7 @@
 
 #include "rowlock/error.hpp"
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 namespace {
 
@@ -151,4 +151,4 @@ void turnstile_file::wait_for_call(ticket mine, std::uint32_t calls,
   syscall(SYS_futex, &bell_of(mine), FUTEX_WAIT, calls, &timeout, nullptr, 0);
 }
 
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite

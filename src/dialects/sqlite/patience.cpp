@@ -1,11 +1,11 @@
 // How long one call waits for its turn.
-#include "sqlite/patience.hpp"
+#include "dialects/sqlite/patience.hpp"
 
 #include <algorithm>
 #include <random>
 #include <thread>
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 namespace {
 
@@ -37,4 +37,4 @@ bool patience::pause() {
   return true;
 }
 
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite

@@ -1,8 +1,6 @@
 // The statements on the lock table, on one connection.
-#ifndef ROWLOCK_SQLITE_ROW_STATEMENTS_HPP
-#define ROWLOCK_SQLITE_ROW_STATEMENTS_HPP
-
-#include <SQLiteCpp/Statement.h>
+#ifndef ROWLOCK_DIALECTS_SQLITE_ROW_STATEMENTS_HPP
+#define ROWLOCK_DIALECTS_SQLITE_ROW_STATEMENTS_HPP
 
 #include <map>
 #include <optional>
@@ -10,11 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "dialects/sqlite/statement.hpp"
 #include "rowlock/refusal.hpp"
 #include "rowlock/store.hpp"
 #include "rowlock/table_name.hpp"
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 /// A row with the owner, which is not for everybody.
 struct found_row {
@@ -27,13 +26,13 @@ refusal held_by(const found_row& found);
 /// The refusal of a row that somebody may be writing.
 refusal busy_at(const lock_key& key);
 
-/// Each member runs one statement, once, to its end, and throws `SQLite::Exception`. They are
+/// Each member runs one statement, once, to its end, and throws `failure`. They are
 /// prepared when first used. The database must outlive them.
 ///
 /// Thread-safety: as the database's, one thread at a time.
 class row_statements {
  public:
-  row_statements(SQLite::Database& database, table_name table);
+  row_statements(sqlite3* database, table_name table);
 
   std::optional<found_row> read(const lock_key& key);
   std::vector<row_state> list();
@@ -57,13 +56,13 @@ class row_statements {
   std::optional<int> last_migration();
 
  private:
-  SQLite::Statement& prepared(std::string_view plain);
+  statement& prepared(std::string_view plain);
 
-  SQLite::Database& database_;
+  sqlite3* database_;
   table_name table_;
-  std::map<std::string_view, SQLite::Statement> prepared_;  // by the text before it was rendered
+  std::map<std::string_view, statement> prepared_;  // by the text before it was rendered
 };
 
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite
 
 #endif

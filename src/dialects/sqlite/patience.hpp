@@ -1,14 +1,12 @@
 // How long one call waits for its turn.
-#ifndef ROWLOCK_SQLITE_PATIENCE_HPP
-#define ROWLOCK_SQLITE_PATIENCE_HPP
-
-#include <SQLiteCpp/Exception.h>
+#ifndef ROWLOCK_DIALECTS_SQLITE_PATIENCE_HPP
+#define ROWLOCK_DIALECTS_SQLITE_PATIENCE_HPP
 
 #include <chrono>
 
-#include "sqlite/sqlite_errors.hpp"
+#include "dialects/sqlite/result_codes.hpp"
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 /// SQLite's own busy handler lets some wait for ever while others are served hundreds of times, and
 /// does not wait at all where it is needed most; so connections have none, and we ask again
@@ -39,7 +37,7 @@ void until_not_busy(patience& wait, const Work& work) {
     try {
       work();
       return;
-    } catch (const SQLite::Exception& thrown) {
+    } catch (const failure& thrown) {
       if (!is_busy(thrown) || !wait.pause()) throw;
     }
   }
@@ -51,12 +49,12 @@ bool succeeds_in_time(patience& wait, const Work& work) {
   try {
     until_not_busy(wait, work);
     return true;
-  } catch (const SQLite::Exception& thrown) {
+  } catch (const failure& thrown) {
     if (!is_busy(thrown)) throw;
     return false;
   }
 }
 
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite
 
 #endif

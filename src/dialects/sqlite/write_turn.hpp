@@ -1,18 +1,16 @@
 // The order in which those who want to write to a file get their turn.
-#ifndef ROWLOCK_SQLITE_WRITE_TURN_HPP
-#define ROWLOCK_SQLITE_WRITE_TURN_HPP
+#ifndef ROWLOCK_DIALECTS_SQLITE_WRITE_TURN_HPP
+#define ROWLOCK_DIALECTS_SQLITE_WRITE_TURN_HPP
 
 #include <optional>
 
+#include "dialects/sqlite/patience.hpp"
+#include "dialects/sqlite/turnstile_file.hpp"
 #include "rowlock/home_process.hpp"
-#include "sqlite/patience.hpp"
-#include "sqlite/turnstile_file.hpp"
 
-namespace SQLite {
-class Database;
-}
+struct sqlite3;
 
-namespace rowlock::detail {
+namespace rowlock::on_sqlite {
 
 /// A place in the queue of the database's writers, from the constructor on, which waits until it is
 /// the first, at most until `end`, to the destructor, which calls the next. First come, first
@@ -25,7 +23,7 @@ namespace rowlock::detail {
 class write_turn {
  public:
   /// Throws `error` (unavailable).
-  write_turn(const SQLite::Database& database, patience::clock::time_point end);
+  write_turn(sqlite3* database, patience::clock::time_point end);
   write_turn(const write_turn&) = delete;
   write_turn& operator=(const write_turn&) = delete;
   ~write_turn();
@@ -36,11 +34,11 @@ class write_turn {
   /// Gives a ticket back and calls whoever comes after it.
   void leave(turnstile_file::ticket left) noexcept;
 
-  home_process home_;
+  detail::home_process home_;
   std::optional<turnstile_file> queue_;
   turnstile_file::ticket ticket_ = 0;
 };
 
-}  // namespace rowlock::detail
+}  // namespace rowlock::on_sqlite
 
 #endif

@@ -1,0 +1,41 @@
+// The file that a path names.
+#ifndef ROWLOCK_DIALECTS_SQLITE_DATABASE_FILE_HPP
+#define ROWLOCK_DIALECTS_SQLITE_DATABASE_FILE_HPP
+
+#include <string>
+
+#include "dialects/sqlite/patience.hpp"
+
+struct sqlite3;
+
+namespace rowlock::on_sqlite {
+
+/// As `rowlock migrate` takes it.
+std::string url_of(const std::string& path);
+/// Of the main database of a connection.
+std::string url_of(sqlite3* database);
+
+/// Where the main database of a connection is; empty where it is no file: in memory, or temporary.
+std::string file_of(sqlite3* database);
+
+/// Creates an empty file that only its owner can read and write, where there is none. Throws
+/// `error`.
+void create_file(const std::string& path);
+
+/// `path` in a form that SQLite takes for a path only, never for a URI or a special name. Throws
+/// `error` where there is no file.
+std::string as_existing_file(const std::string& path);
+
+/// The file was deleted or replaced: what is written to this one, others do not see.
+bool has_moved(sqlite3* database);
+
+/// What a connection of a store needs, wherever it came from. Throws `error` (unavailable) when it
+/// cannot write.
+void prepare_connection(sqlite3* database);
+
+/// Throws `failure`: SQLITE_BUSY when the patience is over.
+void switch_to_wal(sqlite3* database, patience& wait);
+
+}  // namespace rowlock::on_sqlite
+
+#endif

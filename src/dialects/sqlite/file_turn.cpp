@@ -1,0 +1,46 @@
+// What one call of a store does with its connection, once it has it.
+#include "dialects/sqlite/file_turn.hpp"
+
+#include "dialects/sqlite/result_codes.hpp"
+#include "dialects/sqlite/write_turn.hpp"
+#include "dialects/sqlite/writing.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::on_sqlite {
+
+bool file_turn::try_read(const work& reading) {
+  return succeeds_in_time(wait_, [&] { reading(rows_); });
+}
+
+void file_turn::read(const work& reading) {
+  if (!try_read(reading)) throw_others_kept_the_file();
+}
+
+bool file_turn::try_write(std::size_t statements, const work& writing) {
+  const write_turn in_order{database_, wait_.end()};
+  if (statements == 1) {
+    try {
+      return succeeds_in_time(wait_, [&] { writing(rows_); });
+    } catch (const failure& thrown) {
+      throw_as_commit(thrown);
+    }
+  }
+  if (!begin_immediate(database_, wait_)) return false;
+  try {
+    writing(rows_);
+    commit(database_, wait_);
+    return true;
+  } catch (const failure& thrown) {
+    roll_back(database_);
+    if (!is_busy(thrown)) throw;
+    return false;
+  }
+}
+
+void throw_others_kept_the_file() {
+  throw error{errc::unavailable,
+              "others kept the SQLite file for longer than turn_timeout: try again, and keep "
+              "transactions short"};
+}
+
+}  // namespace rowlock::on_sqlite

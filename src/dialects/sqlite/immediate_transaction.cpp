@@ -1,0 +1,64 @@
+// IMMEDIATE transactions that begin in the order of the file's writers.
+#include "dialects/sqlite/immediate_transaction.hpp"
+
+#include "dialects/sqlite/caller_transaction.hpp"
+#include "dialects/sqlite/database_file.hpp"
+#include "dialects/sqlite/result_codes.hpp"
+#include "dialects/sqlite/row_statements.hpp"
+#include "dialects/sqlite/writing.hpp"
+
+namespace rowlock::on_sqlite {
+
+std::shared_ptr<write_turn> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout) {
+  if (is_in_transaction(database)) {
+    throw error{errc::misuse, "the connection has an open transaction already: end it first"};
+  }
+  const without_busy_timeout ours{database};
+  patience wait{turn_timeout};
+  auto turn = std::make_shared<write_turn>(database, wait.end());
+  if (!begin_immediate(database, wait)) turn.reset();
+  return turn;
+}
+
+error turn_did_not_come(sqlite3* database) {
+  return error{errc::unavailable, url_of(database) +
+                                      ": others wrote to the file for longer than turn_timeout: "
+                                      "try again, and keep transactions short"};
+}
+
+void commit_begun(sqlite3* database) {
+  patience wait{default_turn};
+  commit(database, wait);
+}
+
+std::optional<refusal> look_for_leases(sqlite3* database, const lock_keys& keys,
+                                       const table_name& table) {
+  row_statements rows{database, table};
+  for (const auto& key : keys.in_order()) {
+    try {
+      const auto found = rows.read(key);
+      if (found && found->state.is_live()) return held_by(*found);
+    } catch (const failure& thrown) {
+      if (!is_busy(thrown)) throw;
+      return busy_at(key);
+    }
+  }
+  return {};
+}
+
+void count_failure(sqlite3* database, const lock_keys& keys, const table_name& table) noexcept {
+  try {
+    const auto turn = try_begin(database, std::chrono::milliseconds::zero());
+    if (!turn) return;
+    try {
+      row_statements rows{database, table};
+      for (const auto& key : keys.in_order()) rows.count_failure(key);
+      commit_begun(database);
+    } catch (...) {
+      roll_back(database);
+    }
+  } catch (...) {  // best effort: the callback's own exception matters more
+  }
+}
+
+}  // namespace rowlock::on_sqlite

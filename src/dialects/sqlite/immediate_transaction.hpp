@@ -1,0 +1,42 @@
+// IMMEDIATE transactions that begin in the order of the file's writers.
+#ifndef ROWLOCK_DIALECTS_SQLITE_IMMEDIATE_TRANSACTION_HPP
+#define ROWLOCK_DIALECTS_SQLITE_IMMEDIATE_TRANSACTION_HPP
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "dialects/sqlite/write_turn.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/lock_keys.hpp"
+#include "rowlock/refusal.hpp"
+#include "rowlock/table_name.hpp"
+
+struct sqlite3;
+
+namespace rowlock::on_sqlite {
+
+/// How long a transaction waits for its turn where nobody says.
+inline constexpr std::chrono::milliseconds default_turn = std::chrono::seconds{1};
+
+/// Begins one. Null when its turn did not come; otherwise the turn, which is to be kept until the
+/// transaction has ended. Throws `error` (misuse) inside another transaction, and `failure`.
+std::shared_ptr<write_turn> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout);
+
+/// For those who cannot be refused.
+error turn_did_not_come(sqlite3* database);
+
+/// Commits what `try_begin` has begun. Throws `failure`.
+void commit_begun(sqlite3* database);
+
+/// A refusal, if there is a live lease of one of the keys: found by a read, which keeps nobody from
+/// writing. Throws `failure`.
+std::optional<refusal> look_for_leases(sqlite3* database, const lock_keys& keys,
+                                       const table_name& table);
+
+/// Adds one to the failures of each row; best effort, without waiting.
+void count_failure(sqlite3* database, const lock_keys& keys, const table_name& table) noexcept;
+
+}  // namespace rowlock::on_sqlite
+
+#endif

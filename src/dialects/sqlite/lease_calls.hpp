@@ -1,0 +1,27 @@
+// The calls of the port on a SQLite file.
+#ifndef ROWLOCK_DIALECTS_SQLITE_LEASE_CALLS_HPP
+#define ROWLOCK_DIALECTS_SQLITE_LEASE_CALLS_HPP
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dialects/sqlite/file_turn.hpp"
+#include "rowlock/store.hpp"
+
+namespace rowlock::on_sqlite {
+
+// As `store` has them, for requests that were checked. They throw `failure`. Those that change rows
+// answer busy when their turn as a writer did not come; the others throw `error` (unavailable) when
+// they could not read.
+
+std::vector<acquire_answer> acquire(file_turn& file, std::span<const acquire_request> requests);
+std::vector<renew_answer> renew(file_turn& file, std::span<const renew_request> requests);
+std::vector<release_answer> release(file_turn& file, std::span<const release_request> requests);
+std::vector<std::optional<row_state>> read(file_turn& file, std::span<const lock_key> keys);
+std::vector<std::optional<row_state>> prepare(file_turn& file, std::span<const lock_key> keys);
+std::vector<row_state> list(file_turn& file);
+
+}  // namespace rowlock::on_sqlite
+
+#endif

@@ -1,0 +1,60 @@
+// Brings a SQLite file to the schema version of this library.
+#include "dialects/sqlite/migrate.hpp"
+
+#include <sqlite3.h>
+
+#include <exception>
+#include <string>
+
+#include "dialects/sqlite/database_file.hpp"
+#include "dialects/sqlite/immediate_transaction.hpp"
+#include "dialects/sqlite/row_statements.hpp"
+#include "dialects/sqlite/writing.hpp"
+#include "rowlock/error.hpp"
+#include "sql/schema_check.hpp"
+
+namespace rowlock::on_sqlite {
+
+namespace {
+
+void apply(sqlite3* database, const migration& step) {
+  try {
+    execute(database, step.up);
+  } catch (const failure& thrown) {
+    if (thrown.code() != SQLITE_ERROR) throw;
+    std::throw_with_nested(
+        error{errc::rejected, url_of(database) + ": migration " + std::to_string(step.number) +
+                                  " cannot be applied (" + thrown.what() +
+                                  "): tables that are not rowlock's are in the "
+                                  "way; rename them, or give rowlock's another name"});
+  }
+}
+
+}  // namespace
+
+void check_schema_name(const table_name& table) {
+  const auto dot = table.text().find('.');
+  if (dot == std::string::npos || table.text().substr(0, dot) == "main") return;
+  throw error{errc::misuse, "a SQLite file has no schema but main: name the table without one"};
+}
+
+std::vector<migration> missing_migrations(sqlite3* database, const table_name& table) {
+  row_statements rows{database, table};
+  return sql::missing_migrations(rows.last_migration(), sqlite_migrations(table), table);
+}
+
+std::vector<migration> migrate(sqlite3* database, const table_name& table) {
+  const auto turn = try_begin(database, longest_migration);
+  if (!turn) throw turn_did_not_come(database);
+  try {
+    const auto missing = missing_migrations(database, table);
+    for (const auto& step : missing) apply(database, step);
+    commit_begun(database);
+    return missing;
+  } catch (...) {
+    roll_back(database);
+    throw;
+  }
+}
+
+}  // namespace rowlock::on_sqlite

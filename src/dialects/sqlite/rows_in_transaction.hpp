@@ -1,0 +1,44 @@
+// Locks, versions and proofs inside a transaction of the application.
+#ifndef ROWLOCK_DIALECTS_SQLITE_ROWS_IN_TRANSACTION_HPP
+#define ROWLOCK_DIALECTS_SQLITE_ROWS_IN_TRANSACTION_HPP
+
+#include <cstdint>
+
+#include "rowlock/fence.hpp"
+#include "rowlock/lock_keys.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/row_lock.hpp"
+#include "rowlock/table_name.hpp"
+#include "rowlock/version.hpp"
+#include "rowlock/versioned_table.hpp"
+
+struct sqlite3;
+
+namespace rowlock::on_sqlite {
+
+// What the functions of the same names in rowlock/sqlite.hpp do, whatever the driver. They check
+// the transaction (misuse), and throw `failure` where SQLite fails.
+
+outcome<row_lock> lock_rows(sqlite3* transaction, const lock_keys& keys, const table_name& table);
+
+outcome<version> read_version(sqlite3* transaction, const lock_key& key, const table_name& table);
+
+commit_result try_commit(sqlite3* transaction, const lock_key& key, version seen,
+                         const table_name& table);
+
+/// What to do where a table or a column of the application is missing.
+inline constexpr const char* compare_the_names =
+    "compare the names in versioned_table with the schema";
+
+commit_result try_commit(sqlite3* transaction, const versioned_table& table, const row_id& id,
+                         std::int64_t seen);
+
+enum class fenced_rows { stay, are_unset };
+
+/// False if a lease is not held: roll back.
+bool prove(sqlite3* transaction, const fenced_leases& leases, const table_name& table,
+           fenced_rows then);
+
+}  // namespace rowlock::on_sqlite
+
+#endif
