@@ -34,8 +34,9 @@ server_folder::server_folder() {
   std::filesystem::permissions(path(), std::filesystem::perms{0755});
 }
 
-std::vector<std::string> server_folder::in_it(const std::vector<std::string>& command) const {
-  std::vector<std::string> whole{"env", "-C", path(), "setpriv", "--pdeathsig", "QUIT"};
+std::vector<std::string> server_folder::in_it(const std::vector<std::string>& command,
+                                              const std::string& signal_at_our_end) const {
+  std::vector<std::string> whole{"env", "-C", path(), "setpriv", "--pdeathsig", signal_at_our_end};
   if (const auto* user = server_user()) {
     whole.insert(whole.end(), {"--reuid", std::to_string(user->pw_uid), "--regid",
                                std::to_string(user->pw_gid), "--clear-groups"});

@@ -17,9 +17,10 @@ class server_folder {
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_.path(); }
 
-  /// `command` in this folder, as the server's user if we are root. It is ended by SIGQUIT when
-  /// the thread that starts it ends.
-  [[nodiscard]] std::vector<std::string> in_it(const std::vector<std::string>& command) const;
+  /// `command` in this folder, as the server's user if we are root. It gets the signal when the
+  /// thread that starts it ends.
+  [[nodiscard]] std::vector<std::string> in_it(const std::vector<std::string>& command,
+                                               const std::string& signal_at_our_end = "QUIT") const;
 
  private:
   temp_folder folder_;

@@ -1,0 +1,32 @@
+// A MariaDB server of a test's own, to be crashed.
+#ifndef ROWLOCK_TESTS_SUPPORT_OWN_MARIADB_HPP
+#define ROWLOCK_TESTS_SUPPORT_OWN_MARIADB_HPP
+
+#include <string>
+
+#include "support/child_process.hpp"
+
+namespace rowlock::tests {
+
+/// A fresh server in a temporary folder, with the database rowlock_test, whose root needs no
+/// password. Both are gone with this object. Throws when the server cannot be started.
+class own_mariadb {
+ public:
+  own_mariadb();
+  own_mariadb(const own_mariadb&) = delete;
+  own_mariadb& operator=(const own_mariadb&) = delete;
+  ~own_mariadb();
+
+  [[nodiscard]] const std::string& url() const noexcept { return url_; }
+
+  /// Kills the server, which is started again and recovers from its log. Returns when it serves.
+  void crash() const;
+
+ private:
+  child_process supervisor_;
+  std::string url_;
+};
+
+}  // namespace rowlock::tests
+
+#endif
