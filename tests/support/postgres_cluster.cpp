@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 
@@ -17,8 +19,13 @@ namespace {
 
 namespace files = std::filesystem;
 
-/// The newest of Debian's, or else whatever is on the PATH.
+/// The same as of the server that the tests use, if that was said; or else the newest of Debian's,
+/// or else whatever is on the PATH.
 std::string server_program(const std::string& name) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets it
+  if (const char* const folder = std::getenv("ROWLOCK_POSTGRES_BIN")) {
+    return std::string{folder} + '/' + name;
+  }
   int newest = 0;
   std::error_code nothing_there;
   for (const auto& each : files::directory_iterator{"/usr/lib/postgresql", nothing_there}) {
@@ -73,6 +80,25 @@ void postgres_cluster::crash() {
   process_->send_signal(SIGQUIT);
   process_->wait();
   process_.reset();
+}
+
+void postgres_cluster::kill() {
+  std::ifstream children{"/proc/" + std::to_string(process_->pid()) + "/task/" +
+                         std::to_string(process_->pid()) + "/children"};
+  const std::vector<std::string> orphans{std::istream_iterator<std::string>{children}, {}};
+  process_->send_signal(SIGKILL);
+  process_->wait();
+  process_.reset();
+  // They notice by themselves, and until then they write to the folder.
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (const auto& orphan : orphans) {
+    while (files::exists("/proc/" + orphan)) {
+      if (std::chrono::steady_clock::now() > end) {
+        throw std::runtime_error{"a process of a killed server stays: " + orphan};
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    }
+  }
 }
 
 void postgres_cluster::begin_to_stop(int signal) const { process_->send_signal(signal); }

@@ -30,6 +30,8 @@ class postgres_cluster {
   /// Commits that were not flushed are gone, as if the power had failed. Returns when every process
   /// of the server has ended.
   void crash();
+  /// As `kill -9` of its first process. Returns when all of them have ended.
+  void kill();
   /// The beginning of an orderly end, which waits for the clients (SIGTERM) or throws them out
   /// (SIGINT). Returns at once.
   void begin_to_stop(int signal) const;

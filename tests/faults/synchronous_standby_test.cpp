@@ -1,0 +1,122 @@
+// A primary that acknowledges only what its standby has, the standby promoted, and the old primary
+// back.
+#include <future>
+#include <iostream>
+
+#include "faults/own_server_test.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class SynchronousStandby : public own_server_test {
+ protected:
+  SynchronousStandby() {
+    start_with_table();
+    standby_ = postgres_cluster::standby_of(server());
+    start_standby();
+    server().crash();
+    start_primary();
+    observer{server().url()}.await(
+        "select count(*) = 1 from pg_stat_replication where sync_state = 'sync'");
+  }
+
+  void start_standby() {
+    standby_->start({"cluster_name=standby", "wal_retrieve_retry_interval=50ms"});
+  }
+  static void start_primary() { server().start({"synchronous_standby_names=standby"}); }
+
+  void promote_standby() { observer{standby_->url()}.ask("select pg_promote(true, 30)"); }
+
+  /// Whose calls give up soon; the server's own limit comes first, and does not help.
+  static postgres_store hasty_store() {
+    return postgres_store{server().url(), {.statement_timeout = 100ms, .answer_timeout = 500ms}};
+  }
+
+  /// A key of which the new primary, and no longer the old one, knows a holder.
+  lock_key key_taken_after_fail_over() {
+    auto key = key_of_its_own();
+    postgres_store rows{server().url()};
+    rows.prepare(std::array{key});
+    server().kill();
+    promote_standby();
+    postgres_store promoted{standby_->url()};
+    const auto granted = promoted.acquire(std::array{request(key)}).front();
+    EXPECT_EQ(granted.status, acquire_status::granted);
+    return key;
+  }
+
+  acquire_request rival(const lock_key& key) const {
+    auto asked = request(key);
+    asked.owner = rival_;
+    return asked;
+  }
+
+  std::unique_ptr<postgres_cluster> standby_;
+  const owner_id rival_ = make_owner_id();
+};
+
+TEST_F(SynchronousStandby, PromotedKnowsEveryGrantThatWasAcknowledged) {
+  std::vector<std::pair<lock_key, version>> acknowledged;
+  std::promise<void> some;
+  auto granting = std::async(std::launch::async, [&] {
+    postgres_store rows{server().url()};
+    return error_of([&] {
+      for (int i = 0;; ++i) {
+        const auto key = key_of_its_own('-' + std::to_string(i));
+        acknowledged.emplace_back(key, *rows.acquire(std::array{request(key)}).front().version);
+        if (i == 100) some.set_value();
+      }
+    });
+  });
+  some.get_future().get();
+  const auto killed = std::chrono::steady_clock::now();
+  server().kill();
+  promote_standby();
+  postgres_store rows{standby_->url()};
+  lock_table locks{rows};
+  (void)*locks.try_acquire(key_of_its_own());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - killed;
+  std::cout << "from the kill to the first grant: " << took.count() << " s\n";
+
+  const auto told = granting.get().kind;
+  EXPECT_TRUE(told == errc::outcome_unknown || told == errc::unavailable);
+  for (const auto& [key, granted] : acknowledged) {
+    ASSERT_EQ(rows.read(std::array{key}).front()->version, granted);
+    ASSERT_EQ(rows.acquire(std::array{rival(key)}).front().status, acquire_status::held);
+  }
+}
+
+TEST_F(SynchronousStandby, GoneLeavesAGrantInDoubtThatItsReturnMakesGood) {
+  const auto key = key_of_its_own();
+  auto rows = hasty_store();
+  rows.prepare(std::array{key});
+  standby_->crash();
+  EXPECT_EQ(error_of([&] { rows.acquire(std::array{request(key)}); }).kind, errc::outcome_unknown);
+  // Not before its standby has it: nobody else sees the grant, and nobody else gets the key.
+  EXPECT_EQ(rows.acquire(std::array{rival(key)}).front().status, acquire_status::busy);
+
+  start_standby();
+  observer{server().url()}.await("select owner is not null from shared_lock where source_id = '" +
+                                 key.source_id + '\'');
+  const auto same_attempt = rows.acquire(std::array{request(key)}).front();
+  EXPECT_EQ(same_attempt.status, acquire_status::granted);
+  EXPECT_EQ(rows.acquire(std::array{rival(key)}).front().status, acquire_status::held);
+}
+
+TEST_F(SynchronousStandby, PromotedLeavesAnOldPrimaryThatComesBackWithoutAGrant) {
+  const auto key = key_taken_after_fail_over();
+  start_primary();
+  auto of_the_past = hasty_store();
+  EXPECT_EQ(error_of([&] { of_the_past.acquire(std::array{rival(key)}); }).kind,
+            errc::outcome_unknown);
+}
+
+TEST_F(SynchronousStandby, NoMoreAskedForByAnOldPrimaryThatComesBackIsCaught) {
+  const auto key = key_taken_after_fail_over();
+  server().start();
+  auto of_the_past = hasty_store();
+  EXPECT_EQ(of_the_past.acquire(std::array{rival(key)}).front().status, acquire_status::granted);
+}
+
+}  // namespace
+}  // namespace rowlock::tests
