@@ -18,11 +18,13 @@ namespace rowlock {
 ///   sqlite:///absolute/path.db      %XX stands for a byte; `?` and `#` must be written so
 ///   postgresql://host/database      (or postgres://) libpq's own URIs, handed on as they are
 ///   host=... dbname=...             libpq's keyword strings, likewise
+///   mysql://user@host:port/database (or mariadb://) %XX stands for a byte; by way of SOCI
+///   soci:mysql://db=... user=...    what SOCI reads, with one of its backends
 ///
 /// The text may hold a password: no message shows it.
 class database_url {
  public:
-  enum class engine { sqlite, postgresql };
+  enum class engine { sqlite, postgresql, soci };
 
   /// Throws `error` (misuse) that says what is wrong. Looks at the text alone: nothing is opened.
   database_url(std::string_view text);  // NOLINT(google-explicit-constructor)
@@ -30,7 +32,7 @@ class database_url {
   database_url(const char* text) : database_url{std::string_view{text}} {}         // NOLINT
 
   [[nodiscard]] engine which() const noexcept { return which_; }
-  /// The file's path, or libpq's connection string.
+  /// The file's path, or the connection string of libpq or SOCI.
   [[nodiscard]] const std::string& target() const noexcept { return target_; }
 
  private:

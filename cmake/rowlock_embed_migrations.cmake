@@ -2,13 +2,14 @@
 
 # rowlock_embed_migrations(<target>
 #   POSTGRESQL <NNN_name>...   migrations/postgresql/<NNN_name>.{up,down}.sql, in order
-#   SQLITE <NNN_name>...)      migrations/sqlite/<NNN_name>.{up,down}.sql, in order
+#   SQLITE <NNN_name>...       migrations/sqlite/<NNN_name>.{up,down}.sql, in order
+#   MYSQL <NNN_name>...)       migrations/mysql/<NNN_name>.{up,down}.sql, in order
 #
 # Adds a generated source to <target> that defines what src/sql/embedded_migrations.hpp declares.
 function(rowlock_embed_migrations target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "POSTGRESQL;SQLITE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "POSTGRESQL;SQLITE;MYSQL")
 
-  foreach(dialect IN ITEMS postgresql sqlite)
+  foreach(dialect IN ITEMS postgresql sqlite mysql)
     string(TOUPPER ${dialect} list_name)
     set(folder "${PROJECT_SOURCE_DIR}/migrations/${dialect}")
     set(${dialect}_rows "")

@@ -21,6 +21,7 @@ struct migration {
 /// All steps, in order, for `table`.
 std::vector<migration> postgres_migrations(const table_name& table = {});
 std::vector<migration> sqlite_migrations(const table_name& table = {});
+std::vector<migration> mysql_migrations(const table_name& table = {});
 
 }  // namespace rowlock
 

@@ -18,6 +18,7 @@ struct embedded_migration {
 /// In order, numbered from 1 without gaps. The text lives as long as the program.
 std::span<const embedded_migration> embedded_postgres_migrations();
 std::span<const embedded_migration> embedded_sqlite_migrations();
+std::span<const embedded_migration> embedded_mysql_migrations();
 
 }  // namespace rowlock::sql
 

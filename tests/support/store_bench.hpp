@@ -77,6 +77,7 @@ std::vector<bench_kind> stores_with_foreign_transactions();
 std::unique_ptr<store_bench> make_memory_bench();
 std::unique_ptr<store_bench> make_sqlite_bench();
 std::unique_ptr<store_bench> make_postgres_bench();
+std::unique_ptr<store_bench> make_soci_mysql_bench();
 
 }  // namespace rowlock::tests
 

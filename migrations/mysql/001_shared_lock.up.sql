@@ -1,0 +1,51 @@
+-- rowlock 001: the lock table, one row per key; a release unsets the row and never deletes it.
+-- For MariaDB from 10.6 and MySQL from 8.0.19. Each CREATE TABLE commits by itself, so this can be
+-- run again after it was interrupted.
+--
+-- Times are UTC, whatever the session's time zone. A lease is live while expires_at is after
+-- UTC_TIMESTAMP(6); a row is unowned when owner is null.
+
+CREATE TABLE IF NOT EXISTS shared_lock (
+  -- A type, or scope/type; each part 1 to 64 bytes of A-Z a-z 0-9 _ . : -
+  lock_type     varchar(129) CHARACTER SET ascii COLLATE ascii_bin NOT NULL
+    CHECK (lock_type NOT REGEXP '[^A-Za-z0-9_.:/-]'
+           AND lock_type REGEXP '^([^/]{1,64}/)?[^/]{1,64}$'),
+  -- 1 to 255 bytes of UTF-8 without NUL. Binary: compared byte by byte, blanks at the end too.
+  source_id     varbinary(255) NOT NULL
+    CHECK (length(source_id) >= 1 AND locate(X'00', source_id) = 0),
+  -- Moves at every grant and every release, and only rises: greatest(version + 1, now in
+  -- microseconds). The limit is far beyond every clock, and leaves room above it.
+  version       bigint NOT NULL CHECK (version BETWEEN 1 AND 8999999999999999999),
+  -- 32 hexadecimal digits, or null: nobody's. Who knows it can release the row.
+  owner         varchar(32) CHARACTER SET ascii COLLATE ascii_bin NULL
+    CHECK (length(owner) = 32 AND owner NOT REGEXP '[^0-9a-f]'),
+  -- Who holds it, for people.
+  holder        varchar(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+    CHECK (length(holder) <= 128),
+  acquired_at   datetime(6) NULL,
+  expires_at    datetime(6) NOT NULL DEFAULT '1970-01-01 00:00:00',
+  -- Callbacks that failed.
+  failure_count bigint NOT NULL DEFAULT 0,
+  -- Leases that ran out and were taken over.
+  expiry_count  bigint NOT NULL DEFAULT 0,
+  -- How often a transaction was fenced. It is there to be changed by the fence, and so that a user
+  -- that only fences can be granted UPDATE of this column alone.
+  fence_count   bigint NOT NULL DEFAULT 0,
+
+  PRIMARY KEY (lock_type, source_id),
+  CHECK (
+    CASE WHEN owner IS NULL
+         THEN holder IS NULL AND acquired_at IS NULL AND expires_at = '1970-01-01 00:00:00'
+         ELSE holder IS NOT NULL AND acquired_at IS NOT NULL
+    END)
+) ENGINE = InnoDB STATS_PERSISTENT = 0;
+
+-- One row for each migration that was applied, whatever tool applied it.
+CREATE TABLE IF NOT EXISTS shared_lock_schema (
+  number     int NOT NULL PRIMARY KEY,
+  name       varchar(64) CHARACTER SET ascii NOT NULL,
+  applied_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP
+) ENGINE = InnoDB;
+
+INSERT INTO shared_lock_schema (number, name) VALUES (1, 'shared_lock')
+  ON DUPLICATE KEY UPDATE applied_at = applied_at;

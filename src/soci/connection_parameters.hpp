@@ -1,0 +1,30 @@
+// The parameters of a connection string, as SOCI reads them.
+#ifndef ROWLOCK_SOCI_CONNECTION_PARAMETERS_HPP
+#define ROWLOCK_SOCI_CONNECTION_PARAMETERS_HPP
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rowlock::through_soci {
+
+/// `name=value name='other value'`; in quotes, \ stands before a quote and before itself.
+class connection_parameters {
+ public:
+  explicit connection_parameters(std::string text) : text_{std::move(text)} {}
+
+  /// None where it is not named, or where the text is not of this form.
+  [[nodiscard]] std::optional<std::string> value_of(std::string_view name) const;
+  void add_unless_named(std::string_view name, std::string_view word);
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// `name='value'`, whatever the value.
+std::string connection_parameter(std::string_view name, std::string_view value);
+
+}  // namespace rowlock::through_soci
+
+#endif

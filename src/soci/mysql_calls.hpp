@@ -1,0 +1,60 @@
+// What one call of the port asks a MariaDB or MySQL server, and what it may have changed so far.
+#ifndef ROWLOCK_SOCI_MYSQL_CALLS_HPP
+#define ROWLOCK_SOCI_MYSQL_CALLS_HPP
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "soci/mysql_errors.hpp"
+#include "soci/mysql_rows.hpp"
+#include "soci/mysql_session.hpp"
+#include "sql/mysql_statements.hpp"
+
+namespace rowlock::through_soci {
+
+/// Statements on a session of a store: in autocommit, waiting for no row lock. They throw
+/// `soci::mysql_soci_error`.
+///
+/// Thread-safety: one thread at a time.
+class mysql_calls {
+ public:
+  mysql_calls(mysql_session session, const table_name& table)
+      : session_{session}, statements_{table, session.flavour()} {}
+
+  /// What follows is another call.
+  void begin_call() noexcept { had_ = mysql_effects::none; }
+  [[nodiscard]] mysql_effects had() const noexcept { return had_; }
+
+  [[nodiscard]] const sql::mysql_statements& statements() const noexcept { return statements_; }
+  [[nodiscard]] mysql_session& session() noexcept { return session_; }
+  [[nodiscard]] bool is_alive() const noexcept { return session_.is_alive(); }
+  /// Whether a statement can be told to answer at once where it meets a row lock.
+  [[nodiscard]] bool answers_at_once() const noexcept {
+    return session_.flavour() == sql::mysql_flavour::mariadb;
+  }
+
+  mysql_answer read(std::string_view sql, std::initializer_list<mysql_value> values = {}) {
+    return session_.execute(sql, values);
+  }
+  std::vector<std::optional<found_row>> look(const key_list& keys);
+
+  /// One statement that writes; none where a row lock or a conflict was in the way.
+  std::optional<mysql_answer> write(std::string_view sql, std::initializer_list<mysql_value> values);
+
+  /// `write_sql` for those of `to_write` whose rows nobody has; `have_sql` finds and locks these by
+  /// `to_have`. In a transaction of its own. The places of those it found.
+  std::vector<std::size_t> write_what_nobody_has(std::string_view have_sql, const json_rows& to_have,
+                                                 std::string_view write_sql,
+                                                 const json_rows& to_write,
+                                                 const mysql_value& second_value);
+
+ private:
+  mysql_session session_;
+  sql::mysql_statements statements_;
+  mysql_effects had_ = mysql_effects::none;
+};
+
+}  // namespace rowlock::through_soci
+
+#endif

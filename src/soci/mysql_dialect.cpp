@@ -1,0 +1,243 @@
+// MariaDB and MySQL, by way of SOCI.
+#include <soci/mysql/soci-mysql.h>
+#include <soci/soci.h>
+
+#include <algorithm>
+#include <exception>
+#include <variant>
+
+#include "rowlock/error.hpp"
+#include "soci/connection_parameters.hpp"
+#include "soci/dialect.hpp"
+#include "soci/mysql_caller.hpp"
+#include "soci/mysql_calls.hpp"
+#include "soci/mysql_errors.hpp"
+#include "soci/mysql_leases.hpp"
+#include "soci/mysql_table_check.hpp"
+#include "sql/schema_check.hpp"
+#include "sql/versioned_update.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+namespace text = sql::mysql;
+using std::chrono::milliseconds;
+
+void apply(mysql_session& session, const migration& step, const table_name& table) {
+  try {
+    session.execute_script(step.up);
+  } catch (const std::exception& thrown) {
+    const auto number = error_number_of(thrown);
+    if (number != 1044 && number != 1142) throw;
+    std::throw_with_nested(
+        error{errc::rejected, "the user of this connection may not create table " + table.text() +
+                                  ": GRANT CREATE ON its database TO it, or migrate as another"});
+  }
+}
+
+class mysql_dialect_type final : public dialect {
+ public:
+  [[nodiscard]] std::string_view backend() const noexcept override { return "mysql"; }
+  [[nodiscard]] const ::soci::backend_factory& factory() const override {
+    return *::soci::factory_mysql();
+  }
+  [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
+    return mysql_migrations(table);
+  }
+
+  [[nodiscard]] std::string checked(std::string parameters,
+                                    const soci_options& options) const override {
+    connection_parameters named{std::move(parameters)};
+    const auto reconnect = named.value_of("reconnect");
+    if (reconnect && *reconnect != "0") {
+      throw error{errc::misuse,
+                  "with reconnect=1 a session would lose settings and locks without a word: leave "
+                  "it out of the connection string"};
+    }
+    const auto connect = std::to_string(options.connect_timeout.count());
+    const auto answer = std::to_string(options.answer_timeout.count());
+    named.add_unless_named("connect_timeout", connect);
+    named.add_unless_named("read_timeout", answer);
+    named.add_unless_named("write_timeout", answer);
+    return named.text();
+  }
+
+  [[noreturn]] void throw_not_opened() const override {
+    try {
+      throw;
+    } catch (const ::soci::mysql_soci_error& thrown) {
+      throw_not_opened(thrown.err_num_, thrown.get_error_message());
+    } catch (const ::soci::soci_error&) {
+      throw error{errc::misuse,
+                  "SOCI does not take the connection string: write mysql://db=shop host=db "
+                  "user=app, values with blanks in single quotes"};
+    }
+  }
+
+  [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
+                                                   const soci_options& options) const override {
+    return pin_mysql(session, options);
+  }
+
+  std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
+    mysql_session migrating{session};
+    const auto& statements = mysql_statements_for(table, migrating.flavour());
+    try {
+      auto missing = sql::missing_migrations(schema_version(migrating, statements),
+                                             mysql_migrations(table), table);
+      check_mysql_table_if_there(migrating, statements, table);
+      for (const auto& step : missing) apply(migrating, step, table);
+      return missing;
+    } catch (const std::exception&) {
+      throw_as_error(mysql_effects::none, &table);
+    }
+  }
+
+  [[nodiscard]] bool is_in_transaction(::soci::session& session) const override {
+    return mysql_session{session}.is_in_transaction();
+  }
+
+  begun_transaction begin(::soci::session& session, milliseconds /*slice*/) const override {
+    return begin_in_mysql(session);
+  }
+
+  begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,
+                                 milliseconds /*slice*/, const soci_table& table) const override {
+    return begin_locked_in_mysql(session, keys, table);
+  }
+
+  lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds /*slice*/,
+                           const soci_table& table, isolation known) const override {
+    return lock_in_mysql(session, keys, table, known);
+  }
+
+  outcome<version> read_version(::soci::session& session, const lock_key& key,
+                                const soci_table& table) const override {
+    mysql_caller caller{session, table.table};
+    caller.require_transaction();
+    const auto seen = caller.look_around({&key});
+    const auto& row = seen.rows.front();
+    if (!row) {
+      const auto made =
+          caller.at_once(caller.statements().insert_in_transaction,
+                         {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id)});
+      if (!made) return busy_at(key);
+      return version{static_cast<std::int64_t>(made->insert_id)};
+    }
+    if (!row->state.owned) return row->state.version;
+    const auto skew = skew_of(seen, table);
+    if (!row->can_be_taken(skew)) return held_by(*row);
+
+    json_rows run_out;
+    run_out.add(row_of(key).number(row->state.version.number));
+    const auto unset = caller.at_once(caller.statements().prepare_in_transaction, run_out,
+                                      {run_out.value(), skew.count()});
+    if (!unset || unset->affected == 0) return busy_at(key);
+    return caller.look({&key}).front().value().state.version;
+  }
+
+  commit_result try_commit(::soci::session& session, const lock_key& key, version seen,
+                           const soci_table& table) const override {
+    mysql_caller caller{session, table.table};
+    caller.require_transaction();
+    json_rows row;
+    row.add(row_of(key).number(seen.number));
+    return stale_if_conflict([&] {
+      return caller.at_once(caller.statements().advance, row,
+                            {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
+                             seen.number});
+    });
+  }
+
+  commit_result try_commit(::soci::session& session, const versioned_table& table,
+                           const row_id& id, std::int64_t seen) const override {
+    std::string sql = sql::versioned_update(table);
+    std::replace(sql.begin(), sql.end(), '"', '`');
+    // A number as text too: compared with a text column, a number would take '7' and '07' for one.
+    const auto* number = std::get_if<std::int64_t>(&id);
+    const auto bound =
+        mysql_value::utf8(number == nullptr ? std::get<std::string>(id) : std::to_string(*number));
+    const table_name no_table;
+    mysql_caller caller{session, no_table};
+    caller.require_transaction();
+    try {
+      return stale_if_conflict([&]() -> std::optional<mysql_answer> {
+        return caller.session().execute(sql, {bound, seen});
+      });
+    } catch (const std::exception&) {
+      throw_as_error(mysql_effects::none, nullptr);
+    }
+  }
+
+  detail::fence_try prove(::soci::session& session, const fenced_leases& leases,
+                          const fence_options& options, fenced_rows then,
+                          const soci_table& table) const override {
+    return prove_in_mysql(session, leases, options, then, table);
+  }
+
+  void commit(::soci::session& session) const override {
+    try {
+      mysql_session{session}.execute(text::commit);
+    } catch (const std::exception&) {
+      throw_failed_commit();
+    }
+  }
+
+  void roll_back(::soci::session& session) const noexcept override {
+    try {
+      mysql_session{session}.execute(text::roll_back);
+    } catch (const std::exception&) {  // the connection is lost, and the transaction with it
+    }
+  }
+
+  void count_failures(::soci::session& session, const lock_keys& keys,
+                      const soci_table& table) const override {
+    mysql_calls calls{mysql_session{session}, table.table};
+    const auto wanted = list_of(keys.in_order());
+    const auto seen = calls.look(wanted);
+    json_rows at_versions;
+    json_rows to_count;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (!seen[i]) continue;
+      at_versions.add(row_of(*wanted[i]).number(seen[i]->state.version.number));
+      to_count.add(row_of(*wanted[i]));
+    }
+    calls.write_what_nobody_has(calls.statements().have_many_at_version, at_versions,
+                                calls.statements().count_failures, to_count, 0);
+  }
+
+ private:
+  static commit_result stale_if_conflict(const auto& move) {
+    try {
+      const std::optional<mysql_answer> moved = move();
+      return moved && moved->affected == 1 ? commit_result::committed : commit_result::stale;
+    } catch (const std::exception& thrown) {
+      if (!is_mysql_conflict(thrown)) throw;
+      return commit_result::stale;
+    }
+  }
+
+  [[noreturn]] static void throw_not_opened(unsigned number, const std::string& said) {
+    const bool is_refused = number == 1044 || number == 1045 || number == 1049 || number == 1698 ||
+                            number == 2059 || number == 2049;
+    try {
+      throw ::soci::mysql_soci_error{shown_text(number, said), static_cast<int>(number)};
+    } catch (const std::exception&) {
+      std::throw_with_nested(
+          is_refused ? error{errc::rejected,
+                             "the server refuses the connection: check user, password and database"}
+                     : error{errc::unavailable, "there is no connection to the server (error " +
+                                                    std::to_string(number) + ")"});
+    }
+  }
+};
+
+}  // namespace
+
+const dialect& mysql_dialect() {
+  static const mysql_dialect_type spoken;
+  return spoken;
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,161 @@
+// What the error numbers of MariaDB and MySQL mean.
+#include "soci/mysql_errors.hpp"
+
+#include <soci/mysql/soci-mysql.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <new>
+
+#include "rowlock/error.hpp"
+#include "sql/schema_check.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+bool is_one_of(unsigned number, std::initializer_list<unsigned> numbers) noexcept {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+bool is_conflict(unsigned number) noexcept { return is_one_of(number, {1213, 1020, 3101}); }
+
+/// Not null, too long, out of range, wrong, broken CHECK, duplicate.
+bool is_about_a_value(unsigned number) noexcept {
+  return is_one_of(number, {1048, 1062, 1264, 1265, 1292, 1300, 1366, 1406, 1586, 3819, 4025});
+}
+
+struct meaning {
+  errc code;
+  std::string message;
+};
+
+std::string shown(unsigned number) { return " (error " + std::to_string(number) + ")"; }
+
+meaning rejected_meaning(unsigned number, const table_name* lock_table) {
+  const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
+  if (lock_table == nullptr) {
+    return says("the server refuses the table, its columns or our access to it" + shown(number));
+  }
+  const auto& table = *lock_table;
+  switch (number) {
+    case 1044:
+    case 1142:
+    case 1143:
+    case 1227:
+      return says("no privilege on table " + table.text() + ": run `GRANT SELECT, INSERT, UPDATE ON " +
+                  table.text() + " TO ...; GRANT SELECT ON " + table.text() +
+                  "_schema TO ...` for the user of this connection");
+    case 1046:
+      return says("the connection has no database: name one in the connection string, or in the "
+                  "name of the table");
+    case 1054:
+    case 1146:
+      return says("table " + table.text() + " or a part of it is missing: " +
+                  sql::how_to_migrate(sql::some_url, table));
+    default:
+      return says("the server refuses" + shown(number));
+  }
+}
+
+meaning unavailable_meaning(unsigned number) {
+  const auto says = [](const std::string& message) { return meaning{errc::unavailable, message}; };
+  if (number == 1047) {
+    return says("the node is not in the primary component of its cluster: connect to another node");
+  }
+  if (is_one_of(number, {1290, 1836, 1792})) {
+    return says("the server is read-only, a replica perhaps: connect to the primary");
+  }
+  if (is_one_of(number, {1317, 1969, 3024})) {
+    return says("the server ended the statement: it took too long, or somebody killed it");
+  }
+  if (number == 1205) return says("a lock could not be had in time: try again");
+  if (is_conflict(number)) return says("a concurrent transaction was in the way: try again");
+  if (is_one_of(number, {1040, 1203, 1226})) return says("the server has too many connections");
+  return says("the server failed" + shown(number));
+}
+
+meaning meaning_of(unsigned number, const table_name* table) {
+  if (is_about_a_value(number)) {
+    return {errc::misuse, "the server does not take a value" + shown(number)};
+  }
+  if (is_lost_connection(number)) {
+    return {errc::unavailable, "the connection to the server was lost" + shown(number)};
+  }
+  if (is_one_of(number, {1044, 1045, 1046, 1049, 1054, 1064, 1109, 1142, 1143, 1146, 1193, 1227,
+                         1231, 1305, 1370, 1698, 1819, 2049, 2059})) {
+    return rejected_meaning(number, table);
+  }
+  return unavailable_meaning(number);
+}
+
+}  // namespace
+
+std::string shown_text(unsigned number, std::string_view said) {
+  if (number == 1064 || is_about_a_value(number)) return "error " + std::to_string(number);
+  return std::string{said};
+}
+
+unsigned error_number_of(const std::exception& thrown) noexcept {
+  const auto* failed = dynamic_cast<const ::soci::mysql_soci_error*>(&thrown);
+  return failed == nullptr ? 0 : failed->err_num_;
+}
+
+bool ends_the_transaction(unsigned number) noexcept {
+  return is_conflict(number) || is_lost_connection(number);
+}
+
+bool is_lost_connection(unsigned number) noexcept {
+  return is_one_of(number, {1053, 1080, 1158, 1159, 1160, 1161, 1927, 2002, 2003, 2005, 2006, 2012,
+                            2013, 2027, 2055, 4031});
+}
+
+bool needs_new_connection(unsigned number) noexcept {
+  return is_lost_connection(number) || is_one_of(number, {1047, 1290, 1792, 1836, 2014});
+}
+
+bool is_mysql_conflict(const std::exception& thrown) { return is_conflict(error_number_of(thrown)); }
+
+bool is_contention(const std::exception& thrown) noexcept {
+  const auto number = error_number_of(thrown);
+  return is_conflict(number) || is_one_of(number, {1062, 1205, 3572});
+}
+
+void throw_as_error(mysql_effects had, const table_name* lock_table) {
+  try {
+    throw;
+  } catch (const error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& thrown) {
+    const auto number = error_number_of(thrown);
+    auto found = meaning_of(number, lock_table);
+    if (had == mysql_effects::made && found.code == errc::unavailable) {
+      found = {errc::outcome_unknown, "a part of the call is done, then: " + found.message};
+    } else if (had != mysql_effects::none && number == 1180) {
+      found = {errc::outcome_unknown, "the commit failed" + shown(number) + ": ask again"};
+    } else if (had == mysql_effects::possible && is_lost_connection(number)) {
+      found = {errc::outcome_unknown,
+               "the connection to the server was lost before the answer came: ask again"};
+    }
+    std::throw_with_nested(error{found.code, found.message});
+  }
+}
+
+void throw_failed_commit() {
+  try {
+    throw;
+  } catch (const std::exception& thrown) {
+    const auto number = error_number_of(thrown);
+    if (is_conflict(number)) throw;
+    if (is_lost_connection(number) || number == 1180) {
+      std::throw_with_nested(error{errc::outcome_unknown,
+                                   "the answer to the commit got lost" + shown(number) +
+                                       ": look whether the work is there before doing it again"});
+    }
+    throw_as_error(mysql_effects::none, nullptr);
+  }
+}
+
+}  // namespace rowlock::through_soci

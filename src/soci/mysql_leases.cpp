@@ -1,0 +1,262 @@
+// The port's calls on a session on MariaDB or MySQL.
+#include "soci/mysql_leases.hpp"
+
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include "rowlock/error.hpp"
+#include "soci/mysql_acquiring.hpp"
+#include "soci/mysql_calls.hpp"
+#include "soci/mysql_table_check.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+using std::chrono::microseconds;
+
+template <class Request>
+key_list keys_of(std::span<const Request> requests) {
+  key_list keys;
+  keys.reserve(requests.size());
+  for (const auto& request : requests) keys.push_back(&request.key);
+  return keys;
+}
+
+template <class Request>
+bool is_as_granted(const std::optional<found_row>& seen, const Request& request) {
+  return seen && seen->owner == request.owner.text && seen->state.version == request.version;
+}
+
+template <class Request>
+json_rows::row granted_row(const Request& request) {
+  auto row = row_of(request.key);
+  row.hex(request.owner.text).number(request.version.number);
+  return row;
+}
+
+class mysql_leases final : public lease_session {
+ public:
+  mysql_leases(mysql_session session, table_name table, microseconds skew)
+      : table_{std::move(table)}, skew_{skew}, calls_{session, table_} {}
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
+    return call([&] {
+      return mysql_acquiring{
+          calls_, requests, skew_,
+          [this](std::span<const renew_request> mine) { return renew_now(mine); }}
+          .run();
+    });
+  }
+
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
+    return call([&] { return renew_now(requests); });
+  }
+
+  std::vector<release_answer> release(std::span<const release_request> requests) override {
+    return call([&] { return release_now(requests); });
+  }
+
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
+    return call([&] { return states_of(calls_.look(list_of(keys))); });
+  }
+
+  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
+    return call([&] { return prepare_now(list_of(keys)); });
+  }
+
+  std::vector<row_state> list() override {
+    return call([&] { return listed_in(calls_.read(calls_.statements().list)); });
+  }
+
+  void check_table() override {
+    call([&] { check_mysql_table(calls_.session(), calls_.statements(), table_); });
+  }
+
+  [[nodiscard]] bool is_usable() const noexcept override { return is_usable_; }
+  [[nodiscard]] bool is_alive() const noexcept override {
+    return is_usable_ && calls_.is_alive();
+  }
+
+ private:
+  template <class Work>
+  std::invoke_result_t<const Work&> call(const Work& work) {
+    calls_.begin_call();
+    try {
+      return work();
+    } catch (const std::exception& thrown) {
+      if (needs_new_connection(error_number_of(thrown))) is_usable_ = false;
+      throw_as_error(calls_.had(), &table_);
+    }
+  }
+
+  std::vector<renew_answer> renew_now(std::span<const renew_request> requests) {
+    const auto& sql = calls_.statements();
+    std::vector<renew_answer> answers(requests.size(), renew_answer::renewed);
+    if (requests.size() == 1 && calls_.answers_at_once()) {
+      const auto& [key, owner, granted, ttl] = requests.front();
+      const auto answered = calls_.write(
+          sql.renew, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
+                      mysql_value::ascii(owner.text), granted.number, ttl.count()});
+      if (answered && answered->affected == 1) return answers;
+      return busy_or_lost(requests, renew_answer::renewed, {});
+    }
+    json_rows to_have;
+    json_rows to_write;
+    for (const auto& request : requests) {
+      to_have.add(granted_row(request));
+      to_write.add(granted_row(request).number(request.ttl.count()));
+    }
+    if (calls_.answers_at_once()) {
+      if (const auto answered = calls_.write(sql.renew_many, {to_write.value()})) {
+        if (answered->affected == requests.size()) return answers;
+        // It found all rows that are as they were granted, and renewed them.
+        const auto seen = calls_.look(keys_of(requests));
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+          if (!is_as_granted(seen[i], requests[i])) answers[i] = renew_answer::lost;
+        }
+        return answers;
+      }
+    }
+    return busy_or_lost(
+        requests, renew_answer::renewed,
+        calls_.write_what_nobody_has(sql.have_many_granted, to_have, sql.renew_many, to_write, 0));
+  }
+
+  std::vector<release_answer> release_now(std::span<const release_request> requests) {
+    const auto& sql = calls_.statements();
+    if (requests.size() == 1 && calls_.answers_at_once()) {
+      const auto& [key, owner, granted, failed] = requests.front();
+      const auto answered = calls_.write(
+          sql.release, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
+                        mysql_value::ascii(owner.text), granted.number, failed ? 1 : 0});
+      if (answered && answered->affected == 1) return {release_answer::released};
+      return busy_or_lost(requests, release_answer::released, {});
+    }
+    // A released row does not show who released it: so they are found first.
+    json_rows to_have;
+    json_rows to_write;
+    for (const auto& request : requests) {
+      to_have.add(granted_row(request));
+      to_write.add(granted_row(request).number(request.failed ? 1 : 0));
+    }
+    return busy_or_lost(requests, release_answer::released,
+                        calls_.write_what_nobody_has(sql.have_many_granted, to_have,
+                                                     sql.release_many, to_write, 0));
+  }
+
+  /// Those at `places` are `done`; the others are busy as long as they are as they were granted.
+  template <class Request, class Answer>
+  std::vector<Answer> busy_or_lost(std::span<const Request> requests, Answer done,
+                                   const std::vector<std::size_t>& places) {
+    std::vector<Answer> answers(requests.size(), Answer::lost);
+    for (const auto place : places) answers[place] = done;
+    if (places.size() == requests.size()) return answers;
+    const auto seen = calls_.look(keys_of(requests));
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (answers[i] != done && is_as_granted(seen[i], requests[i])) answers[i] = Answer::busy;
+    }
+    return answers;
+  }
+
+  std::vector<std::optional<row_state>> prepare_now(const key_list& keys) {
+    const auto& sql = calls_.statements();
+    auto seen = calls_.look(keys);
+    key_list missing;
+    json_rows run_out;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!seen[i]) {
+        missing.push_back(keys[i]);
+      } else if (seen[i]->state.owned && seen[i]->can_be_taken(skew_)) {
+        run_out.add(row_of(*keys[i]).number(seen[i]->state.version.number));
+      }
+    }
+    if (missing.empty() && run_out.empty()) return states_of(std::move(seen));
+    if (!missing.empty()) create(missing);
+    if (!run_out.empty()) {
+      const mysql_value skew{skew_.count()};
+      if (!calls_.answers_at_once() || !calls_.write(sql.prepare_many, {run_out.value(), skew})) {
+        calls_.write_what_nobody_has(sql.have_many_at_version, run_out, sql.prepare_many, run_out,
+                                     skew);
+      }
+    }
+    return states_of(calls_.look(keys));
+  }
+
+  void create(const key_list& missing) {
+    const auto& sql = calls_.statements();
+    if (missing.size() > 1 && calls_.write(sql.insert_many_unowned, {rows_of(missing).value()})) {
+      return;
+    }
+    for (const auto* key : missing) {
+      calls_.write(sql.insert_unowned,
+                   {mysql_value::ascii(key->type), mysql_value::bytes(key->source_id)});
+    }
+  }
+
+  const table_name table_;
+  const microseconds skew_;
+  mysql_calls calls_;
+  bool is_usable_ = true;
+};
+
+struct session_settings {
+  bool is_in_cluster = false;
+  bool is_in_autocommit = true;
+};
+
+session_settings settings_of(mysql_session& session) {
+  session_settings settings;
+  for (const auto& row : session.execute(sql::mysql::settings).rows) {
+    const auto name = row.at(0).value_or("");
+    const bool is_on = row.at(1).value_or("") == "ON";
+    if (name == "wsrep_on") settings.is_in_cluster = is_on;
+    if (name == "autocommit") settings.is_in_autocommit = is_on;
+  }
+  return settings;
+}
+
+void refuse_old(const mysql_session& session) {
+  const bool is_mariadb = session.flavour() == sql::mysql_flavour::mariadb;
+  const auto oldest = is_mariadb ? 100600UL : 80019UL;
+  if (session.server_version() >= oldest) return;
+  throw error{errc::rejected,
+              "the server is too old: rowlock needs MariaDB 10.6 or MySQL 8.0.19, or newer"};
+}
+
+}  // namespace
+
+std::unique_ptr<lease_session> pin_mysql(::soci::session& session, const soci_options& options) {
+  mysql_session pinned{session};
+  if (pinned.reconnects()) {
+    throw error{errc::misuse,
+                "the session reconnects by itself, and would lose settings and locks without a "
+                "word: leave reconnect=1 out of its connection string"};
+  }
+  refuse_old(pinned);
+  if (pinned.is_in_transaction()) {
+    throw error{errc::misuse,
+                "a session of the store's pool has an open transaction: end it, and leave the pool "
+                "to the store alone"};
+  }
+  try {
+    const auto settings = settings_of(pinned);
+    if (!settings.is_in_autocommit) {
+      throw error{errc::misuse,
+                  "a session of the store has autocommit off, so that its statements would lock "
+                  "rows and not commit: turn it on (SET autocommit = 1) for this user"};
+    }
+    const bool is_mariadb = pinned.flavour() == sql::mysql_flavour::mariadb;
+    const auto limit = std::chrono::ceil<std::chrono::seconds>(options.statement_timeout).count();
+    pinned.execute(sql::mysql::read_committed_from_now_on);
+    pinned.execute(is_mariadb ? sql::mysql::pin_mariadb : sql::mysql::pin_mysql, {limit});
+    const auto skew = options.clock_skew.value_or(
+        settings.is_in_cluster ? skew_of_a_cluster : std::chrono::milliseconds::zero());
+    return std::make_unique<mysql_leases>(pinned, options.table, skew);
+  } catch (const std::exception&) {
+    throw_as_error(mysql_effects::none, &options.table);
+  }
+}
+
+}  // namespace rowlock::through_soci

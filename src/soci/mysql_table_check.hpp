@@ -1,0 +1,28 @@
+// Whether a table of MariaDB or MySQL is one that rowlock's locks can live in.
+#ifndef ROWLOCK_SOCI_MYSQL_TABLE_CHECK_HPP
+#define ROWLOCK_SOCI_MYSQL_TABLE_CHECK_HPP
+
+#include <optional>
+
+#include "rowlock/table_name.hpp"
+#include "soci/mysql_session.hpp"
+#include "sql/mysql_statements.hpp"
+
+namespace rowlock::through_soci {
+
+/// The number of the last migration that is applied; none if there is no table of them.
+std::optional<int> schema_version(mysql_session& session, const sql::mysql_statements& statements);
+
+/// Throws `error` (rejected) unless the table's schema is the one of this library, and engine, types
+/// and collations are those of the migrations: another engine has no row locks, and another
+/// collation takes different keys for one.
+void check_mysql_table(mysql_session& session, const sql::mysql_statements& statements,
+                       const table_name& table);
+
+/// The same for a table that may not be there yet.
+void check_mysql_table_if_there(mysql_session& session, const sql::mysql_statements& statements,
+                                const table_name& table);
+
+}  // namespace rowlock::through_soci
+
+#endif

@@ -1,0 +1,413 @@
+// The text of the statements for MariaDB and MySQL.
+//
+// What they have in common:
+//   - The time is UTC_TIMESTAMP(6), the start of the statement; none waits between it and the write.
+//   - The new version is greatest(version + 1, microseconds since 1970), from the row as it is.
+//   - SET is executed from left to right, and a column to the right of another sees the new value:
+//     so what depends on the owner comes before the owner.
+//   - Conditions are in WHERE, because SOCI's sessions count the rows that were found, not those
+//     that were changed.
+//   - With STRAIGHT_JOIN the list of keys comes first, and only the rows that it names are locked.
+#include "sql/mysql_statements.hpp"
+
+#include <algorithm>
+
+namespace rowlock::sql {
+
+namespace {
+
+constexpr std::string_view schema_version =
+    "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
+
+// $1 database or null: the session's, $2 table
+constexpr std::string_view columns = R"sql(
+SELECT t.engine, c.column_name, c.column_type, c.collation_name
+  FROM information_schema.tables t
+  JOIN information_schema.columns c
+    ON c.table_schema = t.table_schema AND c.table_name = t.table_name
+ WHERE t.table_schema = coalesce($1, database()) AND t.table_name = $2
+ ORDER BY c.ordinal_position
+)sql";
+
+// The committed state, or that of the transaction. $1: type, id. A row for each key, in no order.
+constexpr std::string_view look = R"sql(
+SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
+       date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
+       timestampdiff(MICROSECOND, utc_timestamp(6), l.expires_at) AS remaining_us,
+       l.failure_count, l.expiry_count
+  FROM json_table($1, '$[*]' COLUMNS (
+         place FOR ORDINALITY,
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
+  LEFT JOIN shared_lock AS l ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+)sql";
+
+// The same, and what matters of the session.
+constexpr std::string_view look_and_settings = R"sql(
+SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
+       date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
+       timestampdiff(MICROSECOND, utc_timestamp(6), l.expires_at) AS remaining_us,
+       l.failure_count, l.expiry_count, {isolation} AS isolation, {clustered} AS clustered
+  FROM json_table($1, '$[*]' COLUMNS (
+         place FOR ORDINALITY,
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
+  LEFT JOIN shared_lock AS l ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+)sql";
+
+constexpr std::string_view list = R"sql(
+SELECT lock_type, source_id, version, owner, CAST(holder AS BINARY) AS holder,
+       date_format(acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
+       timestampdiff(MICROSECOND, utc_timestamp(6), expires_at) AS remaining_us,
+       failure_count, expiry_count
+  FROM shared_lock
+ WHERE owner IS NOT NULL
+ ORDER BY lock_type, source_id
+)sql";
+
+// A row that nobody owns; the version is the insert id of the answer.
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null
+constexpr std::string_view acquire = R"sql(
+UPDATE shared_lock
+   SET version = last_insert_id(greatest(
+         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+       owner = $3, holder = $4, acquired_at = utc_timestamp(6),
+       expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND
+ WHERE lock_type = $1 AND source_id = $2 AND owner IS NULL
+   AND ($6 IS NULL OR version = $6)
+)sql";
+
+// A missing row; the version is the insert id. $1 type, $2 id, $3 owner, $4 holder, $5 ttl in
+// microseconds
+constexpr std::string_view insert = R"sql(
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+        $3, $4, utc_timestamp(6), utc_timestamp(6) + INTERVAL $5 MICROSECOND)
+)sql";
+
+// $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
+constexpr std::string_view renew = R"sql(
+UPDATE shared_lock
+   SET expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND
+ WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
+)sql";
+
+// $1 type, $2 id, $3 owner, $4 version, $5 1 if the callback failed, else 0
+constexpr std::string_view release = R"sql(
+UPDATE shared_lock
+   SET version = greatest(version + 1,
+                          timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       owner = NULL, holder = NULL, acquired_at = NULL, expires_at = '1970-01-01 00:00:00',
+       failure_count = failure_count + $5
+ WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
+)sql";
+
+// Rows at the versions that were seen, if nobody owns them or their leases ran out $2 microseconds
+// ago. $1: type, id, version, owner, holder, ttl in microseconds
+constexpr std::string_view take_many = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[3]',
+         holder varchar(256) CHARACTER SET ascii PATH '$[4]',
+         ttl bigint PATH '$[5]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> unhex(w.owner)),
+       l.version = greatest(l.version + 1,
+                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       l.owner = unhex(w.owner), l.holder = CONVERT(unhex(w.holder) USING utf8mb4),
+       l.acquired_at = utc_timestamp(6),
+       l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+ WHERE l.version = w.version
+   AND (l.owner IS NULL OR l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND)
+)sql";
+
+// Missing rows. $1: type, id, owner, holder, ttl in microseconds
+constexpr std::string_view insert_many = R"sql(
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+SELECT w.lock_type, unhex(w.source_id),
+       timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)),
+       unhex(w.owner), CONVERT(unhex(w.holder) USING utf8mb4), utc_timestamp(6),
+       utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+  FROM json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
+         holder varchar(256) CHARACTER SET ascii PATH '$[3]',
+         ttl bigint PATH '$[4]')) AS w
+)sql";
+
+// $1: type, id, owner, version, ttl in microseconds
+constexpr std::string_view renew_many = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
+         version bigint PATH '$[3]',
+         ttl bigint PATH '$[4]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+ WHERE l.owner = unhex(w.owner) AND l.version = w.version
+)sql";
+
+// $1: type, id, owner, version, 1 if the callback failed, else 0
+constexpr std::string_view release_many = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
+         version bigint PATH '$[3]',
+         failed int PATH '$[4]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.version = greatest(l.version + 1,
+                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
+       l.expires_at = '1970-01-01 00:00:00',
+       l.failure_count = l.failure_count + w.failed
+ WHERE l.owner = unhex(w.owner) AND l.version = w.version
+)sql";
+
+// Unsets leases that ran out $2 microseconds ago. $1: type, id, version as it was seen
+constexpr std::string_view prepare_many = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.version = greatest(l.version + 1,
+                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
+       l.expires_at = '1970-01-01 00:00:00', l.expiry_count = l.expiry_count + 1
+ WHERE l.version = w.version AND l.owner IS NOT NULL
+   AND l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
+)sql";
+
+// $1 type, $2 id
+constexpr std::string_view insert_unowned = R"sql(
+INSERT INTO shared_lock (lock_type, source_id, version)
+VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))))
+)sql";
+
+// $1: type, id
+constexpr std::string_view insert_many_unowned = R"sql(
+INSERT INTO shared_lock (lock_type, source_id, version)
+SELECT w.lock_type, unhex(w.source_id),
+       timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))
+  FROM json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
+)sql";
+
+// Locks those that nobody has, for the transaction. $1: type, id, version
+constexpr std::string_view have_many_at_version = R"sql(
+SELECT w.place
+  FROM json_table($1, '$[*]' COLUMNS (
+         place FOR ORDINALITY,
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+ WHERE l.version = w.version
+   FOR UPDATE SKIP LOCKED
+)sql";
+
+// The same. $1: type, id, owner, version
+constexpr std::string_view have_many_granted = R"sql(
+SELECT w.place
+  FROM json_table($1, '$[*]' COLUMNS (
+         place FOR ORDINALITY,
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
+         version bigint PATH '$[3]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+ WHERE l.owner = unhex(w.owner) AND l.version = w.version
+   FOR UPDATE SKIP LOCKED
+)sql";
+
+// The pessimistic lock is this write: whoever has seen the row before finds it changed. The version
+// is the insert id. $1 type, $2 id, $3 microseconds since which a lease must have run out
+constexpr std::string_view lock_row = R"sql(
+UPDATE shared_lock
+   SET expiry_count = expiry_count + (owner IS NOT NULL),
+       version = last_insert_id(greatest(
+         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+       owner = NULL, holder = NULL, acquired_at = NULL, expires_at = '1970-01-01 00:00:00'
+ WHERE lock_type = $1 AND source_id = $2
+   AND (owner IS NULL OR expires_at <= utc_timestamp(6) - INTERVAL $3 MICROSECOND)
+)sql";
+
+// $1: type, id; $2 microseconds since which a lease must have run out
+constexpr std::string_view lock_many = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.expiry_count = l.expiry_count + (l.owner IS NOT NULL),
+       l.version = greatest(l.version + 1,
+                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
+       l.expires_at = '1970-01-01 00:00:00'
+ WHERE l.owner IS NULL OR l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
+)sql";
+
+// $1 type, $2 id, $3 the version seen
+constexpr std::string_view advance = R"sql(
+UPDATE shared_lock
+   SET version = greatest(version + 1,
+                          timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))
+ WHERE lock_type = $1 AND source_id = $2 AND version = $3 AND owner IS NULL
+)sql";
+
+// $1: type, id, version
+constexpr std::string_view fence_by_writing = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.fence_count = l.fence_count + 1
+ WHERE l.version = w.version AND l.owner IS NOT NULL
+)sql";
+
+// Answers a row for each that it could lock. $1: type, id, version
+constexpr std::string_view fence_by_sharing = R"sql(
+SELECT w.place, {clustered} AS clustered
+  FROM json_table($1, '$[*]' COLUMNS (
+         place FOR ORDINALITY,
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+ WHERE l.version = w.version AND l.owner IS NOT NULL
+   {for_share} SKIP LOCKED
+)sql";
+
+// $1: type, id, version
+constexpr std::string_view release_with = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.fence_count = l.fence_count + 1,
+       l.version = greatest(l.version + 1,
+                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
+       l.expires_at = '1970-01-01 00:00:00'
+ WHERE l.version = w.version AND l.owner IS NOT NULL
+)sql";
+
+// Of rows that nobody has. $1: type, id
+constexpr std::string_view count_failures = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
+  STRAIGHT_JOIN shared_lock AS l
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.failure_count = l.failure_count + 1
+ WHERE l.owner IS NULL OR l.expires_at <= utc_timestamp(6)
+)sql";
+
+std::string with(std::string sql, std::string_view word, std::string_view meaning) {
+  const auto found = sql.find(word);
+  if (found != std::string::npos) sql.replace(found, word.size(), meaning);
+  return sql;
+}
+
+/// With the words in braces replaced, which MariaDB and MySQL spell differently.
+std::string spelled(std::string_view sql, mysql_flavour flavour) {
+  const bool is_mariadb = flavour == mysql_flavour::mariadb;
+  auto text = with(std::string{sql}, "{isolation}",
+                   is_mariadb ? "@@session.tx_isolation" : "@@session.transaction_isolation");
+  text = with(std::move(text), "{clustered}", is_mariadb ? "@@session.wsrep_on" : "0");
+  return with(std::move(text), "{for_share}", is_mariadb ? "LOCK IN SHARE MODE" : "FOR SHARE");
+}
+
+/// For a session of the application, which waits for row locks. MySQL has no such thing: there the
+/// rows are locked by a SELECT that skips locked ones before.
+std::string without_waiting(std::string_view sql, mysql_flavour flavour) {
+  if (flavour == mysql_flavour::mysql) return std::string{sql};
+  return "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + std::string{sql};
+}
+
+}  // namespace
+
+std::string in_backticks(const table_name& table, std::string_view sql) {
+  std::string text = table.in(sql);
+  std::replace(text.begin(), text.end(), '"', '`');
+  return text;
+}
+
+mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavour) {
+  const auto plain = [&](std::string_view sql) {
+    return in_backticks(table, spelled(sql, flavour));
+  };
+  const auto at_once = [&](std::string_view sql) {
+    return in_backticks(table, without_waiting(spelled(sql, flavour), flavour));
+  };
+  schema_version = plain(sql::schema_version);
+  columns = std::string{sql::columns};
+  look = plain(sql::look);
+  look_and_settings = plain(sql::look_and_settings);
+  list = plain(sql::list);
+  acquire = plain(sql::acquire);
+  insert = plain(sql::insert);
+  renew = plain(sql::renew);
+  release = plain(sql::release);
+  take_many = plain(sql::take_many);
+  insert_many = plain(sql::insert_many);
+  renew_many = plain(sql::renew_many);
+  release_many = plain(sql::release_many);
+  prepare_many = plain(sql::prepare_many);
+  insert_unowned = plain(sql::insert_unowned);
+  insert_many_unowned = plain(sql::insert_many_unowned);
+  have_many_at_version = plain(sql::have_many_at_version);
+  have_many_granted = plain(sql::have_many_granted);
+  lock_row = at_once(sql::lock_row);
+  lock_many = at_once(sql::lock_many);
+  insert_in_transaction = at_once(sql::insert_unowned);
+  prepare_in_transaction = at_once(sql::prepare_many);
+  advance = at_once(sql::advance);
+  fence_by_writing = at_once(sql::fence_by_writing);
+  fence_by_sharing = plain(sql::fence_by_sharing);
+  release_with = at_once(sql::release_with);
+  count_failures = at_once(sql::count_failures);
+}
+
+namespace mysql {
+
+const std::string_view settings =
+    "SHOW SESSION VARIABLES WHERE variable_name IN ('autocommit', 'version', 'wsrep_on')";
+const std::string_view read_committed_from_now_on =
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
+// $1 the time limit of a statement, in seconds
+const std::string_view pin_mariadb =
+    "SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = 5, max_statement_time = $1, "
+    "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+// MySQL waits a second at least, and limits only what reads.
+const std::string_view pin_mysql =
+    "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 5, "
+    "max_execution_time = $1 * 1000, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+const std::string_view read_committed_once = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+const std::string_view begin = "START TRANSACTION";
+const std::string_view commit = "COMMIT";
+const std::string_view roll_back = "ROLLBACK";
+const std::string_view savepoint = "SAVEPOINT rowlock";
+const std::string_view roll_back_to_savepoint = "ROLLBACK TO SAVEPOINT rowlock";
+const std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock";
+
+}  // namespace mysql
+
+}  // namespace rowlock::sql

@@ -1,0 +1,47 @@
+// An application that works through SOCI.
+#include "support/soci_application.hpp"
+
+#include <soci/soci.h>
+
+#include "rowlock/soci.hpp"
+#include "support/application_on.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+struct soci_application {
+  using transaction = soci_transaction;
+  using connection = ::soci::session;
+
+  soci_table table;
+
+  [[nodiscard]] outcome<row_lock> lock_rows(soci_transaction& used, const lock_keys& keys,
+                                            const retry_policy& wait) const {
+    return rowlock::lock_rows(used, keys, wait, table);
+  }
+
+  void write_note(soci_transaction& used, const std::string& text) const {
+    used.session() << "insert into " << notes_table() << " (text) values (:text)",
+        ::soci::use(text);
+  }
+
+  [[nodiscard]] std::vector<std::string> notes(soci_transaction& used) const {
+    const ::soci::rowset<std::string> found =
+        (used.session().prepare << "select text from " << notes_table() << " order by number");
+    return {found.begin(), found.end()};
+  }
+
+ private:
+  [[nodiscard]] std::string notes_table() const { return table.table.text() + "_note"; }
+};
+
+}  // namespace
+
+std::unique_ptr<app_connection> connect_through_soci(const std::string& target,
+                                                     const std::string& table) {
+  return std::make_unique<app_connection_on<soci_application>>(
+      soci_application{soci_table{table_name{table}}}, std::make_shared<::soci::session>(target));
+}
+
+}  // namespace rowlock::tests

@@ -1,0 +1,86 @@
+// The lock table on the MariaDB server of the tests, through SOCI.
+#include <soci/mysql/soci-mysql.h>
+#include <soci/soci.h>
+
+#include <stdexcept>
+
+#include "rowlock/soci_migrate.hpp"
+#include "rowlock/soci_store.hpp"
+#include "support/mysql_table.hpp"
+#include "support/soci_application.hpp"
+#include "support/store_bench.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+class soci_mysql_bench final : public store_bench {
+ public:
+  soci_mysql_bench() {
+    migrate_soci(target_, table_.name());
+    ::soci::session session{target_};
+    session << "create table " << table() << "_note (number bigint auto_increment primary key, "
+            << "text varchar(1000) not null) engine = InnoDB";
+  }
+
+  std::shared_ptr<store> open(std::chrono::milliseconds /*turn*/) override {
+    return std::make_shared<soci_store>(target_, soci_options{.table = table_.name()});
+  }
+
+  std::unique_ptr<app_connection> connect() override {
+    return connect_through_soci(target_, table());
+  }
+
+  void run_out(const lock_key& key) override {
+    on_row(key, "expires_at = utc_timestamp(6) - interval 1 second");
+  }
+  void leave_behind_the_clock(const lock_key& key) override { on_row(key, "version = 1"); }
+  void put_ahead_of_the_clock(const lock_key& key) override {
+    on_row(key, "version = version + 3600000000");
+  }
+
+  bool is_blank(const lock_key& key) override {
+    ::soci::session session{target_};
+    int is_blank = 0;
+    session << "select owner is null and holder is null and acquired_at is null "
+               "and expires_at = '1970-01-01' from "
+            << table() << of_row, ::soci::into(is_blank), ::soci::use(key.type),
+        ::soci::use(key.source_id);
+    return is_blank == 1;
+  }
+
+  std::shared_ptr<void> lock_as_a_stranger(const lock_key& key) override {
+    auto stranger = std::make_shared<::soci::session>(target_);
+    stranger->begin();
+    int one = 0;
+    *stranger << "select 1 from " << table() << of_row << " for update", ::soci::into(one),
+        ::soci::use(key.type), ::soci::use(key.source_id);
+    return stranger;  // closing it rolls back
+  }
+
+  [[nodiscard]] std::string url() const override { return mariadb_url(); }
+  [[nodiscard]] std::string table() const override { return table_.name().text(); }
+
+ private:
+  static constexpr const char* of_row = " where lock_type = :type and source_id = binary :id";
+
+  void on_row(const lock_key& key, const std::string& change) {
+    ::soci::session session{target_};
+    ::soci::statement update =
+        (session.prepare << "update " << table() << " set " << change << of_row,
+         ::soci::use(key.type), ::soci::use(key.source_id));
+    update.execute(true);
+    if (update.get_affected_rows() != 1) throw std::logic_error{"there is no such row"};
+  }
+
+  std::string target_ = mariadb_target();
+  mysql_table table_;
+};
+
+}  // namespace
+
+std::unique_ptr<store_bench> make_soci_mysql_bench() {
+  return std::make_unique<soci_mysql_bench>();
+}
+
+}  // namespace rowlock::tests
