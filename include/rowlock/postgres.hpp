@@ -130,25 +130,10 @@ struct row_transaction<Transaction> {
                                              Connection& connection, const lock_keys& keys,
                                              std::chrono::milliseconds slice,
                                              const table_name& table) {
-    for (bool created = false;; created = true) {
-      begin(transaction, connection, slice);
-      auto attempt = detail::lock_existing_rows(*transaction, keys, slice, table);
-      if (attempt.locked) return {};
-      transaction.reset();
-      if (attempt.refused) {
-        // The snapshot that was too old is gone, and the next try takes another one.
-        if (attempt.refused->reason == refusal_reason::stale) {
-          attempt.refused->reason = refusal_reason::busy;
-        }
-        return attempt.refused;
-      }
-      if (created) {
-        return refusal{.reason = refusal_reason::busy, .key = keys.in_order().front()};
-      }
-      begin(transaction, connection, slice);
-      detail::create_rows(*transaction, keys, table);
-      transaction.reset();
-    }
+    return detail::begin_and_lock(
+        keys.in_order().front(), [&] { begin(transaction, connection, slice); },
+        [&] { return detail::lock_existing_rows(*transaction, keys, slice, table); },
+        [&] { detail::create_rows(*transaction, keys, table); }, [&] { transaction.reset(); });
   }
 
   static outcome<version> read(Transaction& transaction, const lock_key& key,

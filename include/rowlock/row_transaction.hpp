@@ -50,6 +50,31 @@ std::optional<refusal> wait_for_rows(
     const retry_policy& wait,
     const std::function<std::optional<refusal>(std::chrono::milliseconds slice)>& try_once);
 
+/// `begin_locked` where missing rows are created before, in a transaction of their own that
+/// `create` commits. `lock` answers the locked rows, or why not, or neither where a row is missing;
+/// `end` gives up what `begin` began.
+template <class Begin, class Lock, class Create, class End>
+std::optional<refusal> begin_and_lock(const lock_key& first, const Begin& begin, const Lock& lock,
+                                      const Create& create, const End& end) {
+  for (bool created = false;; created = true) {
+    begin();
+    auto attempt = lock();
+    if (attempt.locked) return {};
+    end();
+    if (attempt.refused) {
+      // The snapshot that was too old is gone, and the next try takes another one.
+      if (attempt.refused->reason == refusal_reason::stale) {
+        attempt.refused->reason = refusal_reason::busy;
+      }
+      return attempt.refused;
+    }
+    if (created) return refusal{.reason = refusal_reason::busy, .key = first};
+    begin();
+    create();
+    end();
+  }
+}
+
 template <class Transaction, class Callback>
 using result_in = std::decay_t<std::invoke_result_t<Callback&, Transaction&>>;
 

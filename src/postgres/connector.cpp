@@ -5,6 +5,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "dialects/postgres/failed_connect.hpp"
 #include "postgres/postgres_connection.hpp"
 #include "rowlock/error.hpp"
 

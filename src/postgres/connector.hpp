@@ -6,7 +6,7 @@
 #include <memory>
 #include <pqxx/pqxx>
 
-#include "postgres/conninfo.hpp"
+#include "dialects/postgres/conninfo.hpp"
 #include "rowlock/postgres_connect.hpp"
 
 namespace rowlock::postgres {

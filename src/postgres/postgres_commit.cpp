@@ -5,7 +5,6 @@
 #include "dialects/postgres/row_calls.hpp"
 #include "postgres/postgres_errors.hpp"
 #include "postgres/pqxx_transaction.hpp"
-#include "rowlock/error.hpp"
 #include "rowlock/postgres.hpp"
 
 namespace rowlock {
@@ -29,10 +28,7 @@ void detail::throw_failed_commit() {
   try {
     throw;
   } catch (const std::exception& thrown) {
-    if (!postgres::fault_in(thrown).is_lost_connection()) throw;
-    std::throw_with_nested(error{errc::outcome_unknown,
-                                 "the connection to PostgreSQL was lost during the commit: look "
-                                 "whether the work is there before doing it again"});
+    postgres::throw_failed_commit(postgres::fault_in(thrown));
   }
 }
 

@@ -11,18 +11,15 @@
 #include <pqxx/pqxx>
 #include <string>
 
+#include "dialects/postgres/conninfo.hpp"
 #include "dialects/postgres/line.hpp"
 #include "postgres/answer_watch.hpp"
-#include "postgres/conninfo.hpp"
 
 namespace rowlock::postgres {
 
 /// Throws `error`: unavailable, or rejected where the server does not let us in. The driver's own
 /// exception is not nested: its text may hold parts of a password.
 std::shared_ptr<pqxx::connection> connect(const conninfo& to);
-
-/// Throws what the words of libpq mean, without them.
-[[noreturn]] void throw_failed_connect(const std::string& words, const std::string& where);
 
 /// Whether statements may be prepared under names; false for good once a pooler turned out not to
 /// allow it. One for all connections of a store.

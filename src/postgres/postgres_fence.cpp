@@ -1,6 +1,7 @@
 // Fences in the application's own pqxx transaction.
 #include <pqxx/pqxx>
 #include <string>
+#include <utility>
 
 #include "dialects/postgres/fence_calls.hpp"
 #include "postgres/pqxx_transaction.hpp"
@@ -11,37 +12,49 @@ namespace rowlock {
 
 namespace {
 
+using postgres::fenced_rows;
 using postgres::naming;
 
-postgres::pqxx_transaction at_top_level(pqxx::transaction_base& transaction) {
+/// The name of the transaction, if it is wanted.
+std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                           const fence_options& options, fenced_rows then, naming name,
+                           const table_name& table) {
   if (dynamic_cast<pqxx::subtransaction*>(&transaction) != nullptr) {
     throw error{
         errc::misuse,
         "a fence inside a pqxx::subtransaction is undone when that is rolled back: fence the "
         "transaction itself"};
   }
-  return postgres::pqxx_transaction{transaction};
+  postgres::pqxx_transaction used{transaction};
+  auto proved = postgres::prove(used, leases, options, then, name, table);
+  if (proved.found != detail::fence_try::held) {
+    transaction.abort();
+    detail::throw_not_proved(proved.found);
+  }
+  if (then == fenced_rows::are_unset) {
+    for (const lease& each : leases.all()) detail::lease_riding::begin(each);
+  }
+  return std::move(proved.name);
 }
 
 }  // namespace
 
 void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
            const fence_options& options, const table_name& table) {
-  auto used = at_top_level(transaction);
-  postgres::fence(used, leases, options, naming::unwanted, table);
+  prove_or_abort(transaction, leases, options, fenced_rows::stay, naming::unwanted, table);
 }
 
 void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
                   const table_name& table) {
-  auto used = at_top_level(transaction);
-  postgres::release_with(used, leases, naming::unwanted, table);
+  prove_or_abort(transaction, leases, {}, fenced_rows::are_unset, naming::unwanted, table);
 }
 
 std::string detail::prove_named(pqxx::transaction_base& transaction, const fenced_leases& leases,
                                 const fenced_run_options& options, const table_name& table) {
-  auto used = at_top_level(transaction);
-  return options.release ? postgres::release_with(used, leases, naming::wanted, table)
-                         : postgres::fence(used, leases, options.fence, naming::wanted, table);
+  return options.release ? prove_or_abort(transaction, leases, {}, fenced_rows::are_unset,
+                                          naming::wanted, table)
+                         : prove_or_abort(transaction, leases, options.fence, fenced_rows::stay,
+                                          naming::wanted, table);
 }
 
 }  // namespace rowlock

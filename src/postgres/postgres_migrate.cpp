@@ -4,8 +4,8 @@
 #include <exception>
 #include <pqxx/pqxx>
 
+#include "dialects/postgres/conninfo.hpp"
 #include "dialects/postgres/migrate_calls.hpp"
-#include "postgres/conninfo.hpp"
 #include "postgres/postgres_connection.hpp"
 #include "postgres/postgres_errors.hpp"
 #include "postgres/pqxx_transaction.hpp"

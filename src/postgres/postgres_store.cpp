@@ -8,12 +8,12 @@
 #include <optional>
 #include <utility>
 
+#include "dialects/postgres/conninfo.hpp"
 #include "dialects/postgres/lease_calls.hpp"
 #include "dialects/postgres/read_calls.hpp"
 #include "dialects/postgres/store_call.hpp"
 #include "postgres/connection_pool.hpp"
 #include "postgres/connector.hpp"
-#include "postgres/conninfo.hpp"
 #include "postgres/postgres_connection.hpp"
 #include "postgres/postgres_errors.hpp"
 #include "postgres/release_announcements.hpp"

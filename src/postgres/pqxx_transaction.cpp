@@ -53,7 +53,7 @@ answer pqxx_transaction::execute(const std::string& sql, const bound_values& val
     return postgres::execute(transaction_, sql, values);
   } catch (const std::exception& thrown) {
     // libpqxx 6 would connect again at the next statement, and run the rest without a transaction.
-    if (fault_in(thrown).is_lost_connection()) abort();
+    if (fault_in(thrown).is_lost_connection()) transaction_.abort();
     throw;
   }
 }

@@ -22,7 +22,6 @@ class pqxx_transaction final : public transaction_line {
   using line::execute;
   void run(const std::string& script) override;
   [[nodiscard]] fault fault_in(const std::exception& thrown) const override;
-  void abort() override { transaction_.abort(); }
 
  private:
   pqxx::transaction_base& transaction_;

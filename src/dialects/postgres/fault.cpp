@@ -128,4 +128,11 @@ void throw_as_error(const fault& found, effects had, const table_name* lock_tabl
   }
 }
 
+void throw_failed_commit(const fault& found) {
+  if (!found.is_lost_connection()) throw;
+  std::throw_with_nested(error{errc::outcome_unknown,
+                               "the connection to PostgreSQL was lost during the commit: look "
+                               "whether the work is there before doing it again"});
+}
+
 }  // namespace rowlock::postgres

@@ -48,6 +48,10 @@ enum class effects {
 /// `lock_table` is none where the statement was about a table of the application.
 [[noreturn]] void throw_as_error(const fault& found, effects had, const table_name* lock_table);
 
+/// Called while an exception of a commit is being handled that `found` describes: throws `error`
+/// (outcome_unknown) when the answer got lost, else the exception again.
+[[noreturn]] void throw_failed_commit(const fault& found);
+
 }  // namespace rowlock::postgres
 
 #endif

@@ -10,16 +10,22 @@
 
 namespace rowlock::postgres {
 
+/// What becomes of the rows when the transaction commits.
+enum class fenced_rows { stay, are_unset };
+
 /// Whether to tell the name of the transaction, for one who may have to ask about its commit.
 enum class naming { unwanted, wanted };
 
-// What the public headers of the drivers promise of the functions of these names. They answer the
-// transaction's name, or nothing where it is not wanted.
+struct proof {
+  detail::fence_try found;
+  /// Where it is held and the name is wanted.
+  std::string name;
+};
 
-std::string fence(transaction_line& used, const fenced_leases& leases, const fence_options& options,
-                  naming name, const table_name& table);
-std::string release_with(transaction_line& used, const fenced_leases& leases, naming name,
-                         const table_name& table);
+/// Tries for a moment to fence the transaction. Where the leases are not held the caller has to end
+/// it. Throws `error`, and the driver's exception of a conflict.
+proof prove(transaction_line& used, const fenced_leases& leases, const fence_options& options,
+            fenced_rows then, naming name, const table_name& table);
 
 }  // namespace rowlock::postgres
 

@@ -27,14 +27,11 @@ class line {
   [[nodiscard]] virtual fault fault_in(const std::exception& thrown) const = 0;
 };
 
-/// One in a transaction of the application. After a lost connection it executes nothing more.
+/// One in a transaction that several calls share. After a lost connection it executes nothing more.
 class transaction_line : public line {
  public:
   /// Several statements, without values. Throws what the driver throws.
   virtual void run(const std::string& script) = 0;
-
-  /// Ends the transaction in such a way that nothing of it can commit, even if the caller goes on.
-  virtual void abort() = 0;
 };
 
 }  // namespace rowlock::postgres

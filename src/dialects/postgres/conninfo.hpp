@@ -1,6 +1,6 @@
 // A connection string, with what it leaves open filled in.
-#ifndef ROWLOCK_POSTGRES_CONNINFO_HPP
-#define ROWLOCK_POSTGRES_CONNINFO_HPP
+#ifndef ROWLOCK_DIALECTS_POSTGRES_CONNINFO_HPP
+#define ROWLOCK_DIALECTS_POSTGRES_CONNINFO_HPP
 
 #include <chrono>
 #include <map>

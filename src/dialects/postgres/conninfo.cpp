@@ -1,5 +1,5 @@
 // A connection string, with what it leaves open filled in.
-#include "postgres/conninfo.hpp"
+#include "dialects/postgres/conninfo.hpp"
 
 #include <libpq-fe.h>
 
