@@ -53,8 +53,8 @@ class soci_transaction {
   };
 
  public:
-  /// Begins, waiting for its turn at most `turn_timeout` where only one can write; after that throws
-  /// `error` (unavailable). One round trip; two on MariaDB and MySQL.
+  /// Begins, waiting for its turn at most `turn_timeout` where only one can write; after that
+  /// throws `error` (unavailable). One round trip; two on MariaDB and MySQL.
   explicit soci_transaction(soci::session& session,
                             std::chrono::milliseconds turn_timeout = std::chrono::seconds{1});
   /// Owns the transaction that has just begun on `session`.
@@ -85,9 +85,9 @@ class soci_transaction {
 // All of these run on the caller's open transaction; none at all is misuse, seen without a round
 // trip. They leave the transaction usable when they refuse. They throw `error`.
 
-/// Locks the rows until the transaction ends, and moves their versions in it. docs/databases.md says
-/// what each database asks for: MariaDB and MySQL READ COMMITTED. The first overload knows what it
-/// began; the second looks at the session's setting, and takes a higher one for misuse.
+/// Locks the rows until the transaction ends, and moves their versions in it. docs/databases.md
+/// says what each database asks for: MariaDB and MySQL READ COMMITTED. The first overload knows
+/// what it began; the second looks at the session's setting, and takes a higher one for misuse.
 ///
 /// Waits for row locks and leases as long as `wait` says. Refused: held, busy, timed_out, stopped,
 /// or stale. A refused attempt keeps no row of the others.

@@ -173,6 +173,7 @@ const dialect& dialect_of(soci::session& session);
 
 /// The dialects themselves; dialects.cpp lists them.
 const dialect& mysql_dialect();
+const dialect& postgres_dialect();
 
 }  // namespace rowlock::through_soci
 

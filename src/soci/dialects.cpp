@@ -13,7 +13,7 @@ namespace {
 
 using get_dialect = const dialect& (*)();
 
-constexpr std::array<get_dialect, 1> known_dialects{&mysql_dialect};
+constexpr std::array<get_dialect, 2> known_dialects{&mysql_dialect, &postgres_dialect};
 
 const dialect* dialect_called(std::string_view backend) {
   for (const auto get : known_dialects) {
@@ -32,8 +32,8 @@ std::string all_names() {
 
 /// A backend's name is a word: what else stands there may be a part of a password.
 bool is_word(std::string_view name) {
-  return !name.empty() && name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") ==
-                              std::string_view::npos;
+  return !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
 [[noreturn]] void refuse(const std::string& backend) {

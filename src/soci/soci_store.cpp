@@ -106,7 +106,7 @@ class soci_store::impl {
   const soci_options options_;
   const open_any open_;
   const std::function<std::unique_ptr<::soci::session>()> open_one_more_;  // not from a pool
-  const through_soci::dialect* spoken_ = nullptr;                         // of open_one_more_
+  const through_soci::dialect* spoken_ = nullptr;                          // of open_one_more_
   std::atomic<bool> table_is_checked_{false};
   pool pool_;
 };

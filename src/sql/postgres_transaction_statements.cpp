@@ -9,6 +9,11 @@ namespace rowlock::sql {
 
 namespace {
 
+// For drivers whose own ways to begin and to end would tell their words about it.
+constexpr std::string_view begin = "BEGIN";
+constexpr std::string_view commit = "COMMIT";
+constexpr std::string_view roll_back = "ROLLBACK";
+
 // $1 types, $2 ids, $3 how long to wait in milliseconds, $4 whether to create missing rows; see the
 // function's own comment in the migration
 constexpr std::string_view lock_rows = R"sql(
@@ -139,7 +144,10 @@ std::string fence(const table_name& table, std::string_view text) {
 }  // namespace
 
 postgres_transaction_statements::postgres_transaction_statements(const table_name& table)
-    : lock_rows{table.in(sql::lock_rows)},
+    : begin{sql::begin},
+      commit{sql::commit},
+      roll_back{sql::roll_back},
+      lock_rows{table.in(sql::lock_rows)},
       savepoint{sql::savepoint},
       roll_back_to_savepoint{sql::roll_back_to_savepoint},
       release_savepoint{sql::release_savepoint},

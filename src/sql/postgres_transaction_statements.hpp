@@ -12,6 +12,10 @@ namespace rowlock::sql {
 struct postgres_transaction_statements {
   explicit postgres_transaction_statements(const table_name& table);
 
+  std::string begin;
+  std::string commit;
+  std::string roll_back;
+
   std::string lock_rows;
   std::string savepoint;
   std::string roll_back_to_savepoint;

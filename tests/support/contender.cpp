@@ -5,6 +5,7 @@
 
 #include "cli/database_url.hpp"
 #include "support/possession.hpp"
+#include "support/soci_application.hpp"
 
 namespace {
 
@@ -12,8 +13,15 @@ using namespace rowlock;
 using namespace rowlock::tests;
 
 std::unique_ptr<app_connection> connect(const database_url& url, const std::string& table) {
-  return url.which() == database_url::engine::sqlite ? connect_to_sqlite(url.target(), table)
-                                                     : connect_to_postgres(url.target(), table);
+  switch (url.which()) {
+    case database_url::engine::sqlite:
+      return connect_to_sqlite(url.target(), table);
+    case database_url::engine::soci:
+      return connect_through_soci(url.target(), table);
+    case database_url::engine::postgresql:
+      break;
+  }
+  return connect_to_postgres(url.target(), table);
 }
 
 void contend(const database_url& url, const std::string& table, mode how, const lock_key& key) {

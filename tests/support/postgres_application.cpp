@@ -9,11 +9,6 @@ namespace rowlock::tests {
 
 namespace {
 
-/// `schema.note` for `schema.shared_lock`.
-std::string notes_beside(const std::string& table) {
-  return table.substr(0, table.find('.') + 1) + "note";
-}
-
 struct postgres_application {
   using transaction = pqxx::work;
   using connection = pqxx::connection;
@@ -40,6 +35,10 @@ struct postgres_application {
 };
 
 }  // namespace
+
+std::string notes_beside(const std::string& table) {
+  return table.substr(0, table.find('.') + 1) + "note";
+}
 
 void create_postgres_notes(const std::string& table) {
   postgres_schema::execute("create table " + notes_beside(table) +

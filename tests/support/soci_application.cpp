@@ -3,6 +3,8 @@
 
 #include <soci/soci.h>
 
+#include <utility>
+
 #include "rowlock/soci.hpp"
 #include "support/application_on.hpp"
 
@@ -15,6 +17,7 @@ struct soci_application {
   using connection = ::soci::session;
 
   soci_table table;
+  std::string notes_table;
 
   [[nodiscard]] outcome<row_lock> lock_rows(soci_transaction& used, const lock_keys& keys,
                                             const retry_policy& wait) const {
@@ -22,26 +25,27 @@ struct soci_application {
   }
 
   void write_note(soci_transaction& used, const std::string& text) const {
-    used.session() << "insert into " << notes_table() << " (text) values (:text)",
+    used.session() << "insert into " << notes_table << " (text) values (:text)",
         ::soci::use(text);
   }
 
   [[nodiscard]] std::vector<std::string> notes(soci_transaction& used) const {
     const ::soci::rowset<std::string> found =
-        (used.session().prepare << "select text from " << notes_table() << " order by number");
+        (used.session().prepare << "select text from " << notes_table << " order by number");
     return {found.begin(), found.end()};
   }
-
- private:
-  [[nodiscard]] std::string notes_table() const { return table.table.text() + "_note"; }
 };
 
 }  // namespace
 
 std::unique_ptr<app_connection> connect_through_soci(const std::string& target,
                                                      const std::string& table) {
+  auto session = std::make_shared<::soci::session>(target);
+  const bool is_mysql = session->get_backend_name() == "mysql";
   return std::make_unique<app_connection_on<soci_application>>(
-      soci_application{soci_table{table_name{table}}}, std::make_shared<::soci::session>(target));
+      soci_application{soci_table{table_name{table}},
+                       is_mysql ? table + "_note" : notes_beside(table)},
+      std::move(session));
 }
 
 }  // namespace rowlock::tests

@@ -9,7 +9,8 @@
 
 namespace rowlock::tests {
 
-/// `target` is what SOCI connects to. The notes are in `<table>_note`.
+/// `target` is what SOCI connects to. The notes are in a table `note` beside it,
+/// on MySQL in `<table>_note`.
 std::unique_ptr<app_connection> connect_through_soci(const std::string& target,
                                                      const std::string& table);
 

@@ -1,0 +1,71 @@
+// The port's calls on a session of a store, on PostgreSQL.
+#include "soci/postgres_leases.hpp"
+
+#include <cstdint>
+#include <exception>
+
+#include "dialects/postgres/caller_transaction.hpp"
+#include "dialects/postgres/lease_calls.hpp"
+#include "dialects/postgres/read_calls.hpp"
+#include "rowlock/migration.hpp"
+#include "sql/schema_check.hpp"
+
+namespace rowlock::through_soci {
+
+template <class Work>
+auto postgres_leases::call(const Work& work) {
+  postgres::store_call asking{line_, statements_};
+  try {
+    return work(asking);
+  } catch (const std::exception& thrown) {
+    const auto found = line_.fault_in(thrown);
+    if (found.needs_new_connection()) is_usable_ = false;
+    postgres::throw_as_error(found, asking.had(), &table_);
+  }
+}
+
+postgres_leases::postgres_leases(::soci::session& session, const soci_options& options)
+    : line_{session, options.answer_timeout},
+      table_{options.table},
+      statements_{postgres::statements_for(table_)} {
+  line_.require_no_transaction();
+  const postgres::bound_values values{line_.server_process(),
+                                      std::int64_t{options.statement_timeout.count()}};
+  try {
+    line_.execute(statements_.pin_session, values);
+  } catch (const std::exception& thrown) {
+    postgres::throw_as_error(line_.fault_in(thrown), postgres::effects::none, &table_);
+  }
+}
+
+std::vector<acquire_answer> postgres_leases::acquire(std::span<const acquire_request> requests) {
+  return call([&](postgres::store_call& asking) { return postgres::acquire(asking, requests); });
+}
+
+std::vector<renew_answer> postgres_leases::renew(std::span<const renew_request> requests) {
+  return call([&](postgres::store_call& asking) { return postgres::renew(asking, requests); });
+}
+
+std::vector<release_answer> postgres_leases::release(std::span<const release_request> requests) {
+  return call([&](postgres::store_call& asking) { return postgres::release(asking, requests); });
+}
+
+std::vector<std::optional<row_state>> postgres_leases::read(std::span<const lock_key> keys) {
+  return call([&](postgres::store_call& asking) { return postgres::read(asking, keys); });
+}
+
+std::vector<std::optional<row_state>> postgres_leases::prepare(std::span<const lock_key> keys) {
+  return call([&](postgres::store_call& asking) { return postgres::prepare(asking, keys); });
+}
+
+std::vector<row_state> postgres_leases::list() {
+  return call([](postgres::store_call& asking) { return asking.list(); });
+}
+
+void postgres_leases::check_table() {
+  call([&](postgres::store_call& asking) {
+    sql::check_schema(asking.schema_version(), postgres_migrations(table_), table_, sql::some_url);
+  });
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,40 @@
+// The port's calls on a session of a store, on PostgreSQL.
+#ifndef ROWLOCK_SOCI_POSTGRES_LEASES_HPP
+#define ROWLOCK_SOCI_POSTGRES_LEASES_HPP
+
+#include "rowlock/table_name.hpp"
+#include "soci/dialect.hpp"
+#include "soci/postgres_line.hpp"
+#include "sql/postgres_statements.hpp"
+
+namespace rowlock::through_soci {
+
+class postgres_leases final : public lease_session {
+ public:
+  /// Pins the session. Throws `error`.
+  postgres_leases(::soci::session& session, const soci_options& options);
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
+  std::vector<release_answer> release(std::span<const release_request> requests) override;
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
+  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
+  std::vector<row_state> list() override;
+  void check_table() override;
+  [[nodiscard]] bool is_usable() const noexcept override { return is_usable_ && line_.is_idle(); }
+  [[nodiscard]] bool is_alive() const noexcept override { return line_.is_alive(); }
+
+ private:
+  /// `work` on a call; what it throws is told as an `error`.
+  template <class Work>
+  auto call(const Work& work);
+
+  postgres_line line_;
+  table_name table_;
+  const sql::postgres_statements& statements_;
+  bool is_usable_ = true;
+};
+
+}  // namespace rowlock::through_soci
+
+#endif

@@ -1,0 +1,57 @@
+// The lock table in a fresh schema of the test server, whatever store uses it.
+#include "support/postgres_table_bench.hpp"
+
+#include <pqxx/pqxx>
+#include <stdexcept>
+
+namespace rowlock::tests {
+
+namespace {
+
+std::string row(const pqxx::work& work, const lock_key& key) {
+  return " where lock_type = " + work.quote(key.type) +
+         " and source_id = " + work.quote(key.source_id);
+}
+
+pqxx::result on_row(const lock_key& key, const std::string& sql) {
+  pqxx::connection connection{postgres_url()};
+  pqxx::work work{connection};
+  auto done = work.exec(sql + row(work, key));
+  if (done.affected_rows() != 1) throw std::logic_error{"there is no such row"};
+  work.commit();
+  return done;
+}
+
+}  // namespace
+
+void postgres_table_bench::run_out(const lock_key& key) {
+  on_row(key, "update " + table() + " set expires_at = clock_timestamp() - interval '1 second'");
+}
+
+void postgres_table_bench::leave_behind_the_clock(const lock_key& key) {
+  on_row(key, "update " + table() + " set version = 1");
+}
+
+void postgres_table_bench::put_ahead_of_the_clock(const lock_key& key) {
+  on_row(key, "update " + table() + " set version = version + 3600000000");
+}
+
+bool postgres_table_bench::is_blank(const lock_key& key) {
+  const auto found = on_row(key,
+                            "select owner is null and holder is null and acquired_at is null "
+                            "and expires_at = 'epoch' from " +
+                                table());
+  return found[0][0].as<bool>();
+}
+
+std::shared_ptr<void> postgres_table_bench::lock_as_a_stranger(const lock_key& key) {
+  struct stranger {
+    pqxx::connection connection{postgres_url()};
+    pqxx::work work{connection};
+  };
+  auto locking = std::make_shared<stranger>();
+  locking->work.exec("select 1 from " + table() + row(locking->work, key) + " for update");
+  return locking;
+}
+
+}  // namespace rowlock::tests

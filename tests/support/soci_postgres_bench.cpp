@@ -1,0 +1,48 @@
+// The store through SOCI on the test server.
+#include <libpq-fe.h>
+
+#include "rowlock/soci_migrate.hpp"
+#include "rowlock/soci_store.hpp"
+#include "support/postgres_table_bench.hpp"
+#include "support/soci_application.hpp"
+#include "support/soci_postgres.hpp"
+
+namespace rowlock::tests {
+
+std::string soci_url(const std::string& url) {
+  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> parsed{
+      PQconninfoParse(url.c_str(), nullptr), &PQconninfoFree};
+  std::string text = "postgresql://";
+  for (const auto* option = parsed.get(); option->keyword != nullptr; ++option) {
+    if (option->val != nullptr) text += std::string{option->keyword} + "='" + option->val + "' ";
+  }
+  return text;
+}
+
+namespace {
+
+class soci_postgres_bench final : public postgres_table_bench {
+ public:
+  soci_postgres_bench() {
+    migrate_soci(soci_url(), table_name{table()});
+    create_postgres_notes(table());
+  }
+
+  std::shared_ptr<store> open(std::chrono::milliseconds /*turn*/) override {
+    return std::make_shared<soci_store>(soci_url(), soci_options{.table = table_name{table()}});
+  }
+
+  std::unique_ptr<app_connection> connect() override {
+    return connect_through_soci(soci_url(), table());
+  }
+
+  [[nodiscard]] std::string url() const override { return "soci:" + soci_url(); }
+};
+
+}  // namespace
+
+std::unique_ptr<store_bench> make_soci_postgres_bench() {
+  return std::make_unique<soci_postgres_bench>();
+}
+
+}  // namespace rowlock::tests
