@@ -36,6 +36,13 @@ struct soci_options {
   /// only when it ran out that long ago. None: zero, or one second where several servers write
   /// (Galera). At most a minute.
   std::optional<std::chrono::milliseconds> clock_skew = std::nullopt;
+  /// On SQLite, which has one writer a file: how long a statement waits for its turn. After that
+  /// acquire is refused (busy), renew and release are asked again later.
+  std::chrono::milliseconds turn_timeout{1000};
+  /// On SQLite: use the file even if it is on a file system that machines share (NFS, SMB, FUSE, 9p
+  /// and the like). Otherwise that is refused (`rejected`): locks do not work there, or not
+  /// reliably.
+  bool allow_network_file_system = false;
 };
 
 /// For the SOCI backends "mysql" (MariaDB from 10.6, MySQL from 8.0.19), "postgresql" and

@@ -136,6 +136,9 @@ class dialect {
   virtual begun_transaction begin_locked(soci::session& session, const lock_keys& keys,
                                          std::chrono::milliseconds slice,
                                          const soci_table& table) const = 0;
+  /// Whether a refusal can end while the caller's transaction is open. Otherwise waiting in it
+  /// would only keep the holder from releasing.
+  [[nodiscard]] virtual bool can_wait_inside() const noexcept { return true; }
   /// Waits for row locks at most `slice`; creates missing rows.
   virtual lock_attempt try_to_lock(soci::session& session, const lock_keys& keys,
                                    std::chrono::milliseconds slice, const soci_table& table,
@@ -174,6 +177,7 @@ const dialect& dialect_of(soci::session& session);
 /// The dialects themselves; dialects.cpp lists them.
 const dialect& mysql_dialect();
 const dialect& postgres_dialect();
+const dialect& sqlite_dialect();
 
 }  // namespace rowlock::through_soci
 

@@ -17,7 +17,8 @@ outcome<row_lock> lock_rows(::soci::session& session, const lock_keys& keys,
                             const retry_policy& wait, const soci_table& table, isolation known) {
   const auto& spoken = dialect_of(session);
   row_lock locked;
-  auto refused = detail::wait_for_rows(wait, [&](std::chrono::milliseconds slice) {
+  const auto& patience = spoken.can_wait_inside() ? wait : no_wait();
+  auto refused = detail::wait_for_rows(patience, [&](std::chrono::milliseconds slice) {
     auto attempt = spoken.try_to_lock(session, keys, slice, table, known);
     if (attempt.locked) locked = *std::move(attempt.locked);
     return attempt.refused;

@@ -6,13 +6,10 @@
 
 namespace rowlock::detail {
 
-std::unique_ptr<SQLite::Database> open_file(const std::string& path, on_sqlite::patience& wait) {
+std::unique_ptr<SQLite::Database> open_file(const std::string& path) {
   const auto plain = on_sqlite::as_existing_file(path);
-  auto opened = opened_by_driver(
+  return opened_by_driver(
       [&] { return std::make_unique<SQLite::Database>(plain, SQLite::OPEN_READWRITE); });
-  on_sqlite::prepare_connection(opened->getHandle());
-  on_sqlite::switch_to_wal(opened->getHandle(), wait);
-  return opened;
 }
 
 }  // namespace rowlock::detail

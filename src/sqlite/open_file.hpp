@@ -7,13 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "dialects/sqlite/patience.hpp"
-
 namespace rowlock::detail {
 
-/// Opens an existing file for writing, in WAL mode. `path` is always a path, never a URI or a
-/// special name. Throws `error`, and `failure`: SQLITE_BUSY when the patience is over.
-std::unique_ptr<SQLite::Database> open_file(const std::string& path, on_sqlite::patience& wait);
+/// Opens an existing file for writing. `path` is always a path, never a URI or a special name.
+/// Throws `error`, and `failure`.
+std::unique_ptr<SQLite::Database> open_file(const std::string& path);
 
 }  // namespace rowlock::detail
 

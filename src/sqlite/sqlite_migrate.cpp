@@ -3,8 +3,6 @@
 
 #include <SQLiteCpp/Database.h>
 
-#include <memory>
-
 #include "dialects/sqlite/database_file.hpp"
 #include "dialects/sqlite/migrate.hpp"
 #include "sqlite/driver_exceptions.hpp"
@@ -16,15 +14,8 @@ std::vector<migration> migrate_sqlite(const std::string& path, const table_name&
   on_sqlite::check_schema_name(table);
   on_sqlite::create_file(path);
   try {
-    on_sqlite::patience wait{on_sqlite::longest_migration};
-    std::unique_ptr<SQLite::Database> database;
-    std::vector<migration> missing;
-    on_sqlite::until_not_busy(wait, [&] {
-      database = detail::open_file(path, wait);
-      missing = on_sqlite::missing_migrations(database->getHandle(), table);
-    });
-    // Again in the transaction: somebody may have been faster.
-    return missing.empty() ? missing : on_sqlite::migrate(database->getHandle(), table);
+    const auto database = detail::open_file(path);
+    return on_sqlite::migrate(database->getHandle(), table);
   } catch (const on_sqlite::failure& failed) {
     detail::throw_as_error(failed, on_sqlite::url_of(path), on_sqlite::look_at_the_tables);
   }

@@ -7,7 +7,6 @@
 #include "dialects/sqlite/caller_transaction.hpp"
 #include "dialects/sqlite/immediate_transaction.hpp"
 #include "dialects/sqlite/result_codes.hpp"
-#include "dialects/sqlite/row_statements.hpp"
 #include "dialects/sqlite/writing.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/sqlite.hpp"
@@ -99,17 +98,13 @@ std::optional<refusal> rows::begin(std::optional<sqlite_transaction>& transactio
 std::optional<refusal> rows::begin_locked(std::optional<sqlite_transaction>& transaction,
                                           SQLite::Database& database, const lock_keys& keys,
                                           milliseconds slice, const table_name& table) {
-  auto refused = detail::on_lock_table(database, table, [&] {
-    return on_sqlite::look_for_leases(database.getHandle(), keys, table);
+  detail::recognise_sqlite_conflicts();
+  auto begun = detail::on_lock_table(database, table, [&] {
+    return on_sqlite::begin_locked(database.getHandle(), keys, slice, table);
   });
-  if (refused) return refused;
-  auto turn = try_begin(database, slice);
-  if (!turn) return on_sqlite::busy_at(keys.in_order().front());
-  transaction.emplace(database, sqlite_transaction::begun{std::move(turn)});
-  auto locked = lock_rows(database, keys, no_wait(), table);
-  if (locked.acquired()) return {};
-  transaction.reset();
-  return locked.refusal();
+  if (begun.refused) return begun.refused;
+  transaction.emplace(database, sqlite_transaction::begun{std::move(begun.turn)});
+  return {};
 }
 
 outcome<version> rows::read(sqlite_transaction& transaction, const lock_key& key,

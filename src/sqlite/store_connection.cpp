@@ -44,7 +44,9 @@ bool store_connection::connect(patience& wait) {
       on_sqlite::prepare_connection(database->getHandle());
     } else {
       check_file_system(path_);
-      database = open_file(path_, wait);
+      database = open_file(path_);
+      on_sqlite::prepare_connection(database->getHandle());
+      on_sqlite::switch_to_wal(database->getHandle(), wait);
     }
     on_sqlite::row_statements rows{database->getHandle(), options_.table};
     if (!schema_is_known_) {

@@ -3,9 +3,11 @@
 #include <sys/vfs.h>
 
 #include <atomic>
+#include <initializer_list>
 #include <string>
 
 #include "backends/sqlite_files.hpp"
+#include "rowlock/soci_store.hpp"
 
 namespace {
 
@@ -45,7 +47,8 @@ class SqliteOnNetwork : public migrated_sqlite_test, public testing::WithParamIn
 TEST_P(SqliteOnNetwork, IsRejectedAndSaysWhatToDo) {
   sqlite_store by_path{path()};
   sqlite_store by_factory{[this] { return open(); }};
-  for (auto* rows : {&by_path, &by_factory}) {
+  soci_store by_soci{"sqlite3://" + path()};
+  for (store* rows : std::initializer_list<store*>{&by_path, &by_factory, &by_soci}) {
     const auto thrown = error_of([&] { acquire(*rows); });
     EXPECT_EQ(thrown.kind(), errc::rejected);
     EXPECT_TRUE(says(thrown, path() + " is on a network file system (" + GetParam().name + ")"));
@@ -57,6 +60,8 @@ TEST_P(SqliteOnNetwork, IsRejectedAndSaysWhatToDo) {
 TEST_P(SqliteOnNetwork, IsUsedWhenTheOptionSaysSo) {
   sqlite_store rows{path(), {.allow_network_file_system = true}};
   EXPECT_EQ(acquire(rows).status, acquire_status::granted);
+  soci_store by_soci{"sqlite3://" + path(), {.allow_network_file_system = true}};
+  EXPECT_EQ(acquire(by_soci).status, acquire_status::granted);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, SqliteOnNetwork,

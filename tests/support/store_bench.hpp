@@ -79,6 +79,7 @@ std::unique_ptr<store_bench> make_sqlite_bench();
 std::unique_ptr<store_bench> make_postgres_bench();
 std::unique_ptr<store_bench> make_soci_mysql_bench();
 std::unique_ptr<store_bench> make_soci_postgres_bench();
+std::unique_ptr<store_bench> make_soci_sqlite_bench();
 
 }  // namespace rowlock::tests
 

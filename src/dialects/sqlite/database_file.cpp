@@ -59,15 +59,20 @@ std::string url_of(const std::string& path) {
 }
 
 std::string url_of(sqlite3* database) {
+  const auto path = path_of(database);
+  return path.empty() ? "sqlite://" : url_of(path);
+}
+
+std::string path_of(sqlite3* database) {
   const char* const path = sqlite3_db_filename(database, "main");
-  return path == nullptr || *path == '\0' ? "sqlite://" : url_of(std::string{path});
+  return path == nullptr ? "" : path;
 }
 
 std::string file_of(sqlite3* database) {
-  const char* const path = sqlite3_db_filename(database, "main");
+  auto path = path_of(database);
   // Databases in memory can have names too.
   struct stat found {};
-  return path != nullptr && stat(path, &found) == 0 ? path : std::string{};
+  return stat(path.c_str(), &found) == 0 ? path : std::string{};
 }
 
 void create_file(const std::string& path) {

@@ -15,6 +15,8 @@ std::string url_of(const std::string& path);
 /// Of the main database of a connection.
 std::string url_of(sqlite3* database);
 
+/// As the connection names its main database's file, be it there or not; empty where there is none.
+std::string path_of(sqlite3* database);
 /// Where the main database of a connection is; empty where it is no file: in memory, or temporary.
 std::string file_of(sqlite3* database);
 

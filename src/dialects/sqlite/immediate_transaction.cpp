@@ -1,35 +1,18 @@
 // IMMEDIATE transactions that begin in the order of the file's writers.
 #include "dialects/sqlite/immediate_transaction.hpp"
 
+#include <utility>
+
 #include "dialects/sqlite/caller_transaction.hpp"
 #include "dialects/sqlite/database_file.hpp"
 #include "dialects/sqlite/result_codes.hpp"
 #include "dialects/sqlite/row_statements.hpp"
+#include "dialects/sqlite/rows_in_transaction.hpp"
 #include "dialects/sqlite/writing.hpp"
 
 namespace rowlock::on_sqlite {
 
-std::shared_ptr<write_turn> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout) {
-  if (is_in_transaction(database)) {
-    throw error{errc::misuse, "the connection has an open transaction already: end it first"};
-  }
-  const without_busy_timeout ours{database};
-  patience wait{turn_timeout};
-  auto turn = std::make_shared<write_turn>(database, wait.end());
-  if (!begin_immediate(database, wait)) turn.reset();
-  return turn;
-}
-
-error turn_did_not_come(sqlite3* database) {
-  return error{errc::unavailable, url_of(database) +
-                                      ": others wrote to the file for longer than turn_timeout: "
-                                      "try again, and keep transactions short"};
-}
-
-void commit_begun(sqlite3* database) {
-  patience wait{default_turn};
-  commit(database, wait);
-}
+namespace {
 
 std::optional<refusal> look_for_leases(sqlite3* database, const lock_keys& keys,
                                        const table_name& table) {
@@ -44,6 +27,46 @@ std::optional<refusal> look_for_leases(sqlite3* database, const lock_keys& keys,
     }
   }
   return {};
+}
+
+}  // namespace
+
+std::shared_ptr<write_turn> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout) {
+  if (is_in_transaction(database)) {
+    throw error{errc::misuse, "the connection has an open transaction already: end it first"};
+  }
+  const without_busy_timeout ours{database};
+  patience wait{turn_timeout};
+  auto turn = std::make_shared<write_turn>(database, wait.end());
+  if (!begin_immediate(database, wait)) turn.reset();
+  return turn;
+}
+
+locked_transaction begin_locked(sqlite3* database, const lock_keys& keys,
+                                std::chrono::milliseconds turn_timeout, const table_name& table) {
+  if (auto refused = look_for_leases(database, keys, table)) return {.refused = refused};
+  auto turn = try_begin(database, turn_timeout);
+  if (!turn) return {.refused = busy_at(keys.in_order().front())};
+  try {
+    const auto locked = lock_rows(database, keys, table);
+    if (locked.acquired()) return {.turn = std::move(turn)};
+    roll_back(database);
+    return {.refused = locked.refusal()};
+  } catch (...) {
+    roll_back(database);
+    throw;
+  }
+}
+
+error turn_did_not_come(sqlite3* database) {
+  return error{errc::unavailable, url_of(database) +
+                                      ": others wrote to the file for longer than turn_timeout: "
+                                      "try again, and keep transactions short"};
+}
+
+void commit_begun(sqlite3* database) {
+  patience wait{default_turn};
+  commit(database, wait);
 }
 
 void count_failure(sqlite3* database, const lock_keys& keys, const table_name& table) noexcept {

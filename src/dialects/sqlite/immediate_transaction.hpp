@@ -23,16 +23,22 @@ inline constexpr std::chrono::milliseconds default_turn = std::chrono::seconds{1
 /// transaction has ended. Throws `error` (misuse) inside another transaction, and `failure`.
 std::shared_ptr<write_turn> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout);
 
+struct locked_transaction {
+  /// Why there is none.
+  std::optional<refusal> refused = std::nullopt;
+  std::shared_ptr<write_turn> turn = nullptr;
+};
+
+/// Begins one that holds the rows. A live lease is found by a read before it, which keeps nobody
+/// from writing. Throws as `try_begin`.
+locked_transaction begin_locked(sqlite3* database, const lock_keys& keys,
+                                std::chrono::milliseconds turn_timeout, const table_name& table);
+
 /// For those who cannot be refused.
 error turn_did_not_come(sqlite3* database);
 
 /// Commits what `try_begin` has begun. Throws `failure`.
 void commit_begun(sqlite3* database);
-
-/// A refusal, if there is a live lease of one of the keys: found by a read, which keeps nobody from
-/// writing. Throws `failure`.
-std::optional<refusal> look_for_leases(sqlite3* database, const lock_keys& keys,
-                                       const table_name& table);
 
 /// Adds one to the failures of each row; best effort, without waiting.
 void count_failure(sqlite3* database, const lock_keys& keys, const table_name& table) noexcept;

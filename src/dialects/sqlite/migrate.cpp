@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
 #include <exception>
 #include <string>
 
@@ -16,6 +17,14 @@
 namespace rowlock::on_sqlite {
 
 namespace {
+
+/// Others may be migrating the same file, each for milliseconds.
+constexpr std::chrono::seconds longest_wait{30};
+
+std::vector<migration> still_missing(sqlite3* database, const table_name& table) {
+  row_statements rows{database, table};
+  return sql::missing_migrations(rows.last_migration(), sqlite_migrations(table), table);
+}
 
 void apply(sqlite3* database, const migration& step) {
   try {
@@ -38,16 +47,20 @@ void check_schema_name(const table_name& table) {
   throw error{errc::misuse, "a SQLite file has no schema but main: name the table without one"};
 }
 
-std::vector<migration> missing_migrations(sqlite3* database, const table_name& table) {
-  row_statements rows{database, table};
-  return sql::missing_migrations(rows.last_migration(), sqlite_migrations(table), table);
-}
-
 std::vector<migration> migrate(sqlite3* database, const table_name& table) {
-  const auto turn = try_begin(database, longest_migration);
+  patience wait{longest_wait};
+  bool is_complete = false;
+  until_not_busy(wait, [&] {
+    prepare_connection(database);
+    switch_to_wal(database, wait);
+    is_complete = still_missing(database, table).empty();
+  });
+  if (is_complete) return {};
+
+  const auto turn = try_begin(database, longest_wait);
   if (!turn) throw turn_did_not_come(database);
   try {
-    const auto missing = missing_migrations(database, table);
+    const auto missing = still_missing(database, table);  // somebody may have been faster
     for (const auto& step : missing) apply(database, step);
     commit_begun(database);
     return missing;

@@ -2,7 +2,6 @@
 #ifndef ROWLOCK_DIALECTS_SQLITE_MIGRATE_HPP
 #define ROWLOCK_DIALECTS_SQLITE_MIGRATE_HPP
 
-#include <chrono>
 #include <vector>
 
 #include "rowlock/migration.hpp"
@@ -11,18 +10,14 @@ struct sqlite3;
 
 namespace rowlock::on_sqlite {
 
-/// Others may be migrating the same file, each for milliseconds.
-inline constexpr std::chrono::seconds longest_migration{30};
-
 /// What to do where a migration fails in a way that nobody foresaw.
 inline constexpr const char* look_at_the_tables = "look at the tables there";
 
 /// Throws `error` (misuse) for a name in a schema that files do not have.
 void check_schema_name(const table_name& table);
 
-std::vector<migration> missing_migrations(sqlite3* database, const table_name& table);
-
-/// Applies what is missing, in one transaction, and returns it. Throws `error`, and `failure`.
+/// Switches the file to WAL, applies what is missing, in one transaction, and returns it. Throws
+/// `error`, and `failure`.
 std::vector<migration> migrate(sqlite3* database, const table_name& table);
 
 }  // namespace rowlock::on_sqlite

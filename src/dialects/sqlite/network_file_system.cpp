@@ -42,7 +42,7 @@ void refuse_network_file_system(const std::string& file) {
               file + " is on a network file system (" + known->name +
                   "), where SQLite's locks cannot be relied on: move it to a local disk, or use "
                   "PostgreSQL; if only one machine uses it and its locks work, set "
-                  "sqlite_options::allow_network_file_system"};
+                  "the option allow_network_file_system"};
 }
 
 }  // namespace rowlock::on_sqlite
