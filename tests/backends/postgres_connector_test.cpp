@@ -50,8 +50,8 @@ TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasATimeLimitUnle
   server_.ask("grant usage on schema " + schema() + " to " + role.name());
   server_.ask("grant all on all tables in schema " + schema() + " to " + role.name());
   const service_file services{
-      service_on(server_, "bare", role.name()) +
-      service_on(server_, "limited", role.name(), "options=-c statement_timeout=77000")};
+      service_on(server_, "bare", role) +
+      service_on(server_, "limited", role, "options=-c statement_timeout=77000")};
 
   const auto seen_by = [&](const std::string& service, const lock_key& key) {
     postgres_store rows{"service=" + service, {.table = table(), .statement_timeout = 8s}};

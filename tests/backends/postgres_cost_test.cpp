@@ -1,4 +1,5 @@
 // What the statements cost the server. These tests want it for themselves.
+#include "backends/postgres_statements.hpp"
 #include "backends/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
@@ -9,9 +10,7 @@ namespace {
 class PostgresCost : public postgres_table {
  protected:
   PostgresCost() {
-    // Once per database; other tests may be doing the same.
-    postgres_schema::execute(
-        "select pg_advisory_xact_lock(4711); create extension if not exists pg_stat_statements");
+    count_statements();
     server_.ask("alter table " + name() + " set (autovacuum_enabled = off)");
   }
 

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <thread>
 
+#include "backends/postgres_statements.hpp"
 #include "backends/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "support/child_process.hpp"
@@ -89,8 +90,7 @@ TEST_F(HandOver, OfAKilledHoldersKeyTakesItsTtl) {
 }
 
 TEST_F(HandOver, WaitersOfAProcessShareTwoStatementsASecond) {
-  postgres_schema::execute(
-      "select pg_advisory_xact_lock(4711); create extension if not exists pg_stat_statements");
+  count_statements();
   const std::string ours = " from pg_stat_statements where query like '%\"" + schema() +
                            "\"%' and query not like '%pg_stat_statements%'";
   postgres_store their_rows = open_store();

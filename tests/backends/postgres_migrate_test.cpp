@@ -148,7 +148,7 @@ TEST_F(PostgresMigrate, SeesWhatWasDoneBeforeItsTurnWhateverTheIsolationOfTheRol
   server_.ask("alter role " + role.name() +
               " set default_transaction_isolation = 'repeatable read'");
   server_.ask("grant usage, create on schema " + schema_.name() + " to " + role.name());
-  const service_file services{service_on(server_, "shop", role.name())};
+  const service_file services{service_on(server_, "shop", role)};
 
   open_work rival;
   rival.work.exec("select pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))");

@@ -133,19 +133,14 @@ class postgres_table : public testing::Test {
   const lock_key other_key_{.type = "invoice", .source_id = "43"};
 };
 
-/// The test server as a section of a service file: `[name]` and its lines.
-inline std::string service_on(observer& server, const std::string& name, const std::string& user,
-                              const std::string& more = {}) {
-  return "[" + name + "]\nhost=" + server.host() + "\nport=" + server.port() +
-         "\ndbname=" + server.value<std::string>("select current_database()") + "\nuser=" + user +
-         "\n" + more + "\n";
-}
-
 /// A role that exists as long as a test.
 class test_role {
  public:
+  /// Not every server takes roles without one.
+  static constexpr const char* password = "guest";
+
   explicit test_role(observer& server) : server_{server}, name_{"r_" + make_owner_id().text} {
-    server_.ask("create role " + name_ + " login");
+    server_.ask("create role " + name_ + " login password '" + password + "'");
   }
   test_role(const test_role&) = delete;
   test_role& operator=(const test_role&) = delete;
@@ -161,12 +156,20 @@ class test_role {
  private:
   static std::string with_user(const std::string& url, const std::string& user) {
     const char* separator = url.find('?') == std::string::npos ? "?" : "&";
-    return url + separator + "user=" + user;
+    return url + separator + "user=" + user + "&password=" + password;
   }
 
   observer& server_;
   std::string name_;
 };
+
+/// The test server as a section of a service file, for `role`: `[name]` and its lines.
+inline std::string service_on(observer& server, const std::string& name, const test_role& role,
+                              const std::string& more = {}) {
+  return "[" + name + "]\nhost=" + server.host() + "\nport=" + server.port() +
+         "\ndbname=" + server.value<std::string>("select current_database()") +
+         "\nuser=" + role.name() + "\npassword=" + test_role::password + "\n" + more + "\n";
+}
 
 }  // namespace rowlock::tests
 
