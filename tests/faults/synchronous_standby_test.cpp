@@ -103,11 +103,31 @@ TEST_F(SynchronousStandby, GoneLeavesAGrantInDoubtThatItsReturnMakesGood) {
   EXPECT_EQ(rows.acquire(std::array{rival(key)}).front().status, acquire_status::held);
 }
 
+TEST_F(SynchronousStandby, GoneAndAwaitedByASessionThatIsCancelledIsCaught) {
+  const auto key = key_of_its_own();
+  postgres_store rows{server().url()};
+  rows.prepare(std::array{key});
+  standby_->crash();
+  auto granting = std::async(std::launch::async,
+                             [&] { return rows.acquire(std::array{request(key)}).front().status; });
+  observer operating{server().url()};
+  operating.await("select count(*) = 1 from pg_stat_activity where wait_event = 'SyncRep'");
+  operating.ask("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'");
+  EXPECT_EQ(granting.get(), acquire_status::granted);
+}
+
 TEST_F(SynchronousStandby, PromotedLeavesAnOldPrimaryThatComesBackWithoutAGrant) {
   const auto key = key_taken_after_fail_over();
   start_primary();
   auto of_the_past = hasty_store();
   EXPECT_EQ(error_of([&] { of_the_past.acquire(std::array{rival(key)}); }).kind,
+            errc::outcome_unknown);
+  // Recovery shows it as granted, and still nobody but this server has it.
+  server().kill();
+  start_primary();
+  auto of_its_recovery = hasty_store();
+  EXPECT_TRUE(of_its_recovery.read(std::array{key}).front()->is_live());
+  EXPECT_EQ(error_of([&] { of_its_recovery.acquire(std::array{rival(key)}); }).kind,
             errc::outcome_unknown);
 }
 
