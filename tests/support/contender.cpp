@@ -24,9 +24,9 @@ std::unique_ptr<app_connection> connect(const database_url& url, const std::stri
   return connect_to_postgres(url.target(), table);
 }
 
-void contend(const std::string& where, const std::string& table, mode how, const lock_key& key) {
-  const auto rows = open(where, table);
-  possession taken{*rows, connect(where, table)};
+void contend(const database_url& url, const std::string& table, mode how, const lock_key& key) {
+  const auto rows = open_store(url, table_name{table});
+  possession taken{*rows, connect(url, table)};
   const auto acquired = taken.try_acquire(how, key);
   if (!acquired.acquired()) {
     std::cout << "refused " << acquired.refusal().reason << std::endl;
