@@ -2,7 +2,9 @@
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/soci.h>
 
+#include <algorithm>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include "dialects/postgres/caller_transaction.hpp"
@@ -29,13 +31,19 @@ using std::chrono::milliseconds;
   return session;
 }
 
-/// SOCI passes parameters on, but does not know libpq's URIs, whose scheme is its own.
+/// `keyword=...`, as against what follows the scheme of one of libpq's URIs.
+bool has_keywords(std::string_view parameters) {
+  const auto end = parameters.find_first_not_of("abcdefghijklmnopqrstuvwxyz_ ");
+  return parameters.find('=') == end;
+}
+
+/// SOCI passes keywords on, and does not know libpq's URIs, whose scheme is its own.
 postgres::conninfo conninfo_of(const std::string& parameters, const postgres::time_limits& limits) {
-  try {
-    return {parameters, limits};
-  } catch (const error&) {
-    return {"postgresql://" + parameters, limits};
-  }
+  return {has_keywords(parameters) ? parameters : "postgresql://" + parameters, limits};
+}
+
+bool has_several_blanks(const std::string& value) {
+  return std::count(value.begin(), value.end(), ' ') > 1;
 }
 
 void begin(postgres_line& used) {
@@ -92,7 +100,13 @@ class postgres_dialect_type final : public dialect {
   /// Without startup options, which a pooler might refuse: what they would say is pinned.
   [[nodiscard]] std::string checked(std::string parameters,
                                     const soci_options& options) const override {
-    return conninfo_of(parameters, {.connect = options.connect_timeout}).text_without_options();
+    const auto to = conninfo_of(parameters, {.connect = options.connect_timeout});
+    if (to.has_given(has_several_blanks)) {
+      throw error{errc::misuse,
+                  "SOCI may lose a blank of a connection parameter that has several: put it into a "
+                  "service file or a password file of libpq's"};
+    }
+    return to.text_without_options();
   }
 
   [[noreturn]] void throw_not_opened() const override {

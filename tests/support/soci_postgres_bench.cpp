@@ -1,6 +1,4 @@
 // The store through SOCI on the test server.
-#include <libpq-fe.h>
-
 #include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
 #include "support/postgres_table_bench.hpp"
@@ -8,16 +6,6 @@
 #include "support/soci_postgres.hpp"
 
 namespace rowlock::tests {
-
-std::string soci_url(const std::string& url) {
-  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> parsed{
-      PQconninfoParse(url.c_str(), nullptr), &PQconninfoFree};
-  std::string text = "postgresql://";
-  for (const auto* option = parsed.get(); option->keyword != nullptr; ++option) {
-    if (option->val != nullptr) text += std::string{option->keyword} + "='" + option->val + "' ";
-  }
-  return text;
-}
 
 namespace {
 

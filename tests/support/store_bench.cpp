@@ -46,6 +46,11 @@ std::vector<bench_kind> every_store() {
        .is_shared_between_processes = true,
        .has_transactions_side_by_side = true,
        .has_foreign_transactions = true},
+      {.name = "soci_mysql",
+       .make = make_soci_mysql_bench,
+       .is_shared_between_processes = true,
+       .has_transactions_side_by_side = true,
+       .has_foreign_transactions = true},
   };
 }
 

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_DIALECTS_POSTGRES_CONNINFO_HPP
 #define ROWLOCK_DIALECTS_POSTGRES_CONNINFO_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
@@ -31,6 +32,13 @@ class conninfo {
 
   /// Whether the settings of its sessions are those of a service file: `text` asks for none.
   [[nodiscard]] bool names_a_service() const;
+
+  /// Whether a value of the connection string itself is such that `test` says so.
+  template <class Test>
+  [[nodiscard]] bool has_given(const Test& test) const {
+    return std::any_of(given_.begin(), given_.end(),
+                       [&](const auto& each) { return test(each.second); });
+  }
 
   /// Where it leads, for people: `host db, port 5432, database shop`; or nothing that could be a
   /// part of a password.
