@@ -128,6 +128,16 @@ TEST_F(SociSqliteStore, OnAFileThatWasDeletedIsRejectedAndCreatesNone) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
+TEST_F(SociSqliteStore, LooksAtTheSchemaAgainAfterAnError) {
+  soci_store rows{url()};
+  acquire(rows);
+  open()->exec(sqlite_migrations().front().down);
+  EXPECT_EQ(error_of([&] { acquire(rows); }).kind(), errc::rejected);
+  migrate_sqlite(path());
+  open()->exec("INSERT INTO shared_lock_schema (number, name) VALUES (7, '007_later')");
+  EXPECT_TRUE(says(error_of([&] { acquire(rows); }), "version 7, newer than version 1"));
+}
+
 TEST_F(SociSqliteStore, OnABusyFileIsBusyOrUnavailableInTime) {
   const auto exclusive = open();
   exclusive->exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
