@@ -127,6 +127,42 @@ TEST_F(SqliteTurnstile, ThatIsStuckCostsTimeButNeverTheLock) {
   close(stranger);
 }
 
+TEST_F(SqliteTurnstile, ThatSomebodyKeepsForEverCostsTimeButNeverTheLock) {
+  acquire(*patient_store());
+  const int stranger = ::open(queue().c_str(), O_RDWR | O_CLOEXEC);
+  struct flock everything {};
+  everything.l_type = F_WRLCK;
+  ASSERT_EQ(fcntl(stranger, F_OFD_SETLK, &everything), 0);
+  sqlite_store rows{path(), {.turn_timeout = 5ms}};
+  EXPECT_EQ(rows.acquire(std::array{request(other_key_)}).front().status, acquire_status::granted);
+  close(stranger);
+}
+
+TEST_F(SqliteTurnstile, ThatWasTruncatedServesThoseWhoWaitAndThoseWhoCome) {
+  const auto database = open();
+  std::optional<sqlite_transaction> first{std::in_place, *database};
+  const auto before = arrivals();
+  auto next = std::async(std::launch::async, [this] { return acquire(*patient_store()).status; });
+  await_arrivals(before + 1);
+  std::filesystem::resize_file(queue(), 0);
+  first.reset();
+  EXPECT_EQ(next.get(), acquire_status::granted);
+  EXPECT_EQ(patient_store()->acquire(std::array{request(other_key_)}).front().status,
+            acquire_status::granted);
+}
+
+TEST_F(SqliteTurnstile, ThatIsFullOfGarbageServesEverybody) {
+  const auto rows = patient_store();
+  for (const char garbage : {'\0', '\x3F', '\x7F', '\x80', '\xFF'}) {
+    std::ofstream{queue(), std::ios::binary} << std::string(10'000, garbage);
+    for (int i = 0; i < 3; ++i) {
+      const auto granted = acquire(*rows);
+      ASSERT_EQ(granted.status, acquire_status::granted);
+      rows->release(std::array{release_request{key_, mine_, *granted.version}});
+    }
+  }
+}
+
 TEST_F(SqliteTurnstile, HasThePermissionsOfTheDatabase) {
   std::filesystem::remove(queue());
   chmod(path().c_str(), 0664);

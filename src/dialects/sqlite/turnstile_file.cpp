@@ -10,8 +10,10 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <ctime>
 #include <system_error>
+#include <thread>
 
 #include "rowlock/error.hpp"
 
@@ -49,7 +51,7 @@ int open_or_create(const std::string& path, const std::string& database) {
   }
 }
 
-/// So that the whole page is on the disk: a write to memory could not say that the disk is full.
+/// So that the whole page can be mapped, and is on the disk.
 bool fill_page(int file) {
   struct stat found {};
   if (fstat(file, &found) != 0) return false;
@@ -64,6 +66,27 @@ struct flock exclusive_lock(off_t start, off_t length) {
   lock.l_start = start;
   lock.l_len = length;
   return lock;
+}
+
+/// Numbers from here on are garbage: nobody comes so often, and files do not become so long.
+constexpr turnstile_file::ticket tickets = turnstile_file::ticket{1} << 62U;
+
+/// The number of the next ticket stands first; then how often tickets were called, by their last
+/// digits.
+constexpr off_t first_bell = sizeof(turnstile_file::ticket);
+constexpr turnstile_file::ticket bells = 256;
+
+off_t bell_of(turnstile_file::ticket who) {
+  return first_bell + static_cast<off_t>((who % bells) * sizeof(std::uint32_t));
+}
+
+void* address_of(void* page, turnstile_file::ticket who) {
+  return static_cast<std::byte*>(page) + bell_of(who);
+}
+
+[[noreturn]] void throw_unreadable() {
+  throw error{errc::unavailable, "the file that puts writers in order cannot be read or written: " +
+                                     std::generic_category().message(errno)};
 }
 
 off_t byte_of(turnstile_file::ticket ticket) { return static_cast<off_t>(ticket) + 1; }
@@ -84,7 +107,7 @@ turnstile_file::turnstile_file(const std::string& database) {
     errno = reason;
     throw_unusable(path);
   }
-  page_ = static_cast<shared_page*>(mapped);
+  page_ = mapped;
 }
 
 turnstile_file::~turnstile_file() {
@@ -92,10 +115,17 @@ turnstile_file::~turnstile_file() {
   close(file_);
 }
 
-turnstile_file::ticket turnstile_file::next() const noexcept { return page_->next; }
+turnstile_file::ticket turnstile_file::next() const {
+  ticket found = 0;
+  if (pread(file_, &found, sizeof found, 0) == -1) throw_unreadable();
+  return found < tickets ? found : 0;
+}
 
-bool turnstile_file::count_up(ticket taken) noexcept {
-  return page_->next.compare_exchange_strong(taken, taken + 1);
+bool turnstile_file::count_up(ticket taken) const {
+  if (next() != taken) return false;
+  const ticket counted = taken + 1;
+  if (pwrite(file_, &counted, sizeof counted, 0) != sizeof counted) throw_unreadable();
+  return true;
 }
 
 bool turnstile_file::try_lock(ticket wanted) const {
@@ -132,23 +162,27 @@ std::optional<turnstile_file::ticket> turnstile_file::first_after(ticket mine) c
   }
 }
 
-std::atomic<std::uint32_t>& turnstile_file::bell_of(ticket who) const noexcept {
-  return page_->calls[who % page_->calls.size()];
+std::uint32_t turnstile_file::calls_of(ticket mine) const noexcept {
+  std::uint32_t calls = 0;
+  // What cannot be read is a call that did not come.
+  [[maybe_unused]] const auto length = pread(file_, &calls, sizeof calls, bell_of(mine));
+  return calls;
 }
 
-std::uint32_t turnstile_file::calls_of(ticket mine) const noexcept { return bell_of(mine); }
-
-void turnstile_file::call(ticket who) noexcept {
-  auto& bell = bell_of(who);
-  ++bell;
-  syscall(SYS_futex, &bell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+void turnstile_file::call(ticket who) const noexcept {
+  const std::uint32_t calls = calls_of(who) + 1;
+  [[maybe_unused]] const auto length = pwrite(file_, &calls, sizeof calls, bell_of(who));
+  syscall(SYS_futex, address_of(page_, who), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 void turnstile_file::wait_for_call(ticket mine, std::uint32_t calls,
-                                   std::chrono::nanoseconds longest) noexcept {
+                                   std::chrono::nanoseconds longest) const noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
   const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (longest - seconds).count()};
-  syscall(SYS_futex, &bell_of(mine), FUTEX_WAIT, calls, &timeout, nullptr, 0);
+  const auto answer =
+      syscall(SYS_futex, address_of(page_, mine), FUTEX_WAIT, calls, &timeout, nullptr, 0);
+  // The file was truncated: nobody can be woken.
+  if (answer == -1 && errno == EFAULT) std::this_thread::sleep_for(longest);
 }
 
 }  // namespace rowlock::on_sqlite

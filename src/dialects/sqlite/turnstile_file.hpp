@@ -2,8 +2,6 @@
 #ifndef ROWLOCK_DIALECTS_SQLITE_TURNSTILE_FILE_HPP
 #define ROWLOCK_DIALECTS_SQLITE_TURNSTILE_FILE_HPP
 
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -13,7 +11,9 @@ namespace rowlock::on_sqlite {
 
 /// `<database>-rowlock`. Tickets are numbers, counted up in the file for ever. Whoever is in the
 /// queue has a lock on the byte of its ticket; the kernel takes the lock away when the process
-/// dies. What the processes share in memory only hands out numbers and wakes sleepers.
+/// dies. What stands in the file only hands out numbers and wakes sleepers: a file that somebody
+/// damages costs the order, nothing else. So it is mapped for the kernel's wake-ups alone, and read
+/// and written by system calls, which a truncation does not kill.
 ///
 /// Thread-safety: one thread at a time. The locks belong to the object, not to the process, so two
 /// objects of one process exclude each other as well.
@@ -30,9 +30,10 @@ class turnstile_file {
   ~turnstile_file();
 
   /// The ticket that nobody has taken yet.
-  [[nodiscard]] ticket next() const noexcept;
-  /// From `taken` to the one after it; false if it is not the next any more.
-  bool count_up(ticket taken) noexcept;
+  [[nodiscard]] ticket next() const;
+  /// From `taken` to the one after it; false if it is not the next any more. Two who do that at the
+  /// same time may both succeed, or count back for a moment: that, too, costs only the order.
+  bool count_up(ticket taken) const;
 
   /// False when somebody else has it.
   bool try_lock(ticket wanted) const;
@@ -44,20 +45,14 @@ class turnstile_file {
 
   /// How often the ticket was called so far, for `wait_for_call`.
   [[nodiscard]] std::uint32_t calls_of(ticket mine) const noexcept;
-  void call(ticket who) noexcept;
+  void call(ticket who) const noexcept;
   /// Until the ticket is called for the first time after `calls`; may return earlier.
-  void wait_for_call(ticket mine, std::uint32_t calls, std::chrono::nanoseconds longest) noexcept;
+  void wait_for_call(ticket mine, std::uint32_t calls,
+                     std::chrono::nanoseconds longest) const noexcept;
 
  private:
-  struct shared_page {
-    std::atomic<ticket> next;
-    std::array<std::atomic<std::uint32_t>, 256> calls;  // by the last digits of the ticket
-  };
-
-  [[nodiscard]] std::atomic<std::uint32_t>& bell_of(ticket who) const noexcept;
-
   int file_ = -1;
-  shared_page* page_ = nullptr;
+  void* page_ = nullptr;
 };
 
 }  // namespace rowlock::on_sqlite

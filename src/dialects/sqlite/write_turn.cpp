@@ -23,8 +23,12 @@ write_turn::write_turn(sqlite3* database, patience::clock::time_point end) {
   const auto file = file_of(database);
   if (file.empty()) return;
   queue_.emplace(file);
-  ticket_ = take_ticket();
-  wait_to_be_first(end);
+  if (const auto taken = take_ticket(end)) {
+    ticket_ = *taken;
+    wait_to_be_first(end);
+  } else {
+    queue_.reset();
+  }
 }
 
 write_turn::~write_turn() {
@@ -32,7 +36,7 @@ write_turn::~write_turn() {
   if (queue_ && home_.is_here()) leave(ticket_);
 }
 
-turnstile_file::ticket write_turn::take_ticket() {
+std::optional<turnstile_file::ticket> write_turn::take_ticket(patience::clock::time_point end) {
   // The lock comes before the count, so that whoever has a later ticket sees this one taken.
   for (int tries = 0;; ++tries) {
     const auto next = queue_->next();
@@ -41,6 +45,8 @@ turnstile_file::ticket write_turn::take_ticket() {
       leave(next);
     } else if (tries < patience_with_a_newcomer) {
       std::this_thread::yield();
+    } else if (patience::clock::now() >= end) {
+      return {};
     } else {
       // Stopped between the two: its ticket is void, and it will see that.
       queue_->count_up(next);

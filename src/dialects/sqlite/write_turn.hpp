@@ -29,7 +29,8 @@ class write_turn {
   ~write_turn();
 
  private:
-  [[nodiscard]] turnstile_file::ticket take_ticket();
+  /// None when there was none to be had until `end`: somebody keeps all of them.
+  [[nodiscard]] std::optional<turnstile_file::ticket> take_ticket(patience::clock::time_point end);
   void wait_to_be_first(patience::clock::time_point end);
   /// Gives a ticket back and calls whoever comes after it.
   void leave(turnstile_file::ticket left) noexcept;
