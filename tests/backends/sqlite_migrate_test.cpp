@@ -175,6 +175,8 @@ INSTANTIATE_TEST_SUITE_P(
         id_rule("ANulInTheId", "'1' || char(0)"), id_rule("ABlobAsItsId", "x'31'"),
         row_rule{"NoVersion", "lock_type, source_id", "'t', '1'"},
         row_rule{"AVersionOfZero", "lock_type, source_id, version", "'t', '1', 0"},
+        row_rule{"AVersionAboveTheLimit", "lock_type, source_id, version",
+                 "'t', '1', 9000000000000000000"},
         lease_rule("AnOwnerThatIsNoId", "'me'", "'host:1'", time, time),
         lease_rule("AnOwnerButNoHolder", owner, "NULL", time, time),
         lease_rule("AnOwnerButNoTime", owner, "'host:1'", "NULL", time),
@@ -183,7 +185,9 @@ INSTANTIATE_TEST_SUITE_P(
         lease_rule("ATimeButNoOwner", "NULL", "NULL", time, unset),
         lease_rule("AnEndButNoOwner", "NULL", "NULL", "NULL", time),
         lease_rule("ATimeWithoutMilliseconds", owner, "'host:1'", "'2026-01-31 12:00:00'", time),
-        lease_rule("AnEndThatIsNoTime", owner, "'host:1'", time, "'tomorrow'")),
+        lease_rule("AnEndThatIsNoTime", owner, "'host:1'", time, "'tomorrow'"),
+        lease_rule("AnEndInAMonthThatIsNone", owner, "'host:1'", time, "'2026-13-01 12:00:00.000'"),
+        lease_rule("AnEndAboveTheLimit", owner, "'host:1'", time, "'10000-01-01 00:00:00.000'")),
     [](const auto& instance) { return instance.param.name; });
 
 TEST_F(SqliteMigrate, MakesATableThatAcceptsTheLongestKeysWithAndWithoutAScope) {
@@ -192,6 +196,14 @@ TEST_F(SqliteMigrate, MakesATableThatAcceptsTheLongestKeysWithAndWithoutAScope) 
   EXPECT_NO_THROW(open()->exec("INSERT INTO shared_lock (lock_type, source_id, version) VALUES ('" +
                                part + "', '" + repeated(255, "1") + "', 1), ('" + part + "/" +
                                part + "', '" + repeated(127, "\xC3\xA9") + "', 1)"));
+}
+
+TEST_F(SqliteMigrate, MakesATableThatAcceptsTheLastVersionAndTheLastEnd) {
+  migrate_sqlite(path());
+  EXPECT_NO_THROW(
+      open()->exec("INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, "
+                   "acquired_at, expires_at) VALUES ('t', '1', 8999999999999999999, " +
+                   owner + ", 'host:1', " + time + ", '9999-12-31 23:59:59.999')"));
 }
 
 }  // namespace
