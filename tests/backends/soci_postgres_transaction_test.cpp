@@ -61,6 +61,16 @@ TEST_F(SociPostgresTransaction, ThatIsAbortedDoesNotSeemToCommit) {
   EXPECT_EQ(error_of([&] { work.commit(); }).kind, errc::misuse);
 }
 
+TEST_F(SociPostgresTransaction, WhoseRowsAreNotReadToTheEndIsMisuse) {
+  const soci_transaction work{session_};
+  auto* const connection =
+      static_cast<soci::postgresql_session_backend*>(session_.get_backend())->conn_;
+  ASSERT_EQ(PQsendQuery(connection, "select 1"), 1);
+  const auto told = error_of([&] { (void)lock_rows(session_, key_, no_wait(), table()); });
+  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_NE(told.message().find("read its rows"), std::string::npos) << told.message();
+}
+
 TEST_F(SociPostgresTransaction, IsNotBegunInsideAnother) {
   const soci::transaction open{session_};
   EXPECT_EQ(error_of([&] { const soci_transaction second{session_}; }).kind, errc::misuse);
@@ -74,6 +84,7 @@ TEST_F(SociPostgresTransaction, ThatLostItsConnectionIsUnavailableAndCommitsNoth
             errc::unavailable);
   EXPECT_EQ(error_of([&] { fence(session_, held_, {}, table()); }).kind, errc::unavailable);
   EXPECT_EQ(error_of([&] { work.commit(); }).kind, errc::misuse);
+  EXPECT_EQ(error_of([&] { const soci_transaction next{session_}; }).kind, errc::unavailable);
   EXPECT_EQ(rows_.read(std::array{key_}).front(), std::nullopt);
 }
 
