@@ -1,12 +1,14 @@
 // The port's calls on a session of a store, on PostgreSQL.
 #include "soci/postgres_leases.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 
 #include "dialects/postgres/caller_transaction.hpp"
 #include "dialects/postgres/lease_calls.hpp"
 #include "dialects/postgres/read_calls.hpp"
+#include "rowlock/error.hpp"
 #include "rowlock/migration.hpp"
 #include "sql/schema_check.hpp"
 
@@ -28,6 +30,11 @@ postgres_leases::postgres_leases(::soci::session& session, const soci_options& o
     : line_{session, options.answer_timeout},
       table_{options.table},
       statements_{postgres::statements_for(table_)} {
+  if (options.clock_skew.value_or(std::chrono::milliseconds::zero()) !=
+      std::chrono::milliseconds::zero()) {
+    throw error{errc::misuse,
+                "clock_skew is not for PostgreSQL, whose server has one clock: leave it unset"};
+  }
   line_.require_no_transaction();
   const postgres::bound_values values{line_.server_process(),
                                       std::int64_t{options.statement_timeout.count()}};
