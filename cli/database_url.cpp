@@ -108,8 +108,9 @@ std::string_view take_up_to(std::string_view& text, std::size_t separator) {
 /// `user:password@host:port/database`, every part optional.
 std::string soci_target_of_mysql(std::string_view after_scheme) {
   if (after_scheme.find_first_of("?#") != std::string_view::npos) {
-    refuse("a MySQL URL has no parameters: write soci:mysql://... for what SOCI knows of; in a "
-           "name or password write %3F for ? and %23 for #");
+    refuse(
+        "a MySQL URL has no parameters: write soci:mysql://... for what SOCI knows of; in a "
+        "name or password write %3F for ? and %23 for #");
   }
   const auto slash = after_scheme.find('/');
   auto server = take_up_to(after_scheme, slash);

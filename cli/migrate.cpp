@@ -62,6 +62,7 @@ number of processes may run it at once.
 Examples:
   rowlock migrate sqlite:///var/lib/shop/locks.db
   rowlock migrate postgresql://app@db/shop --table locking.shared_lock
+  rowlock migrate mysql://app@db/shop
   rowlock migrate --print postgresql:// | psql shop)");
   migrate->callback([options, &chosen] { chosen = [options] { return migrate_now(*options); }; });
 }

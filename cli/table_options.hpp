@@ -12,7 +12,8 @@ struct table_options {
   std::string table = "shared_lock";
 
   void add_to(CLI::App& subcommand) {
-    subcommand.add_option("URL", url, "sqlite:///path or postgresql://...")->required();
+    subcommand.add_option("URL", url, "sqlite:///path, postgresql://... or mysql://...")
+        ->required();
     subcommand.add_option("--table", table, "The lock table: NAME or SCHEMA.NAME")
         ->type_name("NAME")
         ->capture_default_str();

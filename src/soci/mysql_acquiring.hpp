@@ -43,11 +43,11 @@ class mysql_acquiring {
   std::span<const acquire_request> requests_;
   std::chrono::microseconds skew_;
   renew_call renew_;
-  std::vector<acquire_answer> answers_;             // busy, until more is known
-  places missing_;                                  // to be inserted
-  places mine_;                                     // granted by an earlier call
-  places takeable_;                                 // unowned, or run out
-  std::vector<std::optional<found_row>> seen_;      // by place
+  std::vector<acquire_answer> answers_;         // busy, until more is known
+  places missing_;                              // to be inserted
+  places mine_;                                 // granted by an earlier call
+  places takeable_;                             // unowned, or run out
+  std::vector<std::optional<found_row>> seen_;  // by place
 };
 
 }  // namespace rowlock::through_soci

@@ -36,9 +36,10 @@ mysql_caller::mysql_caller(::soci::session& session, const table_name& table)
 
 void mysql_caller::require_transaction() const {
   if (session_.is_in_transaction()) return;
-  throw error{errc::misuse,
-              "the session has no open transaction: begin one first; or the server has ended it, as "
-              "it does after a deadlock: run it again from its beginning"};
+  throw error{
+      errc::misuse,
+      "the session has no open transaction: begin one first; or the server has ended it, as "
+      "it does after a deadlock: run it again from its beginning"};
 }
 
 mysql_answer mysql_caller::execute(std::string_view sql,

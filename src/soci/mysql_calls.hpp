@@ -40,11 +40,13 @@ class mysql_calls {
   std::vector<std::optional<found_row>> look(const key_list& keys);
 
   /// One statement that writes; none where a row lock or a conflict was in the way.
-  std::optional<mysql_answer> write(std::string_view sql, std::initializer_list<mysql_value> values);
+  std::optional<mysql_answer> write(std::string_view sql,
+                                    std::initializer_list<mysql_value> values);
 
   /// `write_sql` for those of `to_write` whose rows nobody has; `have_sql` finds and locks these by
   /// `to_have`. In a transaction of its own. The places of those it found.
-  std::vector<std::size_t> write_what_nobody_has(std::string_view have_sql, const json_rows& to_have,
+  std::vector<std::size_t> write_what_nobody_has(std::string_view have_sql,
+                                                 const json_rows& to_have,
                                                  std::string_view write_sql,
                                                  const json_rows& to_write,
                                                  const mysql_value& second_value);

@@ -24,6 +24,16 @@ namespace {
 namespace text = sql::mysql;
 using std::chrono::milliseconds;
 
+/// For this session, which is ours. Only an order: migrations that meet do no harm, and a cluster
+/// has no such locks.
+void take_turn(mysql_session& session) {
+  try {
+    session.execute(text::take_migration_turn);
+  } catch (const std::exception& thrown) {
+    if (is_lost_connection(error_number_of(thrown))) throw;
+  }
+}
+
 void apply(mysql_session& session, const migration& step, const table_name& table) {
   try {
     session.execute_script(step.up);
@@ -84,6 +94,7 @@ class mysql_dialect_type final : public dialect {
     mysql_session migrating{session};
     const auto& statements = mysql_statements_for(table, migrating.flavour());
     try {
+      take_turn(migrating);
       auto missing = sql::missing_migrations(schema_version(migrating, statements),
                                              mysql_migrations(table), table);
       check_mysql_table_if_there(migrating, statements, table);
@@ -144,14 +155,14 @@ class mysql_dialect_type final : public dialect {
     json_rows row;
     row.add(row_of(key).number(seen.number));
     return stale_if_conflict([&] {
-      return caller.at_once(caller.statements().advance, row,
-                            {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
-                             seen.number});
+      return caller.at_once(
+          caller.statements().advance, row,
+          {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id), seen.number});
     });
   }
 
-  commit_result try_commit(::soci::session& session, const versioned_table& table,
-                           const row_id& id, std::int64_t seen) const override {
+  commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
+                           std::int64_t seen) const override {
     std::string sql = sql::versioned_update(table);
     std::replace(sql.begin(), sql.end(), '"', '`');
     // A number as text too: compared with a text column, a number would take '7' and '07' for one.

@@ -43,16 +43,18 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
     case 1142:
     case 1143:
     case 1227:
-      return says("no privilege on table " + table.text() + ": run `GRANT SELECT, INSERT, UPDATE ON " +
-                  table.text() + " TO ...; GRANT SELECT ON " + table.text() +
+      return says("no privilege on table " + table.text() +
+                  ": run `GRANT SELECT, INSERT, UPDATE ON " + table.text() +
+                  " TO ...; GRANT SELECT ON " + table.text() +
                   "_schema TO ...` for the user of this connection");
     case 1046:
-      return says("the connection has no database: name one in the connection string, or in the "
-                  "name of the table");
+      return says(
+          "the connection has no database: name one in the connection string, or in the "
+          "name of the table");
     case 1054:
     case 1146:
-      return says("table " + table.text() + " or a part of it is missing: " +
-                  sql::how_to_migrate(sql::some_url, table));
+      return says("table " + table.text() +
+                  " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
     default:
       return says("the server refuses" + shown(number));
   }
@@ -114,7 +116,9 @@ bool needs_new_connection(unsigned number) noexcept {
   return is_lost_connection(number) || is_one_of(number, {1047, 1290, 1792, 1836, 2014});
 }
 
-bool is_mysql_conflict(const std::exception& thrown) { return is_conflict(error_number_of(thrown)); }
+bool is_mysql_conflict(const std::exception& thrown) {
+  return is_conflict(error_number_of(thrown));
+}
 
 bool is_contention(const std::exception& thrown) noexcept {
   const auto number = error_number_of(thrown);

@@ -20,7 +20,8 @@ unsigned error_number_of(const std::exception& thrown) noexcept;
 bool ends_the_transaction(unsigned number) noexcept;
 /// The connection ended before the answer came.
 bool is_lost_connection(unsigned number) noexcept;
-/// The next call needs another connection: this one is lost, or leads to a server that cannot write.
+/// The next call needs another connection: this one is lost, or leads to a server that cannot
+/// write.
 bool needs_new_connection(unsigned number) noexcept;
 /// 1213, 1020, 3101: a concurrent transaction won, and the server has rolled this one back.
 bool is_mysql_conflict(const std::exception& thrown);

@@ -23,8 +23,7 @@ class proof {
   }
 
   detail::fence_try by_sharing() {
-    const auto answered =
-        caller_.execute(caller_.statements().fence_by_sharing, {rows_.value()});
+    const auto answered = caller_.execute(caller_.statements().fence_by_sharing, {rows_.value()});
     if (!answered.rows.empty() && answered.rows.front().at(1).value_or("0") != "0") {
       throw error{errc::misuse,
                   "a fence that shares the row holds on one node of Galera only: use "

@@ -75,9 +75,7 @@ class mysql_leases final : public lease_session {
   }
 
   [[nodiscard]] bool is_usable() const noexcept override { return is_usable_; }
-  [[nodiscard]] bool is_alive() const noexcept override {
-    return is_usable_ && calls_.is_alive();
-  }
+  [[nodiscard]] bool is_alive() const noexcept override { return is_usable_ && calls_.is_alive(); }
 
  private:
   template <class Work>
@@ -96,9 +94,9 @@ class mysql_leases final : public lease_session {
     std::vector<renew_answer> answers(requests.size(), renew_answer::renewed);
     if (requests.size() == 1 && calls_.answers_at_once()) {
       const auto& [key, owner, granted, ttl] = requests.front();
-      const auto answered = calls_.write(
-          sql.renew, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
-                      mysql_value::ascii(owner.text), granted.number, ttl.count()});
+      const auto answered =
+          calls_.write(sql.renew, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
+                                   mysql_value::ascii(owner.text), granted.number, ttl.count()});
       if (answered && answered->affected == 1) return answers;
       return busy_or_lost(requests, renew_answer::renewed, {});
     }

@@ -61,9 +61,9 @@ class locking {
     const auto type = mysql_value::ascii(key.type);
     const auto id = mysql_value::bytes(key.source_id);
     const auto answered =
-        missing_.empty()
-            ? caller_.at_once(caller_.statements().lock_row, at_versions_, {type, id, skew_.count()})
-            : caller_.at_once(caller_.statements().insert_in_transaction, {type, id});
+        missing_.empty() ? caller_.at_once(caller_.statements().lock_row, at_versions_,
+                                           {type, id, skew_.count()})
+                         : caller_.at_once(caller_.statements().insert_in_transaction, {type, id});
     if (!answered || answered->affected == 0) return {.refused = why_not()};
     row_lock locked;
     locked.rows.push_back({key, {static_cast<std::int64_t>(answered->insert_id)}});
@@ -88,9 +88,8 @@ class locking {
 
   bool have_all() {
     if (!existing_.empty()) {
-      const auto answered =
-          caller_.at_once(caller_.statements().lock_many, at_versions_,
-                          {rows_of(existing_).value(), skew_.count()});
+      const auto answered = caller_.at_once(caller_.statements().lock_many, at_versions_,
+                                            {rows_of(existing_).value(), skew_.count()});
       if (!answered || answered->affected != existing_.size()) return false;
     }
     for (const auto* key : missing_) {
@@ -171,8 +170,8 @@ begun_transaction begin_locked_in_mysql(::soci::session& session, const lock_key
     begin_in_mysql(session);
     try {
       mysql_caller caller{session, table.table};
-      auto attempt = locking{caller, keys, table}.run(isolation::as_we_began_it,
-                                                      missing_rows::report);
+      auto attempt =
+          locking{caller, keys, table}.run(isolation::as_we_began_it, missing_rows::report);
       if (attempt.locked) return {};
       roll_back(session);
       if (attempt.refused) return {.refused = std::move(attempt.refused)};

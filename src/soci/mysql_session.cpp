@@ -103,7 +103,8 @@ unsigned long mysql_session::server_version() const noexcept {
 }
 
 bool mysql_session::is_alive() const noexcept {
-  pollfd waited{.fd = static_cast<int>(mysql_get_socket(connection_)), .events = POLLIN, .revents = 0};
+  pollfd waited{
+      .fd = static_cast<int>(mysql_get_socket(connection_)), .events = POLLIN, .revents = 0};
   return poll(&waited, 1, 0) == 0;
 }
 

@@ -41,19 +41,26 @@ std::string lower(std::string text) {
 }
 
 [[noreturn]] void refuse(const table_name& table, const std::string& what) {
-  throw error{errc::rejected, "table " + table.text() + " " + what +
-                                  ": make it with the migrations of rowlock, and do not convert it"};
+  throw error{errc::rejected,
+              "table " + table.text() + " " + what +
+                  ": make it with the migrations of rowlock, and do not convert it"};
 }
 
 mysql_answer columns_of(mysql_session& session, const sql::mysql_statements& statements,
                         const table_name& table) {
   const auto& text = table.text();
   const auto dot = text.find('.');
-  const bool has_database = dot != std::string::npos;
-  return session.execute(
-      statements.columns,
-      {has_database ? mysql_value::utf8(text.substr(0, dot)) : mysql_value::null(),
-       mysql_value::utf8(has_database ? text.substr(dot + 1) : text)});
+  const auto database = dot == std::string::npos
+                            ? session.execute(sql::mysql::current_database).rows.at(0).at(0)
+                            : std::optional{text.substr(0, dot)};
+  if (!database) {
+    throw error{errc::rejected,
+                "the connection has no database: name one in the connection string, or in the name "
+                "of the table"};
+  }
+  return session.execute(statements.columns,
+                         {mysql_value::utf8(*database),
+                          mysql_value::utf8(text.substr(dot == std::string::npos ? 0 : dot + 1))});
 }
 
 void check_columns(const mysql_answer& found, const table_name& table) {

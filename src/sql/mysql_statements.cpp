@@ -1,13 +1,15 @@
 // The text of the statements for MariaDB and MySQL.
 //
 // What they have in common:
-//   - The time is UTC_TIMESTAMP(6), the start of the statement; none waits between it and the write.
+//   - The time is UTC_TIMESTAMP(6), the start of the statement; none waits between it and the
+//   write.
 //   - The new version is greatest(version + 1, microseconds since 1970), from the row as it is.
 //   - SET is executed from left to right, and a column to the right of another sees the new value:
 //     so what depends on the owner comes before the owner.
 //   - Conditions are in WHERE, because SOCI's sessions count the rows that were found, not those
 //     that were changed.
-//   - With STRAIGHT_JOIN the list of keys comes first, and only the rows that it names are locked.
+//   - With STRAIGHT_JOIN the list of keys comes first, and with FORCE INDEX only the rows that it
+//     names are read and so locked: a small table would be scanned, through everybody's rows.
 #include "sql/mysql_statements.hpp"
 
 #include <algorithm>
@@ -19,14 +21,14 @@ namespace {
 constexpr std::string_view schema_version =
     "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
 
-// $1 database or null: the session's, $2 table
+// $1 database, $2 table: as constants, or the server would open all tables of all databases.
 constexpr std::string_view columns = R"sql(
-SELECT t.engine, c.column_name, c.column_type, c.collation_name
-  FROM information_schema.tables t
-  JOIN information_schema.columns c
-    ON c.table_schema = t.table_schema AND c.table_name = t.table_name
- WHERE t.table_schema = coalesce($1, database()) AND t.table_name = $2
- ORDER BY c.ordinal_position
+SELECT (SELECT engine
+          FROM information_schema.tables
+         WHERE table_schema = $1 AND table_name = $2) AS engine,
+       column_name, column_type, collation_name
+  FROM information_schema.columns
+ WHERE table_schema = $1 AND table_name = $2
 )sql";
 
 // The committed state, or that of the transaction. $1: type, id. A row for each key, in no order.
@@ -112,7 +114,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
          owner varchar(64) CHARACTER SET ascii PATH '$[3]',
          holder varchar(256) CHARACTER SET ascii PATH '$[4]',
          ttl bigint PATH '$[5]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> unhex(w.owner)),
        l.version = greatest(l.version + 1,
@@ -147,7 +149,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
          owner varchar(64) CHARACTER SET ascii PATH '$[2]',
          version bigint PATH '$[3]',
          ttl bigint PATH '$[4]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
@@ -161,7 +163,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
          owner varchar(64) CHARACTER SET ascii PATH '$[2]',
          version bigint PATH '$[3]',
          failed int PATH '$[4]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.version = greatest(l.version + 1,
                             timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
@@ -177,7 +179,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.version = greatest(l.version + 1,
                             timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
@@ -211,7 +213,7 @@ SELECT w.place
          lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
  WHERE l.version = w.version
    FOR UPDATE SKIP LOCKED
@@ -226,7 +228,7 @@ SELECT w.place
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          owner varchar(64) CHARACTER SET ascii PATH '$[2]',
          version bigint PATH '$[3]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
    FOR UPDATE SKIP LOCKED
@@ -249,7 +251,7 @@ constexpr std::string_view lock_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.expiry_count = l.expiry_count + (l.owner IS NOT NULL),
        l.version = greatest(l.version + 1,
@@ -273,7 +275,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.fence_count = l.fence_count + 1
  WHERE l.version = w.version AND l.owner IS NOT NULL
@@ -287,7 +289,7 @@ SELECT w.place, {clustered} AS clustered
          lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
  WHERE l.version = w.version AND l.owner IS NOT NULL
    {for_share} SKIP LOCKED
@@ -299,7 +301,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.fence_count = l.fence_count + 1,
        l.version = greatest(l.version + 1,
@@ -314,7 +316,7 @@ constexpr std::string_view count_failures = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
-  STRAIGHT_JOIN shared_lock AS l
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.failure_count = l.failure_count + 1
  WHERE l.owner IS NULL OR l.expires_at <= utc_timestamp(6)
@@ -342,6 +344,12 @@ std::string without_waiting(std::string_view sql, mysql_flavour flavour) {
   return "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + std::string{sql};
 }
 
+/// MariaDB 10.11 fails with error 1180 where SKIP LOCKED meets a row lock and the time limit is 0.
+std::string skipping(std::string_view sql, mysql_flavour flavour) {
+  if (flavour == mysql_flavour::mysql) return std::string{sql};
+  return "SET STATEMENT innodb_lock_wait_timeout = 1 FOR " + std::string{sql};
+}
+
 }  // namespace
 
 std::string in_backticks(const table_name& table, std::string_view sql) {
@@ -356,6 +364,9 @@ mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavou
   };
   const auto at_once = [&](std::string_view sql) {
     return in_backticks(table, without_waiting(spelled(sql, flavour), flavour));
+  };
+  const auto skip_locked = [&](std::string_view sql) {
+    return in_backticks(table, skipping(spelled(sql, flavour), flavour));
   };
   schema_version = plain(sql::schema_version);
   columns = std::string{sql::columns};
@@ -373,21 +384,22 @@ mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavou
   prepare_many = plain(sql::prepare_many);
   insert_unowned = plain(sql::insert_unowned);
   insert_many_unowned = plain(sql::insert_many_unowned);
-  have_many_at_version = plain(sql::have_many_at_version);
-  have_many_granted = plain(sql::have_many_granted);
+  have_many_at_version = skip_locked(sql::have_many_at_version);
+  have_many_granted = skip_locked(sql::have_many_granted);
   lock_row = at_once(sql::lock_row);
   lock_many = at_once(sql::lock_many);
   insert_in_transaction = at_once(sql::insert_unowned);
   prepare_in_transaction = at_once(sql::prepare_many);
   advance = at_once(sql::advance);
   fence_by_writing = at_once(sql::fence_by_writing);
-  fence_by_sharing = plain(sql::fence_by_sharing);
+  fence_by_sharing = skip_locked(sql::fence_by_sharing);
   release_with = at_once(sql::release_with);
   count_failures = at_once(sql::count_failures);
 }
 
 namespace mysql {
 
+const std::string_view current_database = "SELECT database()";
 const std::string_view settings =
     "SHOW SESSION VARIABLES WHERE variable_name IN ('autocommit', 'version', 'wsrep_on')";
 const std::string_view read_committed_from_now_on =
@@ -400,6 +412,8 @@ const std::string_view pin_mariadb =
 const std::string_view pin_mysql =
     "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 5, "
     "max_execution_time = $1 * 1000, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+// So that one of several who migrate at once does it, and the others find nothing to do.
+const std::string_view take_migration_turn = "SELECT get_lock('rowlock migrate', 30)";
 const std::string_view read_committed_once = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 const std::string_view begin = "START TRANSACTION";
 const std::string_view commit = "COMMIT";

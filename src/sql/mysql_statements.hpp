@@ -66,10 +66,12 @@ struct mysql_statements {
 /// The ones that need no table.
 namespace mysql {
 
+extern const std::string_view current_database;
 extern const std::string_view settings;
 extern const std::string_view read_committed_from_now_on;
 extern const std::string_view pin_mariadb;
 extern const std::string_view pin_mysql;
+extern const std::string_view take_migration_turn;
 extern const std::string_view read_committed_once;
 extern const std::string_view begin;
 extern const std::string_view commit;

@@ -19,6 +19,7 @@
 #include "rowlock/postgres_store.hpp"
 #include "support/patience.hpp"
 #include "support/postgres_schema.hpp"
+#include "support/told_error.hpp"
 
 namespace rowlock::tests {
 
@@ -62,39 +63,6 @@ struct open_work {
   pqxx::connection connection;
   pqxx::work work{connection};
 };
-
-/// What is thrown, and what is nested in it.
-struct told_error {
-  errc kind{};
-  std::vector<std::string> messages;
-
-  [[nodiscard]] const std::string& message() const { return messages.front(); }
-};
-
-inline void collect_messages(const std::exception& thrown, std::vector<std::string>& messages) {
-  messages.emplace_back(thrown.what());
-  try {
-    std::rethrow_if_nested(thrown);
-  } catch (const std::exception& nested) {
-    collect_messages(nested, messages);
-  }
-}
-
-/// The error of `call`, which must throw one.
-inline told_error error_of(const std::function<void()>& call) {
-  told_error told;
-  try {
-    call();
-    ADD_FAILURE() << "no error";
-    told.messages.emplace_back();
-  } catch (const error& thrown) {
-    told.kind = thrown.kind();
-    collect_messages(thrown, told.messages);
-  }
-  return told;
-}
-
-inline void PrintTo(errc shown, std::ostream* out) { *out << make_error_code(shown).message(); }
 
 class postgres_table : public testing::Test {
  protected:

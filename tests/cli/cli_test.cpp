@@ -3,9 +3,11 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <algorithm>
 #include <pqxx/pqxx>
 
 #include "rowlock/table_name.hpp"
+#include "support/mysql_database.hpp"
 #include "support/postgres_schema.hpp"
 #include "support/temp_folder.hpp"
 
@@ -44,7 +46,29 @@ class postgres_cli_database final : public cli_database {
   postgres_schema schema_;
 };
 
+class mariadb_cli_database final : public cli_database {
+ public:
+  [[nodiscard]] std::string url() const override { return database_.url(); }
+  [[nodiscard]] std::string table() const override { return "shared_lock"; }
+  void execute(const std::string& sql) override { database_.execute(in_backticks(sql)); }
+  long long number(const std::string& sql) override {
+    return std::stoll(database_.value(in_backticks(sql)));
+  }
+
+ private:
+  static std::string in_backticks(std::string sql) {
+    std::replace(sql.begin(), sql.end(), '"', '`');
+    return sql;
+  }
+
+  mysql_database database_;
+};
+
 }  // namespace
+
+std::unique_ptr<cli_database> make_mariadb_database() {
+  return std::make_unique<mariadb_cli_database>();
+}
 
 std::unique_ptr<cli_database> make_sqlite_database() {
   return std::make_unique<sqlite_cli_database>();

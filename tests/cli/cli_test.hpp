@@ -56,6 +56,7 @@ struct cli_database_kind {
 inline void PrintTo(const cli_database_kind& kind, std::ostream* out) { *out << kind.name; }
 std::unique_ptr<cli_database> make_sqlite_database();
 std::unique_ptr<cli_database> make_postgres_database();
+std::unique_ptr<cli_database> make_mariadb_database();
 
 /// What every database does alike.
 class CliTest : public testing::TestWithParam<cli_database_kind> {
@@ -88,11 +89,12 @@ class LockedCliTest : public CliTest {
   void SetUp() override { ASSERT_EQ(migrate().code, 0); }
 };
 
-/// On both databases; names the tests after them.
-#define ROWLOCK_ON_BOTH_DATABASES(suite)                                                           \
-  INSTANTIATE_TEST_SUITE_P(On, suite,                                                              \
-                           testing::Values(cli_database_kind{"Sqlite", make_sqlite_database},      \
-                                           cli_database_kind{"Postgres", make_postgres_database}), \
+/// On every database; names the tests after them.
+#define ROWLOCK_ON_EVERY_DATABASE(suite)                                                          \
+  INSTANTIATE_TEST_SUITE_P(On, suite,                                                             \
+                           testing::Values(cli_database_kind{"Sqlite", make_sqlite_database},     \
+                                           cli_database_kind{"Postgres", make_postgres_database}, \
+                                           cli_database_kind{"Mariadb", make_mariadb_database}),  \
                            [](const auto& kind) { return std::string{kind.param.name}; })
 
 }  // namespace rowlock::tests

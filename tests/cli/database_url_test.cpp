@@ -30,12 +30,28 @@ TEST(DatabaseUrlTest, WhatLibpqTakesIsHandedOnAsItIs) {
   }
 }
 
+TEST(DatabaseUrlTest, AMySqlUrlIsHandedOnAsSociReadsIt) {
+  const database_url all{"mysql://app:p%40s's%5C@db:3307/shop"};
+  EXPECT_EQ(all.which(), engine::soci);
+  EXPECT_EQ(all.target(),
+            R"(mysql:// host='db' port='3307' user='app' password='p@s\'s\\' dbname='shop')");
+  EXPECT_EQ(database_url{"mariadb://db"}.target(), "mysql:// host='db'");
+  EXPECT_EQ(database_url{"mysql://app@[::1]:3306/"}.target(),
+            "mysql:// host='::1' port='3306' user='app'");
+}
+
+TEST(DatabaseUrlTest, WhatSociReadsIsHandedOnAsItIs) {
+  const database_url url{"soci:mysql://db=shop user=app password='a b'"};
+  EXPECT_EQ(url.which(), engine::soci);
+  EXPECT_EQ(url.target(), "mysql://db=shop user=app password='a b'");
+}
+
 TEST(DatabaseUrlTest, AnythingElseIsMisuseAndNotShown) {
   for (const auto* text :
-       {"", "sesame", "sesame@db/shop", "mysql://sesame@db", "sqlite:sesame.db",
-        "sqlite://sesame.db", "sqlite:///", "sqlite:///sesame/", "sqlite:///sesame?a=b",
-        "sqlite:///sesame#a", "sqlite:///sesame%", "sqlite:///sesame%2", "sqlite:///sesame%x0",
-        "sqlite:///sesame%00", "SQLITE:///sesame"}) {
+       {"", "sesame", "sesame@db/shop", "oracle://sesame@db", "mysql://db/shop?password=sesame",
+        "mysql://db:sesame/shop", "sqlite:sesame.db", "sqlite://sesame.db", "sqlite:///",
+        "sqlite:///sesame/", "sqlite:///sesame?a=b", "sqlite:///sesame#a", "sqlite:///sesame%",
+        "sqlite:///sesame%2", "sqlite:///sesame%x0", "sqlite:///sesame%00", "SQLITE:///sesame"}) {
     try {
       const database_url url{text};
       FAIL() << text;

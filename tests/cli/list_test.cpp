@@ -132,7 +132,7 @@ TEST_P(CliListTest, ShowsALeaseThatHasRunOutUntilItIsTakenOver) {
   EXPECT_EQ(list(), "no key is held\n");
 }
 
-ROWLOCK_ON_BOTH_DATABASES(CliListTest);
+ROWLOCK_ON_EVERY_DATABASE(CliListTest);
 
 }  // namespace
 

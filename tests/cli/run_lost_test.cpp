@@ -69,7 +69,7 @@ TEST_P(CliRunLostTest, WhoeverHasTheKeyNowKeepsIt) {
   EXPECT_EQ(number("select version from shared_lock"), version);
 }
 
-ROWLOCK_ON_BOTH_DATABASES(CliRunLostTest);
+ROWLOCK_ON_EVERY_DATABASE(CliRunLostTest);
 
 TEST(CliRunReleaseTest, AReleaseThatCannotBeMadeIsSaidAndTheExitCodeIsTheCommands) {
   const temp_folder folder;

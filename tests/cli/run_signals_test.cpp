@@ -84,7 +84,7 @@ TEST_P(CliRunSignalsTest, KillingUsEndsTheCommand) {
   EXPECT_EQ(running.read_rest(), "");  // ends when nobody has the output open any more
 }
 
-ROWLOCK_ON_BOTH_DATABASES(CliRunSignalsTest);
+ROWLOCK_ON_EVERY_DATABASE(CliRunSignalsTest);
 
 class CliRunTerminalTest : public testing::Test {
  protected:

@@ -190,7 +190,7 @@ TEST_P(CliRunTest, OtherKeysAreNotInTheWay) {
   EXPECT_EQ(run(rowlock("run", {"--type", "invoice", "--source", "43", "--", "true"})).code, 0);
 }
 
-ROWLOCK_ON_BOTH_DATABASES(CliRunTest);
+ROWLOCK_ON_EVERY_DATABASE(CliRunTest);
 
 }  // namespace
 

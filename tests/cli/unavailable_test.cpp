@@ -29,7 +29,7 @@ TEST_P(CliUnavailableTest, AMissingTableIsRejectedWithTheCommandThatMakesIt) {
   }
 }
 
-ROWLOCK_ON_BOTH_DATABASES(CliUnavailableTest);
+ROWLOCK_ON_EVERY_DATABASE(CliUnavailableTest);
 
 TEST(CliUnavailableFileTest, AMissingFileIsRejectedAndNotCreated) {
   const temp_folder folder;

@@ -6,7 +6,7 @@
 
 #include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
-#include "support/mysql_table.hpp"
+#include "support/mysql_database.hpp"
 #include "support/soci_application.hpp"
 #include "support/store_bench.hpp"
 
@@ -17,14 +17,14 @@ namespace {
 class soci_mysql_bench final : public store_bench {
  public:
   soci_mysql_bench() {
-    migrate_soci(target_, table_.name());
+    migrate_soci(target_);
     ::soci::session session{target_};
     session << "create table " << table() << "_note (number bigint auto_increment primary key, "
             << "text varchar(1000) not null) engine = InnoDB";
   }
 
   std::shared_ptr<store> open(std::chrono::milliseconds /*turn*/) override {
-    return std::make_shared<soci_store>(target_, soci_options{.table = table_.name()});
+    return std::make_shared<soci_store>(target_, soci_options{});
   }
 
   std::unique_ptr<app_connection> connect() override {
@@ -44,8 +44,8 @@ class soci_mysql_bench final : public store_bench {
     int is_blank = 0;
     session << "select owner is null and holder is null and acquired_at is null "
                "and expires_at = '1970-01-01' from "
-            << table() << of_row, ::soci::into(is_blank), ::soci::use(key.type),
-        ::soci::use(key.source_id);
+            << table() << of_row,
+        ::soci::into(is_blank), ::soci::use(key.type), ::soci::use(key.source_id);
     return is_blank == 1;
   }
 
@@ -58,8 +58,8 @@ class soci_mysql_bench final : public store_bench {
     return stranger;  // closing it rolls back
   }
 
-  [[nodiscard]] std::string url() const override { return mariadb_url(); }
-  [[nodiscard]] std::string table() const override { return table_.name().text(); }
+  [[nodiscard]] std::string url() const override { return database_.url(); }
+  [[nodiscard]] std::string table() const override { return "shared_lock"; }
 
  private:
   static constexpr const char* of_row = " where lock_type = :type and source_id = binary :id";
@@ -73,8 +73,8 @@ class soci_mysql_bench final : public store_bench {
     if (update.get_affected_rows() != 1) throw std::logic_error{"there is no such row"};
   }
 
-  std::string target_ = mariadb_target();
-  mysql_table table_;
+  mysql_database database_;
+  std::string target_ = database_.target();
 };
 
 }  // namespace

@@ -1,0 +1,107 @@
+// Fences in transactions of the application, where MariaDB has its own ways.
+#include "backends/mysql_table.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class MysqlFence : public mysql_test {
+ protected:
+  MysqlFence() { database_.execute("create table note (text varchar(100)) engine = InnoDB"); }
+  lease acquire_lease(const lock_key& key) { return *locks_.try_acquire(key); }
+  [[nodiscard]] long long notes() const { return number("select count(*) from note"); }
+  void move_version() { database_.execute("update shared_lock set version = version + 1"); }
+
+  lock_table locks_{rows_, {.ttl = 1h, .renew = false}};
+};
+
+TEST_F(MysqlFence, IsMisuseWithoutATransaction) {
+  const lease held = acquire_lease(key_);
+  const auto session = connect();
+  EXPECT_EQ(error_of([&] { fence(*session, held); }).kind, errc::misuse);
+  EXPECT_EQ(error_of([&] { release_with(*session, held); }).kind, errc::misuse);
+}
+
+TEST_F(MysqlFence, ByWritingIsOneAtATimeAndBySharingSeveral) {
+  const lease held = acquire_lease(key_);
+  const auto one = connect();
+  const auto other = connect();
+  one->begin();
+  other->begin();
+  fence(*one, held, {.kind = fence_kind::share});
+  fence(*other, held, {.kind = fence_kind::share});
+  one->commit();
+  other->commit();
+
+  one->begin();
+  other->begin();
+  fence(*one, held);
+  const auto told = error_of([&] { fence(*other, held); });
+  EXPECT_EQ(told.kind, errc::lease_lost);
+  EXPECT_NE(told.message().find("may still be held"), std::string::npos) << told.message();
+  one->commit();
+}
+
+TEST_F(MysqlFence, OfEitherKindKeepsAKeyFromBeingTakenOver) {
+  const lease held = acquire_lease(key_);
+  run_out(key_);
+  const acquire_request theirs{
+      .key = key_, .owner = make_owner_id(), .holder = "host:2", .ttl = 1h};
+  for (const auto kind : {fence_kind::write, fence_kind::share}) {
+    const auto session = connect();
+    session->begin();
+    fence(*session, held, {.kind = kind});
+    EXPECT_EQ(rows_.acquire(std::array{theirs}).front().status, acquire_status::busy);
+    session->commit();
+  }
+  EXPECT_EQ(rows_.acquire(std::array{theirs}).front().status, acquire_status::granted);
+}
+
+TEST_F(MysqlFence, ThatFailsRollsBackWhateverTheIsolation) {
+  const lease held = acquire_lease(key_);
+  const auto session = connect();
+  for (const auto* level : {"read committed", "repeatable read", "serializable"}) {
+    *session << "set session transaction isolation level " << level;
+    session->begin();
+    *session << "insert into note values ('late')";
+    move_version();
+    EXPECT_EQ(error_of([&] { fence(*session, held); }).kind, errc::lease_lost) << level;
+    session->commit();
+    EXPECT_EQ(notes(), 0);
+  }
+}
+
+TEST_F(MysqlFence, AtRepeatableReadSeesATakeoverAfterTheSnapshot) {
+  const lease held = acquire_lease(key_);
+  const auto session = connect();
+  session->begin();
+  int count = -1;
+  *session << "select count(*) from shared_lock where owner is not null", ::soci::into(count);
+  move_version();
+  EXPECT_EQ(error_of([&] { fence(*session, held); }).kind, errc::lease_lost);
+}
+
+TEST_F(MysqlFence, RunsAgainAfterAConflictOfTheWork) {
+  const lease held = acquire_lease(key_);
+  const auto session = connect();
+  int runs = 0;
+  run_fenced<soci_transaction>(*session, held, [&](soci_transaction& work) {
+    work.session() << "insert into note values ('once')";
+    if (++runs == 1) work.session() << "signal sqlstate '40001' set mysql_errno = 1213";
+  });
+  EXPECT_EQ(runs, 2);
+  EXPECT_EQ(notes(), 1);
+}
+
+TEST_F(MysqlFence, DoesNotRunAgainAfterAnotherError) {
+  const lease held = acquire_lease(key_);
+  const auto session = connect();
+  int runs = 0;
+  EXPECT_ANY_THROW(run_fenced<soci_transaction>(*session, held, [&](soci_transaction& work) {
+    ++runs;
+    work.session() << "signal sqlstate '45000'";
+  }));
+  EXPECT_EQ(runs, 1);
+}
+
+}  // namespace
+}  // namespace rowlock::tests

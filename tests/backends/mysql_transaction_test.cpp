@@ -1,0 +1,92 @@
+// Transactions and optimistic commits on MariaDB.
+#include "backends/mysql_table.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class MysqlTransaction : public mysql_test {
+ protected:
+  MysqlTransaction() {
+    database_.execute(
+        "create table orders (id varchar(20) primary key, version int not null) engine = InnoDB;"
+        "create table numbered (id bigint primary key, version int not null) engine = InnoDB");
+  }
+  const versioned_table orders_{.table = "orders", .id_column = "id", .version_column = "version"};
+  const versioned_table numbered_{
+      .table = "numbered", .id_column = "id", .version_column = "version"};
+};
+
+TEST_F(MysqlTransaction, InAnOpenOneIsMisuse) {
+  const auto session = connect();
+  session->begin();
+  EXPECT_EQ(error_of([&] { soci_transaction{*session}; }).kind, errc::misuse);
+}
+
+TEST_F(MysqlTransaction, IsReadCommittedAndTheNextOneIsNot) {
+  const auto session = connect();
+  const auto sees_what_others_commit = [&] {
+    const auto count = [&] {
+      int rows = 0;
+      *session << "select count(*) from orders", ::soci::into(rows);
+      return rows;
+    };
+    const int before = count();
+    database_.execute("insert into orders values ('" + make_owner_id().text.substr(0, 20) +
+                      "', 1)");
+    return count() > before;
+  };
+  {
+    soci_transaction work{*session};
+    EXPECT_TRUE(sees_what_others_commit());
+  }
+  session->begin();
+  EXPECT_FALSE(sees_what_others_commit());
+}
+
+TEST_F(MysqlTransaction, RolledBackByItsDestructorLeavesNothing) {
+  const auto session = connect();
+  {
+    soci_transaction work{*session};
+    *session << "insert into orders values ('x', 1)";
+  }
+  EXPECT_EQ(number("select count(*) from orders"), 0);
+}
+
+TEST_F(MysqlTransaction, EachCallWithoutOneIsMisuse) {
+  const auto session = connect();
+  EXPECT_EQ(error_of([&] { (void)lock_rows(*session, key_, no_wait()); }).kind, errc::misuse);
+  EXPECT_EQ(error_of([&] { (void)read_version(*session, key_); }).kind, errc::misuse);
+  EXPECT_EQ(error_of([&] { (void)try_commit(*session, key_, version{1}); }).kind, errc::misuse);
+  EXPECT_EQ(error_of([&] { (void)try_commit(*session, orders_, "x", 1); }).kind, errc::misuse);
+}
+
+// '7' and '07' are two rows, though a number would match both.
+TEST_F(MysqlTransaction, ANumberNamesOneRowOfATableWithTextIds) {
+  database_.execute("insert into orders values ('7', 1), ('07', 1), ('7x', 1)");
+  const auto session = connect();
+  soci_transaction work{*session};
+  EXPECT_EQ(try_commit(*session, orders_, std::int64_t{7}, 1), commit_result::committed);
+  work.commit();
+  EXPECT_EQ(number("select sum(version) from orders"), 4);
+}
+
+TEST_F(MysqlTransaction, ALargeNumberNamesItsRow) {
+  database_.execute("insert into numbered values (9007199254740993, 1), (9007199254740992, 1)");
+  const auto session = connect();
+  soci_transaction work{*session};
+  EXPECT_EQ(try_commit(*session, numbered_, std::int64_t{9007199254740993}, 1),
+            commit_result::committed);
+  EXPECT_EQ(try_commit(*session, numbered_, "9007199254740993", 1), commit_result::stale);
+  work.commit();
+  EXPECT_EQ(number("select version from numbered where id = 9007199254740992"), 1);
+}
+
+TEST_F(MysqlTransaction, OfAnUnknownColumnIsRejected) {
+  const auto session = connect();
+  soci_transaction work{*session};
+  const versioned_table wrong{.table = "orders", .id_column = "none", .version_column = "version"};
+  EXPECT_EQ(error_of([&] { (void)try_commit(*session, wrong, "x", 1); }).kind, errc::rejected);
+}
+
+}  // namespace
+}  // namespace rowlock::tests
