@@ -227,6 +227,7 @@ void refuse_old(const mysql_session& session) {
 
 std::unique_ptr<lease_session> pin_mysql(::soci::session& session, const soci_options& options) {
   mysql_session pinned{session};
+  pinned.close_on_exec();
   if (pinned.reconnects()) {
     throw error{errc::misuse,
                 "the session reconnects by itself, and would lose settings and locks without a "

@@ -1,6 +1,7 @@
 // A session on MariaDB or MySQL, as far as we use it.
 #include "soci/mysql_session.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <soci/mysql/soci-mysql.h>
 #include <soci/soci.h>
@@ -100,6 +101,10 @@ sql::mysql_flavour mysql_session::flavour() const noexcept {
 
 unsigned long mysql_session::server_version() const noexcept {
   return mysql_get_server_version(connection_);
+}
+
+void mysql_session::close_on_exec() noexcept {
+  (void)fcntl(static_cast<int>(mysql_get_socket(connection_)), F_SETFD, FD_CLOEXEC);
 }
 
 bool mysql_session::is_alive() const noexcept {

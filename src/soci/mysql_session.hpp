@@ -53,6 +53,8 @@ class mysql_session {
   [[nodiscard]] sql::mysql_flavour flavour() const noexcept;
   /// As a number: 101119 for 10.11.19.
   [[nodiscard]] unsigned long server_version() const noexcept;
+  /// Processes that are started do not get the connection.
+  void close_on_exec() noexcept;
   /// Whether nothing has come from the server that we did not ask for. No round trip.
   [[nodiscard]] bool is_alive() const noexcept;
 

@@ -38,7 +38,7 @@ class MysqlCost : public mysql_test {
   }
   std::vector<acquire_request> requests(int count) {
     std::vector<acquire_request> all;
-    for (int i = 0; i < count; ++i) all.push_back(request({"invoice", std::to_string(i)}));
+    for (int i = 0; i < count; ++i) all.push_back(request({"batch", std::to_string(i)}));
     return all;
   }
 
