@@ -14,7 +14,7 @@ namespace {
 using get_dialect = const dialect& (*)();
 
 constexpr std::array<get_dialect, 3> known_dialects{&mysql_dialect, &postgres_dialect,
-                                                   &sqlite_dialect};
+                                                    &sqlite_dialect};
 
 const dialect* dialect_called(std::string_view backend) {
   for (const auto get : known_dialects) {

@@ -25,8 +25,7 @@ struct soci_application {
   }
 
   void write_note(soci_transaction& used, const std::string& text) const {
-    used.session() << "insert into " << notes_table << " (text) values (:text)",
-        ::soci::use(text);
+    used.session() << "insert into " << notes_table << " (text) values (:text)", ::soci::use(text);
   }
 
   [[nodiscard]] std::vector<std::string> notes(soci_transaction& used) const {

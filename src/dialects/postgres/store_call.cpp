@@ -79,7 +79,8 @@ std::vector<std::string> store_call::weak_settings() {
     const auto name = row.text("name");
     weak.push_back(name + " is " + row.text("setting") +
                    " on this PostgreSQL server: a crash can undo what it acknowledged, a grant or "
-                   "a release too; set " + name + " = on");
+                   "a release too; set " +
+                   name + " = on");
   }
   return weak;
 }
