@@ -2,7 +2,6 @@
 #include <soci/mysql/soci-mysql.h>
 #include <soci/soci.h>
 
-#include <algorithm>
 #include <exception>
 #include <variant>
 
@@ -14,8 +13,8 @@
 #include "soci/mysql_errors.hpp"
 #include "soci/mysql_leases.hpp"
 #include "soci/mysql_table_check.hpp"
+#include "sql/mysql_statements.hpp"
 #include "sql/schema_check.hpp"
-#include "sql/versioned_update.hpp"
 
 namespace rowlock::through_soci {
 
@@ -163,8 +162,7 @@ class mysql_dialect_type final : public dialect {
 
   commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
                            std::int64_t seen) const override {
-    std::string sql = sql::versioned_update(table);
-    std::replace(sql.begin(), sql.end(), '"', '`');
+    const std::string sql = sql::mysql_versioned_update(table);
     // A number as text too: compared with a text column, a number would take '7' and '07' for one.
     const auto* number = std::get_if<std::int64_t>(&id);
     const auto bound =

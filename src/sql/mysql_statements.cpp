@@ -13,6 +13,10 @@
 #include "sql/mysql_statements.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "sql/identifier.hpp"
+#include "sql/versioned_update.hpp"
 
 namespace rowlock::sql {
 
@@ -328,6 +332,11 @@ std::string with(std::string sql, std::string_view word, std::string_view meanin
   return sql;
 }
 
+std::string with_backticks(std::string sql) {
+  std::replace(sql.begin(), sql.end(), '"', '`');
+  return sql;
+}
+
 /// With the words in braces replaced, which MariaDB and MySQL spell differently.
 std::string spelled(std::string_view sql, mysql_flavour flavour) {
   const bool is_mariadb = flavour == mysql_flavour::mariadb;
@@ -353,9 +362,12 @@ std::string skipping(std::string_view sql, mysql_flavour flavour) {
 }  // namespace
 
 std::string in_backticks(const table_name& table, std::string_view sql) {
-  std::string text = table.in(sql);
-  std::replace(text.begin(), text.end(), '"', '`');
-  return text;
+  return with_backticks(table.in(sql));
+}
+
+std::string mysql_versioned_update(const versioned_table& table) {
+  const std::string id = quoted(table.id_column, "the id column");
+  return with_backticks(versioned_update(table) + " AND concat(entity." + id + ") = $1");
 }
 
 mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavour) {

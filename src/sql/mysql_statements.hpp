@@ -6,12 +6,17 @@
 #include <string_view>
 
 #include "rowlock/table_name.hpp"
+#include "rowlock/versioned_table.hpp"
 
 namespace rowlock::sql {
 
 /// Names in backticks: what stands between double quotes is a text here, unless the session says
 /// otherwise.
 std::string in_backticks(const table_name& table, std::string_view sql);
+
+/// `versioned_update`, in backticks, for a $1 that is a text: a text that is no number would be
+/// taken for 0 where the column is one.
+std::string mysql_versioned_update(const versioned_table& table);
 
 /// Both understand almost all of it.
 enum class mysql_flavour { mariadb, mysql };

@@ -84,6 +84,21 @@ TEST_F(MysqlError, OfAValueIsMisuseWithoutTheOwner) {
   EXPECT_EQ(number("select count(*) from shared_lock"), 0);
 }
 
+// The server's own text would show it.
+TEST_F(MysqlError, OfAValueOfTheApplicationDoesNotShowIt) {
+  database_.execute(
+      "create table orders (id varchar(20) primary key, version int) engine = InnoDB;"
+      "insert into orders values ('sesame', 1);"
+      "create trigger refusing before update on orders for each row "
+      "signal sqlstate '22007' set mysql_errno = 1292, message_text = 'wrong value: sesame'");
+  const auto session = connect();
+  soci_transaction work{*session};
+  const versioned_table orders{.table = "orders", .id_column = "id", .version_column = "version"};
+  const auto told = error_of([&] { (void)try_commit(*session, orders, "sesame", 1); });
+  EXPECT_EQ(told.kind, errc::misuse);
+  expect_no_secret(told, "sesame");
+}
+
 TEST_F(MysqlError, OfATableDroppedMeanwhileIsRejectedWithoutTheOwner) {
   acquire(rows_, key_);
   database_.execute("drop table shared_lock");

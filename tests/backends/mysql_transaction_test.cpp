@@ -81,6 +81,17 @@ TEST_F(MysqlTransaction, ALargeNumberNamesItsRow) {
   EXPECT_EQ(number("select version from numbered where id = 9007199254740992"), 1);
 }
 
+TEST_F(MysqlTransaction, ATextThatIsNoNumberNamesNoRowOfATableWithNumbers) {
+  database_.execute("insert into numbered values (0, 1), (7, 1)");
+  const auto session = connect();
+  soci_transaction work{*session};
+  EXPECT_EQ(try_commit(*session, numbered_, "x", 1), commit_result::stale);
+  EXPECT_EQ(try_commit(*session, numbered_, "7x", 1), commit_result::stale);
+  EXPECT_EQ(try_commit(*session, numbered_, "7", 1), commit_result::committed);
+  work.commit();
+  EXPECT_EQ(number("select version from numbered where id = 0"), 1);
+}
+
 TEST_F(MysqlTransaction, OfAnUnknownColumnIsRejected) {
   const auto session = connect();
   soci_transaction work{*session};
