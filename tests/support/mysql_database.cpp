@@ -18,6 +18,7 @@ namespace {
 
 void execute_on(const std::string& target, const std::string& sql) {
   ::soci::session session{target};
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): its type is not exported
   auto* connection = static_cast<::soci::mysql_session_backend*>(session.get_backend())->conn_;
   const auto check = [&](int failed) {
     if (failed > 0) throw std::runtime_error{mysql_error(connection)};
