@@ -1,7 +1,10 @@
 // The application that the locks protect: what it writes.
 #include "faults/books.hpp"
 
+#include <chrono>
 #include <utility>
+
+#include "rowlock/soci_store.hpp"
 
 namespace rowlock::tests {
 
@@ -16,22 +19,31 @@ std::string text_of(const std::optional<std::int64_t>& value) {
 }  // namespace
 
 std::unique_ptr<books> open_books(const database_url& url) {
-  return url.which() == database_url::engine::sqlite ? open_sqlite_books(url.target())
-                                                     : open_postgres_books(url.target());
+  switch (url.which()) {
+    case database_url::engine::sqlite:
+      return open_sqlite_books(url.target());
+    case database_url::engine::postgresql:
+      return open_postgres_books(url.target());
+    case database_url::engine::soci:
+      break;
+  }
+  return open_soci_books(url.target());
+}
+
+std::unique_ptr<store> open_locks(const database_url& url) {
+  if (url.which() != database_url::engine::soci) return open_store(url);
+  return std::make_unique<soci_store>(
+      url.target(), soci_options{.clock_skew = std::chrono::milliseconds::zero()});
 }
 
 lock_key lock_key_of(int key) { return {.type = "book", .source_id = std::to_string(key)}; }
 
 void create_books(books& opened) {
-  // The order of writing: the next place is never below one that was given before.
-  const std::string place = opened.has_transactions_side_by_side()
-                                ? "bigserial primary key"
-                                : "integer primary key autoincrement";
   auto& line = opened.outside();
-  line.execute("create table counter (key integer primary key, value bigint not null)");
-  line.execute("create table entry (place " + place +
-               ", key integer not null, version bigint not null, counted bigint, smaller bigint)");
-  line.execute("create index entry_version on entry (key, version)");
+  line.execute("create table counter (book integer primary key, value bigint not null)");
+  line.execute("create table entry (place " + opened.numbered_column() +
+               ", book integer not null, version bigint not null, counted bigint, smaller bigint)");
+  line.execute("create index entry_version on entry (book, version)");
   clear_books(opened);
 }
 
@@ -48,12 +60,14 @@ void clear_books(books& opened) {
 
 history read_books(books& opened) {
   history found;
+  opened.catch_up();
   auto& line = opened.outside();
-  for (const auto& row : line.rows("select key, value from counter")) {
+  for (const auto& row : line.rows("select book, value from counter")) {
     found.counters[static_cast<int>(*row[0])] = *row[1];
   }
-  for (const auto& row : line.rows("select place, key, version, counted, smaller from entry")) {
-    found.entries.push_back({.place = *row[0],
+  for (const auto& row : line.rows("select place, book, version, counted, smaller from entry")) {
+    const auto place = opened.has_several_writers() ? std::nullopt : row[0];
+    found.entries.push_back({.place = place,
                              .key = static_cast<int>(*row[1]),
                              .version = {*row[2]},
                              .counted = row[3],
@@ -64,7 +78,7 @@ history read_books(books& opened) {
 
 entry begin_entry(sql_line& line, int key, version granted) {
   entry begun{.key = key, .version = granted};
-  const auto of_key = " where key = " + std::to_string(key);
+  const auto of_key = " where book = " + std::to_string(key);
   if (has_counter(key)) {
     begun.counted = line.number("select value from counter" + of_key) + 1;
   } else {
@@ -77,9 +91,9 @@ entry begin_entry(sql_line& line, int key, version granted) {
 void write_entry(sql_line& line, const entry& written) {
   const auto key = std::to_string(written.key);
   if (written.counted) {
-    line.execute("update counter set value = " + text_of(written.counted) + " where key = " + key);
+    line.execute("update counter set value = " + text_of(written.counted) + " where book = " + key);
   }
-  line.execute("insert into entry (key, version, counted, smaller) values (" + key + ", " +
+  line.execute("insert into entry (book, version, counted, smaller) values (" + key + ", " +
                std::to_string(written.version.number) + ", " + text_of(written.counted) + ", " +
                text_of(written.smaller) + ")");
 }
@@ -91,7 +105,7 @@ version version_of(sql_line& line, int key) {
 }
 
 bool has_successor(sql_line& line, const entry& begun) {
-  return line.number("select count(*) from entry where key = " + std::to_string(begun.key) +
+  return line.number("select count(*) from entry where book = " + std::to_string(begun.key) +
                      " and version > " + std::to_string(begun.version.number)) != 0;
 }
 

@@ -15,6 +15,7 @@
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/retry_policy.hpp"
+#include "rowlock/store.hpp"
 
 namespace rowlock::tests {
 
@@ -44,6 +45,8 @@ class books {
   virtual ~books() = default;
 
   virtual sql_line& outside() = 0;
+  /// From here on it sees what was committed anywhere before.
+  virtual void catch_up() {}
   virtual void run_fenced(const lease& held, const task& work,
                           const fenced_run_options& options) = 0;
   /// What nobody should do.
@@ -53,11 +56,21 @@ class books {
 
   /// Whether somebody else can write while one of our transactions is open.
   [[nodiscard]] virtual bool has_transactions_side_by_side() const noexcept = 0;
+  /// Whether writes go to several servers, which check only at the commit whether they go together:
+  /// then nobody locks a row for all of them, and each server numbers rows in an order of its own.
+  [[nodiscard]] virtual bool has_several_writers() const { return false; }
+  /// The type of a column that numbers rows in the order of writing: the next number is never below
+  /// one that was given before.
+  [[nodiscard]] virtual std::string numbered_column() const = 0;
 };
 
 std::unique_ptr<books> open_books(const database_url& url);
+/// The locks beside them. All servers of a test have the same clock.
+std::unique_ptr<store> open_locks(const database_url& url);
 std::unique_ptr<books> open_sqlite_books(const std::string& path);
 std::unique_ptr<books> open_postgres_books(const std::string& url);
+/// On a connection string of SOCI's.
+std::unique_ptr<books> open_soci_books(const std::string& connection_string);
 
 /// Half of the keys protect a counter (workload 1), half of them rows that are only added
 /// (workload 2).

@@ -14,7 +14,8 @@
 namespace rowlock::tests {
 
 /// `Database` has the types `transaction` and `connection`, `line_in`, which is a `sql_line` made
-/// of a transaction, and `line_outside`, made of a connection.
+/// of a transaction, and `line_outside`, made of a connection. Where there can be
+/// several writers, it has functions for what that changes.
 template <class Database>
 class books_on final : public books {
  public:
@@ -22,7 +23,11 @@ class books_on final : public books {
   using connection = typename Database::connection;
 
   explicit books_on(std::unique_ptr<connection> opened)
-      : connection_{std::move(opened)}, outside_{*connection_} {}
+      : connection_{std::move(opened)}, outside_{*connection_} {
+    if constexpr (requires { Database::has_several_writers(*connection_); }) {
+      has_several_writers_ = Database::has_several_writers(*connection_);
+    }
+  }
 
   sql_line& outside() override { return outside_; }
 
@@ -47,6 +52,12 @@ class books_on final : public books {
   [[nodiscard]] bool has_transactions_side_by_side() const noexcept override {
     return Database::has_transactions_side_by_side;
   }
+  void catch_up() override {
+    if constexpr (requires { Database::catch_up(outside_); }) Database::catch_up(outside_);
+  }
+
+  [[nodiscard]] bool has_several_writers() const override { return has_several_writers_; }
+  [[nodiscard]] std::string numbered_column() const override { return Database::numbered_column; }
 
  private:
   static auto in(const task& work) {
@@ -58,6 +69,7 @@ class books_on final : public books {
 
   std::unique_ptr<connection> connection_;
   typename Database::line_outside outside_;
+  bool has_several_writers_ = false;
 };
 
 }  // namespace rowlock::tests

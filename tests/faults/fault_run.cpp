@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
 
 #include "faults/books.hpp"
+#include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 
 namespace rowlock::tests {
@@ -30,11 +30,12 @@ std::vector<std::string> urls_on(const proving_ground& ground) {
 
 }  // namespace
 
-std::vector<run_size> sizes_from_environment() {
+std::vector<run_size> sizes_from_environment(unsigned divisor) {
   const run_size whole;
   const char* told = std::getenv("ROWLOCK_FAULTS");  // NOLINT(concurrency-mt-unsafe)
-  const auto wanted = told == nullptr ? whole.acquisitions : std::stoull(told);
-  if (wanted == 0) throw std::invalid_argument{"ROWLOCK_FAULTS is to be above zero"};
+  const auto of_all = told == nullptr ? whole.acquisitions : std::stoull(told);
+  if (of_all == 0) throw std::invalid_argument{"ROWLOCK_FAULTS is to be above zero"};
+  const auto wanted = std::max<std::uint64_t>(of_all / divisor, 1);
   const auto parts = (wanted + whole.acquisitions - 1) / whole.acquisitions;
   const auto of_each = (wanted + parts - 1) / parts;
   const auto in_proportion = [&](std::uint64_t of_whole) {
@@ -102,19 +103,31 @@ std::vector<std::string> fault_run::keys_left_taken() {
   crew_.kill_half();
   const auto end = boot_clock::now() + ttl + recovery;
 
-  const auto rows = open_store(ground_.url());
+  const auto rows = open_locks(ground_.url());
   lock_table locks{*rows, {.ttl = ttl, .margin = margin}};
-  std::set<int> taken;
-  for (int key = 0; key < keys; ++key) taken.insert(key);
-  while (!taken.empty() && boot_clock::now() < end) {
-    std::erase_if(taken, [&](int key) { return locks.try_acquire(lock_key_of(key)).acquired(); });
+  struct open_key {
+    int key;
+    std::string why = "held";
+  };
+  std::vector<open_key> left;
+  for (int key = 0; key < keys; ++key) left.push_back({key});
+  const auto is_acquired = [&](open_key& open) {
+    try {
+      return locks.try_acquire(lock_key_of(open.key)).acquired();
+    } catch (const error& thrown) {
+      open.why = thrown.what();  // the last of what went wrong has its effects; not for long
+      return false;
+    }
+  };
+  while (!left.empty() && boot_clock::now() < end) {
+    std::erase_if(left, is_acquired);
     std::this_thread::sleep_for(5ms);
   }
   crew_.await_half();
 
-  std::vector<std::string> left;
-  for (const int key : taken) left.push_back("key " + std::to_string(key) + " is still taken");
-  return left;
+  std::vector<std::string> told;
+  for (const auto& [key, why] : left) told.push_back("key " + std::to_string(key) + ": " + why);
+  return told;
 }
 
 std::vector<std::string> fault_run::connections_left() const {

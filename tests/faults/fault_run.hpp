@@ -26,9 +26,9 @@ struct run_size {
   std::uint64_t late_tries = 2'000;
 };
 
-/// The whole run in parts of at most 20,000 acquisitions. As many as ROWLOCK_FAULTS says, and of
-/// everything else in proportion. Throws when it says no number above zero.
-std::vector<run_size> sizes_from_environment();
+/// The whole run in parts of at most 20,000 acquisitions. As many as ROWLOCK_FAULTS says, divided
+/// by `divisor`, and of everything else in proportion. Throws when it says no number above zero.
+std::vector<run_size> sizes_from_environment(unsigned divisor = 1);
 
 /// Thread-safety: one thread at a time.
 class fault_run {

@@ -17,8 +17,8 @@ enum class possession_kind : std::uint8_t { lease, row_lock };
 /// One committed transaction that was protected by a key.
 struct entry {
   /// Rises with the moment of writing. That is between the grant and the commit, so, as long as
-  /// holders exclude each other, it is the order of the commits as well.
-  std::int64_t place = 0;
+  /// holders exclude each other, it is the order of the commits as well. None where nobody knows.
+  std::optional<std::int64_t> place = std::nullopt;
   int key = 0;
   /// What the key was granted with.
   rowlock::version version = {};

@@ -23,6 +23,7 @@ struct postgres_database {
   using transaction = pqxx::work;
   using connection = pqxx::connection;
   static constexpr bool has_transactions_side_by_side = true;
+  static constexpr auto numbered_column = "bigserial primary key";
 
   class line_in final : public sql_line {
    public:

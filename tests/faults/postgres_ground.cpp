@@ -1,19 +1,18 @@
 // A PostgreSQL server of its own, half of whose clients come over a network that fails.
-#include <chrono>
 #include <pqxx/pqxx>
 #include <utility>
 
+#include "faults/network_faults.hpp"
 #include "faults/proving_ground.hpp"
 #include "rowlock/postgres_migrate.hpp"
 #include "support/own_postgres.hpp"
 #include "support/postgres_schema.hpp"
+#include "support/soci_postgres.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace rowlock::tests {
 
 namespace {
-
-using std::chrono::milliseconds;
 
 std::pair<std::string, std::string> host_and_port(const std::string& url) {
   pqxx::connection known{url};
@@ -22,28 +21,22 @@ std::pair<std::string, std::string> host_and_port(const std::string& url) {
 
 class postgres_ground final : public proving_ground {
  public:
-  postgres_ground() { migrate_postgres(server_.url()); }
+  using spelling = std::string (*)(const std::string& url);
 
-  [[nodiscard]] std::string name() const override { return "PostgreSQL"; }
-  [[nodiscard]] std::string url() const override { return server_.url(); }
+  postgres_ground(std::string name, spelling as) : name_{std::move(name)}, as_{as} {
+    migrate_postgres(server_.url());
+  }
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] std::string url() const override { return as_(server_.url()); }
   [[nodiscard]] std::string url_of(std::size_t slot) const override {
-    return slot % 2 == 0 ? server_.url() : url_through(network_, server_.url());
+    return slot % 2 == 0 ? url() : as_(url_through(network_, server_.url()));
   }
 
   void add_faults(chaos& all, unsigned crashes) override {
     all.add_paced("server crashes", crashes, [this] { server_.crash(); });
     all.add("backends terminated", [this] { terminate_a_backend(); });
-    all.add("network resets", [this] { network_.reset(); });
-    all.add("replies swallowed", [this] { network_.swallow_reply(); });
-    all.add("commits swallowed", [this] { network_.swallow_reply("COMMIT"); });
-    all.add("network delays", [this, &all] {
-      network_.delay(milliseconds{1 + all.draw(50)});
-      all.later(milliseconds{all.draw(500)}, [this] { network_.pass(); });
-    });
-    all.add("black holes", [this, &all] {
-      network_.black_hole();
-      all.later(milliseconds{all.draw(1000)}, [this] { network_.pass(); });
-    });
+    add_network_faults(all, network_);
   }
 
   [[nodiscard]] std::size_t connections() const override {
@@ -66,6 +59,8 @@ class postgres_ground final : public proving_ground {
         " order by random() limit 1) as victim");
   }
 
+  std::string name_;
+  spelling as_;
   own_postgres server_;
   std::pair<std::string, std::string> where_ = host_and_port(server_.url());
   tcp_proxy network_{where_.first, where_.second};
@@ -74,7 +69,13 @@ class postgres_ground final : public proving_ground {
 }  // namespace
 
 std::unique_ptr<proving_ground> make_postgres_ground() {
-  return std::make_unique<postgres_ground>();
+  return std::make_unique<postgres_ground>("PostgreSQL",
+                                           [](const std::string& url) { return url; });
+}
+
+std::unique_ptr<proving_ground> make_soci_postgres_ground() {
+  return std::make_unique<postgres_ground>(
+      "PostgreSQL through SOCI", [](const std::string& url) { return "soci:" + soci_url(url); });
 }
 
 }  // namespace rowlock::tests

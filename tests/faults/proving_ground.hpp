@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "faults/chaos.hpp"
 
@@ -27,10 +28,16 @@ class proving_ground {
   virtual void add_faults(chaos& all, unsigned crashes) = 0;
   /// Every connection of anybody that the database knows of.
   [[nodiscard]] virtual std::size_t connections() const = 0;
+  /// What the database itself tells that must not have happened.
+  [[nodiscard]] virtual std::vector<std::string> complaints() const { return {}; }
 };
 
 std::unique_ptr<proving_ground> make_sqlite_ground();
 std::unique_ptr<proving_ground> make_postgres_ground();
+std::unique_ptr<proving_ground> make_mariadb_ground();
+// The same databases, to whose users SOCI is between.
+std::unique_ptr<proving_ground> make_soci_sqlite_ground();
+std::unique_ptr<proving_ground> make_soci_postgres_ground();
 
 }  // namespace rowlock::tests
 

@@ -35,6 +35,7 @@ struct sqlite_database {
   using connection = SQLite::Database;
   using line_outside = sqlite_line;
   static constexpr bool has_transactions_side_by_side = false;
+  static constexpr auto numbered_column = "integer primary key autoincrement";
 
   struct line_in final : sqlite_line {
     explicit line_in(sqlite_transaction& used) : sqlite_line{used.database()} {}

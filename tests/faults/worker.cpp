@@ -48,7 +48,7 @@ worker::worker(database_url url, score_sheet& sheet, place where, fencing fences
 
 void worker::work(lock_table& locks) {
   take_turns([&](int key) {
-    if (draw(3) == 0) {
+    if (draw(3) == 0 && !connection().has_several_writers()) {
       work_under_row_lock(key);
     } else {
       work_under_lease(locks, key);
@@ -185,7 +185,7 @@ void worker::commit(const lease& held, const books::task& work, const fenced_run
 
 fenced_run_options worker::any_options() {
   fenced_run_options options;
-  options.fence.kind = draw(2) == 0 ? fence_kind::write : fence_kind::share;
+  if (draw(2) == 0 && !connection().has_several_writers()) options.fence.kind = fence_kind::share;
   options.fence_first = draw(2) == 0;
   options.release = draw(2) == 0;
   if (options.release) options.fence_first = false;

@@ -37,7 +37,7 @@ belongings own_belongings() {
 
 void work(const database_url& url, score_sheet& sheet, std::size_t slot, fencing fences,
           unsigned seed) {
-  const auto rows = open_store(url);
+  const auto rows = open_locks(url);
   lock_table locks{*rows, {.ttl = ttl, .margin = margin}};
   lock_table late{*rows, {.ttl = short_ttl, .margin = short_margin, .renew = false}};
   std::vector<std::jthread> threads;

@@ -19,10 +19,11 @@ namespace files = std::filesystem;
 
 /// While this variable, which means nothing to anybody, is 1 at a node, its applier does not get
 /// past a row of the table.
-constexpr auto make_lag =
-    "create table rowlock_test.lag (n int primary key auto_increment);"
-    "create trigger rowlock_test.lag_held before insert on rowlock_test.lag for each row"
-    " while @@global.default_week_format = 1 do do sleep(0.01); end while";
+constexpr std::array to_begin_with{
+    "create database rowlock_test character set utf8mb4", "create database lag",
+    "create table lag.met (n int primary key auto_increment)",
+    "create trigger lag.held before insert on lag.met for each row"
+    " while @@global.default_week_format = 1 do do sleep(0.01); end while"};
 
 std::string local(int port) { return "127.0.0.1:" + std::to_string(port); }
 
@@ -71,11 +72,7 @@ void galera_cluster::make_data() {
                                 "--auth-root-authentication-method=normal"}));
   boot();
   mariadb_line line{bare_url(0)};
-  line.execute("create database rowlock_test character set utf8mb4");
-  const std::string both = make_lag;
-  const auto end_of_first = both.find(';');
-  line.execute(both.substr(0, end_of_first));
-  line.execute(both.substr(end_of_first + 1));
+  for (const auto* statement : to_begin_with) line.execute(statement);
   end(0, SIGTERM);
   for (std::size_t node = 1; node < size; ++node) {
     run_to_the_end(folder_.in_it({"cp", "-r", data(0), data(node)}));
@@ -210,7 +207,7 @@ void galera_cluster::let_serve_alone(std::size_t node) const {
 void galera_cluster::hold_appliers(std::size_t node) const {
   auto held = connect(node);
   held.execute("set global default_week_format = 1");
-  connect((node + 1) % size).execute("insert into lag values ()");
+  connect((node + 1) % size).execute("insert into lag.met values ()");
   await("the applier to be held", [&] {
     return held.number(
                "select count(*) from information_schema.processlist"

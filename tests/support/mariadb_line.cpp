@@ -3,7 +3,6 @@
 
 #include <mysql.h>
 
-#include <cstdlib>
 #include <regex>
 
 #include "support/patience.hpp"
@@ -64,21 +63,12 @@ void mariadb_line::throw_error() const {
   throw mariadb_error{mysql_errno(connection_.get()), mysql_error(connection_.get())};
 }
 
-std::string mariadb_url() {
-  const char* url = std::getenv("ROWLOCK_TEST_MARIADB");  // NOLINT(concurrency-mt-unsafe)
-  if (url == nullptr || *url == '\0') {
-    throw std::runtime_error{
-        "no MariaDB server to test with: run script/test, or name one in ROWLOCK_TEST_MARIADB"};
-  }
-  return url;
-}
-
 mariadb_address mariadb_address_of(const std::string& url) {
   static const std::regex form{"mysql://([^:@/]+)(?::([^@/]*))?@([^:/]+):([0-9]+)/([^?]+)"};
   std::smatch parts;
   if (!std::regex_match(url, parts, form)) {
     throw std::runtime_error{
-        "ROWLOCK_TEST_MARIADB is to look like mysql://root@127.0.0.1:3306/rowlock_test"};
+        "a MariaDB of the tests is to look like mysql://root@127.0.0.1:3306/rowlock_test"};
   }
   return {.user = parts[1],
           .password = parts[2],

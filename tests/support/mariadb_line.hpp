@@ -48,9 +48,6 @@ class mariadb_line {
   std::unique_ptr<st_mysql, void (*)(st_mysql*)> connection_;
 };
 
-/// The server that ROWLOCK_TEST_MARIADB names. Throws, and so fails the test, when it names none.
-std::string mariadb_url();
-
 /// Where a server listens.
 struct mariadb_address {
   std::string user;
