@@ -35,6 +35,9 @@ struct soci_application {
   }
 };
 
+/// All who use one target use the same node, if it is one of a cluster.
+constexpr bool is_to_one_node = true;
+
 }  // namespace
 
 std::unique_ptr<app_connection> connect_through_soci(const std::string& target,
@@ -42,7 +45,7 @@ std::unique_ptr<app_connection> connect_through_soci(const std::string& target,
   auto session = std::make_shared<::soci::session>(target);
   const bool is_mysql = session->get_backend_name() == "mysql";
   return std::make_unique<app_connection_on<soci_application>>(
-      soci_application{soci_table{table_name{table}},
+      soci_application{soci_table{table_name{table}, is_to_one_node},
                        is_mysql ? table + "_note" : notes_beside(table)},
       std::move(session));
 }

@@ -1,0 +1,21 @@
+// Lets the conformance suite of MariaDB run through a node of the cluster that is not the first.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "cluster/cluster_test.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class conformance_on_galera final : public testing::Environment {
+  void SetUp() override {
+    setenv("ROWLOCK_TEST_MARIADB", cluster().url(1).c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+};
+
+[[maybe_unused]] const auto* const registered =
+    testing::AddGlobalTestEnvironment(new conformance_on_galera);
+
+}  // namespace
+}  // namespace rowlock::tests
