@@ -2,8 +2,10 @@
 #ifndef ROWLOCK_BENCH_SUBJECT_HPP
 #define ROWLOCK_BENCH_SUBJECT_HPP
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "rowlock/lock_key.hpp"
@@ -27,11 +29,17 @@ class subject {
   virtual store& locks() = 0;
   /// With a connection of its own, for one thread.
   virtual row_locker connect() = 0;
+  /// How many statements its server has executed, this question included; none where nobody counts.
+  /// From one thread.
+  virtual std::optional<std::int64_t> statements() { return {}; }
 };
 
 std::unique_ptr<subject> make_memory_subject();
 /// A file in a temporary folder (TMPDIR decides on which disk).
 std::unique_ptr<subject> make_sqlite_subject();
+/// A database on the server that the environment variable ROWLOCK_TEST_MARIADB names; throws
+/// std::runtime_error if it names none.
+std::unique_ptr<subject> make_mariadb_subject();
 /// A schema on the server that the environment variable ROWLOCK_TEST_POSTGRES names; throws
 /// std::runtime_error if it names none.
 std::unique_ptr<subject> make_postgres_subject();
