@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rowlock/home_process.hpp"
 #include "rowlock/store.hpp"
@@ -69,6 +70,10 @@ class soci_store final : public store {
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
   std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
+  /// On MariaDB and MySQL: innodb_flush_log_at_trx_commit, sync_binlog, sql_mode, autocommit, and
+  /// whether the server is a node of a Galera cluster. On PostgreSQL as `postgres_store`. On SQLite
+  /// none: the store sets what it needs for itself.
+  std::vector<std::string> weak_settings() override;
 
  private:
   class impl;

@@ -52,6 +52,7 @@ class lease_session {
     return read(keys);
   }
   virtual std::vector<row_state> list() = 0;
+  virtual std::vector<std::string> weak_settings() { return {}; }
 
   /// Once per store, before the first call: throws (rejected) unless the table is there, has the
   /// schema of this library, and is one that its locks can live in.

@@ -8,6 +8,7 @@
 #include "rowlock/error.hpp"
 #include "soci/mysql_acquiring.hpp"
 #include "soci/mysql_calls.hpp"
+#include "soci/mysql_settings.hpp"
 #include "soci/mysql_table_check.hpp"
 
 namespace rowlock::through_soci {
@@ -68,6 +69,10 @@ class mysql_leases final : public lease_session {
 
   std::vector<row_state> list() override {
     return call([&] { return listed_in(calls_.read(calls_.statements().list)); });
+  }
+
+  std::vector<std::string> weak_settings() override {
+    return call([&] { return weak_settings_in(calls_.read(sql::mysql::settings_of_the_server)); });
   }
 
   void check_table() override {

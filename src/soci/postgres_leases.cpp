@@ -69,6 +69,10 @@ std::vector<row_state> postgres_leases::list() {
   return call([](postgres::store_call& asking) { return asking.list(); });
 }
 
+std::vector<std::string> postgres_leases::weak_settings() {
+  return call([](postgres::store_call& asking) { return asking.weak_settings(); });
+}
+
 void postgres_leases::check_table() {
   call([&](postgres::store_call& asking) {
     sql::check_schema(asking.schema_version(), postgres_migrations(table_), table_, sql::some_url);

@@ -20,6 +20,7 @@ class postgres_leases final : public lease_session {
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
   std::vector<row_state> list() override;
+  std::vector<std::string> weak_settings() override;
   void check_table() override;
   [[nodiscard]] bool is_usable() const noexcept override { return is_usable_ && line_.is_idle(); }
   [[nodiscard]] bool is_alive() const noexcept override { return line_.is_alive(); }

@@ -173,4 +173,8 @@ std::vector<row_state> soci_store::list() {
   return impl_->call([](lease_session& leases) { return leases.list(); });
 }
 
+std::vector<std::string> soci_store::weak_settings() {
+  return impl_->call([](lease_session& leases) { return leases.weak_settings(); });
+}
+
 }  // namespace rowlock

@@ -414,6 +414,10 @@ namespace mysql {
 const std::string_view current_database = "SELECT database()";
 const std::string_view settings =
     "SHOW SESSION VARIABLES WHERE variable_name IN ('autocommit', 'version', 'wsrep_on')";
+// In force for whoever connects and says nothing else.
+const std::string_view settings_of_the_server =
+    "SHOW GLOBAL VARIABLES WHERE variable_name IN ('autocommit', 'innodb_flush_log_at_trx_commit', "
+    "'log_bin', 'sql_mode', 'sync_binlog', 'wsrep_on')";
 const std::string_view read_committed_from_now_on =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
 // $1 the time limit of a statement, in seconds

@@ -73,6 +73,7 @@ namespace mysql {
 
 extern const std::string_view current_database;
 extern const std::string_view settings;
+extern const std::string_view settings_of_the_server;
 extern const std::string_view read_committed_from_now_on;
 extern const std::string_view pin_mariadb;
 extern const std::string_view pin_mysql;

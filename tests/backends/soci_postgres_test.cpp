@@ -48,6 +48,11 @@ TEST_F(SociPostgres, TellsAFailedLoginByItsReasonAndShowsNoSecret) {
   }
 }
 
+TEST_F(SociPostgres, NamesTheSameWeakSettingsAsTheStoreOfLibpqxx) {
+  postgres_store other{postgres_url(), {.table = table()}};
+  EXPECT_EQ(open_store().weak_settings(), other.weak_settings());
+}
+
 TEST_F(SociPostgres, PassesParametersOnAsTheyAreMeant) {
   fake_postgres server{[](const login&) { return fake_postgres::reason{"28P01", "no"}; }};
   error_of_reading("postgresql://user=app password='ses ame=\\'42\\\\' host=127.0.0.1 port=" +

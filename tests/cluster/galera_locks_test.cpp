@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <soci/soci.h>
 
+#include <algorithm>
 #include <future>
+#include <string>
 
 #include "rowlock/soci.hpp"
 
@@ -26,6 +28,13 @@ class GaleraLocks : public galera_locks {
 
   const lock_key key_{.type = "cluster", .source_id = "1"};
 };
+
+TEST_F(GaleraLocks, WarnThatRowLocksAreLocalToANode) {
+  const auto weak = rows(0).weak_settings();
+  EXPECT_TRUE(std::any_of(weak.begin(), weak.end(), [](const std::string& each) {
+    return each.starts_with("this server is a node of a Galera cluster");
+  }));
+}
 
 TEST_F(GaleraLocks, AreHeldAtEveryNode) {
   const auto held = locks(0).try_acquire(key_);
