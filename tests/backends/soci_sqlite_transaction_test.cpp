@@ -121,6 +121,7 @@ TEST_F(SociSqliteTransaction, ThatAFenceHasEndedCannotCommit) {
 
 TEST_F(SociSqliteTransaction, MetByAnotherIsAConflictThatIsRunAgain) {
   const auto used = session();
+  { const soci_transaction first{*used}; }  // from here on the conflicts of the driver are known
   auto rival = rival_writer();
   int runs = 0;
   const auto answer = retry({.attempts = 3, .first_pause = 1ms}, [&]() -> outcome<int> {

@@ -101,7 +101,7 @@ TEST(CliUsageTest, RunNeedsTypeAndSource) {
 
 TEST(CliUsageTest, AUrlThatIsNoneIsRefusedWithoutBeingShown) {
   for (const auto* url :
-       {"", "sesame", "mysql://app:sesame@db/shop", "app:sesame@db/shop", "sqlite://sesame.db",
+       {"", "sesame", "oracle://app:sesame@db/shop", "app:sesame@db/shop", "sqlite://sesame.db",
         "sqlite:///sesame.db?mode=ro", "sqlite:///sesame/", "sqlite:///sesame%zz"}) {
     const auto refused = run_rowlock({"list", url});
     EXPECT_EQ(refused.code, 64) << url;
