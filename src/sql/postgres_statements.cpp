@@ -46,7 +46,7 @@ constexpr std::string_view read_committed = "SET TRANSACTION ISOLATION LEVEL REA
 
 // With these a server that crashes forgets what it has acknowledged.
 constexpr std::string_view weak_settings = R"sql(
-SELECT name, setting
+SELECT name
   FROM pg_settings
  WHERE setting = 'off' AND name IN ('fsync', 'full_page_writes', 'synchronous_commit')
  ORDER BY name

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 
 #include "cluster/cluster_test.hpp"
 
@@ -15,7 +16,7 @@ class conformance_on_galera final : public testing::Environment {
 };
 
 [[maybe_unused]] const auto* const registered =
-    testing::AddGlobalTestEnvironment(new conformance_on_galera);
+    testing::AddGlobalTestEnvironment(std::make_unique<conformance_on_galera>().release());
 
 }  // namespace
 }  // namespace rowlock::tests

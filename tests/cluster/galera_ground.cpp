@@ -34,7 +34,7 @@ class galera_ground final : public proving_ground {
     };
     add("nodes killed", milliseconds{3000}, &galera_cluster::kill, &galera_cluster::restart);
     add("nodes cut off", milliseconds{500}, &galera_cluster::isolate, &galera_cluster::reconnect);
-    add("nodes stopped", milliseconds{3000}, &galera_cluster::freeze, &galera_cluster::thaw);
+    add("nodes stopped", milliseconds{500}, &galera_cluster::freeze, &galera_cluster::thaw);
     all.add("appliers held", [this, &all] {
       trouble(all, milliseconds{100 + all.draw(900)}, &galera_cluster::hold_appliers,
               &galera_cluster::release_appliers);

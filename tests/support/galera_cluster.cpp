@@ -1,10 +1,8 @@
 // A MariaDB Galera cluster of three that a test starts, and whose nodes it kills and cuts off.
 #include "support/galera_cluster.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <thread>
@@ -14,8 +12,6 @@
 namespace rowlock::tests {
 
 namespace {
-
-namespace files = std::filesystem;
 
 /// While this variable, which means nothing to anybody, is 1 at a node, its applier does not get
 /// past a row of the table.
@@ -106,35 +102,36 @@ std::vector<std::string> galera_cluster::command(std::size_t node,
     members += local(each.group);
   }
   const auto name = "n" + std::to_string(node);
-  std::vector<std::string> whole{
-      ROWLOCK_MARIADBD,
-      "--no-defaults",
-      "--datadir=" + data(node),
-      "--socket=" + data(node) + ".socket",
-      "--pid-file=" + data(node) + ".pid",
-      "--bind-address=127.0.0.1",
-      "--port=" + std::to_string(own.sql),
-      "--skip-name-resolve",
-      "--max-connections=300",
-      "--binlog-format=ROW",
-      "--innodb-autoinc-lock-mode=2",
-      "--innodb-flush-method=nosync",
-      "--innodb-buffer-pool-size=64M",
-      "--innodb-log-file-size=32M",
-      "--slave-run-triggers-for-rbr=ENFORCE",
-      "--wsrep-on=ON",
-      "--wsrep-provider=" ROWLOCK_GALERA,
-      "--wsrep-cluster-name=rowlock",
-      "--wsrep-node-name=" + name,
-      "--wsrep-node-address=" + local(own.group),
-      "--wsrep-sst-method=rsync",
-      "--wsrep-sst-receive-address=" + local(own.snapshot),
-      "--wsrep-cluster-address=" + members,
-      "--wsrep-provider-options=base_port=" + std::to_string(own.group) +
-          ";gmcast.listen_addr=tcp://" + local(own.group) +
-          ";ist.recv_addr=" + local(own.increments) +
-          ";gcache.size=32M;gcs.fc_limit=100000;evs.suspect_timeout=PT2S;evs.inactive_timeout=PT5S"
-          ";evs.inactive_check_period=PT0.5S;evs.keepalive_period=PT0.5S"};
+  std::string options = "base_port=" + std::to_string(own.group);
+  options += ";gmcast.listen_addr=tcp://" + local(own.group);
+  options += ";ist.recv_addr=" + local(own.increments);
+  options += ";gcache.size=32M;gcs.fc_limit=100000;evs.suspect_timeout=PT2S";
+  options +=
+      ";evs.inactive_timeout=PT5S;evs.inactive_check_period=PT0.5S;evs.keepalive_period=PT0.5S";
+  std::vector<std::string> whole{ROWLOCK_MARIADBD,
+                                 "--no-defaults",
+                                 "--datadir=" + data(node),
+                                 "--socket=" + data(node) + ".socket",
+                                 "--pid-file=" + data(node) + ".pid",
+                                 "--bind-address=127.0.0.1",
+                                 "--port=" + std::to_string(own.sql),
+                                 "--skip-name-resolve",
+                                 "--max-connections=300",
+                                 "--binlog-format=ROW",
+                                 "--innodb-autoinc-lock-mode=2",
+                                 "--innodb-flush-method=nosync",
+                                 "--innodb-buffer-pool-size=64M",
+                                 "--innodb-log-file-size=32M",
+                                 "--slave-run-triggers-for-rbr=ENFORCE",
+                                 "--wsrep-on=ON",
+                                 "--wsrep-provider=" ROWLOCK_GALERA,
+                                 "--wsrep-cluster-name=rowlock",
+                                 "--wsrep-node-name=" + name,
+                                 "--wsrep-node-address=" + local(own.group),
+                                 "--wsrep-sst-method=rsync",
+                                 "--wsrep-sst-receive-address=" + local(own.snapshot),
+                                 "--wsrep-cluster-address=" + members,
+                                 "--wsrep-provider-options=" + options};
   whole.insert(whole.end(), further.begin(), further.end());
   return whole;
 }
@@ -175,8 +172,11 @@ std::string galera_cluster::recovered_position(std::size_t node) const {
 }
 
 void galera_cluster::freeze(std::size_t node) {
+  const auto other = bare_url((node + 1) % size);
+  const auto before = view_at(other);
   members_.at(node).process->send_signal(SIGSTOP);
   members_.at(node).is_frozen = true;
+  await("the others to go on", [&] { return view_at(other) > before; });
 }
 
 void galera_cluster::thaw(std::size_t node) {
@@ -220,12 +220,13 @@ void galera_cluster::release_appliers(std::size_t node) const {
 }
 
 bool galera_cluster::is_in_step(std::size_t node) const {
-  std::int64_t newest = 1;
+  const auto view = view_at(bare_url(node));
+  if (view == 0) return false;
   for (std::size_t each = 0; each < size; ++each) {
     if (members_.at(each).process == nullptr || members_.at(each).is_frozen) continue;
-    newest = std::max(newest, view_at(bare_url(each)));
+    if (view_at(bare_url(each)) != view) return false;
   }
-  return view_at(bare_url(node)) == newest;
+  return true;
 }
 
 }  // namespace rowlock::tests

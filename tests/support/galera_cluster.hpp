@@ -41,7 +41,8 @@ class galera_cluster {
   /// Brings one that was killed back: it gets what it has missed, in about five seconds.
   void restart(std::size_t node);
 
-  /// Its process stands still, and nobody is told: after about two seconds the others go on.
+  /// Its process stands still, and nobody is told. Waits until the others, who must be there, go on
+  /// without it, after about two seconds.
   void freeze(std::size_t node);
   /// Ends that, and waits until it is in step again.
   void thaw(std::size_t node);
@@ -58,7 +59,7 @@ class galera_cluster {
   void hold_appliers(std::size_t node) const;
   void release_appliers(std::size_t node) const;
 
-  /// Whether it can be used, and counts itself among the same nodes as the others do.
+  /// Whether it can be used, and knows of the same nodes as all others that run.
   [[nodiscard]] bool is_in_step(std::size_t node) const;
 
  private:

@@ -77,10 +77,12 @@ std::vector<std::string> store_call::weak_settings() {
   const auto answered = line_.execute(statements_.weak_settings);
   for (const auto row : answered) {
     const auto name = row.text("name");
-    weak.push_back(name + " is " + row.text("setting") +
-                   " on this PostgreSQL server: a crash can undo what it acknowledged, a grant or "
-                   "a release too; set " +
-                   name + " = on");
+    weak.emplace_back(name)
+        .append(
+            " is off on this PostgreSQL server: a crash can undo what it acknowledged, a grant or "
+            "a release too; set ")
+        .append(name)
+        .append(" = on");
   }
   return weak;
 }

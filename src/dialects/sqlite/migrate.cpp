@@ -60,7 +60,7 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table) {
   const auto turn = try_begin(database, longest_wait);
   if (!turn) throw turn_did_not_come(database);
   try {
-    const auto missing = still_missing(database, table);  // somebody may have been faster
+    auto missing = still_missing(database, table);  // somebody may have been faster
     for (const auto& step : missing) apply(database, step);
     commit_begun(database);
     return missing;
