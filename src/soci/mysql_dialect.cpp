@@ -33,16 +33,13 @@ void take_turn(mysql_session& session) {
   }
 }
 
-void apply(mysql_session& session, const migration& step, const table_name& table) {
-  try {
-    session.execute_script(step.up);
-  } catch (const std::exception& thrown) {
-    const auto number = error_number_of(thrown);
-    if (number != 1044 && number != 1142) throw;
-    std::throw_with_nested(
-        error{errc::rejected, "the user of this connection may not create table " + table.text() +
-                                  ": GRANT CREATE ON its database TO it, or migrate as another"});
-  }
+/// A grant on a table can be made before the table is.
+[[noreturn]] void throw_may_not_migrate(const table_name& table) {
+  const auto& name = table.text();
+  std::throw_with_nested(
+      error{errc::rejected, "the user of this connection may not migrate table " + name +
+                                ": run `GRANT ALL ON " + name + " TO ...; GRANT ALL ON " + name +
+                                "_schema TO ...` for it, or migrate as another"});
 }
 
 class mysql_dialect_type final : public dialect {
@@ -97,9 +94,10 @@ class mysql_dialect_type final : public dialect {
       auto missing = sql::missing_migrations(schema_version(migrating, statements),
                                              mysql_migrations(table), table);
       check_mysql_table_if_there(migrating, statements, table);
-      for (const auto& step : missing) apply(migrating, step, table);
+      for (const auto& step : missing) migrating.execute_script(step.up);
       return missing;
-    } catch (const std::exception&) {
+    } catch (const std::exception& thrown) {
+      if (is_missing_privilege(error_number_of(thrown))) throw_may_not_migrate(table);
       throw_as_error(mysql_effects::none, &table);
     }
   }

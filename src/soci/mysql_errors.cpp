@@ -38,15 +38,13 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
     return says("the server refuses the table, its columns or our access to it" + shown(number));
   }
   const auto& table = *lock_table;
+  if (is_missing_privilege(number)) {
+    return says("no privilege on table " + table.text() +
+                ": run `GRANT SELECT, INSERT, UPDATE ON " + table.text() +
+                " TO ...; GRANT SELECT ON " + table.text() +
+                "_schema TO ...` for the user of this connection");
+  }
   switch (number) {
-    case 1044:
-    case 1142:
-    case 1143:
-    case 1227:
-      return says("no privilege on table " + table.text() +
-                  ": run `GRANT SELECT, INSERT, UPDATE ON " + table.text() +
-                  " TO ...; GRANT SELECT ON " + table.text() +
-                  "_schema TO ...` for the user of this connection");
     case 1046:
       return says(
           "the connection has no database: name one in the connection string, or in the "
@@ -101,6 +99,10 @@ std::string shown_text(unsigned number, std::string_view said) {
 unsigned error_number_of(const std::exception& thrown) noexcept {
   const auto* failed = dynamic_cast<const ::soci::mysql_soci_error*>(&thrown);
   return failed == nullptr ? 0 : failed->err_num_;
+}
+
+bool is_missing_privilege(unsigned number) noexcept {
+  return is_one_of(number, {1044, 1142, 1143, 1227});
 }
 
 bool ends_the_transaction(unsigned number) noexcept {

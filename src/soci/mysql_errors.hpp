@@ -16,6 +16,8 @@ std::string shown_text(unsigned number, std::string_view said);
 /// Of SOCI's exceptions; zero for others.
 unsigned error_number_of(const std::exception& thrown) noexcept;
 
+/// The user may not do this with the table, or with its database.
+bool is_missing_privilege(unsigned number) noexcept;
 /// The server has rolled the transaction back, or the connection is gone.
 bool ends_the_transaction(unsigned number) noexcept;
 /// The connection ended before the answer came.
