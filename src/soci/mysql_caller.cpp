@@ -8,8 +8,8 @@
 
 #include "rowlock/error.hpp"
 #include "rowlock/retry.hpp"
+#include "soci/mysql_connection.hpp"
 #include "soci/mysql_errors.hpp"
-#include "soci/mysql_leases.hpp"
 
 namespace rowlock::through_soci {
 

@@ -6,10 +6,10 @@
 #include <variant>
 
 #include "rowlock/error.hpp"
-#include "soci/connection_parameters.hpp"
 #include "soci/dialect.hpp"
 #include "soci/mysql_caller.hpp"
 #include "soci/mysql_calls.hpp"
+#include "soci/mysql_connection.hpp"
 #include "soci/mysql_errors.hpp"
 #include "soci/mysql_leases.hpp"
 #include "soci/mysql_table_check.hpp"
@@ -54,32 +54,10 @@ class mysql_dialect_type final : public dialect {
 
   [[nodiscard]] std::string checked(std::string parameters,
                                     const soci_options& options) const override {
-    connection_parameters named{std::move(parameters)};
-    const auto reconnect = named.value_of("reconnect");
-    if (reconnect && *reconnect != "0") {
-      throw error{errc::misuse,
-                  "with reconnect=1 a session would lose settings and locks without a word: leave "
-                  "it out of the connection string"};
-    }
-    const auto connect = std::to_string(options.connect_timeout.count());
-    const auto answer = std::to_string(options.answer_timeout.count());
-    named.add_unless_named("connect_timeout", connect);
-    named.add_unless_named("read_timeout", answer);
-    named.add_unless_named("write_timeout", answer);
-    return named.text();
+    return checked_mysql_parameters(std::move(parameters), options);
   }
 
-  [[noreturn]] void throw_not_opened() const override {
-    try {
-      throw;
-    } catch (const ::soci::mysql_soci_error& thrown) {
-      throw_not_opened(thrown.err_num_, thrown.get_error_message());
-    } catch (const ::soci::soci_error&) {
-      throw error{errc::misuse,
-                  "SOCI does not take the connection string: write mysql://db=shop host=db "
-                  "user=app, values with blanks in single quotes"};
-    }
-  }
+  [[noreturn]] void throw_not_opened() const override { throw_mysql_not_opened(); }
 
   [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
                                                    const soci_options& options) const override {
@@ -88,6 +66,7 @@ class mysql_dialect_type final : public dialect {
 
   std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
     mysql_session migrating{session};
+    refuse_without_tls(migrating);
     const auto& statements = mysql_statements_for(table, migrating.flavour());
     try {
       take_turn(migrating);
@@ -222,20 +201,6 @@ class mysql_dialect_type final : public dialect {
     } catch (const std::exception& thrown) {
       if (!is_mysql_conflict(thrown)) throw;
       return commit_result::stale;
-    }
-  }
-
-  [[noreturn]] static void throw_not_opened(unsigned number, const std::string& said) {
-    const bool is_refused = number == 1044 || number == 1045 || number == 1049 || number == 1698 ||
-                            number == 2059 || number == 2049;
-    try {
-      throw ::soci::mysql_soci_error{shown_text(number, said), static_cast<int>(number)};
-    } catch (const std::exception&) {
-      std::throw_with_nested(
-          is_refused ? error{errc::rejected,
-                             "the server refuses the connection: check user, password and database"}
-                     : error{errc::unavailable, "there is no connection to the server (error " +
-                                                    std::to_string(number) + ")"});
     }
   }
 };

@@ -8,6 +8,7 @@
 #include "rowlock/error.hpp"
 #include "soci/mysql_acquiring.hpp"
 #include "soci/mysql_calls.hpp"
+#include "soci/mysql_connection.hpp"
 #include "soci/mysql_settings.hpp"
 #include "soci/mysql_table_check.hpp"
 
@@ -204,63 +205,11 @@ class mysql_leases final : public lease_session {
   bool is_usable_ = true;
 };
 
-struct session_settings {
-  bool is_in_cluster = false;
-  bool is_in_autocommit = true;
-};
-
-session_settings settings_of(mysql_session& session) {
-  session_settings settings;
-  for (const auto& row : session.execute(sql::mysql::settings).rows) {
-    const auto name = row.at(0).value_or("");
-    const bool is_on = row.at(1).value_or("") == "ON";
-    if (name == "wsrep_on") settings.is_in_cluster = is_on;
-    if (name == "autocommit") settings.is_in_autocommit = is_on;
-  }
-  return settings;
-}
-
-void refuse_old(const mysql_session& session) {
-  const bool is_mariadb = session.flavour() == sql::mysql_flavour::mariadb;
-  const auto oldest = is_mariadb ? 100600UL : 80019UL;
-  if (session.server_version() >= oldest) return;
-  throw error{errc::rejected,
-              "the server is too old: rowlock needs MariaDB 10.6 or MySQL 8.0.19, or newer"};
-}
-
 }  // namespace
 
 std::unique_ptr<lease_session> pin_mysql(::soci::session& session, const soci_options& options) {
-  mysql_session pinned{session};
-  pinned.close_on_exec();
-  if (pinned.reconnects()) {
-    throw error{errc::misuse,
-                "the session reconnects by itself, and would lose settings and locks without a "
-                "word: leave reconnect=1 out of its connection string"};
-  }
-  refuse_old(pinned);
-  if (pinned.is_in_transaction()) {
-    throw error{errc::misuse,
-                "a session of the store's pool has an open transaction: end it, and leave the pool "
-                "to the store alone"};
-  }
-  try {
-    const auto settings = settings_of(pinned);
-    if (!settings.is_in_autocommit) {
-      throw error{errc::misuse,
-                  "a session of the store has autocommit off, so that its statements would lock "
-                  "rows and not commit: turn it on (SET autocommit = 1) for this user"};
-    }
-    const bool is_mariadb = pinned.flavour() == sql::mysql_flavour::mariadb;
-    const auto limit = std::chrono::ceil<std::chrono::seconds>(options.statement_timeout).count();
-    pinned.execute(sql::mysql::read_committed_from_now_on);
-    pinned.execute(is_mariadb ? sql::mysql::pin_mariadb : sql::mysql::pin_mysql, {limit});
-    const auto skew = options.clock_skew.value_or(
-        settings.is_in_cluster ? skew_of_a_cluster : std::chrono::milliseconds::zero());
-    return std::make_unique<mysql_leases>(pinned, options.table, skew);
-  } catch (const std::exception&) {
-    throw_as_error(mysql_effects::none, &options.table);
-  }
+  const auto pinned = made_fit_for_a_store(session, options);
+  return std::make_unique<mysql_leases>(pinned.session, options.table, pinned.skew);
 }
 
 }  // namespace rowlock::through_soci

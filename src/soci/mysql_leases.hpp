@@ -2,15 +2,11 @@
 #ifndef ROWLOCK_SOCI_MYSQL_LEASES_HPP
 #define ROWLOCK_SOCI_MYSQL_LEASES_HPP
 
-#include <chrono>
 #include <memory>
 
 #include "soci/dialect.hpp"
 
 namespace rowlock::through_soci {
-
-/// How far the clocks of a Galera cluster's nodes may be apart, unless somebody says otherwise.
-inline constexpr std::chrono::seconds skew_of_a_cluster{1};
 
 /// Pins the session, which must be the store's alone. Throws `error`.
 std::unique_ptr<lease_session> pin_mysql(::soci::session& session, const soci_options& options);

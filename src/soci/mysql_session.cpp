@@ -95,6 +95,15 @@ bool mysql_session::reconnects() const noexcept {
   return mysql_get_option(connection_, MYSQL_OPT_RECONNECT, &is_on) == 0 && is_on != 0;
 }
 
+bool mysql_session::names_an_authority() const noexcept {
+  const char* authority = nullptr;
+  return mysql_get_option(connection_, MYSQL_OPT_SSL_CA, &authority) == 0 && authority != nullptr;
+}
+
+bool mysql_session::is_encrypted() const noexcept {
+  return mysql_get_ssl_cipher(connection_) != nullptr;
+}
+
 sql::mysql_flavour mysql_session::flavour() const noexcept {
   const std::string_view version = mysql_get_server_info(connection_);
   return version.find("MariaDB") == std::string_view::npos ? sql::mysql_flavour::mysql

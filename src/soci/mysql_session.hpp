@@ -50,6 +50,9 @@ class mysql_session {
   [[nodiscard]] bool is_in_autocommit() const noexcept;
   /// Whether the client library would silently connect anew, and lose settings and locks.
   [[nodiscard]] bool reconnects() const noexcept;
+  /// Whether the connection string names the authority that must have signed the certificate.
+  [[nodiscard]] bool names_an_authority() const noexcept;
+  [[nodiscard]] bool is_encrypted() const noexcept;
   [[nodiscard]] sql::mysql_flavour flavour() const noexcept;
   /// As a number: 101119 for 10.11.19.
   [[nodiscard]] unsigned long server_version() const noexcept;

@@ -4,26 +4,10 @@
 #include "backends/postgres_table.hpp"
 #include "support/free_ports.hpp"
 #include "support/postgres_cluster.hpp"
-#include "support/server_user.hpp"
+#include "support/self_signed.hpp"
 
 namespace rowlock::tests {
 namespace {
-
-/// A key and a certificate for `localhost` that signs itself, in a folder of the server's user.
-class self_signed {
- public:
-  self_signed() {
-    run_to_the_end(folder_.in_it({"openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
-                                  "-days", "2", "-subj", "/CN=localhost", "-addext",
-                                  "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key(),
-                                  "-out", certificate()}));
-  }
-  [[nodiscard]] std::string key() const { return folder_.path() / "key.pem"; }
-  [[nodiscard]] std::string certificate() const { return folder_.path() / "certificate.pem"; }
-
- private:
-  server_folder folder_;
-};
 
 class PostgresTls : public testing::Test {
  protected:

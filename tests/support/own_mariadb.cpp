@@ -1,4 +1,4 @@
-// A MariaDB server of a test's own, to be crashed.
+// A MariaDB server of a test's own, to be crashed, or to be started with options.
 #include "support/own_mariadb.hpp"
 
 #include <sys/types.h>
@@ -33,12 +33,18 @@ pid_t server_process_if_up(const std::string& url) {
   }
 }
 
+// The command that the server is there for says where it is, and lasts as long as its input.
+std::vector<std::string> supervisor(const std::vector<std::string>& options) {
+  std::vector<std::string> command{ROWLOCK_THROWAWAY_MARIADB, "run", "--restart"};
+  for (const auto& option : options) command.insert(command.end(), {"--option", option});
+  command.insert(command.end(), {"--", "sh", "-c", "echo \"$ROWLOCK_TEST_MARIADB\"; exec cat"});
+  return command;
+}
+
 }  // namespace
 
-// The command that the server is there for says where it is, and lasts as long as its input.
-own_mariadb::own_mariadb()
-    : supervisor_{{ROWLOCK_THROWAWAY_MARIADB, "run", "--restart", "--", "sh", "-c",
-                   "echo \"$ROWLOCK_TEST_MARIADB\"; exec cat"}} {
+own_mariadb::own_mariadb(const std::vector<std::string>& options)
+    : supervisor_{supervisor(options)} {
   const auto told = supervisor_.read_line();
   if (!told) throw std::runtime_error{"no server of our own: " + supervisor_.errors()};
   url_ = *told;

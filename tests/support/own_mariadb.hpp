@@ -1,8 +1,9 @@
-// A MariaDB server of a test's own, to be crashed.
+// A MariaDB server of a test's own, to be crashed, or to be started with options.
 #ifndef ROWLOCK_TESTS_SUPPORT_OWN_MARIADB_HPP
 #define ROWLOCK_TESTS_SUPPORT_OWN_MARIADB_HPP
 
 #include <string>
+#include <vector>
 
 #include "support/child_process.hpp"
 
@@ -12,7 +13,8 @@ namespace rowlock::tests {
 /// password. Both are gone with this object. Throws when the server cannot be started.
 class own_mariadb {
  public:
-  own_mariadb();
+  /// `options` are mariadbd's.
+  explicit own_mariadb(const std::vector<std::string>& options = {});
   own_mariadb(const own_mariadb&) = delete;
   own_mariadb& operator=(const own_mariadb&) = delete;
   ~own_mariadb();

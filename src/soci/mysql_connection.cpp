@@ -1,0 +1,147 @@
+// What a connection to MariaDB or MySQL must be like.
+#include "soci/mysql_connection.hpp"
+
+#include <soci/mysql/soci-mysql.h>
+#include <soci/soci.h>
+
+#include <exception>
+#include <utility>
+
+#include "rowlock/error.hpp"
+#include "soci/connection_parameters.hpp"
+#include "soci/mysql_errors.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+struct session_settings {
+  bool is_in_cluster = false;
+  bool is_in_autocommit = true;
+};
+
+session_settings settings_of(mysql_session& session) {
+  session_settings settings;
+  for (const auto& row : session.execute(sql::mysql::settings).rows) {
+    const auto name = row.at(0).value_or("");
+    const bool is_on = row.at(1).value_or("") == "ON";
+    if (name == "wsrep_on") settings.is_in_cluster = is_on;
+    if (name == "autocommit") settings.is_in_autocommit = is_on;
+  }
+  return settings;
+}
+
+void refuse_old(const mysql_session& session) {
+  const bool is_mariadb = session.flavour() == sql::mysql_flavour::mariadb;
+  const auto oldest = is_mariadb ? 100600UL : 80019UL;
+  if (session.server_version() >= oldest) return;
+  throw error{errc::rejected,
+              "the server is too old: rowlock needs MariaDB 10.6 or MySQL 8.0.19, or newer"};
+}
+
+error meaning_of(unsigned number) {
+  switch (number) {
+    case 2026:
+      return error{errc::rejected,
+                   "the server does not agree with us on TLS: sslca must name the authority that "
+                   "signed its certificate"};
+    case 1044:
+    case 1045:
+    case 1049:
+    case 1698:
+    case 2049:
+    case 2059:
+      return error{errc::rejected,
+                   "the server refuses the connection: check user, password and database, and "
+                   "sslca for a user that must use TLS"};
+    default:
+      return error{errc::unavailable,
+                   "there is no connection to the server (error " + std::to_string(number) + ")"};
+  }
+}
+
+[[noreturn]] void throw_refused(unsigned number, const std::string& said) {
+  try {
+    throw ::soci::mysql_soci_error{shown_text(number, said), static_cast<int>(number)};
+  } catch (const std::exception&) {
+    std::throw_with_nested(meaning_of(number));
+  }
+}
+
+}  // namespace
+
+std::string checked_mysql_parameters(std::string parameters, const soci_options& options) {
+  connection_parameters named{std::move(parameters)};
+  const auto reconnect = named.value_of("reconnect");
+  if (reconnect && *reconnect != "0") {
+    throw error{errc::misuse,
+                "with reconnect=1 a session would lose settings and locks without a word: leave "
+                "it out of the connection string"};
+  }
+  if (!named.value_of("sslca") && (named.value_of("sslcert") || named.value_of("sslkey"))) {
+    throw error{errc::misuse,
+                "SOCI ignores sslcert and sslkey without sslca, and the connection would not be "
+                "encrypted: name sslca too"};
+  }
+  const auto connect = std::to_string(options.connect_timeout.count());
+  const auto answer = std::to_string(options.answer_timeout.count());
+  named.add_unless_named("connect_timeout", connect);
+  named.add_unless_named("read_timeout", answer);
+  named.add_unless_named("write_timeout", answer);
+  return named.text();
+}
+
+void throw_mysql_not_opened() {
+  try {
+    throw;
+  } catch (const ::soci::mysql_soci_error& thrown) {
+    throw_refused(thrown.err_num_, thrown.get_error_message());
+  } catch (const ::soci::soci_error&) {
+    throw error{errc::misuse,
+                "SOCI does not take the connection string: write mysql://db=shop host=db "
+                "user=app, values with blanks in single quotes"};
+  }
+}
+
+void refuse_without_tls(const mysql_session& session) {
+  if (!session.names_an_authority() || session.is_encrypted()) return;
+  throw error{errc::rejected,
+              "the connection is not encrypted, though sslca asks for it: turn TLS on in the "
+              "server, and find out who is between if it is on"};
+}
+
+fit_session made_fit_for_a_store(::soci::session& session, const soci_options& options) {
+  mysql_session pinned{session};
+  pinned.close_on_exec();
+  if (pinned.reconnects()) {
+    throw error{errc::misuse,
+                "the session reconnects by itself, and would lose settings and locks without a "
+                "word: leave reconnect=1 out of its connection string"};
+  }
+  refuse_without_tls(pinned);
+  refuse_old(pinned);
+  if (pinned.is_in_transaction()) {
+    throw error{errc::misuse,
+                "a session of the store's pool has an open transaction: end it, and leave the pool "
+                "to the store alone"};
+  }
+  try {
+    const auto settings = settings_of(pinned);
+    if (!settings.is_in_autocommit) {
+      throw error{errc::misuse,
+                  "a session of the store has autocommit off, so that its statements would lock "
+                  "rows and not commit: turn it on (SET autocommit = 1) for this user"};
+    }
+    const bool is_mariadb = pinned.flavour() == sql::mysql_flavour::mariadb;
+    const auto limit = std::chrono::ceil<std::chrono::seconds>(options.statement_timeout).count();
+    pinned.execute(sql::mysql::read_committed_from_now_on);
+    pinned.execute(is_mariadb ? sql::mysql::pin_mariadb : sql::mysql::pin_mysql, {limit});
+    const auto skew = options.clock_skew.value_or(
+        settings.is_in_cluster ? skew_of_a_cluster : std::chrono::milliseconds::zero());
+    return {pinned, skew};
+  } catch (const std::exception&) {
+    throw_as_error(mysql_effects::none, &options.table);
+  }
+}
+
+}  // namespace rowlock::through_soci
