@@ -75,8 +75,8 @@ struct fenced_run_options {
   retry_policy retries{.attempts = 10};
   /// Asked what became of the transaction when the answer to its commit got lost: a
   /// `postgres_witness`. What it is given is the transaction's name, which the fence took along.
-  /// None: nobody is asked, and the fence does not ask for the name. PostgreSQL only; on other
-  /// databases no answer to a commit gets lost.
+  /// None: nobody is asked, and the fence does not ask for the name. Through libpqxx only;
+  /// elsewhere nobody can be asked.
   std::function<commit_fate(const std::string& transaction)> in_doubt = {};
 };
 
@@ -168,9 +168,9 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
 /// cannot.
 ///
 /// When the database says that the transaction met a conflict (PostgreSQL 40001 and 40P01, a busy
-/// SQLite file), all of it is run again, as often as `options.retries` allows, as long as the
-/// leases are valid; then the conflict is thrown. So `work` may run several times; only one run
-/// counts.
+/// SQLite file, MariaDB and MySQL 1213, 1020 and 3101), all of it is run again, as often as
+/// `options.retries` allows, as long as the leases are valid; then the conflict is thrown. So
+/// `work` may run several times; only one run counts.
 ///
 /// Throws `lease_lost`; `error` (outcome_unknown) when the answer to the commit got lost; and
 /// whatever `work` throws. With `options.in_doubt` a commit whose answer got lost counts when it

@@ -34,9 +34,9 @@ void recognise_conflicts(bool (*test)(const std::exception&)) noexcept;
 /// anew.
 ///
 /// Conflicts are the exceptions by which a database says that the whole transaction should be run
-/// again: PostgreSQL 40001 and 40P01 as pqxx throws them, any SQLITE_BUSY as SQLiteCpp or SOCI
-/// throws it.
-/// Everything else, outcome_unknown above all, passes through at once.
+/// again: PostgreSQL 40001 and 40P01, any SQLITE_BUSY, MariaDB and MySQL 1213, 1020 and 3101, as
+/// pqxx, SQLiteCpp or SOCI throws them. Everything else, outcome_unknown above all, passes through
+/// at once.
 template <class Work>
 auto retry(const retry_policy& policy, Work&& work) -> std::invoke_result_t<Work&> {
   backoff pauses{policy};

@@ -27,8 +27,8 @@ namespace rowlock {
 /// refuses throws the driver's exception.
 ///
 /// `Transaction` names the isolation level: `pqxx::work`, `pqxx::transaction<...>`,
-/// `rowlock::sqlite_transaction`, `rowlock::memory_transaction`. While it lasts the connection is
-/// taken: a callback that locks again needs another connection.
+/// `rowlock::sqlite_transaction`, `rowlock::soci_transaction`, `rowlock::memory_transaction`. While
+/// it lasts the connection is taken: a callback that locks again needs another connection.
 template <class Transaction, class Connection, class Callback>
 auto with_row_lock(Connection& connection, const lock_keys& keys, const retry_policy& wait,
                    Callback&& callback,

@@ -7,28 +7,38 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
 
+void skip_blanks(std::string_view text, std::size_t& at) {
+  while (at < text.size() && is_blank(text[at])) ++at;
+}
+
+/// The value that begins at `at`, which is moved behind it.
+std::string take_value(std::string_view text, std::size_t& at) {
+  const bool is_quoted = at < text.size() && text[at] == '\'';
+  if (is_quoted) ++at;
+  std::string value;
+  for (; at < text.size(); ++at) {
+    if (is_quoted ? text[at] == '\'' : is_blank(text[at])) break;
+    if (text[at] == '\\' && at + 1 < text.size()) ++at;
+    value += text[at];
+  }
+  if (is_quoted) ++at;
+  return value;
+}
+
 }  // namespace
 
 std::optional<std::string> connection_parameters::value_of(std::string_view name) const {
   std::size_t at = 0;
   while (at < text_.size()) {
-    while (at < text_.size() && is_blank(text_[at])) ++at;
+    skip_blanks(text_, at);
     const auto end = text_.find('=', at);
     if (end == std::string::npos) return {};
     auto last = end;
     while (last > at && is_blank(text_[last - 1])) --last;
     const bool is_it = std::string_view{text_}.substr(at, last - at) == name;
     at = end + 1;
-    while (at < text_.size() && is_blank(text_[at])) ++at;
-    const bool is_quoted = at < text_.size() && text_[at] == '\'';
-    if (is_quoted) ++at;
-    std::string value;
-    for (; at < text_.size(); ++at) {
-      if (is_quoted ? text_[at] == '\'' : is_blank(text_[at])) break;
-      if (text_[at] == '\\' && at + 1 < text_.size()) ++at;
-      value += text_[at];
-    }
-    if (is_quoted) ++at;
+    skip_blanks(text_, at);
+    auto value = take_value(text_, at);
     if (is_it) return value;
   }
   return {};

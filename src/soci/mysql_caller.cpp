@@ -39,7 +39,8 @@ void mysql_caller::require_transaction() const {
   throw error{
       errc::misuse,
       "the session has no open transaction: begin one first; or the server has ended it, as "
-      "it does after a deadlock: run it again from its beginning"};
+      "it does after a deadlock, and with innodb_rollback_on_timeout after a lock wait: run it "
+      "again from its beginning"};
 }
 
 mysql_answer mysql_caller::execute(std::string_view sql,
@@ -54,13 +55,15 @@ mysql_answer mysql_caller::execute(std::string_view sql,
 
 std::optional<mysql_answer> mysql_caller::at_once(std::string_view sql,
                                                   std::initializer_list<mysql_value> values) {
+  const bool was_in_transaction = session_.is_in_transaction();
   try {
     return session_.execute(sql, values);
   } catch (const std::exception& thrown) {
     if (is_mysql_conflict(thrown)) throw;
-    if (is_contention(thrown)) return std::nullopt;
-    throw_as_error(mysql_effects::none, &table_);
+    if (!is_contention(thrown)) throw_as_error(mysql_effects::none, &table_);
   }
+  if (was_in_transaction) require_transaction();
+  return std::nullopt;
 }
 
 std::optional<mysql_answer> mysql_caller::at_once(std::string_view sql,

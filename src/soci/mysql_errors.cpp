@@ -49,6 +49,10 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
       return says(
           "the connection has no database: name one in the connection string, or in the "
           "name of the table");
+    case 1665:
+      return says(
+          "the server logs statements, which it cannot at READ COMMITTED (error 1665): set "
+          "binlog_format to ROW or MIXED");
     case 1054:
     case 1146:
       return says("table " + table.text() +
@@ -82,8 +86,9 @@ meaning meaning_of(unsigned number, const table_name* table) {
   if (is_lost_connection(number)) {
     return {errc::unavailable, "the connection to the server was lost" + shown(number)};
   }
-  if (is_one_of(number, {1044, 1045, 1046, 1049, 1054, 1064, 1109, 1142, 1143, 1146, 1193, 1227,
-                         1231, 1305, 1370, 1698, 1819, 2049, 2059})) {
+  if (is_one_of(number,
+                {1044, 1045, 1046, 1049, 1054, 1064, 1104, 1109, 1142, 1143, 1146, 1153, 1193,
+                 1227, 1231, 1305, 1364, 1370, 1644, 1665, 1690, 1698, 1819, 1820, 2049, 2059})) {
     return rejected_meaning(number, table);
   }
   return unavailable_meaning(number);
@@ -92,8 +97,13 @@ meaning meaning_of(unsigned number, const table_name* table) {
 }  // namespace
 
 std::string shown_text(unsigned number, std::string_view said) {
-  if (number == 1064 || is_about_a_value(number)) return "error " + std::to_string(number);
-  return std::string{said};
+  // Any other may hold a value of a statement, and a value may be an owner.
+  const bool is_of_the_client_library = number >= 2000 && number < 3000;
+  const bool holds_names_only =
+      is_one_of(number, {1020, 1040, 1044, 1045, 1046, 1047, 1049, 1053, 1054, 1142, 1143, 1146,
+                         1180, 1205, 1213, 1226, 1227, 1290, 1665, 1698, 1792, 1820, 1836});
+  return is_of_the_client_library || holds_names_only ? std::string{said}
+                                                      : "error " + std::to_string(number);
 }
 
 unsigned error_number_of(const std::exception& thrown) noexcept {
@@ -110,8 +120,8 @@ bool ends_the_transaction(unsigned number) noexcept {
 }
 
 bool is_lost_connection(unsigned number) noexcept {
-  return is_one_of(number, {1053, 1080, 1158, 1159, 1160, 1161, 1927, 2002, 2003, 2005, 2006, 2012,
-                            2013, 2027, 2055, 4031});
+  return is_one_of(number, {1053, 1080, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2002,
+                            2003, 2005, 2006, 2012, 2013, 2020, 2026, 2027, 2055, 4031});
 }
 
 bool needs_new_connection(unsigned number) noexcept {

@@ -92,13 +92,12 @@ class locking {
                                             {rows_of(existing_).value(), skew_.count()});
       if (!answered || answered->affected != existing_.size()) return false;
     }
-    for (const auto* key : missing_) {
-      if (!caller_.at_once(caller_.statements().insert_in_transaction,
-                           {mysql_value::ascii(key->type), mysql_value::bytes(key->source_id)})) {
-        return false;
-      }
-    }
-    return true;
+    return std::all_of(missing_.begin(), missing_.end(), [this](const lock_key* key) {
+      return caller_
+          .at_once(caller_.statements().insert_in_transaction,
+                   {mysql_value::ascii(key->type), mysql_value::bytes(key->source_id)})
+          .has_value();
+    });
   }
 
   /// A lease that was granted meanwhile, or somebody's row lock.

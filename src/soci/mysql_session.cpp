@@ -81,6 +81,12 @@ void mysql_session::execute_script(const std::string& sql) {
 }
 
 bool mysql_session::is_in_transaction() const noexcept {
+  // With innodb_rollback_on_timeout the server has rolled back.
+  constexpr unsigned lock_wait_timeout = 1205;
+  if (mysql_errno(connection_) == lock_wait_timeout) {
+    const auto ask = sql::mysql::do_nothing;
+    if (mysql_real_query(connection_, ask.data(), ask.size()) != 0) return false;
+  }
   // An error does not tell the state: after some the server has rolled back.
   const bool was_in = (connection_->server_status & SERVER_STATUS_IN_TRANS) != 0;
   return was_in && !ends_the_transaction(mysql_errno(connection_));

@@ -45,7 +45,8 @@ class mysql_session {
   /// Several statements, separated by semicolons.
   void execute_script(const std::string& sql);
 
-  /// Seen in the last answer of the server.
+  /// Seen in the last answer of the server. After a lock wait that timed out, where the answer does
+  /// not tell it, the server is asked.
   [[nodiscard]] bool is_in_transaction() const noexcept;
   [[nodiscard]] bool is_in_autocommit() const noexcept;
   /// Whether the client library would silently connect anew, and lose settings and locks.

@@ -50,6 +50,12 @@ std::vector<std::string> weak_settings_in(const mysql_answer& shown) {
         "autocommit is off on this server: a session that only looks keeps its transaction, and "
         "with it its row locks and an old view; set autocommit = ON");
   }
+  if (is("innodb_rollback_on_timeout", "ON")) {
+    weak.emplace_back(
+        "innodb_rollback_on_timeout is on on this server: a lock wait that times out, of the "
+        "application or of a row lock that is refused, ends the whole transaction, and what the "
+        "session does next is outside of any; set innodb_rollback_on_timeout = OFF");
+  }
   if (is("wsrep_on", "ON")) {
     weak.emplace_back(
         "this server is a node of a Galera cluster: row locks of one node are not seen by the "

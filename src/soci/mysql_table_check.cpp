@@ -64,6 +64,12 @@ mysql_answer columns_of(mysql_session& session, const sql::mysql_statements& sta
 }
 
 void check_columns(const mysql_answer& found, const table_name& table) {
+  const auto primary_key =
+      found.rows.empty() ? std::string{} : found.rows.front().at(4).value_or("");
+  if (!found.rows.empty() && lower(primary_key) != "lock_type,source_id") {
+    refuse(table,
+           "has not the primary key (lock_type, source_id), so that a key may have two rows");
+  }
   for (const auto& needed : needed_columns) {
     const auto is_it = [&](const mysql_answer::row& row) {
       return lower(row.at(1).value_or("")) == needed.name;
@@ -74,7 +80,8 @@ void check_columns(const mysql_answer& found, const table_name& table) {
     if (lower(row->at(0).value_or("")) != "innodb") {
       refuse(table, "is not of the engine InnoDB, so that it has no row locks");
     }
-    if (!lower(row->at(2).value_or("")).starts_with(needed.type)) {
+    const auto type = lower(row->at(2).value_or(""));
+    if (!type.starts_with(needed.type) || type.find("unsigned") != std::string::npos) {
       refuse(table, "has another type of column " + name + " than " + std::string{needed.type});
     }
     if (row->at(3).value_or("") != needed.collation) {

@@ -29,9 +29,9 @@ constexpr std::string_view lost = "08006";
 /// of itself was looked at when its dialect was chosen.
 PGconn* connection_of(::soci::session& session) {
   auto* const backend = session.get_backend();
-  auto* const connection = backend == nullptr
-                               ? nullptr
-                               : static_cast<::soci::postgresql_session_backend*>(backend)->conn_;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast)
+  auto* const opened = static_cast<::soci::postgresql_session_backend*>(backend);
+  auto* const connection = opened == nullptr ? nullptr : opened->conn_;
   if (connection == nullptr) {
     throw error{errc::misuse, "the soci::session is not open: open it first"};
   }
@@ -41,6 +41,7 @@ PGconn* connection_of(::soci::session& session) {
 postgres::answer answer_in(const PGresult* result) {
   std::vector<std::string> columns;
   const int width = PQnfields(result);
+  columns.reserve(static_cast<std::size_t>(width));
   for (int i = 0; i < width; ++i) columns.emplace_back(PQfname(result, i));
   const char* const affected = PQcmdTuples(const_cast<PGresult*>(result));  // NOLINT: libpq's type
   postgres::answer answered{std::move(columns), std::strtoull(affected, nullptr, 10)};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <utility>
 
@@ -72,8 +73,15 @@ class soci_store::impl {
         [&](through_soci::lease_session& leases) {
           for (std::size_t at = 0; at < requests.size(); at += longest_batch) {
             const auto batch = requests.subspan(at, std::min(longest_batch, requests.size() - at));
-            for (auto& answer : std::invoke(work, leases, batch)) {
-              answers.push_back(std::move(answer));
+            try {
+              for (auto& answer : std::invoke(work, leases, batch)) {
+                answers.push_back(std::move(answer));
+              }
+            } catch (const error& fault) {
+              if (at == 0 || fault.kind() != errc::unavailable) throw;
+              std::throw_with_nested(
+                  error{errc::outcome_unknown,
+                        std::string{"a part of the call is done, then: "} + fault.what()});
             }
           }
           return std::move(answers);

@@ -28,7 +28,11 @@ soci_transaction::soci_transaction(::soci::session& session, milliseconds turn_t
     : session_{session}, kept_{begin_or_throw(session, turn_timeout)} {}
 
 soci_transaction::~soci_transaction() {
-  if (open_ && home_.is_here()) dialect_of(session_).roll_back(session_);
+  if (!open_ || !home_.is_here()) return;
+  try {
+    dialect_of(session_).roll_back(session_);
+  } catch (...) {  // the session was closed, and the transaction with it
+  }
 }
 
 void soci_transaction::end() noexcept {

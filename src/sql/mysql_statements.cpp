@@ -30,7 +30,10 @@ constexpr std::string_view columns = R"sql(
 SELECT (SELECT engine
           FROM information_schema.tables
          WHERE table_schema = $1 AND table_name = $2) AS engine,
-       column_name, column_type, collation_name
+       column_name, column_type, collation_name,
+       (SELECT group_concat(concat(column_name, coalesce(sub_part, '')) ORDER BY seq_in_index)
+          FROM information_schema.statistics
+         WHERE table_schema = $1 AND table_name = $2 AND index_name = 'PRIMARY') AS primary_key
   FROM information_schema.columns
  WHERE table_schema = $1 AND table_name = $2
 )sql";
@@ -412,28 +415,32 @@ mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavou
 namespace mysql {
 
 const std::string_view current_database = "SELECT database()";
+const std::string_view do_nothing = "DO 0";
 const std::string_view settings =
     "SHOW SESSION VARIABLES WHERE variable_name IN ('autocommit', 'version', 'wsrep_on')";
 // In force for whoever connects and says nothing else.
 const std::string_view settings_of_the_server =
     "SHOW GLOBAL VARIABLES WHERE variable_name IN ('autocommit', 'innodb_flush_log_at_trx_commit', "
-    "'log_bin', 'sql_mode', 'sync_binlog', 'wsrep_on')";
+    "'innodb_rollback_on_timeout', 'log_bin', 'sql_mode', 'sync_binlog', 'wsrep_on')";
 const std::string_view read_committed_from_now_on =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
 // $1 the time limit of a statement, in seconds
 const std::string_view pin_mariadb =
     "SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = 5, max_statement_time = $1, "
-    "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+    "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', completion_type = 0, "
+    "timestamp = DEFAULT, sql_select_limit = DEFAULT, sql_big_selects = 1";
 // MySQL waits a second at least, and limits only what reads.
 const std::string_view pin_mysql =
     "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 5, "
-    "max_execution_time = $1 * 1000, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'";
+    "max_execution_time = $1 * 1000, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', "
+    "completion_type = 0, timestamp = DEFAULT, sql_select_limit = DEFAULT, sql_big_selects = 1";
 // So that one of several who migrate at once does it, and the others find nothing to do.
 const std::string_view take_migration_turn = "SELECT get_lock('rowlock migrate', 30)";
 const std::string_view read_committed_once = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 const std::string_view begin = "START TRANSACTION";
-const std::string_view commit = "COMMIT";
-const std::string_view roll_back = "ROLLBACK";
+// Whatever completion_type says.
+const std::string_view commit = "COMMIT AND NO CHAIN NO RELEASE";
+const std::string_view roll_back = "ROLLBACK AND NO CHAIN NO RELEASE";
 const std::string_view savepoint = "SAVEPOINT rowlock";
 const std::string_view roll_back_to_savepoint = "ROLLBACK TO SAVEPOINT rowlock";
 const std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock";

@@ -72,6 +72,7 @@ struct mysql_statements {
 namespace mysql {
 
 extern const std::string_view current_database;
+extern const std::string_view do_nothing;
 extern const std::string_view settings;
 extern const std::string_view settings_of_the_server;
 extern const std::string_view read_committed_from_now_on;

@@ -1,4 +1,8 @@
 // Which sessions and tables a store takes, and what it does to them, on MariaDB.
+#include <array>
+#include <string>
+#include <vector>
+
 #include "backends/mysql_table.hpp"
 
 namespace rowlock::tests {
@@ -185,6 +189,35 @@ TEST_F(MysqlSession, ContinuesAMigrationThatWasInterrupted) {
   EXPECT_EQ(migrate_soci(target()).size(), 1);
   EXPECT_EQ(migrate_soci(target()).size(), 0);
   EXPECT_EQ(number("select count(*) from shared_lock"), 1);
+}
+
+TEST_F(MysqlSession, OnATableWithoutItsPrimaryKeyIsRejected) {
+  for (const auto* change : {"drop primary key", "add primary key (lock_type, source_id, version)",
+                             "drop primary key, add primary key (lock_type, source_id(100))"}) {
+    database_.execute(std::string{"alter table shared_lock "} + change);
+    const auto told = refusal_of_table();
+    EXPECT_EQ(told.kind, errc::rejected) << change;
+    EXPECT_NE(told.message().find("primary key"), std::string::npos) << told.message();
+  }
+}
+
+TEST_F(MysqlSession, OfAPoolGrantsForOthersToSeeWhateverItsSettings) {
+  const auto held = rows_.acquire(std::array{request(key_)}).front();
+  ASSERT_EQ(held.status, acquire_status::granted);
+  ::soci::connection_pool pool{1};
+  pool.at(0).open(target());
+  pool.at(0)
+      << "set completion_type = 1, timestamp = unix_timestamp() + 7200, sql_select_limit = 1";
+  soci_store rows{pool, {.pool_size = 1}};
+  const auto theirs = make_owner_id();
+  std::vector<acquire_request> requests{request(other_key_), request({"invoice", "44"}),
+                                        request(key_)};
+  for (auto& each : requests) each.owner = theirs;
+  const auto answers = rows.acquire(requests);
+  EXPECT_EQ(answers.at(0).status, acquire_status::granted);
+  EXPECT_EQ(answers.at(1).status, acquire_status::granted);
+  EXPECT_EQ(answers.at(2).status, acquire_status::held) << "by its clock the lease has run out";
+  EXPECT_EQ(rows_.list().size(), 3);
 }
 
 }  // namespace

@@ -42,5 +42,30 @@ TEST_F(MysqlSettings, ThatWeakenAPromiseAreNamed) {
   EXPECT_EQ(weak_with("sql_mode = 'STRICT_TRANS_TABLES'"), names{"innodb_flush_log_at_trx_commit"});
 }
 
+TEST(MysqlThatRollsBackOnTimeout, IsNamedAndLetsNothingCommitOutsideOfItsTransaction) {
+  const own_mariadb server{{"--innodb-rollback-on-timeout"}};
+  const auto target = database_url{server.url()}.target();
+  migrate_soci(target);
+  soci_store rows{target};
+  EXPECT_EQ(rows.weak_settings().back().substr(0, 26), "innodb_rollback_on_timeout");
+  lock_table locks{rows};
+  const lock_key key{"job", "nightly"};
+  const lease held = *locks.try_acquire(key);
+
+  ::soci::session rival{target};
+  rival.begin();
+  int one = 0;
+  rival << "select 1 from shared_lock for update", ::soci::into(one);
+  ::soci::session session{target};
+  session << "create table report (number int primary key) engine = InnoDB";
+  soci_transaction work{session};
+  session << "insert into report values (1)";
+  EXPECT_EQ(error_of([&] { fence(session, held); }).kind, errc::misuse);
+  EXPECT_EQ(error_of([&] { work.commit(); }).kind, errc::misuse);
+  int rows_written = -1;
+  session << "select count(*) from report", ::soci::into(rows_written);
+  EXPECT_EQ(rows_written, 0);
+}
+
 }  // namespace
 }  // namespace rowlock::tests

@@ -65,6 +65,15 @@ TEST_F(MysqlTls, RefusesAServerWithAnotherCertificate) {
   expect_refused(refusal_of(trusting(server_, somebody_elses)), "sslca must name the authority");
 }
 
+TEST_F(MysqlTls, LostUnderACommitLeavesItInDoubt) {
+  migrate_soci(trusting(server_, servers_));
+  ::soci::session session{trusting(server_, servers_)};
+  soci_transaction work{session};
+  ASSERT_TRUE(lock_rows(work, lock_key{"job", "a"}, no_wait()).acquired());
+  server_.crash();
+  EXPECT_EQ(error_of([&] { work.commit(); }).kind, errc::outcome_unknown);
+}
+
 TEST(MysqlTlsOfTheClient, ProvesItToAServerThatAsksForACertificate) {
   const self_signed servers;
   const self_signed clients;

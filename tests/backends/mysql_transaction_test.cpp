@@ -99,5 +99,21 @@ TEST_F(MysqlTransaction, OfAnUnknownColumnIsRejected) {
   EXPECT_EQ(error_of([&] { (void)try_commit(*session, wrong, "x", 1); }).kind, errc::rejected);
 }
 
+TEST_F(MysqlTransaction, IsOverAtItsCommitWhateverTheSessionDoesAtOthers) {
+  const auto session = connect();
+  *session << "set completion_type = 1";
+  {
+    soci_transaction work{*session};
+    work.commit();
+  }
+  EXPECT_NO_THROW(soci_transaction{*session}.commit());
+}
+
+TEST_F(MysqlTransaction, OfASessionThatWasClosedEndsQuietly) {
+  const auto session = connect();
+  soci_transaction work{*session};
+  session->close();
+}
+
 }  // namespace
 }  // namespace rowlock::tests
