@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "sql/embedded_migrations.hpp"
-#include "sql/mysql_statements.hpp"
+#include "sql/mysql_spelling.hpp"
 
 namespace rowlock {
 

@@ -12,11 +12,7 @@
 //     names are read and so locked: a small table would be scanned, through everybody's rows.
 #include "sql/mysql_statements.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "sql/identifier.hpp"
-#include "sql/versioned_update.hpp"
+#include "sql/mysql_spelling.hpp"
 
 namespace rowlock::sql {
 
@@ -44,19 +40,6 @@ SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
        date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
        timestampdiff(MICROSECOND, utc_timestamp(6), l.expires_at) AS remaining_us,
        l.failure_count, l.expiry_count
-  FROM json_table($1, '$[*]' COLUMNS (
-         place FOR ORDINALITY,
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
-  LEFT JOIN shared_lock AS l ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-)sql";
-
-// The same, and what matters of the session.
-constexpr std::string_view look_and_settings = R"sql(
-SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
-       date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
-       timestampdiff(MICROSECOND, utc_timestamp(6), l.expires_at) AS remaining_us,
-       l.failure_count, l.expiry_count, {isolation} AS isolation, {clustered} AS clustered
   FROM json_table($1, '$[*]' COLUMNS (
          place FOR ORDINALITY,
          lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
@@ -180,28 +163,6 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
 )sql";
 
-// Unsets leases that ran out $2 microseconds ago. $1: type, id, version as it was seen
-constexpr std::string_view prepare_many = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.version = greatest(l.version + 1,
-                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
-       l.expires_at = '1970-01-01 00:00:00', l.expiry_count = l.expiry_count + 1
- WHERE l.version = w.version AND l.owner IS NOT NULL
-   AND l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
-)sql";
-
-// $1 type, $2 id
-constexpr std::string_view insert_unowned = R"sql(
-INSERT INTO shared_lock (lock_type, source_id, version)
-VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))))
-)sql";
-
 // $1: type, id
 constexpr std::string_view insert_many_unowned = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version)
@@ -241,175 +202,26 @@ SELECT w.place
    FOR UPDATE SKIP LOCKED
 )sql";
 
-// The pessimistic lock is this write: whoever has seen the row before finds it changed. The version
-// is the insert id. $1 type, $2 id, $3 microseconds since which a lease must have run out
-constexpr std::string_view lock_row = R"sql(
-UPDATE shared_lock
-   SET expiry_count = expiry_count + (owner IS NOT NULL),
-       version = last_insert_id(greatest(
-         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
-       owner = NULL, holder = NULL, acquired_at = NULL, expires_at = '1970-01-01 00:00:00'
- WHERE lock_type = $1 AND source_id = $2
-   AND (owner IS NULL OR expires_at <= utc_timestamp(6) - INTERVAL $3 MICROSECOND)
-)sql";
-
-// $1: type, id; $2 microseconds since which a lease must have run out
-constexpr std::string_view lock_many = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.expiry_count = l.expiry_count + (l.owner IS NOT NULL),
-       l.version = greatest(l.version + 1,
-                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
-       l.expires_at = '1970-01-01 00:00:00'
- WHERE l.owner IS NULL OR l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
-)sql";
-
-// $1 type, $2 id, $3 the version seen
-constexpr std::string_view advance = R"sql(
-UPDATE shared_lock
-   SET version = greatest(version + 1,
-                          timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))
- WHERE lock_type = $1 AND source_id = $2 AND version = $3 AND owner IS NULL
-)sql";
-
-// $1: type, id, version
-constexpr std::string_view fence_by_writing = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.fence_count = l.fence_count + 1
- WHERE l.version = w.version AND l.owner IS NOT NULL
-)sql";
-
-// Answers a row for each that it could lock. $1: type, id, version
-constexpr std::string_view fence_by_sharing = R"sql(
-SELECT w.place, {clustered} AS clustered
-  FROM json_table($1, '$[*]' COLUMNS (
-         place FOR ORDINALITY,
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
- WHERE l.version = w.version AND l.owner IS NOT NULL
-   {for_share} SKIP LOCKED
-)sql";
-
-// $1: type, id, version
-constexpr std::string_view release_with = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.fence_count = l.fence_count + 1,
-       l.version = greatest(l.version + 1,
-                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
-       l.expires_at = '1970-01-01 00:00:00'
- WHERE l.version = w.version AND l.owner IS NOT NULL
-)sql";
-
-// Of rows that nobody has. $1: type, id
-constexpr std::string_view count_failures = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.failure_count = l.failure_count + 1
- WHERE l.owner IS NULL OR l.expires_at <= utc_timestamp(6)
-)sql";
-
-std::string with(std::string sql, std::string_view word, std::string_view meaning) {
-  const auto found = sql.find(word);
-  if (found != std::string::npos) sql.replace(found, word.size(), meaning);
-  return sql;
-}
-
-std::string with_backticks(std::string sql) {
-  std::replace(sql.begin(), sql.end(), '"', '`');
-  return sql;
-}
-
-/// With the words in braces replaced, which MariaDB and MySQL spell differently.
-std::string spelled(std::string_view sql, mysql_flavour flavour) {
-  const bool is_mariadb = flavour == mysql_flavour::mariadb;
-  auto text = with(std::string{sql}, "{isolation}",
-                   is_mariadb ? "@@session.tx_isolation" : "@@session.transaction_isolation");
-  text = with(std::move(text), "{clustered}", is_mariadb ? "@@session.wsrep_on" : "0");
-  return with(std::move(text), "{for_share}", is_mariadb ? "LOCK IN SHARE MODE" : "FOR SHARE");
-}
-
-/// For a session of the application, which waits for row locks. MySQL has no such thing: there the
-/// rows are locked by a SELECT that skips locked ones before.
-std::string without_waiting(std::string_view sql, mysql_flavour flavour) {
-  if (flavour == mysql_flavour::mysql) return std::string{sql};
-  return "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + std::string{sql};
-}
-
-/// MariaDB 10.11 fails with error 1180 where SKIP LOCKED meets a row lock and the time limit is 0.
-std::string skipping(std::string_view sql, mysql_flavour flavour) {
-  if (flavour == mysql_flavour::mysql) return std::string{sql};
-  return "SET STATEMENT innodb_lock_wait_timeout = 1 FOR " + std::string{sql};
-}
-
 }  // namespace
 
-std::string in_backticks(const table_name& table, std::string_view sql) {
-  return with_backticks(table.in(sql));
-}
-
-std::string mysql_versioned_update(const versioned_table& table) {
-  const std::string id = quoted(table.id_column, "the id column");
-  return with_backticks(versioned_update(table) + " AND concat(entity." + id + ") = $1");
-}
-
-mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavour) {
-  const auto plain = [&](std::string_view sql) {
-    return in_backticks(table, spelled(sql, flavour));
-  };
-  const auto at_once = [&](std::string_view sql) {
-    return in_backticks(table, without_waiting(spelled(sql, flavour), flavour));
-  };
-  const auto skip_locked = [&](std::string_view sql) {
-    return in_backticks(table, skipping(spelled(sql, flavour), flavour));
-  };
-  schema_version = plain(sql::schema_version);
+mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavour)
+    : mysql_transaction_statements{table, flavour} {
+  const mysql_spelling spelled{table, flavour};
+  schema_version = spelled.plain(sql::schema_version);
   columns = std::string{sql::columns};
-  look = plain(sql::look);
-  look_and_settings = plain(sql::look_and_settings);
-  list = plain(sql::list);
-  acquire = plain(sql::acquire);
-  insert = plain(sql::insert);
-  renew = plain(sql::renew);
-  release = plain(sql::release);
-  take_many = plain(sql::take_many);
-  insert_many = plain(sql::insert_many);
-  renew_many = plain(sql::renew_many);
-  release_many = plain(sql::release_many);
-  prepare_many = plain(sql::prepare_many);
-  insert_unowned = plain(sql::insert_unowned);
-  insert_many_unowned = plain(sql::insert_many_unowned);
-  have_many_at_version = skip_locked(sql::have_many_at_version);
-  have_many_granted = skip_locked(sql::have_many_granted);
-  lock_row = at_once(sql::lock_row);
-  lock_many = at_once(sql::lock_many);
-  insert_in_transaction = at_once(sql::insert_unowned);
-  prepare_in_transaction = at_once(sql::prepare_many);
-  advance = at_once(sql::advance);
-  fence_by_writing = at_once(sql::fence_by_writing);
-  fence_by_sharing = skip_locked(sql::fence_by_sharing);
-  release_with = at_once(sql::release_with);
-  count_failures = at_once(sql::count_failures);
+  look = spelled.plain(sql::look);
+  list = spelled.plain(sql::list);
+  acquire = spelled.plain(sql::acquire);
+  insert = spelled.plain(sql::insert);
+  renew = spelled.plain(sql::renew);
+  release = spelled.plain(sql::release);
+  take_many = spelled.plain(sql::take_many);
+  insert_many = spelled.plain(sql::insert_many);
+  renew_many = spelled.plain(sql::renew_many);
+  release_many = spelled.plain(sql::release_many);
+  insert_many_unowned = spelled.plain(sql::insert_many_unowned);
+  have_many_at_version = spelled.skipping_locked(sql::have_many_at_version);
+  have_many_granted = spelled.skipping_locked(sql::have_many_granted);
 }
 
 namespace mysql {
@@ -436,14 +248,6 @@ const std::string_view pin_mysql =
     "completion_type = 0, timestamp = DEFAULT, sql_select_limit = DEFAULT, sql_big_selects = 1";
 // So that one of several who migrate at once does it, and the others find nothing to do.
 const std::string_view take_migration_turn = "SELECT get_lock('rowlock migrate', 30)";
-const std::string_view read_committed_once = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
-const std::string_view begin = "START TRANSACTION";
-// Whatever completion_type says.
-const std::string_view commit = "COMMIT AND NO CHAIN NO RELEASE";
-const std::string_view roll_back = "ROLLBACK AND NO CHAIN NO RELEASE";
-const std::string_view savepoint = "SAVEPOINT rowlock";
-const std::string_view roll_back_to_savepoint = "ROLLBACK TO SAVEPOINT rowlock";
-const std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock";
 
 }  // namespace mysql
 
