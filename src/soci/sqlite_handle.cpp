@@ -21,7 +21,7 @@ namespace {
 
 class factory_of_existing_files final : public ::soci::backend_factory {
  public:
-  ::soci::details::session_backend* make_session(
+  [[nodiscard]] ::soci::details::session_backend* make_session(
       const ::soci::connection_parameters& parameters) const override {
     (void)on_sqlite::as_existing_file(file_in(parameters.get_connect_string()));
     return ::soci::factory_sqlite3()->make_session(parameters);
