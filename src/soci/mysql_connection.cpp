@@ -39,12 +39,14 @@ void refuse_old(const mysql_session& session) {
               "the server is too old: rowlock needs MariaDB 10.6 or MySQL 8.0.19, or newer"};
 }
 
-error meaning_of(unsigned number) {
+error meaning_of(unsigned number, const std::string& said) {
+  // Of TLS the driver has one number, which is also that of a connection that ended meanwhile.
+  if (number == 2026 && said.find("certificate") != std::string::npos) {
+    return error{errc::rejected,
+                 "the server does not agree with us on TLS: sslca must name the authority that "
+                 "signed its certificate"};
+  }
   switch (number) {
-    case 2026:
-      return error{errc::rejected,
-                   "the server does not agree with us on TLS: sslca must name the authority that "
-                   "signed its certificate"};
     case 1044:
     case 1045:
     case 1049:
@@ -64,7 +66,7 @@ error meaning_of(unsigned number) {
   try {
     throw ::soci::mysql_soci_error{shown_text(number, said), static_cast<int>(number)};
   } catch (const std::exception&) {
-    std::throw_with_nested(meaning_of(number));
+    std::throw_with_nested(meaning_of(number, said));
   }
 }
 

@@ -20,7 +20,8 @@ unsigned error_number_of(const std::exception& thrown) noexcept;
 bool is_missing_privilege(unsigned number) noexcept;
 /// The server has rolled the transaction back, or the connection is gone.
 bool ends_the_transaction(unsigned number) noexcept;
-/// The connection ended before the answer came.
+/// The connection ended before the answer came. (2026, an error of TLS, is how an encrypted one
+/// ends.)
 bool is_lost_connection(unsigned number) noexcept;
 /// The next call needs another connection: this one is lost, or leads to a server that cannot
 /// write.

@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "rowlock/error.hpp"
 #include "soci/mysql_acquiring.hpp"
 #include "soci/mysql_calls.hpp"
 #include "soci/mysql_connection.hpp"

@@ -20,16 +20,18 @@ constexpr std::array hosts{"@'%'", "@'localhost'"};
 
 /// Database and users as in the document, under names of their own.
 class MysqlRoles : public testing::Test {
+ public:
+  ~MysqlRoles() override {
+    for (const auto* host : hosts) {
+      for (const auto* role : roles) drop(name_of(role) + host);
+    }
+  }
+
  protected:
   MysqlRoles() {
     execute_documented("CREATE USER");
     migrate_soci(target_of("installer"));
     execute_documented("INSERT, UPDATE");
-  }
-  ~MysqlRoles() override {
-    for (const auto* host : hosts) {
-      for (const auto* role : roles) drop(name_of(role) + host);
-    }
   }
 
   void execute_documented(const std::string& words) const {
@@ -180,7 +182,7 @@ TEST_F(MysqlRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
       database_.execute(
           "delete from shared_lock; insert into shared_lock (lock_type, source_id, "
           "version) values ('job', 'nightly', 1)");
-      if (is_let(role + ' ' + name, [&] { act(role); })) done.insert(name);
+      if (is_let(role + ' ' + name, [&act = act, &role = role] { act(role); })) done.insert(name);
     }
     EXPECT_EQ(done, its_acts) << role;
   }

@@ -60,6 +60,21 @@ TEST_F(MysqlTls, IsUsedWithTheAuthorityOfTheServer) {
   expect_refused(refusal_of(target_of(server_)), "sslca for a user that must use TLS");
 }
 
+TEST_F(MysqlTls, ThatEndsBeforeTheAnswerLeavesTheOutcomeUnknownAndIsNotUsedAgain) {
+  migrate_soci(target_of(server_));
+  mariadb_line{server_.url()}.execute(
+      "create trigger slow before insert on shared_lock for each row"
+      " if new.source_id = 'slow' then do sleep(2); end if");
+  soci_store rows{trusting(server_, servers_), {.pool_size = 1, .answer_timeout = 1s}};
+  const auto ask_for = [&](const std::string& id) {
+    const acquire_request wanted{
+        .key = {"job", id}, .owner = make_owner_id(), .holder = "host:1", .ttl = 1h};
+    return rows.acquire(std::array{wanted}).front().status;
+  };
+  EXPECT_EQ(error_of([&] { ask_for("slow"); }).kind, errc::outcome_unknown);
+  EXPECT_EQ(ask_for("quick"), acquire_status::granted);
+}
+
 TEST_F(MysqlTls, RefusesAServerWithAnotherCertificate) {
   const self_signed somebody_elses;
   expect_refused(refusal_of(trusting(server_, somebody_elses)), "sslca must name the authority");
