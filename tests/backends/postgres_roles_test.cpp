@@ -15,6 +15,15 @@ namespace {
 
 /// Schema and roles as in the document, under names of their own.
 class PostgresRoles : public testing::Test {
+ public:
+  ~PostgresRoles() override {
+    for (const auto* role : {"installer", "locker", "fencer", "reader", "purger"}) {
+      const auto name = schema_.name() + '_' + role;
+      server_.ask("drop owned by " + name + " cascade");
+      server_.ask("drop role " + name);
+    }
+  }
+
  protected:
   PostgresRoles() {
     server_.ask(documented_sql("CREATE ROLE"));
@@ -22,13 +31,6 @@ class PostgresRoles : public testing::Test {
     pqxx::connection installer{url_of("installer")};
     pqxx::nontransaction granting{installer};
     granting.exec(documented_sql("REVOKE"));
-  }
-  ~PostgresRoles() override {
-    for (const auto* role : {"installer", "locker", "fencer", "reader", "purger"}) {
-      const auto name = schema_.name() + '_' + role;
-      server_.ask("drop owned by " + name + " cascade");
-      server_.ask("drop role " + name);
-    }
   }
 
   [[nodiscard]] std::string documented_sql(const std::string& words) const {
