@@ -63,9 +63,14 @@ galera_cluster::galera_cluster() {
 
 // All begin with the same data, so that no node has to be sent any.
 void galera_cluster::make_data() {
-  run_to_the_end(folder_.in_it({"mariadb-install-db", "--no-defaults", "--datadir=" + data(0),
-                                "--skip-test-db", "--skip-name-resolve",
-                                "--auth-root-authentication-method=normal"}));
+  // Servers that share a folder for temporary tables remove each other's when they start.
+  for (std::size_t node = 0; node < size; ++node) {
+    run_to_the_end(folder_.in_it({"mkdir", data(node) + ".tmp"}));
+  }
+  run_to_the_end(
+      folder_.in_it({"env", "TMPDIR=" + data(0) + ".tmp", "mariadb-install-db", "--no-defaults",
+                     "--datadir=" + data(0), "--skip-test-db", "--skip-name-resolve",
+                     "--auth-root-authentication-method=normal"}));
   boot();
   mariadb_line line{bare_url(0)};
   for (const auto* statement : to_begin_with) line.execute(statement);
@@ -111,6 +116,7 @@ std::vector<std::string> galera_cluster::command(std::size_t node,
   std::vector<std::string> whole{ROWLOCK_MARIADBD,
                                  "--no-defaults",
                                  "--datadir=" + data(node),
+                                 "--tmpdir=" + data(node) + ".tmp",
                                  "--socket=" + data(node) + ".socket",
                                  "--pid-file=" + data(node) + ".pid",
                                  "--bind-address=127.0.0.1",
