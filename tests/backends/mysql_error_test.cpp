@@ -6,6 +6,11 @@ namespace rowlock::tests {
 namespace {
 
 class MysqlError : public mysql_test {
+ public:
+  ~MysqlError() override {
+    for (const auto& name : names_) database_.execute("drop user if exists " + name);
+  }
+
  protected:
   /// A user of the server, with `grants` on the database.
   void create_user(const std::string& grants) {
@@ -13,9 +18,6 @@ class MysqlError : public mysql_test {
       database_.execute("create user " + name + " identified by 'sesame'");
       if (!grants.empty()) database_.execute("grant " + grants + " to " + name);
     }
-  }
-  ~MysqlError() override {
-    for (const auto& name : names_) database_.execute("drop user if exists " + name);
   }
 
   [[nodiscard]] std::string target_of(const std::string& user, const std::string& password) const {

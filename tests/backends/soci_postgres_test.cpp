@@ -55,7 +55,7 @@ TEST_F(SociPostgres, NamesTheSameWeakSettingsAsTheStoreOfLibpqxx) {
 
 TEST_F(SociPostgres, PassesParametersOnAsTheyAreMeant) {
   fake_postgres server{[](const login&) { return fake_postgres::reason{"28P01", "no"}; }};
-  error_of_reading("postgresql://user=app password='ses ame=\\'42\\\\' host=127.0.0.1 port=" +
+  error_of_reading(R"(postgresql://user=app password='ses ame=\'42\\' host=127.0.0.1 port=)" +
                    std::to_string(server.port()));
   EXPECT_EQ(server.logins().at(0).password, "ses ame='42\\");
 }

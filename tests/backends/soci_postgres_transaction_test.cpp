@@ -64,6 +64,7 @@ TEST_F(SociPostgresTransaction, ThatIsAbortedDoesNotSeemToCommit) {
 TEST_F(SociPostgresTransaction, WhoseRowsAreNotReadToTheEndIsMisuse) {
   const soci_transaction work{session_};
   auto* const connection =
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): its type is not exported
       static_cast<soci::postgresql_session_backend*>(session_.get_backend())->conn_;
   ASSERT_EQ(PQsendQuery(connection, "select 1"), 1);
   const auto told = error_of([&] { (void)lock_rows(session_, key_, no_wait(), table()); });
