@@ -56,14 +56,15 @@ mysql_answer mysql_caller::execute(std::string_view sql,
 std::optional<mysql_answer> mysql_caller::at_once(std::string_view sql,
                                                   std::initializer_list<mysql_value> values) {
   const bool was_in_transaction = session_.is_in_transaction();
+  std::optional<mysql_answer> answered;
   try {
-    return session_.execute(sql, values);
+    answered = session_.execute(sql, values);
   } catch (const std::exception& thrown) {
     if (is_mysql_conflict(thrown)) throw;
     if (!is_contention(thrown)) throw_as_error(mysql_effects::none, &table_);
   }
-  if (was_in_transaction) require_transaction();
-  return std::nullopt;
+  if (!answered && was_in_transaction) require_transaction();
+  return answered;
 }
 
 std::optional<mysql_answer> mysql_caller::at_once(std::string_view sql,
