@@ -53,17 +53,21 @@ mysql_answer mysql_caller::execute(std::string_view sql,
   }
 }
 
-std::optional<mysql_answer> mysql_caller::at_once(std::string_view sql,
-                                                  std::initializer_list<mysql_value> values) {
-  const bool was_in_transaction = session_.is_in_transaction();
-  std::optional<mysql_answer> answered;
+std::optional<mysql_answer> mysql_caller::unless_contended(
+    std::string_view sql, std::initializer_list<mysql_value> values) {
   try {
-    answered = session_.execute(sql, values);
+    return session_.execute(sql, values);
   } catch (const std::exception& thrown) {
     if (is_mysql_conflict(thrown)) throw;
-    if (!is_contention(thrown)) throw_as_error(mysql_effects::none, &table_);
+    if (is_contention(thrown)) return std::nullopt;
+    throw_as_error(mysql_effects::none, &table_);
   }
-  if (!answered && was_in_transaction) require_transaction();
+}
+
+std::optional<mysql_answer> mysql_caller::at_once(std::string_view sql,
+                                                  std::initializer_list<mysql_value> values) {
+  auto answered = unless_contended(sql, values);
+  if (!answered) require_transaction();
   return answered;
 }
 

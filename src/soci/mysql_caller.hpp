@@ -37,6 +37,9 @@ class mysql_caller {
 
   mysql_answer execute(std::string_view sql, std::initializer_list<mysql_value> values = {});
   /// None where somebody else has the row, or made it first.
+  std::optional<mysql_answer> unless_contended(std::string_view sql,
+                                               std::initializer_list<mysql_value> values);
+  /// The same in a transaction, which must still be there then (misuse).
   std::optional<mysql_answer> at_once(std::string_view sql,
                                       std::initializer_list<mysql_value> values);
   /// A write of the rows at these versions ($1 of `sql` is the same list); none where somebody has

@@ -125,8 +125,9 @@ void create_rows(::soci::session& session, const lock_keys& keys, const soci_tab
   const auto seen = caller.look(wanted);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (seen[i]) continue;
-    caller.at_once(caller.statements().insert_in_transaction,
-                   {mysql_value::ascii(wanted[i]->type), mysql_value::bytes(wanted[i]->source_id)});
+    caller.unless_contended(
+        caller.statements().insert_in_transaction,
+        {mysql_value::ascii(wanted[i]->type), mysql_value::bytes(wanted[i]->source_id)});
   }
   // Where the session does not commit by itself.
   if (caller.session().is_in_transaction()) caller.execute(text::commit);
