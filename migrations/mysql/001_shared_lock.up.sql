@@ -33,11 +33,11 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   fence_count   bigint NOT NULL DEFAULT 0,
 
   PRIMARY KEY (lock_type, source_id),
+  -- Not CASE, which MySQL does not take for a condition.
   CHECK (
-    CASE WHEN owner IS NULL
-         THEN holder IS NULL AND acquired_at IS NULL AND expires_at = '1970-01-01 00:00:00'
-         ELSE holder IS NOT NULL AND acquired_at IS NOT NULL
-    END)
+    (owner IS NULL AND holder IS NULL AND acquired_at IS NULL
+       AND expires_at = '1970-01-01 00:00:00')
+    OR (owner IS NOT NULL AND holder IS NOT NULL AND acquired_at IS NOT NULL))
 ) ENGINE = InnoDB STATS_PERSISTENT = 0;
 
 -- One row for each migration that was applied, whatever tool applied it.

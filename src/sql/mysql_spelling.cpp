@@ -30,7 +30,9 @@ std::string mysql_spelling::plain(std::string_view sql) const {
   auto text = with(std::string{sql}, "{isolation}",
                    is_mariadb ? "@@session.tx_isolation" : "@@session.transaction_isolation");
   text = with(std::move(text), "{clustered}", is_mariadb ? "@@session.wsrep_on" : "0");
-  text = with(std::move(text), "{for_share}", is_mariadb ? "LOCK IN SHARE MODE" : "FOR SHARE");
+  // MySQL cannot lock rows of json_table, and must be told which of the two tables is meant.
+  text = with(std::move(text), "{for_update}", is_mariadb ? "FOR UPDATE" : "FOR UPDATE OF l");
+  text = with(std::move(text), "{for_share}", is_mariadb ? "LOCK IN SHARE MODE" : "FOR SHARE OF l");
   return in_backticks(table_, text);
 }
 

@@ -184,7 +184,7 @@ SELECT w.place
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
  WHERE l.version = w.version
-   FOR UPDATE SKIP LOCKED
+   {for_update} SKIP LOCKED
 )sql";
 
 // The same. $1: type, id, owner, version
@@ -199,7 +199,7 @@ SELECT w.place
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
-   FOR UPDATE SKIP LOCKED
+   {for_update} SKIP LOCKED
 )sql";
 
 }  // namespace
