@@ -139,13 +139,13 @@ class mysql_dialect_type final : public dialect {
 
   commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
                            std::int64_t seen) const override {
-    const std::string sql = sql::mysql_versioned_update(table);
+    const table_name no_table;
+    mysql_caller caller{session, no_table};
+    const auto sql = sql::mysql_versioned_update(table, caller.session().flavour());
     // A number as text too: compared with a text column, a number would take '7' and '07' for one.
     const auto* number = std::get_if<std::int64_t>(&id);
     const auto bound =
         mysql_value::utf8(number == nullptr ? std::get<std::string>(id) : std::to_string(*number));
-    const table_name no_table;
-    mysql_caller caller{session, no_table};
     caller.require_transaction();
     try {
       return stale_if_conflict([&]() -> std::optional<mysql_answer> {

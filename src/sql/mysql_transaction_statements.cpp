@@ -136,9 +136,12 @@ UPDATE json_table($1, '$[*]' COLUMNS (
 
 }  // namespace
 
-std::string mysql_versioned_update(const versioned_table& table) {
-  const std::string id = quoted(table.id_column, "the id column");
-  return with_backticks(versioned_update(table) + " AND concat(entity." + id + ") = $1");
+std::string mysql_versioned_update(const versioned_table& table, mysql_flavour flavour) {
+  std::string text = "concat(entity." + quoted(table.id_column, "the id column") + ")";
+  // The text of a number has the collation of the connection and $1 the default of utf8mb4: where
+  // these differ, MySQL does not compare them unless one of them is converted.
+  if (flavour == mysql_flavour::mysql) text = "CONVERT(" + text + " USING utf8mb4)";
+  return with_backticks(versioned_update(table) + " AND " + text + " = $1");
 }
 
 mysql_transaction_statements::mysql_transaction_statements(const table_name& table,

@@ -13,7 +13,7 @@ namespace rowlock::sql {
 
 /// `versioned_update`, in backticks, for a $1 that is a text: a text that is no number would be
 /// taken for 0 where the column is one.
-std::string mysql_versioned_update(const versioned_table& table);
+std::string mysql_versioned_update(const versioned_table& table, mysql_flavour flavour);
 
 /// The statements for one table, on a session that may wait for row locks;
 /// mysql_transaction_statements.cpp says what each does and takes.
