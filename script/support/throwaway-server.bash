@@ -36,6 +36,22 @@ choose_user() {
   fail "no user to run a server as: none of ${server_users[*]} exists."
 }
 
+# Sets from_tree, which runs $1, a program in the folder $tree that script/support/debian-package made,
+# with the libraries there: those of its own Debian, not of this machine's.
+use_tree() {
+  tree=$(cd -- "$tree" && pwd)
+  local loader=("$tree"/usr/lib/*-linux-gnu/ld-linux-*.so.*)
+  [[ -x ${loader[0]} && -x $tree/$1 ]] || fail "no $1 in $tree, or no C library."
+  # shellcheck disable=SC2034  # for those who source this
+  from_tree=("${loader[0]}" --library-path "$(dirname -- "${loader[0]}")" "$tree/$1")
+}
+
+# Of the tree, before the server is started.
+require_open_tree() {
+  "${as_server[@]}" test -x "$tree/usr/sbin" ||
+    fail "the user $server_user cannot enter $tree: every folder above it must be open to it."
+}
+
 # The server first, then its folder. Nothing interrupts this.
 # shellcheck disable=SC2317  # a trap calls it
 clean_up() {
