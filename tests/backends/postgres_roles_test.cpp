@@ -1,4 +1,5 @@
 // The roles of docs/security.md: each can do its work, and nothing else.
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -13,11 +14,13 @@
 namespace rowlock::tests {
 namespace {
 
+constexpr std::array roles{"installer", "locker", "fencer", "reader", "purger"};
+
 /// Schema and roles as in the document, under names of their own.
 class PostgresRoles : public testing::Test {
  public:
   ~PostgresRoles() override {
-    for (const auto* role : {"installer", "locker", "fencer", "reader", "purger"}) {
+    for (const auto* role : roles) {
       const auto name = schema_.name() + '_' + role;
       server_.ask("drop owned by " + name + " cascade");
       server_.ask("drop role " + name);
@@ -27,6 +30,9 @@ class PostgresRoles : public testing::Test {
  protected:
   PostgresRoles() {
     server_.ask(documented_sql("CREATE ROLE"));
+    for (const auto* role : roles) {  // for a server that asks for it
+      server_.ask("alter role " + schema_.name() + '_' + role + " password 'rowlock'");
+    }
     migrate_postgres(url_of("installer"), table_);
     pqxx::connection installer{url_of("installer")};
     pqxx::nontransaction granting{installer};
@@ -41,7 +47,7 @@ class PostgresRoles : public testing::Test {
 
   [[nodiscard]] std::string url_of(const std::string& role) const {
     const char* separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
-    return postgres_url() + separator + "user=" + schema_.name() + '_' + role;
+    return postgres_url() + separator + "user=" + schema_.name() + '_' + role + "&password=rowlock";
   }
 
   void lease_as(const std::string& role) {
