@@ -1,43 +1,37 @@
 // All SQL that is sent to PostgreSQL, but for the migrations.
+//
+// What the statements have in common:
+//   - clock_timestamp(), not now(): now() stands still in a transaction, so a lease could be born
+//     expired.
+//   - The new version is greatest(version + 1, microseconds since 1970), from the row as it is.
+//   - A lease statement takes its row with SKIP LOCKED and then writes it by its ctid: it waits for
+//     nobody's transaction, and a refused one writes nothing, not even a transaction id.
+//   - Every insert of a key is behind pg_try_advisory_xact_lock of that key and table, so inserters
+//     do not wait for each other's transactions either. A collision of hashes costs a refusal.
 #ifndef ROWLOCK_SQL_POSTGRES_STATEMENTS_HPP
 #define ROWLOCK_SQL_POSTGRES_STATEMENTS_HPP
 
-#include <string>
-
 #include "rowlock/table_name.hpp"
+#include "sql/postgres_lease_statements.hpp"
+#include "sql/postgres_row_statements.hpp"
+#include "sql/postgres_session_statements.hpp"
 #include "sql/postgres_transaction_statements.hpp"
 
 namespace rowlock::sql {
 
-/// The statements for one table; postgres_statements.cpp says what each does and takes.
+/// The statements for one table.
 ///
 /// Those for several keys take arrays. Their answers say `place`: which of the requests, counted
 /// from 1, a row answers. A request without a row was refused; a look says why.
-struct postgres_statements : postgres_transaction_statements {
-  explicit postgres_statements(const table_name& table);
-
-  std::string pin_session;
-  std::string schema_exists;
-  std::string schema_version;
-  std::string take_migration_turn;
-  std::string read_committed;
-  std::string weak_settings;
-
-  // Leases, in autocommit.
-  std::string acquire;
-  std::string acquire_many;
-  std::string insert_many;
-  std::string renew;
-  std::string renew_many;
-  std::string release;
-  std::string release_many;
-  std::string leave_word;
-  std::string announcement_channel;
-
-  // In autocommit and in the application's transaction.
-  std::string look;
-  std::string list;
-  std::string prepare;
+struct postgres_statements : postgres_session_statements,
+                             postgres_lease_statements,
+                             postgres_row_statements,
+                             postgres_transaction_statements {
+  explicit postgres_statements(const table_name& table)
+      : postgres_session_statements{table},
+        postgres_lease_statements{table},
+        postgres_row_statements{table},
+        postgres_transaction_statements{table} {}
 };
 
 }  // namespace rowlock::sql

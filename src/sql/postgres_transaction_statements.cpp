@@ -1,6 +1,6 @@
 // The text of the statements for PostgreSQL that run in the application's transaction.
 //
-// What postgres_statements.cpp says of all of them holds for these too.
+// What postgres_statements.hpp says of all of them holds for these too.
 #include "sql/postgres_transaction_statements.hpp"
 
 #include <string_view>

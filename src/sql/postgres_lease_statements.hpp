@@ -1,0 +1,26 @@
+// The SQL that grants, renews and ends leases on PostgreSQL.
+#ifndef ROWLOCK_SQL_POSTGRES_LEASE_STATEMENTS_HPP
+#define ROWLOCK_SQL_POSTGRES_LEASE_STATEMENTS_HPP
+
+#include <string>
+
+#include "rowlock/table_name.hpp"
+
+namespace rowlock::sql {
+
+/// The statements for one table; postgres_lease_statements.cpp says what each does and takes.
+struct postgres_lease_statements {
+  explicit postgres_lease_statements(const table_name& table);
+
+  std::string acquire;
+  std::string acquire_many;
+  std::string insert_many;
+  std::string renew;
+  std::string renew_many;
+  std::string release;
+  std::string release_many;
+};
+
+}  // namespace rowlock::sql
+
+#endif

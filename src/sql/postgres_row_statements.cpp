@@ -1,0 +1,102 @@
+// The text of the statements for PostgreSQL that read rows, make them fit to be committed against,
+// and leave word in them.
+//
+// What postgres_statements.hpp says of all of them holds for these too.
+#include "sql/postgres_row_statements.hpp"
+
+#include <string_view>
+
+namespace rowlock::sql {
+
+namespace {
+
+// Reads what is committed. Arrays: $1 types, $2 ids. Missing rows have no answer.
+constexpr std::string_view look = R"sql(
+SELECT w.place, l.version, l.owner, l.holder,
+       to_char(l.acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
+       (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
+       l.failure_count, l.expiry_count,
+       l.waiting_until > clock_timestamp() + interval '5 seconds' AS will_be_announced
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS w (lock_type, source_id, place)
+  JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+)sql";
+
+// Leaves word that somebody waits. Arrays: $1 types, $2 ids, $3 versions as they were seen: the
+// release that ends such a version comes after this on the same row, and so cannot overlook it.
+constexpr std::string_view leave_word = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT l.ctid AS row_id
+    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.version = w.version AND l.owner IS NOT NULL
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
+UPDATE shared_lock l
+   SET waiting_until = clock_timestamp() + interval '10 seconds'
+  FROM k
+ WHERE l.ctid = k.row_id
+)sql";
+
+// The channel on which the releases of this table are announced: `type id`.
+constexpr std::string_view announcement_channel =
+    "SELECT 'rowlock_' || 'shared_lock'::regclass::oid AS channel";
+
+// Makes rows fit to be committed against: unsets leases that ran out, creates missing rows. Arrays:
+// $1 types, $2 ids. Answers the rows it changed; those it could not get at without waiting stay.
+constexpr std::string_view prepare = R"sql(
+WITH w AS MATERIALIZED (
+  SELECT DISTINCT lock_type COLLATE "C" AS lock_type, source_id COLLATE "C" AS source_id
+    FROM unnest($1::text[], $2::text[]) AS u (lock_type, source_id)),
+run_out AS MATERIALIZED (
+  SELECT l.ctid AS row_id
+    FROM w
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.owner IS NOT NULL AND l.expires_at <= clock_timestamp()
+     FOR NO KEY UPDATE OF l SKIP LOCKED),
+unset AS (
+  UPDATE shared_lock l
+     SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
+         version = greatest(l.version + 1,
+                            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+         expiry_count = l.expiry_count + 1
+    FROM run_out r
+   WHERE l.ctid = r.row_id
+  RETURNING l.lock_type, l.source_id, l.version),
+missing AS MATERIALIZED (
+  SELECT w.lock_type, w.source_id
+    FROM w
+   WHERE NOT EXISTS (SELECT FROM shared_lock l
+                      WHERE l.lock_type = w.lock_type AND l.source_id = w.source_id)),
+inserted AS (
+  INSERT INTO shared_lock (lock_type, source_id, version)
+  SELECT m.lock_type, m.source_id, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+    FROM missing m
+   WHERE pg_try_advisory_xact_lock(hashtextextended(
+           m.source_id, hashtextextended(m.lock_type, 'shared_lock'::regclass::bigint)))
+  ON CONFLICT DO NOTHING
+  RETURNING lock_type, source_id, version)
+SELECT lock_type, source_id, version FROM unset
+UNION ALL
+SELECT lock_type, source_id, version FROM inserted
+)sql";
+
+// All owned rows, by key.
+constexpr std::string_view list = R"sql(
+SELECT lock_type, source_id, version, owner, holder,
+       to_char(acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
+       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
+       failure_count, expiry_count
+  FROM shared_lock
+ WHERE owner IS NOT NULL
+ ORDER BY lock_type, source_id
+)sql";
+
+}  // namespace
+
+postgres_row_statements::postgres_row_statements(const table_name& table)
+    : look{table.in(sql::look)},
+      leave_word{table.in(sql::leave_word)},
+      announcement_channel{table.in(sql::announcement_channel)},
+      prepare{table.in(sql::prepare)},
+      list{table.in(sql::list)} {}
+
+}  // namespace rowlock::sql
