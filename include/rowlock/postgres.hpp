@@ -11,10 +11,10 @@
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_keys.hpp"
 #include "rowlock/outcome.hpp"
+#include "rowlock/postgres_table.hpp"
 #include "rowlock/retry_policy.hpp"
 #include "rowlock/row_lock.hpp"
 #include "rowlock/row_transaction.hpp"
-#include "rowlock/table_name.hpp"
 #include "rowlock/version.hpp"
 #include "rowlock/versioned_table.hpp"
 #include "rowlock/with_optimistic_commit.hpp"
@@ -42,19 +42,19 @@ namespace rowlock {
 /// One round trip if the rows can be had at once. A savepoint inside the statement undoes a refused
 /// attempt, so it keeps no row of the others.
 outcome<row_lock> lock_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
-                            const retry_policy& wait, const table_name& table = {});
+                            const retry_policy& wait, const postgres_table& table = {});
 
 /// The version of a row that nobody owns, to be given to `try_commit` at the end of the same
 /// transaction. Call it before reading what the version protects. A missing row is created and a
 /// lease that has run out is unset, in this transaction. Refused: held, or busy. One round trip, or
 /// two.
 outcome<version> read_version(pqxx::transaction_base& transaction, const lock_key& key,
-                              const table_name& table = {});
+                              const postgres_table& table = {});
 
 /// Moves the version of `key` if it is still `seen` and nobody owns the row. Stale: roll back.
 /// Never waits for another transaction. One round trip.
 commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& key, version seen,
-                         const table_name& table = {});
+                         const postgres_table& table = {});
 
 /// The same for a row of the application: adds one to its version column if it is still `seen`.
 /// This is the gate; write the other columns with your own SQL. It waits for a transaction that has
@@ -73,18 +73,18 @@ commit_result try_commit(pqxx::transaction_base& transaction, const versioned_ta
 ///
 /// One round trip; more for about 100 ms if a renewal has a row at that moment.
 void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
-           const fence_options& options = {}, const table_name& table = {});
+           const fence_options& options = {}, const postgres_table& table = {});
 
 /// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
 /// it rolls back, the leases are still held. One round trip, as `fence`.
 void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
-                  const table_name& table = {});
+                  const postgres_table& table = {});
 
 namespace detail {
 
 /// As `fence` or `release_with`, and the transaction's name for a `postgres_witness`.
 std::string prove_named(pqxx::transaction_base& transaction, const fenced_leases& leases,
-                        const fenced_run_options& options, const table_name& table);
+                        const fenced_run_options& options, const postgres_table& table);
 
 /// Locked; or refused; or neither, when a row is missing.
 struct postgres_attempt {
@@ -92,12 +92,12 @@ struct postgres_attempt {
   std::optional<refusal> refused;
 };
 postgres_attempt lock_existing_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
-                                    std::chrono::milliseconds slice, const table_name& table);
+                                    std::chrono::milliseconds slice, const postgres_table& table);
 /// And commits. Rows that nobody has are harmless, so no outcome of it is in doubt.
 void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
-                 const table_name& table);
+                 const postgres_table& table);
 void count_failures(pqxx::transaction_base& transaction, const lock_keys& keys,
-                    const table_name& table);
+                    const postgres_table& table);
 /// So that `retry` and `run_fenced` know a conflict even of the application's first statement.
 void recognise_postgres_conflicts() noexcept;
 /// Called while an exception of a transaction's constructor is being handled: throws the `error` it
@@ -111,7 +111,7 @@ void recognise_postgres_conflicts() noexcept;
 template <class Transaction>
 requires std::derived_from<Transaction, pqxx::transaction_base>
 struct row_transaction<Transaction> {
-  using table_type = table_name;
+  using table_type = postgres_table;
 
   template <class Connection>
   static std::optional<refusal> begin(std::optional<Transaction>& transaction,
@@ -129,7 +129,7 @@ struct row_transaction<Transaction> {
   static std::optional<refusal> begin_locked(std::optional<Transaction>& transaction,
                                              Connection& connection, const lock_keys& keys,
                                              std::chrono::milliseconds slice,
-                                             const table_name& table) {
+                                             const postgres_table& table) {
     return detail::begin_and_lock(
         keys.in_order().front(), [&] { begin(transaction, connection, slice); },
         [&] { return detail::lock_existing_rows(*transaction, keys, slice, table); },
@@ -137,27 +137,27 @@ struct row_transaction<Transaction> {
   }
 
   static outcome<version> read(Transaction& transaction, const lock_key& key,
-                               const table_name& table) {
+                               const postgres_table& table) {
     return read_version(transaction, key, table);
   }
 
   static commit_result try_commit(Transaction& transaction, const lock_key& key, version seen,
-                                  const table_name& table) {
+                                  const postgres_table& table) {
     return rowlock::try_commit(transaction, key, seen, table);
   }
 
   static void fence(Transaction& transaction, const fenced_leases& leases,
-                    const fence_options& options, const table_name& table) {
+                    const fence_options& options, const postgres_table& table) {
     rowlock::fence(transaction, leases, options, table);
   }
 
   static void release_with(Transaction& transaction, const fenced_leases& leases,
-                           const table_name& table) {
+                           const postgres_table& table) {
     rowlock::release_with(transaction, leases, table);
   }
 
   static std::string prove_named(Transaction& transaction, const fenced_leases& leases,
-                                 const fenced_run_options& options, const table_name& table) {
+                                 const fenced_run_options& options, const postgres_table& table) {
     return detail::prove_named(transaction, leases, options, table);
   }
 
@@ -171,7 +171,7 @@ struct row_transaction<Transaction> {
 
   template <class Connection>
   static void count_failure(Connection& connection, const lock_keys& keys,
-                            const table_name& table) noexcept {
+                            const postgres_table& table) noexcept {
     try {
       Transaction counting{connection};
       detail::count_failures(counting, keys, table);

@@ -31,6 +31,11 @@ struct postgres_options {
   /// the network pretends: a pooler that hangs, or a stopped server, acknowledges every packet.
   /// Above `statement_timeout`, so that a server that works answers first.
   std::chrono::milliseconds answer_timeout{15'000};
+  /// How far the clocks of the servers that may execute a call can be apart: a lease is taken over
+  /// only when it ran out that long ago. Zero for PostgreSQL, whose server has one clock; for an
+  /// engine that speaks PostgreSQL and has a clock on every node, what it allows between them, in
+  /// each store of the table and in each `postgres_table`. At most a minute.
+  std::chrono::milliseconds clock_skew{};
   /// Hear of releases while somebody waits: LISTEN, on one more connection. Without it, and behind
   /// a pooler in transaction mode, waiting is polling.
   bool wake_up = true;
@@ -45,7 +50,8 @@ struct postgres_options {
 /// with the first call.
 class postgres_store final : public store {
  public:
-  /// A libpq URI or keyword string. Nothing is opened yet.
+  /// A libpq URI or keyword string. Nothing is opened yet. Throws `error` (misuse) for options that
+  /// cannot be.
   explicit postgres_store(std::string connection_string, postgres_options options = {});
 
   /// Connections from the application: `make()` returns a `std::unique_ptr<pqxx::connection>`, new

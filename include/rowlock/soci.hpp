@@ -31,14 +31,19 @@ namespace rowlock {
 /// The lock table, and what the database cannot tell about it.
 struct soci_table {
   soci_table() = default;
-  soci_table(table_name named, bool one_node_writes = false)  // NOLINT(google-explicit-constructor)
-      : table{std::move(named)}, one_writer_node{one_node_writes} {}
+  soci_table(table_name named,  // NOLINT(google-explicit-constructor)
+             bool one_node_writes = false,
+             std::optional<std::chrono::milliseconds> skew = std::nullopt)
+      : table{std::move(named)}, one_writer_node{one_node_writes}, clock_skew{skew} {}
   soci_table(const char* name) : table{name} {}  // NOLINT(google-explicit-constructor)
 
   table_name table = {};
   /// All who use the table write through one and the same node of their Galera cluster. Without
   /// that there are no row locks on Galera: they are local to a node.
   bool one_writer_node = false;
+  /// As `soci_options::clock_skew`, and the same for all who use the table. None: zero, or one
+  /// second on Galera unless one node writes.
+  std::optional<std::chrono::milliseconds> clock_skew = std::nullopt;
 };
 
 /// A transaction that these functions can work in: on MariaDB and MySQL at READ COMMITTED, on

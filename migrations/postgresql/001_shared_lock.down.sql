@@ -2,6 +2,6 @@
 
 DROP TABLE shared_lock_schema;
 
-DROP FUNCTION shared_lock_lock(text[], text[], integer, boolean);
+DROP FUNCTION shared_lock_lock(text[], text[], integer, boolean, integer);
 
 DROP TABLE shared_lock;

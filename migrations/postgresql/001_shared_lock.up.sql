@@ -35,6 +35,8 @@ CREATE TABLE shared_lock (
 --   p_types, p_ids  the keys, each once, in the byte order of (type, id)
 --   p_wait_ms       how long to wait for the transactions of others; 0: not at all
 --   p_create        whether to create missing rows; if not, they are reported
+--   p_skew_ms       how long ago a lease must have run out; above 0 where servers have clocks of
+--                   their own
 --
 -- All locked: one row per key, in order, with state `locked` and the new version. Otherwise nothing
 -- is locked or changed, and there is one row for each key that was in the way: `leased` (holder and
@@ -43,13 +45,15 @@ CREATE TABLE shared_lock (
 --
 -- A refusal is no error: the caller's transaction goes on, its lock_timeout is as before, and the
 -- server logs nothing. Each attempt is a savepoint, so a refused one keeps no row of anybody.
-CREATE FUNCTION shared_lock_lock(p_types text[], p_ids text[], p_wait_ms integer, p_create boolean)
+CREATE FUNCTION shared_lock_lock(p_types text[], p_ids text[], p_wait_ms integer, p_create boolean,
+                                 p_skew_ms integer DEFAULT 0)
   RETURNS TABLE (state text, lock_type text, source_id text,
                  version bigint, holder text, remaining_us bigint)
   LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   callers_timeout CONSTANT text := current_setting('lock_timeout');
+  skew CONSTANT interval := p_skew_ms * interval '1 millisecond';
   deadline CONSTANT timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
   -- Below deadlock_timeout, so that nobody is told of a deadlock, and a lease is noticed soon.
   longest_slice CONSTANT integer := 50;
@@ -67,7 +71,7 @@ BEGIN
         PERFORM set_config('lock_timeout', greatest(slice, 1) || 'ms', true);
         PERFORM 1 FROM shared_lock l
           WHERE l.lock_type = p_types[awaited] AND l.source_id = p_ids[awaited]
-            AND l.expires_at <= clock_timestamp()
+            AND l.expires_at <= clock_timestamp() - skew
           FOR UPDATE;
         IF NOT FOUND AND NOT EXISTS (SELECT FROM shared_lock l
             WHERE l.lock_type = p_types[awaited] AND l.source_id = p_ids[awaited]) THEN
@@ -83,7 +87,7 @@ BEGIN
         FROM (SELECT w.place
                 FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
                 JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
-               WHERE l.expires_at <= clock_timestamp()
+               WHERE l.expires_at <= clock_timestamp() - skew
                ORDER BY l.lock_type, l.source_id
                  FOR UPDATE OF l SKIP LOCKED) AS had;
 
@@ -136,7 +140,7 @@ BEGIN
 
     SELECT min(w.place),
            bool_or(CASE WHEN l.lock_type IS NULL THEN NOT p_create
-                        ELSE l.expires_at > clock_timestamp() END)
+                        ELSE l.expires_at > clock_timestamp() - skew END)
       INTO awaited, is_hopeless
       FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
       LEFT JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
@@ -145,12 +149,12 @@ BEGIN
     IF is_hopeless OR clock_timestamp() >= deadline THEN
       RETURN QUERY
         SELECT CASE WHEN l.lock_type IS NULL AND NOT p_create THEN 'missing'
-                    WHEN l.expires_at > clock_timestamp() THEN 'leased'
+                    WHEN l.expires_at > clock_timestamp() - skew THEN 'leased'
                     ELSE 'busy' END,
                w.t, w.s, l.version,
-               CASE WHEN l.expires_at > clock_timestamp() THEN l.holder END,
-               CASE WHEN l.expires_at > clock_timestamp()
-                    THEN (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint
+               CASE WHEN l.expires_at > clock_timestamp() - skew THEN l.holder END,
+               CASE WHEN l.expires_at > clock_timestamp() - skew
+                    THEN (extract(epoch FROM l.expires_at + skew - clock_timestamp()) * 1000000)::bigint
                 END
           FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
           LEFT JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s

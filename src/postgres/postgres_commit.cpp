@@ -10,7 +10,7 @@
 namespace rowlock {
 
 commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& key, version seen,
-                         const table_name& table) {
+                         const postgres_table& table) {
   check(key);
   postgres::pqxx_transaction used{transaction};
   return postgres::try_commit(used, key, seen, table);

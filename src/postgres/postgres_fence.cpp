@@ -18,7 +18,7 @@ using postgres::naming;
 /// The name of the transaction, if it is wanted.
 std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_leases& leases,
                            const fence_options& options, fenced_rows then, naming name,
-                           const table_name& table) {
+                           const postgres_table& table) {
   if (dynamic_cast<pqxx::subtransaction*>(&transaction) != nullptr) {
     throw error{
         errc::misuse,
@@ -26,7 +26,7 @@ std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_lea
         "transaction itself"};
   }
   postgres::pqxx_transaction used{transaction};
-  auto proved = postgres::prove(used, leases, options, then, name, table);
+  auto proved = postgres::prove(used, leases, options, then, name, table.table);
   if (proved.found != detail::fence_try::held) {
     transaction.abort();
     detail::throw_not_proved(proved.found);
@@ -40,17 +40,17 @@ std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_lea
 }  // namespace
 
 void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
-           const fence_options& options, const table_name& table) {
+           const fence_options& options, const postgres_table& table) {
   prove_or_abort(transaction, leases, options, fenced_rows::stay, naming::unwanted, table);
 }
 
 void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
-                  const table_name& table) {
+                  const postgres_table& table) {
   prove_or_abort(transaction, leases, {}, fenced_rows::are_unset, naming::unwanted, table);
 }
 
 std::string detail::prove_named(pqxx::transaction_base& transaction, const fenced_leases& leases,
-                                const fenced_run_options& options, const table_name& table) {
+                                const fenced_run_options& options, const postgres_table& table) {
   return options.release ? prove_or_abort(transaction, leases, {}, fenced_rows::are_unset,
                                           naming::wanted, table)
                          : prove_or_abort(transaction, leases, options.fence, fenced_rows::stay,

@@ -43,7 +43,7 @@ class postgres_store::impl {
         wake_up_{options.wake_up},
         make_{std::move(make)},
         to_pin_{to_pin},
-        statements_{table_},
+        statements_{postgres_table{table_, options.clock_skew}},
         answers_{options.answer_timeout},
         pool_{[this] { return open(); }, options.pool_size, options.pool_timeout} {}
 

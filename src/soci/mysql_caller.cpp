@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/clock_skew.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/retry.hpp"
 #include "soci/mysql_connection.hpp"
@@ -97,6 +98,10 @@ mysql_sight mysql_caller::look_around(const key_list& keys) {
 }
 
 std::chrono::microseconds skew_of(const mysql_sight& seen, const soci_table& table) {
+  if (table.clock_skew) {
+    detail::check_clock_skew(*table.clock_skew);
+    return *table.clock_skew;
+  }
   const bool has_many_clocks = seen.is_in_cluster && !table.one_writer_node;
   return has_many_clocks ? std::chrono::microseconds{skew_of_a_cluster}
                          : std::chrono::microseconds::zero();

@@ -42,6 +42,11 @@ postgres::conninfo conninfo_of(const std::string& parameters, const postgres::ti
   return {has_keywords(parameters) ? parameters : "postgresql://" + parameters, limits};
 }
 
+/// The table, as the statements know it.
+postgres_table on_postgres(const soci_table& table) {
+  return {table.table, table.clock_skew.value_or(milliseconds::zero())};
+}
+
 bool has_several_blanks(const std::string& value) {
   return std::count(value.begin(), value.end(), ' ') > 1;
 }
@@ -161,13 +166,13 @@ class postgres_dialect_type final : public dialect {
                 keys.in_order().front(), [&] { through_soci::begin(used); },
                 [&] {
                   return or_roll_back([&] {
-                    return postgres::try_to_lock(used, keys, slice, table.table,
+                    return postgres::try_to_lock(used, keys, slice, on_postgres(table),
                                                  postgres::missing_rows::report);
                   });
                 },
                 [&] {
                   or_roll_back([&] {
-                    postgres::create_rows(used, keys, table.table);
+                    postgres::create_rows(used, keys, on_postgres(table));
                     commit_unless_in_conflict(used);
                   });
                 },
@@ -177,21 +182,21 @@ class postgres_dialect_type final : public dialect {
   lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds slice,
                            const soci_table& table, isolation /*known*/) const override {
     postgres_line used{in_transaction(session)};
-    auto tried =
-        postgres::try_to_lock(used, keys, slice, table.table, postgres::missing_rows::create);
+    auto tried = postgres::try_to_lock(used, keys, slice, on_postgres(table),
+                                       postgres::missing_rows::create);
     return {std::move(tried.locked), std::move(tried.refused)};
   }
 
   outcome<version> read_version(::soci::session& session, const lock_key& key,
                                 const soci_table& table) const override {
     postgres_line used{in_transaction(session)};
-    return postgres::read_version(used, key, table.table);
+    return postgres::read_version(used, key, on_postgres(table));
   }
 
   commit_result try_commit(::soci::session& session, const lock_key& key, version seen,
                            const soci_table& table) const override {
     postgres_line used{in_transaction(session)};
-    return postgres::try_commit(used, key, seen, table.table);
+    return postgres::try_commit(used, key, seen, on_postgres(table));
   }
 
   commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
@@ -228,7 +233,7 @@ class postgres_dialect_type final : public dialect {
     postgres_line used{session};
     through_soci::begin(used);
     try {
-      postgres::count_failures(used, keys, table.table);
+      postgres::count_failures(used, keys, on_postgres(table));
       through_soci::commit(used);
     } catch (...) {
       through_soci::roll_back(used);

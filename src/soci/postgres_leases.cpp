@@ -29,12 +29,8 @@ auto postgres_leases::call(const Work& work) {
 postgres_leases::postgres_leases(::soci::session& session, const soci_options& options)
     : line_{session, options.answer_timeout},
       table_{options.table},
-      statements_{postgres::statements_for(table_)} {
-  if (options.clock_skew.value_or(std::chrono::milliseconds::zero()) !=
-      std::chrono::milliseconds::zero()) {
-    throw error{errc::misuse,
-                "clock_skew is not for PostgreSQL, whose server has one clock: leave it unset"};
-  }
+      statements_{postgres::statements_for(
+          {table_, options.clock_skew.value_or(std::chrono::milliseconds::zero())})} {
   line_.require_no_transaction();
   const postgres::bound_values values{line_.server_process(),
                                       std::int64_t{options.statement_timeout.count()}};

@@ -9,6 +9,7 @@
 #include <functional>
 #include <utility>
 
+#include "core/clock_skew.hpp"
 #include "core/connection_pool.hpp"
 #include "rowlock/error.hpp"
 #include "soci/store_session.hpp"
@@ -18,13 +19,9 @@ namespace rowlock {
 namespace {
 
 constexpr std::size_t longest_batch = 1000;  // rows stay locked while a statement runs
-constexpr std::chrono::minutes largest_skew{1};
 
 void check(const soci_options& options) {
-  if (options.clock_skew && (*options.clock_skew < std::chrono::milliseconds::zero() ||
-                             *options.clock_skew > largest_skew)) {
-    throw error{errc::misuse, "clock_skew must be between zero and one minute"};
-  }
+  if (options.clock_skew) detail::check_clock_skew(*options.clock_skew);
   if (options.statement_timeout <= std::chrono::milliseconds::zero() ||
       options.connect_timeout <= std::chrono::seconds::zero() ||
       options.answer_timeout <= std::chrono::seconds::zero()) {

@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "sql/postgres_spelling.hpp"
+
 namespace rowlock::sql {
 
 namespace {
@@ -17,7 +19,7 @@ constexpr std::string_view acquire = R"sql(
 WITH k AS MATERIALIZED (
   SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
     FROM shared_lock
-   WHERE lock_type = $1 AND source_id = $2 AND expires_at <= clock_timestamp()
+   WHERE lock_type = $1 AND source_id = $2 AND expires_at <= {long_ago}
      AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
      FOR NO KEY UPDATE SKIP LOCKED)
 UPDATE shared_lock
@@ -40,7 +42,7 @@ WITH k AS MATERIALIZED (
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
          WITH ORDINALITY AS w (lock_type, source_id, owner, holder, ttl, expected, place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.expires_at <= clock_timestamp()
+   WHERE l.expires_at <= {long_ago}
      AND (w.expected IS NULL OR (l.version = w.expected AND l.owner IS NULL))
      FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
@@ -144,13 +146,13 @@ RETURNING k.place, l.version,
 
 }  // namespace
 
-postgres_lease_statements::postgres_lease_statements(const table_name& table)
-    : acquire{table.in(sql::acquire)},
-      acquire_many{table.in(sql::acquire_many)},
-      insert_many{table.in(sql::insert_many)},
-      renew{table.in(sql::renew)},
-      renew_many{table.in(sql::renew_many)},
-      release{table.in(sql::release)},
-      release_many{table.in(sql::release_many)} {}
+postgres_lease_statements::postgres_lease_statements(const postgres_table& table)
+    : acquire{in_postgres(table, sql::acquire)},
+      acquire_many{in_postgres(table, sql::acquire_many)},
+      insert_many{in_postgres(table, sql::insert_many)},
+      renew{in_postgres(table, sql::renew)},
+      renew_many{in_postgres(table, sql::renew_many)},
+      release{in_postgres(table, sql::release)},
+      release_many{in_postgres(table, sql::release_many)} {}
 
 }  // namespace rowlock::sql

@@ -6,6 +6,8 @@
 
 #include <string_view>
 
+#include "sql/postgres_spelling.hpp"
+
 namespace rowlock::sql {
 
 namespace {
@@ -50,7 +52,7 @@ run_out AS MATERIALIZED (
   SELECT l.ctid AS row_id
     FROM w
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.owner IS NOT NULL AND l.expires_at <= clock_timestamp()
+   WHERE l.owner IS NOT NULL AND l.expires_at <= {long_ago}
      FOR NO KEY UPDATE OF l SKIP LOCKED),
 unset AS (
   UPDATE shared_lock l
@@ -92,11 +94,11 @@ SELECT lock_type, source_id, version, owner, holder,
 
 }  // namespace
 
-postgres_row_statements::postgres_row_statements(const table_name& table)
-    : look{table.in(sql::look)},
-      leave_word{table.in(sql::leave_word)},
-      announcement_channel{table.in(sql::announcement_channel)},
-      prepare{table.in(sql::prepare)},
-      list{table.in(sql::list)} {}
+postgres_row_statements::postgres_row_statements(const postgres_table& table)
+    : look{in_postgres(table, sql::look)},
+      leave_word{in_postgres(table, sql::leave_word)},
+      announcement_channel{in_postgres(table, sql::announcement_channel)},
+      prepare{in_postgres(table, sql::prepare)},
+      list{in_postgres(table, sql::list)} {}
 
 }  // namespace rowlock::sql

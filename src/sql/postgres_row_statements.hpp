@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "rowlock/table_name.hpp"
+#include "rowlock/postgres_table.hpp"
 
 namespace rowlock::sql {
 
 /// The statements for one table; postgres_row_statements.cpp says what each does and takes.
 struct postgres_row_statements {
-  explicit postgres_row_statements(const table_name& table);
+  explicit postgres_row_statements(const postgres_table& table);
 
   std::string look;
   std::string leave_word;

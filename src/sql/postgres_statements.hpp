@@ -11,7 +11,10 @@
 #ifndef ROWLOCK_SQL_POSTGRES_STATEMENTS_HPP
 #define ROWLOCK_SQL_POSTGRES_STATEMENTS_HPP
 
-#include "rowlock/table_name.hpp"
+#include <chrono>
+
+#include "core/clock_skew.hpp"
+#include "rowlock/postgres_table.hpp"
 #include "sql/postgres_lease_statements.hpp"
 #include "sql/postgres_row_statements.hpp"
 #include "sql/postgres_session_statements.hpp"
@@ -27,11 +30,18 @@ struct postgres_statements : postgres_session_statements,
                              postgres_lease_statements,
                              postgres_row_statements,
                              postgres_transaction_statements {
-  explicit postgres_statements(const table_name& table)
-      : postgres_session_statements{table},
+  /// Throws `error` (misuse) for a clock_skew that cannot be.
+  explicit postgres_statements(const postgres_table& table)
+      : postgres_session_statements{table.table},
         postgres_lease_statements{table},
         postgres_row_statements{table},
-        postgres_transaction_statements{table} {}
+        postgres_transaction_statements{table},
+        clock_skew{table.clock_skew} {
+    detail::check_clock_skew(clock_skew);
+  }
+
+  /// How long ago a lease must have run out, for those of them that ask.
+  std::chrono::milliseconds clock_skew;
 };
 
 }  // namespace rowlock::sql

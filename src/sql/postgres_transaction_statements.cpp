@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "sql/postgres_spelling.hpp"
+
 namespace rowlock::sql {
 
 namespace {
@@ -18,7 +20,7 @@ constexpr std::string_view roll_back = "ROLLBACK";
 // function's own comment in the migration
 constexpr std::string_view lock_rows = R"sql(
 SELECT state, lock_type, source_id, version, holder, remaining_us
-  FROM shared_lock_lock($1::text[], $2::text[], $3::integer, $4::boolean)
+  FROM shared_lock_lock($1::text[], $2::text[], $3::integer, $4::boolean, {skew_ms})
 )sql";
 
 // Around what may meet a conflict without ending the transaction.
@@ -143,19 +145,19 @@ std::string fence(const table_name& table, std::string_view text) {
 
 }  // namespace
 
-postgres_transaction_statements::postgres_transaction_statements(const table_name& table)
+postgres_transaction_statements::postgres_transaction_statements(const postgres_table& table)
     : begin{sql::begin},
       commit{sql::commit},
       roll_back{sql::roll_back},
-      lock_rows{table.in(sql::lock_rows)},
+      lock_rows{in_postgres(table, sql::lock_rows)},
       savepoint{sql::savepoint},
       roll_back_to_savepoint{sql::roll_back_to_savepoint},
       release_savepoint{sql::release_savepoint},
-      advance{table.in(sql::advance)},
-      count_failures{table.in(sql::count_failures)},
-      fence_by_writing{fence(table, sql::fence_by_writing)},
-      fence_by_sharing{fence(table, sql::fence_by_sharing)},
-      release_with{fence(table, sql::release_with)},
-      fate{table.in(sql::fate)} {}
+      advance{table.table.in(sql::advance)},
+      count_failures{table.table.in(sql::count_failures)},
+      fence_by_writing{fence(table.table, sql::fence_by_writing)},
+      fence_by_sharing{fence(table.table, sql::fence_by_sharing)},
+      release_with{fence(table.table, sql::release_with)},
+      fate{table.table.in(sql::fate)} {}
 
 }  // namespace rowlock::sql

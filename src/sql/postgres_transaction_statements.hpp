@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "rowlock/table_name.hpp"
+#include "rowlock/postgres_table.hpp"
 
 namespace rowlock::sql {
 
 /// The statements for one table; postgres_transaction_statements.cpp says what each does and takes.
 struct postgres_transaction_statements {
-  explicit postgres_transaction_statements(const table_name& table);
+  explicit postgres_transaction_statements(const postgres_table& table);
 
   std::string begin;
   std::string commit;

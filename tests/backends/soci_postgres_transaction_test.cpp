@@ -45,6 +45,23 @@ TEST_F(SociPostgresTransaction, OfAClosedSessionIsMisuse) {
   EXPECT_EQ(error_of([&] { const soci_transaction begun{session_}; }).kind, errc::misuse);
 }
 
+TEST_F(SociPostgresTransaction, LeavesALeaseThatRanOutToItsHolderAsLongAsClocksMayDiffer) {
+  soci_store careful{soci_url(), {.table = table(), .clock_skew = 30s}};
+  const soci_table careful_table{table(), false, 30s};
+  const auto run_out = [&](const std::string& ago) {
+    server_.ask("update " + name() + " set expires_at = clock_timestamp() - interval '" + ago +
+                "' where owner is not null");
+  };
+  run_out("1 second");
+  EXPECT_EQ(acquire(careful, other_key_).status, acquire_status::held);
+  soci_transaction work{session_};
+  EXPECT_FALSE(lock_rows(work, other_key_, no_wait(), careful_table).acquired());
+  EXPECT_FALSE(read_version(session_, other_key_, careful_table).acquired());
+  run_out("31 seconds");
+  EXPECT_TRUE(lock_rows(work, other_key_, no_wait(), careful_table).acquired());
+  EXPECT_TRUE(read_version(session_, other_key_, careful_table).acquired());
+}
+
 TEST_F(SociPostgresTransaction, ThatIsAbortedIsMisuseAndSaysWhatToDo) {
   soci_transaction work{session_};
   EXPECT_THROW(session_ << "select 1 / 0", soci::soci_error);

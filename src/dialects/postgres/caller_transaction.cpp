@@ -1,9 +1,11 @@
 // The application's transaction, as far as we use it.
 #include "dialects/postgres/caller_transaction.hpp"
 
+#include <chrono>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace rowlock::postgres {
 
@@ -29,13 +31,15 @@ answer caller_transaction::execute_or_conflict(const std::string& sql, const bou
   }
 }
 
-const sql::postgres_statements& statements_for(const table_name& table) {
+const sql::postgres_statements& statements_for(const postgres_table& table) {
+  using named = std::pair<std::string, std::chrono::milliseconds>;
   static std::mutex mutex;
-  static std::map<std::string, sql::postgres_statements> rendered;  // guarded by mutex
+  static std::map<named, sql::postgres_statements> rendered;  // guarded by mutex
   const std::scoped_lock lock{mutex};
-  const auto found = rendered.find(table.text());
+  const named name{table.table.text(), table.clock_skew};
+  const auto found = rendered.find(name);
   if (found != rendered.end()) return found->second;
-  return rendered.emplace(table.text(), table).first->second;
+  return rendered.emplace(name, table).first->second;
 }
 
 }  // namespace rowlock::postgres

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dialects/postgres/line.hpp"
-#include "rowlock/table_name.hpp"
+#include "rowlock/postgres_table.hpp"
 #include "sql/postgres_statements.hpp"
 
 namespace rowlock::postgres {
@@ -28,8 +28,8 @@ class caller_transaction {
   transaction_line& line_;
 };
 
-/// Rendered once per table and process.
-const sql::postgres_statements& statements_for(const table_name& table);
+/// Rendered once per table and process. Throws `error` (misuse) for a clock_skew that cannot be.
+const sql::postgres_statements& statements_for(const postgres_table& table);
 
 }  // namespace rowlock::postgres
 

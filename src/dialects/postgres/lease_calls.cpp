@@ -85,15 +85,17 @@ std::vector<Answer> change_granted(store_call& asking, std::span<const Request> 
 }
 
 /// Why a row that was seen was not granted.
-acquire_answer refused(const acquire_request& request, const row_state& seen) {
-  acquire_answer answer{.status = acquire_status::busy, .version = seen.version};
-  const bool is_other_version = request.expected && *request.expected != seen.version;
-  if (is_other_version || (request.expected && seen.owned && !seen.is_live())) {
+acquire_answer refused(const acquire_request& request, const seen_row& seen,
+                       std::chrono::milliseconds skew) {
+  const auto& row = seen.state;
+  acquire_answer answer{.status = acquire_status::busy, .version = row.version};
+  const bool is_other_version = request.expected && *request.expected != row.version;
+  if (is_other_version || (request.expected && row.owned && !row.is_live())) {
     answer.status = acquire_status::stale;
-  } else if (seen.is_live()) {
+  } else if (!seen.can_be_taken(skew)) {
     answer.status = acquire_status::held;
-    answer.holder = seen.holder;
-    answer.remaining = seen.remaining;
+    answer.holder = row.holder;
+    answer.remaining = *row.remaining + skew;
   }
   return answer;
 }
@@ -169,7 +171,7 @@ class acquiring {
         mine.push_back({request.key, request.owner, seen[i]->state.version, request.ttl});
         asked_again.push_back(&request);
       } else {
-        answer_to(request) = refused(request, seen[i]->state);
+        answer_to(request) = refused(request, *seen[i], asking_.statements().clock_skew);
       }
     }
     open_ = std::move(missing);

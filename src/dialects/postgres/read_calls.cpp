@@ -1,6 +1,7 @@
 // Reading rows on PostgreSQL.
 #include "dialects/postgres/read_calls.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace rowlock::postgres {
@@ -16,8 +17,8 @@ std::vector<std::optional<row_state>> states_of(std::vector<std::optional<seen_r
   return states;
 }
 
-bool needs_preparing(const std::optional<seen_row>& row) {
-  return !row || (row->state.owned && !row->state.is_live());
+bool needs_preparing(const std::optional<seen_row>& row, std::chrono::milliseconds skew) {
+  return !row || (row->state.owned && row->can_be_taken(skew));
 }
 
 }  // namespace
@@ -31,7 +32,7 @@ std::vector<std::optional<row_state>> prepare(store_call& asking, std::span<cons
   auto seen = asking.look(wanted);
   key_list unfit;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (needs_preparing(seen[i])) unfit.push_back(wanted[i]);
+    if (needs_preparing(seen[i], asking.statements().clock_skew)) unfit.push_back(wanted[i]);
   }
   if (unfit.empty()) return states_of(std::move(seen));
   asking.unless_contended([&] { asking.prepare(unfit); });

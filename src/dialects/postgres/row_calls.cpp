@@ -44,14 +44,14 @@ std::string text_of(const row_id& id) {
 }  // namespace
 
 lock_attempt try_to_lock(transaction_line& used, const lock_keys& keys,
-                         std::chrono::milliseconds slice, const table_name& table,
+                         std::chrono::milliseconds slice, const postgres_table& table,
                          missing_rows missing) {
   const auto wanted = list_of(keys.in_order());
   const auto answered = caller_transaction{used}.execute(
       statements_for(table).lock_rows,
       bound_values{types_of(wanted), ids_of(wanted), std::int64_t{slice.count()},
                    missing == missing_rows::create},
-      &table);
+      &table.table);
   lock_attempt attempt;
   if (!answered) {
     attempt.refused = stale(keys.in_order().front());
@@ -74,7 +74,7 @@ lock_attempt try_to_lock(transaction_line& used, const lock_keys& keys,
 }
 
 outcome<row_lock> lock_rows(transaction_line& used, const lock_keys& keys, const retry_policy& wait,
-                            const table_name& table) {
+                            const postgres_table& table) {
   row_lock locked;
   auto refused = detail::wait_for_rows(wait, [&](std::chrono::milliseconds slice) {
     auto attempt = try_to_lock(used, keys, slice, table, missing_rows::create);
@@ -86,34 +86,35 @@ outcome<row_lock> lock_rows(transaction_line& used, const lock_keys& keys, const
 }
 
 outcome<version> read_version(transaction_line& used, const lock_key& key,
-                              const table_name& table) {
+                              const postgres_table& table) {
   caller_transaction asking{used};
   const auto& statements = statements_for(table);
   const bound_values values = arrays_of({&key});
 
-  const auto seen = asking.execute(statements.look, values, &table);
+  const auto seen = asking.execute(statements.look, values, &table.table);
   if (!seen) return stale(key);
   if (!seen->empty()) {
-    const auto state = seen_in(seen->front(), key).state;
-    if (!state.owned) return state.version;
-    if (state.is_live()) {
+    const auto row = seen_in(seen->front(), key);
+    if (!row.state.owned) return row.state.version;
+    if (!row.can_be_taken(statements.clock_skew)) {
       return refusal{.reason = refusal_reason::held,
                      .key = key,
-                     .holder = state.holder,
-                     .remaining = state.remaining,
-                     .current = state.version};
+                     .holder = row.state.holder,
+                     .remaining = *row.state.remaining + statements.clock_skew,
+                     .current = row.state.version};
     }
   }
-  const auto prepared = asking.execute(statements.prepare, values, &table);
+  const auto prepared = asking.execute(statements.prepare, values, &table.table);
   if (!prepared) return stale(key);
   if (prepared->empty()) return refusal{.reason = refusal_reason::busy, .key = key};
   return version{prepared->front().number("version")};
 }
 
 commit_result try_commit(transaction_line& used, const lock_key& key, version seen,
-                         const table_name& table) {
+                         const postgres_table& table) {
   return result_of(caller_transaction{used}.execute(
-      statements_for(table).advance, bound_values{key.type, key.source_id, seen.number}, &table));
+      statements_for(table).advance, bound_values{key.type, key.source_id, seen.number},
+      &table.table));
 }
 
 commit_result try_commit(transaction_line& used, const versioned_table& table, const row_id& id,
@@ -122,20 +123,23 @@ commit_result try_commit(transaction_line& used, const versioned_table& table, c
                                                     bound_values{text_of(id), seen}, nullptr));
 }
 
-void create_rows(transaction_line& used, const lock_keys& keys, const table_name& table) {
+void create_rows(transaction_line& used, const lock_keys& keys, const postgres_table& table) {
   caller_transaction creating{used};
   const auto& statements = statements_for(table);
-  const auto run = [&](const std::string& sql) { creating.execute(sql, bound_values{}, &table); };
+  const auto run = [&](const std::string& sql) {
+    creating.execute(sql, bound_values{}, &table.table);
+  };
   run(statements.savepoint);
   const bool is_done =
-      creating.execute(statements.prepare, arrays_of(list_of(keys.in_order())), &table).has_value();
+      creating.execute(statements.prepare, arrays_of(list_of(keys.in_order())), &table.table)
+          .has_value();
   if (!is_done) run(statements.roll_back_to_savepoint);
   run(statements.release_savepoint);
 }
 
-void count_failures(transaction_line& used, const lock_keys& keys, const table_name& table) {
+void count_failures(transaction_line& used, const lock_keys& keys, const postgres_table& table) {
   caller_transaction{used}.execute(statements_for(table).count_failures,
-                                   arrays_of(list_of(keys.in_order())), &table);
+                                   arrays_of(list_of(keys.in_order())), &table.table);
 }
 
 }  // namespace rowlock::postgres

@@ -9,10 +9,10 @@
 #include "dialects/postgres/line.hpp"
 #include "rowlock/lock_keys.hpp"
 #include "rowlock/outcome.hpp"
+#include "rowlock/postgres_table.hpp"
 #include "rowlock/refusal.hpp"
 #include "rowlock/retry_policy.hpp"
 #include "rowlock/row_lock.hpp"
-#include "rowlock/table_name.hpp"
 #include "rowlock/version.hpp"
 #include "rowlock/versioned_table.hpp"
 
@@ -22,10 +22,11 @@ namespace rowlock::postgres {
 // `error`.
 
 outcome<row_lock> lock_rows(transaction_line& used, const lock_keys& keys, const retry_policy& wait,
-                            const table_name& table);
-outcome<version> read_version(transaction_line& used, const lock_key& key, const table_name& table);
+                            const postgres_table& table);
+outcome<version> read_version(transaction_line& used, const lock_key& key,
+                              const postgres_table& table);
 commit_result try_commit(transaction_line& used, const lock_key& key, version seen,
-                         const table_name& table);
+                         const postgres_table& table);
 commit_result try_commit(transaction_line& used, const versioned_table& table, const row_id& id,
                          std::int64_t seen);
 
@@ -38,14 +39,14 @@ struct lock_attempt {
 enum class missing_rows { report, create };
 
 lock_attempt try_to_lock(transaction_line& used, const lock_keys& keys,
-                         std::chrono::milliseconds slice, const table_name& table,
+                         std::chrono::milliseconds slice, const postgres_table& table,
                          missing_rows missing);
 
 /// So that they can be locked afterwards, in another transaction. At REPEATABLE READ a row that
 /// somebody inserts meanwhile is a conflict: the transaction can be committed then too.
-void create_rows(transaction_line& used, const lock_keys& keys, const table_name& table);
+void create_rows(transaction_line& used, const lock_keys& keys, const postgres_table& table);
 
-void count_failures(transaction_line& used, const lock_keys& keys, const table_name& table);
+void count_failures(transaction_line& used, const lock_keys& keys, const postgres_table& table);
 
 }  // namespace rowlock::postgres
 

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_DIALECTS_POSTGRES_SEEN_ROW_HPP
 #define ROWLOCK_DIALECTS_POSTGRES_SEEN_ROW_HPP
 
+#include <chrono>
 #include <string>
 
 #include "dialects/postgres/answer.hpp"
@@ -16,6 +17,10 @@ struct seen_row {
   /// Somebody has left word not long ago that he waits for the release.
   bool will_be_announced = false;
 
+  /// Its lease ran out `skew` ago, or there is none.
+  [[nodiscard]] bool can_be_taken(std::chrono::microseconds skew) const {
+    return !state.owned || *state.remaining <= -skew;
+  }
   [[nodiscard]] bool is_of(const owner_id& asking) const { return owner == asking.text; }
 };
 
