@@ -82,13 +82,18 @@ struct fenced_run_options {
 
 namespace detail {
 
+/// Of several rows the last of what they tell counts.
 enum class fence_try {
   held,    ///< All rows are locked under their leases' versions.
-  lost,    ///< A row has another version.
   in_use,  ///< Somebody has a row at this moment: our own renewal perhaps.
+  unseen,  ///< The transaction does not see the grant: it sees an older state, or no row.
+  lost,    ///< A row has a later version.
 };
 
-/// Tries again for about 100 ms while a row is in use.
+/// Of a row that could not be fenced, by the version in which the transaction sees it, if it does.
+fence_try why_not_fenced(std::optional<version> seen, version granted);
+
+/// Tries again for about 100 ms unless they are held or lost.
 fence_try prove_patiently(const std::function<fence_try()>& try_once);
 
 /// Throws `lease_lost`; `last` is not `held`.

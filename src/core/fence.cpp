@@ -63,6 +63,13 @@ void throw_not_proved(fence_try last) {
         "proved; "
         "it may still be held: end the other transaction, and run this one again"};
   }
+  if (last == fence_try::unseen) {
+    throw lease_lost{
+        "this transaction does not see that the lease was granted. If its isolation is above READ "
+        "COMMITTED, it began before the grant: the lease may still be held, so begin another one, "
+        "and fence before any other statement. If not, the lease was granted by another database "
+        "or table, or is over (released or taken over, and its row deleted)"};
+  }
   throw lease_lost{
       "the row does not carry this lease's version: the lease is over (released, taken over or "
       "taken away), or it was granted by another database or table; stop the work that needed it"};
@@ -83,11 +90,16 @@ void ask_in_doubt(const error& fault, const std::string& name, const fenced_run_
   }
 }
 
+fence_try why_not_fenced(std::optional<version> seen, version granted) {
+  if (!seen || *seen < granted) return fence_try::unseen;
+  return *seen == granted ? fence_try::in_use : fence_try::lost;
+}
+
 fence_try prove_patiently(const std::function<fence_try()>& try_once) {
   auto last = fence_try::in_use;
   try_for_a_moment(*system_time(), {}, [&] {
     last = try_once();
-    return last != fence_try::in_use;
+    return last == fence_try::held || last == fence_try::lost;
   });
   return last;
 }

@@ -46,6 +46,22 @@ TEST_F(PostgresFence, IsMisuseOutsideATransactionOfTheDatabase) {
   EXPECT_EQ(error_of([&] { fence(inner, held); }).kind, errc::misuse);
 }
 
+TEST_F(PostgresFence, InATransactionThatBeganBeforeTheGrantBlamesNobodyElse) {
+  rows_.prepare(std::array{key_});
+  for (const auto& key : {key_, other_key_}) {  // a row that was there before the grant, and not
+    pqxx::connection connection{postgres_url()};
+    {
+      repeatable_read work{connection};
+      work.exec("select from " + name());
+      const lease held = acquire_lease(key);
+      const auto told = error_of([&] { fence(work, held); });
+      EXPECT_EQ(told.kind, errc::lease_lost);
+      EXPECT_NE(told.message().find("began before the grant"), std::string::npos) << told.message();
+    }
+    server_.ask("update " + name() + " set owner = null, version = version + 1" + row(key));
+  }
+}
+
 TEST_F(PostgresFence, OfAnAbortedTransactionIsMisuseThatSaysToBeginAnother) {
   const lease held = acquire_lease(key_);
   open_work open;

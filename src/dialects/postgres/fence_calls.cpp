@@ -1,14 +1,15 @@
 // Fences on PostgreSQL.
 #include "dialects/postgres/fence_calls.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "dialects/postgres/caller_transaction.hpp"
 #include "dialects/postgres/key_list.hpp"
-#include "dialects/postgres/seen_row.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::postgres {
@@ -30,17 +31,17 @@ struct rows_of_leases {
   std::vector<std::int64_t> versions;
 };
 
-/// Whether all rows still have the versions of their leases.
-bool are_as_granted(caller_transaction& used, const rows_of_leases& rows, const table_name& table) {
+/// Of rows that could not all be fenced.
+fence_try why_not(caller_transaction& used, const rows_of_leases& rows, const table_name& table) {
   const bound_values values{types_of(rows.keys), ids_of(rows.keys)};
-  const auto seen = used.execute_or_conflict(statements_for(table).look, values, &table);
-  std::size_t same = 0;
-  for (const auto row : seen) {
-    const auto place = row.place();
-    const auto state = seen_in(row, *rows.keys[place]).state;
-    if (state.owned && state.version.number == rows.versions[place]) ++same;
+  const auto answered = used.execute_or_conflict(statements_for(table).look, values, &table);
+  std::vector<std::optional<version>> seen(rows.keys.size());
+  for (const auto row : answered) seen[row.place()] = version{row.number("version")};
+  auto found = fence_try::in_use;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    found = std::max(found, detail::why_not_fenced(seen[i], version{rows.versions[i]}));
   }
-  return same == rows.keys.size();
+  return found;
 }
 
 const std::string& statement_for(const fence_options& options, fenced_rows then,
@@ -72,7 +73,7 @@ proof prove(transaction_line& used, const fenced_leases& leases, const fence_opt
       told.name = fenced.text("name");
       return fence_try::held;
     }
-    return are_as_granted(asking, rows, table) ? fence_try::in_use : fence_try::lost;
+    return why_not(asking, rows, table);
   });
   return told;
 }
