@@ -82,15 +82,18 @@ std::optional<mysql_answer> mysql_caller::at_once(std::string_view sql,
   return at_once(sql, values);
 }
 
-std::vector<std::optional<found_row>> mysql_caller::look(const key_list& keys) {
-  return found_in(execute(statements_.look, {rows_of(keys).value()}), keys);
+std::optional<std::vector<std::optional<found_row>>> mysql_caller::look(const key_list& keys) {
+  const auto answered = unless_contended(statements_.look_in_transaction, {rows_of(keys).value()});
+  if (!answered) return std::nullopt;
+  return found_in(*answered, keys);
 }
 
-mysql_sight mysql_caller::look_around(const key_list& keys) {
+std::optional<mysql_sight> mysql_caller::look_around(const key_list& keys) {
   constexpr std::size_t isolation_column = 8;
-  const auto answered = execute(statements_.look_and_settings, {rows_of(keys).value()});
-  mysql_sight seen{.rows = found_in(answered, keys)};
-  const auto& first = answered.rows.at(0);
+  const auto answered = at_once(statements_.look_and_settings, {rows_of(keys).value()});
+  if (!answered) return std::nullopt;
+  mysql_sight seen{.rows = found_in(*answered, keys)};
+  const auto& first = answered->rows.at(0);
   const auto isolation = first.at(isolation_column).value_or("");
   seen.is_read_committed = isolation == "READ-COMMITTED" || isolation == "READ-UNCOMMITTED";
   seen.is_in_cluster = first.at(isolation_column + 1).value_or("0") != "0";

@@ -47,8 +47,10 @@ class mysql_caller {
   std::optional<mysql_answer> at_once(std::string_view sql, const json_rows& at_versions,
                                       std::initializer_list<mysql_value> values);
 
-  std::vector<std::optional<found_row>> look(const key_list& keys);
-  mysql_sight look_around(const key_list& keys);
+  /// As the transaction sees them. None where somebody else has a row and the transaction is
+  /// SERIALIZABLE, so that looking locks.
+  std::optional<std::vector<std::optional<found_row>>> look(const key_list& keys);
+  std::optional<mysql_sight> look_around(const key_list& keys);
 
  private:
   mysql_session session_;

@@ -104,7 +104,8 @@ class mysql_dialect_type final : public dialect {
     mysql_caller caller{session, table.table};
     caller.require_transaction();
     const auto seen = caller.look_around({&key});
-    const auto& row = seen.rows.front();
+    if (!seen) return busy_at(key);
+    const auto& row = seen->rows.front();
     if (!row) {
       const auto made =
           caller.at_once(caller.statements().insert_in_transaction,
@@ -113,7 +114,7 @@ class mysql_dialect_type final : public dialect {
       return version{static_cast<std::int64_t>(made->insert_id)};
     }
     if (!row->state.owned) return row->state.version;
-    const auto skew = skew_of(seen, table);
+    const auto skew = skew_of(*seen, table);
     if (!row->can_be_taken(skew)) return held_by(*row);
 
     json_rows run_out;
@@ -121,7 +122,7 @@ class mysql_dialect_type final : public dialect {
     const auto unset = caller.at_once(caller.statements().prepare_in_transaction, run_out,
                                       {run_out.value(), skew.count()});
     if (!unset || unset->affected == 0) return busy_at(key);
-    return caller.look({&key}).front().value().state.version;
+    return caller.look({&key}).value().front().value().state.version;
   }
 
   commit_result try_commit(::soci::session& session, const lock_key& key, version seen,

@@ -1,4 +1,7 @@
 // Fences in a transaction on MariaDB or MySQL.
+#include <algorithm>
+#include <optional>
+
 #include "rowlock/error.hpp"
 #include "soci/mysql_caller.hpp"
 
@@ -19,7 +22,9 @@ class proof {
 
   detail::fence_try by_writing(const std::string& sql) {
     const auto answered = caller_.at_once(sql, rows_, {rows_.value()});
-    return answered && answered->affected == keys_.size() ? detail::fence_try::held : why_not();
+    if (!answered) return why_not();
+    // A write meets the rows as they are now, whatever the transaction's snapshot.
+    return answered->affected == keys_.size() ? detail::fence_try::held : detail::fence_try::lost;
   }
 
   detail::fence_try by_sharing() {
@@ -35,12 +40,14 @@ class proof {
  private:
   detail::fence_try why_not() {
     const auto seen = caller_.look(keys_);
+    if (!seen) return detail::fence_try::in_use;
+    auto found = detail::fence_try::in_use;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
-      const bool is_as_granted =
-          seen[i] && seen[i]->state.owned && seen[i]->state.version == versions_[i];
-      if (!is_as_granted) return detail::fence_try::lost;
+      const auto& row = (*seen)[i];
+      const auto version = row ? std::optional{row->state.version} : std::nullopt;
+      found = std::max(found, detail::why_not_fenced(version, versions_[i]));
     }
-    return detail::fence_try::in_use;
+    return found;
   }
 
   mysql_caller& caller_;

@@ -38,16 +38,18 @@ class locking {
 
   lock_attempt run(isolation known, missing_rows missing) {
     const auto seen = caller_.look_around(keys_);
-    check_settings(seen, table_, known);
-    skew_ = skew_of(seen, table_);
+    if (!seen) return {.refused = busy_at(*keys_.front())};
+    check_settings(*seen, table_, known);
+    skew_ = skew_of(*seen, table_);
     for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (!seen.rows[i]) {
+      const auto& row = seen->rows[i];
+      if (!row) {
         missing_.push_back(keys_[i]);
-      } else if (!seen.rows[i]->can_be_taken(skew_)) {
-        return {.refused = held_by(*seen.rows[i])};
+      } else if (!row->can_be_taken(skew_)) {
+        return {.refused = held_by(*row)};
       } else {
         existing_.push_back(keys_[i]);
-        at_versions_.add(row_of(*keys_[i]).number(seen.rows[i]->state.version.number));
+        at_versions_.add(row_of(*keys_[i]).number(row->state.version.number));
       }
     }
     if (!missing_.empty() && missing == missing_rows::report) return {};
@@ -78,7 +80,7 @@ class locking {
       return {.refused = why_not()};
     }
     caller_.execute(text::release_savepoint);
-    const auto now = caller_.look(keys_);
+    const auto now = caller_.look(keys_).value();
     row_lock locked;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       locked.rows.push_back({*keys_[i], now[i].value().state.version});
@@ -103,7 +105,8 @@ class locking {
   /// A lease that was granted meanwhile, or somebody's row lock.
   refusal why_not() {
     const auto now = caller_.look(keys_);
-    for (const auto& row : now) {
+    if (!now) return busy_at(*keys_.front());
+    for (const auto& row : *now) {
       if (row && !row->can_be_taken(skew_)) return held_by(*row);
     }
     return busy_at(*keys_.front());
@@ -123,8 +126,8 @@ void create_rows(::soci::session& session, const lock_keys& keys, const soci_tab
   mysql_caller caller{session, table.table};
   const auto wanted = list_of(keys.in_order());
   const auto seen = caller.look(wanted);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (seen[i]) continue;
+  for (std::size_t i = 0; seen && i < wanted.size(); ++i) {
+    if ((*seen)[i]) continue;
     caller.unless_contended(
         caller.statements().insert_in_transaction,
         {mysql_value::ascii(wanted[i]->type), mysql_value::bytes(wanted[i]->source_id)});

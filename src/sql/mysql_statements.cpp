@@ -210,6 +210,7 @@ mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavou
   schema_version = spelled.plain(sql::schema_version);
   columns = std::string{sql::columns};
   look = spelled.plain(sql::look);
+  look_in_transaction = spelled.without_waiting(sql::look);
   list = spelled.plain(sql::list);
   acquire = spelled.plain(sql::acquire);
   insert = spelled.plain(sql::insert);

@@ -24,6 +24,7 @@ struct mysql_statements : mysql_transaction_statements {
 
   // Looks.
   std::string look;
+  std::string look_in_transaction;
   std::string list;
 
   // Leases, one row each, on a session whose statements do not wait for row locks.

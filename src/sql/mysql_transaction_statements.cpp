@@ -11,7 +11,8 @@ namespace rowlock::sql {
 
 namespace {
 
-// The look of the others, and what matters of the session.
+// The look of the others, and what matters of the session. At SERIALIZABLE a look in a transaction
+// locks what it reads.
 constexpr std::string_view look_and_settings = R"sql(
 SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
        date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
@@ -147,7 +148,7 @@ std::string mysql_versioned_update(const versioned_table& table, mysql_flavour f
 mysql_transaction_statements::mysql_transaction_statements(const table_name& table,
                                                            mysql_flavour flavour) {
   const mysql_spelling spelled{table, flavour};
-  look_and_settings = spelled.plain(sql::look_and_settings);
+  look_and_settings = spelled.without_waiting(sql::look_and_settings);
   lock_row = spelled.without_waiting(sql::lock_row);
   lock_many = spelled.without_waiting(sql::lock_many);
   insert_unowned = spelled.plain(sql::insert_unowned);

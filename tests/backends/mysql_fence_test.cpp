@@ -80,6 +80,25 @@ TEST_F(MysqlFence, AtRepeatableReadSeesATakeoverAfterTheSnapshot) {
   EXPECT_EQ(error_of([&] { fence(*session, held); }).kind, errc::lease_lost);
 }
 
+// The write meets the row as it is, but a look in the same transaction sees an older state.
+TEST_F(MysqlFence, AtRepeatableReadBlamesNobodyElseForARowThatItSawBeforeTheGrant) {
+  create(key_);
+  const auto rival = connect();
+  for (const auto& key : {key_, other_key_}) {  // a row that was there before the grant, and not
+    const auto session = connect();
+    session->begin();
+    int count = -1;
+    *session << "select count(*) from shared_lock", ::soci::into(count);
+    const lease held = acquire_lease(key);
+    rival->begin();
+    *rival << "update shared_lock set fence_count = 0 where source_id = '" << key.source_id << "'";
+    const auto told = error_of([&] { fence(*session, held); });
+    EXPECT_EQ(told.kind, errc::lease_lost);
+    EXPECT_NE(told.message().find("began before the grant"), std::string::npos) << told.message();
+    rival->rollback();
+  }
+}
+
 TEST_F(MysqlFence, RunsAgainAfterAConflictOfTheWork) {
   const lease held = acquire_lease(key_);
   const auto session = connect();

@@ -43,6 +43,40 @@ TEST_F(MysqlTransaction, IsReadCommittedAndTheNextOneIsNot) {
   EXPECT_FALSE(sees_what_others_commit());
 }
 
+// Where a look locks what it reads.
+TEST_F(MysqlTransaction, ThatIsSerializableDoesNotWaitForARowThatSomebodyHas) {
+  lock_table locks{rows_, {.ttl = 1h, .renew = false}};
+  const lease held = *locks.try_acquire(other_key_);
+  create(key_);
+  const auto rival = connect();
+  rival->begin();
+  *rival << "update shared_lock set fence_count = 1";
+
+  const auto session = connect();
+  *session << "set session transaction isolation level serializable";
+  *session << "set innodb_lock_wait_timeout = 1";  // a wait would be an error
+  session->begin();
+  EXPECT_EQ(read_version(*session, key_).refusal().reason, refusal_reason::busy);
+  EXPECT_EQ(lock_rows(*session, key_, no_wait()).refusal().reason, refusal_reason::busy);
+  const auto told = error_of([&] { fence(*session, held); });
+  EXPECT_NE(told.message().find("may still be held"), std::string::npos) << told.message();
+}
+
+TEST_F(MysqlTransaction, LeavesALeaseThatRanOutToItsHolderAsLongAsItIsTold) {
+  acquire(rows_, key_);
+  run_out(key_);
+  const auto session = connect();
+  soci_transaction work{*session};
+  const auto on_clocks_apart = [](std::chrono::milliseconds skew) {
+    return soci_table{table_name{}, false, skew};
+  };
+  EXPECT_FALSE(lock_rows(work, key_, no_wait(), on_clocks_apart(30s)).acquired());
+  EXPECT_FALSE(read_version(*session, key_, on_clocks_apart(30s)).acquired());
+  EXPECT_EQ(error_of([&] { (void)read_version(*session, key_, on_clocks_apart(-1ms)); }).kind,
+            errc::misuse);
+  EXPECT_TRUE(lock_rows(work, key_, no_wait(), on_clocks_apart(0ms)).acquired());
+}
+
 TEST_F(MysqlTransaction, RolledBackByItsDestructorLeavesNothing) {
   const auto session = connect();
   {
