@@ -47,5 +47,5 @@ CREATE TABLE IF NOT EXISTS shared_lock_schema (
   applied_at timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP
 ) ENGINE = InnoDB;
 
-INSERT INTO shared_lock_schema (number, name) VALUES (1, 'shared_lock')
+INSERT INTO shared_lock_schema (number, name) VALUES (1, '001_shared_lock')
   ON DUPLICATE KEY UPDATE applied_at = applied_at;

@@ -172,4 +172,4 @@ CREATE TABLE shared_lock_schema (
   applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
-INSERT INTO shared_lock_schema (number, name) VALUES (1, 'shared_lock');
+INSERT INTO shared_lock_schema (number, name) VALUES (1, '001_shared_lock');

@@ -54,4 +54,4 @@ CREATE TABLE shared_lock_schema (
   applied_at TEXT    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))
 ) STRICT;
 
-INSERT INTO shared_lock_schema (number, name) VALUES (1, 'shared_lock');
+INSERT INTO shared_lock_schema (number, name) VALUES (1, '001_shared_lock');

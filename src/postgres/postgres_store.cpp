@@ -101,7 +101,8 @@ class postgres_store::impl {
 
   void check_schema(postgres::store_call& asking) {
     if (schema_is_checked_) return;
-    sql::check_schema(asking.schema_version(), postgres_migrations(table_), table_, sql::some_url);
+    sql::check_schema(asking.schema_version(table_), postgres_migrations(table_), table_,
+                      sql::some_url);
     schema_is_checked_ = true;
   }
 

@@ -70,7 +70,7 @@ class mysql_dialect_type final : public dialect {
     const auto& statements = mysql_statements_for(table, migrating.flavour());
     try {
       take_turn(migrating);
-      auto missing = sql::missing_migrations(schema_version(migrating, statements),
+      auto missing = sql::missing_migrations(schema_version(migrating, statements, table),
                                              mysql_migrations(table), table);
       check_mysql_table_if_there(migrating, statements, table);
       for (const auto& step : missing) migrating.execute_script(step.up);

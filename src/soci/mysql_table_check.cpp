@@ -91,20 +91,32 @@ void check_columns(const mysql_answer& found, const table_name& table) {
   }
 }
 
-}  // namespace
-
-std::optional<int> schema_version(mysql_session& session, const sql::mysql_statements& statements) {
+/// None where there is no such table.
+std::optional<mysql_answer> if_there(mysql_session& session, const std::string& sql) {
   try {
-    return std::stoi(session.execute(statements.schema_version).rows.at(0).at(0).value());
+    return session.execute(sql);
   } catch (const std::exception& thrown) {
     if (error_number_of(thrown) != no_such_table) throw;
     return std::nullopt;
   }
 }
 
+}  // namespace
+
+std::optional<int> schema_version(mysql_session& session, const sql::mysql_statements& statements,
+                                  const table_name& table) {
+  const auto answered = if_there(session, statements.schema_version);
+  if (!answered) return std::nullopt;
+  const int number = std::stoi(answered->rows.at(0).at(0).value());
+  if (number > 0 && !if_there(session, statements.look_for_table)) {
+    sql::throw_without_table(table, statements.drop_companions);
+  }
+  return number;
+}
+
 void check_mysql_table(mysql_session& session, const sql::mysql_statements& statements,
                        const table_name& table) {
-  sql::check_schema(schema_version(session, statements), mysql_migrations(table), table,
+  sql::check_schema(schema_version(session, statements, table), mysql_migrations(table), table,
                     sql::some_url);
   check_columns(columns_of(session, statements, table), table);
 }

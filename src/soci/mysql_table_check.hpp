@@ -10,8 +10,10 @@
 
 namespace rowlock::through_soci {
 
-/// The number of the last migration that is applied; none if there is no table of them.
-std::optional<int> schema_version(mysql_session& session, const sql::mysql_statements& statements);
+/// The number of the last migration that is applied; none if there is no table of them. Throws
+/// `error` (rejected) where the lock table was dropped since.
+std::optional<int> schema_version(mysql_session& session, const sql::mysql_statements& statements,
+                                  const table_name& table);
 
 /// Throws `error` (rejected) unless the table's schema is the one of this library, and engine,
 /// types and collations are those of the migrations: another engine has no row locks, and another

@@ -71,7 +71,8 @@ std::vector<std::string> postgres_leases::weak_settings() {
 
 void postgres_leases::check_table() {
   call([&](postgres::store_call& asking) {
-    sql::check_schema(asking.schema_version(), postgres_migrations(table_), table_, sql::some_url);
+    sql::check_schema(asking.schema_version(table_), postgres_migrations(table_), table_,
+                      sql::some_url);
   });
 }
 

@@ -21,6 +21,11 @@ namespace {
 constexpr std::string_view schema_version =
     "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
 
+constexpr std::string_view look_for_table = "SELECT 1 FROM shared_lock LIMIT 0";
+
+// What is left of migrations when the table was dropped by hand.
+constexpr std::string_view drop_companions = "DROP TABLE shared_lock_schema";
+
 // $1 database, $2 table: as constants, or the server would open all tables of all databases.
 constexpr std::string_view columns = R"sql(
 SELECT (SELECT engine
@@ -208,6 +213,8 @@ mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavou
     : mysql_transaction_statements{table, flavour} {
   const mysql_spelling spelled{table, flavour};
   schema_version = spelled.plain(sql::schema_version);
+  look_for_table = spelled.plain(sql::look_for_table);
+  drop_companions = spelled.plain(sql::drop_companions);
   columns = std::string{sql::columns};
   look = spelled.plain(sql::look);
   look_in_transaction = spelled.without_waiting(sql::look);

@@ -20,6 +20,8 @@ struct mysql_statements : mysql_transaction_statements {
   mysql_statements(const table_name& table, mysql_flavour flavour);
 
   std::string schema_version;
+  std::string look_for_table;
+  std::string drop_companions;
   std::string columns;
 
   // Looks.

@@ -23,9 +23,14 @@ SELECT CASE WHEN s.is_ours
          WHERE name = 'statement_timeout') s
 )sql";
 
-// Whether migrations were ever applied here.
+// Whether migrations were ever applied here, and whether what they made is still there.
 constexpr std::string_view schema_exists =
-    "SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there";
+    "SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there, "
+    "to_regclass('shared_lock') IS NOT NULL AS has_table";
+
+// What is left of migrations when the table was dropped by hand.
+constexpr std::string_view drop_companions =
+    "DROP TABLE shared_lock_schema; DROP FUNCTION IF EXISTS shared_lock_lock";
 
 // The number of the last migration that is applied.
 constexpr std::string_view schema_version =
@@ -52,6 +57,7 @@ constexpr std::string_view take_migration_turn =
 postgres_session_statements::postgres_session_statements(const table_name& table)
     : pin_session{table.in(sql::pin_session)},
       schema_exists{table.in(sql::schema_exists)},
+      drop_companions{table.in(sql::drop_companions)},
       schema_version{table.in(sql::schema_version)},
       read_committed{table.in(sql::read_committed)},
       weak_settings{table.in(sql::weak_settings)},

@@ -14,6 +14,7 @@ struct postgres_session_statements {
 
   std::string pin_session;
   std::string schema_exists;
+  std::string drop_companions;
   std::string schema_version;
   std::string read_committed;
   std::string weak_settings;

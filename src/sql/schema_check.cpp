@@ -35,6 +35,13 @@ void check_schema(std::optional<int> found, std::span<const migration> known,
   }
 }
 
+void throw_without_table(const table_name& table, const std::string& drop_companions) {
+  throw error{errc::rejected, "table " + table.text() +
+                                  " is gone, dropped by hand perhaps, but what was made with it is "
+                                  "still there: run `" +
+                                  drop_companions + "`, then " + how_to_migrate(some_url, table)};
+}
+
 std::vector<migration> missing_migrations(std::optional<int> found,
                                           std::span<const migration> known,
                                           const table_name& table) {

@@ -23,6 +23,10 @@ std::string how_to_migrate(const std::string& where, const table_name& table);
 void check_schema(std::optional<int> found, std::span<const migration> known,
                   const table_name& table, const std::string& where);
 
+/// Throws `error` (rejected): somebody has dropped the lock table, and not its companions, which
+/// say that it is there. `drop_companions` is the SQL that drops them.
+[[noreturn]] void throw_without_table(const table_name& table, const std::string& drop_companions);
+
 /// Those of `known` that are still to be applied. Throws `error` (rejected) when `found` is newer.
 std::vector<migration> missing_migrations(std::optional<int> found,
                                           std::span<const migration> known,

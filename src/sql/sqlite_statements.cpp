@@ -145,6 +145,10 @@ const std::string_view become_writer = "UPDATE shared_lock SET version = version
 
 const std::string_view last_migration = "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
 
+const std::string_view look_for_table = "SELECT 1 FROM shared_lock LIMIT 0";
+// What is left of migrations when the table was dropped by hand.
+const std::string_view drop_companions = "DROP TABLE shared_lock_schema";
+
 const std::string_view begin_immediate = "BEGIN IMMEDIATE";
 const std::string_view commit = "COMMIT";
 const std::string_view rollback = "ROLLBACK";

@@ -20,6 +20,8 @@ extern const std::string_view commit_version;
 extern const std::string_view count_failure;
 extern const std::string_view become_writer;
 extern const std::string_view last_migration;
+extern const std::string_view look_for_table;
+extern const std::string_view drop_companions;
 
 // On the connection.
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <regex>
 #include <vector>
 
 #include "cli/cli_test.hpp"
@@ -66,6 +67,24 @@ TEST_P(CliMigrateTest, PrintsForTheTableThatIsNamed) {
   EXPECT_EQ(printed.code, 0) << printed.errors;
   EXPECT_THAT(printed.output, ContainsRegex("CREATE TABLE (IF NOT EXISTS )?[\"`]other_lock[\"`]"));
   EXPECT_THAT(printed.output, ContainsRegex("[\"`]other_lock_schema[\"`]"));
+  EXPECT_THAT(printed.output, HasSubstr("(1, '001_shared_lock')"));
+}
+
+TEST_P(CliMigrateTest, ShowsHowToRepairWhenTheTableWasDropped) {
+  for (const auto* table : {"shared_lock", "other_lock"}) {
+    const auto migrate_it = [&] {
+      return run_rowlock({"migrate", database_->url(), "--table", table});
+    };
+    ASSERT_EQ(migrate_it().code, 0);
+    database_->execute(std::string{"DROP TABLE "} + table);
+    const auto refused = migrate_it();
+    EXPECT_NE(refused.code, 0) << refused.output;
+    std::smatch repair;
+    ASSERT_TRUE(std::regex_search(refused.errors, repair, std::regex{"run `(.*)`, then run"}))
+        << refused.errors;
+    database_->execute(repair[1]);
+    EXPECT_EQ(migrate_it().output, applied);
+  }
 }
 
 ROWLOCK_ON_EVERY_DATABASE(CliMigrateTest);

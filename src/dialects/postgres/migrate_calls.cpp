@@ -37,8 +37,8 @@ std::vector<migration> migrate(transaction_line& used, const table_name& table) 
   const sql::postgres_statements statements{table};
   used.execute(statements.read_committed);
   used.execute(statements.take_migration_turn);
-  auto missing =
-      sql::missing_migrations(schema_version(used, statements), postgres_migrations(table), table);
+  auto missing = sql::missing_migrations(schema_version(used, statements, table),
+                                         postgres_migrations(table), table);
   for (const auto& step : missing) apply(used, step, table);
   return missing;
 }

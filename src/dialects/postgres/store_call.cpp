@@ -1,6 +1,8 @@
 // What one call of the port asks the server.
 #include "dialects/postgres/store_call.hpp"
 
+#include "sql/schema_check.hpp"
+
 namespace rowlock::postgres {
 
 namespace {
@@ -9,9 +11,15 @@ done_request done_in(const answer::row& row) { return {row.place(), {row.number(
 
 }  // namespace
 
-std::optional<int> schema_version(line& asked, const sql::postgres_statements& statements) {
-  if (!asked.execute(statements.schema_exists).front().flag("is_there")) return std::nullopt;
-  return static_cast<int>(asked.execute(statements.schema_version).front().number("number"));
+std::optional<int> schema_version(line& asked, const sql::postgres_statements& statements,
+                                  const table_name& table) {
+  const auto answered = asked.execute(statements.schema_exists);
+  if (!answered.front().flag("is_there")) return std::nullopt;
+  const auto number = asked.execute(statements.schema_version).front().number("number");
+  if (number > 0 && !answered.front().flag("has_table")) {
+    sql::throw_without_table(table, statements.drop_companions);
+  }
+  return static_cast<int>(number);
 }
 
 answer store_call::execute_writing(const std::string& sql, const bound_values& values) {
@@ -87,8 +95,8 @@ std::vector<std::string> store_call::weak_settings() {
   return weak;
 }
 
-std::optional<int> store_call::schema_version() {
-  return postgres::schema_version(line_, statements_);
+std::optional<int> store_call::schema_version(const table_name& table) {
+  return postgres::schema_version(line_, statements_, table);
 }
 
 }  // namespace rowlock::postgres

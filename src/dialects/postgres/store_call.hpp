@@ -14,6 +14,7 @@
 #include "dialects/postgres/line.hpp"
 #include "dialects/postgres/seen_row.hpp"
 #include "rowlock/store.hpp"
+#include "rowlock/table_name.hpp"
 #include "sql/postgres_statements.hpp"
 
 namespace rowlock::postgres {
@@ -30,8 +31,10 @@ struct done_request {
   std::optional<run_out_lease> taken_over = std::nullopt;
 };
 
-/// The number of the last migration that is applied; none if there is no table.
-std::optional<int> schema_version(line& asked, const sql::postgres_statements& statements);
+/// The number of the last migration that is applied; none if there was none. Throws `error`
+/// (rejected) where the table was dropped since.
+std::optional<int> schema_version(line& asked, const sql::postgres_statements& statements,
+                                  const table_name& table);
 
 /// Thread-safety: one thread at a time.
 class store_call {
@@ -59,7 +62,7 @@ class store_call {
 
   std::vector<std::string> weak_settings();
 
-  std::optional<int> schema_version();
+  std::optional<int> schema_version(const table_name& table);
 
   /// Runs `work`, which a concurrent transaction may end.
   template <class Work>

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "sql/schema_check.hpp"
 #include "sql/sqlite_statements.hpp"
 
 namespace rowlock::on_sqlite {
@@ -160,15 +161,23 @@ void row_statements::count_failure(const lock_key& key) {
 
 void row_statements::become_writer() { use{prepared(text::become_writer)}.changed_rows(); }
 
-std::optional<int> row_statements::last_migration() {
+std::optional<std::int64_t> row_statements::first_number(std::string_view plain) {
   try {
-    use once{prepared(text::last_migration)};
-    (void)once.has_next_row();
-    return static_cast<int>(prepared(text::last_migration).integer(0));
+    use once{prepared(plain)};
+    return once.has_next_row() ? prepared(plain).integer(0) : 0;
   } catch (const failure& thrown) {
     if (thrown.code() == SQLITE_ERROR) return {};
     throw;
   }
+}
+
+std::optional<int> row_statements::last_migration() {
+  const auto number = first_number(text::last_migration);
+  if (!number) return {};
+  if (*number > 0 && !first_number(text::look_for_table)) {
+    sql::throw_without_table(table_, table_.in(text::drop_companions));
+  }
+  return static_cast<int>(*number);
 }
 
 }  // namespace rowlock::on_sqlite

@@ -52,11 +52,14 @@ class row_statements {
   /// Has the file's one place for a writer until the transaction ends.
   void become_writer();
 
-  /// The number of the last migration that was applied; none when there is no table of them.
+  /// The number of the last migration that was applied; none when there is no table of them. Throws
+  /// `error` (rejected) where the lock table was dropped since.
   std::optional<int> last_migration();
 
  private:
   statement& prepared(std::string_view plain);
+  /// Zero without a row; none when there is no such table.
+  std::optional<std::int64_t> first_number(std::string_view plain);
 
   sqlite3* database_;
   table_name table_;
