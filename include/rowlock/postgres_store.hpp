@@ -27,6 +27,9 @@ struct postgres_options {
   std::chrono::seconds connect_timeout{5};
   std::chrono::milliseconds tcp_user_timeout{10'000};
   std::chrono::milliseconds statement_timeout{10'000};
+  /// How long a statement may wait for somebody who locks the whole table (ALTER TABLE, LOCK
+  /// TABLE); then the call is `unavailable`. Nobody's row lock is waited for.
+  std::chrono::milliseconds lock_timeout{2000};
   /// How long a statement of a call may go unanswered before its connection is given up, whatever
   /// the network pretends: a pooler that hangs, or a stopped server, acknowledges every packet.
   /// Above `statement_timeout`, so that a server that works answers first.

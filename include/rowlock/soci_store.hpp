@@ -30,6 +30,9 @@ struct soci_options {
   std::chrono::seconds connect_timeout{5};
   /// How long the server may take for a statement; for each session of the store.
   std::chrono::milliseconds statement_timeout{10'000};
+  /// How long it may wait for somebody who locks the whole table (ALTER TABLE, LOCK TABLES), in
+  /// whole seconds on MariaDB and MySQL, where a call may wait twice; then it is `unavailable`.
+  std::chrono::milliseconds lock_timeout{2000};
   /// How long an answer may take, whatever the network pretends; above `statement_timeout`. Added
   /// to connection strings that do not say otherwise, where the backend knows of such a limit.
   std::chrono::seconds answer_timeout{15};

@@ -87,10 +87,13 @@ fault postgres_connection::fault_in(const std::exception& thrown) const {
 }
 
 void postgres_connection::pin(const std::string& sql,
-                              std::optional<std::chrono::milliseconds> statement_timeout) {
-  const auto limit =
-      statement_timeout ? std::optional{std::int64_t{statement_timeout->count()}} : std::nullopt;
-  execute_unnamed(sql, bound_values{connection_->backendpid(), limit});
+                              std::optional<std::chrono::milliseconds> statement_timeout,
+                              std::optional<std::chrono::milliseconds> lock_timeout) {
+  const auto count = [](const std::optional<std::chrono::milliseconds>& limit) {
+    return limit ? std::optional{std::int64_t{limit->count()}} : std::nullopt;
+  };
+  execute_unnamed(
+      sql, bound_values{connection_->backendpid(), count(statement_timeout), count(lock_timeout)});
 }
 
 bool postgres_connection::is_alive() const {

@@ -41,7 +41,8 @@ class postgres_connection final : public line {
   /// For a connection that did not ask for it at its start: READ COMMITTED, and a time limit unless
   /// its own options say otherwise. Without effect behind a pooler, whose sessions are not ours.
   /// Throws what libpqxx throws. One round trip.
-  void pin(const std::string& sql, std::optional<std::chrono::milliseconds> statement_timeout);
+  void pin(const std::string& sql, std::optional<std::chrono::milliseconds> statement_timeout,
+           std::optional<std::chrono::milliseconds> lock_timeout);
 
   /// False when the server has closed the connection meanwhile: nothing that is sent on it would be
   /// executed. No round trip.

@@ -36,6 +36,7 @@ class postgres_store::impl {
   /// Of sessions that nobody asked for at their start.
   struct pins {
     std::optional<std::chrono::milliseconds> statement_timeout;
+    std::optional<std::chrono::milliseconds> lock_timeout;
   };
 
   impl(postgres::connector make, std::optional<pins> to_pin, postgres_options options)
@@ -92,7 +93,7 @@ class postgres_store::impl {
     auto opened = std::make_unique<postgres::postgres_connection>(make_(), may_prepare_, answers_);
     if (!to_pin_) return opened;
     try {
-      opened->pin(statements_.pin_session, to_pin_->statement_timeout);
+      opened->pin(statements_.pin_session, to_pin_->statement_timeout, to_pin_->lock_timeout);
     } catch (const std::exception&) {
       postgres::throw_as_error(postgres::effects::none, &table_);
     }
@@ -123,9 +124,12 @@ postgres_store::postgres_store(std::string connection_string, postgres_options o
   const postgres::conninfo to{connection_string,
                               {.connect = options.connect_timeout,
                                .tcp_user = options.tcp_user_timeout,
-                               .statement = options.statement_timeout}};
+                               .statement = options.statement_timeout,
+                               .lock = options.lock_timeout}};
   std::optional<impl::pins> to_pin;
-  if (to.names_a_service()) to_pin = {.statement_timeout = options.statement_timeout};
+  if (to.names_a_service()) {
+    to_pin = {.statement_timeout = options.statement_timeout, .lock_timeout = options.lock_timeout};
+  }
   impl_ = detail::make_owned_at_home<impl>(postgres::connector_to(to), to_pin, std::move(options));
 }
 

@@ -73,7 +73,11 @@ meaning unavailable_meaning(unsigned number) {
   if (is_one_of(number, {1317, 1969, 3024})) {
     return says("the server ended the statement: it took too long, or somebody killed it");
   }
-  if (number == 1205) return says("a lock could not be had in time: try again");
+  if (number == 1205) {
+    return says(
+        "a lock could not be had in time: somebody has the row, or locks the whole table (ALTER "
+        "TABLE, LOCK TABLES, a backup; SHOW PROCESSLIST shows who): try again when that is over");
+  }
   if (is_conflict(number)) return says("a concurrent transaction was in the way: try again");
   if (is_one_of(number, {1040, 1203, 1226})) return says("the server has too many connections");
   return says("the server failed" + shown(number));

@@ -33,7 +33,8 @@ postgres_leases::postgres_leases(::soci::session& session, const soci_options& o
           {table_, options.clock_skew.value_or(std::chrono::milliseconds::zero())})} {
   line_.require_no_transaction();
   const postgres::bound_values values{line_.server_process(),
-                                      std::int64_t{options.statement_timeout.count()}};
+                                      std::int64_t{options.statement_timeout.count()},
+                                      std::int64_t{options.lock_timeout.count()}};
   try {
     line_.execute(statements_.pin_session, values);
   } catch (const std::exception& thrown) {

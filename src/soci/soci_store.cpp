@@ -23,6 +23,7 @@ constexpr std::size_t longest_batch = 1000;  // rows stay locked while a stateme
 void check(const soci_options& options) {
   if (options.clock_skew) detail::check_clock_skew(*options.clock_skew);
   if (options.statement_timeout <= std::chrono::milliseconds::zero() ||
+      options.lock_timeout <= std::chrono::milliseconds::zero() ||
       options.connect_timeout <= std::chrono::seconds::zero() ||
       options.answer_timeout <= std::chrono::seconds::zero()) {
     throw error{errc::misuse, "the time limits of soci_options must be above zero"};

@@ -244,14 +244,14 @@ const std::string_view settings_of_the_server =
     "'innodb_rollback_on_timeout', 'log_bin', 'sql_mode', 'sync_binlog', 'wsrep_on')";
 const std::string_view read_committed_from_now_on =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
-// $1 the time limit of a statement, in seconds
+// In seconds: $1 the time limit of a statement, $2 that of waiting for who locks the whole table
 const std::string_view pin_mariadb =
-    "SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = 5, max_statement_time = $1, "
+    "SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = $2, max_statement_time = $1, "
     "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', completion_type = 0, "
     "timestamp = DEFAULT, sql_select_limit = DEFAULT, sql_big_selects = 1";
 // MySQL waits a second at least, and limits only what reads.
 const std::string_view pin_mysql =
-    "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 5, "
+    "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = $2, "
     "max_execution_time = $1 * 1000, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', "
     "completion_type = 0, timestamp = DEFAULT, sql_select_limit = DEFAULT, sql_big_selects = 1";
 // So that one of several who migrate at once does it, and the others find nothing to do.

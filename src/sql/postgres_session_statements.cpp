@@ -10,17 +10,22 @@ namespace {
 // Of a connection whose startup packet did not say it. Behind a pooler the session is not ours:
 // what is set there would stay for its other clients and be missing for us. A pooler tells its
 // clients process ids of its own making. $1 the process id that we were told, $2 the time limit of
-// a statement in milliseconds, or null; what the connection string says goes before it.
+// a statement in milliseconds, or null, $3 that of waiting for a lock; what the connection string
+// says goes before them.
 constexpr std::string_view pin_session = R"sql(
 SELECT CASE WHEN s.is_ours
             THEN set_config('default_transaction_isolation', 'read committed', false)
         END AS isolation,
-       CASE WHEN s.is_ours AND s.source <> 'client' AND $2::bigint IS NOT NULL
+       CASE WHEN s.is_ours AND s.of_statement <> 'client' AND $2::bigint IS NOT NULL
             THEN set_config('statement_timeout', $2::bigint || 'ms', false)
-        END AS statement_timeout
-  FROM (SELECT pg_backend_pid() = $1::integer AS is_ours, source
-          FROM pg_settings
-         WHERE name = 'statement_timeout') s
+        END AS statement_timeout,
+       CASE WHEN s.is_ours AND s.of_lock <> 'client' AND $3::bigint IS NOT NULL
+            THEN set_config('lock_timeout', $3::bigint || 'ms', false)
+        END AS lock_timeout
+  FROM (SELECT pg_backend_pid() = $1::integer AS is_ours,
+               max(source) FILTER (WHERE name = 'statement_timeout') AS of_statement,
+               max(source) FILTER (WHERE name = 'lock_timeout') AS of_lock
+          FROM pg_settings) s
 )sql";
 
 // Whether migrations were ever applied here, and whether what they made is still there.

@@ -173,6 +173,19 @@ TEST_F(MysqlSession, OnATableThatIsMissingOrNewerIsRejectedWithWhatToDo) {
   EXPECT_NE(told.message().find("rowlock migrate"), std::string::npos) << told.message();
 }
 
+TEST_F(MysqlSession, OnATableThatSomebodyLocksIsUnavailableAndSaysWhy) {
+  create(key_);
+  soci_store rows{target(), {.lock_timeout = 1s}};
+  (void)rows.read(std::array{key_});
+  const auto rival = connect();
+  *rival << "lock tables shared_lock write";
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_NE(told.message().find("ALTER TABLE"), std::string::npos) << told.message();
+  *rival << "unlock tables";
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+}
+
 TEST_F(MysqlSession, DoesNotMigrateATableThatIsNotRowlocks) {
   database_.execute(
       "drop table shared_lock, shared_lock_schema; create table shared_lock (note text)");

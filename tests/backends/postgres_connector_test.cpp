@@ -35,13 +35,15 @@ TEST_F(PostgresConnection, OfTheApplicationIsPinnedToReadCommitted) {
             "read committed");
 }
 
-TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasATimeLimitUnlessTheServiceHas) {
+TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasTimeLimitsUnlessTheServiceHas) {
   // What a session has, at the grant of a key that nobody had before.
-  server_.ask("create table " + schema() + ".seen (isolation text, statement_timeout text)");
-  server_.ask("create function " + schema() +
-              ".see() returns trigger language plpgsql as $$ begin insert into " + schema() +
-              ".seen values (current_setting('transaction_isolation'),"
-              " current_setting('statement_timeout')); return null; end $$");
+  server_.ask("create table " + schema() + ".seen (isolation text, limits text)");
+  server_.ask(
+      "create function " + schema() +
+      ".see() returns trigger language plpgsql as $$ begin insert into " + schema() +
+      ".seen values (current_setting('transaction_isolation'),"
+      " current_setting('statement_timeout') || ' and ' || current_setting('lock_timeout'));"
+      " return null; end $$");
   server_.ask("create trigger see after insert on " + name() + " for each row execute function " +
               schema() + ".see()");
   test_role role{server_};
@@ -51,16 +53,17 @@ TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasATimeLimitUnle
   server_.ask("grant all on all tables in schema " + schema() + " to " + role.name());
   const service_file services{
       service_on(server_, "bare", role) +
-      service_on(server_, "limited", role, "options=-c statement_timeout=77000")};
+      service_on(server_, "limited", role, "options=-c statement_timeout=77s -c lock_timeout=55s")};
 
   const auto seen_by = [&](const std::string& service, const lock_key& key) {
-    postgres_store rows{"service=" + service, {.table = table(), .statement_timeout = 8s}};
+    postgres_store rows{"service=" + service,
+                        {.table = table(), .statement_timeout = 8s, .lock_timeout = 3s}};
     EXPECT_EQ(acquire(rows, key).status, acquire_status::granted);
     return server_.value<std::string>("delete from " + schema() +
-                                      ".seen returning isolation || ', ' || statement_timeout");
+                                      ".seen returning isolation || ', ' || limits");
   };
-  EXPECT_EQ(seen_by("bare", key_), "read committed, 8s");
-  EXPECT_EQ(seen_by("limited", other_key_), "read committed, 77s");
+  EXPECT_EQ(seen_by("bare", key_), "read committed, 8s and 3s");
+  EXPECT_EQ(seen_by("limited", other_key_), "read committed, 77s and 55s");
 }
 
 TEST_F(PostgresConnection, TakesKeysAsUtf8WhateverEncodingTheClientHas) {

@@ -74,6 +74,18 @@ TEST_F(PostgresError, IsAskedAgainUntilTheSchemaIsThere) {
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
 }
 
+TEST_F(PostgresError, OfATableThatSomebodyLocksComesSoonAndSaysWhy) {
+  postgres_store rows{postgres_url(), {.table = table(), .lock_timeout = 20ms}};
+  const auto granted = acquire(rows, key_);
+  open_work rival;
+  rival.work.exec("lock table " + name() + " in access exclusive mode");
+  expect([&] { acquire(rows, other_key_); }, errc::unavailable, "ALTER TABLE");
+  expect([&] { renew(rows, key_, *granted.version); }, errc::unavailable, "ALTER TABLE");
+  expect([&] { release(rows, key_, *granted.version); }, errc::unavailable, "ALTER TABLE");
+  rival.work.abort();
+  EXPECT_EQ(release(rows, key_, *granted.version), release_answer::released);
+}
+
 TEST_F(PostgresError, OfAMissingPrivilegeSaysWhatToGrant) {
   test_role role{server_};
   const std::string to_it = " to " + role.name();

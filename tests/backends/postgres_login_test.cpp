@@ -160,11 +160,12 @@ TEST(PostgresLogin, PinsTheIsolationAndLeavesTheUsersOptionsInForce) {
   error_of_reading(url + "?options=-c%20statement_timeout%3D77");
   const auto logins = server.logins();
   ASSERT_EQ(logins.size(), 2U);
-  EXPECT_EQ(logins[0].options,
-            R"(-c statement_timeout=10000 -c default_transaction_isolation=read\ committed)");
+  EXPECT_EQ(
+      logins[0].options,
+      R"(-c statement_timeout=10000 -c lock_timeout=2000 -c default_transaction_isolation=read\ committed)");
   // The last one counts.
   EXPECT_EQ(logins[1].options,
-            "-c statement_timeout=10000 -c statement_timeout=77 "
+            "-c statement_timeout=10000 -c lock_timeout=2000 -c statement_timeout=77 "
             R"(-c default_transaction_isolation=read\ committed)");
 }
 

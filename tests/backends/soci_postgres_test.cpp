@@ -111,6 +111,16 @@ TEST_F(SociPostgres, MigratesNothingWhereSomethingElseIsInTheWay) {
       server_.value<bool>("select to_regclass('" + schema() + ".third_lock_schema') is null"));
 }
 
+TEST_F(SociPostgres, DoesNotWaitLongForOneWhoLocksTheTable) {
+  soci_store rows{soci_url(), {.table = table(), .lock_timeout = 20ms}};
+  (void)rows.list();
+  open_work rival;
+  rival.work.exec("lock table " + name() + " in access exclusive mode");
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_NE(told.message().find("ALTER TABLE"), std::string::npos) << told.message();
+}
+
 TEST_F(SociPostgres, ReplacesASessionThatTheServerEnded) {
   auto rows = open_store(named_url());
   const auto granted = acquire(rows, key_);

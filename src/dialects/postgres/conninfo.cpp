@@ -79,11 +79,12 @@ conninfo::conninfo(const std::string& text, const time_limits& limits)
   values_.emplace("keepalives_interval", "10");
   values_.emplace("keepalives_count", "3");
 
-  // The last one counts: the time limit can be overruled, the isolation cannot.
+  // The last one counts: the time limits can be overruled, the isolation cannot.
   std::string options;
   if (limits.statement) {
     options = "-c statement_timeout=" + std::to_string(limits.statement->count()) + ' ';
   }
+  if (limits.lock) options += "-c lock_timeout=" + std::to_string(limits.lock->count()) + ' ';
   const std::string users =
       values_.contains("options") ? value("options") : environment("PGOPTIONS");
   if (!users.empty()) options += users + ' ';

@@ -15,6 +15,7 @@ struct time_limits {
   std::chrono::seconds connect{5};
   std::chrono::milliseconds tcp_user{10'000};
   std::optional<std::chrono::milliseconds> statement = std::nullopt;
+  std::optional<std::chrono::milliseconds> lock = std::nullopt;
 };
 
 /// A libpq URI or keyword string may hold a password, and a badly escaped one may have a part of it

@@ -54,7 +54,12 @@ meaning unavailable_meaning(std::string_view state) {
     return says("the server is read-only, a standby perhaps: connect to the primary");
   }
   if (state == "57014") return says("PostgreSQL cancelled the statement: it took too long");
-  if (state == "55P03") return says("a lock on the table could not be had in time");
+  if (state == "55P03") {
+    return says(
+        "somebody locks the whole table (ALTER TABLE, LOCK TABLE and the like; pg_locks shows "
+        "who), "
+        "longer than lock_timeout allows: try again when that is over");
+  }
   if (is_one_of(state, {"40001", "40P01"})) {
     return says("a concurrent transaction was in the way: try again");
   }
@@ -103,8 +108,6 @@ bool fault::is_lost_connection() const {
 bool fault::needs_new_connection() const { return is_lost_connection() || sqlstate == "25006"; }
 
 bool fault::is_conflict() const { return is_one_of(sqlstate, {"40001", "40P01"}); }
-
-bool fault::is_contention() const { return is_conflict() || sqlstate == "55P03"; }
 
 bool fault::is_prepared_statement_astray() const { return is_one_of(sqlstate, {"26000", "42P05"}); }
 

@@ -28,9 +28,6 @@ struct fault {
   /// 40001, 40P01: a concurrent transaction won, run the whole transaction again.
   [[nodiscard]] bool is_conflict() const;
 
-  /// A conflict, or a lock that could not be had in time (55P03).
-  [[nodiscard]] bool is_contention() const;
-
   /// A prepared statement that is not there (26000), or was there already (42P05): there is a
   /// pooler between us and the server, or somebody cleans up behind us. The statement did not run.
   [[nodiscard]] bool is_prepared_statement_astray() const;

@@ -70,7 +70,7 @@ class store_call {
     try {
       work();
     } catch (const std::exception& thrown) {
-      if (!line_.fault_in(thrown).is_contention()) throw;
+      if (!line_.fault_in(thrown).is_conflict()) throw;
     }
   }
 
