@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dialects/postgres/failed_connect.hpp"
+#include "dialects/postgres/server_version.hpp"
 #include "postgres/postgres_connection.hpp"
 #include "rowlock/error.hpp"
 
@@ -25,7 +26,9 @@ connector connector_by(detail::make_connection make) {
         throw error{errc::misuse,
                     "the factory must return a std::unique_ptr<pqxx::connection> that is not null"};
       }
-      return std::static_pointer_cast<pqxx::connection>(made.connection);
+      auto connection = std::static_pointer_cast<pqxx::connection>(made.connection);
+      refuse_old(connection->server_version());
+      return connection;
     } catch (const pqxx::failure& thrown) {
       throw_failed_connect(thrown.what(), "PostgreSQL, as the factory connects to it,");
     }

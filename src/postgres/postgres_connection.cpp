@@ -7,6 +7,7 @@
 
 #include "dialects/postgres/failed_connect.hpp"
 #include "dialects/postgres/quiet_socket.hpp"
+#include "dialects/postgres/server_version.hpp"
 #include "postgres/execute.hpp"
 #include "postgres/postgres_errors.hpp"
 
@@ -47,6 +48,7 @@ std::shared_ptr<pqxx::connection> connect(const conninfo& to) {
   std::string words = try_to_connect(to.text(), opened);
   if (is_about_options(words)) words = try_to_connect(to.text_without_options(), opened);
   if (opened == nullptr) throw_failed_connect(words, to.where());
+  refuse_old(opened->server_version());
   return opened;
 }
 

@@ -17,8 +17,8 @@
 
 namespace rowlock::postgres {
 
-/// Throws `error`: unavailable, or rejected where the server does not let us in. The driver's own
-/// exception is not nested: its text may hold parts of a password.
+/// Throws `error`: unavailable, or rejected where the server does not let us in or is too old. The
+/// driver's own exception is not nested: its text may hold parts of a password.
 std::shared_ptr<pqxx::connection> connect(const conninfo& to);
 
 /// Whether statements may be prepared under names; false for good once a pooler turned out not to

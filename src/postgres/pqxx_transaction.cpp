@@ -1,6 +1,7 @@
 // The application's pqxx transaction, as a line.
 #include "postgres/pqxx_transaction.hpp"
 
+#include "dialects/postgres/server_version.hpp"
 #include "postgres/execute.hpp"
 #include "postgres/postgres_errors.hpp"
 #include "rowlock/error.hpp"
@@ -46,6 +47,7 @@ pqxx_transaction::pqxx_transaction(pqxx::transaction_base& transaction)
     throw error{errc::misuse,
                 "the transaction is over, committed or rolled back: begin another one"};
   }
+  refuse_old(transaction.conn().server_version());
 }
 
 answer pqxx_transaction::execute(const std::string& sql, const bound_values& values) {

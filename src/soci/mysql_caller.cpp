@@ -32,6 +32,7 @@ mysql_caller::mysql_caller(::soci::session& session, const table_name& table)
     : session_{session},
       table_{table},
       statements_{mysql_statements_for(table, session_.flavour())} {
+  refuse_old(session_);
   recognise_mysql_conflicts();
 }
 

@@ -31,14 +31,6 @@ session_settings settings_of(mysql_session& session) {
   return settings;
 }
 
-void refuse_old(const mysql_session& session) {
-  const bool is_mariadb = session.flavour() == sql::mysql_flavour::mariadb;
-  const auto oldest = is_mariadb ? 100600UL : 80019UL;
-  if (session.server_version() >= oldest) return;
-  throw error{errc::rejected,
-              "the server is too old: rowlock needs MariaDB 10.6 or MySQL 8.0.19, or newer"};
-}
-
 error meaning_of(unsigned number, const std::string& said) {
   // Of TLS the driver has one number, which is also that of a connection that ended meanwhile.
   if (number == 2026 && said.find("certificate") != std::string::npos) {
@@ -110,6 +102,15 @@ void refuse_without_tls(const mysql_session& session) {
   throw error{errc::rejected,
               "the connection is not encrypted, though sslca asks for it: turn TLS on in the "
               "server, and find out who is between if it is on"};
+}
+
+void refuse_old(const mysql_session& session) {
+  const bool is_mariadb = session.flavour() == sql::mysql_flavour::mariadb;
+  const auto oldest = is_mariadb ? 100600UL : 80019UL;
+  if (session.server_version() >= oldest) return;
+  throw error{errc::rejected,
+              "the server is too old: rowlock needs MariaDB 10.6 or MySQL 8.0.19, or newer, so "
+              "upgrade it or connect to another"};
 }
 
 fit_session made_fit_for_a_store(::soci::session& session, const soci_options& options) {

@@ -24,6 +24,10 @@ std::string checked_mysql_parameters(std::string parameters, const soci_options&
 /// none.
 void refuse_without_tls(const mysql_session& session);
 
+/// Throws `error` (rejected) for a server that lacks what the statements use, as it said in its
+/// greeting. No round trip.
+void refuse_old(const mysql_session& session);
+
 struct fit_session {
   mysql_session session;
   std::chrono::microseconds skew;

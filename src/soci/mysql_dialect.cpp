@@ -67,6 +67,7 @@ class mysql_dialect_type final : public dialect {
   std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
     mysql_session migrating{session};
     refuse_without_tls(migrating);
+    refuse_old(migrating);
     const auto& statements = mysql_statements_for(table, migrating.flavour());
     try {
       take_turn(migrating);

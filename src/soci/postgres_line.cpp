@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dialects/postgres/quiet_socket.hpp"
+#include "dialects/postgres/server_version.hpp"
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/error.hpp"
 
@@ -75,7 +76,9 @@ int until(boot_clock::time_point end) {
 }  // namespace
 
 postgres_line::postgres_line(::soci::session& session, std::optional<milliseconds> longest_answer)
-    : connection_{connection_of(session)}, longest_answer_{longest_answer} {}
+    : connection_{connection_of(session)}, longest_answer_{longest_answer} {
+  postgres::refuse_old(PQserverVersion(connection_));
+}
 
 postgres::answer postgres_line::execute(const std::string& sql,
                                         const postgres::bound_values& values) {

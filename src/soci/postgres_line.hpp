@@ -27,8 +27,8 @@ namespace rowlock::through_soci {
 class postgres_line final : public postgres::transaction_line {
  public:
   /// `longest_answer` is how long a statement may go unanswered before the connection is given up,
-  /// whatever the network pretends; none for a session of the application. Throws `error` (misuse)
-  /// for a session that is not open.
+  /// whatever the network pretends; none for a session of the application. Throws `error`: misuse
+  /// for a session that is not open, rejected for a server that is too old.
   explicit postgres_line(::soci::session& session,
                          std::optional<std::chrono::milliseconds> longest_answer = std::nullopt);
 

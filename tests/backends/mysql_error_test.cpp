@@ -25,13 +25,6 @@ class MysqlError : public mysql_test {
     return base.substr(0, base.find(" user=")) + " user=" + user + " password=" + password +
            " dbname=" + database_.name();
   }
-  [[nodiscard]] std::string target_at(int port) const {
-    const auto base = target();
-    const auto begin = base.find(" port='");
-    const auto end = base.find('\'', begin + 7);
-    return base.substr(0, begin) + " port='" + std::to_string(port) + base.substr(end);
-  }
-  [[nodiscard]] std::string server_port() const { return database_.value("select @@port"); }
 
   static void expect_no_secret(const told_error& told, const std::string& secret) {
     for (const auto& message : told.messages) {

@@ -29,6 +29,14 @@ class mysql_test : public testing::Test {
   mysql_test() { migrate_soci(database_.target()); }
 
   [[nodiscard]] std::string target() const { return database_.target(); }
+  /// The same server, by way of a proxy.
+  [[nodiscard]] std::string target_at(int port) const {
+    const auto base = target();
+    const auto begin = base.find(" port='");
+    const auto end = base.find('\'', begin + 7);
+    return base.substr(0, begin) + " port='" + std::to_string(port) + base.substr(end);
+  }
+  [[nodiscard]] std::string server_port() const { return database_.value("select @@port"); }
   [[nodiscard]] std::unique_ptr<::soci::session> connect() const {
     return std::make_unique<::soci::session>(target());
   }

@@ -147,6 +147,10 @@ void tcp_proxy::swallow_reply(const std::string& text) {
   order([this, &text] { to_swallow_ = std::make_unique<std::string>(text); });
 }
 
+void tcp_proxy::edit_replies(std::function<std::string(std::string)> edit) {
+  order([this, &edit] { edit_ = std::move(edit); });
+}
+
 std::size_t tcp_proxy::connections() {
   std::size_t count = 0;
   order([&] { count = connections_.size(); });
@@ -259,7 +263,7 @@ void tcp_proxy::forward(proxied_connection& connection) {
       connection.is_over = true;
       return;
     }
-    connection.client.send_at(due, *std::move(reply));
+    connection.client.send_at(due, edit_ ? edit_(*std::move(reply)) : *std::move(reply));
   }
   connection.is_over = has_come_to_its_end(connection);
 }

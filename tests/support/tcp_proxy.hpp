@@ -55,6 +55,10 @@ class tcp_proxy {
   /// by their text.)
   void swallow_reply(const std::string& text = {});
 
+  /// Clients get what `edit` makes of what the server says, in the pieces in which it arrives; the
+  /// greeting of a server is one. Lasts. `edit` runs in the proxy's thread.
+  void edit_replies(std::function<std::string(std::string)> edit);
+
   /// How many clients are connected.
   [[nodiscard]] std::size_t connections();
   /// How many replies have been swallowed.
@@ -88,6 +92,7 @@ class tcp_proxy {
   std::chrono::milliseconds delay_{};
   std::unique_ptr<std::string> to_swallow_;
   std::size_t swallowed_ = 0;
+  std::function<std::string(std::string)> edit_;
   std::list<proxied_connection> connections_;
 
   std::thread thread_;
