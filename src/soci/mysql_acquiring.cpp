@@ -36,9 +36,18 @@ bool mysql_acquiring::take_if_unowned() {
                     mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count(),
                     expected ? std::optional{expected->number} : std::nullopt});
   if (!answered || answered->affected == 0) return false;
-  answers_.front() = {.status = acquire_status::granted,
-                      .version = version{static_cast<std::int64_t>(answered->insert_id)}};
+  grant(0, answered->insert_id);
   return true;
+}
+
+void mysql_acquiring::grant(std::size_t place, std::uint64_t insert_id) {
+  std::optional made{version{static_cast<std::int64_t>(insert_id)}};
+  if (insert_id == 0) {  // a trigger of the table has statements of its own, and theirs is told
+    const auto seen = calls_.look(keys_of({place})).front();
+    if (!seen || !is_mine(*seen, requests_[place])) return;  // it ran out already
+    made = seen->state.version;
+  }
+  answers_[place] = {.status = acquire_status::granted, .version = made};
 }
 
 key_list mysql_acquiring::keys_of(const places& chosen) const {
@@ -133,8 +142,7 @@ bool mysql_acquiring::insert_one(std::size_t place) {
                    {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
                     mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count()});
   if (!answered) return false;
-  answers_[place] = {.status = acquire_status::granted,
-                     .version = version{static_cast<std::int64_t>(answered->insert_id)}};
+  grant(place, answered->insert_id);
   return true;
 }
 

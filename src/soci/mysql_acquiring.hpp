@@ -3,6 +3,7 @@
 #define ROWLOCK_SOCI_MYSQL_ACQUIRING_HPP
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -36,6 +37,8 @@ class mysql_acquiring {
   void take();
   void insert();
   bool insert_one(std::size_t place);
+  /// By a statement that wrote the row, and answered with this.
+  void grant(std::size_t place, std::uint64_t insert_id);
   void adopt();
   [[nodiscard]] key_list keys_of(const places& chosen) const;
 

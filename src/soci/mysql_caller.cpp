@@ -89,6 +89,11 @@ std::optional<std::vector<std::optional<found_row>>> mysql_caller::look(const ke
   return found_in(*answered, keys);
 }
 
+version mysql_caller::version_in(const mysql_answer& answered, const lock_key& key) {
+  if (answered.insert_id != 0) return {static_cast<std::int64_t>(answered.insert_id)};
+  return look({&key}).value().front().value().state.version;
+}
+
 std::optional<mysql_sight> mysql_caller::look_around(const key_list& keys) {
   constexpr std::size_t isolation_column = 8;
   const auto answered = at_once(statements_.look_and_settings, {rows_of(keys).value()});

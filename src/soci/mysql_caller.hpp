@@ -51,6 +51,9 @@ class mysql_caller {
   /// SERIALIZABLE, so that looking locks.
   std::optional<std::vector<std::optional<found_row>>> look(const key_list& keys);
   std::optional<mysql_sight> look_around(const key_list& keys);
+  /// The version that a statement gave the row, which its transaction keeps locked. One round trip
+  /// if the table has a trigger with statements of its own, whose insert id is told then.
+  version version_in(const mysql_answer& answered, const lock_key& key);
 
  private:
   mysql_session session_;

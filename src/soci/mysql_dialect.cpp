@@ -112,7 +112,7 @@ class mysql_dialect_type final : public dialect {
           caller.at_once(caller.statements().insert_in_transaction,
                          {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id)});
       if (!made) return busy_at(key);
-      return version{static_cast<std::int64_t>(made->insert_id)};
+      return caller.version_in(*made, key);
     }
     if (!row->state.owned) return row->state.version;
     const auto skew = skew_of(*seen, table);

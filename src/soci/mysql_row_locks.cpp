@@ -68,7 +68,7 @@ class locking {
                          : caller_.at_once(caller_.statements().insert_in_transaction, {type, id});
     if (!answered || answered->affected == 0) return {.refused = why_not()};
     row_lock locked;
-    locked.rows.push_back({key, {static_cast<std::int64_t>(answered->insert_id)}});
+    locked.rows.push_back({key, caller_.version_in(*answered, key)});
     return {.locked = std::move(locked)};
   }
 
