@@ -42,15 +42,25 @@ error meaning_of(unsigned number, const std::string& said) {
     case 1044:
     case 1045:
     case 1049:
+    case 1130:
+    case 1251:
+    case 1524:
     case 1698:
+    case 1820:
+    case 1862:
     case 2049:
     case 2059:
+    case 3118:
+    case 3159:
+    case 4151:
       return error{errc::rejected,
-                   "the server refuses the connection: check user, password and database, and "
-                   "sslca for a user that must use TLS"};
+                   "the server refuses the connection (error " + std::to_string(number) +
+                       "): check user, password and database, and sslca for a user that must use "
+                       "TLS"};
     default:
-      return error{errc::unavailable,
-                   "there is no connection to the server (error " + std::to_string(number) + ")"};
+      return error{errc::unavailable, "there is no connection to the server (error " +
+                                          std::to_string(number) +
+                                          "): check host and port, and whether it runs"};
   }
 }
 

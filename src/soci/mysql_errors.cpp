@@ -25,17 +25,37 @@ bool is_about_a_value(unsigned number) noexcept {
   return is_one_of(number, {1048, 1062, 1264, 1265, 1292, 1300, 1366, 1406, 1586, 3819, 4025});
 }
 
+/// What the client library says for itself.
+bool is_of_the_client_library(unsigned number) noexcept {
+  return (number >= 2000 && number < 3000) || (number >= 5000 && number < 6000);
+}
+
+/// Resources, locks, connections, and the server's own trouble: another time the same statement may
+/// work. A proxy tells by 1105 what it has no number for.
+bool may_pass(unsigned number) noexcept {
+  return number == 0 || is_conflict(number) || is_of_the_client_library(number) ||
+         is_one_of(number,
+                   {1015, 1021, 1026, 1030, 1037, 1038, 1040, 1041, 1047, 1105, 1114, 1135, 1180,
+                    1181, 1203, 1205, 1206, 1207, 1223, 1226, 1290, 1297, 1317, 1412, 1613, 1614,
+                    1615, 1637, 1689, 1792, 1836, 1969, 3024, 3032, 3100, 3168, 3572});
+}
+
 struct meaning {
   errc code;
   std::string message;
 };
+
+constexpr const char* look_it_up =
+    ": look the number up in its manual, and at the table, its triggers and the privileges of this "
+    "user";
 
 std::string shown(unsigned number) { return " (error " + std::to_string(number) + ")"; }
 
 meaning rejected_meaning(unsigned number, const table_name* lock_table) {
   const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
   if (lock_table == nullptr) {
-    return says("the server refuses the table, its columns or our access to it" + shown(number));
+    return says("the server refuses the table, its columns or our access to it" + shown(number) +
+                look_it_up);
   }
   const auto& table = *lock_table;
   if (is_missing_privilege(number)) {
@@ -58,7 +78,8 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
       return says("table " + table.text() +
                   " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
     default:
-      return says("the server refuses" + shown(number));
+      return says("the server refuses what it is asked of table " + table.text() + shown(number) +
+                  look_it_up);
   }
 }
 
@@ -80,7 +101,9 @@ meaning unavailable_meaning(unsigned number) {
   }
   if (is_conflict(number)) return says("a concurrent transaction was in the way: try again");
   if (is_one_of(number, {1040, 1203, 1226})) return says("the server has too many connections");
-  return says("the server failed" + shown(number));
+  if (number == 0) return says("the driver failed: try again, and see the nested exception");
+  return says("the server or its client library failed" + shown(number) +
+              ": try again, and look at the server's log");
 }
 
 meaning meaning_of(unsigned number, const table_name* table) {
@@ -90,24 +113,18 @@ meaning meaning_of(unsigned number, const table_name* table) {
   if (is_lost_connection(number)) {
     return {errc::unavailable, "the connection to the server was lost" + shown(number)};
   }
-  if (is_one_of(number,
-                {1044, 1045, 1046, 1049, 1054, 1064, 1104, 1109, 1142, 1143, 1146, 1153, 1193,
-                 1227, 1231, 1305, 1364, 1370, 1644, 1665, 1690, 1698, 1819, 1820, 2049, 2059})) {
-    return rejected_meaning(number, table);
-  }
-  return unavailable_meaning(number);
+  return may_pass(number) ? unavailable_meaning(number) : rejected_meaning(number, table);
 }
 
 }  // namespace
 
 std::string shown_text(unsigned number, std::string_view said) {
   // Any other may hold a value of a statement, and a value may be an owner.
-  const bool is_of_the_client_library = number >= 2000 && number < 3000;
   const bool holds_names_only =
       is_one_of(number, {1020, 1040, 1044, 1045, 1046, 1047, 1049, 1053, 1054, 1142, 1143, 1146,
                          1180, 1205, 1213, 1226, 1227, 1290, 1665, 1698, 1792, 1820, 1836});
-  return is_of_the_client_library || holds_names_only ? std::string{said}
-                                                      : "error " + std::to_string(number);
+  return is_of_the_client_library(number) || holds_names_only ? std::string{said}
+                                                              : "error " + std::to_string(number);
 }
 
 unsigned error_number_of(const std::exception& thrown) noexcept {

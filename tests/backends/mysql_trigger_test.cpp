@@ -31,6 +31,24 @@ class MysqlTrigger : public mysql_test {
   const lock_key key_{.type = "invoice", .source_id = "sesame"};
 };
 
+TEST_F(MysqlTrigger, RaisesWhatComesAgainAndIsRejectedOrWhatMayPassAndIsUnavailable) {
+  const auto expect = [&](errc kind, std::initializer_list<unsigned> numbers) {
+    for (const unsigned number : numbers) {
+      raise(number);
+      const auto told = error_of([&] { acquire(rows_, key_); });
+      EXPECT_EQ(told.kind, kind) << number << ": " << told.message();
+      EXPECT_NE(told.message().find(':'), std::string::npos) << told.message();  // what to do
+    }
+  };
+  expect(errc::rejected, {1054, 1064, 1146, 1193, 1235, 1267, 1271, 1305, 1364, 1419, 1442,
+                          1449, 1644, 1665, 1690, 3098, 3569, 3812, 3820, 4078, 30000});
+  expect(errc::misuse, {1048, 1264, 1366, 1406, 4025});
+  expect(errc::unavailable, {1021, 1030, 1037, 1041, 1105, 1114, 1135, 1206, 1226, 1290, 1317, 1412,
+                             1615, 1637, 1836, 1969, 3024, 3100});
+  raise(0);
+  EXPECT_EQ(acquire(rows_, key_).status, acquire_status::granted);
+}
+
 TEST_F(MysqlTrigger, RaisesATextThatNobodyIsShown) {
   const auto events = std::make_shared<noting_observer>();
   {
