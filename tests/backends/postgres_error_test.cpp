@@ -192,6 +192,24 @@ TEST_F(PostgresError, OfAnApplicationsMissingTableIsRejectedWithTheServersWordsN
   EXPECT_NE(told.messages[1].find("no_such_table"), std::string::npos);
 }
 
+TEST_F(PostgresError, IsRejectedWhereItComesAgainAndUnavailableWhereItMayPass) {
+  server_.ask("create function " + schema() + ".raise() returns trigger language plpgsql as " +
+              "$$ begin raise 'no' using errcode = current_setting('rowlock.state'); end $$");
+  server_.ask("create trigger raising before insert on " + name() +
+              " for each row execute function " + schema() + ".raise()");
+  const auto expect_all = [&](errc kind, std::initializer_list<const char*> states) {
+    const char* separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
+    for (const std::string state : states) {
+      auto rows = open_store(postgres_url() + separator + "options=-c%20rowlock.state%3D" + state);
+      const auto told = error_of([&] { acquire(rows, key_); });
+      EXPECT_EQ(told.kind, kind) << state << ": " << told.message();
+    }
+  };
+  expect_all(errc::rejected, {"P0001", "0A000", "42883", "42P10", "54000"});
+  expect_all(errc::misuse, {"22001", "23514"});
+  expect_all(errc::unavailable, {"53100", "53200", "55P04", "57014", "58030", "XX000"});
+}
+
 TEST_F(PostgresError, OfAStatementThatTakesTooLongIsUnavailable) {
   postgres_store rows{postgres_url(), {.table = table(), .statement_timeout = 100ms}};
   (void)rows.list();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <new>
+#include <regex>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +24,9 @@ struct meaning {
   std::string message;
 };
 
+constexpr const char* look_at_the_text =
+    ": see the nested exception or, where that could show a value, the server's log";
+
 std::string how_to_grant(const table_name& table) {
   return ": run `GRANT SELECT, INSERT, UPDATE ON " + table.in("shared_lock") +
          " TO ...; GRANT SELECT ON " + table.in("shared_lock_schema") +
@@ -34,7 +38,7 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
   const std::string shown_state = " (SQLSTATE " + std::string{state} + ")";
   if (lock_table == nullptr) {
     return says("PostgreSQL refuses the table, its columns or our access to it" + shown_state +
-                ": see the nested exception");
+                look_at_the_text);
   }
   const auto& table = *lock_table;
   if (state == "42501") return says("no privilege on table " + table.text() + how_to_grant(table));
@@ -45,7 +49,7 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
   if (state == "3F000") {
     return says("the schema of table " + table.text() + " is missing: create it, then migrate");
   }
-  return says("PostgreSQL refuses" + shown_state + ": see the nested exception");
+  return says("PostgreSQL refuses" + shown_state + look_at_the_text);
 }
 
 meaning unavailable_meaning(std::string_view state) {
@@ -87,15 +91,23 @@ meaning meaning_of(const fault& found, const table_name* table) {
     return {errc::unavailable, "the connection to PostgreSQL was lost"};
   }
   if (state.starts_with("28") || state.starts_with("3D") || state.starts_with("3F") ||
-      state.starts_with("42")) {
+      state.starts_with("42") || state.starts_with("0A") || state.starts_with("54") ||
+      state.starts_with("P0")) {
     return rejected_meaning(state, table);
   }
   return unavailable_meaning(state);
 }
 
-/// A row may be in the text of these, and in a row an owner, which is a secret.
-bool may_show_values(std::string_view state) {
-  return state.starts_with("22") || state.starts_with("23");
+bool holds_an_owner(const std::string& text) {
+  static const std::regex owner{"\\b[0-9a-f]{32}"};  // and is not the end of a name
+  return std::regex_search(text, owner);
+}
+
+/// A row may be in the text of an error about a value, anything in that of a RAISE, and all that
+/// was bound in any where the server has log_parameter_max_length_on_error.
+bool may_show_values(std::string_view state, const std::string& text) {
+  return state.starts_with("22") || state.starts_with("23") || state.starts_with("P0") ||
+         text.find("$1 = '") != std::string::npos || holds_an_owner(text);
 }
 
 }  // namespace
@@ -118,7 +130,7 @@ void throw_as_error(const fault& found, effects had, const table_name* lock_tabl
     throw;
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception&) {
+  } catch (const std::exception& thrown) {
     auto means = meaning_of(found, lock_table);
     if (had == effects::made && means.code == errc::unavailable) {
       means = {errc::outcome_unknown, "a part of the call is done, then: " + means.message};
@@ -126,7 +138,7 @@ void throw_as_error(const fault& found, effects had, const table_name* lock_tabl
       means = {errc::outcome_unknown,
                "the connection to PostgreSQL was lost before the answer came: ask again"};
     }
-    if (may_show_values(found.sqlstate)) throw error{means.code, means.message};
+    if (may_show_values(found.sqlstate, thrown.what())) throw error{means.code, means.message};
     std::throw_with_nested(error{means.code, means.message});
   }
 }

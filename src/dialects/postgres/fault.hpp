@@ -41,8 +41,8 @@ enum class effects {
 };
 
 /// Called while an exception is being handled that `found` describes: throws the `error` it means,
-/// with the driver's exception nested unless that may show bound values. An `error` passes through.
-/// `lock_table` is none where the statement was about a table of the application.
+/// with the driver's exception nested unless its text may show bound values. An `error` passes
+/// through. `lock_table` is none where the statement was about a table of the application.
 [[noreturn]] void throw_as_error(const fault& found, effects had, const table_name* lock_table);
 
 /// Called while an exception of a commit is being handled that `found` describes: throws `error`
