@@ -1,5 +1,6 @@
 // rowlock run: a command that runs only while the key is ours.
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -49,12 +50,24 @@ std::string in_words(const refusal& refused) {
   return message.str();
 }
 
+std::string lost_too_soon(const lock_key& key) {
+  return key.type + '/' + key.source_id +
+         " was lost before the command ended: others may have run at the same time";
+}
+
+/// With the lease lost nothing is left to be sent, but a thread may still be in a call that a
+/// silent database does not answer: it ends with the process.
+[[noreturn]] void end_without(const lock_key& key) {
+  say(lost_too_soon(key));
+  std::_Exit(exit_code::lost);
+}
+
 /// The command's own exit code, unless its lock turned out not to have lasted as long as it.
 int final_exit_code(release_witness::release_seen end, int of_command, const run_options& options) {
   using release_seen = release_witness::release_seen;
   const std::string key = options.key.type + '/' + options.key.source_id;
   if (end == release_seen::none || end == release_seen::lost) {
-    say(key + " was lost before the command ended: others may have run at the same time");
+    say(lost_too_soon(options.key));
     return exit_code::lost;
   }
   if (end == release_seen::uncertain) {
@@ -88,6 +101,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
                                            "ROWLOCK_SOURCE=" + options.key.source_id,
                                            "ROWLOCK_TOKEN=" + std::to_string(held.token().number)});
     const int code = supervise(held, to_run, signals, grace);
+    if (!held.is_valid()) end_without(options.key);
     if (code != exit_code::success) throw failed_command{code};
     return code;
   };

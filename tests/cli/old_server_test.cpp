@@ -32,13 +32,10 @@ void expect_refused(const words& where, const std::string& needed) {
 TEST(CliOldServerTest, IsRejectedOnMariadb) {
   const mysql_database database;
   ASSERT_EQ(run_rowlock({"migrate", database.url()}).code, 0);
-  const auto port = database.value("select @@port");
-  tcp_proxy proxy{"127.0.0.1", port};
-  auto url = database.url();
-  url.replace(url.find(':' + port + '/') + 1, port.size(), std::to_string(proxy.port()));
+  tcp_proxy proxy{"127.0.0.1", database.value("select @@port")};
   for (const auto* version : {"10.5.29-MariaDB", "8.0.18"}) {
     proxy.edit_replies(mysql_that_says_it_is(version));
-    expect_refused({url}, "MariaDB 10.6 or MySQL 8.0.19");
+    expect_refused({database.url_through(proxy)}, "MariaDB 10.6 or MySQL 8.0.19");
   }
   EXPECT_EQ(database.value("select count(*) from shared_lock"), "0");
 }

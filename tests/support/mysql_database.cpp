@@ -11,6 +11,7 @@
 
 #include "cli/database_url.hpp"
 #include "rowlock/owner_id.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace rowlock::tests {
 
@@ -60,6 +61,13 @@ mysql_database::~mysql_database() {
 std::string mysql_database::url() const {
   const auto base = mariadb_url();
   return base.substr(0, base.rfind('/') + 1) + name_;
+}
+
+std::string mysql_database::url_through(const tcp_proxy& proxy) const {
+  auto through = url();
+  const auto slash = through.rfind('/');
+  const auto colon = through.rfind(':', slash);
+  return through.replace(colon + 1, slash - colon - 1, std::to_string(proxy.port()));
 }
 
 std::string mysql_database::target() const { return database_url{url()}.target(); }

@@ -6,6 +6,8 @@
 
 namespace rowlock::tests {
 
+class tcp_proxy;
+
 /// The server and database that ROWLOCK_TEST_MARIADB names, as a URL: mysql://user@host:port/name.
 /// Throws, and so fails the test, when it names none.
 std::string mariadb_url();
@@ -23,6 +25,8 @@ class mysql_database {
   /// As the command takes it, and as SOCI does.
   [[nodiscard]] std::string url() const;
   [[nodiscard]] std::string target() const;
+  /// The URL by way of `proxy`, which leads to the server.
+  [[nodiscard]] std::string url_through(const tcp_proxy& proxy) const;
 
   /// One or more statements, on a connection of their own.
   void execute(const std::string& sql) const;
