@@ -92,10 +92,6 @@ bool mysql_session::is_in_transaction() const noexcept {
   return was_in && !ends_the_transaction(mysql_errno(connection_));
 }
 
-bool mysql_session::is_in_autocommit() const noexcept {
-  return (connection_->server_status & SERVER_STATUS_AUTOCOMMIT) != 0;
-}
-
 bool mysql_session::reconnects() const noexcept {
   my_bool is_on = 0;
   return mysql_get_option(connection_, MYSQL_OPT_RECONNECT, &is_on) == 0 && is_on != 0;

@@ -48,7 +48,6 @@ class mysql_session {
   /// Seen in the last answer of the server. After a lock wait that timed out, where the answer does
   /// not tell it, the server is asked.
   [[nodiscard]] bool is_in_transaction() const noexcept;
-  [[nodiscard]] bool is_in_autocommit() const noexcept;
   /// Whether the client library would silently connect anew, and lose settings and locks.
   [[nodiscard]] bool reconnects() const noexcept;
   /// Whether the connection string names the authority that must have signed the certificate.
