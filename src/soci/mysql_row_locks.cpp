@@ -155,6 +155,7 @@ begun_transaction begin_in_mysql(::soci::session& session) {
     begun.execute(text::read_committed_once);
     begun.execute(text::begin);
   } catch (const std::exception&) {
+    roll_back(session);  // or the application's next transaction would have the isolation of this
     throw_as_error(mysql_effects::none, nullptr);
   }
   return {};

@@ -1,5 +1,6 @@
 // Transactions and optimistic commits on MariaDB.
 #include "backends/mysql_table.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -149,6 +150,22 @@ TEST_F(MysqlTransaction, OfASessionThatWasClosedEndsQuietly) {
   const auto session = connect();
   soci_transaction work{*session};
   session->close();
+}
+
+TEST_F(MysqlTransaction, ThatCannotBeginLeavesNothingOfItBehind) {
+  tcp_proxy proxy{"127.0.0.1", server_port()};
+  ::soci::session session{target_at(proxy.port())};
+  // Of the two replies, to SET TRANSACTION and to START TRANSACTION, the second says: killed.
+  const std::string text = "#70100killed";
+  const std::string killed{'\xff', '\x25', '\x05'};  // 1317
+  const auto size = static_cast<char>(killed.size() + text.size());
+  proxy.edit_replies([&, replies = 0](const std::string& said) mutable {
+    return ++replies == 2 ? std::string{size, '\0', '\0', '\1'} + killed + text : said;
+  });
+  EXPECT_EQ(error_of([&] { const soci_transaction work{session}; }).kind, errc::unavailable);
+  int is_in_one = -1;
+  session << "select @@in_transaction", ::soci::into(is_in_one);
+  EXPECT_EQ(is_in_one, 0);
 }
 
 }  // namespace
