@@ -3,16 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <pqxx/pqxx>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 
 #include "cli/cli_test.hpp"
-#include "support/documented.hpp"
+#include "cli/documented_script.hpp"
 #include "support/postgres_schema.hpp"
 #include "support/temp_folder.hpp"
 
@@ -21,17 +18,6 @@ namespace rowlock::tests {
 namespace {
 
 using testing::HasSubstr;
-
-std::string documented(const std::string& heading, const std::string& language,
-                       const std::string& words = {}) {
-  return tests::documented({ROWLOCK_DOCUMENTED_SQL, heading}, language, words);
-}
-
-std::string with(const std::string& text, const std::string& before, const std::string& added) {
-  const auto place = text.find(before);
-  if (place == std::string::npos) throw std::runtime_error{"no '" + before + "' in the document"};
-  return text.substr(0, place) + added + text.substr(place);
-}
 
 /// The document speaks of a table `shared_lock`, which is found by the search path.
 class DocumentedSql : public testing::Test {
@@ -66,17 +52,10 @@ class DocumentedSql : public testing::Test {
         "expires_at = now() + interval '1 hour'");
   }
 
-  /// `script` as nightly.sql, and `shell` in its folder.
   [[nodiscard]] result run_in_shell(const std::string& shell, const std::string& script,
                                     std::map<std::string, std::string> environment = {}) const {
-    std::ofstream{folder_.path() / "nightly.sql"} << script;
     environment["URL"] = url_;
-    environment["PATH"] = std::filesystem::path{ROWLOCK_COMMAND}.parent_path().string() + ':' +
-                          std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
-    child_process process{{"sh", "-c", "cd '" + folder_.path().string() + "'\n" + shell},
-                          environment};
-    process.close_input();
-    return result_of(process);
+    return run_nightly(shell, script, environment);
   }
 
   /// `script` by psql, with the variables that the document uses.
@@ -87,9 +66,9 @@ class DocumentedSql : public testing::Test {
         script);
   }
 
-  const std::string fence_ = documented("Fence a transaction (PostgreSQL)", "sql", "BEGIN");
-  const std::string run_ = documented("Fence a transaction (PostgreSQL)", "sh");
-  const std::string optimistic_ = documented("Optimistic commit (PostgreSQL)", "sql", "BEGIN");
+  const std::string fence_ = documented_sql("Fence a transaction (PostgreSQL)", "sql", "BEGIN");
+  const std::string run_ = documented_sql("Fence a transaction (PostgreSQL)", "sh");
+  const std::string optimistic_ = documented_sql("Optimistic commit (PostgreSQL)", "sql", "BEGIN");
 
  private:
   static std::string url_in(const std::string& schema) {
@@ -100,7 +79,6 @@ class DocumentedSql : public testing::Test {
 
   postgres_schema schema_;
   std::string url_ = url_in(schema_.name());
-  temp_folder folder_;
 };
 
 TEST_F(DocumentedSql, AFencedScriptCommitsUnderRowlockRun) {
@@ -113,8 +91,8 @@ TEST_F(DocumentedSql, AFencedScriptCommitsUnderRowlockRun) {
 TEST_F(DocumentedSql, AFencedScriptThatLosesItsLeaseWhileItWorksCommitsNothing) {
   // Somebody else takes the key over when the work is done and the fence is still to come.
   const auto script =
-      with(fence_, "UPDATE shared_lock",
-           "\\! psql -X \"$URL\" -qc 'update shared_lock set version = version + 1'\n");
+      with_before(fence_, "UPDATE shared_lock",
+                  "\\! psql -X \"$URL\" -qc 'update shared_lock set version = version + 1'\n");
   const auto ran = run_in_shell(run_, script);
   EXPECT_EQ(ran.code, 76) << ran.errors;
   EXPECT_THAT(ran.errors, HasSubstr("no rows returned for \\gset"));
@@ -139,7 +117,7 @@ TEST_F(DocumentedSql, AStaleTokenEndsTheScriptAndNothingCommits) {
 }
 
 TEST_F(DocumentedSql, TheFenceChangesOneRowOrNone) {
-  const auto fence = documented("Fence a transaction (PostgreSQL)", "sql");
+  const auto fence = documented_sql("Fence a transaction (PostgreSQL)", "sql");
   create_owned_row();
   EXPECT_THAT(run_in_psql(fence).output, HasSubstr("UPDATE 1"));
   execute("update shared_lock set version = 8");
@@ -147,7 +125,7 @@ TEST_F(DocumentedSql, TheFenceChangesOneRowOrNone) {
 }
 
 TEST_F(DocumentedSql, AReleaseUnsetsTheRowAndMovesItsVersion) {
-  const auto release = documented("Release with the commit (PostgreSQL)", "sql");
+  const auto release = documented_sql("Release with the commit (PostgreSQL)", "sql");
   create_owned_row();
   EXPECT_THAT(run_in_psql(release).output, HasSubstr("UPDATE 1"));
   EXPECT_EQ(number("select count(*) from shared_lock where owner is null and version > 7 and "
@@ -167,8 +145,8 @@ TEST_F(DocumentedSql, AnOptimisticCommitMovesTheVersion) {
 TEST_F(DocumentedSql, AnOptimisticCommitIsRolledBackWhenSomebodyWasFaster) {
   create_row();
   const auto ran = run_in_psql(
-      with(optimistic_, "UPDATE report",
-           "\\! psql -X \"$URL\" -qc 'update shared_lock set version = version + 1'\n"));
+      with_before(optimistic_, "UPDATE report",
+                  "\\! psql -X \"$URL\" -qc 'update shared_lock set version = version + 1'\n"));
   EXPECT_EQ(ran.code, 3);
   EXPECT_EQ(total(), 0);
 }
@@ -180,8 +158,8 @@ TEST_F(DocumentedSql, AnOptimisticCommitDoesNotBeginWhileSomebodyOwnsTheRow) {
 }
 
 TEST_F(DocumentedSql, TheStatementsOfAnOptimisticCommitDoAsThoseOfTheScript) {
-  const auto read = documented("Optimistic commit (PostgreSQL)", "sql", "SELECT version FROM");
-  const auto advance = documented("Optimistic commit (PostgreSQL)", "sql", "version = :seen");
+  const auto read = documented_sql("Optimistic commit (PostgreSQL)", "sql", "SELECT version FROM");
+  const auto advance = documented_sql("Optimistic commit (PostgreSQL)", "sql", "version = :seen");
   create_row();
   EXPECT_THAT(run_in_psql(read).output, HasSubstr("7\n(1 row)"));
   EXPECT_THAT(run_in_psql(advance, "6").output, HasSubstr("UPDATE 0"));
@@ -198,7 +176,7 @@ TEST(DocumentedSqliteSql, TheFenceAnswersWhetherTheLeaseIsHeld) {
       "('job', 'nightly', 7, '" +
       std::string(32, 'a') + "', 'h', '2026-01-31 12:00:00.000')");
   const auto held_at = [&](int token) {
-    SQLite::Statement asking{database, documented("Fence a transaction (SQLite)", "sql")};
+    SQLite::Statement asking{database, documented_sql("Fence a transaction (SQLite)", "sql")};
     asking.bind(1, "job");
     asking.bind(2, "nightly");
     asking.bind(3, token);
