@@ -1,13 +1,13 @@
 // The port, on PostgreSQL.
 #include "rowlock/postgres_store.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "core/batches.hpp"
 #include "dialects/postgres/conninfo.hpp"
 #include "dialects/postgres/lease_calls.hpp"
 #include "dialects/postgres/read_calls.hpp"
@@ -22,12 +22,6 @@
 #include "sql/schema_check.hpp"
 
 namespace rowlock {
-
-namespace {
-
-constexpr std::size_t longest_batch = 1000;  // rows stay locked while a statement runs
-
-}  // namespace
 
 class postgres_store::impl {
  public:
@@ -67,16 +61,11 @@ class postgres_store::impl {
   template <class Answer, class Request, class Work>
   std::vector<Answer> call_in_batches(std::span<const Request> requests, const Work& work,
                                       purpose used_for = purpose::anything) {
-    std::vector<Answer> answers;
-    answers.reserve(requests.size());
-    if (requests.empty()) return answers;
+    if (requests.empty()) return {};
     return call(
         [&](postgres::store_call& asking) {
-          for (std::size_t at = 0; at < requests.size(); at += longest_batch) {
-            const auto batch = requests.subspan(at, std::min(longest_batch, requests.size() - at));
-            for (auto& answer : work(asking, batch)) answers.push_back(std::move(answer));
-          }
-          return std::move(answers);
+          return detail::in_batches<Answer>(requests,
+                                            [&](auto batch) { return work(asking, batch); });
         },
         used_for);
   }

@@ -3,12 +3,12 @@
 
 #include <soci/soci.h>
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <functional>
 #include <utility>
 
+#include "core/batches.hpp"
 #include "core/clock_skew.hpp"
 #include "core/connection_pool.hpp"
 #include "rowlock/error.hpp"
@@ -18,7 +18,6 @@ namespace rowlock {
 
 namespace {
 
-constexpr std::size_t longest_batch = 1000;  // rows stay locked while a statement runs
 
 void check(const soci_options& options) {
   if (options.clock_skew) detail::check_clock_skew(*options.clock_skew);
@@ -64,25 +63,22 @@ class soci_store::impl {
   template <class Answer, class Request, class Work>
   std::vector<Answer> call_in_batches(std::span<const Request> requests, const Work& work,
                                       purpose used_for = purpose::anything) {
-    std::vector<Answer> answers;
-    answers.reserve(requests.size());
-    if (requests.empty()) return answers;
+    if (requests.empty()) return {};
     return call(
         [&](through_soci::lease_session& leases) {
-          for (std::size_t at = 0; at < requests.size(); at += longest_batch) {
-            const auto batch = requests.subspan(at, std::min(longest_batch, requests.size() - at));
+          bool is_partly_done = false;
+          return detail::in_batches<Answer>(requests, [&](auto batch) {
             try {
-              for (auto& answer : std::invoke(work, leases, batch)) {
-                answers.push_back(std::move(answer));
-              }
+              auto answers = std::invoke(work, leases, batch);
+              is_partly_done = true;
+              return answers;
             } catch (const error& fault) {
-              if (at == 0 || fault.kind() != errc::unavailable) throw;
+              if (!is_partly_done || fault.kind() != errc::unavailable) throw;
               std::throw_with_nested(
                   error{errc::outcome_unknown,
                         std::string{"a part of the call is done, then: "} + fault.what()});
             }
-          }
-          return std::move(answers);
+          });
         },
         used_for);
   }

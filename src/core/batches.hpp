@@ -1,0 +1,30 @@
+// Many requests, a few at a time.
+#ifndef ROWLOCK_CORE_BATCHES_HPP
+#define ROWLOCK_CORE_BATCHES_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rowlock::detail {
+
+inline constexpr std::size_t longest_batch = 1000;  // rows stay locked while a statement runs
+
+/// The answers of `work` to all requests, in their order.
+template <class Answer, class Request, class Work>
+std::vector<Answer> in_batches(std::span<const Request> requests, const Work& work) {
+  std::vector<Answer> answers;
+  answers.reserve(requests.size());
+  for (std::size_t at = 0; at < requests.size(); at += longest_batch) {
+    auto some = work(requests.subspan(at, std::min(longest_batch, requests.size() - at)));
+    std::move(some.begin(), some.end(), std::back_inserter(answers));
+  }
+  return answers;
+}
+
+}  // namespace rowlock::detail
+
+#endif
