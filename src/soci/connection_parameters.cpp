@@ -52,14 +52,4 @@ void connection_parameters::add_unless_named(std::string_view name, std::string_
   text_ += word;
 }
 
-std::string connection_parameter(std::string_view name, std::string_view value) {
-  std::string text{name};
-  text += "='";
-  for (const char c : value) {
-    if (c == '\'' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + '\'';
-}
-
 }  // namespace rowlock::through_soci

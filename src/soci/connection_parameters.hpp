@@ -22,9 +22,6 @@ class connection_parameters {
   std::string text_;
 };
 
-/// `name='value'`, whatever the value.
-std::string connection_parameter(std::string_view name, std::string_view value);
-
 }  // namespace rowlock::through_soci
 
 #endif
