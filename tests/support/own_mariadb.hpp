@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "support/child_process.hpp"
+#include "support/own_server.hpp"
 
 namespace rowlock::tests {
 
@@ -15,18 +15,14 @@ class own_mariadb {
  public:
   /// `options` are mariadbd's.
   explicit own_mariadb(const std::vector<std::string>& options = {});
-  own_mariadb(const own_mariadb&) = delete;
-  own_mariadb& operator=(const own_mariadb&) = delete;
-  ~own_mariadb();
 
-  [[nodiscard]] const std::string& url() const noexcept { return url_; }
+  [[nodiscard]] const std::string& url() const noexcept { return server_.url(); }
 
   /// Kills the server, which is started again and recovers from its log. Returns when it serves.
   void crash() const;
 
  private:
-  child_process supervisor_;
-  std::string url_;
+  own_server server_;
 };
 
 }  // namespace rowlock::tests

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "support/child_process.hpp"
+#include "support/own_server.hpp"
 
 namespace rowlock::tests {
 
@@ -13,19 +13,15 @@ namespace rowlock::tests {
 class own_postgres {
  public:
   own_postgres();
-  own_postgres(const own_postgres&) = delete;
-  own_postgres& operator=(const own_postgres&) = delete;
-  ~own_postgres();
 
-  [[nodiscard]] const std::string& url() const noexcept { return url_; }
+  [[nodiscard]] const std::string& url() const noexcept { return server_.url(); }
 
   /// As `pg_ctl stop -m immediate` and then `start`: all backends end at once, nothing is written
   /// any more, and the server recovers from its log. Returns when it serves again.
   void crash() const;
 
  private:
-  child_process supervisor_;
-  std::string url_;
+  own_server server_;
 };
 
 }  // namespace rowlock::tests
