@@ -1,6 +1,7 @@
 // PostgreSQL, by way of SOCI.
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/soci.h>
+#include <soci/version.h>
 
 #include <algorithm>
 #include <exception>
@@ -47,8 +48,13 @@ postgres_table on_postgres(const soci_table& table) {
   return {table.table, table.clock_skew.value_or(milliseconds::zero())};
 }
 
-bool has_several_blanks(const std::string& value) {
-  return std::count(value.begin(), value.end(), ' ') > 1;
+/// SOCI 4.0 may lose one of several blanks, and a double quote that follows a blank and `=`.
+/// SOCI 4.1 takes the text apart without libpq's escapes, and puts quotes around blanks alone.
+bool is_spoilt_by_soci(const std::string& value) {
+#if SOCI_VERSION >= 400100
+  if (value.find_first_of("'\t\n\v\f\r") != std::string::npos) return true;
+#endif
+  return std::count(value.begin(), value.end(), ' ') > 1 || value.find("=\"") != std::string::npos;
 }
 
 void begin(postgres_line& used) {
@@ -106,10 +112,10 @@ class postgres_dialect_type final : public dialect {
   [[nodiscard]] std::string checked(std::string parameters,
                                     const soci_options& options) const override {
     const auto to = conninfo_of(parameters, {.connect = options.connect_timeout});
-    if (to.has_given(has_several_blanks)) {
+    if (to.has_given(is_spoilt_by_soci)) {
       throw error{errc::misuse,
-                  "SOCI may lose a blank of a connection parameter that has several: put it into a "
-                  "service file or a password file of libpq's"};
+                  "SOCI may spoil a connection parameter that has several blanks, or quotes (from "
+                  "4.1 on: or tabs): put it into a service file or a password file of libpq's"};
     }
     return to.text_without_options();
   }

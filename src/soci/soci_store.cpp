@@ -18,7 +18,6 @@ namespace rowlock {
 
 namespace {
 
-
 void check(const soci_options& options) {
   if (options.clock_skew) detail::check_clock_skew(*options.clock_skew);
   if (options.statement_timeout <= std::chrono::milliseconds::zero() ||

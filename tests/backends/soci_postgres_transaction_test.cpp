@@ -1,4 +1,5 @@
 // The application's own transaction on a soci::session to PostgreSQL.
+#include <libpq-fe.h>
 #include <soci/postgresql/soci-postgresql.h>
 
 #include "backends/soci_postgres_table.hpp"
