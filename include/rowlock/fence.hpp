@@ -19,6 +19,7 @@
 #include "rowlock/retry.hpp"
 #include "rowlock/retry_policy.hpp"
 #include "rowlock/row_transaction.hpp"
+#include "rowlock/store.hpp"
 
 namespace rowlock {
 
@@ -59,6 +60,12 @@ struct fence_options {
   std::chrono::milliseconds idle_limit{10'000};
 };
 
+struct release_options {
+  /// Remember the work as done for so long, as `with_lock_once` does: the mark commits together
+  /// with the work, or not at all. At most ten years.
+  std::optional<std::chrono::milliseconds> done_for = std::nullopt;
+};
+
 /// What became of a commit whose answer got lost.
 enum class commit_fate { committed, rolled_back, unknown };
 
@@ -71,6 +78,8 @@ struct fenced_run_options {
   bool fence_first = false;
   /// Unset the rows with the same commit. A rollback keeps the leases.
   bool release = false;
+  /// With `release`.
+  release_options released_as = {};
   /// How often the whole transaction is run in all when it meets conflicts.
   retry_policy retries{.attempts = 10};
   /// Asked what became of the transaction when the answer to its commit got lost: a
@@ -99,6 +108,10 @@ fence_try prove_patiently(const std::function<fence_try()>& try_once);
 /// Throws `lease_lost`; `last` is not `held`.
 [[noreturn]] void throw_not_proved(fence_try last);
 
+/// For the stores: what a release that rides in a transaction writes into the rows.
+std::vector<release_request> to_release(const fenced_leases& leases,
+                                        const release_options& options);
+
 /// Tells the leases that the transaction which unset their rows has committed.
 void released_by_commit(const fenced_leases& leases) noexcept;
 
@@ -118,7 +131,7 @@ std::string prove(Transaction& transaction, const fenced_leases& leases,
     if (options.in_doubt) return rows::prove_named(transaction, leases, options, table);
   }
   if (options.release) {
-    rows::release_with(transaction, leases, table);
+    rows::release_with(transaction, leases, options.released_as, table);
   } else {
     rows::fence(transaction, leases, options.fence, table);
   }

@@ -2,8 +2,10 @@
 #ifndef ROWLOCK_LEASE_HPP
 #define ROWLOCK_LEASE_HPP
 
+#include <chrono>
 #include <memory>
 #include <stop_token>
+#include <string>
 
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/lock_key.hpp"
@@ -11,10 +13,18 @@
 
 namespace rowlock {
 
+struct release_request;
+
 namespace detail {
 class keeper;
 struct kept_lease;
 }  // namespace detail
+
+enum class note_result {
+  written,
+  busy,  ///< Somebody's transaction has the row: try again.
+  lost,  ///< The lease is over, so nothing was written.
+};
 
 enum class release_result {
   released,  ///< The row is unset.
@@ -30,6 +40,7 @@ namespace detail {
 struct lease_riding {
   /// Throws `error` (misuse) in a child of fork().
   static void require_home(const lease& riding);
+  static release_request to_release(const lease& riding);
   static void begin(const lease& riding) noexcept;
   static void commit(const lease& riding) noexcept;
   static void doubt(const lease& riding) noexcept;
@@ -77,6 +88,12 @@ class lease {
   /// Until `valid_until()`; zero when not valid.
   [[nodiscard]] boot_clock::duration remaining() const noexcept;
 
+  /// Writes a note into the row, at most 1,024 bytes of UTF-8, in place of the last one: what is
+  /// being done, or how far. Everybody can read it, without holding the key, and it stays after the
+  /// release. One round trip, more for about 100 ms if somebody's transaction has the row; none for
+  /// a lease that is not valid. Throws `error`.
+  note_result write_note(const std::string& note) const;
+
   /// Unsets the row. One round trip, more for about 100 ms if somebody's transaction has the row. A
   /// lost lease sends nothing. Never throws: the result tells. After `release_with` it asks whether
   /// that transaction has committed, and unsets the row if not.
@@ -89,6 +106,7 @@ class lease {
   lease(std::shared_ptr<detail::keeper> keeper, std::shared_ptr<detail::kept_lease> kept) noexcept;
 
   release_result release_after_failure() noexcept;
+  release_result release_as_done(std::chrono::milliseconds keep_for) noexcept;
   void end_quietly() noexcept;
 
   std::shared_ptr<detail::keeper> keeper_;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -37,6 +38,11 @@ struct lock_options {
   /// one ttl at most. None: no end. Not below the ttl, which a grant lasts in any case; at most 365
   /// days. Changes nothing where leases are not renewed.
   std::optional<std::chrono::milliseconds> at_most = std::nullopt;
+  /// For work whose effects are outside the database: a key whose lease ran out, because its holder
+  /// died or was cut off, stays closed for so long before anybody else gets it (Burrows, "The
+  /// Chubby lock service", 2006: lock-delay). A release opens it at once. The ttl and this are at
+  /// most 24 hours together.
+  std::chrono::milliseconds lock_delay{0};
   /// Who we are, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
   std::string holder = {};
   /// The holder's clock.
@@ -56,6 +62,21 @@ struct acquire_options {
   /// Compare-and-set: acquire only if the row still has this version, as `read` gave it. Otherwise
   /// the refusal is `stale`, without a wait.
   std::optional<version> expected = std::nullopt;
+  /// Instead of `lock_options::lock_delay`.
+  std::optional<std::chrono::milliseconds> lock_delay = std::nullopt;
+  /// However soon it is released, the key stays taken for so long after the grant: a short job that
+  /// two clocks or schedules start a moment apart runs once. At most 24 hours. A holder that dies
+  /// keeps the key for its ttl only.
+  std::chrono::milliseconds hold_at_least{0};
+  /// Written into the row after the grant, as `lease::write_note` does: one round trip more.
+  std::optional<std::string> note = std::nullopt;
+};
+
+/// What holds for work that is to be done once.
+struct once_options {
+  /// How long it is remembered as done; at most ten years.
+  std::chrono::milliseconds keep_for = std::chrono::hours{24};
+  acquire_options acquire = {};
 };
 
 /// Leases on the rows of one store.
@@ -78,6 +99,11 @@ class lock_table {
   lock_table& operator=(const lock_table&) = delete;
   ~lock_table();
 
+  /// The same leases, threads and options, for the keys within one scope: each key is `scoped`.
+  /// What is to be locked across all scopes is asked of this table itself. It must outlive the
+  /// other one.
+  [[nodiscard]] lock_table within(std::string_view scope) const;
+
   /// A lease on `key`, or a refusal. One round trip if the row exists and is free; one more to say
   /// who holds it, two more if the row is missing. All who wait share their statements: one look a
   /// second or so at all keys waited for. When an answer gets lost it is asked for once
@@ -92,40 +118,39 @@ class lock_table {
   template <class Callback>
   auto with_lock(const lock_key& key, Callback&& callback, const acquire_options& options = {});
 
+  /// Runs `callback` as `with_lock` does, and once only: when it has returned, the row remembers
+  /// the work as done for `keep_for`, and whoever comes later is refused (`already_done`). One who
+  /// comes during the work is refused (`held`), or waits and is told then. When it throws, nothing
+  /// is remembered, so the next one may try again; as when its process dies. So the work is done at
+  /// least once, and exactly once as far as it is in a transaction which the mark commits with:
+  /// `release_with(transaction, held, {.done_for = ...})`.
+  template <class Callback>
+  auto with_lock_once(const lock_key& key, Callback&& callback, const once_options& options = {});
+
   /// The version of a row nobody owns, for a later compare-and-set; refused (held, busy) otherwise.
   /// A missing row is created, and a lease that has run out is unset first. One round trip if there
   /// is nothing to do, else three. Throws `error`.
   outcome<version> read(const lock_key& key);
 
  private:
-  /// Calls `work` under `held` and ends the lease in the way the work ended.
-  template <class Result, class Work>
-  static outcome<Result> run_under(lease held, Work&& work);
+  lock_table(std::shared_ptr<detail::keeper> keeper, std::string scope);
+
+  outcome<lease> try_acquire(const lock_key& key, const acquire_options& options, bool unless_done);
+
+  /// Calls `callback` under a lease and ends it in the way the work ended: by `finish`, if it
+  /// returned.
+  template <class Callback, class Finish>
+  static auto run_under(outcome<lease> acquired, Callback& callback, const Finish& finish);
+
+  [[nodiscard]] lock_key in_scope(const lock_key& key) const;
 
   std::shared_ptr<detail::keeper> keeper_;
+  const std::string scope_;     // empty: none
+  const bool is_whole_ = true;  // not one scope of another table
 };
 
-template <class Result, class Work>
-outcome<Result> lock_table::run_under(lease held, Work&& work) {
-  const auto finish = [&held] { return held.release() == release_result::released; };
-  try {
-    if constexpr (std::is_void_v<Result>) {
-      work(std::as_const(held));
-      return outcome<void>{finish()};
-    } else {
-      Result result = work(std::as_const(held));
-      const bool kept = finish();
-      return outcome<Result>{std::move(result), kept};
-    }
-  } catch (...) {
-    held.release_after_failure();
-    throw;
-  }
-}
-
-template <class Callback>
-auto lock_table::with_lock(const lock_key& key, Callback&& callback,
-                           const acquire_options& options) {
+template <class Callback, class Finish>
+auto lock_table::run_under(outcome<lease> acquired, Callback& callback, const Finish& finish) {
   const auto run = [&callback](const lease& held) -> decltype(auto) {
     if constexpr (std::is_invocable_v<Callback&, const lease&>) {
       return std::invoke(callback, held);
@@ -137,9 +162,36 @@ auto lock_table::with_lock(const lock_key& key, Callback&& callback,
   };
   using result = std::decay_t<decltype(run(std::declval<const lease&>()))>;
 
-  auto acquired = try_acquire(key, options);
   if (!acquired.acquired()) return outcome<result>{acquired.refusal()};
-  return run_under<result>(*std::move(acquired), run);
+  lease held = *std::move(acquired);
+  try {
+    if constexpr (std::is_void_v<result>) {
+      run(std::as_const(held));
+      return outcome<void>{finish(held) == release_result::released};
+    } else {
+      result value = run(std::as_const(held));
+      const bool kept = finish(held) == release_result::released;
+      return outcome<result>{std::move(value), kept};
+    }
+  } catch (...) {
+    held.release_after_failure();
+    throw;
+  }
+}
+
+template <class Callback>
+auto lock_table::with_lock(const lock_key& key, Callback&& callback,
+                           const acquire_options& options) {
+  return run_under(try_acquire(key, options, false), callback,
+                   [](lease& held) { return held.release(); });
+}
+
+template <class Callback>
+auto lock_table::with_lock_once(const lock_key& key, Callback&& callback,
+                                const once_options& options) {
+  check(release_request{.key = key, .owner = {}, .version = {}, .done_for = options.keep_for});
+  return run_under(try_acquire(key, options.acquire, true), callback,
+                   [&](lease& held) { return held.release_as_done(options.keep_for); });
 }
 
 }  // namespace rowlock

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rowlock/fence.hpp"
 #include "rowlock/home_process.hpp"
@@ -39,12 +40,18 @@ class memory_store final : public store {
   ~memory_store() override;
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most) override;
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
   std::vector<release_answer> release(std::span<const release_request> requests) override;
+  note_answer write_note(const note_request& request) override;
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
   std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
+  force_answer force_release(const force_request& request) override;
+  purge_answer purge(const purge_request& request) override;
 
  private:
   friend class memory_transaction;
@@ -58,6 +65,11 @@ class memory_store final : public store {
     boot_clock::time_point expires_at;
     std::int64_t failure_count = 0;
     std::int64_t expiry_count = 0;
+    std::string note;
+    rowlock::version done_by;
+    std::string done_at;
+    boot_clock::time_point done_until;
+    std::string force_reason;
     /// False: a transaction that is still open has created the row.
     bool is_committed = true;
     const memory_transaction* locked_by = nullptr;
@@ -73,10 +85,16 @@ class memory_store final : public store {
 
   // All of these are called with the mutex held.
   acquire_answer acquire(const acquire_request& request);
+  /// Why the request would be refused; `granted` if it would not be.
+  [[nodiscard]] acquire_answer look_at(const acquire_request& request) const;
+  [[nodiscard]] bool is_mine(const acquire_request& request) const;
+  void release(row& held, const release_request& request) const;
   /// The row, if its grant is still `owner`'s at `seen`.
   row* granted_row(const lock_key& key, const owner_id& owner, version seen);
   [[nodiscard]] std::chrono::microseconds left_of(const row& found) const;
   [[nodiscard]] bool is_live(const row& found) const;
+  [[nodiscard]] bool is_done(const row& found) const;
+  [[nodiscard]] bool is_idle(const row& found, std::chrono::microseconds older_than) const;
   [[nodiscard]] std::int64_t now_us() const;
   void move_version(row& moved) const;
   void unset(row& ended) const;
@@ -107,7 +125,8 @@ class memory_transaction {
 
  private:
   friend void fence(memory_transaction& transaction, const fenced_leases& leases);
-  friend void release_with(memory_transaction& transaction, const fenced_leases& leases);
+  friend void release_with(memory_transaction& transaction, const fenced_leases& leases,
+                           const release_options& options);
   friend outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
                                      const retry_policy& wait);
   friend outcome<version> read_version(memory_transaction& transaction, const lock_key& key);
@@ -119,9 +138,10 @@ class memory_transaction {
   std::optional<refusal> lock_all(const lock_keys& keys);
   outcome<version> read(const lock_key& key);
   commit_result try_commit(const lock_key& key, version seen);
-  enum class fenced_rows { stay, are_unset };
-  void prove(const fenced_leases& leases, fenced_rows then);
-  [[nodiscard]] detail::fence_try try_to_fence(const fenced_leases& leases, fenced_rows then);
+  /// And releases the rows, as the requests say, if there are any.
+  void prove(const fenced_leases& leases, const std::vector<release_request>& releases = {});
+  [[nodiscard]] detail::fence_try try_to_fence(const fenced_leases& leases,
+                                               const std::vector<release_request>& releases);
   /// Why this transaction cannot lock the row now; none if it can.
   [[nodiscard]] std::optional<refusal> obstacle(const lock_key& key) const;
   /// This transaction's own copy of a row it may lock, created if missing.
@@ -141,7 +161,8 @@ outcome<version> read_version(memory_transaction& transaction, const lock_key& k
 commit_result try_commit(memory_transaction& transaction, const lock_key& key, version seen);
 
 void fence(memory_transaction& transaction, const fenced_leases& leases);
-void release_with(memory_transaction& transaction, const fenced_leases& leases);
+void release_with(memory_transaction& transaction, const fenced_leases& leases,
+                  const release_options& options = {});
 
 template <>
 struct row_transaction<memory_transaction> {
@@ -161,7 +182,7 @@ struct row_transaction<memory_transaction> {
   static void fence(memory_transaction& transaction, const fenced_leases& leases,
                     const fence_options& options, const table_type& table);
   static void release_with(memory_transaction& transaction, const fenced_leases& leases,
-                           const table_type& table);
+                           const release_options& options, const table_type& table);
   static void commit(memory_transaction& transaction) { transaction.commit(); }
   static void count_failure(memory_store& store, const lock_keys& keys,
                             const table_type& table) noexcept;

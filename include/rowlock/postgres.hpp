@@ -51,8 +51,8 @@ outcome<row_lock> lock_rows(pqxx::transaction_base& transaction, const lock_keys
 outcome<version> read_version(pqxx::transaction_base& transaction, const lock_key& key,
                               const postgres_table& table = {});
 
-/// Moves the version of `key` if it is still `seen` and nobody owns the row. Stale: roll back.
-/// Never waits for another transaction. One round trip.
+/// Moves the version of `key` if it is still `seen`, nobody owns the row and it does not stay
+/// closed. Stale: roll back. Never waits for another transaction. One round trip.
 commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& key, version seen,
                          const postgres_table& table = {});
 
@@ -76,9 +76,10 @@ void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
            const fence_options& options = {}, const postgres_table& table = {});
 
 /// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
-/// it rolls back, the leases are still held. One round trip, as `fence`.
+/// it rolls back, the leases are still held. Throws `error` (misuse) for options that are out of
+/// their bounds. One round trip, as `fence`.
 void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
-                  const postgres_table& table = {});
+                  const release_options& options = {}, const postgres_table& table = {});
 
 namespace detail {
 
@@ -152,8 +153,8 @@ struct row_transaction<Transaction> {
   }
 
   static void release_with(Transaction& transaction, const fenced_leases& leases,
-                           const postgres_table& table) {
-    rowlock::release_with(transaction, leases, table);
+                           const release_options& options, const postgres_table& table) {
+    rowlock::release_with(transaction, leases, options, table);
   }
 
   static std::string prove_named(Transaction& transaction, const fenced_leases& leases,

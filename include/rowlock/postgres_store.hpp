@@ -68,13 +68,19 @@ class postgres_store final : public store {
   ~postgres_store() override;
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most) override;
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
   std::vector<release_answer> release(std::span<const release_request> requests) override;
+  note_answer write_note(const note_request& request) override;
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
   std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
+  force_answer force_release(const force_request& request) override;
+  purge_answer purge(const purge_request& request) override;
   /// Looks at fsync, full_page_writes and synchronous_commit.
   std::vector<std::string> weak_settings() override;
 

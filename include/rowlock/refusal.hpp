@@ -7,17 +7,20 @@
 #include <optional>
 #include <string>
 
+#include "rowlock/done_mark.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/version.hpp"
 
 namespace rowlock {
 
 enum class refusal_reason {
-  held,       ///< A live lease has the key; `holder` and `remaining` say whose and how long.
+  held,       ///< A live lease has the key, or it stays closed for a while after one; `holder` and
+              ///< `remaining` say whose and how long.
   busy,       ///< A transaction has the row (or, on SQLite, the file) right now; it has no name.
   stale,      ///< The version moved on since it was read, or a concurrent transaction won.
   timed_out,  ///< It was still held or busy when the wait was over.
   stopped,    ///< A stop was requested during the wait.
+  already_done,  ///< The work is remembered as done; `done` says since when and by which grant.
 };
 
 /// Contention, as a value: nothing was changed and no callback ran.
@@ -31,6 +34,8 @@ struct refusal {
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
   /// The row's version now, where one was seen.
   std::optional<rowlock::version> current = std::nullopt;
+  /// Of `already_done`.
+  std::optional<done_mark> done = std::nullopt;
 };
 
 /// For people: `invoice/42 is held by host:4711 for another 12.5 s`.

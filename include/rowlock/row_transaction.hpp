@@ -30,7 +30,8 @@ namespace rowlock {
 ///   static void fence(Transaction&, const fenced_leases&, const fence_options&,
 ///       const table_type&);
 ///   // The same, and unsets their rows.
-///   static void release_with(Transaction&, const fenced_leases&, const table_type&);
+///   static void release_with(Transaction&, const fenced_leases&, const release_options&,
+///       const table_type&);
 ///   // Optional: as `fence` or `release_with`, and the name of the transaction, under which
 ///   // `fenced_run_options::in_doubt` knows it.
 ///   static std::string prove_named(Transaction&, const fenced_leases&, const fenced_run_options&,

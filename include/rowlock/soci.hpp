@@ -125,9 +125,10 @@ void fence(soci::session& transaction, const fenced_leases& leases,
            const fence_options& options = {}, const soci_table& table = {});
 
 /// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
-/// it rolls back, the leases are still held.
+/// it rolls back, the leases are still held. Throws `error` (misuse) for options that are out of
+/// their bounds.
 void release_with(soci::session& transaction, const fenced_leases& leases,
-                  const soci_table& table = {});
+                  const release_options& options = {}, const soci_table& table = {});
 
 template <>
 struct row_transaction<soci_transaction> {
@@ -146,7 +147,7 @@ struct row_transaction<soci_transaction> {
   static void fence(soci_transaction& transaction, const fenced_leases& leases,
                     const fence_options& options, const soci_table& table);
   static void release_with(soci_transaction& transaction, const fenced_leases& leases,
-                           const soci_table& table);
+                           const release_options& options, const soci_table& table);
   static void commit(soci_transaction& transaction) { transaction.commit(); }
   static void count_failure(soci::session& session, const lock_keys& keys,
                             const soci_table& table) noexcept;

@@ -66,13 +66,20 @@ class soci_store final : public store {
   ~soci_store() override;
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  /// On MariaDB and MySQL sets, and a purge, are more round trips: docs/databases.md says how many.
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most) override;
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
   std::vector<release_answer> release(std::span<const release_request> requests) override;
+  note_answer write_note(const note_request& request) override;
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
   std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
+  force_answer force_release(const force_request& request) override;
+  purge_answer purge(const purge_request& request) override;
   /// On MariaDB and MySQL: innodb_flush_log_at_trx_commit, sync_binlog, sql_mode, autocommit, and
   /// whether the server is a node of a Galera cluster. On PostgreSQL as `postgres_store`. On SQLite
   /// none: the store sets what it needs for itself.

@@ -94,7 +94,7 @@ outcome<row_lock> lock_rows(SQLite::Database& transaction, const lock_keys& keys
 outcome<version> read_version(SQLite::Database& transaction, const lock_key& key,
                               const table_name& table = {});
 
-/// Moves the version of `key` if it is still `seen` and nobody owns the row. Stale: roll back; also
+/// Moves the version of `key` if it is still `seen` and nobody has the row. Stale: roll back; also
 /// when a deferred transaction can no longer become the writer, because somebody wrote since it
 /// began.
 commit_result try_commit(SQLite::Database& transaction, const lock_key& key, version seen,
@@ -115,9 +115,10 @@ void fence(SQLite::Database& transaction, const fenced_leases& leases,
            const table_name& table = {});
 
 /// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
-/// it rolls back, the leases are still held.
+/// it rolls back, the leases are still held. With `done_for` the rows remember the work as done.
+/// Throws `error` (misuse) for options that are out of their bounds.
 void release_with(SQLite::Database& transaction, const fenced_leases& leases,
-                  const table_name& table = {});
+                  const release_options& options = {}, const table_name& table = {});
 
 template <>
 struct row_transaction<sqlite_transaction> {
@@ -136,7 +137,7 @@ struct row_transaction<sqlite_transaction> {
   static void fence(sqlite_transaction& transaction, const fenced_leases& leases,
                     const fence_options& options, const table_name& table);
   static void release_with(sqlite_transaction& transaction, const fenced_leases& leases,
-                           const table_name& table);
+                           const release_options& options, const table_name& table);
   static void commit(sqlite_transaction& transaction) { transaction.commit(); }
   static void count_failure(SQLite::Database& database, const lock_keys& keys,
                             const table_name& table) noexcept;

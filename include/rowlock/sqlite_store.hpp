@@ -44,11 +44,18 @@ class sqlite_store final : public store {
   ~sqlite_store() override;
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most) override;
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
   std::vector<release_answer> release(std::span<const release_request> requests) override;
+  note_answer write_note(const note_request& request) override;
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
   std::vector<row_state> list() override;
+  force_answer force_release(const force_request& request) override;
+  /// Deletes what it found idle in one transaction: others who write wait for that.
+  purge_answer purge(const purge_request& request) override;
 
  private:
   class impl;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/done_mark.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/owner_id.hpp"
 #include "rowlock/version.hpp"
@@ -25,9 +26,18 @@ struct acquire_request {
   std::chrono::microseconds ttl{};
   /// Compare-and-set: grant only if the row is unowned and still has this version.
   std::optional<version> expected = std::nullopt;
+  /// Grant only if the row does not remember its work as done.
+  bool unless_done = false;
 };
 
-enum class acquire_status { granted, held, busy, stale };
+enum class acquire_status {
+  granted,
+  held,      ///< Somebody's lease, or closed for a while after one.
+  busy,      ///< A transaction has the row.
+  stale,     ///< Not at the expected version.
+  done,      ///< The work is remembered as done.
+  withheld,  ///< One of several: not granted, and nothing about this row says why.
+};
 
 struct acquire_answer {
   acquire_status status = acquire_status::busy;
@@ -37,6 +47,8 @@ struct acquire_answer {
   std::string holder = {};
   /// Held: what is left, by the database's clock; taken over: the same, so zero or less.
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
+  /// Of `done`.
+  std::optional<done_mark> done = std::nullopt;
   /// Granted over another owner's lease that had run out. A hint: it may be missing for one that
   /// ran out during the call, or whose grant was made by an earlier call of the same attempt.
   bool took_over_expired = false;
@@ -58,6 +70,10 @@ struct release_request {
   rowlock::version version;
   /// The callback threw: `failure_count` goes up with the release.
   bool failed = false;
+  /// Nobody is granted the row for so long after the release; at most 24 hours.
+  std::chrono::microseconds stay_closed{};
+  /// Remember the work as done, under `version`, for so long; at most ten years.
+  std::optional<std::chrono::microseconds> done_for = std::nullopt;
 };
 
 enum class release_answer { released, busy, lost };
@@ -68,17 +84,65 @@ struct row_state {
   rowlock::version version;
   /// An owner is written in the row, whether or not its lease has run out.
   bool owned = false;
+  /// Of an unowned row that stays closed: who had it.
   std::string holder = {};
   /// Database clock, UTC, `2026-01-31 12:00:00.000000`; empty when the row is unowned.
   std::string acquired_at = {};
-  /// Of an owned row: what is left; zero or less when the lease has run out.
+  /// Of an owned row: what is left; zero or less when the lease has run out. Of an unowned one: how
+  /// much longer it stays closed, if it does.
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
   std::int64_t failure_count = 0;
   std::int64_t expiry_count = 0;
+  /// What a holder has written for others to read; it stays until another note is written.
+  std::string note = {};
+  /// While the work is remembered as done.
+  std::optional<done_mark> done = std::nullopt;
+  /// Why the row was taken from its holder, the last time that was done by force.
+  std::string force_reason = {};
 
+  /// Nobody else is granted the row now: a lease on it has not run out, or it stays closed.
   [[nodiscard]] bool is_live() const {
-    return owned && remaining && *remaining > std::chrono::microseconds::zero();
+    return remaining && *remaining > std::chrono::microseconds::zero();
   }
+};
+
+struct note_request {
+  lock_key key;
+  owner_id owner;
+  rowlock::version version;
+  /// At most 1,024 bytes of UTF-8 without NUL; empty takes the last one away.
+  std::string note;
+};
+
+enum class note_answer { written, busy, lost };
+
+struct force_request {
+  lock_key key;
+  /// The version that is to be taken away, as it was read.
+  rowlock::version version;
+  /// Why, and by whom, for people; 1 to 1,024 bytes of UTF-8 without NUL.
+  std::string reason;
+};
+
+enum class force_answer {
+  released,
+  busy,   ///< A transaction has the row: one that is fenced, for instance.
+  stale,  ///< Missing, at another version, or nobody's.
+};
+
+struct purge_request {
+  /// Go on after this key; none: from the first.
+  std::optional<lock_key> after = std::nullopt;
+  /// Rows that nobody has touched for so long; at least an hour.
+  std::chrono::microseconds older_than{};
+  /// How many rows to look at; 1 to 10,000.
+  std::size_t at_most = 1000;
+};
+
+struct purge_answer {
+  std::size_t purged = 0;
+  /// To go on after; none: all rows were looked at.
+  std::optional<lock_key> last = std::nullopt;
 };
 
 /// Hears of releases. Called from any thread, one call at a time; must return soon.
@@ -109,10 +173,17 @@ class subscription {
 /// NUL byte or not in UTF-8.
 void check(const acquire_request& request);
 void check(const renew_request& request);
-inline void check(const release_request& request) { check(request.key); }
+void check(const release_request& request);
+void check(const note_request& request);
+void check(const force_request& request);
+void check(const purge_request& request);
+/// Of `acquire_all` and `acquire_any`: above 1,000 requests and two of one key are misuse, too.
+void check_set(std::span<const acquire_request> requests);
 
 /// The longest ttl.
 inline constexpr std::chrono::hours longest_ttl{24};
+/// The most keys of one set.
+inline constexpr std::size_t largest_set = 1000;
 
 /// One database's lock table. Each call is atomic per key and made in autocommit, at READ
 /// COMMITTED, on the database's clock. Calls take spans, because a process renews all its leases at
@@ -134,6 +205,11 @@ inline constexpr std::chrono::hours longest_ttl{24};
 ///   transaction   | the lease is live  | version is seen to differ| , else lost   | , else lost
 ///
 /// * and `took_over_expired`.
+///
+/// `closed` is an unowned row that was released to stay closed and still does: acquire finds it as
+/// if it were another's live lease, and to the others it is unowned. Where work is remembered as
+/// done, acquire with `unless_done` answers done, before held and busy, unless the row is live and
+/// mine; to everything else it makes no difference.
 /// `mine` is the request's owner; renew and release are `mine` only with the version as well.
 /// The version moves at grant and at release, never at renewal. A refusal of an existing row
 /// changes nothing. No call waits behind another transaction's row lock (SQLite: for the file's one
@@ -158,10 +234,25 @@ class store {
   /// more for a missing row, three if somebody else creates it at that moment. Two more for a grant
   /// that was made already.
   virtual std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) = 0;
+  /// All of the set or none, in one statement: as `acquire`, where each alone would be granted; if
+  /// not, nothing changes, those that would be are `withheld`, and the others say why. Two sets
+  /// that cross at the same moment may both be refused (busy); neither waits. One round trip if all
+  /// rows exist and are free, or belong to the same owners already; two to see why not; three more
+  /// for missing rows, which are created and stay.
+  virtual std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) = 0;
+  /// Any of the set, but `at_most` so many: those that are free, first those that exist, in the
+  /// order of the requests. Nobody looks at why the others are not granted: they are `withheld`. Of
+  /// the same attempt once more, what it was granted before comes first. One round trip if enough
+  /// rows exist and are free, else two.
+  virtual std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                                  std::size_t at_most) = 0;
   /// One round trip; one more when a row was not renewed.
   virtual std::vector<renew_answer> renew(std::span<const renew_request> requests) = 0;
   /// One round trip; one more when a row was not released.
   virtual std::vector<release_answer> release(std::span<const release_request> requests) = 0;
+  /// Writes a note into the row of a lease that is held as renew (o, v) would find it. One round
+  /// trip; one more when it was not written.
+  virtual note_answer write_note(const note_request& request) = 0;
   /// The committed state; none for a missing row. One round trip.
   virtual std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) = 0;
   /// Makes rows fit to be committed against: creates what is missing and unsets leases that have
@@ -180,8 +271,18 @@ class store {
   /// watches. Hints may be lost, and be wrong. Null: this store announces nothing. No round trip:
   /// listening begins, and begins again after a failure, in the background.
   virtual std::unique_ptr<subscription> listen(release_listener& /*listener*/) { return nullptr; }
-  /// All owned rows, by key. One round trip, and a scan of the table: for people, not for programs.
+  /// All rows that are owned or stay closed, by key. One round trip, and a scan of the table: for
+  /// people, not for programs.
   virtual std::vector<row_state> list() = 0;
+  /// Takes the row away from its holder, or opens one that stays closed: unsets it, moves its
+  /// version, and writes the reason into it. What the holder asks for afterwards is lost. One round
+  /// trip; one more when nothing was released.
+  virtual force_answer force_release(const force_request& request) = 0;
+  /// Deletes idle rows, going through the keys in their order: rows that are unowned, neither
+  /// closed nor remembered as done, not locked, and whose version is older than `older_than` by the
+  /// clock. One that is needed again is created with a version greater than the one that was
+  /// deleted, as long as the database's clock does not go back by that time. One round trip.
+  virtual purge_answer purge(const purge_request& request) = 0;
   /// Settings of the database that weaken a promise: a sentence each, which says what may go wrong
   /// and what to set. One round trip.
   virtual std::vector<std::string> weak_settings() { return {}; }

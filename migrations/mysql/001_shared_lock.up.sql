@@ -3,13 +3,15 @@
 -- run again after it was interrupted.
 --
 -- Times are UTC, whatever the session's time zone. A lease is live while expires_at is after
--- UTC_TIMESTAMP(6); a row is unowned when owner is null.
+-- UTC_TIMESTAMP(6); a row is unowned when owner is null. An unowned row stays closed while its
+-- expires_at is after that time: nobody is granted it.
 
 CREATE TABLE IF NOT EXISTS shared_lock (
-  -- A type, or scope/type; each part 1 to 64 bytes of A-Z a-z 0-9 _ . : -
-  lock_type     varchar(129) CHARACTER SET ascii COLLATE ascii_bin NOT NULL
-    CHECK (lock_type NOT REGEXP '[^A-Za-z0-9_.:/-]'
-           AND lock_type REGEXP '^([^/]{1,64}/)?[^/]{1,64}$'),
+  -- [scope/]type[#number]: scope and type 1 to 64 bytes of A-Z a-z 0-9 _ . : -, the number of a row
+  -- that is one of several of its key 1 to 4 digits.
+  lock_type     varchar(134) CHARACTER SET ascii COLLATE ascii_bin NOT NULL
+    CHECK (lock_type NOT REGEXP '[^A-Za-z0-9_.:/#-]'
+           AND lock_type REGEXP '^([^/#]{1,64}/)?[^/#]{1,64}(#[0-9]{1,4})?$'),
   -- 1 to 255 bytes of UTF-8 without NUL. Binary: compared byte by byte, blanks at the end too.
   source_id     varbinary(255) NOT NULL
     CHECK (length(source_id) >= 1 AND locate(X'00', source_id) = 0),
@@ -19,11 +21,22 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   -- 32 hexadecimal digits, or null: nobody's. Who knows it can release the row.
   owner         varchar(32) CHARACTER SET ascii COLLATE ascii_bin NULL
     CHECK (length(owner) = 32 AND owner NOT REGEXP '[^0-9a-f]'),
-  -- Who holds it, for people.
+  -- Who holds it, for people; of an unowned row, who had it before it was closed.
   holder        varchar(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
     CHECK (length(holder) <= 128),
   acquired_at   datetime(6) NULL,
   expires_at    datetime(6) NOT NULL DEFAULT '1970-01-01 00:00:00',
+  -- The version of the grant under which work was done that is to be done once, and when that was.
+  -- It is remembered while done_until is after the time now.
+  done_by       bigint NULL,
+  done_at       datetime(6) NULL,
+  done_until    datetime(6) NOT NULL DEFAULT '1970-01-01 00:00:00',
+  -- What a holder has written for others to read.
+  note          varchar(1024) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+    CHECK (length(note) <= 1024),
+  -- Why the row was taken from its holder, the last time that was done by force.
+  force_reason  varchar(1024) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+    CHECK (length(force_reason) <= 1024),
   -- Callbacks that failed.
   failure_count bigint NOT NULL DEFAULT 0,
   -- Leases that ran out and were taken over.
@@ -35,9 +48,10 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   PRIMARY KEY (lock_type, source_id),
   -- Not CASE, which MySQL does not take for a condition.
   CHECK (
-    (owner IS NULL AND holder IS NULL AND acquired_at IS NULL
-       AND expires_at = '1970-01-01 00:00:00')
-    OR (owner IS NOT NULL AND holder IS NOT NULL AND acquired_at IS NOT NULL))
+    (owner IS NULL AND acquired_at IS NULL
+       AND (holder IS NOT NULL OR expires_at = '1970-01-01 00:00:00'))
+    OR (owner IS NOT NULL AND holder IS NOT NULL AND acquired_at IS NOT NULL)),
+  CHECK (done_until = '1970-01-01 00:00:00' OR (done_by IS NOT NULL AND done_at IS NOT NULL))
 ) ENGINE = InnoDB STATS_PERSISTENT = 0;
 
 -- One row for each migration that was applied, whatever tool applied it.

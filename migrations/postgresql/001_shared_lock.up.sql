@@ -1,9 +1,10 @@
 -- The lock table: one row per key, never deleted by a release.
 
 CREATE TABLE shared_lock (
-  -- The key: bytes, not words of a language. `scope/type` is reserved for scopes.
+  -- The key: bytes, not words of a language. `scope/type` is a type within a scope, and `type#n` one
+  -- of several rows that belong together.
   lock_type     text COLLATE "C" NOT NULL
-                CHECK (lock_type ~ '^([A-Za-z0-9_.:-]{1,64}/)?[A-Za-z0-9_.:-]{1,64}$'),
+                CHECK (lock_type ~ '^([A-Za-z0-9_.:-]{1,64}/)?[A-Za-z0-9_.:-]{1,64}(#[0-9]{1,4})?$'),
   source_id     text COLLATE "C" NOT NULL CHECK (octet_length(source_id) BETWEEN 1 AND 255),
   -- Moves at every grant, every release and every row lock, and only rises.
   -- The limit is far beyond every clock, and leaves room above it.
@@ -12,7 +13,8 @@ CREATE TABLE shared_lock (
   owner         text COLLATE "C" CHECK (owner ~ '^[0-9a-f]{32}$'),
   holder        text CHECK (octet_length(holder) <= 128),
   acquired_at   timestamptz,
-  -- Free is: not after clock_timestamp().
+  -- Free is: not after clock_timestamp(). A row that is nobody's stays closed until then; `holder` is
+  -- the one who had it, and when that time is over, both stay as they are until the next change.
   expires_at    timestamptz NOT NULL DEFAULT 'epoch' CHECK (isfinite(expires_at)),
   failure_count bigint NOT NULL DEFAULT 0,
   expiry_count  bigint NOT NULL DEFAULT 0,
@@ -21,6 +23,14 @@ CREATE TABLE shared_lock (
   fence_count   bigint NOT NULL DEFAULT 0,
   -- Until then somebody waits for the row, and its release is announced.
   waiting_until timestamptz NOT NULL DEFAULT 'epoch',
+  -- Until then the work is remembered as done: when, and under which version.
+  done_by       bigint,
+  done_at       timestamptz,
+  done_until    timestamptz NOT NULL DEFAULT 'epoch' CHECK (isfinite(done_until)),
+  -- What a holder has written for others to read.
+  note          text CHECK (octet_length(note) <= 1024),
+  -- Why the row was taken from its holder, the last time that was done by force.
+  force_reason  text CHECK (octet_length(force_reason) <= 1024),
   -- No other index, ever: with one on a column that changes no update could stay in its page (HOT).
   PRIMARY KEY (lock_type, source_id)
 ) WITH (

@@ -2,18 +2,25 @@
 -- Apply it in one transaction. Needs SQLite 3.37.
 --
 -- Times are UTC text 'YYYY-MM-DD HH:MM:SS.SSS', so that they are ordered as they read. A lease is
--- live while expires_at > now; a row is unowned when owner is null.
+-- live while expires_at > now; a row is unowned when owner is null. An unowned row with
+-- expires_at > now was released to stay closed until then: nobody is granted it.
 
 CREATE TABLE shared_lock (
-  -- A type, or scope/type; each part 1 to 64 bytes of A-Z a-z 0-9 _ . : -
+  -- [scope/]type[#number]: scope and type 1 to 64 bytes of A-Z a-z 0-9 _ . : - each, the number, of
+  -- one of several rows of a key, 1 to 4 digits.
   lock_type     TEXT    NOT NULL
     CONSTRAINT lock_type_is_valid CHECK (
       instr(lock_type, char(0)) = 0
-      AND lock_type NOT GLOB '*[^A-Za-z0-9_.:/-]*'
+      AND lock_type NOT GLOB '*[^A-Za-z0-9_.:/#-]*'
       AND lock_type NOT GLOB '*/*/*'
-      AND length(lock_type) - instr(lock_type, '/') BETWEEN 1 AND 64
+      AND lock_type NOT GLOB '*#*[^0-9]*'
       AND instr(lock_type, '/') <> 1
-      AND instr(lock_type, '/') <= 65),
+      AND instr(lock_type, '/') <= 65
+      AND CASE instr(lock_type, '#')
+          WHEN 0 THEN length(lock_type) - instr(lock_type, '/') BETWEEN 1 AND 64
+          ELSE instr(lock_type, '#') - 1 - instr(lock_type, '/') BETWEEN 1 AND 64
+               AND length(lock_type) - instr(lock_type, '#') BETWEEN 1 AND 4
+          END),
   -- 1 to 255 bytes of UTF-8 without NUL.
   source_id     TEXT    NOT NULL
     CONSTRAINT source_id_is_valid CHECK (
@@ -26,7 +33,7 @@ CREATE TABLE shared_lock (
   -- 32 hexadecimal digits, or null: nobody's. Who knows it can release the row.
   owner         TEXT
     CONSTRAINT owner_is_valid CHECK (length(owner) = 32 AND owner NOT GLOB '*[^0-9a-f]*'),
-  -- Who holds it, for people.
+  -- Who holds it, for people; of a closed row, who had it.
   holder        TEXT
     CONSTRAINT holder_is_short CHECK (length(CAST(holder AS BLOB)) <= 128),
   acquired_at   TEXT
@@ -39,12 +46,31 @@ CREATE TABLE shared_lock (
   -- Leases that ran out and were taken over.
   expiry_count  INTEGER NOT NULL DEFAULT 0,
 
+  -- Work that is remembered as done: the version of the grant under which it was done, and when.
+  done_by       INTEGER
+    CONSTRAINT done_by_is_positive CHECK (done_by >= 1),
+  done_at       TEXT
+    CONSTRAINT done_at_is_a_time CHECK (done_at GLOB '????-??-?? ??:??:??.???'),
+  -- How long it is remembered.
+  done_until    TEXT    NOT NULL DEFAULT '1970-01-01 00:00:00.000'
+    CONSTRAINT done_until_is_a_time CHECK (
+      strftime('%Y-%m-%d %H:%M:%f', done_until) IS done_until),
+  -- What a holder has written for others to read.
+  note          TEXT
+    CONSTRAINT note_is_short CHECK (length(CAST(note AS BLOB)) <= 1024),
+  -- Why the row was taken from its holder, the last time that was done by force.
+  force_reason  TEXT
+    CONSTRAINT force_reason_is_short CHECK (length(CAST(force_reason AS BLOB)) <= 1024),
+
   PRIMARY KEY (lock_type, source_id),
   CONSTRAINT unowned_is_unset CHECK (
     CASE WHEN owner IS NULL
-         THEN holder IS NULL AND acquired_at IS NULL AND expires_at = '1970-01-01 00:00:00.000'
+         THEN acquired_at IS NULL AND (holder IS NULL) = (expires_at = '1970-01-01 00:00:00.000')
          ELSE holder IS NOT NULL AND acquired_at IS NOT NULL
-    END)
+    END),
+  CONSTRAINT done_is_whole CHECK (
+    (done_by IS NULL) = (done_until = '1970-01-01 00:00:00.000')
+    AND (done_by IS NULL) = (done_at IS NULL))
 ) STRICT, WITHOUT ROWID;
 
 -- One row for each migration that was applied, whatever tool applied it.

@@ -56,6 +56,10 @@ refusal to_refusal(const lock_key& key, const acquire_answer& answer) {
     case acquire_status::stale:
       refused.reason = refusal_reason::stale;
       break;
+    case acquire_status::done:
+      refused.reason = refusal_reason::already_done;
+      refused.done = answer.done;
+      break;
     default:
       refused.reason = refusal_reason::busy;
   }

@@ -38,6 +38,18 @@ void fenced_leases::check() const {
 
 namespace detail {
 
+std::vector<release_request> to_release(const fenced_leases& leases,
+                                        const release_options& options) {
+  std::vector<release_request> requests;
+  requests.reserve(leases.all().size());
+  for (const lease& each : leases.all()) {
+    auto& request = requests.emplace_back(lease_riding::to_release(each));
+    request.done_for = options.done_for;
+    check(request);
+  }
+  return requests;
+}
+
 void released_by_commit(const fenced_leases& leases) noexcept {
   for (const lease& each : leases.all()) lease_riding::commit(each);
 }

@@ -77,13 +77,16 @@ std::shared_ptr<kept_lease> keeper::keep(const wanted_lease& wanted, const acqui
     });
   }
   auto kept = std::make_shared<kept_lease>(wanted, *granted.version, asked);
+  kept->hold_until = now() + wanted.hold_at_least;
   if (book_.add(kept, asked)) return kept;
+  kept->hold_until = {};
   give_back(*kept);
   return nullptr;
 }
 
 void keeper::give_back(const kept_lease& unwanted) {
-  renewer_->defer({{unwanted.to_release(false), now() + unwanted.ttl}}, renewer::tried::never);
+  renewer_->defer({{unwanted.to_release(now()), now() + unwanted.stored_ttl()}},
+                  renewer::tried::never);
 }
 
 release_result keeper::ask_release(const release_request& request) {
@@ -104,6 +107,25 @@ release_result keeper::ask_release(const release_request& request) {
   return release_result::deferred;
 }
 
+note_result keeper::write_note(const note_request& request) {
+  const auto here = enter();
+  if (!here) return note_result::lost;
+  auto answer = note_answer::busy;
+  try_for_a_moment(*options_.time, closing(), [&] {
+    answer = rows_.write_note(request);
+    return answer != note_answer::busy;
+  });
+  switch (answer) {
+    case note_answer::written:
+      return note_result::written;
+    case note_answer::lost:
+      return note_result::lost;
+    case note_answer::busy:
+      break;
+  }
+  return note_result::busy;
+}
+
 void keeper::released_by_commit(kept_lease& ended) noexcept {
   if (!home_.is_here() || !book_.end(ended, lease_phase::released)) return;
   ended.is_unset = true;
@@ -115,7 +137,7 @@ void keeper::release_later(kept_lease& ended) noexcept {
   const auto here = enter();
   if (!here || !book_.end(ended, lease_phase::released)) return;
   tell_released(ended, release_result::deferred, false, now());
-  renewer_->defer({{ended.to_release(false), now() + ended.ttl, now() - ended.asked_at}},
+  renewer_->defer({{ended.to_release(now()), now() + ended.stored_ttl(), now() - ended.asked_at}},
                   renewer::tried::never);
 }
 
@@ -131,7 +153,7 @@ void keeper::tell_released(const kept_lease& ended, release_result result, bool 
   });
 }
 
-release_result keeper::release(kept_lease& ended, bool failed) noexcept {
+release_result keeper::release(kept_lease& ended, const work_end& how) noexcept {
   if (!home_.is_here()) return release_result::lost;
   if (ended.is_unset.exchange(false)) return release_result::released;
   const auto here = enter();
@@ -141,12 +163,12 @@ release_result keeper::release(kept_lease& ended, bool failed) noexcept {
   if (began >= ended.valid_until.load() || !book_.end(ended, lease_phase::released)) {
     return release_result::lost;
   }
-  const auto request = ended.to_release(failed);
+  const auto request = ended.to_release(began, how);
   try {
     auto result = ask_release(request);
     // The row of a lease that rode in a transaction is no longer ours if that has committed.
     if (result == release_result::lost && ended.ride != 0) result = release_result::released;
-    if (result == release_result::released) tell_released(ended, result, failed, began);
+    if (result == release_result::released) tell_released(ended, result, how.failed, began);
     if (result == release_result::lost) {
       events_.tell(&observer::lost, [&] {
         return lost_event{ended.key, ended.token, loss_reason::taken_away,
@@ -158,8 +180,9 @@ release_result keeper::release(kept_lease& ended, bool failed) noexcept {
     events_.tell_fault(fault_operation::release, ended.key, 1, std::current_exception(),
                        now() - began);
   }
-  tell_released(ended, release_result::deferred, failed, began);
-  renewer_->defer({{request, now() + ended.ttl, began - ended.asked_at}}, renewer::tried::just_now);
+  tell_released(ended, release_result::deferred, how.failed, began);
+  renewer_->defer({{request, now() + ended.stored_ttl(), began - ended.asked_at}},
+                  renewer::tried::just_now);
   return release_result::deferred;
 }
 
@@ -177,7 +200,7 @@ void keeper::close() noexcept {
   std::vector<deferred_release> to_release;
   to_release.reserve(left.size());
   for (const auto& lease : left)
-    to_release.push_back({lease->to_release(false), now() + lease->ttl});
+    to_release.push_back({lease->to_release(now()), now() + lease->stored_ttl()});
   messenger_->tell(left);
   events_.tell_lost(left, loss_reason::closed, now());
   renewer_->defer(std::move(to_release), renewer::tried::never);

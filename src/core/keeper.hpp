@@ -68,8 +68,10 @@ class keeper {
   /// Where visitors wait.
   [[nodiscard]] waiting_room& waiting() noexcept { return waiting_; }
 
-  /// Ends possession and unsets the row; `failed` counts a failure with it.
-  release_result release(kept_lease& ended, bool failed) noexcept;
+  /// Ends possession and unsets the row, which remembers how the work ended.
+  release_result release(kept_lease& ended, const work_end& how) noexcept;
+
+  note_result write_note(const note_request& request);
 
   /// Ends possession at once and unsets the row in the background.
   void release_later(kept_lease& ended) noexcept;

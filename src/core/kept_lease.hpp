@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_CORE_KEPT_LEASE_HPP
 #define ROWLOCK_CORE_KEPT_LEASE_HPP
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -25,6 +26,17 @@ struct wanted_lease {
   acquire_request request;
   /// How long it is to be renewed.
   std::optional<std::chrono::milliseconds> at_most = std::nullopt;
+  /// How much of the request's ttl the holder does not count on.
+  std::chrono::milliseconds lock_delay{};
+  /// How long the key is to stay taken, however soon it is released.
+  std::chrono::milliseconds hold_at_least{};
+};
+
+/// How the work under a lease ended.
+struct work_end {
+  bool failed = false;
+  /// It is to be remembered as done.
+  std::optional<std::chrono::microseconds> done_for = std::nullopt;
 };
 
 /// One grant. It leaves `held` once and for all.
@@ -33,21 +45,34 @@ struct kept_lease {
              boot_clock::time_point asked)
       : key{granted.request.key},
         owner{granted.request.owner},
-        ttl{granted.request.ttl},
+        ttl{granted.request.ttl - granted.lock_delay},
+        lock_delay{granted.lock_delay},
         token{granted_token},
         asked_at{asked},
         renew_until{granted.at_most ? asked + *granted.at_most : boot_clock::time_point::max()} {}
 
-  [[nodiscard]] release_request to_release(bool failed) const {
-    return {.key = key, .owner = owner, .version = token, .failed = failed};
+  /// What the database counts from a grant or a renewal.
+  [[nodiscard]] std::chrono::microseconds stored_ttl() const { return ttl + lock_delay; }
+
+  [[nodiscard]] release_request to_release(boot_clock::time_point now, work_end how = {}) const {
+    const auto rest = std::chrono::ceil<std::chrono::microseconds>(hold_until - now);
+    return {.key = key,
+            .owner = owner,
+            .version = token,
+            .failed = how.failed,
+            .stay_closed = std::max(rest, std::chrono::microseconds::zero()),
+            .done_for = how.done_for};
   }
 
   const lock_key key;
   const owner_id owner;
   const std::chrono::microseconds ttl;
+  const std::chrono::microseconds lock_delay;
   const rowlock::version token;
   const boot_clock::time_point asked_at;
   const boot_clock::time_point renew_until;
+  /// Set before anybody but the keeper knows the lease.
+  boot_clock::time_point hold_until;
 
   std::atomic<lease_phase> phase{lease_phase::held};
   std::atomic<boot_clock::time_point> valid_until{};

@@ -55,11 +55,20 @@ boot_clock::duration lease::remaining() const noexcept {
   return std::max(valid_until() - keeper_->now(), boot_clock::duration::zero());
 }
 
+note_result lease::write_note(const std::string& note) const {
+  if (!is_valid()) return note_result::lost;
+  return keeper_->write_note({kept_->key, kept_->owner, kept_->token, note});
+}
+
 release_result lease::release() noexcept {
-  return kept_ ? keeper_->release(*kept_, false) : release_result::lost;
+  return kept_ ? keeper_->release(*kept_, {}) : release_result::lost;
 }
 
 void detail::lease_riding::require_home(const lease& riding) { riding.keeper_->home().require(); }
+
+release_request detail::lease_riding::to_release(const lease& riding) {
+  return riding.kept_->to_release(riding.keeper_->now());
+}
 
 void detail::lease_riding::begin(const lease& riding) noexcept {
   static std::atomic<unsigned> last{0};
@@ -75,6 +84,12 @@ void detail::lease_riding::doubt(const lease& riding) noexcept {
   if (riding.kept_->ride != 0) riding.keeper_->release_later(*riding.kept_);
 }
 
-release_result lease::release_after_failure() noexcept { return keeper_->release(*kept_, true); }
+release_result lease::release_as_done(std::chrono::milliseconds keep_for) noexcept {
+  return keeper_->release(*kept_, {.done_for = keep_for});
+}
+
+release_result lease::release_after_failure() noexcept {
+  return keeper_->release(*kept_, {.failed = true});
+}
 
 }  // namespace rowlock

@@ -49,6 +49,12 @@ void check_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milli
   }
 }
 
+void check_delay(std::chrono::milliseconds lock_delay) {
+  if (lock_delay < std::chrono::milliseconds::zero()) {
+    throw error{errc::misuse, "the lock delay is negative"};
+  }
+}
+
 lock_options checked(lock_options options) {
   if (options.margin < std::chrono::milliseconds::zero()) {
     throw error{errc::misuse, "the margin is negative"};
@@ -56,11 +62,36 @@ lock_options checked(lock_options options) {
   if (options.time == nullptr) throw error{errc::misuse, "the time source is null"};
   if (options.holder.empty()) options.holder = host_and_pid();
   check_times(options.ttl, options.at_most, options);
+  check_delay(options.lock_delay);
   check(acquire_request{.key = {.type = "any", .source_id = "any"},
                         .owner = {},
                         .holder = options.holder,
-                        .ttl = options.ttl});
+                        .ttl = options.ttl + options.lock_delay});
   return options;
+}
+
+detail::wanted_lease to_wanted(const lock_key& key, const acquire_options& options,
+                               bool unless_done, const lock_options& usual) {
+  const auto ttl = options.ttl.value_or(usual.ttl);
+  const auto lock_delay = options.lock_delay.value_or(usual.lock_delay);
+  detail::wanted_lease wanted{
+      .request = {.key = key,
+                  .owner = make_owner_id(),
+                  .holder = usual.holder,
+                  .ttl = ttl + lock_delay,
+                  .expected = options.expected,
+                  .unless_done = unless_done},
+      .at_most = options.at_most ? options.at_most : usual.at_most,
+      .lock_delay = lock_delay,
+      .hold_at_least = options.hold_at_least,
+  };
+  check_times(ttl, wanted.at_most, usual);
+  check_delay(lock_delay);
+  check(wanted.request);
+  check(release_request{
+      .key = key, .owner = {}, .version = {}, .stay_closed = options.hold_at_least});
+  if (options.note) check(note_request{key, {}, {}, *options.note});
+  return wanted;
 }
 
 std::optional<row_state> prepare(detail::keeper& leases, const detail::keeper::visit& here,
@@ -80,35 +111,52 @@ std::optional<row_state> prepare(detail::keeper& leases, const detail::keeper::v
 lock_table::lock_table(store& rows, lock_options options)
     : keeper_{detail::make_owned_at_home<detail::keeper>(rows, checked(std::move(options)))} {}
 
-lock_table::~lock_table() { keeper_->close(); }
+lock_table::lock_table(std::shared_ptr<detail::keeper> keeper, std::string scope)
+    : keeper_{std::move(keeper)}, scope_{std::move(scope)}, is_whole_{false} {}
 
-outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options) {
-  const auto& usual = keeper_->options();
-  const acquire_request request{.key = key,
-                                .owner = make_owner_id(),
-                                .holder = usual.holder,
-                                .ttl = options.ttl.value_or(usual.ttl),
-                                .expected = options.expected};
-  const auto at_most = options.at_most ? options.at_most : usual.at_most;
-  check(request);
-  check_times(options.ttl.value_or(usual.ttl), at_most, usual);
-  keeper_->home().require();
-  const auto here = keeper_->enter();
-  if (!here) return refusal{.reason = refusal_reason::stopped, .key = key};
-
-  auto end = detail::acquire(*keeper_, *here, {request, at_most}, options.wait);
-  if (end.fault != nullptr) std::rethrow_exception(end.fault);
-  if (end.refused) return *std::move(end.refused);
-  return lease{keeper_, std::move(end.granted)};
+lock_table::~lock_table() {
+  if (is_whole_) keeper_->close();
 }
 
-outcome<version> lock_table::read(const lock_key& key) {
+lock_table lock_table::within(std::string_view scope) const {
+  if (!scope_.empty()) {
+    throw error{errc::misuse, "the table is bound to a scope already: scopes do not nest"};
+  }
+  static_cast<void>(scoped(scope, {.type = "any", .source_id = "any"}));
+  return {keeper_, std::string{scope}};
+}
+
+lock_key lock_table::in_scope(const lock_key& key) const {
+  return scope_.empty() ? key : scoped(scope_, key);
+}
+
+outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options) {
+  return try_acquire(key, options, false);
+}
+
+outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options,
+                                       bool unless_done) {
+  const auto wanted = to_wanted(in_scope(key), options, unless_done, keeper_->options());
+  keeper_->home().require();
+  const auto here = keeper_->enter();
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = wanted.request.key};
+
+  auto end = detail::acquire(*keeper_, *here, wanted, options.wait);
+  if (end.fault != nullptr) std::rethrow_exception(end.fault);
+  if (end.refused) return *std::move(end.refused);
+  lease granted{keeper_, std::move(end.granted)};
+  if (options.note) granted.write_note(*options.note);
+  return granted;
+}
+
+outcome<version> lock_table::read(const lock_key& unscoped) {
+  const auto key = in_scope(unscoped);
   keeper_->home().require();
   const auto here = keeper_->enter();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = key};
   const auto state = prepare(*keeper_, *here, key);
   if (!state) return refusal{.reason = refusal_reason::busy, .key = key};
-  if (!state->owned) return state->version;
+  if (!state->owned && !state->is_live()) return state->version;
   return refusal{.reason = state->is_live() ? refusal_reason::held : refusal_reason::busy,
                  .key = key,
                  .holder = state->holder,

@@ -58,9 +58,9 @@ std::chrono::microseconds memory_store::left_of(const row& found) const {
   return std::chrono::duration_cast<std::chrono::microseconds>(found.expires_at - time_->now());
 }
 
-bool memory_store::is_live(const row& found) const {
-  return found.owner.has_value() && found.expires_at > time_->now();
-}
+bool memory_store::is_live(const row& found) const { return found.expires_at > time_->now(); }
+
+bool memory_store::is_done(const row& found) const { return found.done_until > time_->now(); }
 
 void memory_store::move_version(row& moved) const {
   moved.version.number = std::max(moved.version.number + 1, now_us());
@@ -83,23 +83,32 @@ memory_store::row* memory_store::granted_row(const lock_key& key, const owner_id
   return &found->second;
 }
 
-acquire_answer memory_store::acquire(const acquire_request& request) {
+bool memory_store::is_mine(const acquire_request& request) const {
   const auto found = rows_.find(request.key);
-  const bool is_missing = found == rows_.end();
-  if (!is_missing && !found->second.is_committed) return {.status = acquire_status::busy};
-  if (is_missing && request.expected) return {.status = acquire_status::stale};
+  return found != rows_.end() && found->second.owner == request.owner && is_live(found->second);
+}
 
-  row& wanted = is_missing ? rows_[request.key] : found->second;
-  const bool is_mine = wanted.owner == request.owner;
-  if (is_live(wanted) && is_mine && wanted.locked_by == nullptr) {
-    wanted.expires_at = time_->now() + request.ttl;
+acquire_answer memory_store::look_at(const acquire_request& request) const {
+  const auto found = rows_.find(request.key);
+  if (found == rows_.end()) {
+    return {.status = request.expected ? acquire_status::stale : acquire_status::granted};
+  }
+  const row& wanted = found->second;
+  if (!wanted.is_committed) return {.status = acquire_status::busy};
+  const bool is_live_and_mine = is_mine(request);
+  if (is_live_and_mine && wanted.locked_by == nullptr) {
     return {.status = acquire_status::granted, .version = wanted.version};
   }
   if (request.expected &&
       (wanted.version != *request.expected || (wanted.owner.has_value() && !is_live(wanted)))) {
     return {.status = acquire_status::stale, .version = wanted.version};
   }
-  if (is_live(wanted) && !is_mine) {
+  if (request.unless_done && is_done(wanted) && !is_live_and_mine) {
+    return {.status = acquire_status::done,
+            .version = wanted.version,
+            .done = state_of(request.key, wanted).done};
+  }
+  if (is_live(wanted) && !is_live_and_mine) {
     return {.status = acquire_status::held,
             .version = wanted.version,
             .holder = wanted.holder,
@@ -108,19 +117,27 @@ acquire_answer memory_store::acquire(const acquire_request& request) {
   if (wanted.locked_by != nullptr) {
     return {.status = acquire_status::busy, .version = wanted.version};
   }
-  acquire_answer answer{.status = acquire_status::granted};
-  if (wanted.owner && !is_mine) {
-    ++wanted.expiry_count;
-    answer.took_over_expired = true;
-    answer.holder = wanted.holder;
-    answer.remaining = left_of(wanted);
+  return {.status = acquire_status::granted};
+}
+
+acquire_answer memory_store::acquire(const acquire_request& request) {
+  auto answer = look_at(request);
+  if (answer.status != acquire_status::granted) return answer;
+  row& granted = rows_[request.key];
+  if (!is_mine(request)) {
+    if (granted.owner && granted.owner != request.owner) {
+      ++granted.expiry_count;
+      answer.took_over_expired = true;
+      answer.holder = granted.holder;
+      answer.remaining = left_of(granted);
+    }
+    move_version(granted);
+    answer.version = granted.version;
+    granted.owner = request.owner;
+    granted.holder = request.holder;
+    granted.acquired_at = utc_now_text();
   }
-  move_version(wanted);
-  answer.version = wanted.version;
-  wanted.owner = request.owner;
-  wanted.holder = request.holder;
-  wanted.acquired_at = utc_now_text();
-  wanted.expires_at = time_->now() + request.ttl;
+  granted.expires_at = time_->now() + request.ttl;
   return answer;
 }
 
@@ -130,6 +147,45 @@ std::vector<acquire_answer> memory_store::acquire(std::span<const acquire_reques
   std::vector<acquire_answer> answers;
   answers.reserve(requests.size());
   for (const auto& request : requests) answers.push_back(acquire(request));
+  return answers;
+}
+
+std::vector<acquire_answer> memory_store::acquire_all(std::span<const acquire_request> requests) {
+  check_set(requests);
+  const auto lock = enter();
+  std::vector<acquire_answer> answers;
+  answers.reserve(requests.size());
+  for (const auto& request : requests) answers.push_back(look_at(request));
+  const bool are_granted = std::all_of(answers.begin(), answers.end(), [](const auto& answer) {
+    return answer.status == acquire_status::granted;
+  });
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (are_granted) {
+      answers[i] = acquire(requests[i]);
+    } else if (answers[i].status == acquire_status::granted) {
+      answers[i] = {.status = acquire_status::withheld};
+    }
+  }
+  return answers;
+}
+
+std::vector<acquire_answer> memory_store::acquire_any(std::span<const acquire_request> requests,
+                                                      std::size_t at_most) {
+  check_set(requests);
+  const auto lock = enter();
+  std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
+  std::size_t granted = 0;
+  const auto grant_if = [&](const auto& condition) {
+    for (std::size_t i = 0; i < requests.size() && granted < at_most; ++i) {
+      if (answers[i].status == acquire_status::granted || !condition(requests[i])) continue;
+      if (look_at(requests[i]).status != acquire_status::granted) continue;
+      answers[i] = acquire(requests[i]);
+      ++granted;
+    }
+  };
+  grant_if([this](const acquire_request& request) { return is_mine(request); });
+  grant_if([this](const acquire_request& request) { return rows_.contains(request.key); });
+  grant_if([](const acquire_request&) { return true; });
   return answers;
 }
 
@@ -172,8 +228,7 @@ std::vector<release_answer> memory_store::release(std::span<const release_reques
     } else if (held->locked_by != nullptr) {
       answers.push_back(release_answer::busy);
     } else {
-      unset(*held);
-      if (request.failed) ++held->failure_count;
+      release(*held, request);
       answers.push_back(release_answer::released);
       released.push_back(request.key);
     }
@@ -181,14 +236,46 @@ std::vector<release_answer> memory_store::release(std::span<const release_reques
   return answers;
 }
 
+void memory_store::release(row& held, const release_request& request) const {
+  auto holder = std::move(held.holder);
+  unset(held);
+  if (request.failed) ++held.failure_count;
+  if (request.stay_closed > std::chrono::microseconds::zero()) {
+    held.holder = std::move(holder);
+    held.expires_at = time_->now() + request.stay_closed;
+  }
+  if (request.done_for) {
+    held.done_by = request.version;
+    held.done_at = utc_now_text();
+    held.done_until = time_->now() + *request.done_for;
+  }
+}
+
+note_answer memory_store::write_note(const note_request& request) {
+  check(request);
+  const auto lock = enter();
+  row* held = granted_row(request.key, request.owner, request.version);
+  if (held == nullptr) return note_answer::lost;
+  if (held->locked_by != nullptr) return note_answer::busy;
+  held->note = request.note;
+  return note_answer::written;
+}
+
 row_state memory_store::state_of(const lock_key& key, const row& found) const {
   row_state state{.key = key, .version = found.version, .owned = found.owner.has_value()};
   state.failure_count = found.failure_count;
   state.expiry_count = found.expiry_count;
-  if (state.owned) {
+  state.note = found.note;
+  state.force_reason = found.force_reason;
+  if (state.owned) state.acquired_at = found.acquired_at;
+  if (state.owned || is_live(found)) {
     state.holder = found.holder;
-    state.acquired_at = found.acquired_at;
     state.remaining = left_of(found);
+  }
+  if (is_done(found)) {
+    state.done = done_mark{
+        found.done_by, found.done_at,
+        std::chrono::duration_cast<std::chrono::microseconds>(found.done_until - time_->now())};
   }
   return state;
 }
@@ -228,9 +315,50 @@ std::vector<row_state> memory_store::list() {
   const auto lock = enter();
   std::vector<row_state> owned;
   for (const auto& [key, found] : rows_) {
-    if (found.owner) owned.push_back(state_of(key, found));
+    if (found.owner || is_live(found)) owned.push_back(state_of(key, found));
   }
   return owned;
+}
+
+force_answer memory_store::force_release(const force_request& request) {
+  check(request);
+  {
+    const auto lock = enter();
+    const auto found = rows_.find(request.key);
+    if (found == rows_.end() || !found->second.is_committed) return force_answer::stale;
+    row& taken = found->second;
+    const bool is_somebodys = taken.owner || is_live(taken);
+    if (taken.version != request.version || !is_somebodys) return force_answer::stale;
+    if (taken.locked_by != nullptr) return force_answer::busy;
+    unset(taken);
+    taken.force_reason = request.reason;
+  }
+  announcements_->announce({request.key});
+  return force_answer::released;
+}
+
+bool memory_store::is_idle(const row& found, std::chrono::microseconds older_than) const {
+  return found.is_committed && found.locked_by == nullptr && !found.owner && !is_live(found) &&
+         !is_done(found) && found.version.number < now_us() - older_than.count();
+}
+
+purge_answer memory_store::purge(const purge_request& request) {
+  check(request);
+  const auto lock = enter();
+  auto next = request.after ? rows_.upper_bound(*request.after) : rows_.begin();
+  purge_answer answer;
+  for (std::size_t looked = 0; next != rows_.end(); ++looked) {
+    if (looked == request.at_most) return answer;
+    answer.last = next->first;
+    if (is_idle(next->second, request.older_than)) {
+      next = rows_.erase(next);
+      ++answer.purged;
+    } else {
+      ++next;
+    }
+  }
+  answer.last.reset();
+  return answer;
 }
 
 }  // namespace rowlock

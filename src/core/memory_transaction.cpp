@@ -95,7 +95,8 @@ outcome<version> memory_transaction::read(const lock_key& key) {
   const auto found = store_.rows_.find(key);
   const bool is_missing = found == store_.rows_.end();
   // An unowned row is read as committed, whoever has it locked.
-  if (!is_missing && found->second.is_committed && !found->second.owner) {
+  if (!is_missing && found->second.is_committed && !found->second.owner &&
+      !store_.is_live(found->second)) {
     return found->second.version;
   }
   if (auto refused = obstacle(key)) return *std::move(refused);
@@ -116,12 +117,15 @@ commit_result memory_transaction::try_commit(const lock_key& key, version seen) 
   }
   const auto changed = changed_.find(key);
   const auto& visible = changed == changed_.end() ? found->second : changed->second;
-  if (visible.version != seen || visible.owner) return commit_result::stale;
+  if (visible.version != seen || visible.owner || store_.is_live(visible)) {
+    return commit_result::stale;
+  }
   store_.move_version(lock(key));
   return commit_result::committed;
 }
 
-detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases, fenced_rows then) {
+detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases,
+                                                   const std::vector<release_request>& releases) {
   const auto lock_store = store_.enter();
   for (const lease& each : leases.all()) {
     const auto found = store_.rows_.find(each.key());
@@ -131,16 +135,15 @@ detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases, 
     if (!row.owner || row.version != each.token()) return detail::fence_try::lost;
     if (!is_free_of_others(found->second)) return detail::fence_try::in_use;
   }
-  for (const lease& each : leases.all()) {
-    auto& row = lock(each.key());
-    if (then == fenced_rows::are_unset) store_.unset(row);
-  }
+  for (const lease& each : leases.all()) lock(each.key());
+  for (const auto& request : releases) store_.release(lock(request.key), request);
   return detail::fence_try::held;
 }
 
-void memory_transaction::prove(const fenced_leases& leases, fenced_rows then) {
+void memory_transaction::prove(const fenced_leases& leases,
+                               const std::vector<release_request>& releases) {
   require_open();
-  const auto proved = detail::prove_patiently([&] { return try_to_fence(leases, then); });
+  const auto proved = detail::prove_patiently([&] { return try_to_fence(leases, releases); });
   if (proved == detail::fence_try::held) return;
   forget_locks();
   is_ended_ = true;
@@ -148,11 +151,12 @@ void memory_transaction::prove(const fenced_leases& leases, fenced_rows then) {
 }
 
 void fence(memory_transaction& transaction, const fenced_leases& leases) {
-  transaction.prove(leases, memory_transaction::fenced_rows::stay);
+  transaction.prove(leases);
 }
 
-void release_with(memory_transaction& transaction, const fenced_leases& leases) {
-  transaction.prove(leases, memory_transaction::fenced_rows::are_unset);
+void release_with(memory_transaction& transaction, const fenced_leases& leases,
+                  const release_options& options) {
+  transaction.prove(leases, detail::to_release(leases, options));
   for (const lease& each : leases.all()) detail::lease_riding::begin(each);
 }
 
@@ -229,8 +233,8 @@ void rows::fence(memory_transaction& transaction, const fenced_leases& leases,
 }
 
 void rows::release_with(memory_transaction& transaction, const fenced_leases& leases,
-                        const table_type& /*table*/) {
-  rowlock::release_with(transaction, leases);
+                        const release_options& options, const table_type& /*table*/) {
+  rowlock::release_with(transaction, leases, options);
 }
 
 void rows::count_failure(memory_store& store, const lock_keys& keys,

@@ -19,6 +19,8 @@ const char* words_for(refusal_reason reason) noexcept {
       return "was not free before the wait was over";
     case refusal_reason::stopped:
       return "was not free before the wait was stopped";
+    case refusal_reason::already_done:
+      return "is done already";
   }
   return "was refused";
 }
@@ -37,6 +39,7 @@ std::ostream& operator<<(std::ostream& out, refusal_reason shown) {
 
 std::ostream& operator<<(std::ostream& out, const refusal& shown) {
   out << shown.key << ' ' << shown.reason;
+  if (shown.done) out << ", since " << shown.done->at << " UTC";
   const bool is_verb = shown.reason == refusal_reason::held;
   if (!shown.holder.empty()) out << (is_verb ? " by " : "; held by ") << shown.holder;
   if (shown.remaining && *shown.remaining > std::chrono::microseconds::zero()) {

@@ -58,7 +58,7 @@ void renewer::renew(const kept_leases& due) {
   std::vector<renew_request> requests;
   requests.reserve(due.size());
   for (const auto& lease : due)
-    requests.push_back({lease->key, lease->owner, lease->token, lease->ttl});
+    requests.push_back({lease->key, lease->owner, lease->token, lease->stored_ttl()});
 
   std::vector<unsigned> rides;
   rides.reserve(due.size());

@@ -1,5 +1,7 @@
 // Which requests a store may be asked.
 #include <chrono>
+#include <set>
+#include <string>
 
 #include "core/utf8.hpp"
 #include "rowlock/error.hpp"
@@ -18,27 +20,86 @@ void check_ttl(std::chrono::microseconds ttl) {
   }
 }
 
-void check_holder(const std::string& holder) {
-  constexpr std::size_t longest = 128;
-  if (holder.size() > longest) {
-    throw error{errc::misuse, "the holder label has more than 128 bytes: shorten it"};
+void check_text(const std::string& text, const std::string& name, std::size_t longest) {
+  if (text.size() > longest) {
+    throw error{errc::misuse,
+                name + " has more than " + std::to_string(longest) + " bytes: shorten it"};
   }
-  if (holder.find('\0') != std::string::npos || !detail::is_valid_utf8(holder)) {
-    throw error{errc::misuse, "the holder label must be valid UTF-8 without NUL"};
+  if (text.find('\0') != std::string::npos || !detail::is_valid_utf8(text)) {
+    throw error{errc::misuse, name + " must be valid UTF-8 without NUL"};
   }
 }
+
+constexpr std::size_t longest_holder = 128;
+constexpr std::size_t longest_note = 1024;
 
 }  // namespace
 
 void check(const acquire_request& request) {
   check(request.key);
   check_ttl(request.ttl);
-  check_holder(request.holder);
+  check_text(request.holder, "the holder label", longest_holder);
+}
+
+void check_set(std::span<const acquire_request> requests) {
+  if (requests.size() > largest_set) {
+    throw error{errc::misuse,
+                "the set has more than " + std::to_string(largest_set) + " keys: split it"};
+  }
+  std::set<lock_key> keys;
+  for (const auto& request : requests) {
+    check(request);
+    if (!keys.insert(request.key).second) {
+      throw error{errc::misuse, "two requests of the set are for one key: ask for it once"};
+    }
+  }
 }
 
 void check(const renew_request& request) {
   check(request.key);
   check_ttl(request.ttl);
+}
+
+void check(const release_request& request) {
+  constexpr std::chrono::hours longest_done{24 * 3653};
+  check(request.key);
+  if (request.stay_closed < std::chrono::microseconds::zero() ||
+      request.stay_closed > longest_ttl) {
+    throw error{errc::misuse, "a key stays closed between no time and 24 hours after its release"};
+  }
+  if (request.done_for && (*request.done_for <= std::chrono::microseconds::zero() ||
+                           *request.done_for > longest_done)) {
+    throw error{errc::misuse,
+                "work is remembered as done for some time, and for ten years at most"};
+  }
+}
+
+void check(const note_request& request) {
+  check(request.key);
+  check_text(request.note, "the note", longest_note);
+}
+
+void check(const force_request& request) {
+  check(request.key);
+  if (request.reason.empty()) {
+    throw error{errc::misuse, "a key is taken away by force for a reason: give one"};
+  }
+  check_text(request.reason, "the reason", longest_note);
+}
+
+void check(const purge_request& request) {
+  constexpr std::chrono::hours youngest{1};
+  constexpr std::size_t most = 10'000;
+  if (request.after) check(*request.after);
+  if (request.older_than < youngest) {
+    throw error{
+        errc::misuse,
+        "rows that are younger than an hour are not purged: their versions are what a clock "
+        "that is set back must not undercut"};
+  }
+  if (request.at_most == 0 || request.at_most > most) {
+    throw error{errc::misuse, "a purge looks at 1 to 10,000 rows at a time"};
+  }
 }
 
 }  // namespace rowlock

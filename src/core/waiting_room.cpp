@@ -174,7 +174,7 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_reque
     return;
   }
   auto refused = to_refusal(key, answer);
-  if (answer.status == acquire_status::stale) {
+  if (answer.status == acquire_status::stale || answer.status == acquire_status::done) {
     if (take_out(*head)) ended.add(head, {.refused = std::move(refused)});
     return;
   }

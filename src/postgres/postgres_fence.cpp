@@ -1,7 +1,9 @@
 // Fences in the application's own pqxx transaction.
 #include <pqxx/pqxx>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "dialects/postgres/fence_calls.hpp"
 #include "postgres/pqxx_transaction.hpp"
@@ -12,13 +14,12 @@ namespace rowlock {
 
 namespace {
 
-using postgres::fenced_rows;
 using postgres::naming;
 
 /// The name of the transaction, if it is wanted.
 std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_leases& leases,
-                           const fence_options& options, fenced_rows then, naming name,
-                           const postgres_table& table) {
+                           const fence_options& options, std::span<const release_request> releases,
+                           naming name, const postgres_table& table) {
   if (dynamic_cast<pqxx::subtransaction*>(&transaction) != nullptr) {
     throw error{
         errc::misuse,
@@ -26,12 +27,12 @@ std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_lea
         "transaction itself"};
   }
   postgres::pqxx_transaction used{transaction};
-  auto proved = postgres::prove(used, leases, options, then, name, table.table);
+  auto proved = postgres::prove(used, leases, options, releases, name, table.table);
   if (proved.found != detail::fence_try::held) {
     transaction.abort();
     detail::throw_not_proved(proved.found);
   }
-  if (then == fenced_rows::are_unset) {
+  if (!releases.empty()) {
     for (const lease& each : leases.all()) detail::lease_riding::begin(each);
   }
   return std::move(proved.name);
@@ -41,20 +42,21 @@ std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_lea
 
 void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
            const fence_options& options, const postgres_table& table) {
-  prove_or_abort(transaction, leases, options, fenced_rows::stay, naming::unwanted, table);
+  prove_or_abort(transaction, leases, options, {}, naming::unwanted, table);
 }
 
 void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
-                  const postgres_table& table) {
-  prove_or_abort(transaction, leases, {}, fenced_rows::are_unset, naming::unwanted, table);
+                  const release_options& options, const postgres_table& table) {
+  prove_or_abort(transaction, leases, {}, detail::to_release(leases, options), naming::unwanted,
+                 table);
 }
 
 std::string detail::prove_named(pqxx::transaction_base& transaction, const fenced_leases& leases,
                                 const fenced_run_options& options, const postgres_table& table) {
-  return options.release ? prove_or_abort(transaction, leases, {}, fenced_rows::are_unset,
-                                          naming::wanted, table)
-                         : prove_or_abort(transaction, leases, options.fence, fenced_rows::stay,
-                                          naming::wanted, table);
+  std::vector<release_request> releases;
+  if (options.release) releases = to_release(leases, options.released_as);
+  return prove_or_abort(transaction, leases, options.release ? fence_options{} : options.fence,
+                        releases, naming::wanted, table);
 }
 
 }  // namespace rowlock

@@ -10,7 +10,9 @@
 #include "core/batches.hpp"
 #include "dialects/postgres/conninfo.hpp"
 #include "dialects/postgres/lease_calls.hpp"
+#include "dialects/postgres/operator_calls.hpp"
 #include "dialects/postgres/read_calls.hpp"
+#include "dialects/postgres/set_calls.hpp"
 #include "dialects/postgres/store_call.hpp"
 #include "postgres/connection_pool.hpp"
 #include "postgres/connector.hpp"
@@ -134,6 +136,24 @@ std::vector<acquire_answer> postgres_store::acquire(std::span<const acquire_requ
   return impl_->call_in_batches<acquire_answer>(requests, postgres::acquire);
 }
 
+std::vector<acquire_answer> postgres_store::acquire_all(std::span<const acquire_request> requests) {
+  check_set(requests);
+  if (requests.empty()) return {};
+  return impl_->call(
+      [&](postgres::store_call& asking) { return postgres::acquire_all(asking, requests); });
+}
+
+std::vector<acquire_answer> postgres_store::acquire_any(std::span<const acquire_request> requests,
+                                                        std::size_t at_most) {
+  check_set(requests);
+  if (requests.empty() || at_most == 0) {
+    return std::vector<acquire_answer>(requests.size(), {.status = acquire_status::withheld});
+  }
+  return impl_->call([&](postgres::store_call& asking) {
+    return postgres::acquire_any(asking, requests, at_most);
+  });
+}
+
 std::vector<renew_answer> postgres_store::renew(std::span<const renew_request> requests) {
   for (const auto& request : requests) check(request);
   return impl_->call_in_batches<renew_answer>(requests, postgres::renew,
@@ -144,6 +164,12 @@ std::vector<release_answer> postgres_store::release(std::span<const release_requ
   for (const auto& request : requests) check(request);
   return impl_->call_in_batches<release_answer>(requests, postgres::release,
                                                 impl::purpose::keeping_leases);
+}
+
+note_answer postgres_store::write_note(const note_request& request) {
+  check(request);
+  return impl_->call(
+      [&](postgres::store_call& asking) { return postgres::write_note(asking, request); });
 }
 
 std::vector<std::optional<row_state>> postgres_store::read(std::span<const lock_key> keys) {
@@ -168,6 +194,17 @@ std::unique_ptr<subscription> postgres_store::listen(release_listener& listener)
 
 std::vector<row_state> postgres_store::list() {
   return impl_->call([](postgres::store_call& asking) { return asking.list(); });
+}
+
+force_answer postgres_store::force_release(const force_request& request) {
+  check(request);
+  return impl_->call(
+      [&](postgres::store_call& asking) { return postgres::force_release(asking, request); });
+}
+
+purge_answer postgres_store::purge(const purge_request& request) {
+  check(request);
+  return impl_->call([&](postgres::store_call& asking) { return asking.purge(request); });
 }
 
 std::vector<std::string> postgres_store::weak_settings() {

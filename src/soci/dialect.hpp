@@ -44,14 +44,20 @@ class lease_session {
   virtual ~lease_session() = default;
 
   virtual std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) = 0;
+  virtual std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) = 0;
+  virtual std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                                  std::size_t at_most) = 0;
   virtual std::vector<renew_answer> renew(std::span<const renew_request> requests) = 0;
   virtual std::vector<release_answer> release(std::span<const release_request> requests) = 0;
+  virtual note_answer write_note(const note_request& request) = 0;
   virtual std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) = 0;
   virtual std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) = 0;
   virtual std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) {
     return read(keys);
   }
   virtual std::vector<row_state> list() = 0;
+  virtual force_answer force_release(const force_request& request) = 0;
+  virtual purge_answer purge(const purge_request& request) = 0;
   virtual std::vector<std::string> weak_settings() { return {}; }
 
   /// Once per store, before the first call: throws (rejected) unless the table is there, has the
@@ -72,9 +78,6 @@ struct lock_attempt {
 
 /// Who knows the isolation of the caller's transaction.
 enum class isolation { as_we_began_it, as_the_session_says };
-
-/// What a fence does beyond its proof.
-enum class fenced_rows { stay, are_unset };
 
 /// A transaction of ours on the application's session.
 struct begun_transaction {
@@ -150,9 +153,12 @@ class dialect {
                                    const soci_table& table) const = 0;
   virtual commit_result try_commit(soci::session& session, const versioned_table& table,
                                    const row_id& id, std::int64_t seen) const = 0;
-  /// Throws (misuse) where this fence cannot hold here. Tries for a moment.
+  /// Throws (misuse) where this fence cannot hold here. Tries for a moment. `releases` are what is
+  /// to be written into the rows beyond the proof, one for each of `leases` in their order; none:
+  /// the rows stay as they are.
   virtual detail::fence_try prove(soci::session& session, const fenced_leases& leases,
-                                  const fence_options& options, fenced_rows then,
+                                  const fence_options& options,
+                                  std::span<const release_request> releases,
                                   const soci_table& table) const = 0;
   /// Throws `error` (outcome_unknown) when the answer got lost.
   virtual void commit(soci::session& session) const = 0;

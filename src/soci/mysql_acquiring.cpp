@@ -1,6 +1,7 @@
-// One call of acquire on MariaDB or MySQL.
+// One call of acquire on MariaDB or MySQL, and what the calls for sets share with it.
 #include "soci/mysql_acquiring.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -19,22 +20,27 @@ std::vector<acquire_answer> mysql_acquiring::run() && {
   const bool alone = requests_.size() == 1 && calls_.answers_at_once();
   if (alone && take_if_unowned()) return std::move(answers_);
 
-  places all(requests_.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  look_at(all, alone);
+  look_at(everything(), alone);
   if (!mine_.empty()) adopt();
   if (!takeable_.empty()) take();
   if (!missing_.empty()) insert();
   return std::move(answers_);
 }
 
+mysql_acquiring::places mysql_acquiring::everything() const {
+  places all(requests_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
 bool mysql_acquiring::take_if_unowned() {
-  const auto& [key, owner, holder, ttl, expected] = requests_.front();
+  const auto& [key, owner, holder, ttl, expected, unless_done] = requests_.front();
   const auto answered =
       calls_.write(calls_.statements().acquire,
                    {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
                     mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count(),
-                    expected ? std::optional{expected->number} : std::nullopt});
+                    expected ? std::optional{expected->number} : std::nullopt, unless_done ? 1 : 0,
+                    skew_.count()});
   if (!answered || answered->affected == 0) return false;
   grant(0, answered->insert_id);
   return true;
@@ -64,10 +70,13 @@ acquire_answer mysql_acquiring::refused(const acquire_request& request,
   const bool is_run_out = row.owned && !row.is_live();
   if (request.expected && (*request.expected != row.version || is_run_out)) {
     answer.status = acquire_status::stale;
+  } else if (request.unless_done && row.done) {
+    answer.status = acquire_status::done;
+    answer.done = row.done;
   } else if (!seen.can_be_taken(skew_)) {
     answer.status = acquire_status::held;
     answer.holder = row.holder;
-    answer.remaining = *row.remaining + skew_;
+    answer.remaining = seen.until_expiry + skew_;
   }
   return answer;
 }
@@ -89,6 +98,7 @@ void mysql_acquiring::look_at(const places& open, bool unowned_are_busy) {
     if (is_mine(*seen[i], request) && seen[i]->state.is_live()) {
       answer.version = seen[i]->state.version;  // busy, unless it can be renewed
       mine_.push_back(place);
+      seen_[place] = std::move(seen[i]);
       continue;
     }
     answer = refused(request, *seen[i]);
@@ -99,23 +109,51 @@ void mysql_acquiring::look_at(const places& open, bool unowned_are_busy) {
   }
 }
 
-void mysql_acquiring::take() {
-  json_rows to_have;
-  json_rows to_write;
-  for (const auto place : takeable_) {
-    const auto& request = requests_[place];
-    const auto version = seen_[place]->state.version.number;
-    to_have.add(row_of(request.key).number(version));
-    to_write.add(row_of(request.key)
-                     .number(version)
-                     .hex(request.owner.text)
-                     .hex(request.holder)
-                     .number(request.ttl.count()));
+std::int64_t mysql_acquiring::seen_version(std::size_t place) const {
+  return seen_[place] ? seen_[place]->state.version.number : 0;
+}
+
+json_rows mysql_acquiring::at_versions(const places& chosen) const {
+  json_rows rows;
+  for (const auto place : chosen) {
+    rows.add(row_of(requests_[place].key).number(seen_version(place)));
   }
+  return rows;
+}
+
+json_rows::row mysql_acquiring::grant_of(std::size_t place) const {
+  const auto& request = requests_[place];
+  auto row = row_of(request.key);
+  row.number(seen_version(place))
+      .hex(request.owner.text)
+      .hex(request.holder)
+      .number(request.ttl.count());
+  return row;
+}
+
+json_rows mysql_acquiring::grants_of(const places& chosen) const {
+  json_rows rows;
+  for (const auto place : chosen) rows.add(grant_of(place));
+  return rows;
+}
+
+acquire_answer mysql_acquiring::granted(std::size_t place, version now) const {
+  acquire_answer answer{.status = acquire_status::granted, .version = now};
+  const auto& before = seen_[place];
+  if (!before || !before->state.owned || is_mine(*before, requests_[place])) return answer;
+  answer.took_over_expired = true;
+  answer.holder = before->state.holder;
+  answer.remaining = before->state.remaining;
+  return answer;
+}
+
+void mysql_acquiring::take() {
+  const auto to_write = grants_of(takeable_);
   const auto& sql = calls_.statements();
   const mysql_value skew{skew_.count()};
   if (!calls_.answers_at_once() || !calls_.write(sql.take_many, {to_write.value(), skew})) {
-    calls_.write_what_nobody_has(sql.have_many_at_version, to_have, sql.take_many, to_write, skew);
+    calls_.write_what_nobody_has(sql.have_many_at_version, at_versions(takeable_), sql.take_many,
+                                 to_write, skew);
   }
   const auto now = calls_.look(keys_of(takeable_));
   for (std::size_t i = 0; i < takeable_.size(); ++i) {
@@ -126,17 +164,12 @@ void mysql_acquiring::take() {
       answer = refused(request, *now[i]);
       continue;
     }
-    answer = {.status = acquire_status::granted, .version = now[i]->state.version};
-    const auto& before = *seen_[takeable_[i]];
-    if (!before.state.owned || is_mine(before, request)) continue;
-    answer.took_over_expired = true;
-    answer.holder = before.state.holder;
-    answer.remaining = before.state.remaining;
+    answer = granted(takeable_[i], now[i]->state.version);
   }
 }
 
 bool mysql_acquiring::insert_one(std::size_t place) {
-  const auto& [key, owner, holder, ttl, expected] = requests_[place];
+  const auto& [key, owner, holder, ttl, expected, unless_done] = requests_[place];
   const auto answered =
       calls_.write(calls_.statements().insert,
                    {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),

@@ -95,7 +95,7 @@ version mysql_caller::version_in(const mysql_answer& answered, const lock_key& k
 }
 
 std::optional<mysql_sight> mysql_caller::look_around(const key_list& keys) {
-  constexpr std::size_t isolation_column = 8;
+  constexpr std::size_t isolation_column = 13;
   const auto answered = at_once(statements_.look_and_settings, {rows_of(keys).value()});
   if (!answered) return std::nullopt;
   mysql_sight seen{.rows = found_in(*answered, keys)};

@@ -9,6 +9,15 @@ namespace {
 
 namespace text = sql::mysql;
 
+std::vector<std::size_t> places_in(const mysql_answer& answered) {
+  std::vector<std::size_t> places;
+  places.reserve(answered.rows.size());
+  for (const auto& row : answered.rows) {
+    places.push_back(static_cast<std::size_t>(std::stoull(row.at(0).value())) - 1);
+  }
+  return places;
+}
+
 /// A short one of ours, on a session of ours.
 class own_transaction {
  public:
@@ -52,28 +61,53 @@ std::optional<mysql_answer> mysql_calls::write(std::string_view sql,
   }
 }
 
-std::vector<std::size_t> mysql_calls::write_what_nobody_has(std::string_view have_sql,
-                                                            const json_rows& to_have,
-                                                            std::string_view write_sql,
-                                                            const json_rows& to_write,
-                                                            const mysql_value& second_value) {
+mysql_written mysql_calls::write_what_nobody_has(
+    std::string_view have_sql, const json_rows& to_have, std::string_view write_sql,
+    const json_rows& to_write, const mysql_value& second_value, std::size_t at_most) {
   const auto before = had_;
   try {
     own_transaction transaction{session_};
-    std::vector<std::size_t> places;
-    for (const auto& row : session_.execute(have_sql, {to_have.value()}).rows) {
-      places.push_back(static_cast<std::size_t>(std::stoull(row.at(0).value())) - 1);
-    }
-    if (places.empty()) return places;
-    session_.execute(write_sql, {to_write.only(places).value(), second_value});
+    mysql_written written;
+    const mysql_value limit{static_cast<std::int64_t>(at_most)};
+    written.places = places_in(session_.execute(have_sql, {to_have.value(), limit}));
+    if (written.places.empty()) return written;
+    const auto answered =
+        session_.execute(write_sql, {to_write.only(written.places).value(), second_value});
+    written.affected = answered.affected;
+    written.insert_id = answered.insert_id;
     if (had_ == mysql_effects::none) had_ = mysql_effects::possible;
     transaction.commit();
     had_ = mysql_effects::made;
-    return places;
+    return written;
   } catch (const std::exception& thrown) {
     if (!is_contention(thrown)) throw;
     had_ = before;
     return {};
+  }
+}
+
+std::vector<std::size_t> mysql_calls::had_by_nobody(const json_rows& existing) {
+  if (existing.empty()) return {};
+  return places_in(session_.execute(statements_.have_many_at_version, {existing.value()}));
+}
+
+std::optional<mysql_answer> mysql_calls::write_all_or_none(std::string_view write_sql,
+                                                           const json_rows& to_write,
+                                                           const mysql_value& second_value,
+                                                           const json_rows& existing) {
+  try {
+    if (answers_at_once()) return write(write_sql, {to_write.value(), second_value});
+    own_transaction transaction{session_};
+    if (had_by_nobody(existing).size() != existing.size()) return std::nullopt;
+    auto answered = session_.execute(write_sql, {to_write.value(), second_value});
+    had_ = mysql_effects::possible;
+    transaction.commit();
+    had_ = mysql_effects::made;
+    return answered;
+  } catch (const std::exception& thrown) {
+    if (!is_contention(thrown) && !is_failed_check(error_number_of(thrown))) throw;
+    had_ = mysql_effects::none;
+    return std::nullopt;
   }
 }
 

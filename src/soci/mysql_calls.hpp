@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_SOCI_MYSQL_CALLS_HPP
 #define ROWLOCK_SOCI_MYSQL_CALLS_HPP
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,16 @@
 #include "sql/mysql_statements.hpp"
 
 namespace rowlock::through_soci {
+
+/// Rows that one statement has written.
+struct mysql_written {
+  /// In the list of those that were to be written.
+  std::vector<std::size_t> places;
+  /// Fewer than `places` where one was no longer as it was seen.
+  std::uint64_t affected = 0;
+  /// What `last_insert_id(...)` in the statement was given.
+  std::uint64_t insert_id = 0;
+};
 
 /// Statements on a session of a store: in autocommit, waiting for no row lock. They throw
 /// `soci::mysql_soci_error`.
@@ -44,12 +55,18 @@ class mysql_calls {
                                     std::initializer_list<mysql_value> values);
 
   /// `write_sql` for those of `to_write` whose rows nobody has; `have_sql` finds and locks these by
-  /// `to_have`. In a transaction of its own. The places of those it found.
-  std::vector<std::size_t> write_what_nobody_has(std::string_view have_sql,
-                                                 const json_rows& to_have,
-                                                 std::string_view write_sql,
-                                                 const json_rows& to_write,
-                                                 const mysql_value& second_value);
+  /// `to_have`, the first `at_most` of them where it says so. In a transaction of its own.
+  mysql_written write_what_nobody_has(std::string_view have_sql, const json_rows& to_have,
+                                      std::string_view write_sql, const json_rows& to_write,
+                                      const mysql_value& second_value, std::size_t at_most = 0);
+  /// `write_sql`, which fails as a whole where one of the rows is not as it was seen; none then,
+  /// and where somebody has one of them. `existing` are those that are there, as they were seen.
+  std::optional<mysql_answer> write_all_or_none(std::string_view write_sql,
+                                                const json_rows& to_write,
+                                                const mysql_value& second_value,
+                                                const json_rows& existing);
+  /// The places of the rows that nobody has at this moment, and that are as they were seen.
+  std::vector<std::size_t> had_by_nobody(const json_rows& existing);
 
  private:
   mysql_session session_;

@@ -114,9 +114,9 @@ class mysql_dialect_type final : public dialect {
       if (!made) return busy_at(key);
       return caller.version_in(*made, key);
     }
-    if (!row->state.owned) return row->state.version;
     const auto skew = skew_of(*seen, table);
     if (!row->can_be_taken(skew)) return held_by(*row);
+    if (!row->state.owned) return row->state.version;
 
     json_rows run_out;
     run_out.add(row_of(key).number(row->state.version.number));
@@ -159,9 +159,9 @@ class mysql_dialect_type final : public dialect {
   }
 
   detail::fence_try prove(::soci::session& session, const fenced_leases& leases,
-                          const fence_options& options, fenced_rows then,
+                          const fence_options& options, std::span<const release_request> releases,
                           const soci_table& table) const override {
-    return prove_in_mysql(session, leases, options, then, table);
+    return prove_in_mysql(session, leases, options, releases, table);
   }
 
   void commit(::soci::session& session) const override {

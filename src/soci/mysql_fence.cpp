@@ -20,11 +20,14 @@ class proof {
     }
   }
 
-  detail::fence_try by_writing(const std::string& sql) {
-    const auto answered = caller_.at_once(sql, rows_, {rows_.value()});
-    if (!answered) return why_not();
-    // A write meets the rows as they are now, whatever the transaction's snapshot.
-    return answered->affected == keys_.size() ? detail::fence_try::held : detail::fence_try::lost;
+  detail::fence_try by_writing() { return by(caller_.statements().fence_by_writing, rows_); }
+
+  detail::fence_try by_releasing(std::span<const release_request> releases) {
+    json_rows unset;
+    for (const auto& request : releases) {
+      unset.add(with_what_stays(row_of(request.key).number(request.version.number), request));
+    }
+    return by(caller_.statements().release_with, unset);
   }
 
   detail::fence_try by_sharing() {
@@ -38,6 +41,13 @@ class proof {
   }
 
  private:
+  detail::fence_try by(const std::string& sql, const json_rows& to_write) {
+    const auto answered = caller_.at_once(sql, rows_, {to_write.value()});
+    if (!answered) return why_not();
+    // A write meets the rows as they are now, whatever the transaction's snapshot.
+    return answered->affected == keys_.size() ? detail::fence_try::held : detail::fence_try::lost;
+  }
+
   detail::fence_try why_not() {
     const auto seen = caller_.look(keys_);
     if (!seen) return detail::fence_try::in_use;
@@ -59,16 +69,15 @@ class proof {
 }  // namespace
 
 detail::fence_try prove_in_mysql(::soci::session& session, const fenced_leases& leases,
-                                 const fence_options& options, fenced_rows then,
+                                 const fence_options& options,
+                                 std::span<const release_request> releases,
                                  const soci_table& table) {
   mysql_caller caller{session, table.table};
   caller.require_transaction();
   proof fence{caller, leases};
-  const auto& sql = caller.statements();
   return detail::prove_patiently([&] {
-    if (then == fenced_rows::are_unset) return fence.by_writing(sql.release_with);
-    return options.kind == fence_kind::write ? fence.by_writing(sql.fence_by_writing)
-                                             : fence.by_sharing();
+    if (!releases.empty()) return fence.by_releasing(releases);
+    return options.kind == fence_kind::write ? fence.by_writing() : fence.by_sharing();
   });
 }
 

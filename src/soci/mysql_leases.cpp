@@ -8,6 +8,7 @@
 #include "soci/mysql_acquiring.hpp"
 #include "soci/mysql_calls.hpp"
 #include "soci/mysql_connection.hpp"
+#include "soci/mysql_operator.hpp"
 #include "soci/mysql_settings.hpp"
 #include "soci/mysql_table_check.hpp"
 
@@ -43,12 +44,16 @@ class mysql_leases final : public lease_session {
       : table_{std::move(table)}, skew_{skew}, calls_{session, table_} {}
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
-    return call([&] {
-      return mysql_acquiring{
-          calls_, requests, skew_,
-          [this](std::span<const renew_request> mine) { return renew_now(mine); }}
-          .run();
-    });
+    return call([&] { return acquiring(requests).run(); });
+  }
+
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override {
+    return call([&] { return acquiring(requests).run_for_all(); });
+  }
+
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most) override {
+    return call([&] { return acquiring(requests).run_for_any(at_most); });
   }
 
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
@@ -57,6 +62,10 @@ class mysql_leases final : public lease_session {
 
   std::vector<release_answer> release(std::span<const release_request> requests) override {
     return call([&] { return release_now(requests); });
+  }
+
+  note_answer write_note(const note_request& request) override {
+    return call([&] { return write_note_in_mysql(calls_, request); });
   }
 
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
@@ -69,6 +78,14 @@ class mysql_leases final : public lease_session {
 
   std::vector<row_state> list() override {
     return call([&] { return listed_in(calls_.read(calls_.statements().list)); });
+  }
+
+  force_answer force_release(const force_request& request) override {
+    return call([&] { return force_release_in_mysql(calls_, request); });
+  }
+
+  purge_answer purge(const purge_request& request) override {
+    return call([&] { return purge_in_mysql(calls_, request, skew_); });
   }
 
   std::vector<std::string> weak_settings() override {
@@ -92,6 +109,11 @@ class mysql_leases final : public lease_session {
       if (needs_new_connection(error_number_of(thrown))) is_usable_ = false;
       throw_as_error(calls_.had(), &table_);
     }
+  }
+
+  mysql_acquiring acquiring(std::span<const acquire_request> requests) {
+    return {calls_, requests, skew_,
+            [this](std::span<const renew_request> mine) { return renew_now(mine); }};
   }
 
   std::vector<renew_answer> renew_now(std::span<const renew_request> requests) {
@@ -124,16 +146,18 @@ class mysql_leases final : public lease_session {
     }
     return busy_or_lost(
         requests, renew_answer::renewed,
-        calls_.write_what_nobody_has(sql.have_many_granted, to_have, sql.renew_many, to_write, 0));
+        calls_.write_what_nobody_has(sql.have_many_granted, to_have, sql.renew_many, to_write, 0)
+            .places);
   }
 
   std::vector<release_answer> release_now(std::span<const release_request> requests) {
     const auto& sql = calls_.statements();
     if (requests.size() == 1 && calls_.answers_at_once()) {
-      const auto& [key, owner, granted, failed] = requests.front();
+      const auto& [key, owner, granted, failed, closed, done_for] = requests.front();
       const auto answered = calls_.write(
           sql.release, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
-                        mysql_value::ascii(owner.text), granted.number, failed ? 1 : 0});
+                        mysql_value::ascii(owner.text), granted.number, failed ? 1 : 0,
+                        closed.count(), done_for.value_or(microseconds::zero()).count()});
       if (answered && answered->affected == 1) return {release_answer::released};
       return busy_or_lost(requests, release_answer::released, {});
     }
@@ -142,11 +166,12 @@ class mysql_leases final : public lease_session {
     json_rows to_write;
     for (const auto& request : requests) {
       to_have.add(granted_row(request));
-      to_write.add(granted_row(request).number(request.failed ? 1 : 0));
+      to_write.add(with_what_stays(granted_row(request).number(request.failed ? 1 : 0), request));
     }
-    return busy_or_lost(requests, release_answer::released,
-                        calls_.write_what_nobody_has(sql.have_many_granted, to_have,
-                                                     sql.release_many, to_write, 0));
+    return busy_or_lost(
+        requests, release_answer::released,
+        calls_.write_what_nobody_has(sql.have_many_granted, to_have, sql.release_many, to_write, 0)
+            .places);
   }
 
   /// Those at `places` are `done`; the others are busy as long as they are as they were granted.

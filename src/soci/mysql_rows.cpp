@@ -11,19 +11,27 @@ using std::chrono::microseconds;
 
 std::int64_t number(const std::optional<std::string>& column) { return std::stoll(column.value()); }
 
-/// From `first` on: version, owner, holder, acquired_at, remaining_us, failure_count, expiry_count.
+/// From `first` on: version, owner, holder, acquired_at, remaining_us, failure_count, expiry_count,
+/// done_by, done_at, done_remaining_us, note, force_reason.
 found_row found_from(const mysql_answer::row& row, std::size_t first, lock_key key) {
   found_row found{.state = {.key = std::move(key), .version = {number(row.at(first))}},
-                  .owner = row.at(first + 1).value_or("")};
+                  .owner = row.at(first + 1).value_or(""),
+                  .until_expiry = microseconds{number(row.at(first + 4))}};
   auto& state = found.state;
   state.owned = row.at(first + 1).has_value();
-  if (state.owned) {
+  if (state.owned) state.acquired_at = row.at(first + 3).value_or("");
+  if (state.owned || found.until_expiry > microseconds::zero()) {
     state.holder = row.at(first + 2).value_or("");
-    state.acquired_at = row.at(first + 3).value_or("");
-    state.remaining = microseconds{number(row.at(first + 4))};
+    state.remaining = found.until_expiry;
   }
   state.failure_count = number(row.at(first + 5));
   state.expiry_count = number(row.at(first + 6));
+  const microseconds done_for{number(row.at(first + 9))};
+  if (done_for > microseconds::zero()) {
+    state.done = done_mark{version{number(row.at(first + 7))}, row.at(first + 8).value(), done_for};
+  }
+  state.note = row.at(first + 10).value_or("");
+  state.force_reason = row.at(first + 11).value_or("");
   return found;
 }
 
@@ -46,6 +54,12 @@ json_rows rows_of(const key_list& keys) {
   json_rows rows;
   for (const auto* key : keys) rows.add(row_of(*key));
   return rows;
+}
+
+json_rows::row with_what_stays(json_rows::row row, const release_request& request) {
+  row.number(request.stay_closed.count())
+      .number(request.done_for.value_or(microseconds::zero()).count());
+  return row;
 }
 
 refusal held_by(const found_row& found) {

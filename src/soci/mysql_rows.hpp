@@ -22,18 +22,23 @@ key_list list_of(std::span<const lock_key> keys);
 json_rows::row row_of(const lock_key& key);
 json_rows rows_of(const key_list& keys);
 
+/// `row`, and for how long the row stays closed and its work remembered as done.
+json_rows::row with_what_stays(json_rows::row row, const release_request& request);
+
 /// A row with the owner, which is not for everybody.
 struct found_row {
   row_state state;
   std::string owner;
+  /// Of its lease, or of the time for which it stays closed; long ago where there is neither.
+  std::chrono::microseconds until_expiry;
 
-  /// Its lease ran out `skew` ago, or there is none.
+  /// It is free, and was `skew` ago.
   [[nodiscard]] bool can_be_taken(std::chrono::microseconds skew) const {
-    return !state.owned || *state.remaining <= -skew;
+    return until_expiry <= -skew;
   }
 };
 
-/// The refusal of a row with a live lease.
+/// The refusal of a row with a live lease, or one that stays closed.
 refusal held_by(const found_row& found);
 refusal busy_at(const lock_key& key);
 

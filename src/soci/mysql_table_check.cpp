@@ -24,12 +24,13 @@ struct column_type {
 };
 
 /// Those on which exclusion depends. (MySQL says `bigint`, MariaDB `bigint(20)`.)
-constexpr std::array<column_type, 5> needed_columns{{
-    {"lock_type", "varchar(129)", "ascii_bin"},
+constexpr std::array<column_type, 6> needed_columns{{
+    {"lock_type", "varchar(134)", "ascii_bin"},
     {"source_id", "varbinary(255)", ""},
     {"version", "bigint", ""},
     {"owner", "varchar(32)", "ascii_bin"},
     {"expires_at", "datetime(6)", ""},
+    {"done_until", "datetime(6)", ""},
 }};
 
 constexpr unsigned no_such_table = 1146;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -212,12 +213,10 @@ class postgres_dialect_type final : public dialect {
   }
 
   detail::fence_try prove(::soci::session& session, const fenced_leases& leases,
-                          const fence_options& options, fenced_rows then,
+                          const fence_options& options, std::span<const release_request> releases,
                           const soci_table& table) const override {
     postgres_line used{in_transaction(session)};
-    const auto rows = then == fenced_rows::are_unset ? postgres::fenced_rows::are_unset
-                                                     : postgres::fenced_rows::stay;
-    return postgres::prove(used, leases, options, rows, postgres::naming::unwanted, table.table)
+    return postgres::prove(used, leases, options, releases, postgres::naming::unwanted, table.table)
         .found;
   }
 

@@ -7,7 +7,9 @@
 
 #include "dialects/postgres/caller_transaction.hpp"
 #include "dialects/postgres/lease_calls.hpp"
+#include "dialects/postgres/operator_calls.hpp"
 #include "dialects/postgres/read_calls.hpp"
+#include "dialects/postgres/set_calls.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/migration.hpp"
 #include "sql/schema_check.hpp"
@@ -46,12 +48,29 @@ std::vector<acquire_answer> postgres_leases::acquire(std::span<const acquire_req
   return call([&](postgres::store_call& asking) { return postgres::acquire(asking, requests); });
 }
 
+std::vector<acquire_answer> postgres_leases::acquire_all(
+    std::span<const acquire_request> requests) {
+  return call(
+      [&](postgres::store_call& asking) { return postgres::acquire_all(asking, requests); });
+}
+
+std::vector<acquire_answer> postgres_leases::acquire_any(std::span<const acquire_request> requests,
+                                                         std::size_t at_most) {
+  return call([&](postgres::store_call& asking) {
+    return postgres::acquire_any(asking, requests, at_most);
+  });
+}
+
 std::vector<renew_answer> postgres_leases::renew(std::span<const renew_request> requests) {
   return call([&](postgres::store_call& asking) { return postgres::renew(asking, requests); });
 }
 
 std::vector<release_answer> postgres_leases::release(std::span<const release_request> requests) {
   return call([&](postgres::store_call& asking) { return postgres::release(asking, requests); });
+}
+
+note_answer postgres_leases::write_note(const note_request& request) {
+  return call([&](postgres::store_call& asking) { return postgres::write_note(asking, request); });
 }
 
 std::vector<std::optional<row_state>> postgres_leases::read(std::span<const lock_key> keys) {
@@ -64,6 +83,15 @@ std::vector<std::optional<row_state>> postgres_leases::prepare(std::span<const l
 
 std::vector<row_state> postgres_leases::list() {
   return call([](postgres::store_call& asking) { return asking.list(); });
+}
+
+force_answer postgres_leases::force_release(const force_request& request) {
+  return call(
+      [&](postgres::store_call& asking) { return postgres::force_release(asking, request); });
+}
+
+purge_answer postgres_leases::purge(const purge_request& request) {
+  return call([&](postgres::store_call& asking) { return asking.purge(request); });
 }
 
 std::vector<std::string> postgres_leases::weak_settings() {

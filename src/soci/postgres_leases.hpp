@@ -15,11 +15,17 @@ class postgres_leases final : public lease_session {
   postgres_leases(::soci::session& session, const soci_options& options);
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most) override;
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
   std::vector<release_answer> release(std::span<const release_request> requests) override;
+  note_answer write_note(const note_request& request) override;
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
   std::vector<row_state> list() override;
+  force_answer force_release(const force_request& request) override;
+  purge_answer purge(const purge_request& request) override;
   std::vector<std::string> weak_settings() override;
   void check_table() override;
   [[nodiscard]] bool is_usable() const noexcept override { return is_usable_ && line_.is_idle(); }

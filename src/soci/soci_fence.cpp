@@ -1,6 +1,8 @@
 // Fences, by way of SOCI.
 #include <soci/soci.h>
 
+#include <span>
+
 #include "rowlock/error.hpp"
 #include "rowlock/soci.hpp"
 #include "soci/dialect.hpp"
@@ -9,15 +11,13 @@ namespace rowlock {
 
 namespace {
 
-using through_soci::fenced_rows;
-
 void prove(::soci::session& session, const fenced_leases& leases, const fence_options& options,
-           fenced_rows then, const soci_table& table) {
+           std::span<const release_request> releases, const soci_table& table) {
   if (options.idle_limit <= std::chrono::milliseconds::zero()) {
     throw error{errc::misuse, "the idle limit of a fence must be above zero"};
   }
   const auto& spoken = through_soci::dialect_of(session);
-  const auto proved = spoken.prove(session, leases, options, then, table);
+  const auto proved = spoken.prove(session, leases, options, releases, table);
   if (proved == detail::fence_try::held) return;
   spoken.roll_back(session);
   detail::throw_not_proved(proved);
@@ -27,12 +27,12 @@ void prove(::soci::session& session, const fenced_leases& leases, const fence_op
 
 void fence(::soci::session& transaction, const fenced_leases& leases, const fence_options& options,
            const soci_table& table) {
-  prove(transaction, leases, options, fenced_rows::stay, table);
+  prove(transaction, leases, options, {}, table);
 }
 
 void release_with(::soci::session& transaction, const fenced_leases& leases,
-                  const soci_table& table) {
-  prove(transaction, leases, {}, fenced_rows::are_unset, table);
+                  const release_options& options, const soci_table& table) {
+  prove(transaction, leases, {}, detail::to_release(leases, options), table);
   for (const lease& each : leases.all()) detail::lease_riding::begin(each);
 }
 

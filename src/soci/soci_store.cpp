@@ -139,6 +139,21 @@ std::vector<acquire_answer> soci_store::acquire(std::span<const acquire_request>
   return impl_->call_in_batches<acquire_answer>(requests, &lease_session::acquire);
 }
 
+std::vector<acquire_answer> soci_store::acquire_all(std::span<const acquire_request> requests) {
+  check_set(requests);
+  if (requests.empty()) return {};
+  return impl_->call([&](lease_session& leases) { return leases.acquire_all(requests); });
+}
+
+std::vector<acquire_answer> soci_store::acquire_any(std::span<const acquire_request> requests,
+                                                    std::size_t at_most) {
+  check_set(requests);
+  if (requests.empty() || at_most == 0) {
+    return std::vector<acquire_answer>(requests.size(), {.status = acquire_status::withheld});
+  }
+  return impl_->call([&](lease_session& leases) { return leases.acquire_any(requests, at_most); });
+}
+
 std::vector<renew_answer> soci_store::renew(std::span<const renew_request> requests) {
   for (const auto& request : requests) check(request);
   return impl_->call_in_batches<renew_answer>(requests, &lease_session::renew,
@@ -149,6 +164,11 @@ std::vector<release_answer> soci_store::release(std::span<const release_request>
   for (const auto& request : requests) check(request);
   return impl_->call_in_batches<release_answer>(requests, &lease_session::release,
                                                 impl::purpose::keeping_leases);
+}
+
+note_answer soci_store::write_note(const note_request& request) {
+  check(request);
+  return impl_->call([&](lease_session& leases) { return leases.write_note(request); });
 }
 
 std::vector<std::optional<row_state>> soci_store::read(std::span<const lock_key> keys) {
@@ -172,6 +192,16 @@ std::unique_ptr<subscription> soci_store::listen(release_listener& listener) {
 
 std::vector<row_state> soci_store::list() {
   return impl_->call([](lease_session& leases) { return leases.list(); });
+}
+
+force_answer soci_store::force_release(const force_request& request) {
+  check(request);
+  return impl_->call([&](lease_session& leases) { return leases.force_release(request); });
+}
+
+purge_answer soci_store::purge(const purge_request& request) {
+  check(request);
+  return impl_->call([&](lease_session& leases) { return leases.purge(request); });
 }
 
 std::vector<std::string> soci_store::weak_settings() {

@@ -90,9 +90,9 @@ void rows::fence(soci_transaction& transaction, const fenced_leases& leases,
 }
 
 void rows::release_with(soci_transaction& transaction, const fenced_leases& leases,
-                        const soci_table& table) {
+                        const release_options& options, const soci_table& table) {
   try {
-    rowlock::release_with(transaction.session_, leases, table);
+    rowlock::release_with(transaction.session_, leases, options, table);
   } catch (const lease_lost&) {
     transaction.end();
     throw;

@@ -141,12 +141,11 @@ class dialect_of_files final : public dialect {
   }
   /// Whichever fence is asked for: the file's one writer is this transaction.
   detail::fence_try prove(::soci::session& session, const fenced_leases& leases,
-                          const fence_options& /*options*/, fenced_rows then,
+                          const fence_options& /*options*/,
+                          std::span<const release_request> releases,
                           const soci_table& table) const override {
-    const auto rows = then == fenced_rows::stay ? on_sqlite::fenced_rows::stay
-                                                : on_sqlite::fenced_rows::are_unset;
     const bool held = on_table(session, table.table, [&](sqlite3* database) {
-      return on_sqlite::prove(database, leases, table.table, rows);
+      return on_sqlite::prove(database, leases, releases, table.table);
     });
     return held ? detail::fence_try::held : detail::fence_try::lost;
   }

@@ -11,7 +11,9 @@
 #include "dialects/sqlite/database_file.hpp"
 #include "dialects/sqlite/lease_calls.hpp"
 #include "dialects/sqlite/network_file_system.hpp"
+#include "dialects/sqlite/operator_calls.hpp"
 #include "dialects/sqlite/result_codes.hpp"
+#include "dialects/sqlite/set_calls.hpp"
 #include "rowlock/error.hpp"
 #include "soci/sqlite_handle.hpp"
 #include "sql/schema_check.hpp"
@@ -31,6 +33,15 @@ class sqlite_session final : public lease_session {
     return in_turn([&](file_turn& file) { return on_sqlite::acquire(file, requests); })
         .value_or(std::vector<acquire_answer>(requests.size()));
   }
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override {
+    return in_turn([&](file_turn& file) { return on_sqlite::acquire_all(file, requests); })
+        .value_or(std::vector<acquire_answer>(requests.size()));
+  }
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most) override {
+    return in_turn([&](file_turn& file) { return on_sqlite::acquire_any(file, requests, at_most); })
+        .value_or(std::vector<acquire_answer>(requests.size(), {acquire_status::withheld}));
+  }
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
     return in_turn([&](file_turn& file) { return on_sqlite::renew(file, requests); })
         .value_or(std::vector<renew_answer>(requests.size(), renew_answer::busy));
@@ -38,6 +49,10 @@ class sqlite_session final : public lease_session {
   std::vector<release_answer> release(std::span<const release_request> requests) override {
     return in_turn([&](file_turn& file) { return on_sqlite::release(file, requests); })
         .value_or(std::vector<release_answer>(requests.size(), release_answer::busy));
+  }
+  note_answer write_note(const note_request& request) override {
+    return in_turn([&](file_turn& file) { return on_sqlite::write_note(file, request); })
+        .value_or(note_answer::busy);
   }
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
     return read_in_turn([&](file_turn& file) { return on_sqlite::read(file, keys); });
@@ -47,6 +62,13 @@ class sqlite_session final : public lease_session {
   }
   std::vector<row_state> list() override {
     return read_in_turn([](file_turn& file) { return on_sqlite::list(file); });
+  }
+  force_answer force_release(const force_request& request) override {
+    return in_turn([&](file_turn& file) { return on_sqlite::force_release(file, request); })
+        .value_or(force_answer::busy);
+  }
+  purge_answer purge(const purge_request& request) override {
+    return read_in_turn([&](file_turn& file) { return on_sqlite::purge(file, request); });
   }
 
   /// For each session anew, with its first call: each may have met another file.

@@ -44,10 +44,13 @@ constexpr std::string_view look = R"sql(
 SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
        date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
        timestampdiff(MICROSECOND, utc_timestamp(6), l.expires_at) AS remaining_us,
-       l.failure_count, l.expiry_count
+       l.failure_count, l.expiry_count, l.done_by,
+       date_format(l.done_at, '%Y-%m-%d %H:%i:%s.%f') AS done_at,
+       timestampdiff(MICROSECOND, utc_timestamp(6), l.done_until) AS done_remaining_us,
+       CAST(l.note AS BINARY) AS note, CAST(l.force_reason AS BINARY) AS force_reason
   FROM json_table($1, '$[*]' COLUMNS (
          place FOR ORDINALITY,
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
   LEFT JOIN shared_lock AS l ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
 )sql";
@@ -56,14 +59,18 @@ constexpr std::string_view list = R"sql(
 SELECT lock_type, source_id, version, owner, CAST(holder AS BINARY) AS holder,
        date_format(acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
        timestampdiff(MICROSECOND, utc_timestamp(6), expires_at) AS remaining_us,
-       failure_count, expiry_count
+       failure_count, expiry_count, done_by,
+       date_format(done_at, '%Y-%m-%d %H:%i:%s.%f') AS done_at,
+       timestampdiff(MICROSECOND, utc_timestamp(6), done_until) AS done_remaining_us,
+       CAST(note AS BINARY) AS note, CAST(force_reason AS BINARY) AS force_reason
   FROM shared_lock
- WHERE owner IS NOT NULL
+ WHERE owner IS NOT NULL OR expires_at > utc_timestamp(6)
  ORDER BY lock_type, source_id
 )sql";
 
 // A row that nobody owns; the version is the insert id of the answer.
-// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null, $7 1 to
+// refuse one that is remembered as done, else 0, $8 microseconds since which it must be open
 constexpr std::string_view acquire = R"sql(
 UPDATE shared_lock
    SET version = last_insert_id(greatest(
@@ -71,7 +78,9 @@ UPDATE shared_lock
        owner = $3, holder = $4, acquired_at = utc_timestamp(6),
        expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND
  WHERE lock_type = $1 AND source_id = $2 AND owner IS NULL
+   AND expires_at <= utc_timestamp(6) - INTERVAL $8 MICROSECOND
    AND ($6 IS NULL OR version = $6)
+   AND ($7 = 0 OR done_until <= utc_timestamp(6))
 )sql";
 
 // A missing row; the version is the insert id. $1 type, $2 id, $3 owner, $4 holder, $5 ttl in
@@ -89,21 +98,25 @@ UPDATE shared_lock
  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
 )sql";
 
-// $1 type, $2 id, $3 owner, $4 version, $5 1 if the callback failed, else 0
+// $1 type, $2 id, $3 owner, $4 version, $5 1 if the callback failed, else 0, $6 microseconds for
+// which it stays closed, $7 for which it is remembered as done, or 0
 constexpr std::string_view release = R"sql(
 UPDATE shared_lock
    SET version = greatest(version + 1,
                           timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       owner = NULL, holder = NULL, acquired_at = NULL, expires_at = '1970-01-01 00:00:00',
+       owner = NULL, holder = IF($6 > 0, holder, NULL), acquired_at = NULL,
+       expires_at = IF($6 > 0, utc_timestamp(6) + INTERVAL $6 MICROSECOND, '1970-01-01 00:00:00'),
+       done_by = IF($7 > 0, $4, done_by), done_at = IF($7 > 0, utc_timestamp(6), done_at),
+       done_until = IF($7 > 0, utc_timestamp(6) + INTERVAL $7 MICROSECOND, done_until),
        failure_count = failure_count + $5
  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
 )sql";
 
-// Rows at the versions that were seen, if nobody owns them or their leases ran out $2 microseconds
-// ago. $1: type, id, version, owner, holder, ttl in microseconds
+// Rows at the versions that were seen, if they are free, and were $2 microseconds ago. The time is
+// the insert id. $1: type, id, version, owner, holder, ttl in microseconds
 constexpr std::string_view take_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          version bigint PATH '$[2]',
          owner varchar(64) CHARACTER SET ascii PATH '$[3]',
@@ -112,13 +125,14 @@ UPDATE json_table($1, '$[*]' COLUMNS (
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> unhex(w.owner)),
-       l.version = greatest(l.version + 1,
-                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       l.version = greatest(
+         l.version + 1,
+         last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
        l.owner = unhex(w.owner), l.holder = CONVERT(unhex(w.holder) USING utf8mb4),
        l.acquired_at = utc_timestamp(6),
        l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
  WHERE l.version = w.version
-   AND (l.owner IS NULL OR l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND)
+   AND l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
 )sql";
 
 // Missing rows. $1: type, id, owner, holder, ttl in microseconds
@@ -129,7 +143,7 @@ SELECT w.lock_type, unhex(w.source_id),
        unhex(w.owner), CONVERT(unhex(w.holder) USING utf8mb4), utc_timestamp(6),
        utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
   FROM json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          owner varchar(64) CHARACTER SET ascii PATH '$[2]',
          holder varchar(256) CHARACTER SET ascii PATH '$[3]',
@@ -139,7 +153,7 @@ SELECT w.lock_type, unhex(w.source_id),
 // $1: type, id, owner, version, ttl in microseconds
 constexpr std::string_view renew_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          owner varchar(64) CHARACTER SET ascii PATH '$[2]',
          version bigint PATH '$[3]',
@@ -150,20 +164,27 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
 )sql";
 
-// $1: type, id, owner, version, 1 if the callback failed, else 0
+// $1: type, id, owner, version, 1 if the callback failed, else 0, microseconds for which it stays
+// closed, and for which it is remembered as done, or 0
 constexpr std::string_view release_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          owner varchar(64) CHARACTER SET ascii PATH '$[2]',
          version bigint PATH '$[3]',
-         failed int PATH '$[4]')) AS w
+         failed int PATH '$[4]',
+         closed bigint PATH '$[5]',
+         done bigint PATH '$[6]')) AS w
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.version = greatest(l.version + 1,
                             timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
-       l.expires_at = '1970-01-01 00:00:00',
+       l.owner = NULL, l.holder = IF(w.closed > 0, l.holder, NULL), l.acquired_at = NULL,
+       l.expires_at = IF(w.closed > 0, utc_timestamp(6) + INTERVAL w.closed MICROSECOND,
+                         '1970-01-01 00:00:00'),
+       l.done_by = IF(w.done > 0, w.version, l.done_by),
+       l.done_at = IF(w.done > 0, utc_timestamp(6), l.done_at),
+       l.done_until = IF(w.done > 0, utc_timestamp(6) + INTERVAL w.done MICROSECOND, l.done_until),
        l.failure_count = l.failure_count + w.failed
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
 )sql";
@@ -174,7 +195,7 @@ INSERT INTO shared_lock (lock_type, source_id, version)
 SELECT w.lock_type, unhex(w.source_id),
        timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))
   FROM json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
 )sql";
 
@@ -183,7 +204,7 @@ constexpr std::string_view have_many_at_version = R"sql(
 SELECT w.place
   FROM json_table($1, '$[*]' COLUMNS (
          place FOR ORDINALITY,
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          version bigint PATH '$[2]')) AS w
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
@@ -197,7 +218,7 @@ constexpr std::string_view have_many_granted = R"sql(
 SELECT w.place
   FROM json_table($1, '$[*]' COLUMNS (
          place FOR ORDINALITY,
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          owner varchar(64) CHARACTER SET ascii PATH '$[2]',
          version bigint PATH '$[3]')) AS w
@@ -210,7 +231,9 @@ SELECT w.place
 }  // namespace
 
 mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavour)
-    : mysql_transaction_statements{table, flavour} {
+    : mysql_transaction_statements{table, flavour},
+      mysql_set_statements{table, flavour},
+      mysql_operator_statements{table, flavour} {
   const mysql_spelling spelled{table, flavour};
   schema_version = spelled.plain(sql::schema_version);
   look_for_table = spelled.plain(sql::look_for_table);

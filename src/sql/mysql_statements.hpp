@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "rowlock/table_name.hpp"
+#include "sql/mysql_operator_statements.hpp"
+#include "sql/mysql_set_statements.hpp"
 #include "sql/mysql_spelling.hpp"
 #include "sql/mysql_transaction_statements.hpp"
 
@@ -16,7 +18,9 @@ namespace rowlock::sql {
 /// Those for several keys take a JSON array of arrays, whose order is that of the comment. Texts in
 /// it, and all texts elsewhere, are in hexadecimal, so that no character set and no way of quoting
 /// matters; but for the type of a key, which is a word.
-struct mysql_statements : mysql_transaction_statements {
+struct mysql_statements : mysql_transaction_statements,
+                          mysql_set_statements,
+                          mysql_operator_statements {
   mysql_statements(const table_name& table, mysql_flavour flavour);
 
   std::string schema_version;

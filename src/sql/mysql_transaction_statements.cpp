@@ -17,16 +17,20 @@ constexpr std::string_view look_and_settings = R"sql(
 SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
        date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
        timestampdiff(MICROSECOND, utc_timestamp(6), l.expires_at) AS remaining_us,
-       l.failure_count, l.expiry_count, {isolation} AS isolation, {clustered} AS clustered
+       l.failure_count, l.expiry_count, l.done_by,
+       date_format(l.done_at, '%Y-%m-%d %H:%i:%s.%f') AS done_at,
+       timestampdiff(MICROSECOND, utc_timestamp(6), l.done_until) AS done_remaining_us,
+       CAST(l.note AS BINARY) AS note, CAST(l.force_reason AS BINARY) AS force_reason,
+       {isolation} AS isolation, {clustered} AS clustered
   FROM json_table($1, '$[*]' COLUMNS (
          place FOR ORDINALITY,
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
   LEFT JOIN shared_lock AS l ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
 )sql";
 
 // The pessimistic lock is this write: whoever has seen the row before finds it changed. The version
-// is the insert id. $1 type, $2 id, $3 microseconds since which a lease must have run out
+// is the insert id. $1 type, $2 id, $3 microseconds since which the row must be free
 constexpr std::string_view lock_row = R"sql(
 UPDATE shared_lock
    SET expiry_count = expiry_count + (owner IS NOT NULL),
@@ -34,13 +38,13 @@ UPDATE shared_lock
          version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
        owner = NULL, holder = NULL, acquired_at = NULL, expires_at = '1970-01-01 00:00:00'
  WHERE lock_type = $1 AND source_id = $2
-   AND (owner IS NULL OR expires_at <= utc_timestamp(6) - INTERVAL $3 MICROSECOND)
+   AND expires_at <= utc_timestamp(6) - INTERVAL $3 MICROSECOND
 )sql";
 
-// $1: type, id; $2 microseconds since which a lease must have run out
+// $1: type, id; $2 microseconds since which the rows must be free
 constexpr std::string_view lock_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
@@ -49,7 +53,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
                             timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
        l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
        l.expires_at = '1970-01-01 00:00:00'
- WHERE l.owner IS NULL OR l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
+ WHERE l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
 )sql";
 
 // $1 type, $2 id
@@ -61,7 +65,7 @@ VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_time
 // Unsets leases that ran out $2 microseconds ago. $1: type, id, version as it was seen
 constexpr std::string_view prepare_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          version bigint PATH '$[2]')) AS w
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
@@ -80,12 +84,13 @@ UPDATE shared_lock
    SET version = greatest(version + 1,
                           timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))
  WHERE lock_type = $1 AND source_id = $2 AND version = $3 AND owner IS NULL
+   AND expires_at <= utc_timestamp(6)
 )sql";
 
 // $1: type, id, version
 constexpr std::string_view fence_by_writing = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          version bigint PATH '$[2]')) AS w
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
@@ -99,7 +104,7 @@ constexpr std::string_view fence_by_sharing = R"sql(
 SELECT w.place, {clustered} AS clustered
   FROM json_table($1, '$[*]' COLUMNS (
          place FOR ORDINALITY,
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          version bigint PATH '$[2]')) AS w
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
@@ -108,31 +113,38 @@ SELECT w.place, {clustered} AS clustered
    {for_share} SKIP LOCKED
 )sql";
 
-// $1: type, id, version
+// $1: type, id, version, microseconds for which the row stays closed, and for which it is
+// remembered as done, or 0
 constexpr std::string_view release_with = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
+         version bigint PATH '$[2]',
+         closed bigint PATH '$[3]',
+         done bigint PATH '$[4]')) AS w
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.fence_count = l.fence_count + 1,
        l.version = greatest(l.version + 1,
                             timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
-       l.expires_at = '1970-01-01 00:00:00'
+       l.owner = NULL, l.holder = IF(w.closed > 0, l.holder, NULL), l.acquired_at = NULL,
+       l.expires_at = IF(w.closed > 0, utc_timestamp(6) + INTERVAL w.closed MICROSECOND,
+                         '1970-01-01 00:00:00'),
+       l.done_by = IF(w.done > 0, w.version, l.done_by),
+       l.done_at = IF(w.done > 0, utc_timestamp(6), l.done_at),
+       l.done_until = IF(w.done > 0, utc_timestamp(6) + INTERVAL w.done MICROSECOND, l.done_until)
  WHERE l.version = w.version AND l.owner IS NOT NULL
 )sql";
 
 // Of rows that nobody has. $1: type, id
 constexpr std::string_view count_failures = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(129) CHARACTER SET ascii PATH '$[0]',
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.failure_count = l.failure_count + 1
- WHERE l.owner IS NULL OR l.expires_at <= utc_timestamp(6)
+ WHERE l.expires_at <= utc_timestamp(6)
 )sql";
 
 }  // namespace

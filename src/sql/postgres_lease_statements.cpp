@@ -14,13 +14,15 @@ namespace {
 // Of what it grants it answers who had a lease that ran out, if another owner had one, and what is
 // left of that: RETURNING sees the old row only through k. (Joined with k, the plan for a small
 // table would read all of it; so the row is found by its ctid alone.)
-// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null,
+// $7 whether only unless the work is remembered as done
 constexpr std::string_view acquire = R"sql(
 WITH k AS MATERIALIZED (
   SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
     FROM shared_lock
    WHERE lock_type = $1 AND source_id = $2 AND expires_at <= {long_ago}
      AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
+     AND (NOT $7::boolean OR done_until <= clock_timestamp())
      FOR NO KEY UPDATE SKIP LOCKED)
 UPDATE shared_lock
    SET owner = $3, holder = $4, acquired_at = clock_timestamp(),
@@ -34,16 +36,20 @@ RETURNING 1 AS place, version, (SELECT last_holder FROM k),
             WHERE last_owner <> $3) AS left_of_last_us
 )sql";
 
-// Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions
+// Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions,
+// $7 whether only unless the work is remembered as done
 constexpr std::string_view acquire_many = R"sql(
 WITH k AS MATERIALIZED (
   SELECT l.ctid AS row_id, w.owner, w.holder, w.ttl, w.place,
          l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
-         WITH ORDINALITY AS w (lock_type, source_id, owner, holder, ttl, expected, place)
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
+                $7::boolean[])
+         WITH ORDINALITY AS w (lock_type, source_id, owner, holder, ttl, expected, unless_done,
+                               place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.expires_at <= {long_ago}
      AND (w.expected IS NULL OR (l.version = w.expected AND l.owner IS NULL))
+     AND (NOT w.unless_done OR l.done_until <= clock_timestamp())
      FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
    SET owner = k.owner, holder = k.holder, acquired_at = clock_timestamp(),
@@ -58,26 +64,39 @@ RETURNING k.place, l.version, k.last_holder,
            END AS left_of_last_us
 )sql";
 
-// Of missing rows. Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds
+// Of missing rows. Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds; $6 how
+// many at most, or null: those that are asked for first, and no other gate is tried. (With OFFSET 0
+// each is looked up by the primary key, in any plan.)
 constexpr std::string_view insert_many = R"sql(
 WITH w AS MATERIALIZED (
   SELECT DISTINCT ON (lock_type COLLATE "C", source_id COLLATE "C") *
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
          WITH ORDINALITY AS u (lock_type, source_id, owner, holder, ttl, place)
    ORDER BY lock_type COLLATE "C", source_id COLLATE "C", place),
+missing AS MATERIALIZED (
+  SELECT *
+    FROM w
+   WHERE NOT EXISTS (SELECT FROM shared_lock l
+                      WHERE l.lock_type = w.lock_type AND l.source_id = w.source_id
+                     OFFSET 0)
+   ORDER BY place),
+chosen AS MATERIALIZED (
+  SELECT *
+    FROM missing m
+   WHERE pg_try_advisory_xact_lock(hashtextextended(
+           m.source_id, hashtextextended(m.lock_type, 'shared_lock'::regclass::bigint)))
+   LIMIT $6::bigint),
 inserted AS (
   INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
-  SELECT w.lock_type, w.source_id, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-         w.owner, w.holder, clock_timestamp(),
-         clock_timestamp() + w.ttl * interval '1 microsecond'
-    FROM w
-   WHERE pg_try_advisory_xact_lock(hashtextextended(
-           w.source_id, hashtextextended(w.lock_type, 'shared_lock'::regclass::bigint)))
+  SELECT c.lock_type, c.source_id, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+         c.owner, c.holder, clock_timestamp(),
+         clock_timestamp() + c.ttl * interval '1 microsecond'
+    FROM chosen c
   ON CONFLICT DO NOTHING
   RETURNING lock_type, source_id, version)
-SELECT w.place, i.version
+SELECT c.place, i.version
   FROM inserted i
-  JOIN w ON w.lock_type = i.lock_type AND w.source_id = i.source_id
+  JOIN chosen c ON c.lock_type = i.lock_type AND c.source_id = i.source_id
 )sql";
 
 // $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
@@ -107,41 +126,38 @@ UPDATE shared_lock l
 RETURNING k.place, l.version
 )sql";
 
-// $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed
+// $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed, $6 how long the row stays
+// closed in microseconds, $7 how long the work is remembered as done in microseconds, or null
 constexpr std::string_view release = R"sql(
-UPDATE shared_lock
-   SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
-       version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-       failure_count = failure_count + $5::boolean::integer
- WHERE ctid = (SELECT ctid
-                 FROM shared_lock
-                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
-                  FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING 1 AS place, version,
-          CASE WHEN waiting_until > clock_timestamp()
-               THEN pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
-                              lock_type || ' ' || source_id) END AS announced
+UPDATE shared_lock l
+   SET {as_released},
+       failure_count = l.failure_count + $5::boolean::integer
+  FROM (SELECT $6::bigint AS stay_closed, $7::bigint AS done_for) k
+ WHERE l.ctid = (SELECT ctid
+                   FROM shared_lock
+                  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                    FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING 1 AS place, l.version, {announcement} AS announced
 )sql";
 
-// Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 whether the callbacks failed
+// Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 whether the callbacks failed, $6 how long
+// the rows stay closed, $7 how long the work is remembered as done or null, in microseconds
 constexpr std::string_view release_many = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT l.ctid AS row_id, w.failed, w.place
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::boolean[])
-         WITH ORDINALITY AS w (lock_type, source_id, owner, version, failed, place)
+  SELECT l.ctid AS row_id, w.failed, w.stay_closed, w.done_for, w.place
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::boolean[], $6::bigint[],
+                $7::bigint[])
+         WITH ORDINALITY AS w (lock_type, source_id, owner, version, failed, stay_closed, done_for,
+                               place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.owner = w.owner AND l.version = w.version
      FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
-   SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
-       version = greatest(l.version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+   SET {as_released},
        failure_count = l.failure_count + k.failed::integer
   FROM k
  WHERE l.ctid = k.row_id
-RETURNING k.place, l.version,
-          CASE WHEN l.waiting_until > clock_timestamp()
-               THEN pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
-                              l.lock_type || ' ' || l.source_id) END AS announced
+RETURNING k.place, l.version, {announcement} AS announced
 )sql";
 
 }  // namespace

@@ -12,12 +12,17 @@ namespace rowlock::sql {
 
 namespace {
 
-// Reads what is committed. Arrays: $1 types, $2 ids. Missing rows have no answer.
-constexpr std::string_view look = R"sql(
-SELECT w.place, l.version, l.owner, l.holder,
+// What is told of a row `l`.
+constexpr std::string_view state = R"sql(l.version, l.owner, l.holder,
        to_char(l.acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
        (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
-       l.failure_count, l.expiry_count,
+       l.failure_count, l.expiry_count, l.note, l.force_reason, l.done_by,
+       to_char(l.done_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS done_at,
+       (extract(epoch FROM l.done_until - clock_timestamp()) * 1000000)::bigint AS done_left_us)sql";
+
+// Reads what is committed. Arrays: $1 types, $2 ids. Missing rows have no answer.
+constexpr std::string_view look = R"sql(
+SELECT w.place, {state},
        l.waiting_until > clock_timestamp() + interval '5 seconds' AS will_be_announced
   FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS w (lock_type, source_id, place)
   JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
@@ -30,7 +35,7 @@ WITH k AS MATERIALIZED (
   SELECT l.ctid AS row_id
     FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.version = w.version AND l.owner IS NOT NULL
+   WHERE l.version = w.version
      FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
    SET waiting_until = clock_timestamp() + interval '10 seconds'
@@ -81,24 +86,27 @@ UNION ALL
 SELECT lock_type, source_id, version FROM inserted
 )sql";
 
-// All owned rows, by key.
+// All rows that are owned or stay closed, by key.
 constexpr std::string_view list = R"sql(
-SELECT lock_type, source_id, version, owner, holder,
-       to_char(acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
-       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
-       failure_count, expiry_count
-  FROM shared_lock
- WHERE owner IS NOT NULL
- ORDER BY lock_type, source_id
+SELECT l.lock_type, l.source_id, {state}
+  FROM shared_lock l
+ WHERE l.owner IS NOT NULL OR l.expires_at > clock_timestamp()
+ ORDER BY l.lock_type, l.source_id
 )sql";
+
+std::string telling(const postgres_table& table, std::string_view text) {
+  std::string sql{text};
+  fill(sql, "{state}", state);
+  return in_postgres(table, sql);
+}
 
 }  // namespace
 
 postgres_row_statements::postgres_row_statements(const postgres_table& table)
-    : look{in_postgres(table, sql::look)},
+    : look{telling(table, sql::look)},
       leave_word{in_postgres(table, sql::leave_word)},
       announcement_channel{in_postgres(table, sql::announcement_channel)},
       prepare{in_postgres(table, sql::prepare)},
-      list{in_postgres(table, sql::list)} {}
+      list{telling(table, sql::list)} {}
 
 }  // namespace rowlock::sql

@@ -5,23 +5,43 @@ namespace rowlock::sql {
 
 namespace {
 
-void replace_all(std::string& sql, std::string_view word, std::string_view meaning) {
+// The version with which the work was done is the one that the row has until then.
+constexpr std::string_view as_released = R"sql(owner = NULL, acquired_at = NULL,
+       holder = CASE WHEN k.stay_closed > 0 THEN l.holder END,
+       expires_at = CASE WHEN k.stay_closed > 0
+                         THEN clock_timestamp() + k.stay_closed * interval '1 microsecond'
+                         ELSE 'epoch' END,
+       version = greatest(l.version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+       done_by = CASE WHEN k.done_for IS NULL THEN l.done_by ELSE l.version END,
+       done_at = CASE WHEN k.done_for IS NULL THEN l.done_at ELSE clock_timestamp() END,
+       done_until = CASE WHEN k.done_for IS NULL THEN l.done_until
+                         ELSE clock_timestamp() + k.done_for * interval '1 microsecond' END)sql";
+
+constexpr std::string_view announcement = R"sql(
+          CASE WHEN l.waiting_until > clock_timestamp()
+               THEN pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
+                              l.lock_type || ' ' || l.source_id) END)sql";
+
+}  // namespace
+
+void fill(std::string& sql, std::string_view word, std::string_view meaning) {
   for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word, at)) {
     sql.replace(at, word.size(), meaning);
     at += meaning.size();
   }
 }
 
-}  // namespace
-
 std::string in_postgres(const postgres_table& table, std::string_view sql) {
   const auto skew = std::to_string(table.clock_skew.count());
   const bool is_one_clock = table.clock_skew == std::chrono::milliseconds::zero();
-  auto text = table.table.in(sql);
-  replace_all(text, "{skew_ms}", skew);
-  replace_all(text, "{long_ago}",
-              is_one_clock ? "clock_timestamp()"
-                           : "(clock_timestamp() - interval '" + skew + " milliseconds')");
+  std::string text{sql};
+  fill(text, "{as_released}", as_released);
+  fill(text, "{announcement}", announcement);
+  text = table.table.in(text);
+  fill(text, "{skew_ms}", skew);
+  fill(text, "{long_ago}",
+       is_one_clock ? "clock_timestamp()"
+                    : "(clock_timestamp() - interval '" + skew + " milliseconds')");
   return text;
 }
 

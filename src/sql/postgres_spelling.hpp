@@ -9,8 +9,17 @@
 
 namespace rowlock::sql {
 
-/// `sql` for this table. `{long_ago}` is the time by which a lease must have run out before anybody
-/// else may have the row: now, or as long ago as clocks may differ. `{skew_ms}` is that difference.
+/// Puts `meaning` wherever `word` stands in `sql`.
+void fill(std::string& sql, std::string_view word, std::string_view meaning);
+
+/// `sql` for this table, in which these words have a meaning:
+///   {long_ago}      the time by which a lease must have run out before anybody else may have the
+///                   row: now, or as long ago as clocks may differ
+///   {skew_ms}       that difference
+///   {as_released}   what a release sets in a row `l`, as `k` says: `stay_closed`, and `done_for`
+///   or
+///                   null, in microseconds
+///   {announcement}  tells those who wait for the row `l` of its release, if anybody does
 std::string in_postgres(const postgres_table& table, std::string_view sql);
 
 }  // namespace rowlock::sql

@@ -16,8 +16,10 @@
 #include "core/clock_skew.hpp"
 #include "rowlock/postgres_table.hpp"
 #include "sql/postgres_lease_statements.hpp"
+#include "sql/postgres_operator_statements.hpp"
 #include "sql/postgres_row_statements.hpp"
 #include "sql/postgres_session_statements.hpp"
+#include "sql/postgres_set_statements.hpp"
 #include "sql/postgres_transaction_statements.hpp"
 
 namespace rowlock::sql {
@@ -28,13 +30,17 @@ namespace rowlock::sql {
 /// from 1, a row answers. A request without a row was refused; a look says why.
 struct postgres_statements : postgres_session_statements,
                              postgres_lease_statements,
+                             postgres_set_statements,
                              postgres_row_statements,
+                             postgres_operator_statements,
                              postgres_transaction_statements {
   /// Throws `error` (misuse) for a clock_skew that cannot be.
   explicit postgres_statements(const postgres_table& table)
       : postgres_session_statements{table.table},
         postgres_lease_statements{table},
+        postgres_set_statements{table},
         postgres_row_statements{table},
+        postgres_operator_statements{table},
         postgres_transaction_statements{table},
         clock_skew{table.clock_skew} {
     detail::check_clock_skew(clock_skew);

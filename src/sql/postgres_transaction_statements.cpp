@@ -35,7 +35,7 @@ UPDATE shared_lock
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
                 WHERE lock_type = $1 AND source_id = $2
-                  AND version = $3::bigint AND owner IS NULL
+                  AND version = $3::bigint AND owner IS NULL AND expires_at <= {long_ago}
                   FOR NO KEY UPDATE SKIP LOCKED)
 )sql";
 
@@ -87,19 +87,19 @@ SELECT f.fenced, {name}, {limit_idle_time}
   FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
-// A fence that unsets the rows as well, when the transaction commits.
+// A fence that unsets the rows as well, when the transaction commits. Arrays: $6 how long the rows
+// stay closed, $7 how long the work is remembered as done or null, in microseconds
 constexpr std::string_view release_with = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT l.ctid AS row_id
-    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
+  SELECT l.ctid AS row_id, w.stay_closed, w.done_for
+    FROM unnest($1::text[], $2::text[], $3::bigint[], $6::bigint[], $7::bigint[])
+         AS w (lock_type, source_id, version, stay_closed, done_for)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.version = w.version AND l.owner IS NOT NULL
      FOR NO KEY UPDATE OF l SKIP LOCKED),
 fenced AS (
   UPDATE shared_lock l
-     SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
-         version = greatest(l.version + 1,
-                            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+     SET {as_released}
     FROM k
    WHERE l.ctid = k.row_id AND (SELECT count(*) FROM k) = cardinality($1::text[])
   RETURNING 1)
@@ -133,13 +133,10 @@ SELECT CASE WHEN extract(epoch FROM stats_reset)::text = $2::text AND NOT pg_is_
   FROM pg_stat_archiver
 )sql";
 
-std::string fence(const table_name& table, std::string_view text) {
-  std::string sql = table.in(text);
-  const auto fill = [&sql](std::string_view place, std::string_view with) {
-    sql.replace(sql.find(place), place.size(), with);
-  };
-  fill("{name}", name);
-  fill("{limit_idle_time}", limit_idle_time);
+std::string fence(const postgres_table& table, std::string_view text) {
+  std::string sql = in_postgres(table, text);
+  fill(sql, "{name}", name);
+  fill(sql, "{limit_idle_time}", limit_idle_time);
   return sql;
 }
 
@@ -153,11 +150,11 @@ postgres_transaction_statements::postgres_transaction_statements(const postgres_
       savepoint{sql::savepoint},
       roll_back_to_savepoint{sql::roll_back_to_savepoint},
       release_savepoint{sql::release_savepoint},
-      advance{table.table.in(sql::advance)},
+      advance{in_postgres(table, sql::advance)},
       count_failures{table.table.in(sql::count_failures)},
-      fence_by_writing{fence(table.table, sql::fence_by_writing)},
-      fence_by_sharing{fence(table.table, sql::fence_by_sharing)},
-      release_with{fence(table.table, sql::release_with)},
+      fence_by_writing{fence(table, sql::fence_by_writing)},
+      fence_by_sharing{fence(table, sql::fence_by_sharing)},
+      release_with{fence(table, sql::release_with)},
       fate{table.table.in(sql::fate)} {}
 
 }  // namespace rowlock::sql

@@ -1,4 +1,4 @@
-// Every statement that the library runs on SQLite.
+// What a store asks SQLite.
 //
 // Three expressions return everywhere. 'now' is one moment within a statement, and no statement
 // waits between that moment and the write.
@@ -14,22 +14,24 @@ namespace rowlock::sql::sqlite {
 const std::string_view read_row = R"(
 SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
        CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
-       failure_count, expiry_count
+       failure_count, expiry_count, note, force_reason, done_by, done_at || '000',
+       CAST(round((julianday(done_until) - julianday('now')) * 86400000.0) AS INTEGER) * 1000
   FROM shared_lock
  WHERE lock_type = ?1 AND source_id = ?2
 )";
 
 // No parameters; the columns of read_row.
-const std::string_view list_owned_rows = R"(
+const std::string_view list_taken_rows = R"(
 SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
        CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
-       failure_count, expiry_count
+       failure_count, expiry_count, note, force_reason, done_by, done_at || '000',
+       CAST(round((julianday(done_until) - julianday('now')) * 86400000.0) AS INTEGER) * 1000
   FROM shared_lock
- WHERE owner IS NOT NULL
+ WHERE owner IS NOT NULL OR expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now')
  ORDER BY lock_type, source_id
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 1 unless it is done, else 0
 // Grants a row that is missing, free, or this owner's already; then it keeps its version. In SET
 // and WHERE, a column is the row's old value, excluded.column what was to be inserted.
 const std::string_view acquire_row = R"(
@@ -48,13 +50,16 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
        holder       = excluded.holder,
        expires_at   = excluded.expires_at,
        expiry_count = expiry_count + (owner IS NOT NULL AND owner <> ?3)
- WHERE owner = ?3 OR expires_at <= excluded.acquired_at
+ WHERE (owner = ?3 OR expires_at <= excluded.acquired_at)
+   AND (   NOT ?6 OR done_until <= excluded.acquired_at
+        OR owner = ?3 AND expires_at > excluded.acquired_at)
 RETURNING version
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 the version expected
-// Grants a row that nobody owns at that version, or that is this owner's already. Not one whose
-// lease has run out: its late holder may still commit with the version.
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 1 unless it is done, else 0, ?7 the
+// version expected
+// Grants a row that is free at that version, or this owner's already. Not one whose lease has run
+// out: its late holder may still commit with the version.
 const std::string_view acquire_row_at_version = R"(
 UPDATE shared_lock
    SET version     = CASE WHEN owner IS NOT NULL THEN version
@@ -65,8 +70,10 @@ UPDATE shared_lock
        holder      = ?4,
        expires_at  = strftime('%Y-%m-%d %H:%M:%f', 'now', ?5)
  WHERE lock_type = ?1 AND source_id = ?2
-   AND (   owner IS NULL AND version = ?6
-        OR owner = ?3 AND expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now'))
+   AND (   owner = ?3 AND expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now')
+        OR owner IS NULL AND version = ?7
+           AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+           AND (NOT ?6 OR done_until <= strftime('%Y-%m-%d %H:%M:%f', 'now')))
 RETURNING version
 )";
 
@@ -77,16 +84,29 @@ UPDATE shared_lock
  WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 1 if the callback failed, else 0
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 1 if the callback failed, else 0, ?6 for how
+// long it stays closed, or null, ?7 for how long it is remembered as done, or null
 const std::string_view release_row = R"(
 UPDATE shared_lock
    SET version       = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
                                              AS INTEGER) * 1000),
        owner         = NULL,
-       holder        = NULL,
+       holder        = CASE WHEN ?6 IS NOT NULL THEN holder END,
        acquired_at   = NULL,
-       expires_at    = '1970-01-01 00:00:00.000',
-       failure_count = failure_count + ?5
+       expires_at    = coalesce(strftime('%Y-%m-%d %H:%M:%f', 'now', ?6),
+                                '1970-01-01 00:00:00.000'),
+       failure_count = failure_count + ?5,
+       done_by       = CASE WHEN ?7 IS NULL THEN done_by ELSE version END,
+       done_at       = CASE WHEN ?7 IS NULL THEN done_at
+                            ELSE strftime('%Y-%m-%d %H:%M:%f', 'now') END,
+       done_until    = coalesce(strftime('%Y-%m-%d %H:%M:%f', 'now', ?7), done_until)
+ WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
+)";
+
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 note
+const std::string_view write_note = R"(
+UPDATE shared_lock
+   SET note = nullif(?5, '')
  WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
 )";
 
@@ -105,58 +125,48 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
  WHERE owner IS NOT NULL AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
 )";
 
-// ?1 lock_type, ?2 source_id
-// The pessimistic lock is this write: whoever has seen the row before finds it changed.
-const std::string_view lock_row = R"(
-INSERT INTO shared_lock (lock_type, source_id, version)
-VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
-ON CONFLICT (lock_type, source_id) DO UPDATE
-   SET version      = max(version + 1, excluded.version),
+// ?1 lock_type, ?2 source_id, ?3 version, ?4 reason
+const std::string_view force_release_row = R"(
+UPDATE shared_lock
+   SET version      = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
+                                            AS INTEGER) * 1000),
        owner        = NULL,
        holder       = NULL,
        acquired_at  = NULL,
-       expires_at   = excluded.expires_at,
-       expiry_count = expiry_count + (owner IS NOT NULL)
- WHERE expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
-RETURNING version
+       expires_at   = '1970-01-01 00:00:00.000',
+       force_reason = ?4
+ WHERE lock_type = ?1 AND source_id = ?2 AND version = ?3
+   AND (owner IS NOT NULL OR expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now'))
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 the version seen
-const std::string_view commit_version = R"(
-UPDATE shared_lock
-   SET version = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
-                                       AS INTEGER) * 1000)
- WHERE lock_type = ?1 AND source_id = ?2 AND version = ?3 AND owner IS NULL
+// ?1 lock_type, ?2 source_id to go on after, or empty ones, ?3 age in microseconds, ?4 how many
+// rows
+const std::string_view look_for_idle_rows = R"(
+SELECT lock_type, source_id,
+       owner IS NULL
+       AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+       AND done_until <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+       AND version < CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000 - ?3
+  FROM shared_lock
+ WHERE (lock_type, source_id) > (?1, ?2)
+ ORDER BY lock_type, source_id
+ LIMIT ?4
 )";
 
-// ?1 lock_type, ?2 source_id
-// Of a row that nobody has. One that the failed transaction was to create went with its rollback.
-const std::string_view count_failure = R"(
-INSERT INTO shared_lock (lock_type, source_id, version, failure_count)
-VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000, 1)
-ON CONFLICT (lock_type, source_id) DO UPDATE
-   SET failure_count = failure_count + 1
- WHERE expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+// ?1 lock_type, ?2 source_id, ?3 age in microseconds
+const std::string_view delete_idle_row = R"(
+DELETE FROM shared_lock
+ WHERE lock_type = ?1 AND source_id = ?2
+   AND owner IS NULL
+   AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+   AND done_until <= strftime('%Y-%m-%d %H:%M:%f', 'now')
+   AND version < CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000 - ?3
 )";
-
-// Changes nothing; but from here on the transaction is the one writer of the table's file, which of
-// the attached ones it may be.
-const std::string_view become_writer = "UPDATE shared_lock SET version = version WHERE false";
 
 const std::string_view last_migration = "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
 
 const std::string_view look_for_table = "SELECT 1 FROM shared_lock LIMIT 0";
 // What is left of migrations when the table was dropped by hand.
 const std::string_view drop_companions = "DROP TABLE shared_lock_schema";
-
-const std::string_view begin_immediate = "BEGIN IMMEDIATE";
-const std::string_view commit = "COMMIT";
-const std::string_view rollback = "ROLLBACK";
-const std::string_view journal_in_wal = "PRAGMA journal_mode = WAL";
-const std::string_view sync_every_commit = "PRAGMA synchronous = FULL";
-const std::string_view get_busy_timeout = "PRAGMA busy_timeout";
-const std::string_view set_savepoint = "SAVEPOINT rowlock";
-const std::string_view undo_savepoint = "ROLLBACK TO rowlock; RELEASE rowlock";
-const std::string_view release_savepoint = "RELEASE rowlock";
 
 }  // namespace rowlock::sql::sqlite

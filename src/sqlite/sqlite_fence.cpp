@@ -1,4 +1,6 @@
 // Fences on SQLite.
+#include <span>
+
 #include "dialects/sqlite/rows_in_transaction.hpp"
 #include "dialects/sqlite/writing.hpp"
 #include "rowlock/sqlite.hpp"
@@ -8,11 +10,11 @@ namespace rowlock {
 
 namespace {
 
-void prove(SQLite::Database& transaction, const fenced_leases& leases, const table_name& table,
-           on_sqlite::fenced_rows then) {
+void prove(SQLite::Database& transaction, const fenced_leases& leases,
+           std::span<const release_request> releases, const table_name& table) {
   detail::recognise_sqlite_conflicts();
   const bool are_held = detail::on_lock_table(transaction, table, [&] {
-    return on_sqlite::prove(transaction.getHandle(), leases, table, then);
+    return on_sqlite::prove(transaction.getHandle(), leases, releases, table);
   });
   if (are_held) return;
   on_sqlite::roll_back(transaction.getHandle());
@@ -22,12 +24,12 @@ void prove(SQLite::Database& transaction, const fenced_leases& leases, const tab
 }  // namespace
 
 void fence(SQLite::Database& transaction, const fenced_leases& leases, const table_name& table) {
-  prove(transaction, leases, table, on_sqlite::fenced_rows::stay);
+  prove(transaction, leases, {}, table);
 }
 
 void release_with(SQLite::Database& transaction, const fenced_leases& leases,
-                  const table_name& table) {
-  prove(transaction, leases, table, on_sqlite::fenced_rows::are_unset);
+                  const release_options& options, const table_name& table) {
+  prove(transaction, leases, detail::to_release(leases, options), table);
   for (const lease& each : leases.all()) detail::lease_riding::begin(each);
 }
 

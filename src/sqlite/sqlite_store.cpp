@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "dialects/sqlite/lease_calls.hpp"
+#include "dialects/sqlite/operator_calls.hpp"
+#include "dialects/sqlite/set_calls.hpp"
 #include "sqlite/store_connection.hpp"
 
 namespace rowlock {
@@ -33,6 +35,22 @@ std::vector<acquire_answer> sqlite_store::acquire(std::span<const acquire_reques
   return answers;
 }
 
+std::vector<acquire_answer> sqlite_store::acquire_all(std::span<const acquire_request> requests) {
+  check_set(requests);
+  std::vector<acquire_answer> answers(requests.size());
+  impl_->take_turn([&](file_turn& file) { answers = on_sqlite::acquire_all(file, requests); });
+  return answers;
+}
+
+std::vector<acquire_answer> sqlite_store::acquire_any(std::span<const acquire_request> requests,
+                                                      std::size_t at_most) {
+  check_set(requests);
+  std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
+  impl_->take_turn(
+      [&](file_turn& file) { answers = on_sqlite::acquire_any(file, requests, at_most); });
+  return answers;
+}
+
 std::vector<renew_answer> sqlite_store::renew(std::span<const renew_request> requests) {
   for (const auto& request : requests) check(request);
   std::vector<renew_answer> answers(requests.size(), renew_answer::busy);
@@ -47,6 +65,13 @@ std::vector<release_answer> sqlite_store::release(std::span<const release_reques
   return answers;
 }
 
+note_answer sqlite_store::write_note(const note_request& request) {
+  check(request);
+  auto answer = note_answer::busy;
+  impl_->take_turn([&](file_turn& file) { answer = on_sqlite::write_note(file, request); });
+  return answer;
+}
+
 std::vector<std::optional<row_state>> sqlite_store::read(std::span<const lock_key> keys) {
   for (const auto& key : keys) check(key);
   return impl_->in_turn([&](file_turn& file) { return on_sqlite::read(file, keys); });
@@ -59,6 +84,18 @@ std::vector<std::optional<row_state>> sqlite_store::prepare(std::span<const lock
 
 std::vector<row_state> sqlite_store::list() {
   return impl_->in_turn([](file_turn& file) { return on_sqlite::list(file); });
+}
+
+force_answer sqlite_store::force_release(const force_request& request) {
+  check(request);
+  auto answer = force_answer::busy;
+  impl_->take_turn([&](file_turn& file) { answer = on_sqlite::force_release(file, request); });
+  return answer;
+}
+
+purge_answer sqlite_store::purge(const purge_request& request) {
+  check(request);
+  return impl_->in_turn([&](file_turn& file) { return on_sqlite::purge(file, request); });
 }
 
 }  // namespace rowlock

@@ -78,9 +78,9 @@ void rows::fence(sqlite_transaction& transaction, const fenced_leases& leases,
 }
 
 void rows::release_with(sqlite_transaction& transaction, const fenced_leases& leases,
-                        const table_name& table) {
+                        const release_options& options, const table_name& table) {
   try {
-    rowlock::release_with(transaction.database_, leases, table);
+    rowlock::release_with(transaction.database_, leases, options, table);
   } catch (const lease_lost&) {
     transaction.end();
     throw;

@@ -76,6 +76,40 @@ TEST_F(MysqlCost, ABatchIsAFewStatementsHoweverLarge) {
   EXPECT_EQ(statements_of([&] { rows_.acquire(asked); }), 3);     // look, write, look
 }
 
+TEST_F(MysqlCost, AGrantedSetIsTwoStatementsAndARefusedOneIsOne) {
+  const auto asked = requests(200);
+  EXPECT_EQ(statements_of([&] { rows_.acquire_all(asked); }), 2);  // look, write: rows are missing
+  EXPECT_EQ(statements_of([&] { rows_.acquire_all(asked); }), 2);  // once more
+  auto theirs = asked;
+  for (auto& request : theirs) request.owner = make_owner_id();
+  EXPECT_EQ(statements_of([&] { rows_.acquire_all(theirs); }), 1);
+  EXPECT_EQ(statements_of([&] { rows_.acquire_any(theirs, 50); }), 1);
+  for (const auto& row : rows_.list()) release(rows_, row.key, row.version);
+  EXPECT_EQ(statements_of([&] { rows_.acquire_all(theirs); }), 2);
+}
+
+TEST_F(MysqlCost, SomeOfASetAreFiveStatements) {
+  const auto asked = requests(200);
+  rows_.prepare(std::vector<lock_key>{asked[7].key, asked[8].key, asked[9].key});
+  // Look, begin, lock, write, commit.
+  EXPECT_EQ(statements_of([&] { rows_.acquire_any(asked, 2); }), 5);
+}
+
+TEST_F(MysqlCost, ANoteAndAReleaseByForceAreOneStatementAndAPurgeIsTwo) {
+  const auto held = *acquire(rows_, key_).version;
+  EXPECT_EQ(statements_of([&] {
+              rows_.write_note({.key = key_, .owner = mine_, .version = held, .note = "n"});
+            }),
+            1);
+  EXPECT_EQ(statements_of(
+                [&] { rows_.force_release({.key = key_, .version = held, .reason = "a test"}); }),
+            1);
+  const purge_request everything{.older_than = 1h};
+  EXPECT_EQ(statements_of([&] { EXPECT_EQ(rows_.purge(everything).purged, 0); }), 1);
+  database_.execute("update shared_lock set version = 1");
+  EXPECT_EQ(statements_of([&] { EXPECT_EQ(rows_.purge(everything).purged, 1); }), 2);
+}
+
 TEST_F(MysqlCost, ARefusedAttemptWritesNoLog) {
   acquire(rows_, key_);
   const auto before = redo();

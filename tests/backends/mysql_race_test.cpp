@@ -1,6 +1,9 @@
 // Where InnoDB's gap locks would make deadlocks, there are none.
+#include <algorithm>
 #include <atomic>
 #include <latch>
+#include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -71,6 +74,70 @@ TEST_F(MysqlRace, BatchesOfMissingRowsInAnyOrderGrantEachOnceWithoutADeadlock) {
   });
   EXPECT_EQ(granted, keys);
   EXPECT_EQ(deadlocks(), before);
+}
+
+TEST_F(MysqlRace, SetsThatCrossAreGrantedAsAWholeOrNotAtAllWithoutADeadlock) {
+  constexpr int keys = 6;
+  soci_store many{target(), {.pool_size = 8}};
+  const auto before = deadlocks();
+  std::atomic<int> granted = 0;
+  std::atomic<int> touched = 0;
+  in_threads(8, [&](int i) {
+    for (int round = 0; round < 25; ++round) {
+      const auto owner = make_owner_id();
+      std::vector<acquire_request> requests;
+      for (int k = 0; k < keys; ++k) {
+        const int number = i % 2 == 0 ? k : keys - 1 - k;
+        requests.push_back(
+            {.key = {"invoice", std::to_string(number)}, .owner = owner, .holder = "h", .ttl = 1h});
+      }
+      // Single keys come in between, so that a set is not as it was seen.
+      if (i > 5) requests.resize(1);
+      const auto answers = many.acquire_all(requests);
+      const auto all =
+          std::ranges::count(answers, acquire_status::granted, &acquire_answer::status);
+      EXPECT_TRUE(all == 0 || all == std::ssize(requests)) << all;
+      std::vector<release_request> held;
+      for (std::size_t at = 0; at < requests.size(); ++at) {
+        const auto version = answers[at].version.value_or(rowlock::version{});
+        held.push_back({.key = requests[at].key, .owner = owner, .version = version});
+      }
+      const auto released = many.release(held);
+      const auto ours = std::ranges::count(released, release_answer::lost);
+      // Of a refused set there is nothing to release.
+      EXPECT_EQ(std::ssize(released) - ours, all);
+      if (all == keys) ++granted;
+      if (all == 0) ++touched;
+    }
+  });
+  EXPECT_GT(granted, 0);
+  EXPECT_GT(touched, 0);
+  EXPECT_EQ(deadlocks(), before);
+  for (const auto& row : rows_.list()) ADD_FAILURE() << row.key.source_id << " is left";
+}
+
+TEST_F(MysqlRace, APurgeDeletesNoRowThatSomebodyTakes) {
+  constexpr int keys = 300;
+  std::vector<acquire_request> requests;
+  for (int k = 0; k < keys; ++k) requests.push_back(request({"idle", std::to_string(k)}));
+  std::vector<lock_key> wanted;
+  for (const auto& each : requests) wanted.push_back(each.key);
+  rows_.prepare(wanted);
+  database_.execute("update shared_lock set version = 1");
+  std::vector<acquire_answer> answers(keys);
+  in_threads(2, [&](int i) {
+    if (i == 0) {
+      for (int round = 0; round < 30; ++round) rows_.purge({.older_than = 1h, .at_most = 10'000});
+      return;
+    }
+    for (int k = 0; k < keys; ++k) {
+      answers[k] = rows_.acquire(std::span{requests}.subspan(k, 1)).front();
+    }
+  });
+  for (int k = 0; k < keys; ++k) {
+    if (answers[k].status != acquire_status::granted) continue;
+    EXPECT_EQ(renew(rows_, requests[k].key, *answers[k].version), renew_answer::renewed);
+  }
 }
 
 TEST_F(MysqlRace, RowLocksOnMissingRowsHaveNoDeadlock) {

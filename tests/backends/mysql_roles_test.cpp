@@ -106,6 +106,20 @@ class MysqlRoles : public testing::Test {
     soci_store rows{target_of(role), {.pool_size = 1}};
     rows.list();
   }
+  void operate_as(const std::string& role) const {
+    soci_store holder{database_.target()};
+    lock_table locks{holder};
+    const lease held = *locks.try_acquire({"job", role});
+    soci_store rows{target_of(role), {.pool_size = 1}};
+    if (rows.force_release({.key = held.key(), .version = held.token(), .reason = "a test"}) !=
+        force_answer::released) {
+      throw std::logic_error{"refused"};
+    }
+  }
+  void purge_as(const std::string& role) const {
+    soci_store rows{target_of(role), {.pool_size = 1}};
+    if (rows.purge({.older_than = 1h}).purged != 1) throw std::logic_error{"nothing was purged"};
+  }
   void execute_as(const std::string& role, const std::string& sql) const {
     ::soci::session session{target_of(role)};
     session << sql;
@@ -160,6 +174,8 @@ TEST_F(MysqlRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
       {"lock rows", [&](const auto& role) { lock_rows_as(role); }},
       {"commit", [&](const auto& role) { commit_as(role); }},
       {"list", [&](const auto& role) { list_as(role); }},
+      {"release by force", [&](const auto& role) { operate_as(role); }},
+      {"purge", [&](const auto& role) { purge_as(role); }},
       {"keep busy", executing("select 1 from shared_lock for update")},
       {"steal",
        executing(
@@ -172,10 +188,10 @@ TEST_F(MysqlRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
   const std::map<std::string, std::set<std::string>> may{
       {"locker",
        {"lease", "lease several", "fence", "fence by sharing", "release with", "lock rows",
-        "commit", "list", "keep busy", "steal"}},
+        "commit", "list", "release by force", "keep busy", "steal"}},
       {"fencer", {"fence", "fence by sharing", "list", "keep busy"}},
       {"reader", {"fence by sharing", "list", "keep busy"}},
-      {"purger", {"fence by sharing", "delete", "keep busy"}}};
+      {"purger", {"fence by sharing", "list", "purge", "delete", "keep busy"}}};
   for (const auto& [role, its_acts] : may) {
     std::set<std::string> done;
     for (const auto& [name, act] : acts) {

@@ -142,6 +142,25 @@ TEST_F(MysqlSession, TakesALeaseOverOnlyWhenItRanOutLongerAgoThanClocksMayDiffer
   EXPECT_TRUE(taken.took_over_expired);
 }
 
+TEST_F(MysqlSession, OpensAClosedRowOnlyWhenItsTimeWasOverLongerAgoThanClocksMayDiffer) {
+  soci_store careful{target(), {.clock_skew = 30s}};
+  const release_request closing{
+      .key = key_, .owner = mine_, .version = *acquire(rows_, key_).version, .stay_closed = 1h};
+  ASSERT_EQ(rows_.release(std::array{closing}).front(), release_answer::released);
+  run_out(key_);
+  const auto refused = acquire(careful, key_);
+  EXPECT_EQ(refused.status, acquire_status::held);
+  EXPECT_GT(refused.remaining.value(), 20s);
+  const auto all = careful.acquire_all(std::array{request(key_), request(other_key_)});
+  EXPECT_EQ(all[0].status, acquire_status::held);
+  EXPECT_EQ(all[1].status, acquire_status::withheld);
+  EXPECT_EQ(careful.acquire_any(std::array{request(key_)}, 1).front().status,
+            acquire_status::withheld);
+
+  database_.execute("update shared_lock set expires_at = utc_timestamp(6) - interval 31 second");
+  EXPECT_EQ(acquire(careful, key_).status, acquire_status::granted);
+}
+
 TEST_F(MysqlSession, OnATableOfAnotherEngineIsRejected) {
   for (const auto* engine : {"MyISAM", "Aria"}) {
     database_.execute(std::string{"alter table shared_lock engine = "} + engine);
@@ -154,10 +173,10 @@ TEST_F(MysqlSession, OnATableOfAnotherEngineIsRejected) {
 TEST_F(MysqlSession, OnATableWithOtherColumnsIsRejected) {
   for (const auto* change :
        {"modify source_id varchar(255) collate utf8mb4_general_ci not null",
-        "modify source_id varbinary(255) not null, modify lock_type varchar(129) "
+        "modify source_id varbinary(255) not null, modify lock_type varchar(134) "
         "character set ascii collate ascii_general_ci not null",
         "modify lock_type varchar(20) character set ascii collate ascii_bin not null",
-        "modify lock_type varchar(129) character set ascii collate ascii_bin not null, "
+        "modify lock_type varchar(134) character set ascii collate ascii_bin not null, "
         "modify version int not null"}) {
     database_.execute(std::string{"alter table shared_lock "} + change);
     EXPECT_EQ(refusal_of_table().kind, errc::rejected) << change;

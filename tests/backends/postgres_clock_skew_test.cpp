@@ -100,6 +100,37 @@ TEST_F(PostgresClockSkew, LocksNoRowWhoseLeaseMayStillBeValid) {
   EXPECT_TRUE(lock_in(no_wait()).acquired());
 }
 
+TEST_F(PostgresClockSkew, HoldsForSets) {
+  acquire(careful_, key_);
+  const std::array both{by_another(key_), by_another(other_key_)};
+  run_out(1s);
+  EXPECT_EQ(careful_.acquire_all(both)[0].status, acquire_status::held);
+  EXPECT_EQ(careful_.acquire_any(std::span{both}.first(1), 1)[0].status, acquire_status::withheld);
+  run_out(31s);
+  for (const auto& answer : careful_.acquire_all(both)) {
+    EXPECT_EQ(answer.status, acquire_status::granted);
+  }
+}
+
+TEST_F(PostgresClockSkew, KeepsARowThatStaysClosedForAWhileLonger) {
+  const auto granted = acquire(careful_, key_);
+  const release_request closing{
+      .key = key_, .owner = mine_, .version = *granted.version, .stay_closed = 1h};
+  ASSERT_EQ(careful_.release(std::array{closing}).front(), release_answer::released);
+  const auto version = careful_.read(std::array{key_}).front()->version;
+  const auto open_since = [&](int seconds) {
+    server_.ask("update " + name() + " set expires_at = clock_timestamp() - interval '" +
+                std::to_string(seconds) + " seconds'");
+  };
+  open_since(1);
+  open_work open;
+  EXPECT_EQ(try_commit(open.work, key_, version, on_many_clocks()), commit_result::stale);
+  EXPECT_FALSE(read_version(open.work, key_, on_many_clocks()).acquired());
+  EXPECT_EQ(careful_.acquire(std::array{by_another(key_)}).front().status, acquire_status::held);
+  open_since(31);
+  EXPECT_EQ(try_commit(open.work, key_, version, on_many_clocks()), commit_result::committed);
+}
+
 TEST_F(PostgresClockSkew, ThatCannotBeIsMisuse) {
   for (const auto wrong : {std::chrono::milliseconds{-1}, std::chrono::milliseconds{60'001}}) {
     EXPECT_EQ(error_of([&] {

@@ -1,4 +1,7 @@
 // What the statements cost the server. These tests want it for themselves.
+#include <algorithm>
+#include <vector>
+
 #include "backends/postgres_statements.hpp"
 #include "backends/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
@@ -31,6 +34,22 @@ class PostgresCost : public postgres_table {
   std::string next_transaction_id() {
     return server_.value<std::string>("select pg_snapshot_xmax(pg_current_snapshot())::text");
   }
+
+  [[nodiscard]] std::vector<acquire_request> requests_for(int count) const {
+    std::vector<acquire_request> requests;
+    for (int i = 0; i < count; ++i) requests.push_back(request({"invoice", std::to_string(i)}));
+    return requests;
+  }
+  static std::ptrdiff_t granted_in(const std::vector<acquire_answer>& answers) {
+    return std::count_if(answers.begin(), answers.end(), [](const acquire_answer& answer) {
+      return answer.status == acquire_status::granted;
+    });
+  }
+  static void create(store& rows, const std::vector<acquire_request>& requests) {
+    std::vector<lock_key> keys;
+    for (const auto& each : requests) keys.push_back(each.key);
+    rows.prepare(keys);
+  }
 };
 
 TEST_F(PostgresCost, AcquireAndReleaseOfAnExistingRowAreOneStatementEach) {
@@ -49,8 +68,7 @@ TEST_F(PostgresCost, AcquireAndReleaseOfAnExistingRowAreOneStatementEach) {
 
 TEST_F(PostgresCost, ABatchIsOneStatement) {
   auto rows = open_store();
-  std::vector<acquire_request> requests;
-  for (int i = 0; i < 200; ++i) requests.push_back(request({"invoice", std::to_string(i)}));
+  const auto requests = requests_for(200);
   std::vector<release_request> releases;
   for (const auto& answer : rows.acquire(requests)) {
     const auto& asked = requests[releases.size()];
@@ -63,6 +81,67 @@ TEST_F(PostgresCost, ABatchIsOneStatement) {
     EXPECT_EQ(answer.status, acquire_status::granted);
   }
   EXPECT_EQ(take_spent().statements, 1);
+}
+
+TEST_F(PostgresCost, ASetOfExistingRowsIsOneStatementAndSoIsTheSameAttemptOnceMore) {
+  auto rows = open_store();
+  const auto requests = requests_for(100);
+  create(rows, requests);
+  take_spent();
+  EXPECT_EQ(granted_in(rows.acquire_any(requests, 20)), 20);
+  EXPECT_EQ(take_spent().statements, 1);
+  EXPECT_EQ(granted_in(rows.acquire_all(requests)), 100);
+  EXPECT_EQ(take_spent().statements, 1);
+  EXPECT_EQ(granted_in(rows.acquire_all(requests)), 100);
+  EXPECT_EQ(take_spent().statements, 1);
+}
+
+TEST_F(PostgresCost, ASetOfMissingRowsIsFourStatementsAndAnyOfThemTwo) {
+  auto rows = open_store();
+  rows.list();
+  const auto requests = requests_for(100);
+  take_spent();
+  EXPECT_EQ(granted_in(rows.acquire_any(requests, 20)), 20);
+  EXPECT_EQ(take_spent().statements, 2);
+  EXPECT_EQ(granted_in(rows.acquire_all(requests)), 100);
+  EXPECT_EQ(take_spent().statements, 4);
+}
+
+TEST_F(PostgresCost, ARefusedSetWritesNothingAndIsTwoStatements) {
+  auto rows = open_store();
+  const auto requests = requests_for(20);
+  create(rows, requests);
+  auto rival = requests.back();
+  rival.owner = make_owner_id();
+  ASSERT_EQ(rows.acquire(std::array{rival})[0].status, acquire_status::granted);
+  server_.ask("vacuum " + name());
+  take_spent();
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(granted_in(rows.acquire_all(requests)), 0);
+  const auto cost = take_spent();
+  EXPECT_EQ(cost.wal_bytes, 0);
+  EXPECT_EQ(cost.statements, 2 * 100);
+}
+
+// As soon as the server knows how many keys there are it would rather read the whole table.
+TEST_F(PostgresCost, SetsFindEveryRowByThePrimaryKey) {
+  const std::string counts =
+      " from pg_stat_user_tables where relid = '" + table().in("shared_lock") + "'::regclass";
+  auto requests = requests_for(1000);
+  server_.ask("insert into " + name() +
+              " (lock_type, source_id, version) select 'invoice', n, 1"
+              " from generate_series(0, 9999) n");
+  server_.ask("vacuum analyze " + name());
+  const auto before = server_.value<std::int64_t>("select seq_scan" + counts);
+  {
+    auto rows = open_store();
+    EXPECT_EQ(granted_in(rows.acquire_any(requests, 900)), 900);
+    EXPECT_EQ(granted_in(rows.acquire_all(requests)), 1000);
+    for (auto& each : requests) each.key.type = "another";
+    EXPECT_EQ(granted_in(rows.acquire_any(requests, 500)), 500);
+  }
+  // A backend tells its counts when it ends.
+  server_.await("select n_tup_ins >= 10500" + counts);
+  EXPECT_EQ(server_.value<std::int64_t>("select seq_scan" + counts), before);
 }
 
 TEST_F(PostgresCost, AMissingRowIsThreeStatements) {

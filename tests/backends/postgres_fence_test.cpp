@@ -135,7 +135,7 @@ TEST_F(PostgresFence, OfSeveralLeasesTakesAllOrNoneWhileOneIsInUse) {
                   std::to_string(work.connection.backendpid()));
     user.work.commit();
   });
-  release_with(work.work, held, table());
+  release_with(work.work, held, {}, table());
   work.work.commit();
   waiting.get();
   EXPECT_FALSE(rows_.read(std::array{key_}).at(0)->owned);

@@ -10,7 +10,7 @@
 #include "backends/postgres_table.hpp"
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/lock_table.hpp"
-#include "support/passing_store.hpp"
+#include "rowlock/passing_store.hpp"
 
 namespace rowlock::tests {
 namespace {

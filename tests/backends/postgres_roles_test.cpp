@@ -87,6 +87,20 @@ class PostgresRoles : public testing::Test {
     postgres_store rows{url_of(role), {.table = table_, .pool_size = 1}};
     rows.list();
   }
+  void force_as(const std::string& role) {
+    postgres_store rows{postgres_url(), {.table = table_}};
+    lock_table locks{rows};
+    const lease held = *locks.try_acquire({"force", role});
+    postgres_store forcing{url_of(role), {.table = table_, .pool_size = 1}};
+    if (forcing.force_release({.key = held.key(), .version = held.token(), .reason = "a test"}) !=
+        force_answer::released) {
+      throw std::logic_error{"not released"};
+    }
+  }
+  void purge_as(const std::string& role) {
+    postgres_store rows{url_of(role), {.table = table_, .pool_size = 1}};
+    rows.purge({.older_than = 1h});
+  }
   void execute_as(const std::string& role, const std::string& sql) {
     pqxx::connection connection{url_of(role)};
     pqxx::nontransaction asking{connection};
@@ -106,6 +120,8 @@ TEST_F(PostgresRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
       {"lock rows", [&](const auto& role) { lock_rows_as(role); }},
       {"commit", [&](const auto& role) { commit_as(role); }},
       {"list", [&](const auto& role) { list_as(role); }},
+      {"force", [&](const auto& role) { force_as(role); }},
+      {"purge", [&](const auto& role) { purge_as(role); }},
       {"steal",
        [&](const auto& role) {
          execute_as(role, "update shared_lock set owner = repeat('f', 32)");
@@ -116,10 +132,10 @@ TEST_F(PostgresRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
       {"alter", [&](const auto& role) { execute_as(role, "alter table shared_lock add x int"); }},
       {"forge", [&](const auto& role) { execute_as(role, "delete from shared_lock_schema"); }}};
   const std::map<std::string, std::set<std::string>> may{
-      {"locker", {"lease", "fence", "lock rows", "commit", "list", "steal"}},
+      {"locker", {"lease", "fence", "lock rows", "commit", "list", "force", "steal"}},
       {"fencer", {"fence", "list"}},
       {"reader", {"list"}},
-      {"purger", {"delete"}}};
+      {"purger", {"fence", "list", "purge", "delete"}}};
   for (const auto& [role, its_acts] : may) {
     std::set<std::string> done;
     for (const auto& [name, act] : acts) {

@@ -21,7 +21,7 @@ class SociPostgresTransaction : public soci_postgres_table {
               (void)try_commit(session_, versioned_table{"orders", "id", "version"}, 42, 1);
             },
             [&] { fence(session_, held_, {}, table()); },
-            [&] { release_with(session_, held_, table()); }};
+            [&] { release_with(session_, held_, {}, table()); }};
   }
 
   void begin_serializable() { session_ << "begin isolation level repeatable read"; }

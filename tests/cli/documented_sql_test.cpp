@@ -157,12 +157,28 @@ TEST_F(DocumentedSql, AnOptimisticCommitDoesNotBeginWhileSomebodyOwnsTheRow) {
   EXPECT_EQ(total(), 0);
 }
 
+TEST_F(DocumentedSql, AnOptimisticCommitNeitherBeginsNorEndsWhileTheRowStaysClosed) {
+  create_row();
+  const std::string close = "update shared_lock set expires_at = now() + interval '1 hour'";
+  const auto ran = run_in_psql(
+      with(optimistic_, "UPDATE report", "\\! psql -X \"$URL\" -qc \"" + close + "\"\n"));
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.errors, HasSubstr("no rows returned for \\gset"));
+  EXPECT_EQ(total(), 0);
+  EXPECT_EQ(run_in_psql(optimistic_).code, 3);
+  EXPECT_EQ(number("select version from shared_lock"), 7);
+}
+
 TEST_F(DocumentedSql, TheStatementsOfAnOptimisticCommitDoAsThoseOfTheScript) {
   const auto read = documented_sql("Optimistic commit (PostgreSQL)", "sql", "SELECT version FROM");
   const auto advance = documented_sql("Optimistic commit (PostgreSQL)", "sql", "version = :seen");
   create_row();
   EXPECT_THAT(run_in_psql(read).output, HasSubstr("7\n(1 row)"));
   EXPECT_THAT(run_in_psql(advance, "6").output, HasSubstr("UPDATE 0"));
+  execute("update shared_lock set expires_at = now() + interval '1 hour'");
+  EXPECT_THAT(run_in_psql(read).output, HasSubstr("(0 rows)"));
+  EXPECT_THAT(run_in_psql(advance, "7").output, HasSubstr("UPDATE 0"));
+  execute("update shared_lock set expires_at = now()");
   EXPECT_THAT(run_in_psql(advance, "7").output, HasSubstr("UPDATE 1"));
 }
 

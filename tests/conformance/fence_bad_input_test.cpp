@@ -14,9 +14,10 @@ namespace {
 
 class FenceBadInput : public store_test {
  protected:
-  using proof = void (app_transaction::*)(const fenced_leases&);
-  static constexpr std::array<proof, 2> proofs{&app_transaction::fence,
-                                               &app_transaction::release_with};
+  using proof = void (*)(app_transaction&, const fenced_leases&);
+  static constexpr std::array<proof, 2> proofs{
+      [](app_transaction& work, const fenced_leases& leases) { work.fence(leases); },
+      [](app_transaction& work, const fenced_leases& leases) { work.release_with(leases); }};
 
   template <class Call>
   static std::optional<errc> kind_of(const Call& call) {
@@ -50,7 +51,7 @@ TEST_P(FenceBadInput, WithAReleasedLeaseIsALeaseLost) {
   ASSERT_EQ(held.release(), release_result::released);
   for (const auto prove : proofs) {
     auto work = begin_with_note();
-    EXPECT_EQ(kind_of([&] { (*work.*prove)(held); }), errc::lease_lost);
+    EXPECT_EQ(kind_of([&] { prove(*work, held); }), errc::lease_lost);
     expect_dead(std::move(work));
   }
 }
@@ -69,7 +70,7 @@ TEST_P(FenceBadInput, WithALeaseThatThisDatabaseDoesNotKnowIsALeaseLost) {
   for (const auto prove : proofs) {
     for (const auto* unknown : {&missing_here, &std::as_const(other_here)}) {
       auto work = begin_with_note();
-      EXPECT_EQ(kind_of([&] { (*work.*prove)(*unknown); }), errc::lease_lost);
+      EXPECT_EQ(kind_of([&] { prove(*work, *unknown); }), errc::lease_lost);
       expect_dead(std::move(work));
     }
   }
@@ -83,7 +84,7 @@ TEST_P(FenceBadInput, InATransactionThatAFenceHasEndedIsMisuse) {
   for (const auto prove : proofs) {
     auto work = begin_with_note();
     EXPECT_EQ(kind_of([&] { work->fence(released); }), errc::lease_lost);
-    EXPECT_EQ(kind_of([&] { (*work.*prove)(held); }), errc::misuse);
+    EXPECT_EQ(kind_of([&] { prove(*work, held); }), errc::misuse);
     expect_dead(std::move(work));
   }
   EXPECT_TRUE(held.is_valid());
@@ -94,7 +95,7 @@ TEST_P(FenceBadInput, InATransactionThatHasCommittedIsMisuse) {
   for (const auto prove : proofs) {
     auto work = *application_->begin();
     work->commit();
-    EXPECT_EQ(kind_of([&] { (*work.*prove)(held); }), errc::misuse);
+    EXPECT_EQ(kind_of([&] { prove(*work, held); }), errc::misuse);
   }
   EXPECT_TRUE(held.is_valid());
 }

@@ -19,7 +19,7 @@ namespace rowlock {
 
 /// So that a failed comparison of answers can be read.
 inline void PrintTo(acquire_status shown, std::ostream* out) {
-  constexpr std::array names{"granted", "held", "busy", "stale"};
+  constexpr std::array names{"granted", "held", "busy", "stale", "done", "withheld"};
   *out << names.at(static_cast<std::size_t>(shown));
 }
 inline void PrintTo(renew_answer shown, std::ostream* out) {
@@ -28,6 +28,14 @@ inline void PrintTo(renew_answer shown, std::ostream* out) {
 }
 inline void PrintTo(release_answer shown, std::ostream* out) {
   constexpr std::array names{"released", "busy", "lost"};
+  *out << names.at(static_cast<std::size_t>(shown));
+}
+inline void PrintTo(note_answer shown, std::ostream* out) {
+  constexpr std::array names{"written", "busy", "lost"};
+  *out << names.at(static_cast<std::size_t>(shown));
+}
+inline void PrintTo(force_answer shown, std::ostream* out) {
+  constexpr std::array names{"released", "busy", "stale"};
   *out << names.at(static_cast<std::size_t>(shown));
 }
 
@@ -118,7 +126,8 @@ inline std::string described(const row_state& row) {
   return row.key.type + '/' + row.key.source_id + " version " + std::to_string(row.version.number) +
          (row.owned ? " owned by " + row.holder + " since " + row.acquired_at : " unowned") +
          (row.is_live() ? " live" : "") + " failures " + std::to_string(row.failure_count) +
-         " expiries " + std::to_string(row.expiry_count);
+         " expiries " + std::to_string(row.expiry_count) + " note '" + row.note + "' taken for '" +
+         row.force_reason + "'" + (row.done ? " done at " + row.done->at : "");
 }
 
 inline std::string name_of(const testing::TestParamInfo<bench_kind>& instance) {

@@ -15,15 +15,16 @@
 #include <vector>
 
 #include "rowlock/memory_store.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/passing_store.hpp"
 
 namespace rowlock::tests {
 
-class hooked_store final : public store {
+class hooked_store final : public passing_store {
  public:
   using hook = std::function<void()>;
 
-  explicit hooked_store(std::shared_ptr<time_source> time) : rows_{std::move(time)} {}
+  explicit hooked_store(const std::shared_ptr<time_source>& time)
+      : hooked_store{std::make_unique<memory_store>(time)} {}
 
   /// `before` runs at the beginning of each such call, `after` when the database has answered.
   void before(const std::string& operation, hook run) { set(before_, operation, std::move(run)); }
@@ -51,41 +52,37 @@ class hooked_store final : public store {
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
     begin("acquire", requests.size());
-    auto answers = rows_.acquire(requests);
+    auto answers = rows_->acquire(requests);
     find(after_, "acquire")();
     return answers;
   }
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
     begin("renew", requests.size());
-    auto answers = rows_.renew(requests);
+    auto answers = rows_->renew(requests);
     find(after_, "renew")();
     return answers;
   }
   std::vector<release_answer> release(std::span<const release_request> requests) override {
     begin("release", requests.size());
-    auto answers = rows_.release(requests);
+    auto answers = rows_->release(requests);
     find(after_, "release")();
     return answers;
   }
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
-    return rows_.read(keys);
-  }
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
     begin("watch", keys.size());
-    auto states = rows_.watch(keys);
+    auto states = rows_->watch(keys);
     find(after_, "watch")();
     return states;
   }
   std::unique_ptr<subscription> listen(release_listener& listener) override {
-    return listens_ ? rows_.listen(listener) : nullptr;
+    return listens_ ? rows_->listen(listener) : nullptr;
   }
   /// Otherwise nobody hears of releases.
   void let_listen() { listens_ = true; }
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
     begin("prepare", keys.size());
-    return rows_.prepare(keys);
+    return rows_->prepare(keys);
   }
-  std::vector<row_state> list() override { return rows_.list(); }
   std::vector<std::string> weak_settings() override {
     begin("weak_settings", 1);
     const std::scoped_lock lock{mutex_};
@@ -96,9 +93,12 @@ class hooked_store final : public store {
     weak_settings_ = std::move(settings);
   }
 
-  [[nodiscard]] memory_store& rows() noexcept { return rows_; }
+  [[nodiscard]] memory_store& rows() noexcept { return *rows_; }
 
  private:
+  explicit hooked_store(std::unique_ptr<memory_store> rows)
+      : passing_store{*rows}, rows_{std::move(rows)} {}
+
   using hooks = std::map<std::string, hook>;
 
   void set(hooks& where, const std::string& operation, hook run) {
@@ -126,7 +126,7 @@ class hooked_store final : public store {
     find(before_, operation)();
   }
 
-  memory_store rows_;
+  const std::unique_ptr<memory_store> rows_;
   std::atomic<bool> listens_{false};
   std::mutex mutex_;
   std::condition_variable called_;

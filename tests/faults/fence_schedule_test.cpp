@@ -39,7 +39,7 @@ const proof by_writing = fence_of("ByWriting", fence_kind::write);
 const proof by_sharing = fence_of("BySharing", fence_kind::share);
 const proof by_releasing{"ByReleasing",
                          [](pqxx::work& work, const lease& held, const table_name& table) {
-                           release_with(work, held, table);
+                           release_with(work, held, {}, table);
                            return true;
                          }};
 

@@ -6,36 +6,28 @@
 #include <utility>
 #include <vector>
 
-#include "rowlock/store.hpp"
+#include "rowlock/passing_store.hpp"
 
 namespace rowlock::tests {
 
 /// Passes every call on, but for those that are set.
-class weakened_store final : public store {
+class weakened_store final : public passing_store {
  public:
   struct weaknesses {
     std::function<acquire_answer(const acquire_request&)> acquire = nullptr;
     std::function<release_answer(const release_request&)> release = nullptr;
   };
 
-  weakened_store(store& sound, weaknesses weak) : sound_{sound}, weak_{std::move(weak)} {}
+  weakened_store(store& sound, weaknesses weak) : passing_store{sound}, weak_{std::move(weak)} {}
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
-    return weak_.acquire ? each<acquire_answer>(requests, weak_.acquire) : sound_.acquire(requests);
-  }
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
-    return sound_.renew(requests);
+    return weak_.acquire ? each<acquire_answer>(requests, weak_.acquire)
+                         : passing_store::acquire(requests);
   }
   std::vector<release_answer> release(std::span<const release_request> requests) override {
-    return weak_.release ? each<release_answer>(requests, weak_.release) : sound_.release(requests);
+    return weak_.release ? each<release_answer>(requests, weak_.release)
+                         : passing_store::release(requests);
   }
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
-    return sound_.read(keys);
-  }
-  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
-    return sound_.prepare(keys);
-  }
-  std::vector<row_state> list() override { return sound_.list(); }
 
  private:
   template <class Answer, class Request, class Call>
@@ -45,7 +37,6 @@ class weakened_store final : public store {
     return answers;
   }
 
-  store& sound_;
   weaknesses weak_;
 };
 

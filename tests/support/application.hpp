@@ -28,7 +28,7 @@ class app_transaction {
   virtual outcome<version> read_version(const lock_key& key) = 0;
   virtual commit_result try_commit(const lock_key& key, version seen) = 0;
   virtual void fence(const fenced_leases& leases) = 0;
-  virtual void release_with(const fenced_leases& leases) = 0;
+  virtual void release_with(const fenced_leases& leases, const release_options& options = {}) = 0;
   virtual void commit() = 0;
 
   /// The application's own work: a list of notes, to which transactions add without waiting for

@@ -46,8 +46,8 @@ class app_transaction_on final : public app_transaction {
   void fence(const fenced_leases& leases) override {
     rows::fence(*used_, leases, {}, database_.table);
   }
-  void release_with(const fenced_leases& leases) override {
-    rows::release_with(*used_, leases, database_.table);
+  void release_with(const fenced_leases& leases, const release_options& options) override {
+    rows::release_with(*used_, leases, options, database_.table);
   }
   void commit() override { rows::commit(*used_); }
   void write_note(const std::string& text) override { database_.write_note(*used_, text); }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "rowlock/owner_id.hpp"
+#include "rowlock/passing_store.hpp"
 #include "support/store_bench.hpp"
 
 namespace rowlock::tests {
@@ -11,10 +12,11 @@ namespace {
 
 lock_key company(const char* place) { return {.type = "company", .source_id = place}; }
 
-/// Answers only what it was asked.
-class store_in_company final : public store {
+/// Answers only what it was asked. (A set is one of several as it is.)
+class store_in_company final : public passing_store {
  public:
-  explicit store_in_company(std::shared_ptr<store> rows) : rows_{std::move(rows)} {}
+  explicit store_in_company(const std::shared_ptr<store>& rows)
+      : passing_store{*rows}, rows_{rows} {}
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
     const auto beside = [](const char* place) {
@@ -66,7 +68,7 @@ class store_in_company final : public store {
     return answers;
   }
 
-  std::shared_ptr<store> rows_;
+  const std::shared_ptr<store> rows_;
 };
 
 class bench_in_company final : public store_bench {
@@ -78,6 +80,7 @@ class bench_in_company final : public store_bench {
   }
   std::unique_ptr<app_connection> connect() override { return bench_->connect(); }
   void run_out(const lock_key& key) override { bench_->run_out(key); }
+  void let_done_lapse(const lock_key& key) override { bench_->let_done_lapse(key); }
   void leave_behind_the_clock(const lock_key& key) override { bench_->leave_behind_the_clock(key); }
   void put_ahead_of_the_clock(const lock_key& key) override { bench_->put_ahead_of_the_clock(key); }
   bool is_blank(const lock_key& key) override { return bench_->is_blank(key); }

@@ -76,8 +76,8 @@ struct rowlock::row_transaction<rowlock::tests::memory_database_transaction> {
     rows::fence(*used.rows(), leases, options, table);
   }
   static void release_with(transaction& used, const fenced_leases& leases,
-                           const table_type& table) {
-    rows::release_with(*used.rows(), leases, table);
+                           const release_options& options, const table_type& table) {
+    rows::release_with(*used.rows(), leases, options, table);
   }
   static void commit(transaction& used) { used.commit(); }
   static void count_failure(tests::memory_database& database, const lock_keys& keys,

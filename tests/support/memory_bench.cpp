@@ -21,8 +21,13 @@ class memory_bench final : public store_bench {
     time_->advance(found.value().remaining.value());
   }
 
+  void let_done_lapse(const lock_key& key) override {
+    const auto found = database_->rows.read({&key, 1}).front();
+    time_->advance(found.value().done.value().remaining);
+  }
+
   void leave_behind_the_clock(const lock_key& /*key*/) override {
-    time_->advance(std::chrono::hours{1});
+    time_->advance(std::chrono::hours{2});
   }
   void put_ahead_of_the_clock(const lock_key& /*key*/) override {
     // It is not behind since its last move: the clock stands still.

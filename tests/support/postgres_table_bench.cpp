@@ -28,6 +28,10 @@ void postgres_table_bench::run_out(const lock_key& key) {
   on_row(key, "update " + table() + " set expires_at = clock_timestamp() - interval '1 second'");
 }
 
+void postgres_table_bench::let_done_lapse(const lock_key& key) {
+  on_row(key, "update " + table() + " set done_until = clock_timestamp()");
+}
+
 void postgres_table_bench::leave_behind_the_clock(const lock_key& key) {
   on_row(key, "update " + table() + " set version = 1");
 }

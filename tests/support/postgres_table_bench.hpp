@@ -14,6 +14,7 @@ namespace rowlock::tests {
 class postgres_table_bench : public store_bench {
  public:
   void run_out(const lock_key& key) override;
+  void let_done_lapse(const lock_key& key) override;
   void leave_behind_the_clock(const lock_key& key) override;
   void put_ahead_of_the_clock(const lock_key& key) override;
   bool is_blank(const lock_key& key) override;

@@ -36,6 +36,9 @@ class soci_mysql_bench final : public store_bench {
   void run_out(const lock_key& key) override {
     on_row(key, "expires_at = utc_timestamp(6) - interval 1 second");
   }
+  void let_done_lapse(const lock_key& key) override {
+    on_row(key, "done_until = utc_timestamp(6)");
+  }
   void leave_behind_the_clock(const lock_key& key) override { on_row(key, "version = 1"); }
   void put_ahead_of_the_clock(const lock_key& key) override {
     on_row(key, "version = version + 3600000000");

@@ -20,6 +20,10 @@ void sqlite_file_bench::run_out(const lock_key& key) {
          "set expires_at = strftime('%Y-%m-%d %H:%M:%f', 'now', '-1 second')");
 }
 
+void sqlite_file_bench::let_done_lapse(const lock_key& key) {
+  on_row(key, "update shared_lock set done_until = strftime('%Y-%m-%d %H:%M:%f', 'now')");
+}
+
 void sqlite_file_bench::leave_behind_the_clock(const lock_key& key) {
   on_row(key, "update shared_lock set version = 1");
 }

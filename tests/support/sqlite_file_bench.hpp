@@ -16,6 +16,7 @@ class sqlite_file_bench : public store_bench {
   sqlite_file_bench();
 
   void run_out(const lock_key& key) override;
+  void let_done_lapse(const lock_key& key) override;
   void leave_behind_the_clock(const lock_key& key) override;
   void put_ahead_of_the_clock(const lock_key& key) override;
   bool is_blank(const lock_key& key) override;

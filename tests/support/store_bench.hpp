@@ -30,8 +30,12 @@ class store_bench {
   /// A connection of an application that uses the table.
   virtual std::unique_ptr<app_connection> connect() = 0;
 
-  /// The lease of `key` runs out now. So may others that have no more time left than it has.
+  /// The lease of `key` runs out now, or the time is over for which it stays closed. So may others
+  /// that have no more time left than it has.
   virtual void run_out(const lock_key& key) = 0;
+
+  /// The time is over for which the work of `key` is remembered as done.
+  virtual void let_done_lapse(const lock_key& key) = 0;
 
   /// The version of `key` falls far behind the clock, as that of a row that nobody touched for
   /// years. Leases may run out with it.

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "dialects/postgres/caller_transaction.hpp"
 #include "dialects/postgres/key_list.hpp"
+#include "dialects/postgres/requests.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::postgres {
@@ -44,27 +46,34 @@ fence_try why_not(caller_transaction& used, const rows_of_leases& rows, const ta
   return found;
 }
 
-const std::string& statement_for(const fence_options& options, fenced_rows then,
-                                 const table_name& table) {
-  const auto& statements = statements_for(table);
-  if (then == fenced_rows::are_unset) return statements.release_with;
-  return options.kind == fence_kind::write ? statements.fence_by_writing
-                                           : statements.fence_by_sharing;
+const std::string& fence_of(fence_kind kind, const sql::postgres_statements& statements) {
+  return kind == fence_kind::write ? statements.fence_by_writing : statements.fence_by_sharing;
 }
 
 }  // namespace
 
 proof prove(transaction_line& used, const fenced_leases& leases, const fence_options& options,
-            fenced_rows then, naming name, const table_name& table) {
+            std::span<const release_request> releases, naming name, const table_name& table) {
   if (options.idle_limit <= std::chrono::milliseconds::zero()) {
     throw error{errc::misuse, "the idle limit of a fence must be above zero"};
   }
   caller_transaction asking{used};
-  const auto& statement = statement_for(options, then, table);
+  const auto& statements = statements_for(table);
+  const bool is_release = !releases.empty();
+  const auto& statement = is_release ? statements.release_with : fence_of(options.kind, statements);
   const rows_of_leases rows{leases};
-  const bound_values values{types_of(rows.keys), ids_of(rows.keys),
-                            array_of(rows.versions, [](std::int64_t version) { return version; }),
-                            std::int64_t{options.idle_limit.count()}, name == naming::wanted};
+  const auto values_with = [&](auto... more) {
+    return bound_values{types_of(rows.keys),
+                        ids_of(rows.keys),
+                        array_of(rows.versions, [](std::int64_t version) { return version; }),
+                        std::int64_t{options.idle_limit.count()},
+                        name == naming::wanted,
+                        std::move(more)...};
+  };
+  const auto released = all(releases);
+  const auto values =
+      is_release ? values_with(array_of(released, stay_closed_in), array_of(released, done_for_in))
+                 : values_with();
   proof told{};
   told.found = detail::prove_patiently([&] {
     const auto answered = asking.execute_or_conflict(statement, values, &table);

@@ -1,104 +1,14 @@
 // Acquiring, renewing and releasing on PostgreSQL.
 #include "dialects/postgres/lease_calls.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <string_view>
 #include <utility>
+
+#include "dialects/postgres/change_granted.hpp"
+#include "dialects/postgres/requests.hpp"
 
 namespace rowlock::postgres {
 
 namespace {
-
-/// Those of the requests that have no answer yet.
-template <class Request>
-using unanswered = std::vector<const Request*>;
-
-template <class Request>
-unanswered<Request> all(std::span<const Request> requests) {
-  unanswered<Request> pointers;
-  pointers.reserve(requests.size());
-  for (const auto& request : requests) pointers.push_back(&request);
-  return pointers;
-}
-
-template <class Request>
-key_list keys_of(const unanswered<Request>& requests) {
-  key_list keys;
-  keys.reserve(requests.size());
-  for (const auto* request : requests) keys.push_back(&request->key);
-  return keys;
-}
-
-template <class Request>
-std::string owners_of(const unanswered<Request>& requests) {
-  return array_of(requests,
-                  [](const auto* request) { return std::string_view{request->owner.text}; });
-}
-
-template <class Request>
-std::string ttls_of(const unanswered<Request>& requests) {
-  return array_of(requests, [](const auto* request) { return std::int64_t{request->ttl.count()}; });
-}
-
-template <class Request>
-std::string versions_of(const unanswered<Request>& requests) {
-  return array_of(requests, [](const auto* request) { return request->version.number; });
-}
-
-std::optional<std::int64_t> expected_by(const acquire_request& request) {
-  return request.expected ? std::optional{request.expected->number} : std::nullopt;
-}
-
-/// Takes those that are done out of `asked`, in which they have their indexes.
-template <class Request, class Act>
-void take_out(unanswered<Request>& asked, const std::vector<done_request>& done, const Act& act) {
-  for (const auto& each : done) {
-    act(*asked[each.index], each);
-    asked[each.index] = nullptr;
-  }
-  std::erase(asked, nullptr);
-}
-
-/// Renews or releases, with `send`; those that it did not change are busy as long as they are as
-/// they were granted, and lost otherwise.
-template <class Answer, class Request, class Send>
-std::vector<Answer> change_granted(store_call& asking, std::span<const Request> requests,
-                                   Answer done, const Send& send) {
-  std::vector<Answer> answers(requests.size(), Answer::busy);
-  const auto answer_to = [&](const Request& request) -> Answer& {
-    return answers[static_cast<std::size_t>(&request - requests.data())];
-  };
-  asking.unless_contended([&] {
-    auto open = all(requests);
-    take_out(open, send(open),
-             [&](const Request& request, const done_request&) { answer_to(request) = done; });
-    if (open.empty()) return;
-    const auto seen = asking.look(keys_of(open));
-    for (std::size_t i = 0; i < open.size(); ++i) {
-      const bool is_as_granted =
-          seen[i] && seen[i]->is_of(open[i]->owner) && seen[i]->state.version == open[i]->version;
-      if (!is_as_granted) answer_to(*open[i]) = Answer::lost;
-    }
-  });
-  return answers;
-}
-
-/// Why a row that was seen was not granted.
-acquire_answer refused(const acquire_request& request, const seen_row& seen,
-                       std::chrono::milliseconds skew) {
-  const auto& row = seen.state;
-  acquire_answer answer{.status = acquire_status::busy, .version = row.version};
-  const bool is_other_version = request.expected && *request.expected != row.version;
-  if (is_other_version || (request.expected && row.owned && !row.is_live())) {
-    answer.status = acquire_status::stale;
-  } else if (!seen.can_be_taken(skew)) {
-    answer.status = acquire_status::held;
-    answer.holder = row.holder;
-    answer.remaining = *row.remaining + skew;
-  }
-  return answer;
-}
 
 /// The answers to one call of acquire, as they come in.
 class acquiring {
@@ -122,12 +32,7 @@ class acquiring {
 
   void grant(const std::vector<done_request>& granted) {
     take_out(open_, granted, [this](const acquire_request& request, const done_request& done) {
-      auto& answer = answer_to(request);
-      answer = {.status = acquire_status::granted, .version = done.version};
-      if (!done.taken_over) return;
-      answer.took_over_expired = true;
-      answer.holder = done.taken_over->holder;
-      answer.remaining = done.taken_over->left;
+      answer_to(request) = granted_by(done);
     });
   }
 
@@ -137,19 +42,18 @@ class acquiring {
       return asking_.take_rows(
           asking_.statements().acquire,
           bound_values{request.key.type, request.key.source_id, request.owner.text, request.holder,
-                       std::int64_t{request.ttl.count()}, expected_by(request)});
+                       ttl_in(&request), expected_in(&request), request.unless_done});
     }
+    const auto keys = keys_of(open_);
     return asking_.take_rows(
         asking_.statements().acquire_many,
-        bound_values{types_of(keys_of(open_)), ids_of(keys_of(open_)), owners_of(open_), holders(),
-                     ttls_of(open_),
-                     array_of(open_, [](const auto* request) { return expected_by(*request); })});
+        bound_values{types_of(keys), ids_of(keys), array_of(open_, owner_in),
+                     array_of(open_, holder_in), array_of(open_, ttl_in),
+                     array_of(open_, expected_in), array_of(open_, unless_done_in)});
   }
 
   std::vector<done_request> insert() {
-    return asking_.write(asking_.statements().insert_many,
-                         bound_values{types_of(keys_of(open_)), ids_of(keys_of(open_)),
-                                      owners_of(open_), holders(), ttls_of(open_)});
+    return asking_.write(asking_.statements().insert_many, values_to_insert(open_));
   }
 
   /// Leaves those open whose rows are missing.
@@ -166,7 +70,7 @@ class acquiring {
         } else {
           missing.push_back(&request);
         }
-      } else if (seen[i]->is_of(request.owner) && seen[i]->state.is_live()) {
+      } else if (seen[i]->is_live_and_of(request.owner)) {
         answer_to(request).version = seen[i]->state.version;  // busy, unless it can be renewed
         mine.push_back({request.key, request.owner, seen[i]->state.version, request.ttl});
         asked_again.push_back(&request);
@@ -187,10 +91,6 @@ class acquiring {
         answer_to(*asked_again[i]).status = acquire_status::granted;
       }
     }
-  }
-
-  std::string holders() {
-    return array_of(open_, [](const auto* request) { return std::string_view{request->holder}; });
   }
 
   store_call& asking_;
@@ -219,8 +119,8 @@ std::vector<renew_answer> renew(store_call& asking, std::span<const renew_reques
         }
         const auto keys = keys_of(open);
         return asking.write(sql.renew_many,
-                            bound_values{types_of(keys), ids_of(keys), owners_of(open),
-                                         versions_of(open), ttls_of(open)});
+                            bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
+                                         array_of(open, version_in), array_of(open, ttl_in)});
       });
 }
 
@@ -232,13 +132,15 @@ std::vector<release_answer> release(store_call& asking, std::span<const release_
           const auto& request = *open.front();
           return asking.write(
               sql.release, bound_values{request.key.type, request.key.source_id, request.owner.text,
-                                        request.version.number, request.failed});
+                                        request.version.number, request.failed,
+                                        stay_closed_in(&request), done_for_in(&request)});
         }
         const auto keys = keys_of(open);
         return asking.write(
             sql.release_many,
-            bound_values{types_of(keys), ids_of(keys), owners_of(open), versions_of(open),
-                         array_of(open, [](const auto* request) { return request->failed; })});
+            bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
+                         array_of(open, version_in), array_of(open, failed_in),
+                         array_of(open, stay_closed_in), array_of(open, done_for_in)});
       });
 }
 

@@ -95,14 +95,14 @@ outcome<version> read_version(transaction_line& used, const lock_key& key,
   if (!seen) return stale(key);
   if (!seen->empty()) {
     const auto row = seen_in(seen->front(), key);
-    if (!row.state.owned) return row.state.version;
     if (!row.can_be_taken(statements.clock_skew)) {
       return refusal{.reason = refusal_reason::held,
                      .key = key,
                      .holder = row.state.holder,
-                     .remaining = *row.state.remaining + statements.clock_skew,
+                     .remaining = row.left + statements.clock_skew,
                      .current = row.state.version};
     }
+    if (!row.state.owned) return row.state.version;
   }
   const auto prepared = asking.execute(statements.prepare, values, &table.table);
   if (!prepared) return stale(key);

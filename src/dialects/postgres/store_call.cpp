@@ -9,7 +9,26 @@ namespace {
 
 done_request done_in(const answer::row& row) { return {row.place(), {row.number("version")}}; }
 
+done_request taken_in(const answer::row& row) {
+  auto taken = done_in(row);
+  if (!row.is_null("left_of_last_us")) {
+    taken.taken_over = {row.text("last_holder"),
+                        std::chrono::microseconds{row.number("left_of_last_us")}};
+  }
+  return taken;
+}
+
 }  // namespace
+
+acquire_answer granted_by(const done_request& done) {
+  acquire_answer answer{.status = acquire_status::granted, .version = done.version};
+  if (done.taken_over) {
+    answer.took_over_expired = true;
+    answer.holder = done.taken_over->holder;
+    answer.remaining = done.taken_over->left;
+  }
+  return answer;
+}
 
 std::optional<int> schema_version(line& asked, const sql::postgres_statements& statements,
                                   const table_name& table) {
@@ -22,12 +41,18 @@ std::optional<int> schema_version(line& asked, const sql::postgres_statements& s
   return static_cast<int>(number);
 }
 
-answer store_call::execute_writing(const std::string& sql, const bound_values& values) {
+template <class HasWritten>
+answer store_call::execute_writing(const std::string& sql, const bound_values& values,
+                                   const HasWritten& has_written) {
   const effects before = had_;
   if (had_ == effects::none) had_ = effects::possible;
   auto answered = line_.execute(sql, values);
-  had_ = answered.empty() ? before : effects::made;
+  had_ = has_written(answered) ? effects::made : before;
   return answered;
+}
+
+answer store_call::execute_writing(const std::string& sql, const bound_values& values) {
+  return execute_writing(sql, values, [](const answer& answered) { return !answered.empty(); });
 }
 
 std::vector<done_request> store_call::write(const std::string& sql, const bound_values& values) {
@@ -41,13 +66,40 @@ std::vector<done_request> store_call::take_rows(const std::string& sql,
                                                 const bound_values& values) {
   std::vector<done_request> taken;
   const auto answered = execute_writing(sql, values);
+  for (const auto row : answered) taken.push_back(taken_in(row));
+  return taken;
+}
+
+taken_set store_call::take_set(const std::string& sql, const bound_values& values) {
+  const auto is_granted = [](const answer& answered) {
+    return !answered.empty() && !answered.front().is_null("version");
+  };
+  taken_set taken;
+  const auto answered = execute_writing(sql, values, is_granted);
   for (const auto row : answered) {
-    auto& each = taken.emplace_back(done_in(row));
-    if (row.is_null("left_of_last_us")) continue;
-    each.taken_over = {row.text("last_holder"),
-                       std::chrono::microseconds{row.number("left_of_last_us")}};
+    if (row.is_null("version")) {
+      taken.withheld.push_back(row.place());
+    } else {
+      taken.granted.push_back(taken_in(row));
+    }
   }
   return taken;
+}
+
+purge_answer store_call::purge(const purge_request& request) {
+  const auto after = request.after.value_or(lock_key{});
+  const bound_values values{after.type, after.source_id, static_cast<std::int64_t>(request.at_most),
+                            std::int64_t{request.older_than.count()}};
+  const auto answered = execute_writing(statements_.purge, values, [](const answer& told) {
+    return !told.empty() && told.front().number("purged") > 0;
+  });
+  if (answered.empty()) return {};
+  const auto told = answered.front();
+  purge_answer purged{.purged = static_cast<std::size_t>(told.number("purged"))};
+  if (static_cast<std::size_t>(told.number("looked")) == request.at_most) {
+    purged.last = lock_key{told.text("lock_type"), told.text("source_id")};
+  }
+  return purged;
 }
 
 std::vector<std::optional<seen_row>> store_call::look(const key_list& keys) {

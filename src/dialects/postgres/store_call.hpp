@@ -31,6 +31,16 @@ struct done_request {
   std::optional<run_out_lease> taken_over = std::nullopt;
 };
 
+acquire_answer granted_by(const done_request& done);
+
+/// What became of a set.
+struct taken_set {
+  /// All, or none.
+  std::vector<done_request> granted;
+  /// The indexes of those that could be locked; the others could not.
+  std::vector<std::size_t> withheld;
+};
+
 /// The number of the last migration that is applied; none if there was none. Throws `error`
 /// (rejected) where the table was dropped since.
 std::optional<int> schema_version(line& asked, const sql::postgres_statements& statements,
@@ -49,6 +59,11 @@ class store_call {
   std::vector<done_request> write(const std::string& sql, const bound_values& values);
   /// One that grants rows, and answers `last_holder` and `left_of_last_us` as well.
   std::vector<done_request> take_rows(const std::string& sql, const bound_values& values);
+
+  /// One that grants all of its rows or none, and answers no version then.
+  taken_set take_set(const std::string& sql, const bound_values& values);
+  /// One that deletes rows.
+  purge_answer purge(const purge_request& request);
 
   /// The committed state of each key; none for a missing row.
   std::vector<std::optional<seen_row>> look(const key_list& keys);
@@ -77,6 +92,10 @@ class store_call {
   [[nodiscard]] effects had() const noexcept { return had_; }
 
  private:
+  /// `has_written` says of an answer whether anything was changed.
+  template <class HasWritten>
+  answer execute_writing(const std::string& sql, const bound_values& values,
+                         const HasWritten& has_written);
   answer execute_writing(const std::string& sql, const bound_values& values);
 
   line& line_;

@@ -10,7 +10,7 @@
 
 #include "dialects/sqlite/statement.hpp"
 #include "rowlock/error.hpp"
-#include "sql/sqlite_statements.hpp"
+#include "sql/sqlite_transaction_statements.hpp"
 
 namespace rowlock::on_sqlite {
 

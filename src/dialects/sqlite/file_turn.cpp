@@ -17,18 +17,29 @@ void file_turn::read(const work& reading) {
 }
 
 bool file_turn::try_write(std::size_t statements, const work& writing) {
-  const write_turn in_order{database_, wait_.end()};
-  if (statements == 1) {
-    try {
-      return succeeds_in_time(wait_, [&] { writing(rows_); });
-    } catch (const failure& thrown) {
-      throw_as_commit(thrown);
-    }
+  if (statements != 1) {
+    return try_write_if([&](row_statements& rows) {
+      writing(rows);
+      return true;
+    });
   }
+  const write_turn in_order{database_, wait_.end()};
+  try {
+    return succeeds_in_time(wait_, [&] { writing(rows_); });
+  } catch (const failure& thrown) {
+    throw_as_commit(thrown);
+  }
+}
+
+bool file_turn::try_write_if(const std::function<bool(row_statements&)>& writing) {
+  const write_turn in_order{database_, wait_.end()};
   if (!begin_immediate(database_, wait_)) return false;
   try {
-    writing(rows_);
-    commit(database_, wait_);
+    if (writing(rows_)) {
+      commit(database_, wait_);
+    } else {
+      roll_back(database_);
+    }
     return true;
   } catch (const failure& thrown) {
     roll_back(database_);

@@ -26,6 +26,8 @@ class file_turn {
   /// As the first in the queue of the file's writers, and in a transaction if there is more than
   /// one statement. All of it is committed, or nothing: false when the patience was over.
   bool try_write(std::size_t statements, const work& writing);
+  /// The same in a transaction, which is committed if `writing` says so, and rolled back otherwise.
+  bool try_write_if(const std::function<bool(row_statements&)>& writing);
 
  private:
   sqlite3* database_;

@@ -1,4 +1,4 @@
-// The calls of the port on a SQLite file.
+// The calls of the port for leases, on a SQLite file.
 #ifndef ROWLOCK_DIALECTS_SQLITE_LEASE_CALLS_HPP
 #define ROWLOCK_DIALECTS_SQLITE_LEASE_CALLS_HPP
 
@@ -18,9 +18,9 @@ namespace rowlock::on_sqlite {
 std::vector<acquire_answer> acquire(file_turn& file, std::span<const acquire_request> requests);
 std::vector<renew_answer> renew(file_turn& file, std::span<const renew_request> requests);
 std::vector<release_answer> release(file_turn& file, std::span<const release_request> requests);
+note_answer write_note(file_turn& file, const note_request& request);
 std::vector<std::optional<row_state>> read(file_turn& file, std::span<const lock_key> keys);
 std::vector<std::optional<row_state>> prepare(file_turn& file, std::span<const lock_key> keys);
-std::vector<row_state> list(file_turn& file);
 
 }  // namespace rowlock::on_sqlite
 

@@ -8,6 +8,7 @@
 
 #include "sql/schema_check.hpp"
 #include "sql/sqlite_statements.hpp"
+#include "sql/sqlite_transaction_statements.hpp"
 
 namespace rowlock::on_sqlite {
 
@@ -45,8 +46,8 @@ class use {
 
 /// Milliseconds are what SQLite counts in; rounded up, so that the database never frees a row
 /// sooner than its holder believes.
-std::string as_modifier(microseconds ttl) {
-  const auto millis = std::chrono::ceil<std::chrono::milliseconds>(ttl).count();
+std::string as_modifier(microseconds from_now) {
+  const auto millis = std::chrono::ceil<std::chrono::milliseconds>(from_now).count();
   const std::string fraction = std::to_string(millis % 1000);
   return '+' + std::to_string(millis / 1000) + '.' + std::string(3 - fraction.size(), '0') +
          fraction + " seconds";
@@ -59,13 +60,21 @@ found_row row_in(const statement& at) {
                 .owned = !at.is_null(3)},
       .owner = at.text(3),
   };
-  if (found.state.owned) {
-    found.state.holder = at.text(4);
-    found.state.acquired_at = at.text(5);
-    found.state.remaining = microseconds{at.integer(6)};
+  auto& state = found.state;
+  const microseconds remaining{at.integer(6)};
+  if (state.owned) state.acquired_at = at.text(5);
+  if (state.owned || remaining > microseconds::zero()) {
+    state.holder = at.text(4);
+    state.remaining = remaining;
   }
-  found.state.failure_count = at.integer(7);
-  found.state.expiry_count = at.integer(8);
+  state.failure_count = at.integer(7);
+  state.expiry_count = at.integer(8);
+  state.note = at.text(9);
+  state.force_reason = at.text(10);
+  const microseconds remembered{at.integer(13)};
+  if (remembered > microseconds::zero()) {
+    state.done = done_mark{.by = {at.integer(11)}, .at = at.text(12), .remaining = remembered};
+  }
   return found;
 }
 
@@ -100,7 +109,7 @@ std::optional<found_row> row_statements::read(const lock_key& key) {
 }
 
 std::vector<row_state> row_statements::list() {
-  auto& select = prepared(text::list_owned_rows);
+  auto& select = prepared(text::list_taken_rows);
   use once{select};
   std::vector<row_state> rows;
   while (once.has_next_row()) rows.push_back(row_in(select).state);
@@ -108,10 +117,11 @@ std::vector<row_state> row_statements::list() {
 }
 
 std::optional<version> row_statements::acquire(const acquire_request& request) {
-  const auto& [key, owner, holder, ttl, expected] = request;
+  const auto& [key, owner, holder, ttl, expected, unless_done] = request;
   if (!expected) {
     return use{
-        prepared(text::acquire_row), key.type, key.source_id, owner.text, holder, as_modifier(ttl)}
+        prepared(text::acquire_row), key.type, key.source_id, owner.text, holder, as_modifier(ttl),
+        unless_done ? 1 : 0}
         .only_version();
   }
   return use{prepared(text::acquire_row_at_version),
@@ -120,6 +130,7 @@ std::optional<version> row_statements::acquire(const acquire_request& request) {
              owner.text,
              holder,
              as_modifier(ttl),
+             unless_done ? 1 : 0,
              expected->number}
       .only_version();
 }
@@ -132,18 +143,54 @@ bool row_statements::renew(const renew_request& request) {
 }
 
 bool row_statements::release(const release_request& request) {
-  const auto& [key, owner, granted, failed] = request;
+  const auto& [key, owner, granted, failed, stay_closed, done_for] = request;
+  const auto as_optional_modifier = [](std::optional<microseconds> from_now) {
+    return from_now ? std::optional{as_modifier(*from_now)} : std::nullopt;
+  };
   return use{prepared(text::release_row),
              key.type,
              key.source_id,
              owner.text,
              granted.number,
-             failed ? 1 : 0}
+             failed ? 1 : 0,
+             as_optional_modifier(stay_closed > microseconds::zero() ? std::optional{stay_closed}
+                                                                     : std::nullopt),
+             as_optional_modifier(done_for)}
+             .changed_rows() == 1;
+}
+
+bool row_statements::write_note(const note_request& request) {
+  const auto& [key, owner, granted, note] = request;
+  return use{prepared(text::write_note), key.type, key.source_id, owner.text, granted.number, note}
              .changed_rows() == 1;
 }
 
 void row_statements::prepare(const lock_key& key) {
   use{prepared(text::prepare_row), key.type, key.source_id}.changed_rows();
+}
+
+bool row_statements::force_release(const force_request& request) {
+  const auto& [key, seen, reason] = request;
+  return use{prepared(text::force_release_row), key.type, key.source_id, seen.number, reason}
+             .changed_rows() == 1;
+}
+
+std::vector<seen_row> row_statements::look_for_idle(const purge_request& request) {
+  const auto after = request.after.value_or(lock_key{});  // no row has an empty key
+  const auto limit = static_cast<std::int64_t>(request.at_most) + 1;
+  auto& select = prepared(text::look_for_idle_rows);
+  use once{select, after.type, after.source_id, request.older_than.count(), limit};
+  std::vector<seen_row> rows;
+  while (once.has_next_row()) {
+    rows.push_back({.key = {.type = select.text(0), .source_id = select.text(1)},
+                    .is_idle = select.integer(2) == 1});
+  }
+  return rows;
+}
+
+bool row_statements::delete_if_idle(const lock_key& key, microseconds older_than) {
+  return use{prepared(text::delete_idle_row), key.type, key.source_id, older_than.count()}
+             .changed_rows() == 1;
 }
 
 std::optional<version> row_statements::lock(const lock_key& key) {

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_DIALECTS_SQLITE_ROW_STATEMENTS_HPP
 #define ROWLOCK_DIALECTS_SQLITE_ROW_STATEMENTS_HPP
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,7 +22,13 @@ struct found_row {
   std::string owner;
 };
 
-/// The refusal of a row with a live lease.
+/// A row that may be purged, or not.
+struct seen_row {
+  lock_key key;
+  bool is_idle = false;
+};
+
+/// The refusal of a row that is live.
 refusal held_by(const found_row& found);
 /// The refusal of a row that somebody may be writing.
 refusal busy_at(const lock_key& key);
@@ -41,12 +48,19 @@ class row_statements {
   std::optional<version> acquire(const acquire_request& request);
   bool renew(const renew_request& request);
   bool release(const release_request& request);
+  bool write_note(const note_request& request);
 
   /// Creates the row, or unsets a lease that has run out.
   void prepare(const lock_key& key);
+
+  bool force_release(const force_request& request);
+  /// Looks at one row more than the request says.
+  std::vector<seen_row> look_for_idle(const purge_request& request);
+  bool delete_if_idle(const lock_key& key, std::chrono::microseconds older_than);
+
   /// The version at the lock; none when there is a live lease.
   std::optional<version> lock(const lock_key& key);
-  /// False when the version is not `seen` any more, or somebody owns the row.
+  /// False when the version is not `seen` any more, or the row is somebody's, or closed.
   bool commit(const lock_key& key, version seen);
   void count_failure(const lock_key& key);
   /// Has the file's one place for a writer until the transaction ends.

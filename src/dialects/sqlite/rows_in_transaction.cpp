@@ -1,6 +1,7 @@
 // Locks, versions and proofs inside a transaction of the application.
 #include "dialects/sqlite/rows_in_transaction.hpp"
 
+#include <algorithm>
 #include <variant>
 
 #include "dialects/sqlite/caller_transaction.hpp"
@@ -24,15 +25,12 @@ commit_result stale_if_busy(const auto& version_was_moved) {
   }
 }
 
-bool are_held(row_statements& rows, const fenced_leases& leases, fenced_rows then) {
-  for (const lease& each : leases.all()) {
+bool are_held(row_statements& rows, const fenced_leases& leases) {
+  const auto& all = leases.all();
+  return std::all_of(all.begin(), all.end(), [&](const lease& each) {
     const auto found = rows.read(each.key());
-    if (!found || !found->state.owned || found->state.version != each.token()) return false;
-    if (then == fenced_rows::are_unset) {
-      rows.release({.key = each.key(), .owner = {found->owner}, .version = each.token()});
-    }
-  }
-  return true;
+    return found && found->state.owned && found->state.version == each.token();
+  });
 }
 
 }  // namespace
@@ -67,7 +65,7 @@ outcome<version> read_version(sqlite3* transaction, const lock_key& key, const t
       found = rows.read(key);
     }
     if (!found) return busy_at(key);
-    if (found->state.owned) return held_by(*found);
+    if (found->state.owned || found->state.is_live()) return held_by(*found);
     return found->state.version;
   } catch (const failure& thrown) {
     if (!is_busy(thrown)) throw;
@@ -94,14 +92,16 @@ commit_result try_commit(sqlite3* transaction, const versioned_table& table, con
   });
 }
 
-bool prove(sqlite3* transaction, const fenced_leases& leases, const table_name& table,
-           fenced_rows then) {
+bool prove(sqlite3* transaction, const fenced_leases& leases,
+           std::span<const release_request> releases, const table_name& table) {
   require_immediate_transaction(transaction);
   row_statements rows{transaction, table};
   // A transaction that has written an attached file is not yet the writer of this one.
   rows.become_writer();
   // The file's one writer is this transaction, so what it reads stays true until it ends.
-  return are_held(rows, leases, then);
+  return are_held(rows, leases) &&
+         std::all_of(releases.begin(), releases.end(),
+                     [&](const release_request& each) { return rows.release(each); });
 }
 
 }  // namespace rowlock::on_sqlite

@@ -3,11 +3,13 @@
 #define ROWLOCK_DIALECTS_SQLITE_ROWS_IN_TRANSACTION_HPP
 
 #include <cstdint>
+#include <span>
 
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_keys.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/row_lock.hpp"
+#include "rowlock/store.hpp"
 #include "rowlock/table_name.hpp"
 #include "rowlock/version.hpp"
 #include "rowlock/versioned_table.hpp"
@@ -33,11 +35,10 @@ inline constexpr const char* compare_the_names =
 commit_result try_commit(sqlite3* transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen);
 
-enum class fenced_rows { stay, are_unset };
-
-/// False if a lease is not held: roll back.
-bool prove(sqlite3* transaction, const fenced_leases& leases, const table_name& table,
-           fenced_rows then);
+/// False if a lease is not held: roll back. `releases` are of the same leases, or none: then the
+/// rows stay as they are.
+bool prove(sqlite3* transaction, const fenced_leases& leases,
+           std::span<const release_request> releases, const table_name& table);
 
 }  // namespace rowlock::on_sqlite
 

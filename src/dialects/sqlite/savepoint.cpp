@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 
 #include "dialects/sqlite/statement.hpp"
-#include "sql/sqlite_statements.hpp"
+#include "sql/sqlite_transaction_statements.hpp"
 
 namespace rowlock::on_sqlite {
 

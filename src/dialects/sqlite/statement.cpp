@@ -33,6 +33,8 @@ void statement::bind(int place, std::string_view value) {
                                SQLITE_TRANSIENT));
 }
 
+void statement::bind_null(int place) { require_ok(sqlite3_bind_null(prepared_, place)); }
+
 bool statement::has_next_row() {
   const int answer = sqlite3_step(prepared_);
   if (answer == SQLITE_ROW) return true;

@@ -3,6 +3,7 @@
 #define ROWLOCK_DIALECTS_SQLITE_STATEMENT_HPP
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,11 @@ class statement {
   /// Parameters are counted from 1.
   void bind(int place, std::int64_t value);
   void bind(int place, std::string_view value);
+  /// None is null.
+  template <class Value>
+  void bind(int place, const std::optional<Value>& value) {
+    value ? bind(place, *value) : bind_null(place);
+  }
 
   /// Runs it up to its next row; false at its end. What it writes is committed there, not before.
   [[nodiscard]] bool has_next_row();
@@ -41,6 +47,7 @@ class statement {
   [[nodiscard]] std::string text(int column) const;
 
  private:
+  void bind_null(int place);
   void require_ok(int code) const;
 
   sqlite3* database_;

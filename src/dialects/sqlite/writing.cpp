@@ -6,7 +6,7 @@
 #include "dialects/sqlite/caller_transaction.hpp"
 #include "dialects/sqlite/result_codes.hpp"
 #include "dialects/sqlite/statement.hpp"
-#include "sql/sqlite_statements.hpp"
+#include "sql/sqlite_transaction_statements.hpp"
 
 namespace rowlock::on_sqlite {
 

@@ -1,15 +1,21 @@
-// A store that passes every call on, for those that watch some of them.
-#ifndef ROWLOCK_TESTS_SUPPORT_PASSING_STORE_HPP
-#define ROWLOCK_TESTS_SUPPORT_PASSING_STORE_HPP
+// A store that passes every call on, for those that watch or change some of them.
+#ifndef ROWLOCK_PASSING_STORE_HPP
+#define ROWLOCK_PASSING_STORE_HPP
 
+#include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "rowlock/store.hpp"
 
-namespace rowlock::tests {
+namespace rowlock {
 
+/// Derive from it and override what is to be otherwise.
+///
+/// Thread-safety: that of the store it passes on to, which must outlive it.
 class passing_store : public store {
  public:
   explicit passing_store(store& asked) : asked_{asked} {}
@@ -17,11 +23,21 @@ class passing_store : public store {
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
     return asked_.acquire(requests);
   }
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override {
+    return asked_.acquire_all(requests);
+  }
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most) override {
+    return asked_.acquire_any(requests, at_most);
+  }
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
     return asked_.renew(requests);
   }
   std::vector<release_answer> release(std::span<const release_request> requests) override {
     return asked_.release(requests);
+  }
+  note_answer write_note(const note_request& request) override {
+    return asked_.write_note(request);
   }
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
     return asked_.read(keys);
@@ -36,12 +52,19 @@ class passing_store : public store {
     return asked_.listen(listener);
   }
   std::vector<row_state> list() override { return asked_.list(); }
+  force_answer force_release(const force_request& request) override {
+    return asked_.force_release(request);
+  }
+  purge_answer purge(const purge_request& request) override { return asked_.purge(request); }
   std::vector<std::string> weak_settings() override { return asked_.weak_settings(); }
+
+ protected:
+  [[nodiscard]] store& asked() const noexcept { return asked_; }
 
  private:
   store& asked_;
 };
 
-}  // namespace rowlock::tests
+}  // namespace rowlock
 
 #endif

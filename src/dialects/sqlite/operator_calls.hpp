@@ -1,0 +1,22 @@
+// The calls of the port for people on call, on a SQLite file.
+#ifndef ROWLOCK_DIALECTS_SQLITE_OPERATOR_CALLS_HPP
+#define ROWLOCK_DIALECTS_SQLITE_OPERATOR_CALLS_HPP
+
+#include <vector>
+
+#include "dialects/sqlite/file_turn.hpp"
+#include "rowlock/store.hpp"
+
+namespace rowlock::on_sqlite {
+
+// As `store` has them, for requests that were checked. They throw `failure`, and `error`
+// (unavailable) when they could not read.
+
+std::vector<row_state> list(file_turn& file);
+force_answer force_release(file_turn& file, const force_request& request);
+/// Purges nothing of what it looked at when its turn as a writer did not come.
+purge_answer purge(file_turn& file, const purge_request& request);
+
+}  // namespace rowlock::on_sqlite
+
+#endif

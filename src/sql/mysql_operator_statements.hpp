@@ -1,0 +1,24 @@
+// The SQL for a person on call, on MariaDB and MySQL.
+#ifndef ROWLOCK_SQL_MYSQL_OPERATOR_STATEMENTS_HPP
+#define ROWLOCK_SQL_MYSQL_OPERATOR_STATEMENTS_HPP
+
+#include <string>
+
+#include "rowlock/table_name.hpp"
+#include "sql/mysql_spelling.hpp"
+
+namespace rowlock::sql {
+
+/// The statements for one table; mysql_operator_statements.cpp says what each does and takes.
+struct mysql_operator_statements {
+  mysql_operator_statements(const table_name& table, mysql_flavour flavour);
+
+  std::string write_note;
+  std::string force_release;
+  std::string rows_to_purge;
+  std::string purge_many;
+};
+
+}  // namespace rowlock::sql
+
+#endif
