@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -13,6 +15,7 @@
 
 #include "port.hpp"
 #include "rowlock/lock_table.hpp"
+#include "sets.hpp"
 #include "subject.hpp"
 
 namespace rowlock::bench {
@@ -102,13 +105,19 @@ void with_row_lock(benchmark::State& state, service& measured) {
 
 using body = void (*)(benchmark::State&, service&);
 
-/// A benchmark that throws is reported as failed, and noted in `any_failed`.
-void add(const std::string& name, body measure, lazy_service& where,
+template <void (*Measure)(benchmark::State&, store&)>
+void on_port(benchmark::State& state, service& measured) {
+  Measure(state, measured.database->locks());
+}
+
+/// `keys` is how many each iteration has. A benchmark that throws is reported as failed, and noted
+/// in `any_failed`.
+void add(const std::string& name, body measure, std::size_t keys, lazy_service& where,
          const std::vector<int>& threads, std::atomic<bool>& any_failed) {
-  const auto run = [&where, &any_failed, measure](benchmark::State& state) {
+  const auto run = [&where, &any_failed, measure, keys](benchmark::State& state) {
     try {
       measure(state, where.get());
-      state.SetItemsProcessed(state.iterations());
+      state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(keys));
     } catch (const std::exception& problem) {
       any_failed = true;
       state.SkipWithError(problem.what());
@@ -137,10 +146,26 @@ int main(int argc, char** argv) {
       {"with_row_lock", with_row_lock}};
   std::atomic<bool> any_failed = false;
   for (const auto& [name, measure] : measured) {
-    add("memory/" + name, measure, memory, {1}, any_failed);
-    add("sqlite/" + name, measure, sqlite, {1}, any_failed);
-    add("postgres/" + name, measure, postgres, {1, 8, 32}, any_failed);
-    add("mariadb/" + name, measure, mariadb, {1, 8, 32}, any_failed);
+    add("memory/" + name, measure, 1, memory, {1}, any_failed);
+    add("sqlite/" + name, measure, 1, sqlite, {1}, any_failed);
+    add("postgres/" + name, measure, 1, postgres, {1, 8, 32}, any_failed);
+    add("mariadb/" + name, measure, 1, mariadb, {1, 8, 32}, any_failed);
+  }
+
+  struct set_benchmark {
+    std::string name;
+    body measure;
+    std::size_t keys;
+  };
+  const std::vector<set_benchmark> sets{{"acquire_any", on_port<acquire_any>, any_at_most},
+                                        {"acquire_all", on_port<acquire_all>, all_keys},
+                                        {"acquire_each", on_port<acquire_each>, all_keys}};
+  const std::vector<std::pair<std::string, lazy_service*>> databases{
+      {"memory", &memory}, {"sqlite", &sqlite}, {"postgres", &postgres}, {"mariadb", &mariadb}};
+  for (const auto& set : sets) {
+    for (const auto& [name, where] : databases) {
+      add(name + '/' + set.name, set.measure, set.keys, *where, {1}, any_failed);
+    }
   }
 
   benchmark::Initialize(&argc, argv);
