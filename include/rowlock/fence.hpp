@@ -16,6 +16,7 @@
 #include "rowlock/backoff.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lease.hpp"
+#include "rowlock/lease_set.hpp"
 #include "rowlock/retry.hpp"
 #include "rowlock/retry_policy.hpp"
 #include "rowlock/row_transaction.hpp"
@@ -24,14 +25,16 @@
 namespace rowlock {
 
 /// The leases that a transaction depends on: a parameter of this type takes one lease, several in
-/// braces (`{std::cref(a), std::cref(b)}`), or a vector. They must outlive it. Throws `error`
-/// (misuse) when there is none, when two are of one key, and in a child of fork() for its parent's.
+/// braces (`{std::cref(a), std::cref(b)}`), a vector, or a lease_set. They must outlive it. Throws
+/// `error` (misuse) when there is none, when two are of one key, and in a child of fork() for its
+/// parent's.
 class fenced_leases {
  public:
   fenced_leases(const lease& one);  // NOLINT(google-explicit-constructor)
   fenced_leases(std::initializer_list<std::reference_wrapper<const lease>> leases);
   fenced_leases(std::span<const lease> leases);     // NOLINT(google-explicit-constructor)
   fenced_leases(const std::vector<lease>& leases);  // NOLINT(google-explicit-constructor)
+  fenced_leases(const lease_set& leases);           // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] std::span<const std::reference_wrapper<const lease>> all() const noexcept {
     return leases_;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
 
@@ -18,6 +19,7 @@ struct release_request;
 namespace detail {
 class keeper;
 struct kept_lease;
+struct work_end;
 }  // namespace detail
 
 enum class note_result {
@@ -101,6 +103,7 @@ class lease {
 
  private:
   friend class lock_table;
+  friend class lease_set;
   friend struct detail::lease_riding;
 
   lease(std::shared_ptr<detail::keeper> keeper, std::shared_ptr<detail::kept_lease> kept) noexcept;
@@ -108,6 +111,10 @@ class lease {
   release_result release_after_failure() noexcept;
   release_result release_as_done(std::chrono::milliseconds keep_for) noexcept;
   void end_quietly() noexcept;
+  /// A transaction may have unset the row.
+  [[nodiscard]] bool rides() const noexcept;
+  /// The worst of the results.
+  static release_result release_all(std::span<lease> ended, const detail::work_end& how) noexcept;
 
   std::shared_ptr<detail::keeper> keeper_;
   std::shared_ptr<detail::kept_lease> kept_;

@@ -3,15 +3,19 @@
 #define ROWLOCK_LOCK_TABLE_HPP
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "rowlock/lease.hpp"
+#include "rowlock/lease_set.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/observer.hpp"
 #include "rowlock/outcome.hpp"
@@ -20,6 +24,10 @@
 #include "rowlock/time_source.hpp"
 
 namespace rowlock {
+
+namespace detail {
+class numbered_rows;
+}
 
 /// What holds for all leases of a lock_table.
 struct lock_options {
@@ -111,6 +119,20 @@ class lock_table {
   /// all runs out by itself.
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options = {});
 
+  /// Leases on all the keys, or on none: a refusal names a key that stood in the way. A key that is
+  /// named twice counts once; no key at all is acquired at once, without a statement; above 1,000
+  /// are misuse, as are `expected` and `note`. One round trip if all rows exist and are free; one
+  /// more to say who holds one, three more for missing rows. One who waits asks again, by the
+  /// pauses of `wait`; those who wait for sets that cross cannot deadlock. Throws `error`.
+  outcome<lease_set> try_acquire_all(std::vector<lock_key> keys,
+                                     const acquire_options& options = {});
+
+  /// Leases on those of the keys that are free, but `at_most` so many, the first first: the shape
+  /// of a queue of work. Refused when none is free. Otherwise as `try_acquire_all`. One round trip
+  /// if enough rows exist and are free, else two. Throws `error`; for `at_most` zero it is misuse.
+  outcome<lease_set> try_acquire_any(std::vector<lock_key> keys, std::size_t at_most,
+                                     const acquire_options& options = {});
+
   /// Runs `callback` only if `key` could be acquired, and unsets the row afterwards, whether it
   /// returned or threw. The callback takes `const lease&` or nothing; what it returns is handed
   /// back. An exception of the callback passes through unchanged, and the row's `failure_count`
@@ -127,20 +149,39 @@ class lock_table {
   template <class Callback>
   auto with_lock_once(const lock_key& key, Callback&& callback, const once_options& options = {});
 
+  /// As `with_lock`, under all the keys. The callback takes `const lease_set&` or nothing.
+  template <class Callback>
+  auto with_lock_all(std::vector<lock_key> keys, Callback&& callback,
+                     const acquire_options& options = {});
+
+  /// The row as it was committed last, with its holder, note and counters; none if it is missing.
+  /// One round trip. Throws `error`.
+  std::optional<row_state> look(const lock_key& key);
+
   /// The version of a row nobody owns, for a later compare-and-set; refused (held, busy) otherwise.
   /// A missing row is created, and a lease that has run out is unset first. One round trip if there
   /// is nothing to do, else three. Throws `error`.
   outcome<version> read(const lock_key& key);
 
  private:
+  friend class detail::numbered_rows;
+  friend class read_write_lock;
+  friend class semaphore;
+
   lock_table(std::shared_ptr<detail::keeper> keeper, std::string scope);
 
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options, bool unless_done);
 
   /// Calls `callback` under a lease and ends it in the way the work ended: by `finish`, if it
   /// returned.
-  template <class Callback, class Finish>
-  static auto run_under(outcome<lease> acquired, Callback& callback, const Finish& finish);
+  template <class Possession, class Callback, class Finish>
+  static auto run_under(outcome<Possession> acquired, Callback& callback, const Finish& finish);
+
+  outcome<lease_set> try_acquire_set(std::vector<lock_key> keys, std::optional<std::size_t> at_most,
+                                     const acquire_options& options, std::stop_source lost);
+
+  /// One of the keys, the first that is free.
+  outcome<lease> try_acquire_one_of(std::vector<lock_key> keys, const acquire_options& options);
 
   [[nodiscard]] lock_key in_scope(const lock_key& key) const;
 
@@ -149,21 +190,22 @@ class lock_table {
   const bool is_whole_ = true;  // not one scope of another table
 };
 
-template <class Callback, class Finish>
-auto lock_table::run_under(outcome<lease> acquired, Callback& callback, const Finish& finish) {
-  const auto run = [&callback](const lease& held) -> decltype(auto) {
-    if constexpr (std::is_invocable_v<Callback&, const lease&>) {
+template <class Possession, class Callback, class Finish>
+auto lock_table::run_under(outcome<Possession> acquired, Callback& callback, const Finish& finish) {
+  const auto run = [&callback](const Possession& held) -> decltype(auto) {
+    if constexpr (std::is_invocable_v<Callback&, const Possession&>) {
       return std::invoke(callback, held);
     } else {
       static_assert(std::is_invocable_v<Callback&>,
-                    "the callback takes `const rowlock::lease&` or nothing");
+                    "the callback takes `const rowlock::lease&` (of several keys, "
+                    "`const rowlock::lease_set&`) or nothing");
       return std::invoke(callback);
     }
   };
-  using result = std::decay_t<decltype(run(std::declval<const lease&>()))>;
+  using result = std::decay_t<decltype(run(std::declval<const Possession&>()))>;
 
   if (!acquired.acquired()) return outcome<result>{acquired.refusal()};
-  lease held = *std::move(acquired);
+  Possession held = *std::move(acquired);
   try {
     if constexpr (std::is_void_v<result>) {
       run(std::as_const(held));
@@ -184,6 +226,13 @@ auto lock_table::with_lock(const lock_key& key, Callback&& callback,
                            const acquire_options& options) {
   return run_under(try_acquire(key, options, false), callback,
                    [](lease& held) { return held.release(); });
+}
+
+template <class Callback>
+auto lock_table::with_lock_all(std::vector<lock_key> keys, Callback&& callback,
+                               const acquire_options& options) {
+  return run_under(try_acquire_all(std::move(keys), options), callback,
+                   [](lease_set& held) { return held.release(); });
 }
 
 template <class Callback>

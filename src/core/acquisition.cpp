@@ -3,35 +3,16 @@
 
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <utility>
 
 #include "core/asking.hpp"
 #include "core/blocked_caller.hpp"
+#include "core/either_stop.hpp"
 #include "core/next_pause.hpp"
 
 namespace rowlock::detail {
 
 namespace {
-
-/// Requested when either of two is.
-class either_stop {
- public:
-  either_stop(std::stop_token one, std::stop_token other)
-      : on_one_{std::move(one), request{&both_}}, on_other_{std::move(other), request{&both_}} {}
-
-  [[nodiscard]] std::stop_token token() const { return both_.get_token(); }
-
- private:
-  struct request {
-    std::stop_source* both;
-    void operator()() const { both->request_stop(); }
-  };
-
-  std::stop_source both_;
-  std::stop_callback<request> on_one_;
-  std::stop_callback<request> on_other_;
-};
 
 wait_end refused_as(refusal_reason reason, refusal last) {
   last.reason = reason;

@@ -25,6 +25,8 @@ fenced_leases::fenced_leases(std::span<const lease> leases)
 fenced_leases::fenced_leases(const std::vector<lease>& leases)
     : fenced_leases{std::span<const lease>{leases}} {}
 
+fenced_leases::fenced_leases(const lease_set& leases) : fenced_leases{leases.leases()} {}
+
 void fenced_leases::check() const {
   if (leases_.empty()) throw error{errc::misuse, "no lease to fence with: name at least one"};
   std::set<lock_key> keys;

@@ -89,24 +89,6 @@ void keeper::give_back(const kept_lease& unwanted) {
                   renewer::tried::never);
 }
 
-release_result keeper::ask_release(const release_request& request) {
-  auto answer = release_answer::busy;
-  try_for_a_moment(*options_.time, closing(), [&] {
-    answer = rows_.release(std::array{request}).front();
-    return answer != release_answer::busy;
-  });
-  switch (answer) {
-    case release_answer::released:
-      waiting_.released(request.key);
-      return release_result::released;
-    case release_answer::lost:
-      return release_result::lost;
-    case release_answer::busy:
-      break;
-  }
-  return release_result::deferred;
-}
-
 note_result keeper::write_note(const note_request& request) {
   const auto here = enter();
   if (!here) return note_result::lost;
@@ -124,66 +106,6 @@ note_result keeper::write_note(const note_request& request) {
       break;
   }
   return note_result::busy;
-}
-
-void keeper::released_by_commit(kept_lease& ended) noexcept {
-  if (!home_.is_here() || !book_.end(ended, lease_phase::released)) return;
-  ended.is_unset = true;
-  tell_released(ended, release_result::released, false, now());
-}
-
-void keeper::release_later(kept_lease& ended) noexcept {
-  if (!home_.is_here()) return;
-  const auto here = enter();
-  if (!here || !book_.end(ended, lease_phase::released)) return;
-  tell_released(ended, release_result::deferred, false, now());
-  renewer_->defer({{ended.to_release(now()), now() + ended.stored_ttl(), now() - ended.asked_at}},
-                  renewer::tried::never);
-}
-
-void keeper::tell_released(const kept_lease& ended, release_result result, bool failed,
-                           boot_clock::time_point began) noexcept {
-  events_.tell(&observer::released, [&] {
-    return released_event{ended.key,
-                          ended.token,
-                          result,
-                          failed,
-                          as_told(now() - began),
-                          as_told(began - ended.asked_at)};
-  });
-}
-
-release_result keeper::release(kept_lease& ended, const work_end& how) noexcept {
-  if (!home_.is_here()) return release_result::lost;
-  if (ended.is_unset.exchange(false)) return release_result::released;
-  const auto here = enter();
-  if (!here) return release_result::lost;
-  // A deadline that has come is a loss, even if the watcher has not got to it yet.
-  const auto began = now();
-  if (began >= ended.valid_until.load() || !book_.end(ended, lease_phase::released)) {
-    return release_result::lost;
-  }
-  const auto request = ended.to_release(began, how);
-  try {
-    auto result = ask_release(request);
-    // The row of a lease that rode in a transaction is no longer ours if that has committed.
-    if (result == release_result::lost && ended.ride != 0) result = release_result::released;
-    if (result == release_result::released) tell_released(ended, result, how.failed, began);
-    if (result == release_result::lost) {
-      events_.tell(&observer::lost, [&] {
-        return lost_event{ended.key, ended.token, loss_reason::taken_away,
-                          as_told(began - ended.asked_at)};
-      });
-    }
-    if (result != release_result::deferred) return result;
-  } catch (const std::exception&) {  // the fault is in the result: it is tried again, or runs out
-    events_.tell_fault(fault_operation::release, ended.key, 1, std::current_exception(),
-                       now() - began);
-  }
-  tell_released(ended, release_result::deferred, how.failed, began);
-  renewer_->defer({{request, now() + ended.stored_ttl(), began - ended.asked_at}},
-                  renewer::tried::just_now);
-  return release_result::deferred;
 }
 
 void keeper::close() noexcept {

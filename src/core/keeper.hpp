@@ -6,9 +6,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/herald.hpp"
 #include "core/lease_book.hpp"
@@ -70,6 +72,9 @@ class keeper {
 
   /// Ends possession and unsets the row, which remembers how the work ended.
   release_result release(kept_lease& ended, const work_end& how) noexcept;
+  /// Of several, together. One result for each, in their order.
+  std::vector<release_result> release(std::span<kept_lease* const> ended,
+                                      const work_end& how) noexcept;
 
   note_result write_note(const note_request& request);
 
@@ -85,10 +90,9 @@ class keeper {
  private:
   void watch();
   void give_back(const kept_lease& unwanted);
-  /// Lost if nothing was there to release.
-  release_result ask_release(const release_request& request);
   void tell_released(const kept_lease& ended, release_result result, bool failed,
                      boot_clock::time_point began) noexcept;
+  void tell_taken_away(const kept_lease& ended, boot_clock::time_point began) noexcept;
 
   const home_process home_;
   store& rows_;

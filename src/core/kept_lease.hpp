@@ -30,6 +30,8 @@ struct wanted_lease {
   std::chrono::milliseconds lock_delay{};
   /// How long the key is to stay taken, however soon it is released.
   std::chrono::milliseconds hold_at_least{};
+  /// Of a set: requested when one of it is lost.
+  std::stop_source one_lost{std::nostopstate};
 };
 
 /// How the work under a lease ended.
@@ -49,7 +51,13 @@ struct kept_lease {
         lock_delay{granted.lock_delay},
         token{granted_token},
         asked_at{asked},
-        renew_until{granted.at_most ? asked + *granted.at_most : boot_clock::time_point::max()} {}
+        renew_until{granted.at_most ? asked + *granted.at_most : boot_clock::time_point::max()},
+        one_lost{granted.one_lost} {}
+
+  void tell_lost() {
+    lost.request_stop();
+    if (one_lost.stop_possible()) one_lost.request_stop();
+  }
 
   /// What the database counts from a grant or a renewal.
   [[nodiscard]] std::chrono::microseconds stored_ttl() const { return ttl + lock_delay; }
@@ -77,6 +85,7 @@ struct kept_lease {
   std::atomic<lease_phase> phase{lease_phase::held};
   std::atomic<boot_clock::time_point> valid_until{};
   std::stop_source lost;
+  std::stop_source one_lost;
 
   /// A transaction that is to unset the row may be open, committed, or rolled back.
   /// Its number; 0 if there is none.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <utility>
+#include <vector>
 
 #include "core/keeper.hpp"
 
@@ -28,8 +29,10 @@ lease& lease::operator=(lease&& other) noexcept {
 
 lease::~lease() { end_quietly(); }
 
+bool lease::rides() const noexcept { return kept_ && kept_->ride != 0; }
+
 void lease::end_quietly() noexcept {
-  if (kept_ && kept_->ride != 0) {
+  if (rides()) {
     // Most likely there is nothing left to do, so nobody should wait for the answer.
     keeper_->release_later(*kept_);
   } else {
@@ -86,6 +89,21 @@ void detail::lease_riding::doubt(const lease& riding) noexcept {
 
 release_result lease::release_as_done(std::chrono::milliseconds keep_for) noexcept {
   return keeper_->release(*kept_, {.done_for = keep_for});
+}
+
+release_result lease::release_all(std::span<lease> ended, const detail::work_end& how) noexcept {
+  std::vector<detail::kept_lease*> kept;
+  kept.reserve(ended.size());
+  for (const auto& each : ended) {
+    if (each.kept_) kept.push_back(each.kept_.get());
+  }
+  if (kept.empty()) return release_result::released;
+  const auto results = ended.front().keeper_->release(kept, how);
+  const auto is = [&](release_result result) {
+    return std::find(results.begin(), results.end(), result) != results.end();
+  };
+  if (is(release_result::lost)) return release_result::lost;
+  return is(release_result::deferred) ? release_result::deferred : release_result::released;
 }
 
 release_result lease::release_after_failure() noexcept {

@@ -7,10 +7,12 @@
 #include <climits>
 #include <exception>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/acquisition.hpp"
 #include "core/keeper.hpp"
+#include "core/set_acquisition.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock {
@@ -147,6 +149,76 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
   lease granted{keeper_, std::move(end.granted)};
   if (options.note) granted.write_note(*options.note);
   return granted;
+}
+
+outcome<lease_set> lock_table::try_acquire_all(std::vector<lock_key> keys,
+                                               const acquire_options& options) {
+  return try_acquire_set(std::move(keys), {}, options, {});
+}
+
+outcome<lease_set> lock_table::try_acquire_any(std::vector<lock_key> keys, std::size_t at_most,
+                                               const acquire_options& options) {
+  if (at_most == 0) throw error{errc::misuse, "at most no key is asked for: ask for one or more"};
+  return try_acquire_set(std::move(keys), at_most, options, {});
+}
+
+outcome<lease_set> lock_table::try_acquire_set(std::vector<lock_key> keys,
+                                               std::optional<std::size_t> at_most,
+                                               const acquire_options& options,
+                                               std::stop_source lost) {
+  if (options.expected || options.note) {
+    throw error{errc::misuse,
+                "an expected version and a note belong to one key: acquire the keys one by one"};
+  }
+  detail::wanted_set wanted{.at_most = at_most};
+  std::set<lock_key> seen;
+  const auto owner = make_owner_id();
+  for (const auto& key : keys) {
+    auto stored = in_scope(key);
+    if (!seen.insert(stored).second) continue;
+    auto& each = wanted.leases.emplace_back(to_wanted(stored, options, false, keeper_->options()));
+    each.request.owner = owner;
+    each.one_lost = lost;
+  }
+  if (wanted.leases.size() > largest_set) {
+    throw error{errc::misuse, std::to_string(wanted.leases.size()) + " keys at once, more than " +
+                                  std::to_string(largest_set) +
+                                  ": split the set, or lock something coarser"};
+  }
+  keeper_->home().require();
+  if (wanted.leases.empty()) return lease_set{std::move(lost), {}};
+  const auto here = keeper_->enter();
+  if (!here) {
+    return refusal{.reason = refusal_reason::stopped, .key = wanted.leases.front().request.key};
+  }
+  auto end = detail::acquire(*keeper_, *here, wanted, options.wait);
+  if (end.refused) return *std::move(end.refused);
+  std::vector<lease> granted;
+  granted.reserve(end.granted.size());
+  for (auto& each : end.granted) granted.push_back(lease{keeper_, std::move(each)});
+  return lease_set{std::move(lost), std::move(granted)};
+}
+
+outcome<lease> lock_table::try_acquire_one_of(std::vector<lock_key> keys,
+                                              const acquire_options& options) {
+  auto note = options.note;
+  auto without_note = options;
+  without_note.note.reset();
+  auto taken = try_acquire_set(std::move(keys), 1, without_note, {});
+  if (!taken.acquired()) return taken.refusal();
+  lease one = std::move(taken->leases_.front());
+  taken->leases_.clear();
+  if (note) one.write_note(*note);
+  return one;
+}
+
+std::optional<row_state> lock_table::look(const lock_key& key) {
+  const auto stored = in_scope(key);
+  keeper_->home().require();
+  const auto here = keeper_->enter();
+  if (!here)
+    throw error{errc::misuse, "the lock_table is being destroyed: look at rows before that"};
+  return here->rows().read(std::array{stored}).front();
 }
 
 outcome<version> lock_table::read(const lock_key& unscoped) {

@@ -23,7 +23,7 @@ messenger::~messenger() {
 
 void messenger::tell(kept_leases lost) {
   tell([lost = std::move(lost)] {
-    for (const auto& lease : lost) lease->lost.request_stop();
+    for (const auto& lease : lost) lease->tell_lost();
   });
 }
 

@@ -56,6 +56,12 @@ class hooked_store final : public passing_store {
     find(after_, "acquire")();
     return answers;
   }
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override {
+    begin("acquire_all", requests.size());
+    auto answers = rows_->acquire_all(requests);
+    find(after_, "acquire_all")();
+    return answers;
+  }
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
     begin("renew", requests.size());
     auto answers = rows_->renew(requests);

@@ -1,0 +1,62 @@
+// Many readers of one name, or one writer.
+#ifndef ROWLOCK_READ_WRITE_LOCK_HPP
+#define ROWLOCK_READ_WRITE_LOCK_HPP
+
+#include <cstddef>
+
+#include "rowlock/lock_table.hpp"
+#include "rowlock/numbered_rows.hpp"
+
+namespace rowlock {
+
+/// A reader has a lease on one of the rows `type#1` to `type#N` of the name, a writer has leases on
+/// all of them and on `type#0`, the gate. Exclusion is that of the rows, so a fence of either is a
+/// proof. A writer takes the gate first, then the rows as their readers leave them; no reader comes
+/// in meanwhile, so it is not starved. The gate also says how many rows there are; everybody who
+/// uses the name has to agree.
+///
+/// A reader's `token()` is greater than those of all writers before it, as far as the database's
+/// clock does not go back; of a writer, use the greatest of its leases'.
+///
+/// Thread-safety: all members may be called from any thread. Those who wait ask again by the pauses
+/// of their policy.
+class read_write_lock {
+ public:
+  /// `locks` must outlive it. At most 1 to 999 readers at a time. Throws `error` (misuse). No round
+  /// trip.
+  read_write_lock(lock_table& locks, lock_key name, std::size_t readers = 16);
+
+  /// A reader's lease. Refused while a writer has the gate, or N readers are there. Two round
+  /// trips; three more on first use and every ten minutes of use, to agree on N. Throws `error`:
+  /// misuse where the table says another number.
+  outcome<lease> try_acquire_shared(const acquire_options& options = {});
+
+  /// A writer's leases. One round trip if nobody is there; else it waits with the gate in hand
+  /// until the last reader has left, or the wait is over. Throws as `try_acquire_shared`.
+  outcome<lease_set> try_acquire_exclusive(const acquire_options& options = {});
+
+  /// As `lock_table::with_lock`.
+  template <class Callback>
+  auto with_shared(Callback&& callback, const acquire_options& options = {}) {
+    return lock_table::run_under(try_acquire_shared(options), callback,
+                                 [](lease& held) { return held.release(); });
+  }
+  /// As `lock_table::with_lock_all`.
+  template <class Callback>
+  auto with_exclusive(Callback&& callback, const acquire_options& options = {}) {
+    return lock_table::run_under(try_acquire_exclusive(options), callback,
+                                 [](lease_set& held) { return held.release(); });
+  }
+
+ private:
+  outcome<lease> try_once_shared(const acquire_options& options);
+  /// With the gate in hand: takes the rows that are free; none when it has them all.
+  std::optional<refusal> collect(lease_set& held, const acquire_options& options);
+
+  lock_table& locks_;
+  detail::numbered_rows rows_;
+};
+
+}  // namespace rowlock
+
+#endif

@@ -1,0 +1,31 @@
+// A stop that two can request.
+#ifndef ROWLOCK_CORE_EITHER_STOP_HPP
+#define ROWLOCK_CORE_EITHER_STOP_HPP
+
+#include <stop_token>
+#include <utility>
+
+namespace rowlock::detail {
+
+/// Requested when either of two is.
+class either_stop {
+ public:
+  either_stop(std::stop_token one, std::stop_token other)
+      : on_one_{std::move(one), request{&both_}}, on_other_{std::move(other), request{&both_}} {}
+
+  [[nodiscard]] std::stop_token token() const { return both_.get_token(); }
+
+ private:
+  struct request {
+    std::stop_source* both;
+    void operator()() const { both->request_stop(); }
+  };
+
+  std::stop_source both_;
+  std::stop_callback<request> on_one_;
+  std::stop_callback<request> on_other_;
+};
+
+}  // namespace rowlock::detail
+
+#endif

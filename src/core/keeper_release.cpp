@@ -1,0 +1,125 @@
+// How a keeper ends leases that their holders give back.
+#include <exception>
+#include <vector>
+
+#include "core/keeper.hpp"
+#include "core/short_patience.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+/// A lease that has ended, and what its row is to be told.
+struct ended_lease {
+  kept_lease* lease;
+  std::size_t place;
+  release_request request;
+};
+
+std::vector<release_request> requests_of(const std::vector<ended_lease>& ended) {
+  std::vector<release_request> requests;
+  requests.reserve(ended.size());
+  for (const auto& each : ended) requests.push_back(each.request);
+  return requests;
+}
+
+release_result result_of(release_answer answer, const kept_lease& ended) {
+  if (answer == release_answer::released) return release_result::released;
+  if (answer == release_answer::busy) return release_result::deferred;
+  // The row of a lease that rode in a transaction is no longer ours if that has committed.
+  return ended.ride == 0 ? release_result::lost : release_result::released;
+}
+
+}  // namespace
+
+void keeper::released_by_commit(kept_lease& ended) noexcept {
+  if (!home_.is_here() || !book_.end(ended, lease_phase::released)) return;
+  ended.is_unset = true;
+  tell_released(ended, release_result::released, false, now());
+}
+
+void keeper::release_later(kept_lease& ended) noexcept {
+  if (!home_.is_here()) return;
+  const auto here = enter();
+  if (!here || !book_.end(ended, lease_phase::released)) return;
+  tell_released(ended, release_result::deferred, false, now());
+  renewer_->defer({{ended.to_release(now()), now() + ended.stored_ttl(), now() - ended.asked_at}},
+                  renewer::tried::never);
+}
+
+void keeper::tell_released(const kept_lease& ended, release_result result, bool failed,
+                           boot_clock::time_point began) noexcept {
+  events_.tell(&observer::released, [&] {
+    return released_event{ended.key,
+                          ended.token,
+                          result,
+                          failed,
+                          as_told(now() - began),
+                          as_told(began - ended.asked_at)};
+  });
+}
+
+void keeper::tell_taken_away(const kept_lease& ended, boot_clock::time_point began) noexcept {
+  events_.tell(&observer::lost, [&] {
+    return lost_event{ended.key, ended.token, loss_reason::taken_away,
+                      as_told(began - ended.asked_at)};
+  });
+}
+
+release_result keeper::release(kept_lease& ended, const work_end& how) noexcept {
+  auto* const one = &ended;
+  return release(std::span{&one, 1}, how).front();
+}
+
+std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
+                                            const work_end& how) noexcept {
+  std::vector<release_result> results(ended.size(), release_result::lost);
+  if (!home_.is_here()) return results;
+  std::vector<ended_lease> to_ask;
+  to_ask.reserve(ended.size());
+  const auto here = enter();
+  // A deadline that has come is a loss, even if the watcher has not got to it yet.
+  const auto began = now();
+  for (std::size_t place = 0; place < ended.size(); ++place) {
+    auto& lease = *ended[place];
+    if (lease.is_unset.exchange(false)) {
+      results[place] = release_result::released;
+    } else if (here && began < lease.valid_until.load() &&
+               book_.end(lease, lease_phase::released)) {
+      to_ask.push_back({&lease, place, lease.to_release(began, how)});
+    }
+  }
+  if (to_ask.empty()) return results;
+  try {
+    try_for_a_moment(*options_.time, closing(), [&] {
+      const auto answers = rows_.release(requests_of(to_ask));
+      std::vector<ended_lease> busy;
+      for (std::size_t i = 0; i < to_ask.size(); ++i) {
+        const auto& lease = *to_ask[i].lease;
+        const auto result = result_of(answers[i], lease);
+        results[to_ask[i].place] = result;
+        if (answers[i] == release_answer::released) waiting_.released(lease.key);
+        if (result == release_result::released) tell_released(lease, result, how.failed, began);
+        if (result == release_result::lost) tell_taken_away(lease, began);
+        if (result == release_result::deferred) busy.push_back(std::move(to_ask[i]));
+      }
+      to_ask = std::move(busy);
+      return to_ask.empty();
+    });
+  } catch (const std::exception&) {  // the fault is in the result: it is tried again, or runs out
+    events_.tell_fault(fault_operation::release, to_ask.front().request.key, to_ask.size(),
+                       std::current_exception(), now() - began);
+  }
+  std::vector<deferred_release> deferred;
+  deferred.reserve(to_ask.size());
+  for (auto& each : to_ask) {
+    results[each.place] = release_result::deferred;
+    tell_released(*each.lease, release_result::deferred, how.failed, began);
+    deferred.push_back(
+        {std::move(each.request), now() + each.lease->stored_ttl(), began - each.lease->asked_at});
+  }
+  renewer_->defer(std::move(deferred), renewer::tried::just_now);
+  return results;
+}
+
+}  // namespace rowlock::detail

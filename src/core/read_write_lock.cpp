@@ -1,0 +1,89 @@
+// Many readers of one name, or one writer.
+#include "rowlock/read_write_lock.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "core/polling.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock {
+
+namespace {
+
+acquire_options at_once(acquire_options options) {
+  options.wait = no_wait();
+  return options;
+}
+
+}  // namespace
+
+read_write_lock::read_write_lock(lock_table& locks, lock_key name, std::size_t readers)
+    : locks_{locks}, rows_{std::move(name), readers, "readers"} {
+  if (readers >= largest_set) {
+    throw error{errc::misuse, "a writer takes the rows of all readers and the gate: at most 999"};
+  }
+}
+
+outcome<lease> read_write_lock::try_once_shared(const acquire_options& options) {
+  const auto gate = locks_.look(rows_.gate());
+  if (gate && gate->is_live()) {
+    return refusal{.reason = refusal_reason::held,
+                   .key = gate->key,
+                   .holder = gate->holder,
+                   .remaining = gate->remaining,
+                   .current = gate->version};
+  }
+  return locks_.try_acquire_one_of(rows_.slots(), options);
+}
+
+outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& options) {
+  rows_.agree(locks_);
+  for (detail::polling pauses{*locks_.keeper_, options.wait};;) {
+    auto attempt = try_once_shared(at_once(options));
+    if (attempt.acquired()) return attempt;
+    if (auto refused = pauses.pause(attempt.refusal())) return *std::move(refused);
+  }
+}
+
+std::optional<refusal> read_write_lock::collect(lease_set& held, const acquire_options& options) {
+  auto missing = rows_.slots();
+  std::erase_if(missing,
+                [&](const lock_key& key) { return held.find(locks_.in_scope(key)) != nullptr; });
+  const auto wanted = missing.size();
+  auto taken = locks_.try_acquire_set(std::move(missing), wanted, options, held.lost_);
+  if (!taken.acquired()) return taken.refusal();
+  const bool is_all = taken->size() == wanted;
+  held.take(*std::move(taken));
+  if (is_all) return std::nullopt;
+  return refusal{.reason = refusal_reason::held, .key = locks_.in_scope(rows_.gate())};
+}
+
+outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options& options) {
+  rows_.agree(locks_);
+  auto all = rows_.slots();
+  all.push_back(rows_.gate());
+  const auto now = at_once(options);
+  std::optional<lease_set> held;
+  for (detail::polling pauses{*locks_.keeper_, options.wait};;) {
+    std::optional<refusal> refused;
+    if (held && !held->is_valid()) held.reset();
+    if (!held) {
+      auto whole = locks_.try_acquire_all(all, now);
+      if (whole.acquired()) return whole;
+      refused = whole.refusal();
+      auto gate = locks_.try_acquire_all({rows_.gate()}, now);
+      if (gate.acquired()) {
+        held.emplace(*std::move(gate));
+      } else {
+        refused = gate.refusal();
+      }
+    } else {
+      refused = collect(*held, now);
+      if (!refused) return *std::move(held);
+    }
+    if (auto end = pauses.pause(*std::move(refused))) return *std::move(end);
+  }
+}
+
+}  // namespace rowlock

@@ -1,0 +1,119 @@
+// One attempt of a calling thread to acquire several keys.
+#include "core/set_acquisition.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "core/asking.hpp"
+#include "core/polling.hpp"
+#include "core/waiting_line.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+using answers = std::vector<acquire_answer>;
+
+answers ask(store& rows, const std::vector<acquire_request>& requests,
+            std::optional<std::size_t> at_most) {
+  const auto once = [&] {
+    return at_most ? rows.acquire_any(requests, *at_most) : rows.acquire_all(requests);
+  };
+  try {
+    return once();
+  } catch (const error& thrown) {
+    if (thrown.kind() != errc::outcome_unknown) throw;
+    try {
+      auto again = once();
+      const bool is_known = std::any_of(
+          again.begin(), again.end(),
+          [](const acquire_answer& answer) { return answer.status == acquire_status::granted; });
+      if (is_known) return again;
+    } catch (const error&) {  // the first fault says more
+    }
+    throw;
+  }
+}
+
+refusal why_not(const wanted_set& wanted, const answers& answered) {
+  for (std::size_t i = 0; i < answered.size(); ++i) {
+    if (answered[i].status == acquire_status::withheld) continue;
+    return to_refusal(wanted.leases[i].request.key, answered[i]);
+  }
+  return {.reason = refusal_reason::busy, .key = wanted.leases.front().request.key};
+}
+
+/// Null where the deadline of one has come already: then all are given back.
+std::optional<kept_leases> keep(keeper& leases, const wanted_set& wanted, const answers& answered,
+                                boot_clock::time_point asked_at) {
+  kept_leases kept;
+  bool is_in_time = true;
+  for (std::size_t i = 0; i < answered.size(); ++i) {
+    if (answered[i].status != acquire_status::granted) continue;
+    if (auto one = leases.keep(wanted.leases[i], answered[i], asked_at)) {
+      kept.push_back(std::move(one));
+    } else {
+      is_in_time = false;
+    }
+  }
+  if (is_in_time) return kept;
+  for (const auto& each : kept) leases.release_later(*each);
+  return std::nullopt;
+}
+
+set_end ask_once(keeper& leases, store& rows, const wanted_set& wanted,
+                 const std::vector<acquire_request>& requests) {
+  const auto asked_at = leases.now();
+  const auto answered = ask(rows, requests, wanted.at_most);
+  auto kept = keep(leases, wanted, answered, asked_at);
+  if (!kept) std::rethrow_exception(too_late().fault);
+  if (kept->empty()) return {.refused = why_not(wanted, answered)};
+  return {.granted = *std::move(kept)};
+}
+
+set_end ask_and_wait(keeper& leases, store& rows, const wanted_set& wanted,
+                     const retry_policy& wait) {
+  std::vector<acquire_request> requests;
+  requests.reserve(wanted.leases.size());
+  for (const auto& each : wanted.leases) requests.push_back(each.request);
+  for (polling pauses{leases, wait};;) {
+    auto end = ask_once(leases, rows, wanted, requests);
+    if (!end.refused) return end;
+    if (auto refused = pauses.pause(*std::move(end.refused))) return {.refused = refused};
+  }
+}
+
+void tell(keeper& leases, const set_end& end, boot_clock::time_point began) {
+  auto& events = leases.events();
+  const auto took = as_told(leases.now() - began);
+  if (end.refused) {
+    events.tell(&observer::refused, [&] { return refused_event{*end.refused, took, {}}; });
+  }
+  for (const auto& each : end.granted) {
+    events.tell(&observer::acquired, [&] {
+      return acquired_event{each->key, each->token, took, {}};
+    });
+  }
+}
+
+}  // namespace
+
+set_end acquire(keeper& leases, const keeper::visit& here, const wanted_set& wanted,
+                const retry_policy& wait) {
+  leases.start_threads();
+  const auto began = leases.now();
+  try {
+    auto end = ask_and_wait(leases, here.rows(), wanted, wait);
+    tell(leases, end, began);
+    return end;
+  } catch (const error&) {
+    leases.events().tell_fault(fault_operation::acquire, wanted.leases.front().request.key,
+                               wanted.leases.size(), std::current_exception(),
+                               leases.now() - began);
+    throw;
+  }
+}
+
+}  // namespace rowlock::detail
