@@ -1,6 +1,6 @@
-// The old way: read a record with its generation, work, write it only if the generation is still the
-// same; a switch over error codes: lock unavailable, retries exhausted, connection error.
-// What goes wrong: an outage looks like contention, and the check protects its own record only.
+// The old way: read a record with its generation, work, write it only if the generation is still
+// the same; a switch over error codes: lock unavailable, retries exhausted, connection error. What
+// goes wrong: an outage looks like contention, and the check protects its own record only.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <iostream>

@@ -36,9 +36,8 @@ int main() {
   while (!queue.empty()) {
     auto next = queue.front();
     queue.pop_front();
-    const auto configured = locks.with_lock({"device", next.device}, [&] {
-      std::cout << next.device << ": configured\n";
-    });
+    const auto configured = locks.with_lock({"device", next.device},
+                                            [&] { std::cout << next.device << ": configured\n"; });
     if (configured.acquired()) {
       if (!configured.kept()) std::cout << next.device << ": lost meanwhile, look at it\n";
     } else if (++next.tries < max_tries) {

@@ -1,6 +1,6 @@
-// The old way: a marker "processing" with a short expiry, then a marker "processed" with a long one;
-// a message that finds either is dropped or put back.
-// What goes wrong: two markers, two writes, and a crash between the work and the second one.
+// The old way: a marker "processing" with a short expiry, then a marker "processed" with a long
+// one; a message that finds either is dropped or put back. What goes wrong: two markers, two
+// writes, and a crash between the work and the second one.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <chrono>

@@ -1,8 +1,8 @@
 // The old way: a table of locks in the application's database, and a repository over it:
-// findByTypeAndSourceIdLocked (SELECT ... FOR UPDATE), insert if it is not there, save(locked = true),
-// the callback, save(locked = false) in a finally.
-// What goes wrong: a crash leaves the row locked for ever; two inserts collide as an exception; and a
-// transaction around the callback holds a connection for as long as the work takes.
+// findByTypeAndSourceIdLocked (SELECT ... FOR UPDATE), insert if it is not there, save(locked =
+// true), the callback, save(locked = false) in a finally. What goes wrong: a crash leaves the row
+// locked for ever; two inserts collide as an exception; and a transaction around the callback holds
+// a connection for as long as the work takes.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <iostream>

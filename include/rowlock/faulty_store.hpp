@@ -1,0 +1,86 @@
+// A store that fails when a test tells it to.
+#ifndef ROWLOCK_FAULTY_STORE_HPP
+#define ROWLOCK_FAULTY_STORE_HPP
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "rowlock/passing_store.hpp"
+#include "rowlock/time_source.hpp"
+
+namespace rowlock {
+
+/// For the tests of applications: what happens to the work when the database is away, slow, or gone
+/// in the middle of a call? Put it over a `memory_store` (or any other). The faults happen in the
+/// order in which they were asked for, one for each call from any thread; the background's calls
+/// (renewal, put-off releases, waiting) count too, so name the calls that are meant.
+///
+/// Thread-safety: all members may be called from any thread.
+class faulty_store final : public passing_store {
+ public:
+  /// The calls of the port that a fault may be for.
+  enum class call {
+    any,
+    acquire,  ///< `acquire_all` and `acquire_any`, too.
+    renew,
+    release,
+    read,     ///< `prepare`, `watch` and `list`, too.
+    operate,  ///< `write_note`, `force_release` and `purge`.
+  };
+
+  /// `time` is the clock by which a call is slow.
+  explicit faulty_store(store& asked, std::shared_ptr<time_source> time = system_time());
+
+  /// The next such call is not made and throws `error` (unavailable).
+  void next_is_unavailable(call which = call::any);
+  /// The next such call is made, and throws `error` (outcome_unknown) in place of its answer.
+  void next_is_in_doubt(call which = call::any);
+  /// The next such call takes so much longer.
+  void next_is_slow(std::chrono::milliseconds delay, call which = call::any);
+  /// How many faults have not happened yet.
+  [[nodiscard]] std::size_t pending() const;
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most) override;
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
+  std::vector<release_answer> release(std::span<const release_request> requests) override;
+  note_answer write_note(const note_request& request) override;
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
+  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
+  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
+  std::vector<row_state> list() override;
+  force_answer force_release(const force_request& request) override;
+  purge_answer purge(const purge_request& request) override;
+
+ private:
+  struct fault {
+    call which;
+    std::function<void()> before;
+    std::function<void()> after;
+  };
+
+  void add(fault next);
+  fault take(call made);
+  template <class Call>
+  auto pass(call made, const Call& ask) {
+    const auto happens = take(made);
+    happens.before();
+    auto answer = ask();
+    happens.after();
+    return answer;
+  }
+
+  std::shared_ptr<time_source> time_;
+  mutable std::mutex mutex_;
+  std::deque<fault> faults_;  // guarded by mutex_
+};
+
+}  // namespace rowlock
+
+#endif
