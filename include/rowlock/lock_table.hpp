@@ -27,6 +27,7 @@ namespace rowlock {
 
 namespace detail {
 class numbered_rows;
+class campaign;
 }
 
 /// What holds for all leases of a lock_table.
@@ -167,6 +168,7 @@ class lock_table {
   friend class detail::numbered_rows;
   friend class read_write_lock;
   friend class semaphore;
+  friend class detail::campaign;
 
   lock_table(std::shared_ptr<detail::keeper> keeper, std::string scope);
 

@@ -1,4 +1,4 @@
-// A stop that two can request.
+// A stop that is requested when either of two is.
 #ifndef ROWLOCK_CORE_EITHER_STOP_HPP
 #define ROWLOCK_CORE_EITHER_STOP_HPP
 
@@ -7,11 +7,14 @@
 
 namespace rowlock::detail {
 
-/// Requested when either of two is.
+/// And when this is destroyed, so that nobody goes on who kept the token.
 class either_stop {
  public:
   either_stop(std::stop_token one, std::stop_token other)
       : on_one_{std::move(one), request{&both_}}, on_other_{std::move(other), request{&both_}} {}
+  either_stop(const either_stop&) = delete;
+  either_stop& operator=(const either_stop&) = delete;
+  ~either_stop() { both_.request_stop(); }
 
   [[nodiscard]] std::stop_token token() const { return both_.get_token(); }
 
