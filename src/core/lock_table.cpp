@@ -1,10 +1,7 @@
 // Acquires leases.
 #include "rowlock/lock_table.hpp"
 
-#include <unistd.h>
-
 #include <array>
-#include <climits>
 #include <exception>
 #include <optional>
 #include <set>
@@ -13,17 +10,12 @@
 #include "core/acquisition.hpp"
 #include "core/keeper.hpp"
 #include "core/set_acquisition.hpp"
+#include "core/own_label.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock {
 
 namespace {
-
-std::string host_and_pid() {
-  std::array<char, HOST_NAME_MAX + 1> host{};
-  if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
-  return std::string{host.data()}.substr(0, 100) + ':' + std::to_string(getpid());
-}
 
 std::string shown(std::chrono::milliseconds duration) {
   return std::to_string(duration.count()) + " ms";
@@ -62,7 +54,7 @@ lock_options checked(lock_options options) {
     throw error{errc::misuse, "the margin is negative"};
   }
   if (options.time == nullptr) throw error{errc::misuse, "the time source is null"};
-  if (options.holder.empty()) options.holder = host_and_pid();
+  if (options.holder.empty()) options.holder = detail::own_label();
   check_times(options.ttl, options.at_most, options);
   check_delay(options.lock_delay);
   check(acquire_request{.key = {.type = "any", .source_id = "any"},

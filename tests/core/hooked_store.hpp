@@ -89,6 +89,14 @@ class hooked_store final : public passing_store {
     begin("prepare", keys.size());
     return rows_->prepare(keys);
   }
+  force_answer force_release(const force_request& request) override {
+    begin("force_release", 1);
+    return rows_->force_release(request);
+  }
+  purge_answer purge(const purge_request& request) override {
+    begin("purge", 1);
+    return rows_->purge(request);
+  }
   std::vector<std::string> weak_settings() override {
     begin("weak_settings", 1);
     const std::scoped_lock lock{mutex_};
