@@ -18,6 +18,7 @@ using action = std::function<int()>;
 // Each adds one subcommand to `app`. When it is the one on the command line, `chosen` is set.
 void add_migrate(CLI::App& app, action& chosen);
 void add_list(CLI::App& app, action& chosen);
+void add_show(CLI::App& app, action& chosen);
 /// `command` is what stands after `--`; it must outlive the action.
 void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen);
 

@@ -8,6 +8,7 @@ namespace rowlock::cli::exit_code {
 
 inline constexpr int success = 0;
 inline constexpr int usage = 64;
+inline constexpr int missing = 66;
 inline constexpr int unavailable = 69;
 inline constexpr int outcome_unknown = 70;
 inline constexpr int output_failed = 74;

@@ -13,6 +13,7 @@
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/printable.hpp"
+#include "cli/shown_row.hpp"
 #include "cli/table_options.hpp"
 
 namespace rowlock::cli {
@@ -24,17 +25,28 @@ struct list_options {
   bool json = false;
 };
 
-constexpr std::size_t column_count = 6;
+constexpr std::size_t column_count = 7;
 using table_line = std::array<std::string, column_count>;
 
 std::string remaining_of(const row_state& row) {
-  return row.is_live() ? show_duration(*row.remaining) : "run out";
+  if (!row.is_live()) return "run out";
+  return (row.owned ? "" : "closed ") + show_duration(*row.remaining);
+}
+
+/// The whole of it is in `show`.
+std::string beginning_of(const std::string& note) {
+  constexpr std::size_t longest = 40;
+  std::string shown = printable(note);
+  if (character_count(shown) <= longest) return shown;
+  while (character_count(shown) > longest) shown.pop_back();
+  return shown + "...";
 }
 
 table_line line_of(const row_state& row) {
   return {printable(row.key.type), printable(row.key.source_id),
-          printable(row.holder),   printable(row.acquired_at.substr(0, row.acquired_at.find('.'))),
-          remaining_of(row),       std::to_string(row.version.number)};
+          printable(row.holder),   row.owned ? printable(to_the_second(row.acquired_at)) : "-",
+          remaining_of(row),       std::to_string(row.version.number),
+          beginning_of(row.note)};
 }
 
 void print_table(const std::vector<row_state>& rows) {
@@ -43,7 +55,7 @@ void print_table(const std::vector<row_state>& rows) {
     return;
   }
   std::vector<table_line> lines{
-      {"TYPE", "SOURCE", "HOLDER", "SINCE (UTC)", "REMAINING", "VERSION"}};
+      {"TYPE", "SOURCE", "HOLDER", "SINCE (UTC)", "REMAINING", "VERSION", "NOTE"}};
   for (const auto& row : rows) lines.push_back(line_of(row));
 
   std::array<std::size_t, column_count> widths{};
@@ -57,38 +69,21 @@ void print_table(const std::vector<row_state>& rows) {
     for (std::size_t at = 0; at + 1 < column_count; ++at) {
       text += line.at(at) + std::string(widths.at(at) - character_count(line.at(at)) + 2, ' ');
     }
-    std::cout << text << line.back() << '\n';
+    text += line.back();
+    std::cout << text.erase(text.find_last_not_of(' ') + 1) << '\n';
   }
 }
 
-/// `2026-01-31 12:00:00.000` is `2026-01-31T12:00:00.000Z` to programs (RFC 3339).
-std::string timestamp(std::string database_time) {
-  std::replace(database_time.begin(), database_time.end(), ' ', 'T');
-  return database_time + 'Z';
-}
-
-void print_json(const std::vector<row_state>& rows) {
+void print_array(const std::vector<row_state>& rows) {
   auto all = nlohmann::ordered_json::array();
-  for (const auto& row : rows) {
-    nlohmann::ordered_json shown;
-    shown["type"] = row.key.type;
-    shown["source"] = row.key.source_id;
-    shown["holder"] = row.holder;
-    shown["since"] = timestamp(row.acquired_at);
-    shown["remaining_ms"] =
-        row.is_live() ? std::chrono::ceil<std::chrono::milliseconds>(*row.remaining).count() : 0;
-    shown["version"] = row.version.number;
-    all.push_back(std::move(shown));
-  }
-  // ASCII only, so that it is safe on a terminal too.
-  using error_handler = nlohmann::ordered_json::error_handler_t;
-  std::cout << all.dump(2, ' ', true, error_handler::replace) << '\n';
+  for (const auto& row : rows) all.push_back(json_of(row));
+  print_json(all);
 }
 
 int list_now(const list_options& options) {
   const auto rows = open_store(options.where.url, table_name{options.where.table})->list();
   if (options.json) {
-    print_json(rows);
+    print_array(rows);
   } else {
     print_table(rows);
   }
@@ -103,9 +98,10 @@ void add_list(CLI::App& app, action& chosen) {
   options->where.add_to(*list);
   list->add_flag("--json", options->json, "An array of objects, for programs");
   list->footer(
-      R"(A lease that has run out is shown until somebody takes the key. Locks of open transactions are not
-shown: they are known to the database alone. In the table, characters that could confuse a terminal are
-escaped. The fields of the JSON objects: type, source, holder, since, remaining_ms, version.
+      R"(A lease that has run out is shown until somebody takes the key. "closed" is a key that nobody has, and
+that nobody gets yet: a minimum hold, or the time after a loss. Locks of open transactions are not shown:
+they are known to the database alone. In the table, characters that could confuse a terminal are escaped,
+and long notes are cut. The fields of the JSON objects are those of show.
 
 Examples:
   rowlock list sqlite:///var/lib/shop/locks.db

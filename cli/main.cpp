@@ -43,6 +43,8 @@ int wrong_usage(const CLI::App& app, const std::string& what) {
   return exit_code::usage;
 }
 
+bool takes_a_command(const CLI::App& app) { return app.got_subcommand("run"); }
+
 /// Without the arguments themselves, which may be a part of a URL with a password.
 std::string what_is_extra(const CLI::App& app) {
   for (const auto& extra : app.remaining(true)) {
@@ -51,8 +53,8 @@ std::string what_is_extra(const CLI::App& app) {
     const auto end = std::find_if_not(extra.begin(), extra.end(), is_of_a_name);
     return "unknown option " + std::string{extra.begin(), end};
   }
-  return app.got_subcommand("run") ? "an argument too many: the command to run stands after --"
-                                   : "an argument too many";
+  return takes_a_command(app) ? "an argument too many: the command to run stands after --"
+                              : "an argument too many";
 }
 
 /// The message alone: the words of the category are in the exit code.
@@ -116,6 +118,7 @@ int run_main(std::vector<std::string> arguments) {
   add_migrate(app, chosen);
   add_run(app, command, chosen);
   add_list(app, chosen);
+  add_show(app, chosen);
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
     app.parse(std::move(arguments));
@@ -128,7 +131,7 @@ int run_main(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& wrong) {
     return wrong_usage(app, wrong.what());
   }
-  if (!command.empty() && !app.got_subcommand("run")) {
+  if (!command.empty() && !takes_a_command(app)) {
     return wrong_usage(app, "only run takes a command after --");
   }
   return perform(chosen);

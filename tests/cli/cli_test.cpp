@@ -4,7 +4,11 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
 #include <pqxx/pqxx>
+#include <stdexcept>
 
 #include "rowlock/table_name.hpp"
 #include "support/mysql_database.hpp"
@@ -64,6 +68,15 @@ class mariadb_cli_database final : public cli_database {
   mysql_database database_;
 };
 
+/// Signals that `process` has blocked, from the kernel's own account of it.
+std::uint64_t blocked_signals(pid_t process) {
+  std::ifstream status{"/proc/" + std::to_string(process) + "/status"};
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("SigBlk:")) return std::stoull(line.substr(7), nullptr, 16);
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::unique_ptr<cli_database> make_mariadb_database() {
@@ -103,6 +116,13 @@ std::string script_with(const std::string& traps) {
   // `wait` cannot miss a signal, as `read` would that comes just before it. A command in the
   // background has no standard input unless it is told.
   return "exec 3<&0; " + traps + "; cat <&3 >/dev/null & echo started; while :; do wait $!; done";
+}
+
+void await_readiness_for(int number, pid_t process) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while ((blocked_signals(process) >> static_cast<unsigned>(number - 1) & 1U) == 0) {
+    if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"it never gets ready"};
+  }
 }
 
 words CliTest::rowlock(const std::string& subcommand, const words& more) const {

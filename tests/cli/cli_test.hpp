@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/database_url.hpp"
 #include "support/child_process.hpp"
 
 namespace rowlock::tests {
@@ -30,6 +31,9 @@ result result_of(child_process& ended);
 
 /// A shell script that sets `traps`, says `started`, and then does nothing but obey them.
 std::string script_with(const std::string& traps);
+
+/// Returns once a signal no longer ends `process` by itself.
+void await_readiness_for(int number, pid_t process);
 
 words operator+(words left, const words& right);
 
@@ -77,6 +81,11 @@ class CliTest : public testing::TestWithParam<cli_database_kind> {
   }
 
   [[nodiscard]] std::string list() const { return run(rowlock("list")).output; }
+
+  /// What the commands work on, for what they do not do themselves.
+  [[nodiscard]] std::unique_ptr<store> open() const {
+    return open_store(database_->url(), table_name{database_->table()});
+  }
 
   [[nodiscard]] std::string in_table(const std::string& sql) const;
 

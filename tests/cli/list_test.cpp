@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "cli/cli_test.hpp"
+#include "rowlock/lock_table.hpp"
 
 namespace rowlock::tests {
 
 namespace {
 
+using namespace std::chrono_literals;
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::MatchesRegex;
@@ -60,7 +62,8 @@ TEST_P(CliListTest, HasALineForEachKeyThatIsHeld) {
 
   const auto lines = lines_of(list());
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_THAT(lines[0], MatchesRegex("TYPE +SOURCE +HOLDER +SINCE \\(UTC\\) +REMAINING +VERSION"));
+  EXPECT_THAT(lines[0],
+              MatchesRegex("TYPE +SOURCE +HOLDER +SINCE \\(UTC\\) +REMAINING +VERSION +NOTE"));
   EXPECT_THAT(lines[1],
               MatchesRegex("invoice  42 +worker-a  20..-..-.. ..:..:.. +[0-9.]+s +" + token));
 }
@@ -84,9 +87,9 @@ TEST_P(CliListTest, GivesProgramsFixedFields) {
   const auto listed = json::parse(list_as_json());
   ASSERT_EQ(listed.size(), 1U);
   const auto& row = listed.front();
-  EXPECT_EQ(row.size(), 6U);
   EXPECT_EQ(row.at("type"), "invoice");
   EXPECT_EQ(row.at("source"), "42");
+  EXPECT_EQ(row.at("state"), "held");
   EXPECT_EQ(row.at("holder"), "worker-a");
   EXPECT_EQ(row.at("version"), std::stoll(token));
   EXPECT_GT(row.at("remaining_ms"), 0);
@@ -127,9 +130,34 @@ TEST_P(CliListTest, ShowsALeaseThatHasRunOutUntilItIsTakenOver) {
     ASSERT_LT(std::chrono::steady_clock::now(), until) << listed;
     listed = list();
   }
-  EXPECT_EQ(json::parse(list_as_json()).front().at("remaining_ms"), 0);
+  const auto row = json::parse(list_as_json()).front();
+  EXPECT_EQ(row.at("state"), "run out");
+  EXPECT_EQ(row.at("remaining_ms"), 0);
   ASSERT_EQ(run(under_lock({"true"})).code, 0);
   EXPECT_EQ(list(), "no key is held\n");
+}
+
+TEST_P(CliListTest, ShowsAKeyThatStaysClosedAndWhoHadIt) {
+  const auto rows = open();
+  lock_table locks{*rows, {.holder = "worker-a"}};
+  ASSERT_TRUE(locks.with_lock({"invoice", "42"}, [] {}, {.hold_at_least = 1h}).kept());
+  const auto lines = lines_of(list());
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_THAT(lines[1], MatchesRegex("invoice  42 +worker-a  - +closed 59m [0-9]+s +[0-9]+"));
+  const auto row = json::parse(list_as_json()).front();
+  EXPECT_EQ(row.at("state"), "closed");
+  EXPECT_EQ(row.at("since"), nullptr);
+}
+
+TEST_P(CliListTest, ShowsTheBeginningOfANoteOnOneLine) {
+  const auto rows = open();
+  lock_table locks{*rows};
+  const std::string note = "step 1\nof " + std::string(100, '3');
+  const auto held = locks.try_acquire({"invoice", "42"}, {.note = note});
+  const auto lines = lines_of(list());
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_TRUE(lines[1].ends_with("  step 1\\nof " + std::string(29, '3') + "...")) << lines[1];
+  EXPECT_EQ(json::parse(list_as_json()).front().at("note"), note);
 }
 
 ROWLOCK_ON_EVERY_DATABASE(CliListTest);

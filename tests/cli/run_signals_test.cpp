@@ -19,23 +19,6 @@ namespace {
 
 class CliRunSignalsTest : public LockedCliTest {};
 
-/// Signals that `process` has blocked, from the kernel's own account of it.
-std::uint64_t blocked_signals(pid_t process) {
-  std::ifstream status{"/proc/" + std::to_string(process) + "/status"};
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("SigBlk:")) return std::stoull(line.substr(7), nullptr, 16);
-  }
-  return 0;
-}
-
-/// Returns once a signal no longer ends `process` by itself.
-void await_readiness_for(int number, pid_t process) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while ((blocked_signals(process) >> static_cast<unsigned>(number - 1) & 1U) == 0) {
-    if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"it never gets ready"};
-  }
-}
-
 TEST_P(CliRunSignalsTest, ASignalIsPassedOnToTheCommand) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     const std::string trap =

@@ -22,7 +22,8 @@ class CliUnavailableTest : public CliTest {};
 
 TEST_P(CliUnavailableTest, AMissingTableIsRejectedWithTheCommandThatMakesIt) {
   database_->execute("create table other (number integer); drop table other");  // makes the file
-  for (const auto& command : {rowlock("list"), under_lock({"true"})}) {
+  const words key{"--type", "invoice", "--source", "42"};
+  for (const auto& command : {rowlock("list"), under_lock({"true"}), rowlock("show", key)}) {
     const auto refused = run(command);
     EXPECT_EQ(refused.code, 69);
     EXPECT_THAT(refused.errors, HasSubstr("rowlock migrate"));

@@ -1,0 +1,29 @@
+// How a row is shown, to people and to programs.
+#ifndef ROWLOCK_CLI_SHOWN_ROW_HPP
+#define ROWLOCK_CLI_SHOWN_ROW_HPP
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "rowlock/store.hpp"
+
+namespace rowlock::cli {
+
+/// `held`, `run out`, `closed` (unowned, but nobody gets it yet) or `free`.
+std::string state_of(const row_state& row);
+
+/// `2026-01-31 12:00:00`, without the fraction.
+std::string to_the_second(const std::string& database_time);
+
+/// `held by web1:4711 for another 12.5s`, `closed for another 3.0s after web1:4711`, `free`.
+std::string possession_in_words(const row_state& row);
+
+/// All that is known of it; what there is nothing of is null, or an empty text.
+nlohmann::ordered_json json_of(const row_state& row);
+
+/// In ASCII, so that it is safe on a terminal too.
+void print_json(const nlohmann::ordered_json& shown);
+
+}  // namespace rowlock::cli
+
+#endif

@@ -1,0 +1,101 @@
+// rowlock show: everything that is known of one key.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/cli_test.hpp"
+#include "rowlock/lock_table.hpp"
+#include "rowlock/operators.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+class CliShowTest : public LockedCliTest {
+ protected:
+  [[nodiscard]] result show(const words& options = {}) const {
+    return run(rowlock("show", words{"--type", "invoice", "--source", "42"} + options));
+  }
+  [[nodiscard]] json show_as_json() const { return json::parse(show({"--json"}).output); }
+
+  const lock_key key_{"invoice", "42"};
+  const std::unique_ptr<store> rows_ = open();
+};
+
+TEST_P(CliShowTest, SaysThatThereIsNoRow) {
+  const auto missing = show();
+  EXPECT_EQ(missing.code, 66);
+  EXPECT_EQ(missing.output, "");
+  EXPECT_THAT(missing.errors, HasSubstr("rowlock: invoice/42 has no row"));
+  const auto for_programs = show({"--json"});
+  EXPECT_EQ(for_programs.code, 66);
+  EXPECT_EQ(for_programs.output, "null\n");
+}
+
+TEST_P(CliShowTest, TellsPeopleWhatThereIsToTell) {
+  lock_table locks{*rows_, {.holder = "worker-a"}};
+  auto held = locks.try_acquire(key_, {.note = "step 1\nof 3"});
+  const auto shown = show();
+  EXPECT_EQ(shown.code, 0) << shown.errors;
+  EXPECT_THAT(shown.output,
+              AllOf(HasSubstr("state      held\n"), HasSubstr("holder     worker-a\n"),
+                    ContainsRegex("since      20..-..-.. ..:..:.. UTC\n"),
+                    ContainsRegex("remaining  [0-9.]+s\n"),
+                    HasSubstr("version    " + std::to_string(held->token().number) + '\n'),
+                    HasSubstr("note       step 1\\nof 3\n"), HasSubstr("failures   0\n"),
+                    Not(HasSubstr("done")), Not(HasSubstr("forced"))));
+  held->release();
+  EXPECT_THAT(show().output, AllOf(HasSubstr("state      free\n"), Not(HasSubstr("holder")),
+                                   Not(HasSubstr("remaining"))));
+}
+
+TEST_P(CliShowTest, GivesProgramsEveryField) {
+  lock_table locks{*rows_, {.holder = "worker-a"}};
+  const auto done = locks.with_lock_once(key_, [](const lease& held) { return held.token(); },
+                                         {.keep_for = 1h, .acquire = {.note = "sent"}});
+  const auto held = locks.try_acquire(key_);
+  ASSERT_EQ(force_release(*rows_, key_, held->token(), "gone", "ann").answer,
+            force_answer::released);
+  const auto row = show_as_json();
+  EXPECT_EQ(row.at("type"), "invoice");
+  EXPECT_EQ(row.at("source"), "42");
+  EXPECT_EQ(row.at("state"), "free");
+  EXPECT_EQ(row.at("holder"), "");
+  EXPECT_EQ(row.at("since"), nullptr);
+  EXPECT_EQ(row.at("remaining_ms"), 0);
+  EXPECT_GT(row.at("version"), held->token().number);
+  EXPECT_EQ(row.at("note"), "sent");
+  EXPECT_EQ(row.at("done").at("by"), done->number);
+  EXPECT_THAT(row.at("done").at("at").get<std::string>(), ContainsRegex("^20..-..-..T.*Z$"));
+  EXPECT_GT(row.at("done").at("remaining_ms"), 3'500'000);
+  EXPECT_EQ(row.at("failures"), 0);
+  EXPECT_EQ(row.at("expiries"), 0);
+  EXPECT_EQ(row.at("force_reason"), "gone (by ann)");
+  EXPECT_EQ(row.size(), 12U);
+  EXPECT_THAT(show().output, AllOf(ContainsRegex("done       20.* UTC by version [0-9]+, remember"),
+                                   HasSubstr("forced     gone (by ann)\n")));
+}
+
+TEST_P(CliShowTest, ShowsAKeyWithinAScope) {
+  lock_table locks{*rows_};
+  const auto held = locks.within("eu-1").try_acquire(key_);
+  const auto shown = run(rowlock("show", {"--type", "eu-1/invoice", "--source", "42"}));
+  EXPECT_EQ(shown.code, 0) << shown.errors;
+  EXPECT_EQ(show().code, 66);
+}
+
+ROWLOCK_ON_EVERY_DATABASE(CliShowTest);
+
+}  // namespace
+
+}  // namespace rowlock::tests
