@@ -19,6 +19,8 @@ using action = std::function<int()>;
 void add_migrate(CLI::App& app, action& chosen);
 void add_list(CLI::App& app, action& chosen);
 void add_show(CLI::App& app, action& chosen);
+void add_release(CLI::App& app, action& chosen);
+void add_purge(CLI::App& app, action& chosen);
 /// `command` is what stands after `--`; it must outlive the action.
 void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen);
 

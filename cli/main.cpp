@@ -119,6 +119,8 @@ int run_main(std::vector<std::string> arguments) {
   add_run(app, command, chosen);
   add_list(app, chosen);
   add_show(app, chosen);
+  add_release(app, chosen);
+  add_purge(app, chosen);
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
     app.parse(std::move(arguments));

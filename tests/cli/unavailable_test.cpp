@@ -23,7 +23,10 @@ class CliUnavailableTest : public CliTest {};
 TEST_P(CliUnavailableTest, AMissingTableIsRejectedWithTheCommandThatMakesIt) {
   database_->execute("create table other (number integer); drop table other");  // makes the file
   const words key{"--type", "invoice", "--source", "42"};
-  for (const auto& command : {rowlock("list"), under_lock({"true"}), rowlock("show", key)}) {
+  for (const auto& command :
+       {rowlock("list"), under_lock({"true"}), rowlock("show", key),
+        rowlock("release", key + words{"--force", "--reason", "why", "--yes"}),
+        rowlock("purge", {"--older-than", "1h", "--yes"})}) {
     const auto refused = run(command);
     EXPECT_EQ(refused.code, 69);
     EXPECT_THAT(refused.errors, HasSubstr("rowlock migrate"));

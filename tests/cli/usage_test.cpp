@@ -26,7 +26,8 @@ result run_with(const words& options) {
 TEST(CliUsageTest, HelpSaysHowToBegin) {
   const auto help = run_rowlock({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const auto* word : {"migrate", "run", "list", "show", "sqlite:///", "postgresql://"}) {
+  for (const auto* word :
+       {"migrate", "run", "list", "show", "release", "purge", "sqlite:///", "postgresql://"}) {
     EXPECT_THAT(help.output, HasSubstr(word));
   }
 }
@@ -181,6 +182,28 @@ TEST(CliUsageTest, AWrongTableNameIsRefused) {
 
 TEST(CliUsageTest, AHolderTooLongIsRefused) {
   EXPECT_EQ(run_with({"--holder", std::string(129, 'x')}).code, 64);
+}
+
+TEST(CliUsageTest, ReleaseNeedsForceAndAReason) {
+  const words release{"release", nowhere, "--type", "invoice", "--source", "42", "--yes"};
+  EXPECT_THAT(run_rowlock(release + words{"--reason", "why"}).errors,
+              HasSubstr("--force is required"));
+  EXPECT_THAT(run_rowlock(release + words{"--force"}).errors, HasSubstr("--reason is required"));
+  for (const auto& wrong :
+       {words{"--reason", ""}, words{"--reason", std::string(1025, 'r')},
+        words{"--reason", "why", "--version", "soon"}, words{"--reason", "why", "--version", ""}}) {
+    EXPECT_EQ(run_rowlock(release + words{"--force"} + wrong).code, 64);
+  }
+  EXPECT_EQ(run_rowlock(release + words{"--force", "--reason", "why", "--version", "1"}).code, 69);
+}
+
+TEST(CliUsageTest, PurgeLeavesWhatIsYoungerThanAnHour) {
+  const words purge{"purge", nowhere, "--yes"};
+  EXPECT_THAT(run_rowlock(purge).errors, HasSubstr("--older-than is required"));
+  const auto refused = run_rowlock(purge + words{"--older-than", "59m"});
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_THAT(refused.errors, HasSubstr("younger than an hour"));
+  EXPECT_EQ(run_rowlock(purge + words{"--older-than", "1h"}).code, 69);
 }
 
 TEST(CliUsageTest, OutputThatCannotBeWrittenIsAFailure) {

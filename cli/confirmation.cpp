@@ -1,0 +1,27 @@
+// Asks before something is done that cannot be undone.
+#include "cli/confirmation.hpp"
+
+#include <unistd.h>
+
+#include <iostream>
+
+#include "cli/printable.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::cli {
+
+void confirmation::require_somebody() const {
+  const bool is_somebody_there = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+  if (is_given_ || is_somebody_there) return;
+  throw error{errc::misuse, "there is no terminal to ask on: add --yes if you are sure"};
+}
+
+bool confirmation::is_given_for(const std::string& question) const {
+  if (is_given_) return true;
+  std::cerr << printable(question) + " [y/N] ";
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes";
+}
+
+}  // namespace rowlock::cli

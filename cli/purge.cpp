@@ -1,0 +1,77 @@
+// rowlock purge: deletes the rows that nobody needs any more.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "cli/action.hpp"
+#include "cli/confirmation.hpp"
+#include "cli/database_url.hpp"
+#include "cli/duration.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/interruptible_wait.hpp"
+#include "cli/say.hpp"
+#include "cli/signal_queue.hpp"
+#include "cli/table_options.hpp"
+#include "rowlock/operators.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+struct purge_options {
+  table_options where;
+  std::string older_than;
+  confirmation confirmed;
+};
+
+std::string rows_in_words(std::size_t rows) {
+  return std::to_string(rows) + (rows == 1 ? " row" : " rows");
+}
+
+int purge_now(const purge_options& options) {
+  const auto older_than = parse_duration("--older-than", options.older_than);
+  check(purge_request{.older_than = older_than});
+  const table_name table{options.where.table};
+  const database_url url{options.where.url};
+  options.confirmed.require_somebody();
+  if (!options.confirmed.is_given_for("Delete the idle rows of " + table.text() +
+                                      " that nobody has touched for " + options.older_than + "?")) {
+    say("nothing was purged");
+    return exit_code::not_done;
+  }
+
+  signal_queue signals;
+  interruptible_wait waiting{signals};
+  const auto rows = open_store(url, table);
+  const auto result = purge(*rows, older_than, purge_request{}.at_most, waiting.stop());
+  std::cout << "purged " << rows_in_words(result.purged) << '\n';
+  if (result.is_complete) return exit_code::success;
+  say("stopped before all rows were looked at; run it again to go on");
+  return exit_code::ended_by_signal(waiting.end().value_or(0));
+}
+
+}  // namespace
+
+void add_purge(CLI::App& app, action& chosen) {
+  const auto options = std::make_shared<purge_options>();
+  CLI::App* purge =
+      app.add_subcommand("purge", "Delete the rows of keys that nobody uses any more");
+  options->where.add_to(*purge);
+  purge->add_option("--older-than", options->older_than, "Not touched for so long; 1h or more")
+      ->type_name("DURATION")
+      ->required();
+  options->confirmed.add_to(*purge);
+  purge->footer(
+      R"(Deletes what nobody has, closed, or remembers as done, a thousand rows at a time, each time in a
+transaction of its own. Nobody has to stop for it. A key that comes back gets a greater version than before,
+as long as the database's clock is not set back by the time given. A signal ends it between two batches.
+
+Exit code: 75 if the answer was no.
+
+Example:
+  rowlock purge postgresql://app@db/shop --older-than 30d --yes)");
+  purge->callback([options, &chosen] { chosen = [options] { return purge_now(*options); }; });
+}
+
+}  // namespace rowlock::cli

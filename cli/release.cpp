@@ -1,0 +1,118 @@
+// rowlock release: takes a key away from its holder.
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/action.hpp"
+#include "cli/confirmation.hpp"
+#include "cli/database_url.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/key_options.hpp"
+#include "cli/printable.hpp"
+#include "cli/say.hpp"
+#include "cli/shown_row.hpp"
+#include "cli/table_options.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/operators.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+struct release_options {
+  table_options where;
+  key_options which;
+  std::string reason;
+  std::string by;
+  std::optional<std::string> expected;
+  confirmation confirmed;
+};
+
+version parse_version(const std::string& text) {
+  version parsed;
+  const char* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, parsed.number);
+  if (failure != std::errc{} || rest != end) {
+    throw error{errc::misuse, "--version is not a version: write the number that show gives"};
+  }
+  return parsed;
+}
+
+int refused(const std::string& key, const std::optional<row_state>& now) {
+  if (!now) {
+    say(key + " has no row: nobody has it");
+    return exit_code::missing;
+  }
+  say(key + " was not released: it is " + possession_in_words(*now) + ", version " +
+      std::to_string(now->version.number));
+  return exit_code::not_done;
+}
+
+int release_now(const release_options& options) {
+  const auto& key = options.which.key;
+  const std::string name = options.which.in_words();
+  std::optional<version> given;
+  if (options.expected) given = parse_version(*options.expected);
+  check(force_request{.key = key, .version = {}, .reason = options.reason});
+  options.confirmed.require_somebody();
+
+  const auto rows = open_store(options.where.url, table_name{options.where.table});
+  const auto row = show(*rows, key);
+  if (!row || (!row->owned && !row->is_live())) return refused(name, row);
+  const version expected = given.value_or(row->version);
+  if (row->version != expected) return refused(name, row);
+  const std::string what = name + " is " + possession_in_words(*row) + ", version " +
+                           std::to_string(expected.number) + ". Take it away?";
+  if (!options.confirmed.is_given_for(what)) {
+    say(name + " was not released");
+    return exit_code::not_done;
+  }
+
+  const auto result = force_release(*rows, key, expected, options.reason, options.by);
+  if (result.answer == force_answer::stale) return refused(name, result.now);
+  if (result.answer == force_answer::busy) {
+    say("a transaction has the row of " + name + ": end its session first, then try again");
+    return exit_code::not_done;
+  }
+  std::cout << printable("released " + name + ", which was " + possession_in_words(*row)) << '\n';
+  return exit_code::success;
+}
+
+}  // namespace
+
+void add_release(CLI::App& app, action& chosen) {
+  const auto options = std::make_shared<release_options>();
+  CLI::App* release = app.add_subcommand("release", "Take a key away from its holder");
+  options->where.add_to(*release);
+  options->which.add_to(*release);
+  release->add_flag("--force")->description("Needed: the holder does not agree to it")->required();
+  release->add_option("--reason", options->reason, "Why; the row keeps it")
+      ->type_name("TEXT")
+      ->required();
+  release->add_option("--by", options->by, "Who does it; the row keeps it; host:pid if not given")
+      ->type_name("LABEL");
+  release
+      ->add_option("--version", options->expected,
+                   "Only if the key is still at this version, as show gave it")
+      ->type_name("VERSION");
+  options->confirmed.add_to(*release);
+  release->footer(
+      R"(Whoever has had the key is told at its next renewal, or when its lease would have run out, and its
+fences are refused from now on: nothing that it fences commits. What it does outside the database goes on
+until it is told: if its process still runs and matters, end that first. A row that a transaction has
+(a fence, a row lock) is not taken away.
+
+Without --version it is the version that is shown in the question; if the key changes hands before the
+answer, nothing is released.
+
+Exit codes: 66 if the key has no row, 75 if it was not released: the message says why.
+
+Example:
+  rowlock release postgresql://app@db/shop --type invoice --source 42 --force --reason 'web1 is gone')");
+  release->callback([options, &chosen] { chosen = [options] { return release_now(*options); }; });
+}
+
+}  // namespace rowlock::cli
