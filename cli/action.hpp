@@ -23,6 +23,7 @@ void add_release(CLI::App& app, action& chosen);
 void add_purge(CLI::App& app, action& chosen);
 /// `command` is what stands after `--`; it must outlive the action.
 void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen);
+void add_lead(CLI::App& app, const std::vector<std::string>& command, action& chosen);
 
 }  // namespace rowlock::cli
 

@@ -4,11 +4,12 @@
 #include <poll.h>
 
 #include <array>
+#include <utility>
 
 namespace rowlock::cli {
 
-interruptible_wait::interruptible_wait(signal_queue& signals)
-    : signals_{signals}, listener_{[this] { listen(); }} {}
+interruptible_wait::interruptible_wait(signal_queue& signals, std::stop_source stop)
+    : signals_{signals}, stop_{std::move(stop)}, listener_{[this] { listen(); }} {}
 
 interruptible_wait::~interruptible_wait() { end(); }
 

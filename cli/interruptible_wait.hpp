@@ -11,12 +11,13 @@
 
 namespace rowlock::cli {
 
-/// Reads `signals` in a thread of its own until `end()`; the first one requests a stop.
+/// Reads `signals` in a thread of its own until `end()`; the first one requests `stop`, which
+/// several waits may share.
 ///
 /// Thread-safety: one thread at a time.
 class interruptible_wait {
  public:
-  explicit interruptible_wait(signal_queue& signals);
+  explicit interruptible_wait(signal_queue& signals, std::stop_source stop = {});
   interruptible_wait(const interruptible_wait&) = delete;
   interruptible_wait& operator=(const interruptible_wait&) = delete;
   ~interruptible_wait();

@@ -43,7 +43,9 @@ int wrong_usage(const CLI::App& app, const std::string& what) {
   return exit_code::usage;
 }
 
-bool takes_a_command(const CLI::App& app) { return app.got_subcommand("run"); }
+bool takes_a_command(const CLI::App& app) {
+  return app.got_subcommand("run") || app.got_subcommand("lead");
+}
 
 /// Without the arguments themselves, which may be a part of a URL with a password.
 std::string what_is_extra(const CLI::App& app) {
@@ -117,6 +119,7 @@ int run_main(std::vector<std::string> arguments) {
   app.footer(program_help);
   add_migrate(app, chosen);
   add_run(app, command, chosen);
+  add_lead(app, command, chosen);
   add_list(app, chosen);
   add_show(app, chosen);
   add_release(app, chosen);
@@ -134,7 +137,7 @@ int run_main(std::vector<std::string> arguments) {
     return wrong_usage(app, wrong.what());
   }
   if (!command.empty() && !takes_a_command(app)) {
-    return wrong_usage(app, "only run takes a command after --");
+    return wrong_usage(app, "only run and lead take a command after --");
   }
   return perform(chosen);
 }

@@ -2,23 +2,19 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/action.hpp"
-#include "cli/command_path.hpp"
 #include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/interruptible_wait.hpp"
+#include "cli/locked_command.hpp"
 #include "cli/release_witness.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
-#include "cli/supervise.hpp"
-#include "cli/table_options.hpp"
-#include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 
 namespace rowlock::cli {
@@ -26,18 +22,8 @@ namespace rowlock::cli {
 namespace {
 
 struct run_options {
-  table_options where;
-  lock_key key;
-  std::string ttl = "30s";
+  locked_command_options locked;
   std::string wait = "0s";
-  std::optional<std::string> at_most;
-  std::string grace = "10s";
-  std::string holder;
-};
-
-/// Makes `with_lock` count a failure.
-struct failed_command {
-  int exit_code;
 };
 
 retry_policy wait_policy(const std::string& wait) {
@@ -50,24 +36,24 @@ std::string in_words(const refusal& refused) {
   return message.str();
 }
 
-std::string lost_too_soon(const lock_key& key) {
-  return key.type + '/' + key.source_id +
-         " was lost before the command ended: others may have run at the same time";
+std::string lost_too_soon(const std::string& key) {
+  return key + " was lost before the command ended: others may have run at the same time";
 }
 
 /// With the lease lost nothing is left to be sent, but a thread may still be in a call that a
 /// silent database does not answer: it ends with the process.
-[[noreturn]] void end_without(const lock_key& key) {
+[[noreturn]] void end_without(const std::string& key) {
   say(lost_too_soon(key));
   std::_Exit(exit_code::lost);
 }
 
 /// The command's own exit code, unless its lock turned out not to have lasted as long as it.
-int final_exit_code(release_witness::release_seen end, int of_command, const run_options& options) {
+int final_exit_code(release_witness::release_seen end, int of_command,
+                    const locked_command_options& options) {
   using release_seen = release_witness::release_seen;
-  const std::string key = options.key.type + '/' + options.key.source_id;
+  const std::string key = options.which.in_words();
   if (end == release_seen::none || end == release_seen::lost) {
-    say(lost_too_soon(options.key));
+    say(lost_too_soon(key));
     return exit_code::lost;
   }
   if (end == release_seen::uncertain) {
@@ -77,18 +63,12 @@ int final_exit_code(release_witness::release_seen end, int of_command, const run
 }
 
 int run_now(const run_options& options, const std::vector<std::string>& arguments) {
-  if (arguments.empty()) {
-    throw error{errc::misuse,
-                "no command to run: write it after --, as in ... -- sync-invoices -v"};
-  }
-  const table_name table{options.where.table};
-  const database_url url{options.where.url};
-  lock_options for_locks{.ttl = parse_duration("--ttl", options.ttl), .holder = options.holder};
-  if (options.at_most) for_locks.at_most = parse_duration("--at-most", *options.at_most);
-  const auto grace = parse_duration("--grace", options.grace);
+  const auto& locked = options.locked;
+  const auto& key = locked.which.key;
+  const locked_command to_run{locked, arguments};
+  const table_name table{locked.where.table};
+  const database_url url{locked.where.url};
   acquire_options for_this{.wait = wait_policy(options.wait)};
-  command to_run{
-      .path = find_command(arguments.front()), .arguments = arguments, .environment = {}};
 
   signal_queue signals;
   interruptible_wait waiting{signals};
@@ -97,19 +77,16 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   release_witness witnessed{*rows};
   const auto run_under = [&](const lease& held) {
     if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
-    to_run.environment = environment_with({"ROWLOCK_TYPE=" + options.key.type,
-                                           "ROWLOCK_SOURCE=" + options.key.source_id,
-                                           "ROWLOCK_TOKEN=" + std::to_string(held.token().number)});
-    const int code = supervise(held, to_run, signals, grace);
-    if (!held.is_valid()) end_without(options.key);
+    const int code = to_run.run(held, signals).exit_code;
+    if (!held.is_valid()) end_without(locked.which.in_words());
     if (code != exit_code::success) throw failed_command{code};
     return code;
   };
 
   int code = exit_code::success;
   try {
-    lock_table locks{witnessed, for_locks};
-    const auto ran = locks.with_lock(options.key, run_under, for_this);
+    lock_table locks{witnessed, to_run.locking()};
+    const auto ran = locks.with_lock(key, run_under, for_this);
     if (!ran.acquired()) {
       if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
       say(in_words(ran.refusal()));
@@ -120,7 +97,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
     code = failed.exit_code;
   }
   // The lock_table is gone: a release that was put off has had its time.
-  return final_exit_code(witnessed.seen(), code, options);
+  return final_exit_code(witnessed.seen(), code, locked);
 }
 
 constexpr auto more_help =
@@ -146,38 +123,15 @@ Examples:
   rowlock run sqlite:///var/lib/shop/locks.db --type cron --source nightly -- /usr/bin/sync-invoices
   rowlock run postgresql://app@db/shop --type invoice --source 42 --wait 1m -- sh -c 'exec pay 42')";
 
-/// The command is not CLI11's business, which would read brackets in it as lists, so it must be
-/// told.
-class run_formatter final : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
-    return "Usage: rowlock run URL --type TYPE --source SOURCE [OPTIONS] -- COMMAND "
-           "[ARGUMENT...]\n";
-  }
-};
-
 }  // namespace
 
 void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen) {
   const auto options = std::make_shared<run_options>();
   CLI::App* run = app.add_subcommand("run", "Run a command only while a key is ours");
-  options->where.add_to(*run);
-  const auto add = [run](const char* name, std::string& value, const char* type, const char* text) {
-    return run->add_option(name, value, text)->type_name(type);
-  };
-  add("--type", options->key.type, "TYPE", "What kind of thing is locked")->required();
-  add("--source", options->key.source_id, "SOURCE", "Which one of them")->required();
-  add("--ttl", options->ttl, "DURATION", "How long the key stays taken should we die")
+  options->locked.add_to(*run);
+  run->add_option("--wait", options->wait, "How long to wait for the key, or: forever")
+      ->type_name("DURATION")
       ->capture_default_str();
-  add("--wait", options->wait, "DURATION", "How long to wait for the key, or: forever")
-      ->capture_default_str();
-  run->add_option("--at-most", options->at_most,
-                  "Stop renewing after this long, so that a command that hangs loses the key")
-      ->type_name("DURATION");
-  add("--grace", options->grace, "DURATION", "From SIGTERM to SIGKILL when the key was lost")
-      ->capture_default_str();
-  add("--holder", options->holder, "LABEL", "Who we are, for people; host:pid if not given");
-  run->formatter(std::make_shared<run_formatter>());
   run->footer(more_help);
   run->callback([options, &command, &chosen] {
     chosen = [options, &command] { return run_now(*options, command); };

@@ -64,23 +64,31 @@ class eviction {
   boot_clock::time_point kill_at_;
 };
 
-void pass_on(signal_queue& signals, const child_process& child) {
+bool asks_to_end(const signalfd_siginfo& came) {
+  return came.ssi_signo != SIGCHLD && came.ssi_signo != SIGHUP;
+}
+
+/// True if one of them asks to end.
+bool pass_on(signal_queue& signals, const child_process& child) {
+  bool is_asked_to_end = false;
   while (const auto came = signals.next()) {
+    if (asks_to_end(*came)) is_asked_to_end = true;
     if (came->ssi_signo == SIGCHLD || child.was_sent_too(*came)) continue;
     child.send(static_cast<int>(came->ssi_signo));
   }
+  return is_asked_to_end;
 }
 
 }  // namespace
 
-int supervise(const lease& held, const command& to_run, signal_queue& signals,
-              std::chrono::milliseconds grace) {
+command_end supervise(const lease& held, const command& to_run, signal_queue& signals,
+                      std::chrono::milliseconds grace) {
   child_process child{to_run, signals.original_mask()};
   // A signal of the terminal may have come before there was a process to get it too. From here on
   // there is one, so what comes later need not be questioned.
   while (const auto came = signals.next()) {
     if (came->ssi_signo != SIGCHLD) {
-      return exit_code::ended_by_signal(static_cast<int>(came->ssi_signo));
+      return {exit_code::ended_by_signal(static_cast<int>(came->ssi_signo)), true};
     }
   }
   child.begin();
@@ -89,12 +97,13 @@ int supervise(const lease& held, const command& to_run, signal_queue& signals,
   const std::stop_callback on_loss{held.lost(), [&lost] { lost.raise(); }};
   eviction evicted{child, grace};
   std::array<pollfd, 2> events{{{signals.descriptor(), POLLIN, 0}, {lost.descriptor(), POLLIN, 0}}};
+  bool is_asked_to_end = false;
   for (;;) {
-    if (const auto code = child.ended()) return *code;
+    if (const auto code = child.ended()) return {*code, is_asked_to_end};
     if (poll(events.data(), events.size(), evicted.timeout()) == -1 && errno != EINTR) {
       throw std::system_error{errno, std::generic_category(), "poll"};
     }
-    pass_on(signals, child);
+    if (pass_on(signals, child)) is_asked_to_end = true;
     if (!evicted.has_begun() && events[1].revents != 0) {
       events[1].fd = -1;  // seen: poll() ignores it from now on
       evicted.begin(held.key());

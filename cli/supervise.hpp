@@ -10,11 +10,17 @@
 
 namespace rowlock::cli {
 
-/// Returns the command's exit code, or 128 + n when signal n ended it or came before it began.
-/// Passes signals on to it. When the lease is lost, says so, sends SIGTERM, and SIGKILL after
-/// `grace`. Throws `command_error`.
-int supervise(const lease& held, const command& to_run, signal_queue& signals,
-              std::chrono::milliseconds grace);
+struct command_end {
+  /// The command's own, or 128 + n when signal n ended it or came before it began.
+  int exit_code;
+  /// SIGINT, SIGTERM or SIGQUIT came to us. (SIGHUP tells many programs to read their settings.)
+  bool was_asked_to_end;
+};
+
+/// Passes signals on to the command. When the lease is lost, says so, sends SIGTERM, and SIGKILL
+/// after `grace`. Throws `command_error`.
+command_end supervise(const lease& held, const command& to_run, signal_queue& signals,
+                      std::chrono::milliseconds grace);
 
 }  // namespace rowlock::cli
 

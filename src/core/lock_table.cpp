@@ -9,8 +9,8 @@
 
 #include "core/acquisition.hpp"
 #include "core/keeper.hpp"
-#include "core/set_acquisition.hpp"
 #include "core/own_label.hpp"
+#include "core/set_acquisition.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock {

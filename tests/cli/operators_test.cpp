@@ -19,6 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::Not;
 
 class CliOperatorsTest : public LockedCliTest {
  protected:
@@ -112,6 +113,12 @@ TEST_P(CliOperatorsTest, OnATerminalReleaseAsksAndTakesTheVersionThatItShowed) {
     screen.read_until("released invoice/42");
   }
   EXPECT_FALSE(row().owned);
+}
+
+TEST_P(CliOperatorsTest, OnATerminalReleaseOfAnotherVersionDoesNotEvenAsk) {
+  const auto held = locks_.try_acquire(key_);
+  terminal screen{release({"--version", "1"})};
+  EXPECT_THAT(screen.read_until("was not released"), Not(HasSubstr("[y/N]")));
 }
 
 TEST_P(CliOperatorsTest, OnATerminalReleaseLeavesAKeyThatChangedHandsBeforeTheAnswer) {

@@ -26,7 +26,8 @@ TEST_P(CliUnavailableTest, AMissingTableIsRejectedWithTheCommandThatMakesIt) {
   for (const auto& command :
        {rowlock("list"), under_lock({"true"}), rowlock("show", key),
         rowlock("release", key + words{"--force", "--reason", "why", "--yes"}),
-        rowlock("purge", {"--older-than", "1h", "--yes"})}) {
+        rowlock("purge", {"--older-than", "1h", "--yes"}),
+        rowlock("lead", key + words{"--", "true"})}) {
     const auto refused = run(command);
     EXPECT_EQ(refused.code, 69);
     EXPECT_THAT(refused.errors, HasSubstr("rowlock migrate"));

@@ -26,8 +26,8 @@ result run_with(const words& options) {
 TEST(CliUsageTest, HelpSaysHowToBegin) {
   const auto help = run_rowlock({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const auto* word :
-       {"migrate", "run", "list", "show", "release", "purge", "sqlite:///", "postgresql://"}) {
+  for (const auto* word : {"migrate", "run", "lead", "list", "show", "release", "purge",
+                           "sqlite:///", "postgresql://"}) {
     EXPECT_THAT(help.output, HasSubstr(word));
   }
 }
@@ -92,7 +92,7 @@ TEST(CliUsageTest, TheCommandStandsAfterTwoDashes) {
   EXPECT_THAT(refused.errors, HasSubstr("the command to run stands after --"));
 }
 
-TEST(CliUsageTest, OnlyRunTakesACommand) {
+TEST(CliUsageTest, OnlyRunAndLeadTakeACommand) {
   EXPECT_EQ(run_rowlock({"list", nowhere, "--", "true"}).code, 64);
 }
 
@@ -184,6 +184,17 @@ TEST(CliUsageTest, AHolderTooLongIsRefused) {
   EXPECT_EQ(run_with({"--holder", std::string(129, 'x')}).code, 64);
 }
 
+TEST(CliUsageTest, LeadNeedsACommandAndReadsItsOptionsBeforeItCampaigns) {
+  const words lead{"lead", nowhere, "--type", "invoice", "--source", "42"};
+  EXPECT_THAT(run_rowlock(lead).errors, HasSubstr("no command to run: write it after --"));
+  for (const auto& wrong :
+       {words{"--ttl", "30"}, words{"--ttl", "25h"}, words{"--grace", "soon"}}) {
+    EXPECT_EQ(run_rowlock(lead + wrong + words{"--", "true"}).code, 64);
+  }
+  EXPECT_EQ(run_rowlock(lead + words{"--", "no-such-command"}).code, 127);
+  EXPECT_THAT(run_rowlock({"lead", "--help"}).output, HasSubstr("Usage: rowlock lead URL --type"));
+}
+
 TEST(CliUsageTest, ReleaseNeedsForceAndAReason) {
   const words release{"release", nowhere, "--type", "invoice", "--source", "42", "--yes"};
   EXPECT_THAT(run_rowlock(release + words{"--reason", "why"}).errors,
@@ -200,8 +211,8 @@ TEST(CliUsageTest, ReleaseNeedsForceAndAReason) {
 TEST(CliUsageTest, PurgeLeavesWhatIsYoungerThanAnHour) {
   const words purge{"purge", nowhere, "--yes"};
   EXPECT_THAT(run_rowlock(purge).errors, HasSubstr("--older-than is required"));
-  const auto refused = run_rowlock(purge + words{"--older-than", "59m"});
-  EXPECT_EQ(refused.code, 64);
+  const auto refused = run_rowlock({"purge", nowhere, "--older-than", "59m"});
+  EXPECT_EQ(refused.code, 64) << "before it asks";
   EXPECT_THAT(refused.errors, HasSubstr("younger than an hour"));
   EXPECT_EQ(run_rowlock(purge + words{"--older-than", "1h"}).code, 69);
 }

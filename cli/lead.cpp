@@ -1,0 +1,130 @@
+// rowlock lead: a command that runs in one place of many, for as long as that place leads.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cli/action.hpp"
+#include "cli/database_url.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/interruptible_wait.hpp"
+#include "cli/locked_command.hpp"
+#include "cli/say.hpp"
+#include "cli/signal_queue.hpp"
+#include "rowlock/leader.hpp"
+#include "rowlock/observer.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+/// Says each fault once, however often it comes again until there is a term.
+class fault_teller final : public observer {
+ public:
+  void acquired(const acquired_event& /*event*/) override { last_.clear(); }
+  void fault(const fault_event& event) override {
+    if (event.text == last_) return;
+    last_ = event.text;
+    say(event.text + "; trying again");
+  }
+
+ private:
+  std::string last_;  // told by one thread
+};
+
+/// The terms of one process, and the signals that come before, during and after each.
+class leadership {
+ public:
+  leadership(const locked_command& command, signal_queue& signals)
+      : command_{command}, signals_{signals} {
+    listen();
+  }
+
+  [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
+
+  void lead(const lease& term) {
+    if (campaign_->end()) return;
+    say("leads " + term.key().type + '/' + term.key().source_id + ", term " +
+        std::to_string(term.token().number));
+    const auto end = command_.run(term, signals_);
+    if (end.was_asked_to_end) {
+      last_code_ = end.exit_code;
+      stop_.request_stop();
+      return;
+    }
+    const bool has_failed = end.exit_code != exit_code::success;
+    if (has_failed && !term.lost().stop_requested()) throw failed_command{end.exit_code};
+    listen();
+  }
+
+  /// Once the campaign has stopped.
+  int exit_code() {
+    if (last_code_) return *last_code_;
+    return exit_code::ended_by_signal(campaign_->end().value_or(0));
+  }
+
+ private:
+  void listen() { campaign_.emplace(signals_, stop_); }
+
+  const locked_command& command_;
+  signal_queue& signals_;
+  std::stop_source stop_;
+  std::optional<interruptible_wait> campaign_;
+  std::optional<int> last_code_;
+};
+
+int lead_now(const locked_command_options& options, const std::vector<std::string>& arguments) {
+  const locked_command to_run{options, arguments};
+  const table_name table{options.where.table};
+  const database_url url{options.where.url};
+  auto locking = to_run.locking();
+  locking.observer = std::make_shared<fault_teller>();
+
+  signal_queue signals;
+  leadership ours{to_run, signals};
+  const auto rows = open_store(url, table);
+  try {
+    lock_table locks{*rows, locking};
+    run_while_leader(locks, options.which.key, ours.stop(),
+                     [&](const lease& term, const std::stop_token&) { ours.lead(term); });
+  } catch (const failed_command& failed) {
+    return failed.exit_code;
+  }
+  return ours.exit_code();
+}
+
+constexpr auto more_help =
+    R"(For a service that runs in several places and works in one: waits until the key can be had, runs the
+command, and gives the key back when it has ended, so that the next place leads at once. After a loss the
+command gets SIGTERM, and SIGKILL after the grace time. Then, and after a command that ended with 0, it waits
+for the key again. A command that fails ends it: whoever supervises this one decides what then.
+
+SIGINT, SIGTERM and SIGQUIT end it: they are passed on to the command, and its end is the end. SIGHUP is
+passed on only; without a command it ends the wait. While the database is unavailable it goes on trying, and
+says so. The command has ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in its environment: the token is the
+number of the term, greater than that of every leader before. Who leads now is what show says.
+
+Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
+   64  wrong usage
+   69  the database refused us: the message says what to do
+  126  the command cannot be run
+  127  the command was not found
+
+Example:
+  rowlock lead postgresql://app@db/shop --type service --source cleaner --ttl 10s -- /usr/bin/cleaner)";
+
+}  // namespace
+
+void add_lead(CLI::App& app, const std::vector<std::string>& command, action& chosen) {
+  const auto options = std::make_shared<locked_command_options>();
+  CLI::App* lead = app.add_subcommand("lead", "Run a command in one place of many, while it leads");
+  options->add_to(*lead);
+  lead->footer(more_help);
+  lead->callback([options, &command, &chosen] {
+    chosen = [options, &command] { return lead_now(*options, command); };
+  });
+}
+
+}  // namespace rowlock::cli

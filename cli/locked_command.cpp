@@ -1,0 +1,73 @@
+// What run and lead have in common.
+#include "cli/locked_command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/command_path.hpp"
+#include "cli/duration.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+/// The command is not CLI11's business, which would read brackets in it as lists, so it must be
+/// told.
+class command_formatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
+    return "Usage: rowlock " + app->get_name() +
+           " URL --type TYPE --source SOURCE [OPTIONS] -- COMMAND [ARGUMENT...]\n";
+  }
+};
+
+command to_command(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    throw error{errc::misuse,
+                "no command to run: write it after --, as in ... -- sync-invoices -v"};
+  }
+  return {.path = find_command(arguments.front()), .arguments = arguments, .environment = {}};
+}
+
+lock_options to_locking(const locked_command_options& options) {
+  lock_options locking{.ttl = parse_duration("--ttl", options.ttl), .holder = options.holder};
+  if (options.at_most) locking.at_most = parse_duration("--at-most", *options.at_most);
+  return locking;
+}
+
+}  // namespace
+
+void locked_command_options::add_to(CLI::App& subcommand) {
+  where.add_to(subcommand);
+  which.add_to(subcommand);
+  subcommand.add_option("--ttl", ttl, "How long the key stays taken should we die")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  subcommand
+      .add_option("--at-most", at_most,
+                  "Stop renewing after this long, so that a command that hangs loses the key")
+      ->type_name("DURATION");
+  subcommand.add_option("--grace", grace, "From SIGTERM to SIGKILL when the key was lost")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  subcommand.add_option("--holder", holder, "Who we are, for people; host:pid if not given")
+      ->type_name("LABEL");
+  subcommand.formatter(std::make_shared<command_formatter>());
+}
+
+locked_command::locked_command(const locked_command_options& options,
+                               const std::vector<std::string>& arguments)
+    : command_{to_command(arguments)},
+      locking_{to_locking(options)},
+      grace_{parse_duration("--grace", options.grace)} {}
+
+command_end locked_command::run(const lease& held, signal_queue& signals) const {
+  command told = command_;
+  told.environment =
+      environment_with({"ROWLOCK_TYPE=" + held.key().type, "ROWLOCK_SOURCE=" + held.key().source_id,
+                        "ROWLOCK_TOKEN=" + std::to_string(held.token().number)});
+  return supervise(held, told, signals, grace_);
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,53 @@
+// What run and lead have in common: a command, the key it needs, and for how long.
+#ifndef ROWLOCK_CLI_LOCKED_COMMAND_HPP
+#define ROWLOCK_CLI_LOCKED_COMMAND_HPP
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/child_process.hpp"
+#include "cli/key_options.hpp"
+#include "cli/signal_queue.hpp"
+#include "cli/supervise.hpp"
+#include "cli/table_options.hpp"
+#include "rowlock/lock_table.hpp"
+
+namespace rowlock::cli {
+
+struct locked_command_options {
+  table_options where;
+  key_options which;
+  std::string ttl = "30s";
+  std::optional<std::string> at_most;
+  std::string grace = "10s";
+  std::string holder;
+
+  void add_to(CLI::App& subcommand);
+};
+
+/// Makes the row count a failure.
+struct failed_command {
+  int exit_code;
+};
+
+class locked_command {
+ public:
+  /// Reads the options and finds the command. Throws `error` (misuse) and `command_error`.
+  locked_command(const locked_command_options& options, const std::vector<std::string>& arguments);
+
+  [[nodiscard]] const lock_options& locking() const noexcept { return locking_; }
+
+  /// Runs the command under the lease, which it is told of in its environment. See `supervise`.
+  [[nodiscard]] command_end run(const lease& held, signal_queue& signals) const;
+
+ private:
+  command command_;
+  lock_options locking_;
+  std::chrono::milliseconds grace_;
+};
+
+}  // namespace rowlock::cli
+
+#endif

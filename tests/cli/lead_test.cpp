@@ -1,0 +1,133 @@
+// rowlock lead: a command runs in one place of many, while that place leads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <future>
+#include <string>
+
+#include "cli/cli_test.hpp"
+#include "rowlock/operators.hpp"
+#include "support/fake_postgres.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+using testing::HasSubstr;
+
+/// A service that says its term, and goes on until a signal that it has a trap for.
+std::string service(const std::string& traps = R"(trap "echo told; exit 0" TERM)") {
+  return script_with(traps + "; echo $ROWLOCK_TOKEN");
+}
+
+class CliLeadTest : public LockedCliTest {
+ protected:
+  [[nodiscard]] words lead(const std::string& script, const words& options = {}) const {
+    return rowlock("lead", words{"--type", "invoice", "--source", "42"} + options +
+                               words{"--", "sh", "-c", script});
+  }
+  /// Of the service that it runs next.
+  static long long term_of(child_process& leading) {
+    const auto term = std::stoll(leading.read_line().value_or("0"));
+    EXPECT_EQ(leading.read_line(), "started");
+    return term;
+  }
+  void take_away() const {
+    const auto rows = open();
+    const lock_key key{"invoice", "42"};
+    EXPECT_EQ(force_release(*rows, key, show(*rows, key)->version, "a test").answer,
+              force_answer::released);
+  }
+};
+
+TEST_P(CliLeadTest, OneLeadsAndTheNextFollowsWithAGreaterTerm) {
+  child_process first{lead(service())};
+  const auto term = term_of(first);
+  child_process second{lead(service())};
+  EXPECT_THAT(first.errors(),
+              HasSubstr("rowlock: leads invoice/42, term " + std::to_string(term) + '\n'));
+  first.send_signal(SIGTERM);
+  EXPECT_EQ(first.read_line(), "told");
+  EXPECT_EQ(first.wait(), 0);
+  EXPECT_GT(term_of(second), term);
+  second.send_signal(SIGTERM);
+  EXPECT_EQ(second.wait(), 0);
+  EXPECT_EQ(list(), "no key is held\n");
+  EXPECT_EQ(number("select failure_count from shared_lock"), 0);
+}
+
+TEST_P(CliLeadTest, ACommandThatEndedWellRunsAgain) {
+  child_process leading{lead("echo $ROWLOCK_TOKEN; echo started")};
+  const auto first = term_of(leading);
+  const auto second = term_of(leading);
+  EXPECT_GT(first, 0);
+  EXPECT_GT(second, first);
+  EXPECT_GT(term_of(leading), second);
+}
+
+TEST_P(CliLeadTest, ACommandThatFailsEndsItAndIsCounted) {
+  EXPECT_EQ(run(lead("exit 3")).code, 3);
+  EXPECT_EQ(number("select failure_count from shared_lock"), 1);
+  EXPECT_EQ(list(), "no key is held\n");
+}
+
+TEST_P(CliLeadTest, ALossEndsTheCommandAndItCampaignsAgain) {
+  child_process leading{lead(service(), {"--ttl", "600ms", "--grace", "1h"})};
+  const auto term = term_of(leading);
+  take_away();
+  EXPECT_EQ(leading.read_line(), "told");
+  EXPECT_THAT(leading.errors(), HasSubstr("rowlock: lost invoice/42"));
+  EXPECT_GT(term_of(leading), term);
+}
+
+TEST_P(CliLeadTest, ACommandThatFailsBecauseItWasLostDoesNotEndIt) {
+  child_process leading{lead(service(R"(trap "exit 3" TERM)"), {"--ttl", "600ms"})};
+  const auto term = term_of(leading);
+  take_away();
+  EXPECT_GT(term_of(leading), term);
+}
+
+TEST_P(CliLeadTest, ASignalEndsTheCampaign) {
+  child_process leading{lead(service())};
+  term_of(leading);
+  child_process waiting{lead("echo leads")};
+  await_readiness_for(SIGTERM, waiting.pid());
+  waiting.send_signal(SIGTERM);
+  EXPECT_EQ(waiting.wait(), 128 + SIGTERM);
+  EXPECT_EQ(waiting.read_rest(), "");
+}
+
+TEST_P(CliLeadTest, AHangupIsPassedOnAndDoesNotEndIt) {
+  child_process leading{lead(service(R"(trap "echo told; exit 0" HUP)"))};
+  const auto term = term_of(leading);
+  leading.send_signal(SIGHUP);
+  EXPECT_EQ(leading.read_line(), "told");
+  EXPECT_GT(term_of(leading), term);
+}
+
+ROWLOCK_ON_EVERY_DATABASE(CliLeadTest);
+
+TEST(CliLeadUnavailableTest, GoesOnTryingAndSaysItOnce) {
+  std::promise<void> tried_often;
+  std::atomic<int> logins{0};
+  const fake_postgres starting{[&](const login&) {
+    if (++logins == 4) tried_often.set_value();
+    return fake_postgres::reason{"57P03", "the database system is starting up"};
+  }};
+  const auto url = "postgresql://app:sesame@127.0.0.1:" + std::to_string(starting.port()) + "/shop";
+  child_process trying{
+      {ROWLOCK_COMMAND, "lead", url, "--type", "invoice", "--source", "42", "--", "true"}};
+  tried_often.get_future().wait();
+  trying.send_signal(SIGTERM);
+  EXPECT_EQ(trying.wait(), 128 + SIGTERM);
+  const auto said = trying.errors();
+  EXPECT_NE(said.find("trying again"), std::string::npos) << said;
+  EXPECT_EQ(said.find("trying again"), said.rfind("trying again")) << said;
+  EXPECT_EQ(said.find("sesame"), std::string::npos) << said;
+}
+
+}  // namespace
+
+}  // namespace rowlock::tests
