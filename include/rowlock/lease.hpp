@@ -94,7 +94,7 @@ class lease {
   /// being done, or how far. Everybody can read it, without holding the key, and it stays after the
   /// release. One round trip, more for about 100 ms if somebody's transaction has the row; none for
   /// a lease that is not valid. Throws `error`.
-  note_result write_note(const std::string& note) const;
+  [[nodiscard]] note_result write_note(const std::string& note) const;
 
   /// Unsets the row. One round trip, more for about 100 ms if somebody's transaction has the row. A
   /// lost lease sends nothing. Never throws: the result tells. After `release_with` it asks whether

@@ -28,7 +28,7 @@ namespace rowlock {
 namespace detail {
 class numbered_rows;
 class campaign;
-}
+}  // namespace detail
 
 /// What holds for all leases of a lock_table.
 struct lock_options {
@@ -77,7 +77,8 @@ struct acquire_options {
   /// two clocks or schedules start a moment apart runs once. At most 24 hours. A holder that dies
   /// keeps the key for its ttl only.
   std::chrono::milliseconds hold_at_least{0};
-  /// Written into the row after the grant, as `lease::write_note` does: one round trip more.
+  /// Written into the row after the grant, as `lease::write_note` does: one round trip more. Left out
+  /// where somebody's transaction has the row.
   std::optional<std::string> note = std::nullopt;
 };
 

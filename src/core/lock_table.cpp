@@ -139,7 +139,7 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
   if (end.fault != nullptr) std::rethrow_exception(end.fault);
   if (end.refused) return *std::move(end.refused);
   lease granted{keeper_, std::move(end.granted)};
-  if (options.note) granted.write_note(*options.note);
+  if (options.note) static_cast<void>(granted.write_note(*options.note));
   return granted;
 }
 
@@ -200,7 +200,7 @@ outcome<lease> lock_table::try_acquire_one_of(std::vector<lock_key> keys,
   if (!taken.acquired()) return taken.refusal();
   lease one = std::move(taken->leases_.front());
   taken->leases_.clear();
-  if (note) one.write_note(*note);
+  if (note) static_cast<void>(one.write_note(*note));
   return one;
 }
 

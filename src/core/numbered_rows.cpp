@@ -16,6 +16,8 @@ constexpr std::size_t most = 1000;
 constexpr std::chrono::minutes agreed_for{10};
 constexpr std::chrono::seconds patience{5};
 
+refusal busy_at(const lock_key& key) { return {.reason = refusal_reason::busy, .key = key}; }
+
 }  // namespace
 
 numbered_rows::numbered_rows(lock_key name, std::size_t number, std::string what)
@@ -53,10 +55,9 @@ void numbered_rows::agree(lock_table& locks) {
   for (polling pauses{leases, wait_for(patience)};;) {
     auto held = locks.try_acquire(gate());
     const auto seen = locks.look(gate());
-    const bool is_there = seen && is_agreed(seen->note);
-    if (held.acquired() && !is_there) held->write_note(note());
-    if (held.acquired() || is_there) break;
-    if (pauses.pause(held.refusal())) {
+    if (seen && is_agreed(seen->note)) break;
+    if (held.acquired() && held->write_note(note()) == note_result::written) break;
+    if (pauses.pause(held.acquired() ? busy_at(gate()) : held.refusal())) {
       throw error{errc::unavailable,
                   "nobody has written for five seconds how many " + what_ +
                       " there are, and the row that says so is taken: try again"};
@@ -66,8 +67,8 @@ void numbered_rows::agree(lock_table& locks) {
 }
 
 void numbered_rows::impose(lock_table& locks) {
-  const auto held = locks.try_acquire(gate(), {.wait = wait_for(patience), .note = note()});
-  if (held.acquired()) return;
+  const auto held = locks.try_acquire(gate(), {.wait = wait_for(patience)});
+  if (held.acquired() && held->write_note(note()) == note_result::written) return;
   throw error{errc::unavailable, "the row that says how many " + what_ +
                                      " there are was taken for five seconds: try again"};
 }

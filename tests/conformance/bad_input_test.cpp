@@ -23,8 +23,8 @@ std::vector<lock_key> bad_keys() {
                              {with_nul, "a"},
                              {"job", with_nul},
                              {"job", std::string(1, '\0')}};
-  for (const auto* type :
-       {"a b", "a/b", "jöb", "a\n", "a'b", "a\"", "a%", "a*", "a\\b", "a,b", " "}) {
+  for (const auto* type : {"a b", "a/b/c", "/a", "a/", "a#", "#1", "a#x", "a#12345", "a#1/b", "jöb",
+                           "a\n", "a'b", "a\"", "a%", "a*", "a\\b", "a,b", " "}) {
     keys.push_back({type, "a"});
   }
   for (const auto* no_utf8 : {

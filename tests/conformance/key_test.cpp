@@ -29,7 +29,9 @@ std::vector<lock_key> treacherous_keys() {
   std::vector<lock_key> keys;
   for (const auto& id : ids) keys.push_back({"job", id});
   // The border between the parts, and the types.
-  for (const auto* type : {"Job", "JOB", "job.", "job-", "job:", "j", "a:b", "0", "_", "-", "."}) {
+  for (const auto* type :
+       {"Job", "JOB", "job.", "job-", "job:", "j", "a:b", "0", "_", "-", ".", "eu/job", "EU/job",
+        "eu/Job", "job/eu", "job#1", "job#01", "job#2", "eu/job#1"}) {
     keys.push_back({type, "a"});
   }
   keys.push_back({"job:a", "b"});

@@ -51,7 +51,8 @@ TEST(LockKey, KeepsToItsLimitsInBytes) {
 }
 
 TEST(LockKey, RefusesOtherCharactersInTheType) {
-  for (const char* type : {"a/b", "a b", "a\nb", "\xC3\xA9", "a'b", "a\"b", "a%"}) {
+  for (const char* type :
+       {"a/b/c", "a#", "a#x", "a#12345", "a#1/b", "a b", "a\nb", "\xC3\xA9", "a'b", "a\"b", "a%"}) {
     EXPECT_NE(misuse_of([&] { check({type, "b"}); }).find("use only those"), std::string::npos);
   }
 }
