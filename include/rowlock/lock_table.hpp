@@ -77,8 +77,8 @@ struct acquire_options {
   /// two clocks or schedules start a moment apart runs once. At most 24 hours. A holder that dies
   /// keeps the key for its ttl only.
   std::chrono::milliseconds hold_at_least{0};
-  /// Written into the row after the grant, as `lease::write_note` does: one round trip more. Left out
-  /// where somebody's transaction has the row.
+  /// Written into the row after the grant, as `lease::write_note` does: one round trip more. A
+  /// transaction that has the row just then leaves it out; a fault gives the key back.
   std::optional<std::string> note = std::nullopt;
 };
 
@@ -173,6 +173,7 @@ class lock_table {
 
   lock_table(std::shared_ptr<detail::keeper> keeper, std::string scope);
 
+  static void check_once(const lock_key& key, std::chrono::milliseconds keep_for);
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options, bool unless_done);
 
   /// Calls `callback` under a lease and ends it in the way the work ended: by `finish`, if it
@@ -241,7 +242,7 @@ auto lock_table::with_lock_all(std::vector<lock_key> keys, Callback&& callback,
 template <class Callback>
 auto lock_table::with_lock_once(const lock_key& key, Callback&& callback,
                                 const once_options& options) {
-  check(release_request{.key = key, .owner = {}, .version = {}, .done_for = options.keep_for});
+  check_once(key, options.keep_for);
   return run_under(try_acquire(key, options.acquire, true), callback,
                    [&](lease& held) { return held.release_as_done(options.keep_for); });
 }

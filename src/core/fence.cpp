@@ -4,6 +4,7 @@
 #include <exception>
 #include <set>
 
+#include "core/in_microseconds.hpp"
 #include "core/short_patience.hpp"
 
 namespace rowlock {
@@ -46,7 +47,7 @@ std::vector<release_request> to_release(const fenced_leases& leases,
   requests.reserve(leases.all().size());
   for (const lease& each : leases.all()) {
     auto& request = requests.emplace_back(lease_riding::to_release(each));
-    request.done_for = options.done_for;
+    if (options.done_for) request.done_for = in_microseconds(*options.done_for);
     check(request);
   }
   return requests;

@@ -85,8 +85,7 @@ std::shared_ptr<kept_lease> keeper::keep(const wanted_lease& wanted, const acqui
 }
 
 void keeper::give_back(const kept_lease& unwanted) {
-  renewer_->defer({{unwanted.to_release(now()), now() + unwanted.stored_ttl()}},
-                  renewer::tried::never);
+  renewer_->defer({{unwanted, now()}}, renewer::tried::never);
 }
 
 note_result keeper::write_note(const note_request& request) {
@@ -121,8 +120,7 @@ void keeper::close() noexcept {
   const auto left = book_.end_all();
   std::vector<deferred_release> to_release;
   to_release.reserve(left.size());
-  for (const auto& lease : left)
-    to_release.push_back({lease->to_release(now()), now() + lease->stored_ttl()});
+  for (const auto& lease : left) to_release.emplace_back(*lease, now());
   messenger_->tell(left);
   events_.tell_lost(left, loss_reason::closed, now());
   renewer_->defer(std::move(to_release), renewer::tried::never);

@@ -41,6 +41,13 @@ struct work_end {
   std::optional<std::chrono::microseconds> done_for = std::nullopt;
 };
 
+/// How much longer a key is to stay taken.
+inline std::chrono::microseconds rest_of_hold(boot_clock::time_point hold_until,
+                                              boot_clock::time_point now) {
+  const auto rest = std::chrono::ceil<std::chrono::microseconds>(hold_until - now);
+  return std::max(rest, std::chrono::microseconds::zero());
+}
+
 /// One grant. It leaves `held` once and for all.
 struct kept_lease {
   kept_lease(const wanted_lease& granted, rowlock::version granted_token,
@@ -63,12 +70,11 @@ struct kept_lease {
   [[nodiscard]] std::chrono::microseconds stored_ttl() const { return ttl + lock_delay; }
 
   [[nodiscard]] release_request to_release(boot_clock::time_point now, work_end how = {}) const {
-    const auto rest = std::chrono::ceil<std::chrono::microseconds>(hold_until - now);
     return {.key = key,
             .owner = owner,
             .version = token,
             .failed = how.failed,
-            .stay_closed = std::max(rest, std::chrono::microseconds::zero()),
+            .stay_closed = rest_of_hold(hold_until, now),
             .done_for = how.done_for};
   }
 

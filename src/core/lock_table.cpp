@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/acquisition.hpp"
+#include "core/in_microseconds.hpp"
 #include "core/keeper.hpp"
 #include "core/own_label.hpp"
 #include "core/set_acquisition.hpp"
@@ -16,6 +17,8 @@
 namespace rowlock {
 
 namespace {
+
+using detail::in_microseconds;
 
 std::string shown(std::chrono::milliseconds duration) {
   return std::to_string(duration.count()) + " ms";
@@ -60,7 +63,7 @@ lock_options checked(lock_options options) {
   check(acquire_request{.key = {.type = "any", .source_id = "any"},
                         .owner = {},
                         .holder = options.holder,
-                        .ttl = options.ttl + options.lock_delay});
+                        .ttl = in_microseconds(options.ttl) + in_microseconds(options.lock_delay)});
   return options;
 }
 
@@ -68,11 +71,12 @@ detail::wanted_lease to_wanted(const lock_key& key, const acquire_options& optio
                                bool unless_done, const lock_options& usual) {
   const auto ttl = options.ttl.value_or(usual.ttl);
   const auto lock_delay = options.lock_delay.value_or(usual.lock_delay);
+  const auto hold_at_least = in_microseconds(options.hold_at_least);
   detail::wanted_lease wanted{
       .request = {.key = key,
                   .owner = make_owner_id(),
                   .holder = usual.holder,
-                  .ttl = ttl + lock_delay,
+                  .ttl = in_microseconds(ttl) + in_microseconds(lock_delay),
                   .expected = options.expected,
                   .unless_done = unless_done},
       .at_most = options.at_most ? options.at_most : usual.at_most,
@@ -82,8 +86,7 @@ detail::wanted_lease to_wanted(const lock_key& key, const acquire_options& optio
   check_times(ttl, wanted.at_most, usual);
   check_delay(lock_delay);
   check(wanted.request);
-  check(release_request{
-      .key = key, .owner = {}, .version = {}, .stay_closed = options.hold_at_least});
+  check(release_request{.key = key, .owner = {}, .version = {}, .stay_closed = hold_at_least});
   if (options.note) check(note_request{key, {}, {}, *options.note});
   return wanted;
 }
@@ -124,6 +127,11 @@ lock_key lock_table::in_scope(const lock_key& key) const {
   return scope_.empty() ? key : scoped(scope_, key);
 }
 
+void lock_table::check_once(const lock_key& key, std::chrono::milliseconds keep_for) {
+  check(release_request{
+      .key = key, .owner = {}, .version = {}, .done_for = in_microseconds(keep_for)});
+}
+
 outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options) {
   return try_acquire(key, options, false);
 }
@@ -139,7 +147,7 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
   if (end.fault != nullptr) std::rethrow_exception(end.fault);
   if (end.refused) return *std::move(end.refused);
   lease granted{keeper_, std::move(end.granted)};
-  if (options.note) static_cast<void>(granted.write_note(*options.note));
+  write_first_note(granted, options.note);
   return granted;
 }
 

@@ -161,7 +161,7 @@ bool renewer::release_deferred() {
 
   std::vector<release_request> requests;
   requests.reserve(waiting.size());
-  for (const auto& release : waiting) requests.push_back(release.request);
+  for (const auto& release : waiting) requests.push_back(release.request_at(now));
   std::vector<deferred_release> still_waiting;
   try {
     const auto answers = rows_.release(requests);

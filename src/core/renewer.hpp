@@ -17,10 +17,25 @@ namespace rowlock::detail {
 
 /// A release that is tried again until the lease runs out by itself.
 struct deferred_release {
+  deferred_release(const kept_lease& ended, boot_clock::time_point now, work_end how = {},
+                   std::optional<boot_clock::duration> was_held = std::nullopt)
+      : request{ended.to_release(now, how)},
+        hold_until{ended.hold_until},
+        runs_out_at{now + ended.stored_ttl()},
+        held{was_held} {}
+
+  /// What is asked at `now`.
+  [[nodiscard]] release_request request_at(boot_clock::time_point now) const {
+    auto asked = request;
+    asked.stay_closed = rest_of_hold(hold_until, now);
+    return asked;
+  }
+
   release_request request;
+  boot_clock::time_point hold_until;
   boot_clock::time_point runs_out_at;
   /// How long the lease was held that its holder gave back; none: no observer is told.
-  std::optional<boot_clock::duration> held = std::nullopt;
+  std::optional<boot_clock::duration> held;
 };
 
 /// Thread-safety: `run` belongs to one thread, which may hang in the store; `defer` may be called

@@ -49,6 +49,10 @@ waiters waiting_line::take_stale(version current) {
   });
 }
 
+waiters waiting_line::take_done() {
+  return take_if([](const waiter& each) { return each.wanted.request.unless_done; });
+}
+
 template <class Condition>
 waiters waiting_line::take_if(const Condition& condition) {
   waiters taken;

@@ -76,6 +76,9 @@ class waiting_line {
   /// Those who expect another version than `current` leave the line.
   waiters take_stale(version current);
 
+  /// Those who would do work that is done leave the line.
+  waiters take_done();
+
  private:
   template <class Condition>
   waiters take_if(const Condition& condition);

@@ -174,13 +174,19 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_reque
     return;
   }
   auto refused = to_refusal(key, answer);
-  if (answer.status == acquire_status::stale || answer.status == acquire_status::done) {
+  if (answer.status == acquire_status::stale) {
     if (take_out(*head)) ended.add(head, {.refused = std::move(refused)});
     return;
   }
   const auto place = lines_.find(key);
   if (place == lines_.end()) return;
   auto& line = place->second;
+  if (answer.status == acquire_status::done) {
+    ended.add(line.take_done(), refused, refusal_reason::already_done);
+    line.ask_by(time_->now());  // for those to whom that makes no difference
+    forget_if_empty(key);
+    return;
+  }
   line.refused(std::move(refused), time_->now());
   ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
   forget_if_empty(key);
@@ -234,6 +240,10 @@ void waiting_room::settle(const lock_key& key, const std::optional<row_state>& s
                 .current = seen->version},
                now);
   ended.add(line.take_stale(seen->version), line.last, refusal_reason::stale);
+  if (seen->done) {
+    ended.add(line.take_done(), {.key = key, .current = seen->version, .done = seen->done},
+              refusal_reason::already_done);
+  }
   ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
   forget_if_empty(key);
 }

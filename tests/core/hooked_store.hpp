@@ -74,6 +74,10 @@ class hooked_store final : public passing_store {
     find(after_, "release")();
     return answers;
   }
+  note_answer write_note(const note_request& request) override {
+    begin("write_note", 1);
+    return rows_->write_note(request);
+  }
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
     begin("watch", keys.size());
     auto states = rows_->watch(keys);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/hooked_store.hpp"
+#include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 
 namespace rowlock::tests {
@@ -26,6 +28,14 @@ class kept_lease_test : public testing::Test {
   bool is_free(const std::string& id) {
     const auto state = rows_.rows().read(std::vector{lock_key{"job", id}}).front();
     return !state || !state->owned;
+  }
+  static bool is_misuse(const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const error& thrown) {
+      return thrown.kind() == errc::misuse;
+    }
+    return false;
   }
   static void await(const std::stop_token& stop) {
     gate stopped;

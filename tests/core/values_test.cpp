@@ -51,10 +51,32 @@ TEST(LockKey, KeepsToItsLimitsInBytes) {
 }
 
 TEST(LockKey, RefusesOtherCharactersInTheType) {
-  for (const char* type :
-       {"a/b/c", "a#", "a#x", "a#12345", "a#1/b", "a b", "a\nb", "\xC3\xA9", "a'b", "a\"b", "a%"}) {
-    EXPECT_NE(misuse_of([&] { check({type, "b"}); }).find("use only those"), std::string::npos);
+  for (const char* type : {"a b", "a\nb", "\xC3\xA9", "a'b", "a\"b", "a%", "a/b/c", "a b/c", "a#",
+                           "a#x", "a#12345", "a#1#2", "a#1/b"}) {
+    EXPECT_NE(misuse_of([&] {
+                check({type, "b"});
+              }).find("use only those"),
+              std::string::npos)
+        << type;
   }
+}
+
+TEST(LockKey, MayHaveAScopeBeforeAndANumberBehindItsType) {
+  const std::string longest(64, 'x');
+  check({longest + '/' + longest + "#9999", "b"});
+  check({"a/b", "c"});
+  check({"a#0", "b"});
+  EXPECT_NE(misuse_of([] { check({"/b", "c"}); }).find("scope is empty"), std::string::npos);
+  EXPECT_NE(misuse_of([] { check({"a/", "c"}); }).find("lock type is empty"), std::string::npos);
+  EXPECT_NE(misuse_of([] { check({"#1", "c"}); }).find("lock type is empty"), std::string::npos);
+  EXPECT_NE(misuse_of([&] {
+              check({'x' + longest + "/b", "c"});
+            }).find("scope has 65 bytes"),
+            std::string::npos);
+  EXPECT_NE(misuse_of([&] {
+              check({"a/x" + longest + "#1", "c"});
+            }).find("lock type has 65 bytes"),
+            std::string::npos);
 }
 
 TEST(LockKey, RefusesNulAndInvalidUtf8InTheSourceId) {
