@@ -175,6 +175,7 @@ class lock_table {
 
   static void check_once(const lock_key& key, std::chrono::milliseconds keep_for);
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options, bool unless_done);
+  static void write_first_note(lease& granted, const std::optional<std::string>& note);
 
   /// Calls `callback` under a lease and ends it in the way the work ended: by `finish`, if it
   /// returned.

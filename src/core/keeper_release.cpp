@@ -43,8 +43,7 @@ void keeper::release_later(kept_lease& ended) noexcept {
   const auto here = enter();
   if (!here || !book_.end(ended, lease_phase::released)) return;
   tell_released(ended, release_result::deferred, false, now());
-  renewer_->defer({{ended.to_release(now()), now() + ended.stored_ttl(), now() - ended.asked_at}},
-                  renewer::tried::never);
+  renewer_->defer({{ended, now(), {}, now() - ended.asked_at}}, renewer::tried::never);
 }
 
 void keeper::tell_released(const kept_lease& ended, release_result result, bool failed,
@@ -115,8 +114,7 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
   for (auto& each : to_ask) {
     results[each.place] = release_result::deferred;
     tell_released(*each.lease, release_result::deferred, how.failed, began);
-    deferred.push_back(
-        {std::move(each.request), now() + each.lease->stored_ttl(), began - each.lease->asked_at});
+    deferred.emplace_back(*each.lease, now(), how, began - each.lease->asked_at);
   }
   renewer_->defer(std::move(deferred), renewer::tried::just_now);
   return results;

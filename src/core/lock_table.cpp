@@ -136,6 +136,16 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
   return try_acquire(key, options, false);
 }
 
+void lock_table::write_first_note(lease& granted, const std::optional<std::string>& note) {
+  if (!note) return;
+  try {
+    static_cast<void>(granted.write_note(*note));
+  } catch (...) {
+    granted.kept_->hold_until = {};  // nobody is going to see the grant
+    throw;
+  }
+}
+
 outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options,
                                        bool unless_done) {
   const auto wanted = to_wanted(in_scope(key), options, unless_done, keeper_->options());
@@ -208,7 +218,7 @@ outcome<lease> lock_table::try_acquire_one_of(std::vector<lock_key> keys,
   if (!taken.acquired()) return taken.refusal();
   lease one = std::move(taken->leases_.front());
   taken->leases_.clear();
-  if (note) static_cast<void>(one.write_note(*note));
+  write_first_note(one, note);
   return one;
 }
 

@@ -153,6 +153,18 @@ row_rule lease_rule(const std::string& name, const std::string& owner, const std
           "'t', '1', 1, " + owner + ", " + holder + ", " + acquired_at + ", " + expires_at};
 }
 
+row_rule done_rule(const std::string& name, const std::string& done_by, const std::string& done_at,
+                   const std::string& done_until) {
+  return {name, "lock_type, source_id, version, done_by, done_at, done_until",
+          "'t', '1', 1, " + done_by + ", " + done_at + ", " + done_until};
+}
+
+row_rule text_rule(const std::string& name, const std::string& column) {
+  // 1,025 bytes, 513 characters.
+  return {name, "lock_type, source_id, version, " + column,
+          "'t', '1', 1, 'a" + repeated(512, "\xC3\xA9") + "'"};
+}
+
 const std::string owner = "'0123456789abcdef0123456789abcdef'";
 const std::string time = "'2026-01-31 12:00:00.000'";
 const std::string unset = "'1970-01-01 00:00:00.000'";
@@ -169,6 +181,12 @@ INSTANTIATE_TEST_SUITE_P(
         type_rule("AnEmptyTypeInAScope", "'s/'"), type_rule("AScopeInAScope", "'a/b/c'"),
         type_rule("AScopeOf65Bytes", "'" + repeated(65, "s") + "/t'"),
         type_rule("ATypeOf65BytesInAScope", "'s/" + repeated(65, "t") + "'"),
+        type_rule("ANumberWithoutDigits", "'t#'"), type_rule("ANumberOf5Digits", "'t#12345'"),
+        type_rule("ANumberThatIsNone", "'t#1a'"), type_rule("TwoNumbers", "'t#1#2'"),
+        type_rule("AnEmptyTypeWithANumber", "'#1'"),
+        type_rule("AnEmptyTypeInAScopeWithANumber", "'s/#1'"),
+        type_rule("ANumberInTheScope", "'s#1/t'"),
+        type_rule("ATypeOf65BytesWithANumber", "'" + repeated(65, "t") + "#1'"),
         id_rule("AnEmptyId", "''"), id_rule("AnUnknownId", "NULL"),
         id_rule("AnIdOf256Bytes", "'" + repeated(256, "1") + "'"),
         id_rule("AnIdOf256BytesIn128Characters", "'" + repeated(128, "\xC3\xA9") + "'"),
@@ -184,18 +202,38 @@ INSTANTIATE_TEST_SUITE_P(
         lease_rule("AHolderButNoOwner", "NULL", "'host:1'", "NULL", unset),
         lease_rule("ATimeButNoOwner", "NULL", "NULL", time, unset),
         lease_rule("AnEndButNoOwner", "NULL", "NULL", "NULL", time),
+        lease_rule("ATimeInAClosedRow", "NULL", "'host:1'", time, time),
         lease_rule("ATimeWithoutMilliseconds", owner, "'host:1'", "'2026-01-31 12:00:00'", time),
         lease_rule("AnEndThatIsNoTime", owner, "'host:1'", time, "'tomorrow'"),
         lease_rule("AnEndInAMonthThatIsNone", owner, "'host:1'", time, "'2026-13-01 12:00:00.000'"),
-        lease_rule("AnEndAboveTheLimit", owner, "'host:1'", time, "'10000-01-01 00:00:00.000'")),
+        lease_rule("AnEndAboveTheLimit", owner, "'host:1'", time, "'10000-01-01 00:00:00.000'"),
+        done_rule("WorkDoneByNobody", "NULL", time, time),
+        done_rule("WorkDoneByNoVersion", "0", time, time),
+        done_rule("WorkDoneAtNoTime", "1", "NULL", time),
+        done_rule("WorkDoneAtATimeWithoutMilliseconds", "1", "'2026-01-31 12:00:00'", time),
+        done_rule("WorkDoneButNotRemembered", "1", time, unset),
+        done_rule("NoWorkRemembered", "NULL", "NULL", time),
+        done_rule("WorkRememberedUntilNoTime", "1", time, "'tomorrow'"),
+        text_rule("ALongNote", "note"), text_rule("ALongReason", "force_reason")),
     [](const auto& instance) { return instance.param.name; });
 
-TEST_F(SqliteMigrate, MakesATableThatAcceptsTheLongestKeysWithAndWithoutAScope) {
+TEST_F(SqliteMigrate, MakesATableThatAcceptsTheLongestKeysWithAndWithoutAScopeAndANumber) {
   migrate_sqlite(path());
   const std::string part = repeated(60, "t") + "_.:-";
   EXPECT_NO_THROW(open()->exec("INSERT INTO shared_lock (lock_type, source_id, version) VALUES ('" +
                                part + "', '" + repeated(255, "1") + "', 1), ('" + part + "/" +
-                               part + "', '" + repeated(127, "\xC3\xA9") + "', 1)"));
+                               part + "', '" + repeated(127, "\xC3\xA9") + "', 1), ('" + part +
+                               "#1', '1', 1), ('" + part + "/" + part + "#9999', '1', 1)"));
+}
+
+TEST_F(SqliteMigrate, MakesATableThatAcceptsAClosedRowWorkThatIsDoneAndTheLongestTexts) {
+  migrate_sqlite(path());
+  const std::string longest = "'" + repeated(512, "\xC3\xA9") + "'";
+  EXPECT_NO_THROW(
+      open()->exec("INSERT INTO shared_lock (lock_type, source_id, version, holder, expires_at, "
+                   "done_by, done_at, done_until, note, force_reason) VALUES ('t', '1', 2, "
+                   "'host:1', " +
+                   time + ", 1, " + time + ", " + time + ", " + longest + ", " + longest + ")"));
 }
 
 TEST_F(SqliteMigrate, MakesATableThatAcceptsTheLastVersionAndTheLastEnd) {

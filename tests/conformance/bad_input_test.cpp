@@ -17,14 +17,18 @@ std::vector<lock_key> bad_keys() {
   std::vector<lock_key> keys{{"", "a"},
                              {"job", ""},
                              {std::string(65, 't'), "a"},
+                             {std::string(65, 't') + "#1", "a"},
+                             {"scope/" + std::string(65, 't'), "a"},
+                             {std::string(65, 's') + "/t", "a"},
                              {"job", std::string(256, 'x')},
                              // 254 characters, 256 bytes.
                              {"job", std::string(253, 'x') + "日"},
                              {with_nul, "a"},
                              {"job", with_nul},
                              {"job", std::string(1, '\0')}};
-  for (const auto* type : {"a b", "a/b/c", "/a", "a/", "a#", "#1", "a#x", "a#12345", "a#1/b", "jöb",
-                           "a\n", "a'b", "a\"", "a%", "a*", "a\\b", "a,b", " "}) {
+  for (const auto* type : {"a b", "jöb", "a\n", "a'b",  "a\"",     "a%",    "a*",    "a\\b",
+                           "a,b", " ",   "/a",  "a/",   "a/b/c",   "a//b",  "a/b c", "a b/c",
+                           "a#",  "#1",  "a#x", "a#-1", "a#12345", "a#1#2", "a#1/b", "a/#1"}) {
     keys.push_back({type, "a"});
   }
   for (const auto* no_utf8 : {
