@@ -2,6 +2,8 @@
 #include <sqlite3.h>
 
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -32,9 +34,10 @@ class SqliteRace : public migrated_sqlite_test {
 
   row_state row() { return others_.read(std::array{key_}).at(0).value(); }
 
-  void run_out() const {
-    open()->exec("UPDATE shared_lock SET expires_at = '2026-01-31 12:00:00.000'");
-  }
+  /// Of all rows.
+  void set(const std::string& values) const { open()->exec("UPDATE shared_lock SET " + values); }
+  void run_out() const { set("expires_at = '2026-01-31 12:00:00.000'"); }
+  void close() const { set("holder = 'theirs', expires_at = '2999-01-31 12:00:00.000'"); }
 
   sqlite_store others_{path()};
 
@@ -42,7 +45,9 @@ class SqliteRace : public migrated_sqlite_test {
   static int at_statement(unsigned /*event*/, void* self, void* /*statement*/, void* text) {
     const std::string_view sql{static_cast<const char*>(text)};
     const bool is_write = sql.find("INSERT INTO") != std::string_view::npos ||
-                          sql.find("UPDATE \"") != std::string_view::npos;
+                          sql.find("UPDATE \"") != std::string_view::npos ||
+                          sql.find("DELETE FROM") != std::string_view::npos ||
+                          sql == "BEGIN IMMEDIATE";
     auto& between = static_cast<SqliteRace*>(self)->between_;
     if (is_write && between) std::exchange(between, nullptr)();
     return 0;
@@ -59,6 +64,85 @@ TEST_F(SqliteRace, ARowThatWasTakenMeanwhileIsHeld) {
   EXPECT_EQ(answer.status, acquire_status::held);
   EXPECT_EQ(answer.holder, "host:1");
   EXPECT_EQ(answer.version, row().version);
+}
+
+TEST_F(SqliteRace, ARowThatWasClosedMeanwhileIsHeldAtItsVersionToo) {
+  const auto seen = others_.prepare(std::array{key_}).at(0).value().version;
+  const auto rows = store_with([&] { close(); });
+  EXPECT_EQ(acquire_at(*rows, seen).status, acquire_status::held);
+  EXPECT_FALSE(row().owned);
+}
+
+TEST_F(SqliteRace, WorkThatWasDoneMeanwhileIsDone) {
+  const auto seen = others_.prepare(std::array{key_}).at(0).value().version;
+  for (const auto expected : {std::optional<version>{}, std::optional{seen}}) {
+    set("done_by = NULL, done_at = NULL, done_until = '1970-01-01 00:00:00.000'");
+    const auto rows = store_with([&] {
+      set("done_by = 7, done_at = '2026-01-31 12:00:00.000', "
+          "done_until = '2999-01-31 12:00:00.000'");
+    });
+    auto once = request(key_);
+    once.expected = expected;
+    once.unless_done = true;
+    const auto answer = rows->acquire(std::array{once}).at(0);
+    EXPECT_EQ(answer.status, acquire_status::done);
+    EXPECT_EQ(answer.done.value().by, version{7});
+    EXPECT_FALSE(row().owned);
+  }
+}
+
+TEST_F(SqliteRace, ASetOfWhichOneWasTakenMeanwhileIsNotGrantedAtAll) {
+  const lock_key third{"job", "3"};
+  const auto before = others_.prepare(std::array{key_, other_key_, third});
+  sqlite_store quick{path(), {.turn_timeout = 1ms}};
+  auto theirs = request(other_key_);
+  theirs.owner = make_owner_id();
+  const auto rows = store_with([&] { quick.acquire(std::array{theirs}); });
+  const auto answers =
+      rows->acquire_all(std::array{request(key_), request(other_key_), request(third)});
+  EXPECT_EQ(answers.at(0).status, acquire_status::withheld);
+  EXPECT_EQ(answers.at(1).status, acquire_status::held);
+  EXPECT_EQ(answers.at(2).status, acquire_status::withheld);
+  EXPECT_EQ(row().version, before.at(0)->version);
+  EXPECT_FALSE(row().owned);
+}
+
+TEST_F(SqliteRace, OfASetThoseThatWereTakenMeanwhileAreSkipped) {
+  const auto before = others_.prepare(std::array{key_, other_key_});
+  sqlite_store quick{path(), {.turn_timeout = 1ms}};
+  auto theirs = request(key_);
+  theirs.owner = make_owner_id();
+  const auto rows = store_with([&] { quick.acquire(std::array{theirs}); });
+  const auto answers = rows->acquire_any(std::array{request(key_), request(other_key_)}, 1);
+  EXPECT_EQ(answers.at(0).status, acquire_status::withheld);
+  EXPECT_EQ(answers.at(1).status, acquire_status::granted);
+}
+
+TEST_F(SqliteRace, ARowThatIsNotIdleAnyMoreIsNotPurged) {
+  for (const std::string& meanwhile :
+       {std::string{"owner = '0123456789abcdef0123456789abcdef', holder = 'h', "
+                    "acquired_at = '2026-01-31 12:00:00.000'"},
+        std::string{"holder = 'h', expires_at = '2999-01-31 12:00:00.000'"},
+        std::string{"done_by = 1, done_at = '2026-01-31 12:00:00.000', "
+                    "done_until = '2999-01-31 12:00:00.000'"},
+        std::string{"version = 8999999999999999999"}}) {
+    others_.prepare(std::array{key_});
+    set("version = 1");
+    const auto rows = store_with([&] { set(meanwhile); });
+    EXPECT_EQ(rows->purge({.older_than = 1h}).purged, 0U) << meanwhile;
+    EXPECT_TRUE(others_.read(std::array{key_}).at(0)) << meanwhile;
+    open()->exec("DELETE FROM shared_lock");
+  }
+}
+
+TEST_F(SqliteRace, ARowThatNobodyHasAnyMoreIsNotTakenByForce) {
+  const auto granted = acquire(others_).version.value();
+  const auto rows = store_with([&] {
+    set("owner = NULL, holder = NULL, acquired_at = NULL, "
+        "expires_at = '1970-01-01 00:00:00.000'");
+  });
+  EXPECT_EQ(rows->force_release({key_, granted, "a test"}), force_answer::stale);
+  EXPECT_EQ(row().version, granted);
 }
 
 TEST_F(SqliteRace, ARowWhoseVersionMovedMeanwhileIsStale) {

@@ -31,6 +31,55 @@ TEST_F(SqliteStore, WorksInWalModeAndSyncsEveryCommit) {
   EXPECT_EQ(opened->execAndGet("PRAGMA synchronous").getInt(), 2);
 }
 
+TEST_F(SqliteStore, WritesNothingForARefusal) {
+  sqlite_store rows{path()};
+  const lock_key third{"job", "3"};
+  rows.prepare(std::array{other_key_, third});
+  const auto granted = acquire(rows).version.value();
+  auto once = request(third);
+  const auto by = rows.acquire(std::array{once}).at(0).version.value();
+  rows.release(std::array{
+      release_request{.key = third, .owner = once.owner, .version = by, .done_for = 1h}});
+  const auto log = path() + "-wal";
+  const auto size = std::filesystem::file_size(log);
+
+  once.unless_done = true;
+  once.owner = make_owner_id();
+  auto rival = request(key_);
+  rival.owner = make_owner_id();
+  auto beside = request(other_key_);
+  beside.owner = rival.owner;
+  EXPECT_EQ(rows.acquire(std::array{rival}).at(0).status, acquire_status::held);
+  EXPECT_EQ(rows.acquire(std::array{once}).at(0).status, acquire_status::done);
+  EXPECT_EQ(rows.acquire_all(std::array{beside, rival}).at(1).status, acquire_status::held);
+  EXPECT_EQ(rows.acquire_any(std::array{rival}, 1).at(0).status, acquire_status::withheld);
+  EXPECT_EQ(rows.write_note({key_, rival.owner, granted, "n"}), note_answer::lost);
+  EXPECT_EQ(rows.force_release({key_, version{1}, "a test"}), force_answer::stale);
+  EXPECT_EQ(rows.purge({.older_than = 1h}).purged, 0U);
+  EXPECT_EQ(std::filesystem::file_size(log), size);
+}
+
+TEST_F(SqliteStore, GrantsNothingOfASetAndPurgesNothingWhileAnotherWrites) {
+  sqlite_store rows{path(), {.turn_timeout = 20ms}};
+  rows.prepare(std::array{key_, other_key_});
+  open()->exec("UPDATE shared_lock SET version = 1");
+  const auto held = request(key_);
+  {
+    const auto rival = rival_writer();
+    for (const auto& answer : rows.acquire_all(std::array{held, request(other_key_)})) {
+      EXPECT_EQ(answer.status, acquire_status::busy);
+    }
+    EXPECT_EQ(rows.acquire_any(std::array{held}, 1).at(0).status, acquire_status::withheld);
+    const auto purged = rows.purge({.older_than = 1h, .at_most = 1});
+    EXPECT_EQ(purged.purged, 0U);
+    EXPECT_EQ(purged.last, key_);
+  }
+  const auto granted = rows.acquire(std::array{held}).at(0).version.value();
+  const auto rival = rival_writer();
+  EXPECT_EQ(rows.write_note({key_, held.owner, granted, "n"}), note_answer::busy);
+  EXPECT_EQ(rows.force_release({key_, granted, "a test"}), force_answer::busy);
+}
+
 TEST_F(SqliteStore, WritesTimesThatCanBeRead) {
   sqlite_store rows{path()};
   acquire(rows);

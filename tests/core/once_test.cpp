@@ -4,6 +4,7 @@
 #include <array>
 #include <future>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "core/kept_lease_test.hpp"
@@ -13,8 +14,6 @@ namespace {
 
 class Once : public kept_lease_test {
  protected:
-  Once() { rows_.let_listen(); }
-
   row_state row() { return rows_.rows().read(std::array{key_}).front().value(); }
 
   /// Who waits for the key with `once`, or else with a plain lock, until it is told.
@@ -26,8 +25,8 @@ class Once : public kept_lease_test {
           key_, [] {}, waiting);
     });
   }
-  /// Until the first of them stands in line. (It looks at the row then, to hear of its release.)
-  void await_waiting() { rows_.await("watch", 1); }
+  /// Until the first of them stands in line, and looks at the row.
+  void await_waiting() { rows_.await_moving(*time_, "watch", 1); }
 
   /// What it is told without the clock moving on.
   outcome<void> told(std::future<outcome<void>>& waiting) {
@@ -117,6 +116,7 @@ TEST_F(Once, ToBeKeptForNoTimeOrForTooLongIsMisuseAndNotRun) {
 
 // The clock stands still: nobody is told by a look that comes later.
 TEST_F(Once, IsToldToAllWhoWaitAtItsEnd) {
+  rows_.let_listen();
   std::vector<std::future<outcome<void>>> waiters;
   ASSERT_TRUE(locks_
                   ->with_lock_once(key_,
@@ -136,6 +136,7 @@ TEST_F(Once, IsToldToAllWhoWaitAtItsEnd) {
 }
 
 TEST_F(Once, ThatIsDoneMakesNoDifferenceToOthersWhoWait) {
+  rows_.let_listen();
   std::future<outcome<void>> once;
   std::future<outcome<void>> plain;
   ASSERT_TRUE(locks_
@@ -151,7 +152,7 @@ TEST_F(Once, ThatIsDoneMakesNoDifferenceToOthersWhoWait) {
 }
 
 TEST_F(Once, IsToldToOneWhoWaitsWhileSomebodyElseHoldsTheKey) {
-  const auto told = [&] {
+  const auto end = [&] {
     const lease held = acquire("a");
     auto waiting = waiter(true);
     await_waiting();
@@ -164,10 +165,12 @@ TEST_F(Once, IsToldToOneWhoWaitsWhileSomebodyElseHoldsTheKey) {
     rows.release(std::array{
         release_request{.key = key_, .owner = again.owner, .version = by, .done_for = 1h}});
     rows.acquire(std::array{again});
-    while (waiting.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
-    return waiting.get();
+    for (int i = 0; i < 1000 && waiting.wait_for(1ms) != std::future_status::ready; ++i) {
+      time_->advance(20ms);
+    }
+    return told(waiting);
   }();
-  EXPECT_EQ(told.refusal().reason, refusal_reason::already_done);
+  EXPECT_EQ(end.refusal().reason, refusal_reason::already_done);
 }
 
 }  // namespace
