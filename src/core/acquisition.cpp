@@ -1,7 +1,6 @@
-// One attempt of a calling thread to acquire a key.
+// One attempt to acquire a key.
 #include "core/acquisition.hpp"
 
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -19,18 +18,6 @@ wait_end refused_as(refusal_reason reason, refusal last) {
   return {.refused = std::move(last)};
 }
 
-wait_end ask_once(keeper& leases, store& rows, const wanted_lease& wanted) {
-  const auto& request = wanted.request;
-  const auto asked_at = leases.now();
-  auto [answer, fault] = ask(rows, {&request, 1}).front();
-  if (fault != nullptr) return {.fault = fault};
-  if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
-  if (auto kept = leases.keep(wanted, answer, asked_at)) {
-    return {.granted = std::move(kept)};
-  }
-  return too_late();
-}
-
 bool can_wait(const retry_policy& wait) {
   const bool has_time = !wait.give_up_after || wait.give_up_after->count() > 0;
   return has_time && wait.attempts != 1U;
@@ -42,69 +29,102 @@ bool is_contention(const wait_end& end) {
                          end.refused->reason == refusal_reason::busy);
 }
 
-/// `waits_since` is set when it begins to wait in line.
-wait_end ask_and_wait(keeper& leases, const keeper::visit& here, const wanted_lease& wanted,
-                      const retry_policy& wait,
-                      std::optional<boot_clock::time_point>& waits_since) {
-  leases.start_threads();
-  const auto until = wait.give_up_after ? leases.now() + bounded(*wait.give_up_after)
-                                        : boot_clock::time_point::max();
-  auto& room = leases.waiting();
-  std::optional<refusal> last;
-  if (!can_wait(wait) || !room.has_line(wanted.request.key)) {
-    auto end = ask_once(leases, here.rows(), wanted);
-    if (!is_contention(end)) return end;
-    if (wait.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);
-    if (!can_wait(wait)) return end;
-    last = std::move(end.refused);
-  }
-
-  waits_since = leases.now();
-  const either_stop stop{wait.stop, leases.closing()};
-  const auto caller = std::make_shared<blocked_caller>();
-  const auto joined =
-      room.join(wanted, wait, last, [caller](wait_end how) { caller->answer(std::move(how)); });
-  if (auto end = caller->wait(leases.time(), until, stop.token())) return *std::move(end);
-  auto left = room.leave(*joined);
-  if (!left) return caller->wait();
-  if (stop.token().stop_requested()) return refused_as(refusal_reason::stopped, left->last);
-  if (left->was_next) {
-    auto end = ask_once(leases, here.rows(), wanted);
-    if (!is_contention(end)) return end;
-    left->last = *std::move(end.refused);
-  }
-  return refused_as(refusal_reason::timed_out, left->last);
-}
-
-void tell(keeper& leases, const wanted_lease& wanted, const wait_end& end,
-          boot_clock::time_point began, std::optional<boot_clock::time_point> waits_since) {
-  auto& events = leases.events();
-  const auto now = leases.now();
-  const auto& key = wanted.request.key;
-  const auto took = as_told(now - began);
-  const auto waited = as_told(waits_since ? now - *waits_since : boot_clock::duration::zero());
-  if (waits_since) events.tell(&observer::waited, [&] { return waited_event{key, waited}; });
-  if (end.fault != nullptr) {
-    events.tell_fault(fault_operation::acquire, key, 1, end.fault, now - began);
-  } else if (end.refused) {
-    events.tell(&observer::refused, [&] { return refused_event{*end.refused, took, waited}; });
-  } else {
-    events.tell(&observer::acquired, [&] {
-      return acquired_event{key, end.granted->token, took, waited};
-    });
-  }
+retry_policy checked(retry_policy wait) {
+  check(wait);
+  return wait;
 }
 
 }  // namespace
 
-wait_end acquire(keeper& leases, const keeper::visit& here, const wanted_lease& wanted,
-                 const retry_policy& wait) {
-  check(wait);
-  const auto began = leases.now();
-  std::optional<boot_clock::time_point> waits_since;
-  auto end = ask_and_wait(leases, here, wanted, wait, waits_since);
-  tell(leases, wanted, end, began, waits_since);
-  return end;
+acquisition::acquisition(keeper& leases, wanted_lease wanted, retry_policy wait)
+    : leases_{leases},
+      wanted_{std::move(wanted)},
+      wait_{checked(std::move(wait))},
+      began_{leases.now()},
+      until_{wait_.give_up_after ? began_ + bounded(*wait_.give_up_after)
+                                 : boot_clock::time_point::max()} {}
+
+wait_end acquisition::ask(store& rows) {
+  const auto& request = wanted_.request;
+  const auto asked_at = leases_.now();
+  auto [answer, fault] = detail::ask(rows, {&request, 1}).front();
+  if (fault != nullptr) return {.fault = fault};
+  if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
+  if (auto kept = leases_.keep(wanted_, answer, asked_at)) {
+    return {.granted = std::move(kept)};
+  }
+  return too_late();
+}
+
+std::optional<wait_end> acquisition::ask_first(store& rows) {
+  leases_.start_threads();
+  if (can_wait(wait_) && leases_.waiting().has_line(key())) return std::nullopt;
+  auto end = ask(rows);
+  if (!is_contention(end)) return end;
+  if (wait_.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);
+  if (!can_wait(wait_)) return end;
+  last_ = std::move(end.refused);
+  return std::nullopt;
+}
+
+void acquisition::wait_in_line(std::function<void(wait_end)> answered) {
+  waits_since_ = leases_.now();
+  in_line_ = leases_.waiting().join(wanted_, wait_, last_, std::move(answered));
+}
+
+std::optional<waiting_room::left_line> acquisition::leave() {
+  const auto leaving = in_line_.lock();
+  return leaving ? leases_.waiting().leave(*leaving) : std::nullopt;
+}
+
+std::optional<wait_end> acquisition::time_over(store& rows) {
+  auto left = leave();
+  if (!left) return std::nullopt;
+  if (left->was_next) {
+    auto end = ask(rows);
+    if (!is_contention(end)) return end;
+    left->last = *std::move(end.refused);
+  }
+  return refused_as(refusal_reason::timed_out, std::move(left->last));
+}
+
+std::optional<wait_end> acquisition::stop() {
+  auto left = leave();
+  if (!left) return std::nullopt;
+  return refused_as(refusal_reason::stopped, std::move(left->last));
+}
+
+void acquisition::tell(const wait_end& end) {
+  auto& events = leases_.events();
+  const auto now = leases_.now();
+  const auto took = as_told(now - began_);
+  const auto waited = as_told(waits_since_ ? now - *waits_since_ : boot_clock::duration::zero());
+  if (waits_since_) events.tell(&observer::waited, [&] { return waited_event{key(), waited}; });
+  if (end.fault != nullptr) {
+    events.tell_fault(fault_operation::acquire, key(), 1, end.fault, now - began_);
+  } else if (end.refused) {
+    events.tell(&observer::refused, [&] { return refused_event{*end.refused, took, waited}; });
+  } else {
+    events.tell(&observer::acquired, [&] {
+      return acquired_event{key(), end.granted->token, took, waited};
+    });
+  }
+}
+
+wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted,
+                 retry_policy wait) {
+  const either_stop stop{wait.stop, leases.closing()};
+  acquisition attempt{leases, std::move(wanted), std::move(wait)};
+  auto end = attempt.ask_first(here.rows());
+  if (!end) {
+    const auto caller = std::make_shared<blocked_caller>();
+    attempt.wait_in_line([caller](wait_end how) { caller->answer(std::move(how)); });
+    end = caller->wait(leases.time(), attempt.until(), stop.token());
+    if (!end) end = stop.token().stop_requested() ? attempt.stop() : attempt.time_over(here.rows());
+    if (!end) end = caller->wait();
+  }
+  attempt.tell(*end);
+  return *std::move(end);
 }
 
 }  // namespace rowlock::detail

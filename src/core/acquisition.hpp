@@ -1,6 +1,10 @@
-// One attempt of a calling thread to acquire a key, from the first question to the end of its wait.
+// One attempt to acquire a key, from the first question to the end of its wait.
 #ifndef ROWLOCK_CORE_ACQUISITION_HPP
 #define ROWLOCK_CORE_ACQUISITION_HPP
+
+#include <functional>
+#include <memory>
+#include <optional>
 
 #include "core/keeper.hpp"
 #include "core/waiting_line.hpp"
@@ -9,10 +13,53 @@
 
 namespace rowlock::detail {
 
-/// Asks at once, unless others of this process wait for the key already; then waits in line, as far
-/// as `wait` allows. At the end of a limited time it asks once more.
-wait_end acquire(keeper& leases, const keeper::visit& here, const wanted_lease& wanted,
-                 const retry_policy& wait);
+/// Its steps, which those share who block for it and those who do not: it asks at once, unless
+/// others of this process wait for the key already; then it waits in line, as far as the policy
+/// allows; at the end of a limited time it asks once more.
+///
+/// Thread-safety: one thread at a time, but `until`; an end of the wait (`time_over`, `stop`) may
+/// meet any other.
+class acquisition {
+ public:
+  /// The time of the policy begins. Throws `error` (misuse) for one that cannot be meant.
+  acquisition(keeper& leases, wanted_lease wanted, retry_policy wait);
+
+  [[nodiscard]] const lock_key& key() const noexcept { return wanted_.request.key; }
+
+  /// None: it has to wait in line. Blocks.
+  std::optional<wait_end> ask_first(store& rows);
+
+  /// Where it has to wait: `answered` is told how that ended, unless the attempt left the line.
+  void wait_in_line(std::function<void(wait_end)> answered);
+
+  /// When the time is over; max: never.
+  [[nodiscard]] boot_clock::time_point until() const noexcept { return until_; }
+
+  /// Ends a wait in line whose time is over. Blocks. None: its end is told, or will be in a moment.
+  std::optional<wait_end> time_over(store& rows);
+
+  /// Ends a wait in line that was stopped. None: as above.
+  std::optional<wait_end> stop();
+
+  /// Tells the observer how the attempt ended.
+  void tell(const wait_end& end);
+
+ private:
+  wait_end ask(store& rows);
+  std::optional<waiting_room::left_line> leave();
+
+  keeper& leases_;
+  const wanted_lease wanted_;
+  const retry_policy wait_;
+  const boot_clock::time_point began_;
+  const boot_clock::time_point until_;
+  std::optional<refusal> last_;
+  std::optional<boot_clock::time_point> waits_since_;
+  std::weak_ptr<waiter> in_line_;
+};
+
+/// In the calling thread, which blocks until it ends.
+wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted, retry_policy wait);
 
 }  // namespace rowlock::detail
 
