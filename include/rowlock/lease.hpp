@@ -18,6 +18,7 @@ struct release_request;
 
 namespace detail {
 class keeper;
+struct continuation;
 struct kept_lease;
 struct work_end;
 }  // namespace detail
@@ -104,6 +105,7 @@ class lease {
  private:
   friend class lock_table;
   friend class lease_set;
+  friend struct detail::continuation;
   friend struct detail::lease_riding;
 
   lease(std::shared_ptr<detail::keeper> keeper, std::shared_ptr<detail::kept_lease> kept) noexcept;

@@ -28,6 +28,8 @@ namespace rowlock {
 namespace detail {
 class numbered_rows;
 class campaign;
+struct wait_end;
+struct wanted_lease;
 }  // namespace detail
 
 /// What holds for all leases of a lock_table.
@@ -54,6 +56,9 @@ struct lock_options {
   std::chrono::milliseconds lock_delay{0};
   /// Who we are, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
   std::string holder = {};
+  /// How many threads at most make the statements of those who acquire without blocking (asio.hpp);
+  /// they are started when they are needed. At least one.
+  unsigned blocking_threads = 4;
   /// The holder's clock.
   std::shared_ptr<time_source> time = system_time();
   /// Is told what happens. Null: nobody.
@@ -98,9 +103,10 @@ struct once_options {
 /// `misuse`. The child makes a store and a lock_table of its own.
 ///
 /// Thread-safety: all members may be called from any thread. It runs three threads of its own from
-/// the first lease on, one more from the first wait on, and one for an observer. Fairness: those of
-/// one lock_table who wait for a key are served in the order in which they came; one that does not
-/// wait may overtake them. Between processes no order is promised.
+/// the first lease on, one more from the first wait on, one for an observer, and a few for those
+/// who acquire without blocking. Fairness: those of one lock_table who wait for a key are served in
+/// the order in which they came; one that does not wait may overtake them. Between processes no
+/// order is promised.
 class lock_table {
  public:
   /// Throws `error` (misuse) for options out of range. No round trip.
@@ -170,12 +176,19 @@ class lock_table {
   friend class read_write_lock;
   friend class semaphore;
   friend class detail::campaign;
+  friend struct detail::continuation;
 
   lock_table(std::shared_ptr<detail::keeper> keeper, std::string scope);
 
   static void check_once(const lock_key& key, std::chrono::milliseconds keep_for);
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options, bool unless_done);
   static void write_first_note(lease& granted, const std::optional<std::string>& note);
+  /// Throws `error` (misuse).
+  [[nodiscard]] detail::wanted_lease wanted(const lock_key& key, const acquire_options& options,
+                                            bool unless_done) const;
+  /// What the end of an attempt is to the user.
+  static outcome<lease> conclude(const std::shared_ptr<detail::keeper>& leases,
+                                 detail::wait_end end, const std::optional<std::string>& note);
 
   /// Calls `callback` under a lease and ends it in the way the work ended: by `finish`, if it
   /// returned.

@@ -27,7 +27,8 @@ keeper::keeper(store& rows, lock_options options)
            .give_back =
                [this](const wanted_lease& unwanted, version granted) {
                  give_back({unwanted, granted, now()});
-               }}} {}
+               }}},
+      crew_{options_.blocking_threads, options_.time} {}
 
 std::optional<keeper::visit> keeper::enter() {
   const std::scoped_lock lock{mutex_};
@@ -115,6 +116,7 @@ void keeper::close() noexcept {
     closed_ = true;
     visitor_left_.wait(lock, [this] { return visitors_ == 0; });
   }
+  crew_.close();
   waiting_.close();
   if (!renewer_thread_.joinable()) return events_.close();
   const auto left = book_.end_all();

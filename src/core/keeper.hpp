@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/crew.hpp"
 #include "core/herald.hpp"
 #include "core/lease_book.hpp"
 #include "core/messenger.hpp"
@@ -28,7 +29,7 @@ namespace rowlock::detail {
 ///   renewer    talks to the store, and may hang there;
 ///   watcher    looks at the clock and ends the leases whose deadline has come; it never blocks;
 ///   messenger  runs the callbacks on `lease::lost()`.
-/// An observer is told in one more.
+/// An observer is told in one more, and visitors who do not block have a crew.
 ///
 /// The store is used by visitors, the renewer and the waiting room, and by nobody after `close`.
 ///
@@ -70,6 +71,9 @@ class keeper {
   /// Where visitors wait.
   [[nodiscard]] waiting_room& waiting() noexcept { return waiting_; }
 
+  /// Makes the calls of visitors who do not block.
+  [[nodiscard]] detail::crew& crew() noexcept { return crew_; }
+
   /// Ends possession and unsets the row, which remembers how the work ended.
   release_result release(kept_lease& ended, const work_end& how) noexcept;
   /// Of several, together. One result for each, in their order.
@@ -101,6 +105,7 @@ class keeper {
   herald events_;
   lease_book book_;
   waiting_room waiting_;
+  detail::crew crew_;
 
   std::mutex mutex_;
   // All below are guarded by mutex_.

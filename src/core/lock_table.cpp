@@ -57,6 +57,9 @@ lock_options checked(lock_options options) {
     throw error{errc::misuse, "the margin is negative"};
   }
   if (options.time == nullptr) throw error{errc::misuse, "the time source is null"};
+  if (options.blocking_threads == 0) {
+    throw error{errc::misuse, "blocking_threads is zero: allow at least one"};
+  }
   if (options.holder.empty()) options.holder = detail::own_label();
   check_times(options.ttl, options.at_most, options);
   check_delay(options.lock_delay);
@@ -132,6 +135,20 @@ void lock_table::check_once(const lock_key& key, std::chrono::milliseconds keep_
       .key = key, .owner = {}, .version = {}, .done_for = in_microseconds(keep_for)});
 }
 
+detail::wanted_lease lock_table::wanted(const lock_key& key, const acquire_options& options,
+                                        bool unless_done) const {
+  return to_wanted(in_scope(key), options, unless_done, keeper_->options());
+}
+
+outcome<lease> lock_table::conclude(const std::shared_ptr<detail::keeper>& leases,
+                                    detail::wait_end end, const std::optional<std::string>& note) {
+  if (end.fault != nullptr) std::rethrow_exception(end.fault);
+  if (end.refused) return *std::move(end.refused);
+  lease granted{leases, std::move(end.granted)};
+  write_first_note(granted, note);
+  return granted;
+}
+
 outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options) {
   return try_acquire(key, options, false);
 }
@@ -148,17 +165,12 @@ void lock_table::write_first_note(lease& granted, const std::optional<std::strin
 
 outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options,
                                        bool unless_done) {
-  const auto wanted = to_wanted(in_scope(key), options, unless_done, keeper_->options());
+  auto asked = wanted(key, options, unless_done);
   keeper_->home().require();
   const auto here = keeper_->enter();
-  if (!here) return refusal{.reason = refusal_reason::stopped, .key = wanted.request.key};
-
-  auto end = detail::acquire(*keeper_, *here, wanted, options.wait);
-  if (end.fault != nullptr) std::rethrow_exception(end.fault);
-  if (end.refused) return *std::move(end.refused);
-  lease granted{keeper_, std::move(end.granted)};
-  write_first_note(granted, options.note);
-  return granted;
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = asked.request.key};
+  return conclude(keeper_, detail::acquire(*keeper_, *here, std::move(asked), options.wait),
+                  options.note);
 }
 
 outcome<lease_set> lock_table::try_acquire_all(std::vector<lock_key> keys,

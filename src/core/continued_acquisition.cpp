@@ -1,0 +1,112 @@
+// One attempt to acquire a key for somebody who does not block.
+#include "core/continued_acquisition.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace rowlock::detail {
+
+continued_acquisition::continued_acquisition(keeper& leases, keeper::visit here,
+                                             wanted_lease wanted, retry_policy wait, ending told)
+    : leases_{leases},
+      here_{std::move(here)},
+      stop_{wait.stop},
+      attempt_{leases, std::move(wanted), std::move(wait)},
+      told_{std::move(told)} {}
+
+continued_acquisition::~continued_acquisition() {
+  if (end_of_time_) leases_.crew().forget(*end_of_time_);
+}
+
+// Whoever is called when the last owner is gone already leaves it to the destructor.
+void continued_acquisition::closing::operator()() const {
+  if (const auto self = attempt->weak_from_this().lock()) self->cancel();
+}
+void continued_acquisition::stopping::operator()() const {
+  if (const auto self = attempt->weak_from_this().lock()) self->stop_waiting();
+}
+
+void continued_acquisition::start() {
+  leases_.crew().run(
+      [self = shared_from_this()] { self->take([&] { return self->ask_first(); }); });
+  on_close_.emplace(leases_.closing(), closing{this});
+}
+
+template <class Step>
+void continued_acquisition::take(const Step& step) {
+  std::optional<wait_end> end;
+  try {
+    end = step();
+  } catch (...) {
+    end = wait_end{.fault = std::current_exception()};
+  }
+  if (end) finish(*std::move(end));
+}
+
+std::optional<wait_end> continued_acquisition::ask_first() {
+  {
+    const std::scoped_lock lock{mutex_};
+    if (!told_) return std::nullopt;
+  }
+  auto end = attempt_.ask_first(here_.rows());
+  return end ? end : wait_in_line();
+}
+
+std::optional<wait_end> continued_acquisition::wait_in_line() {
+  {
+    const std::scoped_lock lock{mutex_};
+    if (!told_) return std::nullopt;
+    attempt_.wait_in_line([self = shared_from_this()](wait_end how) {
+      self->leases_.crew().run([self, how = std::move(how)] { self->finish(how); });
+    });
+  }
+  if (attempt_.until() != boot_clock::time_point::max()) {
+    end_of_time_ = leases_.crew().run_at(attempt_.until(), [waiting = weak_from_this()] {
+      if (const auto self = waiting.lock()) {
+        self->take([&] { return self->attempt_.time_over(self->here_.rows()); });
+      }
+    });
+  }
+  on_stop_.emplace(stop_, stopping{this});
+  return std::nullopt;
+}
+
+continued_acquisition::ending continued_acquisition::end_it() {
+  const std::scoped_lock lock{mutex_};
+  return std::exchange(told_, nullptr);
+}
+
+void continued_acquisition::finish(wait_end end) {
+  const auto told = end_it();
+  if (told || !end.refused) attempt_.tell(end);
+  if (told) {
+    told(std::move(end));
+  } else if (end.granted) {
+    leases_.release(*end.granted, {});
+  }
+}
+
+void continued_acquisition::cancel() {
+  auto end = std::optional<wait_end>{};
+  const auto told = end_it();
+  if (!told) return;
+  {
+    const std::scoped_lock lock{mutex_};
+    end = attempt_.stop();
+  }
+  if (!end)
+    end = wait_end{.refused = refusal{.reason = refusal_reason::stopped, .key = attempt_.key()}};
+  attempt_.tell(*end);
+  told(*std::move(end));
+}
+
+void continued_acquisition::stop_waiting() {
+  std::optional<wait_end> end;
+  {
+    const std::scoped_lock lock{mutex_};
+    end = attempt_.stop();
+  }
+  if (end) finish(*std::move(end));
+}
+
+}  // namespace rowlock::detail

@@ -1,0 +1,76 @@
+// One attempt to acquire a key for somebody who does not block: its end is told by a call.
+#ifndef ROWLOCK_CORE_CONTINUED_ACQUISITION_HPP
+#define ROWLOCK_CORE_CONTINUED_ACQUISITION_HPP
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+
+#include "core/acquisition.hpp"
+#include "core/crew.hpp"
+#include "core/keeper.hpp"
+
+namespace rowlock::detail {
+
+/// The crew of the keeper asks; a wait is an entry in the line, and an appointment of the crew if
+/// its time is limited. The attempt lives as long as one of these needs it, and `keeper::close`
+/// waits for that.
+///
+/// Thread-safety: all members may be called from any thread.
+class continued_acquisition : public std::enable_shared_from_this<continued_acquisition> {
+ public:
+  /// Called once, by a thread of the crew or by the one that cancels, and under no mutex.
+  using ending = std::function<void(wait_end)>;
+
+  /// As `acquisition`.
+  continued_acquisition(keeper& leases, keeper::visit here, wanted_lease wanted, retry_policy wait,
+                        ending told);
+  continued_acquisition(const continued_acquisition&) = delete;
+  continued_acquisition& operator=(const continued_acquisition&) = delete;
+  ~continued_acquisition();
+
+  /// Throws `error` (unavailable) when the system lets us start no thread.
+  void start();
+
+  /// Ends it at once as stopped, whatever it is at. What is granted all the same is released.
+  void cancel();
+
+ private:
+  struct closing {
+    continued_acquisition* attempt;
+    void operator()() const;
+  };
+  struct stopping {
+    continued_acquisition* attempt;
+    void operator()() const;
+  };
+
+  /// Runs a step of the crew's, which answers how the attempt ended, if it did.
+  template <class Step>
+  void take(const Step& step);
+  std::optional<wait_end> ask_first();
+  std::optional<wait_end> wait_in_line();
+  void stop_waiting();
+  void finish(wait_end end);
+  /// Of one that is not over: whom to tell. Null: it is over.
+  ending end_it();
+
+  keeper& leases_;
+  const keeper::visit here_;
+  const std::stop_token stop_;
+
+  std::mutex mutex_;
+  acquisition attempt_;  // enters and leaves its line under mutex_
+  ending told_;          // guarded by mutex_; null: it is over
+  std::optional<crew::appointment> end_of_time_;
+
+  // Destroyed first, because they use what is above.
+  std::optional<std::stop_callback<closing>> on_close_;
+  std::optional<std::stop_callback<stopping>> on_stop_;
+};
+
+}  // namespace rowlock::detail
+
+#endif

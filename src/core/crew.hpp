@@ -1,0 +1,74 @@
+// Threads for calls that block, so that who makes them does not.
+#ifndef ROWLOCK_CORE_CREW_HPP
+#define ROWLOCK_CORE_CREW_HPP
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rowlock/boot_clock.hpp"
+#include "rowlock/time_source.hpp"
+
+namespace rowlock::detail {
+
+/// A bounded number of threads, started when there is work for them. What is to be done later costs
+/// none: one of the idle threads watches the clock. It is late while all of them are at work.
+///
+/// Thread-safety: all members may be called from any thread; `close` from none of its own.
+class crew {
+ public:
+  /// Must not throw.
+  using task = std::function<void()>;
+  /// What is to be done later.
+  using appointment = std::pair<boot_clock::time_point, std::uint64_t>;
+
+  crew(unsigned most, std::shared_ptr<time_source> time);
+
+  /// First come, first served. Throws `error` (unavailable) where the system lets us start not even
+  /// one thread.
+  void run(task work);
+
+  /// `run` must have been called before.
+  appointment run_at(boot_clock::time_point when, task work);
+  /// Without effect once it has begun.
+  void forget(const appointment& made);
+
+  /// Does what was to be done at once, forgets what was to be done later, and ends the threads.
+  void close();
+
+ private:
+  void work();
+
+  // These are called with the mutex held.
+  void start_thread();
+  /// None: nothing is to be done now.
+  task next();
+  /// Before a thread has something else to do.
+  void let_another_watch();
+  void idle(std::unique_lock<std::mutex>& lock);
+
+  const unsigned most_;
+  const std::shared_ptr<time_source> time_;
+
+  std::mutex mutex_;
+  // All below are guarded by mutex_.
+  std::condition_variable wake_;
+  std::deque<task> now_;
+  std::map<appointment, task> later_;
+  std::uint64_t last_appointment_ = 0;
+  std::vector<std::thread> threads_;
+  std::size_t idle_ = 0;
+  bool is_clock_watched_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace rowlock::detail
+
+#endif
