@@ -2,7 +2,7 @@
 
 # rowlock_add_library(<component>
 #   HEADERS <header>...  public ones, relative to the project's folder: include/rowlock/x.hpp
-#   SOURCES <source>...  relative to the caller's folder
+#   SOURCES <source>...  relative to the caller's folder; none: the library is its headers
 #   PUBLIC <target>...   what users of the library see
 #   PRIVATE <target>...  what only its sources see: drivers)
 #
@@ -15,16 +15,25 @@ function(rowlock_add_library component)
   endif()
 
   set(target rowlock_${component})
-  add_library(${target})
+  if(arg_SOURCES)
+    set(own PRIVATE)
+    set(public PUBLIC)
+    add_library(${target})
+  else()
+    set(public INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
   add_library(rowlock::${component} ALIAS ${target})
 
   list(TRANSFORM arg_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/")
   target_sources(${target}
-    PRIVATE ${arg_SOURCES}
-    PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${arg_HEADERS})
-  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(${target} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
-  target_compile_features(${target} PUBLIC cxx_std_20)
+    ${own} ${arg_SOURCES}
+    ${public} FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${arg_HEADERS})
+  if(arg_SOURCES)
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  endif()
+  target_link_libraries(${target} ${public} ${arg_PUBLIC} ${own} ${arg_PRIVATE})
+  target_compile_features(${target} ${public} cxx_std_20)
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${component}
     CXX_EXTENSIONS OFF

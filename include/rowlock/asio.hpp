@@ -1,0 +1,158 @@
+// Leases for coroutines and other completions of standalone Asio.
+#ifndef ROWLOCK_ASIO_HPP
+#define ROWLOCK_ASIO_HPP
+
+#include <asio/async_result.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "rowlock/asio_operation.hpp"
+#include "rowlock/continuation.hpp"
+#include "rowlock/lock_table.hpp"
+
+// No call here blocks, and none makes a statement in a thread of Asio's: the lock_table has threads
+// of its own for that (`lock_options::blocking_threads`). Who waits costs no thread.
+//
+// Handlers run by their associated executor. A cancellation (of any type, through the slot that is
+// associated with the handler) ends an acquisition at once, even during a statement, with
+// `asio::error::operation_aborted`; it leaves its line, and what is granted all the same is
+// released. A wait that ends for another reason (`wait.stop`, or the lock_table is destroyed) is
+// refused as `stopped`, as it is without Asio. When the execution context is destroyed, so are the
+// handlers, and their attempts end.
+//
+// GCC 12 destroys twice what braces make within the expression of a co_await, whatever it calls:
+// give keys and options a name before.
+//
+// The lock_table must outlive the calls, not their operations: destroying it ends them.
+
+namespace rowlock {
+
+namespace detail {
+
+template <class Awaitable>
+struct awaited;
+template <class Result, class Executor>
+struct awaited<asio::awaitable<Result, Executor>> {
+  using result = std::decay_t<Result>;
+  using token = asio::use_awaitable_t<Executor>;
+  using outcome_awaitable = asio::awaitable<outcome<result>, Executor>;
+};
+
+template <class Callback>
+auto call_under(Callback& callback, const lease& held) {
+  if constexpr (std::is_invocable_v<Callback&, const lease&>) {
+    return std::invoke(callback, held);
+  } else {
+    static_assert(std::is_invocable_v<Callback&>,
+                  "the callback takes `const rowlock::lease&` or nothing");
+    return std::invoke(callback);
+  }
+}
+
+template <class Callback>
+using awaited_under =
+    awaited<decltype(call_under(std::declval<Callback&>(), std::declval<const lease&>()))>;
+
+template <class Token>
+auto async_acquire(asio_attempt wanted, Token&& token) {
+  return asio::async_initiate<Token, void(std::exception_ptr, outcome<lease>)>(
+      initiate_acquire{}, token, std::move(wanted));
+}
+
+template <class Token>
+auto async_release(lease ended, end_of_work how, Token&& token) {
+  return asio::async_initiate<Token, void(release_result)>(initiate_release{}, token,
+                                                           std::move(ended), how);
+}
+
+// GCC 12 takes Asio's frames, which it inlines in part, for memory of another allocator.
+#pragma GCC diagnostic push
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#endif
+template <class Callback>
+auto async_run_under(asio_attempt wanted, Callback callback, end_of_work success) ->
+    typename awaited_under<Callback>::outcome_awaitable {
+  using result = typename awaited_under<Callback>::result;
+  const typename awaited_under<Callback>::token token;
+
+  auto acquired = co_await async_acquire(std::move(wanted), token);
+  if (!acquired.acquired()) co_return acquired.refusal();
+  lease held = *std::move(acquired);
+  std::conditional_t<std::is_void_v<result>, std::optional<bool>, std::optional<result>> value;
+  std::exception_ptr thrown;
+  try {
+    if constexpr (std::is_void_v<result>) {
+      co_await call_under(callback, std::as_const(held));
+    } else {
+      value.emplace(co_await call_under(callback, std::as_const(held)));
+    }
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+
+  // A coroutine that was cancelled has to release, too.
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  const end_of_work how = thrown ? end_of_work{.failed = true} : success;
+  const auto ended = co_await async_release(std::move(held), how, token);
+  co_await asio::this_coro::throw_if_cancelled(throws);
+
+  if (thrown) std::rethrow_exception(thrown);
+  const bool kept = ended == release_result::released;
+  if constexpr (std::is_void_v<result>) {
+    co_return outcome<void>{kept};
+  } else {
+    co_return outcome<result>{*std::move(value), kept};
+  }
+}
+#pragma GCC diagnostic pop
+
+}  // namespace detail
+
+/// `lock_table::try_acquire`. Completes with `void(std::exception_ptr, outcome<lease>)`: an
+/// `outcome<lease>` to a coroutine, and what `try_acquire` throws is thrown there. With a fault the
+/// outcome means nothing. A lease that goes out of scope releases its row in the thread that it
+/// then is in; `async_release` does not.
+template <class Token = asio::use_awaitable_t<>>
+auto async_acquire(lock_table& locks, lock_key key, acquire_options options = {},
+                   Token&& token = {}) {
+  return detail::async_acquire({&locks, std::move(key), std::move(options), start_acquire}, token);
+}
+
+/// `lease::release`. Completes with `void(release_result)`. It cannot be cancelled.
+template <class Token = asio::use_awaitable_t<>>
+auto async_release(lease ended, Token&& token = {}) {
+  return detail::async_release(std::move(ended), {}, token);
+}
+
+/// `lock_table::with_lock` around a coroutine: `callback` takes `const lease&` or nothing and
+/// answers an `asio::awaitable<T>`; this one answers an `outcome<T>`. The row is unset after the
+/// coroutine, whether it returned or threw, cancelled or not. Where Asio destroys it instead of
+/// resuming it, the row is unset in that thread.
+template <class Callback>
+auto async_with_lock(lock_table& locks, lock_key key, Callback callback,
+                     acquire_options options = {}) {
+  return detail::async_run_under({&locks, std::move(key), std::move(options), start_acquire},
+                                 std::move(callback), {});
+}
+
+/// `lock_table::with_lock_once` around a coroutine.
+template <class Callback>
+auto async_with_lock_once(lock_table& locks, lock_key key, Callback callback,
+                          once_options options = {}) {
+  check(release_request{.key = key, .owner = {}, .version = {}, .done_for = options.keep_for});
+  return detail::async_run_under(
+      {&locks, std::move(key), std::move(options.acquire), start_acquire_once}, std::move(callback),
+      {.done_for = options.keep_for});
+}
+
+}  // namespace rowlock
+
+#endif
