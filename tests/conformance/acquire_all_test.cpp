@@ -166,6 +166,7 @@ TEST_P(AcquireAllAmongOthers, GrantsNoneIfATransactionHasOne) {
   for (const auto& key : {key_, third_key_}) EXPECT_FALSE(row(key).owned);
 }
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AcquireAllAmongOthers);
 INSTANTIATE_TEST_SUITE_P(Stores, AcquireAllAmongOthers,
                          testing::ValuesIn(stores_with_transactions_side_by_side()), name_of);
 

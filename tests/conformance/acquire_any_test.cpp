@@ -125,6 +125,7 @@ TEST_P(AcquireAnyAmongOthers, SkipsWhatATransactionHas) {
   EXPECT_EQ(places(acquire_any(keys_, mine_, 2)), (taken{0, 2}));
 }
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AcquireAnyAmongOthers);
 INSTANTIATE_TEST_SUITE_P(Stores, AcquireAnyAmongOthers,
                          testing::ValuesIn(stores_with_transactions_side_by_side()), name_of);
 

@@ -140,13 +140,6 @@ TEST_P(Acquire, OfAnotherKeyIsNotInTheWay) {
   EXPECT_EQ(acquire({"order", key_.source_id}, mine_).status, acquire_status::granted);
 }
 
-TEST_P(Acquire, OfTheSameKeyInAnotherTableIsNotInTheWay) {
-  const auto another = GetParam().make();
-  const locked_rows inserted{*another, {key_, other_key_}};
-  EXPECT_EQ(acquire(key_, mine_).status, acquire_status::granted);
-  EXPECT_TRUE(prepare(other_key_));
-}
-
 TEST_P(Acquire, IsSeenByEveryStoreOnTheTable) {
   granted(key_, theirs_);
   const auto another = bench_->open();
@@ -155,6 +148,20 @@ TEST_P(Acquire, IsSeenByEveryStoreOnTheTable) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, Acquire, testing::ValuesIn(alone_and_in_company(every_store())),
+                         name_of);
+
+class AcquireBesideTransactions : public store_test {};
+
+TEST_P(AcquireBesideTransactions, OfTheSameKeyInAnotherTableIsNotInTheWay) {
+  const auto another = GetParam().make();
+  const locked_rows inserted{*another, {key_, other_key_}};
+  EXPECT_EQ(acquire(key_, mine_).status, acquire_status::granted);
+  EXPECT_TRUE(prepare(other_key_));
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AcquireBesideTransactions);
+INSTANTIATE_TEST_SUITE_P(Stores, AcquireBesideTransactions,
+                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
                          name_of);
 
 }  // namespace

@@ -104,30 +104,6 @@ TEST_P(BadInput, ABadKeyIsMisuseOfTheLockTable) {
   EXPECT_TRUE(rows_->list().empty());
 }
 
-TEST_P(BadInput, ABadKeyIsMisuseOfATransactionWhichStaysUsable) {
-  open_transaction used{*bench_};
-  for (const auto& bad : bad_keys()) {
-    const auto which = testing::PrintToString(bad.type + '|' + bad.source_id);
-    expect_misuse([&] { (void)used->lock_rows(lock_keys{key_, bad}, no_wait()); }, which);
-    expect_misuse([&] { (void)used->read_version(bad); }, which);
-    expect_misuse([&] { (void)used->try_commit(bad, version{1}); }, which);
-  }
-  used->write_note("still here");
-  used.commit();
-  EXPECT_EQ(bench_->connect()->notes(), std::vector<std::string>{"still here"});
-  expect_nothing_written();
-}
-
-TEST_P(BadInput, ABadKeyIsMisuseOfAnOptimisticCommit) {
-  const auto connection = bench_->connect();
-  for (const auto& bad : bad_keys()) {
-    bool has_run = false;
-    const auto work = [&](app_transaction&) { return has_run = true; };
-    expect_misuse([&] { (void)connection->with_optimistic_commit(bad, work); }, bad.source_id);
-    EXPECT_FALSE(has_run);
-  }
-}
-
 TEST_P(BadInput, ATtlOutOfRangeIsMisuse) {
   for (const std::chrono::microseconds ttl :
        {0us, -1us, std::chrono::microseconds{-1h}, 24h + 1us, std::chrono::microseconds::max()}) {
@@ -171,6 +147,36 @@ TEST_P(BadInput, NoneOfItStandsInTheMessageWhenItCannotBeShown) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, BadInput, testing::ValuesIn(every_store()), name_of);
+
+class BadInputToTransactions : public BadInput {};
+
+TEST_P(BadInputToTransactions, ABadKeyIsMisuseOfATransactionWhichStaysUsable) {
+  open_transaction used{*bench_};
+  for (const auto& bad : bad_keys()) {
+    const auto which = testing::PrintToString(bad.type + '|' + bad.source_id);
+    expect_misuse([&] { (void)used->lock_rows(lock_keys{key_, bad}, no_wait()); }, which);
+    expect_misuse([&] { (void)used->read_version(bad); }, which);
+    expect_misuse([&] { (void)used->try_commit(bad, version{1}); }, which);
+  }
+  used->write_note("still here");
+  used.commit();
+  EXPECT_EQ(bench_->connect()->notes(), std::vector<std::string>{"still here"});
+  expect_nothing_written();
+}
+
+TEST_P(BadInputToTransactions, ABadKeyIsMisuseOfAnOptimisticCommit) {
+  const auto connection = bench_->connect();
+  for (const auto& bad : bad_keys()) {
+    bool has_run = false;
+    const auto work = [&](app_transaction&) { return has_run = true; };
+    expect_misuse([&] { (void)connection->with_optimistic_commit(bad, work); }, bad.source_id);
+    EXPECT_FALSE(has_run);
+  }
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BadInputToTransactions);
+INSTANTIATE_TEST_SUITE_P(Stores, BadInputToTransactions,
+                         testing::ValuesIn(stores_with_transactions()), name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

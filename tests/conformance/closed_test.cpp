@@ -92,7 +92,12 @@ TEST_P(Closed, IsListed) {
   EXPECT_TRUE(listed[0].is_live());
 }
 
-TEST_P(Closed, CanBeLockedByNoTransaction) {
+INSTANTIATE_TEST_SUITE_P(Stores, Closed, testing::ValuesIn(alone_and_in_company(every_store())),
+                         name_of);
+
+class ClosedToTransactions : public Closed {};
+
+TEST_P(ClosedToTransactions, CanBeLockedByNoTransaction) {
   closed(key_);
   open_transaction locking{*bench_};
   const auto locked = locking->lock_rows(key_, no_wait());
@@ -102,7 +107,7 @@ TEST_P(Closed, CanBeLockedByNoTransaction) {
   EXPECT_GT(locked.refusal().remaining.value(), 59min);
 }
 
-TEST_P(Closed, CanBeReadOrCommittedAgainstByNoTransaction) {
+TEST_P(ClosedToTransactions, CanBeReadOrCommittedAgainstByNoTransaction) {
   const auto current = closed(key_);
   {
     open_transaction reading{*bench_};
@@ -114,7 +119,9 @@ TEST_P(Closed, CanBeReadOrCommittedAgainstByNoTransaction) {
   EXPECT_EQ(committing->try_commit(key_, current), commit_result::stale);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Closed, testing::ValuesIn(alone_and_in_company(every_store())),
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ClosedToTransactions);
+INSTANTIATE_TEST_SUITE_P(Stores, ClosedToTransactions,
+                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
                          name_of);
 
 }  // namespace

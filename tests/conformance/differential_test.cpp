@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "conformance/stores.hpp"
 #include "rowlock/owner_id.hpp"
-#include "support/store_bench.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -12,7 +12,11 @@ namespace {
 class ExclusionBetweenProcesses : public testing::TestWithParam<exclusion_cell> {
  protected:
   [[nodiscard]] std::vector<std::string> contender(mode how) const {
-    return {ROWLOCK_CONTENDER, bench_->url(), bench_->table(), name_of(how), "invoice", "42"};
+    auto command = bench_->contender();
+    for (const auto& argument : {name_of(how), std::string{"invoice"}, std::string{"42"}}) {
+      command.push_back(argument);
+    }
+    return command;
   }
 
   static std::string first_word(child_process& process) {
@@ -65,8 +69,10 @@ TEST_P(ExclusionBetweenProcesses, EndsWithTheHoldersTransactionOrLeaseWhenItIsKi
   }
 }
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExclusionBetweenProcesses);
 INSTANTIATE_TEST_SUITE_P(Stores, ExclusionBetweenProcesses,
-                         every_cell_of(stores_shared_between_processes()), name_of_cell);
+                         testing::ValuesIn(every_cell_of(stores_shared_between_processes())),
+                         name_of_cell);
 
 }  // namespace
 }  // namespace rowlock::tests

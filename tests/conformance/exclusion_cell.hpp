@@ -8,16 +8,26 @@
 #include <tuple>
 #include <vector>
 
+#include "conformance/stores.hpp"
 #include "support/possession.hpp"
-#include "support/store_bench.hpp"
 
 namespace rowlock::tests {
 
 using exclusion_cell = std::tuple<bench_kind, mode, mode>;
 
-inline auto every_cell_of(const std::vector<bench_kind>& kinds) {
-  return testing::Combine(testing::ValuesIn(kinds), testing::ValuesIn(every_mode()),
-                          testing::ValuesIn(every_mode()));
+/// Without transactions a lease is the only way to have a key.
+inline std::vector<mode> modes_of(const bench_kind& kind) {
+  return kind.has_transactions ? every_mode() : std::vector{mode::lease};
+}
+
+inline std::vector<exclusion_cell> every_cell_of(const std::vector<bench_kind>& kinds) {
+  std::vector<exclusion_cell> cells;
+  for (const auto& kind : kinds) {
+    for (const auto holding : modes_of(kind)) {
+      for (const auto contending : modes_of(kind)) cells.emplace_back(kind, holding, contending);
+    }
+  }
+  return cells;
 }
 
 inline std::string name_of_cell(const testing::TestParamInfo<exclusion_cell>& instance) {

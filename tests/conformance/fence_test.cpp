@@ -243,8 +243,10 @@ TEST_P(RunFenced, RollsBackWhenTheWorkThrowsAndKeepsTheLease) {
   EXPECT_TRUE(is_owned(job));
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Fence, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Stores, RunFenced, testing::ValuesIn(every_store()), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Fence);
+INSTANTIATE_TEST_SUITE_P(Stores, Fence, testing::ValuesIn(stores_with_transactions()), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RunFenced);
+INSTANTIATE_TEST_SUITE_P(Stores, RunFenced, testing::ValuesIn(stores_with_transactions()), name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

@@ -127,6 +127,7 @@ TEST_P(ForkShared, LetsTheChildMakeAStoreOfItsOwn) {
   EXPECT_TRUE(row(other_key_).is_live());
 }
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ForkShared);
 INSTANTIATE_TEST_SUITE_P(Stores, ForkShared, testing::ValuesIn(stores_shared_between_processes()),
                          name_of);
 

@@ -103,7 +103,22 @@ TEST_P(Key, OfOtherBytesIsAnotherKeyForPrepare) {
   }
 }
 
-TEST_P(Key, OfOtherBytesIsAnotherKeyForRowLocks) {
+TEST_P(Key, HolderLabelsComeBackByteForByteToo) {
+  for (const auto& key : keys_) {
+    const std::string label = key.source_id.substr(0, 128);
+    if (label.size() != key.source_id.size()) continue;
+    const acquire_request request{.key = key, .owner = mine_, .holder = label, .ttl = 1h};
+    ASSERT_EQ(rows_->acquire(std::array{request}).at(0).status, acquire_status::granted);
+    EXPECT_EQ(row(key).holder, label);
+    EXPECT_EQ(acquire(key, theirs_).holder, label);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, Key, testing::ValuesIn(every_store()), name_of);
+
+class KeyInTransactions : public Key {};
+
+TEST_P(KeyInTransactions, OfOtherBytesIsAnotherKeyForRowLocks) {
   open_transaction locking{*bench_};
   const auto locked = locking->lock_rows(keys_, no_wait());
   ASSERT_TRUE(locked.acquired());
@@ -118,7 +133,7 @@ TEST_P(Key, OfOtherBytesIsAnotherKeyForRowLocks) {
   }
 }
 
-TEST_P(Key, OfOtherBytesIsAnotherKeyForOptimisticCommits) {
+TEST_P(KeyInTransactions, OfOtherBytesIsAnotherKeyForOptimisticCommits) {
   open_transaction committing{*bench_};
   for (const auto& key : keys_) {
     const auto seen = committing->read_version(key);
@@ -129,18 +144,9 @@ TEST_P(Key, OfOtherBytesIsAnotherKeyForOptimisticCommits) {
   for (const auto& key : keys_) EXPECT_EQ(row(key).key, key);
 }
 
-TEST_P(Key, HolderLabelsComeBackByteForByteToo) {
-  for (const auto& key : keys_) {
-    const std::string label = key.source_id.substr(0, 128);
-    if (label.size() != key.source_id.size()) continue;
-    const acquire_request request{.key = key, .owner = mine_, .holder = label, .ttl = 1h};
-    ASSERT_EQ(rows_->acquire(std::array{request}).at(0).status, acquire_status::granted);
-    EXPECT_EQ(row(key).holder, label);
-    EXPECT_EQ(acquire(key, theirs_).holder, label);
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Stores, Key, testing::ValuesIn(every_store()), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KeyInTransactions);
+INSTANTIATE_TEST_SUITE_P(Stores, KeyInTransactions, testing::ValuesIn(stores_with_transactions()),
+                         name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

@@ -52,15 +52,6 @@ TEST_P(Lease, IsHeldAgainstTheLockTableThatHasIt) {
   EXPECT_EQ(again.refusal().reason, refusal_reason::held);
 }
 
-TEST_P(Lease, OfALockedRowIsRefusedAsBusyWithNobodysName) {
-  unowned(key_);
-  const locked_rows locked{*bench_, key_};
-  const auto refused = their_locks_.try_acquire(key_);
-  ASSERT_FALSE(refused.acquired());
-  EXPECT_EQ(refused.refusal().reason, refusal_reason::busy);
-  EXPECT_EQ(refused.refusal().holder, "");
-}
-
 TEST_P(Lease, ReleasedUnsetsTheRowOnce) {
   auto held = ours_.try_acquire(key_);
   EXPECT_EQ(held->release(), release_result::released);
@@ -171,7 +162,27 @@ TEST_P(VersionToRead, EndsALeaseThatRanOut) {
   EXPECT_TRUE(ours_.try_acquire(key_, {.expected = *seen}).acquired());
 }
 
-TEST_P(VersionToRead, IsRefusedAsBusyWhereALeaseThatRanOutIsLocked) {
+INSTANTIATE_TEST_SUITE_P(Stores, Lease, testing::ValuesIn(every_store()), name_of);
+INSTANTIATE_TEST_SUITE_P(Stores, VersionToRead, testing::ValuesIn(every_store()), name_of);
+
+class LeaseBesideTransactions : public Lease {};
+
+TEST_P(LeaseBesideTransactions, OfALockedRowIsRefusedAsBusyWithNobodysName) {
+  unowned(key_);
+  const locked_rows locked{*bench_, key_};
+  const auto refused = their_locks_.try_acquire(key_);
+  ASSERT_FALSE(refused.acquired());
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::busy);
+  EXPECT_EQ(refused.refusal().holder, "");
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LeaseBesideTransactions);
+INSTANTIATE_TEST_SUITE_P(Stores, LeaseBesideTransactions,
+                         testing::ValuesIn(stores_with_transactions()), name_of);
+
+class VersionToReadBesideTransactions : public Lease {};
+
+TEST_P(VersionToReadBesideTransactions, IsRefusedAsBusyWhereALeaseThatRanOutIsLocked) {
   run_out(key_, theirs_);
   const locked_rows locked{*bench_, key_};
   const auto seen = their_locks_.read(key_);
@@ -179,8 +190,9 @@ TEST_P(VersionToRead, IsRefusedAsBusyWhereALeaseThatRanOutIsLocked) {
   EXPECT_EQ(seen.refusal().reason, refusal_reason::busy);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Lease, testing::ValuesIn(every_store()), name_of);
-INSTANTIATE_TEST_SUITE_P(Stores, VersionToRead, testing::ValuesIn(every_store()), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(VersionToReadBesideTransactions);
+INSTANTIATE_TEST_SUITE_P(Stores, VersionToReadBesideTransactions,
+                         testing::ValuesIn(stores_with_transactions()), name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

@@ -137,6 +137,7 @@ TEST_P(LockRowsAmongOthers, StopsWaitingWhenAStopIsRequested) {
   EXPECT_EQ(waiting.get(), refusal_reason::stopped);
 }
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LockRowsAmongOthers);
 INSTANTIATE_TEST_SUITE_P(Stores, LockRowsAmongOthers,
                          testing::ValuesIn(stores_with_transactions_side_by_side()), name_of);
 

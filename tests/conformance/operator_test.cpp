@@ -247,6 +247,7 @@ std::vector<bench_kind> stores_with_both() {
   return kinds;
 }
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OperatorAmongOthers);
 INSTANTIATE_TEST_SUITE_P(Stores, OperatorAmongOthers, testing::ValuesIn(stores_with_both()),
                          name_of);
 

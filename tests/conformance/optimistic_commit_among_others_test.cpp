@@ -104,6 +104,7 @@ TEST_P(OptimisticCommitAmongOthers, RetriedAnswersStaleWhenItsAttemptsAreUsedUp)
   EXPECT_EQ(result.refusal().reason, refusal_reason::stale);
 }
 
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OptimisticCommitAmongOthers);
 INSTANTIATE_TEST_SUITE_P(Stores, OptimisticCommitAmongOthers,
                          testing::ValuesIn(stores_with_transactions_side_by_side()), name_of);
 

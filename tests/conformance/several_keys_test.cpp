@@ -40,35 +40,6 @@ class SeveralKeys : public store_test {
   }
 };
 
-TEST_P(SeveralKeys, AreProvedByOneFence) {
-  const auto held = *ours_.try_acquire_all({key_, other_key_});
-  const auto application = bench_->connect();
-  {
-    auto work = *application->begin();
-    work->write_note("under both");
-    work->fence(held);
-    work->commit();
-  }
-  bench_->run_out(other_key_);
-  ASSERT_EQ(acquire(other_key_, theirs_).status, acquire_status::granted);
-  auto work = *application->begin();
-  work->write_note("under one");
-  EXPECT_THROW(work->fence(held), lease_lost);
-  work.reset();
-  EXPECT_EQ(application->notes(), std::vector<std::string>{"under both"});
-}
-
-TEST_P(SeveralKeys, AreReleasedWithTheTransaction) {
-  auto held = *ours_.try_acquire_all({key_, other_key_});
-  const auto application = bench_->connect();
-  auto work = *application->begin();
-  work->release_with(held);
-  work->commit();
-  EXPECT_FALSE(row(key_).owned);
-  EXPECT_FALSE(row(other_key_).owned);
-  EXPECT_EQ(held.release(), release_result::released);
-}
-
 TEST_P(SeveralKeys, ThatCrossAreHadByOneAtATime) {
   std::atomic<int> inside{0};
   const lock_key third{"invoice", "44"};
@@ -168,6 +139,41 @@ TEST_P(SeveralKeys, AreReadersOrOneWriter) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, SeveralKeys, testing::ValuesIn(every_store()), name_of);
+
+class SeveralKeysInATransaction : public SeveralKeys {};
+
+TEST_P(SeveralKeysInATransaction, AreProvedByOneFence) {
+  const auto held = *ours_.try_acquire_all({key_, other_key_});
+  const auto application = bench_->connect();
+  {
+    auto work = *application->begin();
+    work->write_note("under both");
+    work->fence(held);
+    work->commit();
+  }
+  bench_->run_out(other_key_);
+  ASSERT_EQ(acquire(other_key_, theirs_).status, acquire_status::granted);
+  auto work = *application->begin();
+  work->write_note("under one");
+  EXPECT_THROW(work->fence(held), lease_lost);
+  work.reset();
+  EXPECT_EQ(application->notes(), std::vector<std::string>{"under both"});
+}
+
+TEST_P(SeveralKeysInATransaction, AreReleasedWithTheTransaction) {
+  auto held = *ours_.try_acquire_all({key_, other_key_});
+  const auto application = bench_->connect();
+  auto work = *application->begin();
+  work->release_with(held);
+  work->commit();
+  EXPECT_FALSE(row(key_).owned);
+  EXPECT_FALSE(row(other_key_).owned);
+  EXPECT_EQ(held.release(), release_result::released);
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SeveralKeysInATransaction);
+INSTANTIATE_TEST_SUITE_P(Stores, SeveralKeysInATransaction,
+                         testing::ValuesIn(stores_with_transactions()), name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

@@ -11,9 +11,9 @@
 #include <ostream>
 #include <string>
 
+#include "conformance/stores.hpp"
 #include "rowlock/owner_id.hpp"
 #include "rowlock/store.hpp"
-#include "support/store_bench.hpp"
 
 namespace rowlock {
 

@@ -34,12 +34,6 @@ TEST_P(Version, RisesAtEveryGrantAndEveryEndOfOne) {
   bench_->run_out(key_);
   prepare(key_);
   rises("lease that ran out is unset");
-  locked_rows{*bench_, key_}.commit();
-  rises("row lock");
-  open_transaction committing{*bench_};
-  ASSERT_EQ(committing->try_commit(key_, seen.back()), commit_result::committed);
-  committing.commit();
-  rises("optimistic commit");
 }
 
 TEST_P(Version, DoesNotMoveWhenPossessionDoesNot) {
@@ -54,16 +48,6 @@ TEST_P(Version, DoesNotMoveWhenPossessionDoesNot) {
   EXPECT_EQ(row(key_).version, mine);
   bench_->run_out(key_);
   EXPECT_EQ(row(key_).version, mine);
-}
-
-TEST_P(Version, IsRestoredByARollback) {
-  const auto seen = unowned(key_);
-  locked_rows{*bench_, key_}.roll_back();
-  EXPECT_EQ(row(key_).version, seen);
-  open_transaction committing{*bench_};
-  ASSERT_EQ(committing->try_commit(key_, seen), commit_result::committed);
-  committing.roll_back();
-  EXPECT_EQ(row(key_).version, seen);
 }
 
 // A purged row, or one that a crash lost, must not come back with an old number.
@@ -126,23 +110,6 @@ TEST_P(VersionAndClock, MeetWhenALeaseThatRanOutIsUnset) {
                                 [&](const auto& key, version) { prepare(key); });
 }
 
-TEST_P(VersionAndClock, MeetAtARowLock) {
-  expect_greater_and_not_behind([&](const auto& key) { unowned(key); },
-                                [&](const auto& key, version) {
-                                  locked_rows{*bench_, key}.commit();
-                                });
-}
-
-TEST_P(VersionAndClock, MeetAtAnOptimisticCommit) {
-  expect_greater_and_not_behind([&](const auto& key) { unowned(key); },
-                                [&](const auto& key, version seen) {
-                                  open_transaction committing{*bench_};
-                                  EXPECT_EQ(committing->try_commit(key, seen),
-                                            commit_result::committed);
-                                  committing.commit();
-                                });
-}
-
 class BlankRow : public store_test {};
 
 TEST_P(BlankRow, IsWhatEveryEndOfALeaseLeaves) {
@@ -154,16 +121,11 @@ TEST_P(BlankRow, IsWhatEveryEndOfALeaseLeaves) {
   EXPECT_FALSE(bench_->is_blank(key_));
   prepare(key_);
   EXPECT_TRUE(bench_->is_blank(key_)) << "unset after it ran out";
-  run_out(key_, mine_);
-  locked_rows{*bench_, key_}.commit();
-  EXPECT_TRUE(bench_->is_blank(key_)) << "locked after it ran out";
 }
 
 TEST_P(BlankRow, IsWhatIsCreated) {
   prepare(key_);
   EXPECT_TRUE(bench_->is_blank(key_)) << "prepared";
-  locked_rows{*bench_, other_key_}.commit();
-  EXPECT_TRUE(bench_->is_blank(other_key_)) << "locked";
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, VersionAndClock,
@@ -171,6 +133,73 @@ INSTANTIATE_TEST_SUITE_P(Stores, VersionAndClock,
 INSTANTIATE_TEST_SUITE_P(Stores, BlankRow, testing::ValuesIn(alone_and_in_company(every_store())),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Stores, Version, testing::ValuesIn(alone_and_in_company(every_store())),
+                         name_of);
+
+class VersionInTransactions : public store_test {};
+
+TEST_P(VersionInTransactions, RisesAtARowLockAndAtAnOptimisticCommit) {
+  const auto first = unowned(key_);
+  locked_rows{*bench_, key_}.commit();
+  const auto second = row(key_).version;
+  EXPECT_GT(second, first);
+  open_transaction committing{*bench_};
+  ASSERT_EQ(committing->try_commit(key_, second), commit_result::committed);
+  committing.commit();
+  EXPECT_GT(row(key_).version, second);
+}
+
+TEST_P(VersionInTransactions, IsRestoredByARollback) {
+  const auto seen = unowned(key_);
+  locked_rows{*bench_, key_}.roll_back();
+  EXPECT_EQ(row(key_).version, seen);
+  open_transaction committing{*bench_};
+  ASSERT_EQ(committing->try_commit(key_, seen), commit_result::committed);
+  committing.roll_back();
+  EXPECT_EQ(row(key_).version, seen);
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(VersionInTransactions);
+INSTANTIATE_TEST_SUITE_P(Stores, VersionInTransactions,
+                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
+                         name_of);
+
+class VersionAndClockInTransactions : public VersionAndClock {};
+
+TEST_P(VersionAndClockInTransactions, MeetAtARowLock) {
+  expect_greater_and_not_behind([&](const auto& key) { unowned(key); },
+                                [&](const auto& key, version) {
+                                  locked_rows{*bench_, key}.commit();
+                                });
+}
+
+TEST_P(VersionAndClockInTransactions, MeetAtAnOptimisticCommit) {
+  expect_greater_and_not_behind([&](const auto& key) { unowned(key); },
+                                [&](const auto& key, version seen) {
+                                  open_transaction committing{*bench_};
+                                  EXPECT_EQ(committing->try_commit(key, seen),
+                                            commit_result::committed);
+                                  committing.commit();
+                                });
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(VersionAndClockInTransactions);
+INSTANTIATE_TEST_SUITE_P(Stores, VersionAndClockInTransactions,
+                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
+                         name_of);
+
+class BlankRowInTransactions : public store_test {};
+
+TEST_P(BlankRowInTransactions, IsWhatARowLockLeaves) {
+  run_out(key_, mine_);
+  locked_rows{*bench_, key_}.commit();
+  EXPECT_TRUE(bench_->is_blank(key_)) << "of a lease that ran out";
+  locked_rows{*bench_, other_key_}.commit();
+  EXPECT_TRUE(bench_->is_blank(other_key_)) << "of a missing row";
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BlankRowInTransactions);
+INSTANTIATE_TEST_SUITE_P(Stores, BlankRowInTransactions,
+                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
                          name_of);
 
 }  // namespace

@@ -45,15 +45,6 @@ TEST_P(Waiting, IsGrantedWhenTheHoldersLeaseRunsOut) {
   EXPECT_EQ(row(key_).expiry_count, 1);
 }
 
-TEST_P(Waiting, IsGrantedWhenTheTransactionOfALockedRowEnds) {
-  unowned(key_);
-  locked_rows locked{*bench_, key_};
-  auto waiting = waiter(wait_forever());
-  watched_.await_refusals(2);
-  locked.commit();
-  EXPECT_TRUE(waiting.get().acquired());
-}
-
 TEST_P(Waiting, IsRefusedAsTimedOutWhenItsTimeIsOverAndStillSaysWhoHoldsTheKey) {
   const auto held = their_locks_.try_acquire(key_);
   const auto begun = boot_clock::now();
@@ -73,17 +64,11 @@ TEST_P(Waiting, ForZeroOrANegativeDurationTriesOnceAndIsRefusedAsHeld) {
     ASSERT_FALSE(refused.acquired());
     EXPECT_EQ(refused.refusal().reason, refusal_reason::held);
     EXPECT_EQ(watched_.refusals(), ++tries);
-    const auto locked =
-        bench_->connect()->with_row_lock(key_, wait_for(wait), [](app_transaction&) { return 0; });
-    EXPECT_EQ(locked.refusal().reason, refusal_reason::held);
   }
 }
 
 TEST_P(Waiting, ForANegativeDurationIsGrantedIfTheKeyIsFree) {
   EXPECT_TRUE(ours_->try_acquire(key_, {.wait = wait_for(-1ms)}).acquired());
-  const auto locked = bench_->connect()->with_row_lock(lock_key{"job", "free"}, wait_for(-1ms),
-                                                       [](app_transaction&) { return 42; });
-  EXPECT_EQ(*locked, 42);
 }
 
 TEST_P(Waiting, IsRefusedAsTimedOutAfterTheLastOfItsAttempts) {
@@ -128,6 +113,33 @@ TEST_P(Waiting, RunsTheCallbackOnceTheKeyIsFree) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, Waiting, testing::ValuesIn(every_store()), name_of);
+
+class WaitingForTransactions : public Waiting {};
+
+TEST_P(WaitingForTransactions, IsGrantedWhenTheTransactionOfALockedRowEnds) {
+  unowned(key_);
+  locked_rows locked{*bench_, key_};
+  auto waiting = waiter(wait_forever());
+  watched_.await_refusals(2);
+  locked.commit();
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
+TEST_P(WaitingForTransactions, OfARowLockForZeroOrANegativeDurationIsRefusedAsHeldOrGranted) {
+  const auto held = their_locks_.try_acquire(key_);
+  const auto connection = bench_->connect();
+  for (const auto wait : {0ms, -1ms, std::chrono::milliseconds{-24h}}) {
+    const auto with = [&](const lock_key& key) {
+      return connection->with_row_lock(key, wait_for(wait), [](app_transaction&) { return 42; });
+    };
+    EXPECT_EQ(with(key_).refusal().reason, refusal_reason::held);
+    EXPECT_EQ(*with({"job", "free"}), 42);
+  }
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WaitingForTransactions);
+INSTANTIATE_TEST_SUITE_P(Stores, WaitingForTransactions,
+                         testing::ValuesIn(stores_with_transactions()), name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

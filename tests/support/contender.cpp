@@ -1,10 +1,12 @@
-// rowlock_contender: tries once to take a key, says what came of it, and keeps the key until told.
+// rowlock_contender: the contender of the conformance suite on every database.
+#include "rowlock/conformance/contender.hpp"
+
 #include <exception>
 #include <iostream>
 #include <string>
 
 #include "cli/database_url.hpp"
-#include "support/possession.hpp"
+#include "support/database_application.hpp"
 #include "support/soci_application.hpp"
 
 namespace {
@@ -24,21 +26,6 @@ std::unique_ptr<app_connection> connect(const database_url& url, const std::stri
   return connect_to_postgres(url.target(), table);
 }
 
-void contend(const database_url& url, const std::string& table, mode how, const lock_key& key) {
-  const auto rows = open_store(url, table_name{table});
-  possession taken{*rows, connect(url, table)};
-  const auto acquired = taken.try_acquire(how, key);
-  if (!acquired.acquired()) {
-    std::cout << "refused " << acquired.refusal().reason << std::endl;
-    return;
-  }
-  std::cout << "acquired " << *acquired << std::endl;
-  std::string line;
-  std::getline(std::cin, line);  // `release`, or the end of the input
-  taken.end();
-  std::cout << "ended" << std::endl;
-}
-
 }  // namespace
 
 int main(int count, char** values) {
@@ -48,7 +35,9 @@ int main(int count, char** values) {
       std::cerr << "usage: rowlock_contender URL TABLE MODE TYPE SOURCE\n";
       return 64;
     }
-    contend(arguments[0], arguments[1], mode_named(arguments[2]), {arguments[3], arguments[4]});
+    const database_url url{arguments[0]};
+    const auto rows = open_store(url, table_name{arguments[1]});
+    conformance::contend(*rows, connect(url, arguments[1]), std::span{arguments}.subspan<2, 3>());
     return 0;
   } catch (const std::exception& thrown) {
     std::cerr << thrown.what() << '\n';

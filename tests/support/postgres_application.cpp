@@ -3,6 +3,7 @@
 
 #include "rowlock/postgres.hpp"
 #include "support/application_on.hpp"
+#include "support/database_application.hpp"
 #include "support/postgres_schema.hpp"
 
 namespace rowlock::tests {

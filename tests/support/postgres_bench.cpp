@@ -1,6 +1,8 @@
 // The PostgreSQL store on the test server.
 #include "rowlock/postgres_migrate.hpp"
 #include "rowlock/postgres_store.hpp"
+#include "support/benches.hpp"
+#include "support/database_application.hpp"
 #include "support/postgres_table_bench.hpp"
 
 namespace rowlock::tests {
@@ -10,17 +12,22 @@ namespace {
 class postgres_bench final : public postgres_table_bench {
  public:
   postgres_bench() {
-    migrate_postgres(url(), table_name{table()});
+    migrate_postgres(postgres_url(), table_name{table()});
     create_postgres_notes(table());
   }
 
   std::shared_ptr<store> open(std::chrono::milliseconds /*turn*/) override {
-    return std::make_shared<postgres_store>(url(), postgres_options{.table = table_name{table()}});
+    return std::make_shared<postgres_store>(postgres_url(),
+                                            postgres_options{.table = table_name{table()}});
   }
 
-  std::unique_ptr<app_connection> connect() override { return connect_to_postgres(url(), table()); }
+  std::unique_ptr<app_connection> connect() override {
+    return connect_to_postgres(postgres_url(), table());
+  }
 
-  [[nodiscard]] std::string url() const override { return postgres_url(); }
+  [[nodiscard]] std::vector<std::string> contender() const override {
+    return contender_on(postgres_url(), table());
+  }
 };
 
 }  // namespace

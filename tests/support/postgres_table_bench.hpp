@@ -19,7 +19,9 @@ class postgres_table_bench : public store_bench {
   void put_ahead_of_the_clock(const lock_key& key) override;
   bool is_blank(const lock_key& key) override;
   std::shared_ptr<void> lock_as_a_stranger(const lock_key& key) override;
-  [[nodiscard]] std::string table() const override { return schema_.table().text(); }
+
+ protected:
+  [[nodiscard]] std::string table() const { return schema_.table().text(); }
 
  private:
   postgres_schema schema_;

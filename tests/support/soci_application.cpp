@@ -7,6 +7,7 @@
 
 #include "rowlock/soci.hpp"
 #include "support/application_on.hpp"
+#include "support/database_application.hpp"
 
 namespace rowlock::tests {
 

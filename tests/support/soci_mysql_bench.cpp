@@ -6,9 +6,9 @@
 
 #include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
+#include "support/benches.hpp"
 #include "support/mysql_database.hpp"
 #include "support/soci_application.hpp"
-#include "support/store_bench.hpp"
 
 namespace rowlock::tests {
 
@@ -64,10 +64,12 @@ class soci_mysql_bench final : public store_bench {
     return {stranger.get(), [session, stranger](void*) mutable { stranger.reset(); }};
   }
 
-  [[nodiscard]] std::string url() const override { return database_.url(); }
-  [[nodiscard]] std::string table() const override { return "shared_lock"; }
+  [[nodiscard]] std::vector<std::string> contender() const override {
+    return contender_on(database_.url(), table());
+  }
 
  private:
+  static std::string table() { return "shared_lock"; }
   static constexpr const char* of_row = " where lock_type = :type and source_id = binary :id";
 
   void on_row(const lock_key& key, const std::string& change) {

@@ -1,6 +1,8 @@
 // The store through SOCI on the test server.
 #include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
+#include "support/benches.hpp"
+#include "support/database_application.hpp"
 #include "support/postgres_table_bench.hpp"
 #include "support/soci_application.hpp"
 #include "support/soci_postgres.hpp"
@@ -24,7 +26,9 @@ class soci_postgres_bench final : public postgres_table_bench {
     return connect_through_soci(soci_url(), table());
   }
 
-  [[nodiscard]] std::string url() const override { return "soci:" + soci_url(); }
+  [[nodiscard]] std::vector<std::string> contender() const override {
+    return contender_on("soci:" + soci_url(), table());
+  }
 };
 
 }  // namespace

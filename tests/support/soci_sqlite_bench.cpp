@@ -1,5 +1,6 @@
 // A SQLite file by way of SOCI.
 #include "rowlock/soci_store.hpp"
+#include "support/benches.hpp"
 #include "support/soci_application.hpp"
 #include "support/sqlite_file_bench.hpp"
 
@@ -15,7 +16,9 @@ class soci_sqlite_bench final : public sqlite_file_bench {
   std::unique_ptr<app_connection> connect() override {
     return connect_through_soci(target(), table());
   }
-  [[nodiscard]] std::string url() const override { return "soci:" + target(); }
+  [[nodiscard]] std::vector<std::string> contender() const override {
+    return contender_on("soci:" + target(), table());
+  }
 
  private:
   [[nodiscard]] std::string target() const { return "sqlite3://" + path(); }

@@ -3,6 +3,7 @@
 
 #include "rowlock/sqlite.hpp"
 #include "support/application_on.hpp"
+#include "support/database_application.hpp"
 
 namespace rowlock::tests {
 

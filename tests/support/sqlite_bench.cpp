@@ -1,5 +1,7 @@
 // A SQLite file by way of SQLiteCpp.
 #include "rowlock/sqlite_store.hpp"
+#include "support/benches.hpp"
+#include "support/database_application.hpp"
 #include "support/sqlite_file_bench.hpp"
 
 namespace rowlock::tests {
@@ -12,7 +14,9 @@ class sqlite_bench final : public sqlite_file_bench {
     return std::make_shared<sqlite_store>(path(), sqlite_options{.turn_timeout = turn});
   }
   std::unique_ptr<app_connection> connect() override { return connect_to_sqlite(path(), table()); }
-  [[nodiscard]] std::string url() const override { return "sqlite://" + path(); }
+  [[nodiscard]] std::vector<std::string> contender() const override {
+    return contender_on("sqlite://" + path(), table());
+  }
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "rowlock/sqlite_migrate.hpp"
+#include "support/database_application.hpp"
 
 namespace rowlock::tests {
 

@@ -21,9 +21,9 @@ class sqlite_file_bench : public store_bench {
   void put_ahead_of_the_clock(const lock_key& key) override;
   bool is_blank(const lock_key& key) override;
   std::shared_ptr<void> lock_as_a_stranger(const lock_key& key) override;
-  [[nodiscard]] std::string table() const override { return "shared_lock"; }
 
  protected:
+  [[nodiscard]] static std::string table() { return "shared_lock"; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

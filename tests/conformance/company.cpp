@@ -2,9 +2,9 @@
 #include <memory>
 #include <utility>
 
+#include "conformance/stores.hpp"
 #include "rowlock/owner_id.hpp"
 #include "rowlock/passing_store.hpp"
-#include "support/store_bench.hpp"
 
 namespace rowlock::tests {
 

@@ -1,0 +1,47 @@
+// The stores of rowlock, for the conformance suite.
+#include "support/benches.hpp"
+
+namespace rowlock {
+
+std::vector<std::string> tests::contender_on(const std::string& url, const std::string& table) {
+  return {ROWLOCK_CONTENDER, url, table};
+}
+
+std::vector<conformance::bench_kind> conformance::every_store() {
+  return {
+      {.name = "memory",
+       .make = tests::make_memory_bench,
+       .has_transactions = true,
+       .has_transactions_side_by_side = true},
+      {.name = "sqlite",
+       .make = tests::make_sqlite_bench,
+       .has_transactions = true,
+       .has_foreign_transactions = true,
+       .is_shared_between_processes = true},
+      {.name = "soci_sqlite",
+       .make = tests::make_soci_sqlite_bench,
+       .has_transactions = true,
+       .has_foreign_transactions = true,
+       .is_shared_between_processes = true},
+      {.name = "postgres",
+       .make = tests::make_postgres_bench,
+       .has_transactions = true,
+       .has_transactions_side_by_side = true,
+       .has_foreign_transactions = true,
+       .is_shared_between_processes = true},
+      {.name = "soci_postgres",
+       .make = tests::make_soci_postgres_bench,
+       .has_transactions = true,
+       .has_transactions_side_by_side = true,
+       .has_foreign_transactions = true,
+       .is_shared_between_processes = true},
+      {.name = "soci_mysql",
+       .make = tests::make_soci_mysql_bench,
+       .has_transactions = true,
+       .has_transactions_side_by_side = true,
+       .has_foreign_transactions = true,
+       .is_shared_between_processes = true},
+  };
+}
+
+}  // namespace rowlock

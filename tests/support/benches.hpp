@@ -1,0 +1,24 @@
+// The benches of rowlock's own stores.
+#ifndef ROWLOCK_TESTS_SUPPORT_BENCHES_HPP
+#define ROWLOCK_TESTS_SUPPORT_BENCHES_HPP
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/store_bench.hpp"
+
+namespace rowlock::tests {
+
+std::unique_ptr<store_bench> make_sqlite_bench();
+std::unique_ptr<store_bench> make_postgres_bench();
+std::unique_ptr<store_bench> make_soci_mysql_bench();
+std::unique_ptr<store_bench> make_soci_postgres_bench();
+std::unique_ptr<store_bench> make_soci_sqlite_bench();
+
+/// rowlock_contender, on a table of the database at `url`.
+std::vector<std::string> contender_on(const std::string& url, const std::string& table);
+
+}  // namespace rowlock::tests
+
+#endif
