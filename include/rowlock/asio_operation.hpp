@@ -41,6 +41,7 @@ class asio_operation {
 class asio_operations final : public asio::execution_context::service {
  public:
   /// By which Asio finds the service.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): Asio writes into it
   static inline asio::execution_context::id id;
 
   /// Shared with operations that outlive the context.
@@ -181,7 +182,7 @@ struct asio_attempt {
 
 struct initiate_acquire {
   template <class Handler>
-  void operator()(Handler&& handler, asio_attempt wanted) const {
+  void operator()(Handler&& handler, const asio_attempt& wanted) const {
     const auto operation =
         std::make_shared<asio_operation_for<std::decay_t<Handler>>>(std::forward<Handler>(handler));
     operation->run([&] {

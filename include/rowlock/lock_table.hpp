@@ -132,13 +132,13 @@ class lock_table {
   /// are misuse, as are `expected` and `note`. One round trip if all rows exist and are free; one
   /// more to say who holds one, three more for missing rows. One who waits asks again, by the
   /// pauses of `wait`; those who wait for sets that cross cannot deadlock. Throws `error`.
-  outcome<lease_set> try_acquire_all(std::vector<lock_key> keys,
+  outcome<lease_set> try_acquire_all(const std::vector<lock_key>& keys,
                                      const acquire_options& options = {});
 
   /// Leases on those of the keys that are free, but `at_most` so many, the first first: the shape
   /// of a queue of work. Refused when none is free. Otherwise as `try_acquire_all`. One round trip
   /// if enough rows exist and are free, else two. Throws `error`; for `at_most` zero it is misuse.
-  outcome<lease_set> try_acquire_any(std::vector<lock_key> keys, std::size_t at_most,
+  outcome<lease_set> try_acquire_any(const std::vector<lock_key>& keys, std::size_t at_most,
                                      const acquire_options& options = {});
 
   /// Runs `callback` only if `key` could be acquired, and unsets the row afterwards, whether it
@@ -159,7 +159,7 @@ class lock_table {
 
   /// As `with_lock`, under all the keys. The callback takes `const lease_set&` or nothing.
   template <class Callback>
-  auto with_lock_all(std::vector<lock_key> keys, Callback&& callback,
+  auto with_lock_all(const std::vector<lock_key>& keys, Callback&& callback,
                      const acquire_options& options = {});
 
   /// The row as it was committed last, with its holder, note and counters; none if it is missing.
@@ -195,11 +195,13 @@ class lock_table {
   template <class Possession, class Callback, class Finish>
   static auto run_under(outcome<Possession> acquired, Callback& callback, const Finish& finish);
 
-  outcome<lease_set> try_acquire_set(std::vector<lock_key> keys, std::optional<std::size_t> at_most,
+  outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
+                                     std::optional<std::size_t> at_most,
                                      const acquire_options& options, std::stop_source lost);
 
   /// One of the keys, the first that is free.
-  outcome<lease> try_acquire_one_of(std::vector<lock_key> keys, const acquire_options& options);
+  outcome<lease> try_acquire_one_of(const std::vector<lock_key>& keys,
+                                    const acquire_options& options);
 
   [[nodiscard]] lock_key in_scope(const lock_key& key) const;
 
@@ -247,9 +249,9 @@ auto lock_table::with_lock(const lock_key& key, Callback&& callback,
 }
 
 template <class Callback>
-auto lock_table::with_lock_all(std::vector<lock_key> keys, Callback&& callback,
+auto lock_table::with_lock_all(const std::vector<lock_key>& keys, Callback&& callback,
                                const acquire_options& options) {
-  return run_under(try_acquire_all(std::move(keys), options), callback,
+  return run_under(try_acquire_all(keys, options), callback,
                    [](lease_set& held) { return held.release(); });
 }
 

@@ -173,18 +173,19 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
                   options.note);
 }
 
-outcome<lease_set> lock_table::try_acquire_all(std::vector<lock_key> keys,
+outcome<lease_set> lock_table::try_acquire_all(const std::vector<lock_key>& keys,
                                                const acquire_options& options) {
-  return try_acquire_set(std::move(keys), {}, options, {});
+  return try_acquire_set(keys, {}, options, {});
 }
 
-outcome<lease_set> lock_table::try_acquire_any(std::vector<lock_key> keys, std::size_t at_most,
+outcome<lease_set> lock_table::try_acquire_any(const std::vector<lock_key>& keys,
+                                               std::size_t at_most,
                                                const acquire_options& options) {
   if (at_most == 0) throw error{errc::misuse, "at most no key is asked for: ask for one or more"};
-  return try_acquire_set(std::move(keys), at_most, options, {});
+  return try_acquire_set(keys, at_most, options, {});
 }
 
-outcome<lease_set> lock_table::try_acquire_set(std::vector<lock_key> keys,
+outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys,
                                                std::optional<std::size_t> at_most,
                                                const acquire_options& options,
                                                std::stop_source lost) {
@@ -221,12 +222,12 @@ outcome<lease_set> lock_table::try_acquire_set(std::vector<lock_key> keys,
   return lease_set{std::move(lost), std::move(granted)};
 }
 
-outcome<lease> lock_table::try_acquire_one_of(std::vector<lock_key> keys,
+outcome<lease> lock_table::try_acquire_one_of(const std::vector<lock_key>& keys,
                                               const acquire_options& options) {
   auto note = options.note;
   auto without_note = options;
   without_note.note.reset();
-  auto taken = try_acquire_set(std::move(keys), 1, without_note, {});
+  auto taken = try_acquire_set(keys, 1, without_note, {});
   if (!taken.acquired()) return taken.refusal();
   lease one = std::move(taken->leases_.front());
   taken->leases_.clear();
@@ -243,16 +244,16 @@ std::optional<row_state> lock_table::look(const lock_key& key) {
   return here->rows().read(std::array{stored}).front();
 }
 
-outcome<version> lock_table::read(const lock_key& unscoped) {
-  const auto key = in_scope(unscoped);
+outcome<version> lock_table::read(const lock_key& key) {
+  const auto stored = in_scope(key);
   keeper_->home().require();
   const auto here = keeper_->enter();
-  if (!here) return refusal{.reason = refusal_reason::stopped, .key = key};
-  const auto state = prepare(*keeper_, *here, key);
-  if (!state) return refusal{.reason = refusal_reason::busy, .key = key};
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = stored};
+  const auto state = prepare(*keeper_, *here, stored);
+  if (!state) return refusal{.reason = refusal_reason::busy, .key = stored};
   if (!state->owned && !state->is_live()) return state->version;
   return refusal{.reason = state->is_live() ? refusal_reason::held : refusal_reason::busy,
-                 .key = key,
+                 .key = stored,
                  .holder = state->holder,
                  .remaining = state->remaining,
                  .current = state->version};

@@ -51,7 +51,7 @@ std::optional<refusal> read_write_lock::collect(lease_set& held, const acquire_o
   std::erase_if(missing,
                 [&](const lock_key& key) { return held.find(locks_.in_scope(key)) != nullptr; });
   const auto wanted = missing.size();
-  auto taken = locks_.try_acquire_set(std::move(missing), wanted, options, held.lost_);
+  auto taken = locks_.try_acquire_set(missing, wanted, options, held.lost_);
   if (!taken.acquired()) return taken.refusal();
   const bool is_all = taken->size() == wanted;
   held.take(*std::move(taken));

@@ -102,10 +102,15 @@ TEST_F(MysqlRace, SetsThatCrossAreGrantedAsAWholeOrNotAtAllWithoutADeadlock) {
         const auto version = answers[at].version.value_or(rowlock::version{});
         held.push_back({.key = requests[at].key, .owner = owner, .version = version});
       }
-      const auto released = many.release(held);
-      const auto ours = std::ranges::count(released, release_answer::lost);
+      auto released = many.release(held);
+      while (std::ranges::count(released, release_answer::busy) > 0) {  // somebody looks at a row
+        const auto again = many.release(held);
+        for (std::size_t at = 0; at < again.size(); ++at) {
+          if (released[at] == release_answer::busy) released[at] = again[at];
+        }
+      }
       // Of a refused set there is nothing to release.
-      EXPECT_EQ(std::ssize(released) - ours, all);
+      EXPECT_EQ(std::ranges::count(released, release_answer::released), all);
       if (all == keys) ++granted;
       if (all == 0) ++touched;
     }

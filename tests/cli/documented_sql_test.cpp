@@ -161,7 +161,7 @@ TEST_F(DocumentedSql, AnOptimisticCommitNeitherBeginsNorEndsWhileTheRowStaysClos
   create_row();
   const std::string close = "update shared_lock set expires_at = now() + interval '1 hour'";
   const auto ran = run_in_psql(
-      with(optimistic_, "UPDATE report", "\\! psql -X \"$URL\" -qc \"" + close + "\"\n"));
+      with_before(optimistic_, "UPDATE report", "\\! psql -X \"$URL\" -qc \"" + close + "\"\n"));
   EXPECT_EQ(ran.code, 3);
   EXPECT_THAT(ran.errors, HasSubstr("no rows returned for \\gset"));
   EXPECT_EQ(total(), 0);

@@ -54,7 +54,7 @@ asio::awaitable<void> hold_and_wait(rowlock::lock_table& locks, rowlock::lock_ta
 
 }  // namespace
 
-int main() {
+int main() {                    // NOLINT(bugprone-exception-escape): what ends an example is shown
   rowlock::memory_store store;  // or postgres_store, sqlite_store, soci_store
   rowlock::lock_table locks{store, {.ttl = 30s}};
   rowlock::lock_table rival{store};
