@@ -3,6 +3,8 @@
 // goes wrong: an outage looks like contention, and the check protects its own record only.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <array>
+#include <cstddef>
 #include <iostream>
 
 #include "rowlock/error.hpp"
@@ -16,8 +18,8 @@ namespace {
 enum class code { ok, lock_unavailable, retries_exhausted, connection_error };
 
 std::ostream& operator<<(std::ostream& out, code shown) {
-  constexpr const char* names[]{"ok", "lock unavailable", "retries exhausted", "connection error"};
-  return out << names[static_cast<int>(shown)];
+  constexpr std::array names{"ok", "lock unavailable", "retries exhausted", "connection error"};
+  return out << names.at(static_cast<std::size_t>(shown));
 }
 
 /// The version of the row is the generation; everything in the transaction hangs on it.

@@ -48,14 +48,14 @@ void consume(rowlock::lock_table& locks, SQLite::Database& shop, const std::stri
 
 }  // namespace
 
-int main() {
+int main() {  // NOLINT(bugprone-exception-escape): what ends an example is shown
   rowlock::migrate_sqlite("processing_markers.db");
   SQLite::Database shop{"processing_markers.db", SQLite::OPEN_READWRITE};
   shop.exec("CREATE TABLE booking (message TEXT)");
   rowlock::sqlite_store store{"processing_markers.db"};
   rowlock::lock_table locks{store};
 
-  const auto twice = "order-17";
+  const std::string twice = "order-17";
   consume(locks, shop, twice, true);   // fails: nothing is marked
   consume(locks, shop, twice, false);  // delivered again
   consume(locks, shop, twice, false);  // and once too often

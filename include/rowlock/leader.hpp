@@ -42,7 +42,8 @@ using leader_callback = std::function<void(const lease& term, std::stop_token ov
 /// everybody waiting. A callback that wants to lead no more requests `stop` itself.
 ///
 /// An exception of the callback passes through unchanged after the resignation, and the row's
-/// `failure_count` goes up. Throws `error` of misuse and `rejected`. While the database is
+/// `failure_count` goes up; but for `lease_lost`, which a fence throws: it ends the term, and the
+/// campaign goes on. Throws `error` of misuse and `rejected`. While the database is
 /// unavailable, or its answer got lost, the campaign goes on: the observer of the `lock_table` is
 /// told of each such fault, as it is of each term (`acquired`, `lost`, `released`).
 ///

@@ -19,7 +19,8 @@ class lock_table;
 namespace detail {
 
 /// `type#0` has a note with the number of the others, `type#1` and up. It is written again every
-/// ten minutes of use, so that the row is never idle for long enough to be purged while it matters.
+/// ten minutes of use, so that the row is never idle for long enough to be purged while somebody
+/// takes rows. (Those who only hold one for hours do not touch it.)
 ///
 /// Thread-safety: all members may be called from any thread.
 class numbered_rows {

@@ -41,17 +41,25 @@ struct detail::continuation {
   static void release(lease ended, const work_end& how, std::function<void(release_result)> told) {
     const auto leases = std::exchange(ended.keeper_, nullptr);
     const auto kept = std::exchange(ended.kept_, nullptr);
-    auto here = kept ? leases->enter() : std::nullopt;
+    const bool is_ours = kept && leases->home().is_here();
+    auto here = is_ours ? leases->enter() : std::nullopt;
     if (!here) return told(release_result::lost);
     const auto visit = std::make_shared<keeper::visit>(*std::move(here));
-    leases->crew().run(
-        [leases, kept, how, told = std::move(told), visit] { told(release(*leases, *kept, how)); });
+    const auto tell = std::make_shared<std::function<void(release_result)>>(std::move(told));
+    try {
+      leases->crew().run(
+          [leases, kept, how, tell, visit] { (*tell)(release(*leases, *kept, how, *visit)); });
+    } catch (const error&) {  // no thread can be started: the renewer has one
+      leases->release_later(*kept, how, *visit);
+      (*tell)(release_result::deferred);
+    }
   }
 
   /// Those that are left when the table is being destroyed are not asked for one by one.
-  static release_result release(keeper& leases, kept_lease& kept, const work_end& how) {
+  static release_result release(keeper& leases, kept_lease& kept, const work_end& how,
+                                const keeper::visit& here) {
     if (!leases.closing().stop_requested()) return leases.release(kept, how);
-    leases.release_later(kept);
+    leases.release_later(kept, how, here);
     return release_result::deferred;
   }
 

@@ -82,6 +82,7 @@ void continued_acquisition::finish(wait_end end) {
   if (told) {
     told(std::move(end));
   } else if (end.granted) {
+    end.granted->hold_until = {};  // nobody has seen the grant
     leases_.release(*end.granted, {});
   }
 }

@@ -84,6 +84,8 @@ class keeper {
 
   /// Ends possession at once and unsets the row in the background.
   void release_later(kept_lease& ended) noexcept;
+  /// During a visit, even one that lasts while the keeper is being closed.
+  void release_later(kept_lease& ended, const work_end& how, const visit& here) noexcept;
 
   /// Ends possession: a transaction has unset the row.
   void released_by_commit(kept_lease& ended) noexcept;

@@ -40,10 +40,13 @@ void keeper::released_by_commit(kept_lease& ended) noexcept {
 
 void keeper::release_later(kept_lease& ended) noexcept {
   if (!home_.is_here()) return;
-  const auto here = enter();
-  if (!here || !book_.end(ended, lease_phase::released)) return;
-  tell_released(ended, release_result::deferred, false, now());
-  renewer_->defer({{ended, now(), {}, now() - ended.asked_at}}, renewer::tried::never);
+  if (const auto here = enter()) release_later(ended, {}, *here);
+}
+
+void keeper::release_later(kept_lease& ended, const work_end& how, const visit& /*here*/) noexcept {
+  if (!book_.end(ended, lease_phase::released)) return;
+  tell_released(ended, release_result::deferred, how.failed, now());
+  renewer_->defer({{ended, now(), how, now() - ended.asked_at}}, renewer::tried::never);
 }
 
 void keeper::tell_released(const kept_lease& ended, release_result result, bool failed,

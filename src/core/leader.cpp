@@ -59,7 +59,11 @@ class campaign {
             has_led = true;
             const auto began = keeper_->now();
             const either_stop over{held.lost(), stop_.token()};
-            callback_(held, over.token());
+            try {
+              callback_(held, over.token());
+            } catch (const lease_lost&) {
+              // A fence was told of the loss before we were: the end of the term.
+            }
             term_ = keeper_->now() - began;
           },
           wanted_));

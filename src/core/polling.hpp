@@ -19,6 +19,9 @@ class polling {
       : stop_{wait.stop, leases.closing()},
         pauses_{until_stopped(wait, stop_.token()), leases.options().time} {}
 
+  /// Whether there may be another try at all.
+  [[nodiscard]] bool is_patient() const noexcept { return pauses_.is_patient(); }
+
   /// None: slept, ask again. Otherwise what the wait came to.
   std::optional<refusal> pause(refusal last) {
     const bool is_contention =

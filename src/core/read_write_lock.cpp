@@ -60,6 +60,11 @@ std::optional<refusal> read_write_lock::collect(lease_set& held, const acquire_o
 }
 
 outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options& options) {
+  if (options.hold_at_least.count() != 0) {
+    throw error{errc::misuse,
+                "a writer who waits may give back rows it has: it cannot hold them at least some "
+                "time; leave hold_at_least out"};
+  }
   rows_.agree(locks_);
   auto all = rows_.slots();
   all.push_back(rows_.gate());
@@ -72,6 +77,7 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
       auto whole = locks_.try_acquire_all(all, now);
       if (whole.acquired()) return whole;
       refused = whole.refusal();
+      if (!pauses.is_patient()) return *std::move(refused);
       auto gate = locks_.try_acquire_all({rows_.gate()}, now);
       if (gate.acquired()) {
         held.emplace(*std::move(gate));

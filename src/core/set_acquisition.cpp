@@ -42,7 +42,8 @@ refusal why_not(const wanted_set& wanted, const answers& answered) {
     if (answered[i].status == acquire_status::withheld) continue;
     return to_refusal(wanted.leases[i].request.key, answered[i]);
   }
-  return {.reason = refusal_reason::busy, .key = wanted.leases.front().request.key};
+  const auto reason = wanted.at_most ? refusal_reason::held : refusal_reason::busy;
+  return {.reason = reason, .key = wanted.leases.front().request.key};
 }
 
 /// Null where the deadline of one has come already: then all are given back.
@@ -59,7 +60,10 @@ std::optional<kept_leases> keep(keeper& leases, const wanted_set& wanted, const 
     }
   }
   if (is_in_time) return kept;
-  for (const auto& each : kept) leases.release_later(*each);
+  for (const auto& each : kept) {
+    each->hold_until = {};  // nobody has seen the grant
+    leases.release_later(*each);
+  }
   return std::nullopt;
 }
 

@@ -254,6 +254,20 @@ TEST_F(Leader, IsToldOfItsLossAndCampaignsAgain) {
   EXPECT_EQ(told_->count<released_event>(), 1);
 }
 
+TEST_F(Leader, CampaignsAgainWhenAFenceTellsOfItsLossFirst) {
+  std::atomic<int> terms{0};
+  auto ours = candidate([&](const lease&, const std::stop_token&) {
+    if (++terms == 1) throw lease_lost{"taken away"};
+    stop_.request_stop();
+  });
+  while (!ours.is_over()) {
+    time_->advance(20ms);
+    std::this_thread::sleep_for(1ms);
+  }
+  ours.get();
+  EXPECT_EQ(terms, 2);
+}
+
 TEST_F(Leader, TellsEverybodyWhoKeptItsTokenThatTheTermIsOver) {
   std::stop_token kept;
   auto ended = candidate([&](const lease&, const std::stop_token& over) {

@@ -53,6 +53,12 @@ TEST_F(Semaphore, HasSoManyPermits) {
   EXPECT_TRUE(theirs.try_acquire().acquired());
 }
 
+TEST_F(Semaphore, IsRefusedAsHeldSoThatItsPausesAreThoseOfThePolicy) {
+  semaphore used{locks_, name_, 1};
+  const auto held = used.try_acquire();
+  EXPECT_EQ(used.try_acquire().refusal().reason, refusal_reason::held);
+}
+
 TEST_F(Semaphore, WritesItsNumberForAllToSee) {
   EXPECT_TRUE((semaphore{locks_, name_, 3}.try_acquire().acquired()));
   EXPECT_EQ(locks_.look({"printer#0", "2nd floor"})->note, "3 permits");
@@ -192,6 +198,12 @@ TEST_F(ReadWriteLock, WritesUnderGreaterVersionsThanItsReadersHad) {
     return greatest;
   });
   EXPECT_GT(*written, read);
+}
+
+TEST_F(ReadWriteLock, HoldsNothingAtLeastSomeTimeForAWriter) {
+  EXPECT_EQ(fault_of([&] { std::ignore = ours_.try_acquire_exclusive({.hold_at_least = 1h}); }),
+            errc::misuse);
+  EXPECT_TRUE(ours_.try_acquire_shared({.hold_at_least = 1h}).acquired());
 }
 
 TEST_F(ReadWriteLock, OfTooManyReadersIsMisuse) {

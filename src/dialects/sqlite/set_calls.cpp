@@ -55,7 +55,7 @@ answer_list acquire_all(file_turn& file, std::span<const acquire_request> reques
 
 answer_list acquire_any(file_turn& file, std::span<const acquire_request> requests,
                         std::size_t at_most) {
-  const answer_list withheld(requests.size(), {.status = acquire_status::withheld});
+  answer_list withheld(requests.size(), {.status = acquire_status::withheld});
   std::vector<candidate> candidates;
   file.try_read([&](row_statements& rows) {
     auto seen = withheld;
