@@ -150,45 +150,6 @@ std::vector<acquire_answer> memory_store::acquire(std::span<const acquire_reques
   return answers;
 }
 
-std::vector<acquire_answer> memory_store::acquire_all(std::span<const acquire_request> requests) {
-  check_set(requests);
-  const auto lock = enter();
-  std::vector<acquire_answer> answers;
-  answers.reserve(requests.size());
-  for (const auto& request : requests) answers.push_back(look_at(request));
-  const bool are_granted = std::all_of(answers.begin(), answers.end(), [](const auto& answer) {
-    return answer.status == acquire_status::granted;
-  });
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (are_granted) {
-      answers[i] = acquire(requests[i]);
-    } else if (answers[i].status == acquire_status::granted) {
-      answers[i] = {.status = acquire_status::withheld};
-    }
-  }
-  return answers;
-}
-
-std::vector<acquire_answer> memory_store::acquire_any(std::span<const acquire_request> requests,
-                                                      std::size_t at_most) {
-  check_set(requests);
-  const auto lock = enter();
-  std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
-  std::size_t granted = 0;
-  const auto grant_if = [&](const auto& condition) {
-    for (std::size_t i = 0; i < requests.size() && granted < at_most; ++i) {
-      if (answers[i].status == acquire_status::granted || !condition(requests[i])) continue;
-      if (look_at(requests[i]).status != acquire_status::granted) continue;
-      answers[i] = acquire(requests[i]);
-      ++granted;
-    }
-  };
-  grant_if([this](const acquire_request& request) { return is_mine(request); });
-  grant_if([this](const acquire_request& request) { return rows_.contains(request.key); });
-  grant_if([](const acquire_request&) { return true; });
-  return answers;
-}
-
 std::vector<renew_answer> memory_store::renew(std::span<const renew_request> requests) {
   for (const auto& request : requests) check(request);
   const auto lock = enter();
@@ -318,47 +279,6 @@ std::vector<row_state> memory_store::list() {
     if (found.owner || is_live(found)) owned.push_back(state_of(key, found));
   }
   return owned;
-}
-
-force_answer memory_store::force_release(const force_request& request) {
-  check(request);
-  {
-    const auto lock = enter();
-    const auto found = rows_.find(request.key);
-    if (found == rows_.end() || !found->second.is_committed) return force_answer::stale;
-    row& taken = found->second;
-    const bool is_somebodys = taken.owner || is_live(taken);
-    if (taken.version != request.version || !is_somebodys) return force_answer::stale;
-    if (taken.locked_by != nullptr) return force_answer::busy;
-    unset(taken);
-    taken.force_reason = request.reason;
-  }
-  announcements_->announce({request.key});
-  return force_answer::released;
-}
-
-bool memory_store::is_idle(const row& found, std::chrono::microseconds older_than) const {
-  return found.is_committed && found.locked_by == nullptr && !found.owner && !is_live(found) &&
-         !is_done(found) && found.version.number < now_us() - older_than.count();
-}
-
-purge_answer memory_store::purge(const purge_request& request) {
-  check(request);
-  const auto lock = enter();
-  auto next = request.after ? rows_.upper_bound(*request.after) : rows_.begin();
-  purge_answer answer;
-  for (std::size_t looked = 0; next != rows_.end(); ++looked) {
-    if (looked == request.at_most) return answer;
-    answer.last = next->first;
-    if (is_idle(next->second, request.older_than)) {
-      next = rows_.erase(next);
-      ++answer.purged;
-    } else {
-      ++next;
-    }
-  }
-  answer.last.reset();
-  return answer;
 }
 
 }  // namespace rowlock

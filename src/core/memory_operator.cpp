@@ -1,0 +1,48 @@
+// What an operator does to rows, on a map.
+#include "core/announcements.hpp"
+#include "rowlock/memory_store.hpp"
+
+namespace rowlock {
+
+force_answer memory_store::force_release(const force_request& request) {
+  check(request);
+  {
+    const auto lock = enter();
+    const auto found = rows_.find(request.key);
+    if (found == rows_.end() || !found->second.is_committed) return force_answer::stale;
+    row& taken = found->second;
+    const bool is_somebodys = taken.owner || is_live(taken);
+    if (taken.version != request.version || !is_somebodys) return force_answer::stale;
+    if (taken.locked_by != nullptr) return force_answer::busy;
+    unset(taken);
+    taken.force_reason = request.reason;
+  }
+  announcements_->announce({request.key});
+  return force_answer::released;
+}
+
+bool memory_store::is_idle(const row& found, std::chrono::microseconds older_than) const {
+  return found.is_committed && found.locked_by == nullptr && !found.owner && !is_live(found) &&
+         !is_done(found) && found.version.number < now_us() - older_than.count();
+}
+
+purge_answer memory_store::purge(const purge_request& request) {
+  check(request);
+  const auto lock = enter();
+  auto next = request.after ? rows_.upper_bound(*request.after) : rows_.begin();
+  purge_answer answer;
+  for (std::size_t looked = 0; next != rows_.end(); ++looked) {
+    if (looked == request.at_most) return answer;
+    answer.last = next->first;
+    if (is_idle(next->second, request.older_than)) {
+      next = rows_.erase(next);
+      ++answer.purged;
+    } else {
+      ++next;
+    }
+  }
+  answer.last.reset();
+  return answer;
+}
+
+}  // namespace rowlock
