@@ -71,7 +71,7 @@ class asio_test : public testing::Test {
   }
 
   /// Returns once somebody who was refused has looked at the row.
-  void await_in_line() { rows_.await_moving(*time_, "watch", rows_.batches("watch").size() + 1); }
+  void await_in_line() { rows_.await_one_more(*time_, "watch"); }
   lease theirs(const std::string& id = "a") { return *theirs_.try_acquire({"job", id}); }
   bool is_free(const std::string& id = "a") { return theirs_.try_acquire({"job", id}).acquired(); }
   row_state row(const std::string& id = "a") {

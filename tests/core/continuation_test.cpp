@@ -46,15 +46,7 @@ class Continuation : public testing::Test {
   lease theirs() { return *theirs_.try_acquire(key_); }
   bool is_free() { return theirs_.try_acquire(key_).acquired(); }
   /// Returns once somebody who was refused has looked at the row.
-  void await_in_line() {
-    const auto looked = std::make_shared<std::promise<void>>();
-    rows_.after("watch", [looked, is_first = std::make_shared<std::atomic<bool>>(true)] {
-      if (is_first->exchange(false)) looked->set_value();
-    });
-    rows_.await_moving(*time_, "watch", rows_.batches("watch").size() + 1);
-    looked->get_future().wait();  // or it would still see what the test does next
-    rows_.after("watch", {});
-  }
+  void await_in_line() { rows_.await_one_more(*time_, "watch"); }
   /// Looks after a second, and then not for two.
   static retry_policy patient_for(std::chrono::milliseconds limit) {
     return {.first_pause = 1s, .longest_pause = 24h, .jitter = false, .give_up_after = limit};

@@ -50,28 +50,39 @@ class hooked_store final : public passing_store {
     }
   }
 
+  /// Moves `time` on, little by little, until one more such call has begun and ended.
+  void await_one_more(manual_time& time, const std::string& operation) {
+    const auto count = batches(operation).size() + 1;
+    await_moving(time, operation, count);
+    std::unique_lock lock{mutex_};
+    if (!called_.wait_for(lock, std::chrono::seconds{20},
+                          [&] { return ended_[operation] >= count; })) {
+      throw std::runtime_error{operation + " did not end"};
+    }
+  }
+
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
     begin("acquire", requests.size());
     auto answers = rows_->acquire(requests);
-    find(after_, "acquire")();
+    end("acquire");
     return answers;
   }
   std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override {
     begin("acquire_all", requests.size());
     auto answers = rows_->acquire_all(requests);
-    find(after_, "acquire_all")();
+    end("acquire_all");
     return answers;
   }
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
     begin("renew", requests.size());
     auto answers = rows_->renew(requests);
-    find(after_, "renew")();
+    end("renew");
     return answers;
   }
   std::vector<release_answer> release(std::span<const release_request> requests) override {
     begin("release", requests.size());
     auto answers = rows_->release(requests);
-    find(after_, "release")();
+    end("release");
     return answers;
   }
   note_answer write_note(const note_request& request) override {
@@ -81,7 +92,7 @@ class hooked_store final : public passing_store {
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
     begin("watch", keys.size());
     auto states = rows_->watch(keys);
-    find(after_, "watch")();
+    end("watch");
     return states;
   }
   std::unique_ptr<subscription> listen(release_listener& listener) override {
@@ -144,6 +155,15 @@ class hooked_store final : public passing_store {
     find(before_, operation)();
   }
 
+  void end(const std::string& operation) {
+    find(after_, operation)();
+    {
+      const std::scoped_lock lock{mutex_};
+      ++ended_[operation];
+    }
+    called_.notify_all();
+  }
+
   const std::unique_ptr<memory_store> rows_;
   std::atomic<bool> listens_{false};
   std::mutex mutex_;
@@ -151,6 +171,7 @@ class hooked_store final : public passing_store {
   hooks before_;                                             // guarded by mutex_
   hooks after_;                                              // guarded by mutex_
   std::map<std::string, std::vector<std::size_t>> batches_;  // guarded by mutex_
+  std::map<std::string, std::size_t> ended_;                 // guarded by mutex_
   std::vector<std::string> weak_settings_;                   // guarded by mutex_
 };
 

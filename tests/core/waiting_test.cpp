@@ -43,7 +43,7 @@ class WaitingRoom : public testing::Test {
     return {.first_pause = 1s, .longest_pause = 24h, .jitter = false};
   }
   /// Returns once somebody who was refused has looked at the row.
-  void await_in_line() { rows_.await_moving(*time_, "watch", rows_.batches("watch").size() + 1); }
+  void await_in_line() { rows_.await_one_more(*time_, "watch"); }
 
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   hooked_store rows_{time_};
