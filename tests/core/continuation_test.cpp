@@ -28,7 +28,7 @@ class Continuation : public testing::Test {
     std::future<acquire_end> end;
     pending_acquire pending;
 
-    outcome<lease> answer() { return *end.get().answer; }
+    outcome<lease> answer() { return end.get().answer.value(); }
     [[nodiscard]] bool is_over() const { return end.wait_for(0s) == std::future_status::ready; }
   };
 
@@ -46,7 +46,9 @@ class Continuation : public testing::Test {
   lease theirs() { return *theirs_.try_acquire(key_); }
   bool is_free() { return theirs_.try_acquire(key_).acquired(); }
   /// Returns once somebody who was refused has looked at the row.
-  void await_in_line() { rows_.await_one_more(*time_, "watch"); }
+  void await_in_line(std::chrono::milliseconds step = 20ms) {
+    rows_.await_one_more(*time_, "watch", step);
+  }
   /// Looks after a second, and then not for two.
   static retry_policy patient_for(std::chrono::milliseconds limit) {
     return {.first_pause = 1s, .longest_pause = 24h, .jitter = false, .give_up_after = limit};
@@ -94,7 +96,7 @@ TEST_F(Continuation, AsksOnceMoreAtTheEndOfALimitedTime) {
   auto held = theirs();
   auto waiting = start(patient_for(2s));
   rows_.await("acquire", 1);
-  await_in_line();
+  await_in_line(2ms);
   held.release();
   time_->advance(1s);
   EXPECT_TRUE(waiting.answer().acquired());
@@ -104,7 +106,7 @@ TEST_F(Continuation, IsRefusedAsTimedOutAfterThatAndStillSaysWhoHoldsTheKey) {
   const auto held = theirs();
   auto waiting = start(patient_for(2s));
   rows_.await("acquire", 1);
-  await_in_line();
+  await_in_line(2ms);
   time_->advance(500ms);
   EXPECT_FALSE(waiting.is_over());
   time_->advance(500ms);
@@ -119,7 +121,7 @@ TEST_F(Continuation, TheTimeOfOneIsWatchedWhileTheOthersWork) {
   const auto held = theirs();
   auto first = start(patient_for(2s));
   rows_.await("acquire", 1);
-  await_in_line();
+  await_in_line(2ms);
   gate answer;
   std::atomic<int> calls{0};
   rows_.before("acquire", [&] {

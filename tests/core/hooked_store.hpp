@@ -43,17 +43,18 @@ class hooked_store final : public passing_store {
     }
   }
 
-  /// Moves `time` on, little by little, until `count` such calls in all have begun.
-  void await_moving(manual_time& time, const std::string& operation, std::size_t count) {
-    while (!await(operation, count, std::chrono::milliseconds{3})) {
-      time.advance(std::chrono::milliseconds{20});
-    }
+  /// Moves `time` on, step by step, until `count` such calls in all have begun. The step has to be
+  /// small where time must not run past something else, as the threads of a busy machine are late.
+  void await_moving(manual_time& time, const std::string& operation, std::size_t count,
+                    std::chrono::milliseconds step = std::chrono::milliseconds{20}) {
+    while (!await(operation, count, std::chrono::milliseconds{3})) time.advance(step);
   }
 
-  /// Moves `time` on, little by little, until one more such call has begun and ended.
-  void await_one_more(manual_time& time, const std::string& operation) {
+  /// Moves `time` on, step by step, until one more such call has begun and ended.
+  void await_one_more(manual_time& time, const std::string& operation,
+                      std::chrono::milliseconds step = std::chrono::milliseconds{20}) {
     const auto count = batches(operation).size() + 1;
-    await_moving(time, operation, count);
+    await_moving(time, operation, count, step);
     std::unique_lock lock{mutex_};
     if (!called_.wait_for(lock, std::chrono::seconds{20},
                           [&] { return ended_[operation] >= count; })) {

@@ -43,7 +43,9 @@ class WaitingRoom : public testing::Test {
     return {.first_pause = 1s, .longest_pause = 24h, .jitter = false};
   }
   /// Returns once somebody who was refused has looked at the row.
-  void await_in_line() { rows_.await_one_more(*time_, "watch"); }
+  void await_in_line(std::chrono::milliseconds step = 20ms) {
+    rows_.await_one_more(*time_, "watch", step);
+  }
 
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   hooked_store rows_{time_};
@@ -185,7 +187,7 @@ TEST_F(WaitingRoom, AsksOnceMoreAtTheEndOfALimitedTime) {
   auto policy = patient();
   policy.give_up_after = 2s;
   auto waiting = waiter(policy);
-  await_in_line();
+  await_in_line(2ms);
   held.release();
   time_->advance(1s);
   EXPECT_TRUE(waiting.get().acquired());
