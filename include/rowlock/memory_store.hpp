@@ -95,6 +95,8 @@ class memory_store final : public store {
   [[nodiscard]] bool is_live(const row& found) const;
   [[nodiscard]] bool is_done(const row& found) const;
   [[nodiscard]] bool is_idle(const row& found, std::chrono::microseconds older_than) const;
+  /// By rows that are left of those of which it says how many they are.
+  [[nodiscard]] bool is_needed(const lock_key& key) const;
   [[nodiscard]] std::int64_t now_us() const;
   void move_version(row& moved) const;
   void unset(row& ended) const;

@@ -280,8 +280,10 @@ class store {
   virtual force_answer force_release(const force_request& request) = 0;
   /// Deletes idle rows, going through the keys in their order: rows that are unowned, neither
   /// closed nor remembered as done, not locked, and whose version is older than `older_than` by the
-  /// clock. One that is needed again is created with a version greater than the one that was
-  /// deleted, as long as the database's clock does not go back by that time. One round trip.
+  /// clock. Not `type#0` while any of `type#1` to `type#1000` with its source id is left: it says
+  /// how many of them there are. One that is needed again is created with a version greater than
+  /// the one that was deleted, as long as the database's clock does not go back by that time. One
+  /// round trip.
   virtual purge_answer purge(const purge_request& request) = 0;
   /// Settings of the database that weaken a promise: a sentence each, which says what may go wrong
   /// and what to set. One round trip.

@@ -1,4 +1,6 @@
 // What an operator does to rows, on a map.
+#include <string>
+
 #include "core/announcements.hpp"
 #include "rowlock/memory_store.hpp"
 
@@ -26,6 +28,17 @@ bool memory_store::is_idle(const row& found, std::chrono::microseconds older_tha
          !is_done(found) && found.version.number < now_us() - older_than.count();
 }
 
+bool memory_store::is_needed(const lock_key& key) const {
+  if (!key.type.ends_with("#0")) return false;
+  const auto name = key.type.substr(0, key.type.size() - 1);
+  for (int number = 1; number <= 1000; ++number) {
+    if (rows_.contains({.type = name + std::to_string(number), .source_id = key.source_id})) {
+      return true;
+    }
+  }
+  return false;
+}
+
 purge_answer memory_store::purge(const purge_request& request) {
   check(request);
   const auto lock = enter();
@@ -34,7 +47,7 @@ purge_answer memory_store::purge(const purge_request& request) {
   for (std::size_t looked = 0; next != rows_.end(); ++looked) {
     if (looked == request.at_most) return answer;
     answer.last = next->first;
-    if (is_idle(next->second, request.older_than)) {
+    if (is_idle(next->second, request.older_than) && !is_needed(next->first)) {
       next = rows_.erase(next);
       ++answer.purged;
     } else {

@@ -42,13 +42,23 @@ UPDATE json_table($1, '$[*]' COLUMNS (
 
 // The next $3 keys, and which rows are idle; the two conditions of the key make one range of the
 // primary key. $1 type and $2 id after which to go on, both empty at the beginning, $4 microseconds
-// since which an idle row has not been touched, $5 since which it must be open
+// since which an idle row has not been touched, $5 since which it must be open. A row `type#0` says
+// how many of `type#1` and so on there are, so it stays until these are gone. They are looked for
+// one by one: a range of the key would go through those of all other ids too.
 constexpr std::string_view rows_to_purge = R"sql(
 SELECT lock_type, source_id, version,
        owner IS NULL AND expires_at <= utc_timestamp(6) - INTERVAL $5 MICROSECOND
          AND done_until <= utc_timestamp(6)
-         AND version < timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)) - $4 AS is_idle
-  FROM shared_lock FORCE INDEX (PRIMARY)
+         AND version < timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)) - $4
+         AND NOT (lock_type LIKE '%#0' AND EXISTS (
+               SELECT 1
+                 FROM json_table(concat('[', repeat('0,', 999), '0]'), '$[*]' COLUMNS (
+                        number FOR ORDINALITY)) AS numbers
+                 STRAIGHT_JOIN shared_lock AS n FORCE INDEX (PRIMARY)
+                   ON n.lock_type = CONVERT(concat(left(l.lock_type, length(l.lock_type) - 1),
+                                                   numbers.number) USING ascii)
+                  AND n.source_id = l.source_id)) AS is_idle
+  FROM shared_lock AS l FORCE INDEX (PRIMARY)
  WHERE lock_type >= $1 AND (lock_type > $1 OR source_id > $2)
  ORDER BY lock_type, source_id
  LIMIT $3

@@ -37,7 +37,9 @@ RETURNING 1 AS place, l.version, {announcement} AS announced
 )sql";
 
 // Goes through the keys after ($1, $2), $3 of them, and deletes those whose version is $4
-// microseconds behind the clock and that mean nothing to anybody.
+// microseconds behind the clock and that mean nothing to anybody. A row `type#0` says how many of
+// `type#1` and so on there are, so it stays until these are gone. They are looked for one by one: a
+// range of the index would go through those of all other ids too.
 constexpr std::string_view purge = R"sql(
 WITH looked AS MATERIALIZED (
   SELECT lock_type, source_id
@@ -51,6 +53,12 @@ idle AS MATERIALIZED (
     JOIN shared_lock l ON l.lock_type = k.lock_type AND l.source_id = k.source_id
    WHERE l.owner IS NULL AND l.expires_at <= {long_ago} AND l.done_until <= clock_timestamp()
      AND l.version < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $4::bigint
+     AND NOT (l.lock_type LIKE '%#0' AND EXISTS (
+           SELECT 1
+             FROM shared_lock n
+            WHERE n.source_id = l.source_id
+              AND n.lock_type = ANY (ARRAY(SELECT left(l.lock_type, -1) || number
+                                             FROM generate_series(1, 1000) AS number))))
      FOR UPDATE OF l SKIP LOCKED),
 purged AS (
   DELETE FROM shared_lock l

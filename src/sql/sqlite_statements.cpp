@@ -141,13 +141,23 @@ UPDATE shared_lock
 
 // ?1 lock_type, ?2 source_id to go on after, or empty ones, ?3 age in microseconds, ?4 how many
 // rows
+// A row type#0 says how many of type#1 and so on there are, so it stays until these are gone. They
+// are looked for one by one: a range of the index would go through those of all other ids too.
 const std::string_view look_for_idle_rows = R"(
 SELECT lock_type, source_id,
        owner IS NULL
        AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
        AND done_until <= strftime('%Y-%m-%d %H:%M:%f', 'now')
        AND version < CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000 - ?3
-  FROM shared_lock
+       AND NOT (lock_type GLOB '*#0' AND EXISTS (
+           SELECT 1
+             FROM (WITH RECURSIVE numbers (number) AS (
+                     SELECT 1 UNION ALL SELECT number + 1 FROM numbers LIMIT 1000)
+                   SELECT number FROM numbers)
+            CROSS JOIN shared_lock n
+            WHERE n.lock_type = substr(l.lock_type, 1, length(l.lock_type) - 1) || number
+              AND n.source_id = l.source_id))
+  FROM shared_lock l
  WHERE (lock_type, source_id) > (?1, ?2)
  ORDER BY lock_type, source_id
  LIMIT ?4
@@ -155,12 +165,20 @@ SELECT lock_type, source_id,
 
 // ?1 lock_type, ?2 source_id, ?3 age in microseconds
 const std::string_view delete_idle_row = R"(
-DELETE FROM shared_lock
+DELETE FROM shared_lock AS l
  WHERE lock_type = ?1 AND source_id = ?2
    AND owner IS NULL
    AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
    AND done_until <= strftime('%Y-%m-%d %H:%M:%f', 'now')
    AND version < CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000 - ?3
+   AND NOT (lock_type GLOB '*#0' AND EXISTS (
+         SELECT 1
+           FROM (WITH RECURSIVE numbers (number) AS (
+                 SELECT 1 UNION ALL SELECT number + 1 FROM numbers LIMIT 1000)
+               SELECT number FROM numbers)
+          CROSS JOIN shared_lock n
+          WHERE n.lock_type = substr(l.lock_type, 1, length(l.lock_type) - 1) || number
+          AND n.source_id = l.source_id))
 )";
 
 const std::string_view last_migration = "SELECT coalesce(max(number), 0) FROM shared_lock_schema";

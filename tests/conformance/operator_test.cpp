@@ -211,6 +211,38 @@ TEST_P(Purge, LeavesALeaseThatHasRunOut) {
   EXPECT_TRUE(row(key_).owned);
 }
 
+TEST_P(Purge, LeavesTheRecordOfHowManyRowsOfANameThereAreWhileOneOfThemIsLeft) {
+  const lock_key record{"eu-1/printer#0", "a"};
+  for (const auto* taken : {"eu-1/printer#1", "eu-1/printer#3", "eu-1/printer#1000"}) {
+    leave_idle(record);
+    granted({taken, "a"}, mine_, 24h);
+    EXPECT_EQ(purge_all(), 0U) << taken;
+    EXPECT_TRUE(read(record)) << taken;
+    ASSERT_EQ(rows_->force_release(
+                  {.key = {taken, "a"}, .version = row({taken, "a"}).version, .reason = "a test"}),
+              force_answer::released);
+    bench_->leave_behind_the_clock({taken, "a"});
+    EXPECT_EQ(purge_all(), 1U) << taken;
+    EXPECT_TRUE(read(record)) << "it was needed at the beginning of the purge";
+  }
+  EXPECT_EQ(purge_all(), 1U);
+  EXPECT_FALSE(read(record));
+}
+
+// Another id, another scope, another type, and what only looks like a record.
+TEST_P(Purge, LeavesNoRecordForTheSakeOfOtherNames) {
+  leave_idle({"printer#0", "a"});
+  leave_idle({"printer#10", "a"});
+  for (const lock_key& other : {lock_key{"printer#1", "b"}, lock_key{"eu-1/printer#1", "a"},
+                                lock_key{"printers#1", "a"}, lock_key{"printer", "a"}}) {
+    granted(other, mine_, 24h);
+  }
+  EXPECT_EQ(purge_all(), 1U);
+  EXPECT_FALSE(read({"printer#10", "a"}));
+  EXPECT_EQ(purge_all(), 1U);
+  EXPECT_FALSE(read({"printer#0", "a"}));
+}
+
 TEST_P(Purge, OfWhatIsYoungerThanAnHourIsMisuse) {
   EXPECT_TRUE(is_misuse([&] { rows_->purge({.older_than = 1h - 1us, .at_most = 10}); }));
   EXPECT_TRUE(is_misuse([&] { rows_->purge({.older_than = 1h, .at_most = 0}); }));
