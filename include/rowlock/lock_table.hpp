@@ -28,6 +28,7 @@ namespace rowlock {
 namespace detail {
 class numbered_rows;
 class campaign;
+class polling;
 struct wait_end;
 struct wanted_lease;
 }  // namespace detail
@@ -163,7 +164,7 @@ class lock_table {
                      const acquire_options& options = {});
 
   /// The row as it was committed last, with its holder, note and counters; none if it is missing.
-  /// One round trip. Throws `error`.
+  /// One round trip. Throws `error`; while the lock_table is being destroyed it is unavailable.
   std::optional<row_state> look(const lock_key& key);
 
   /// The version of a row nobody owns, for a later compare-and-set; refused (held, busy) otherwise.
@@ -198,10 +199,18 @@ class lock_table {
   outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
                                      std::optional<std::size_t> at_most,
                                      const acquire_options& options, std::stop_source lost);
+  /// `pauses`, not `options.wait`, say how long: what has begun with them goes on here.
+  outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
+                                     std::optional<std::size_t> at_most,
+                                     const acquire_options& options, std::stop_source lost,
+                                     detail::polling& pauses);
 
   /// One of the keys, the first that is free.
   outcome<lease> try_acquire_one_of(const std::vector<lock_key>& keys,
-                                    const acquire_options& options);
+                                    const acquire_options& options, detail::polling& pauses);
+
+  /// As `look`; refused (stopped) while the lock_table is being destroyed.
+  outcome<std::optional<row_state>> try_look(const lock_key& key);
 
   [[nodiscard]] lock_key in_scope(const lock_key& key) const;
 

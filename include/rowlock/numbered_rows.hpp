@@ -5,22 +5,27 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/lock_key.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/refusal.hpp"
 #include "rowlock/retry_policy.hpp"
 
 namespace rowlock {
 
+class lease;
 class lock_table;
 
 namespace detail {
 
-/// `type#0` has a note with the number of the others, `type#1` and up. It is written again every
-/// ten minutes of use, so that the row is never idle for long enough to be purged while somebody
-/// takes rows. (Those who only hold one for hours do not touch it.)
+/// `type#0`, the record, has a note with the number of the others, `type#1` and up. Whoever uses
+/// them moves its version every ten minutes, so that no purge under way takes it for idle while
+/// somebody counts on it; when they are only held, it stays because they are there
+/// (`store::purge`).
 ///
 /// Thread-safety: all members may be called from any thread.
 class numbered_rows {
@@ -28,18 +33,25 @@ class numbered_rows {
   /// `what` are the rows, for people: `permits`. Throws `error` (misuse) for a wrong key or number.
   numbered_rows(lock_key name, std::size_t number, std::string what);
 
-  [[nodiscard]] lock_key gate() const { return numbered(0); }
-  /// All but the gate, from one of them on that is another one at each call, and then around.
+  /// One more row, for an order among those who take several.
+  [[nodiscard]] lock_key gate() const { return numbered(number_ + 1); }
+  /// From one of them on that is another one at each call, and then around.
   [[nodiscard]] std::vector<lock_key> slots();
-  [[nodiscard]] std::size_t number() const noexcept { return number_; }
 
-  /// Sees that the table says this number, and writes it where it says none. Throws `error`.
-  void agree(lock_table& locks);
+  /// One try to see that the table says this number, and to write it where it says none. A refusal:
+  /// somebody is about to write it, or a transaction has the record. No statement within ten
+  /// minutes of the last agreement, else three, one more to write and two for a missing record.
+  /// Throws `error`: misuse where the table says another number.
+  std::optional<refusal> agree(lock_table& locks);
   /// Writes this number, whatever the table says.
-  void impose(lock_table& locks);
+  outcome<void> impose(lock_table& locks, const retry_policy& wait);
 
  private:
   [[nodiscard]] lock_key numbered(std::size_t number) const;
+  [[nodiscard]] lock_key record() const { return numbered(0); }
+  /// Refused as busy only where the record is in use for longer than a moment.
+  [[nodiscard]] outcome<lease> take_record(lock_table& locks, const retry_policy& wait) const;
+  std::optional<refusal> write(lock_table& locks, lease& held) const;
   [[nodiscard]] std::string note() const;
   /// True: the table says this number. Throws `error` (misuse) if it says another one.
   [[nodiscard]] bool is_agreed(const std::string& told) const;

@@ -10,10 +10,11 @@
 namespace rowlock {
 
 /// A reader has a lease on one of the rows `type#1` to `type#N` of the name, a writer has leases on
-/// all of them and on `type#0`, the gate. Exclusion is that of the rows, so a fence of either is a
-/// proof. A writer takes the gate first, then the rows as their readers leave them; no reader comes
-/// in meanwhile, so it is not starved, as long as its own leases last (renewal, `at_most`). The
-/// gate also says how many rows there are; everybody who uses the name has to agree.
+/// all of them and on the one after them, the gate. Exclusion is that of the rows, so a fence of
+/// either is a proof. A writer takes the gate first, then the rows as their readers leave them; no
+/// reader comes in meanwhile, so it is not starved, as long as its own leases last (renewal,
+/// `at_most`). The row `type#0` says how many readers there are; everybody who uses the name has to
+/// agree. Whoever only does that is in nobody's way.
 ///
 /// A reader's `token()` is greater than those of all writers before it, as far as the database's
 /// clock does not go back; of a writer, use the greatest of its leases'.
@@ -26,10 +27,10 @@ class read_write_lock {
   /// trip.
   read_write_lock(lock_table& locks, lock_key name, std::size_t readers = 16);
 
-  /// A reader's lease. Refused while a writer has the gate, or N readers are there; and for a
-  /// moment while somebody holds the gate to agree on N. Two round trips; three more on first use
-  /// and every ten minutes of use, to agree on N. Throws `error`: misuse where the table says
-  /// another number.
+  /// A reader's lease. Refused while a writer has the gate, or N readers are there; or somebody is
+  /// about to write N, or died while doing so, until its lease is over. Two round trips; three more
+  /// on first use and every ten minutes of use, to agree on N. Throws `error`: misuse where the
+  /// table says another number.
   outcome<lease> try_acquire_shared(const acquire_options& options = {});
 
   /// A writer's leases. One round trip if nobody is there; else it waits with the gate in hand

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_SEMAPHORE_HPP
 #define ROWLOCK_SEMAPHORE_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -22,9 +23,11 @@ class semaphore {
   /// `locks` must outlive it. 1 to 1,000 permits. Throws `error` (misuse). No round trip.
   semaphore(lock_table& locks, lock_key name, std::size_t permits);
 
-  /// A permit, or a refusal: all are taken. One round trip where a row is free, two where none is
-  /// or rows are missing; three more on first use and every ten minutes of use, to agree on the
-  /// number of permits. Throws `error`: misuse where the table says another number.
+  /// A permit, or a refusal: all are taken; or somebody is about to write how many there are, or
+  /// died while doing so, until its lease is over (`type#0` is the refusal's key). One round trip
+  /// where a row is free, two where none is or rows are missing; three more on first use and every
+  /// ten minutes of use, to agree on the number of permits. Throws `error`: misuse where the table
+  /// says another number.
   outcome<lease> try_acquire(const acquire_options& options = {});
 
   /// Runs `callback` only if a permit could be acquired: as `lock_table::with_lock`.
@@ -36,8 +39,11 @@ class semaphore {
 
   /// Writes another number into the table. Permits beyond it that are held stay so until they are
   /// released. Semaphores made with the old number are refused (misuse) within ten minutes, so
-  /// replace them first or at once.
-  static void set_permits(lock_table& locks, const lock_key& name, std::size_t permits);
+  /// replace them first or at once. A refusal: the row that says the number was taken all the time,
+  /// and nothing was written. Three round trips if the row exists. Throws `error`.
+  [[nodiscard]] static outcome<void> set_permits(
+      lock_table& locks, const lock_key& name, std::size_t permits,
+      const retry_policy& wait = wait_for(std::chrono::seconds{5}));
 
  private:
   lock_table& locks_;

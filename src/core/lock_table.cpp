@@ -11,6 +11,7 @@
 #include "core/in_microseconds.hpp"
 #include "core/keeper.hpp"
 #include "core/own_label.hpp"
+#include "core/polling.hpp"
 #include "core/set_acquisition.hpp"
 #include "rowlock/error.hpp"
 
@@ -189,6 +190,15 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
                                                std::optional<std::size_t> at_most,
                                                const acquire_options& options,
                                                std::stop_source lost) {
+  keeper_->home().require();
+  detail::polling pauses{*keeper_, options.wait};
+  return try_acquire_set(keys, at_most, options, std::move(lost), pauses);
+}
+
+outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys,
+                                               std::optional<std::size_t> at_most,
+                                               const acquire_options& options,
+                                               std::stop_source lost, detail::polling& pauses) {
   if (options.expected || options.note) {
     throw error{errc::misuse,
                 "an expected version and a note belong to one key: acquire the keys one by one"};
@@ -208,13 +218,12 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
                                   std::to_string(largest_set) +
                                   ": split the set, or lock something coarser"};
   }
-  keeper_->home().require();
   if (wanted.leases.empty()) return lease_set{std::move(lost), {}};
   const auto here = keeper_->enter();
   if (!here) {
     return refusal{.reason = refusal_reason::stopped, .key = wanted.leases.front().request.key};
   }
-  auto end = detail::acquire(*keeper_, *here, wanted, options.wait);
+  auto end = detail::acquire(*keeper_, *here, wanted, pauses);
   if (end.refused) return *std::move(end.refused);
   std::vector<lease> granted;
   granted.reserve(end.granted.size());
@@ -223,11 +232,12 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
 }
 
 outcome<lease> lock_table::try_acquire_one_of(const std::vector<lock_key>& keys,
-                                              const acquire_options& options) {
+                                              const acquire_options& options,
+                                              detail::polling& pauses) {
   auto note = options.note;
   auto without_note = options;
   without_note.note.reset();
-  auto taken = try_acquire_set(keys, 1, without_note, {});
+  auto taken = try_acquire_set(keys, 1, without_note, {}, pauses);
   if (!taken.acquired()) return taken.refusal();
   lease one = std::move(taken->leases_.front());
   taken->leases_.clear();
@@ -236,11 +246,16 @@ outcome<lease> lock_table::try_acquire_one_of(const std::vector<lock_key>& keys,
 }
 
 std::optional<row_state> lock_table::look(const lock_key& key) {
+  auto seen = try_look(key);
+  if (seen.acquired()) return *std::move(seen);
+  throw error{errc::unavailable, "the lock_table is being destroyed: ask another one"};
+}
+
+outcome<std::optional<row_state>> lock_table::try_look(const lock_key& key) {
   const auto stored = in_scope(key);
   keeper_->home().require();
   const auto here = keeper_->enter();
-  if (!here)
-    throw error{errc::misuse, "the lock_table is being destroyed: look at rows before that"};
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = stored};
   return here->rows().read(std::array{stored}).front();
 }
 

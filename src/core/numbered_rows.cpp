@@ -3,7 +3,8 @@
 
 #include <utility>
 
-#include "core/polling.hpp"
+#include "core/keeper.hpp"
+#include "core/short_patience.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 
@@ -14,9 +15,6 @@ namespace {
 constexpr std::size_t most = 1000;
 /// Below the hour under which no row is purged.
 constexpr std::chrono::minutes agreed_for{10};
-constexpr std::chrono::seconds patience{5};
-
-refusal busy_at(const lock_key& key) { return {.reason = refusal_reason::busy, .key = key}; }
 
 }  // namespace
 
@@ -25,7 +23,7 @@ numbered_rows::numbered_rows(lock_key name, std::size_t number, std::string what
   if (number_ == 0 || number_ > most) {
     throw error{errc::misuse, std::to_string(number_) + ' ' + what_ + ": make it 1 to 1,000"};
   }
-  check(gate());
+  check(record());
 }
 
 lock_key numbered_rows::numbered(std::size_t number) const {
@@ -49,28 +47,42 @@ bool numbered_rows::is_agreed(const std::string& told) const {
                                 " are asked for: all who use the name have to agree"};
 }
 
-void numbered_rows::agree(lock_table& locks) {
-  auto& leases = *locks.keeper_;
-  if (leases.now() < agreed_until_.load()) return;
-  for (polling pauses{leases, wait_for(patience)};;) {
-    auto held = locks.try_acquire(gate());
-    const auto seen = locks.look(gate());
-    if (seen && is_agreed(seen->note)) break;
-    if (held.acquired() && held->write_note(note()) == note_result::written) break;
-    if (pauses.pause(held.acquired() ? busy_at(gate()) : held.refusal())) {
-      throw error{errc::unavailable,
-                  "nobody has written for five seconds how many " + what_ +
-                      " there are, and the row that says so is taken: try again"};
-    }
-  }
-  agreed_until_ = leases.now() + agreed_for;
+outcome<lease> numbered_rows::take_record(lock_table& locks, const retry_policy& wait) const {
+  // One that died here must not keep the others from agreeing for longer than its lease.
+  const acquire_options options{.wait = wait, .lock_delay = std::chrono::milliseconds{0}};
+  std::optional<outcome<lease>> taken;
+  try_for_a_moment(locks.keeper_->time(), locks.keeper_->closing(), [&] {
+    taken.emplace(locks.try_acquire(record(), options));
+    return taken->acquired() || taken->refusal().reason != refusal_reason::busy;
+  });
+  return *std::move(taken);
 }
 
-void numbered_rows::impose(lock_table& locks) {
-  const auto held = locks.try_acquire(gate(), {.wait = wait_for(patience)});
-  if (held.acquired() && held->write_note(note()) == note_result::written) return;
-  throw error{errc::unavailable, "the row that says how many " + what_ +
-                                     " there are was taken for five seconds: try again"};
+std::optional<refusal> numbered_rows::write(lock_table& locks, lease& held) const {
+  if (held.write_note(note()) == note_result::written) return std::nullopt;
+  return refusal{.reason = refusal_reason::busy, .key = locks.in_scope(record())};
+}
+
+std::optional<refusal> numbered_rows::agree(lock_table& locks) {
+  const auto began = locks.keeper_->now();
+  if (began < agreed_until_.load()) return std::nullopt;
+  auto taken = take_record(locks, no_wait());
+  if (!taken.acquired() && taken.refusal().reason != refusal_reason::held) return taken.refusal();
+  const auto seen = locks.try_look(record());
+  if (!seen.acquired()) return seen.refusal();
+  if (!(*seen && is_agreed((*seen)->note))) {
+    if (!taken.acquired()) return taken.refusal();
+    if (auto refused = write(locks, *taken)) return refused;
+  }
+  agreed_until_ = began + agreed_for;
+  return std::nullopt;
+}
+
+outcome<void> numbered_rows::impose(lock_table& locks, const retry_policy& wait) {
+  auto taken = take_record(locks, wait);
+  if (!taken.acquired()) return taken.refusal();
+  if (auto refused = write(locks, *taken)) return *std::move(refused);
+  return outcome<void>{true};
 }
 
 }  // namespace rowlock::detail

@@ -26,21 +26,24 @@ read_write_lock::read_write_lock(lock_table& locks, lock_key name, std::size_t r
 }
 
 outcome<lease> read_write_lock::try_once_shared(const acquire_options& options) {
-  const auto gate = locks_.look(rows_.gate());
-  if (gate && gate->is_live()) {
+  if (auto refused = rows_.agree(locks_)) return *std::move(refused);
+  const auto seen = locks_.try_look(rows_.gate());
+  if (!seen.acquired()) return seen.refusal();
+  if (const auto& gate = *seen; gate && gate->is_live()) {
     return refusal{.reason = refusal_reason::held,
                    .key = gate->key,
                    .holder = gate->holder,
                    .remaining = gate->remaining,
                    .current = gate->version};
   }
-  return locks_.try_acquire_one_of(rows_.slots(), options);
+  detail::polling pauses{*locks_.keeper_, no_wait()};
+  return locks_.try_acquire_one_of(rows_.slots(), options, pauses);
 }
 
 outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& options) {
-  rows_.agree(locks_);
+  locks_.keeper_->home().require();
   for (detail::polling pauses{*locks_.keeper_, options.wait};;) {
-    auto attempt = try_once_shared(at_once(options));
+    auto attempt = try_once_shared(options);
     if (attempt.acquired()) return attempt;
     if (auto refused = pauses.pause(attempt.refusal())) return *std::move(refused);
   }
@@ -65,7 +68,7 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
                 "a writer who waits may give back rows it has: it cannot hold them at least some "
                 "time; leave hold_at_least out"};
   }
-  rows_.agree(locks_);
+  locks_.keeper_->home().require();
   auto all = rows_.slots();
   all.push_back(rows_.gate());
   const auto now = at_once(options);
@@ -73,7 +76,10 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
   for (detail::polling pauses{*locks_.keeper_, options.wait};;) {
     std::optional<refusal> refused;
     if (held && !held->is_valid()) held.reset();
-    if (!held) {
+    if (held) {
+      refused = collect(*held, now);
+      if (!refused) return *std::move(held);
+    } else if (refused = rows_.agree(locks_); !refused) {
       auto whole = locks_.try_acquire_all(all, now);
       if (whole.acquired()) return whole;
       refused = whole.refusal();
@@ -84,9 +90,6 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
       } else {
         refused = gate.refusal();
       }
-    } else {
-      refused = collect(*held, now);
-      if (!refused) return *std::move(held);
     }
     if (auto end = pauses.pause(*std::move(refused))) return *std::move(end);
   }

@@ -1,6 +1,10 @@
 // At most so many holders of one name.
 #include "rowlock/semaphore.hpp"
 
+#include <utility>
+
+#include "core/polling.hpp"
+
 namespace rowlock {
 
 namespace {
@@ -13,12 +17,17 @@ semaphore::semaphore(lock_table& locks, lock_key name, std::size_t permits)
     : locks_{locks}, rows_{std::move(name), permits, what} {}
 
 outcome<lease> semaphore::try_acquire(const acquire_options& options) {
-  rows_.agree(locks_);
-  return locks_.try_acquire_one_of(rows_.slots(), options);
+  locks_.keeper_->home().require();
+  detail::polling pauses{*locks_.keeper_, options.wait};
+  while (auto refused = rows_.agree(locks_)) {
+    if (auto end = pauses.pause(*std::move(refused))) return *std::move(end);
+  }
+  return locks_.try_acquire_one_of(rows_.slots(), options, pauses);
 }
 
-void semaphore::set_permits(lock_table& locks, const lock_key& name, std::size_t permits) {
-  detail::numbered_rows{name, permits, what}.impose(locks);
+outcome<void> semaphore::set_permits(lock_table& locks, const lock_key& name, std::size_t permits,
+                                     const retry_policy& wait) {
+  return detail::numbered_rows{name, permits, what}.impose(locks, wait);
 }
 
 }  // namespace rowlock

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/asking.hpp"
-#include "core/polling.hpp"
 #include "core/waiting_line.hpp"
 #include "rowlock/error.hpp"
 
@@ -77,12 +76,11 @@ set_end ask_once(keeper& leases, store& rows, const wanted_set& wanted,
   return {.granted = *std::move(kept)};
 }
 
-set_end ask_and_wait(keeper& leases, store& rows, const wanted_set& wanted,
-                     const retry_policy& wait) {
+set_end ask_and_wait(keeper& leases, store& rows, const wanted_set& wanted, polling& pauses) {
   std::vector<acquire_request> requests;
   requests.reserve(wanted.leases.size());
   for (const auto& each : wanted.leases) requests.push_back(each.request);
-  for (polling pauses{leases, wait};;) {
+  for (;;) {
     auto end = ask_once(leases, rows, wanted, requests);
     if (!end.refused) return end;
     if (auto refused = pauses.pause(*std::move(end.refused))) return {.refused = refused};
@@ -105,11 +103,11 @@ void tell(keeper& leases, const set_end& end, boot_clock::time_point began) {
 }  // namespace
 
 set_end acquire(keeper& leases, const keeper::visit& here, const wanted_set& wanted,
-                const retry_policy& wait) {
+                polling& pauses) {
   leases.start_threads();
   const auto began = leases.now();
   try {
-    auto end = ask_and_wait(leases, here.rows(), wanted, wait);
+    auto end = ask_and_wait(leases, here.rows(), wanted, pauses);
     tell(leases, end, began);
     return end;
   } catch (const error&) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/keeper.hpp"
+#include "core/polling.hpp"
 #include "rowlock/refusal.hpp"
-#include "rowlock/retry_policy.hpp"
 
 namespace rowlock::detail {
 
@@ -24,10 +24,10 @@ struct set_end {
   std::optional<refusal> refused = std::nullopt;
 };
 
-/// Asks at once, and again as `wait` says. Throws `error`. With `at_most`, a refusal says that none
-/// was free, and its key is the first.
+/// Asks at once, and again as `pauses` say. Throws `error`. With `at_most`, a refusal says that
+/// none was free, and its key is the first.
 set_end acquire(keeper& leases, const keeper::visit& here, const wanted_set& wanted,
-                const retry_policy& wait);
+                polling& pauses);
 
 }  // namespace rowlock::detail
 
