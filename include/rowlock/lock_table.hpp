@@ -110,7 +110,8 @@ struct once_options {
 /// order is promised.
 class lock_table {
  public:
-  /// Throws `error` (misuse) for options out of range. No round trip.
+  /// Throws `error`: misuse for options out of range, unavailable when there is an observer and the
+  /// system lets us start no thread to tell it. No round trip.
   explicit lock_table(store& rows, lock_options options = {});
   lock_table(const lock_table&) = delete;
   lock_table& operator=(const lock_table&) = delete;

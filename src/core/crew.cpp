@@ -1,9 +1,7 @@
 // Threads for calls that block.
 #include "core/crew.hpp"
 
-#include <exception>
-#include <system_error>
-
+#include "core/start_thread.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::detail {
@@ -20,12 +18,10 @@ void crew::run(task work) {
 
 void crew::start_thread() {
   try {
-    threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error&) {
-    if (!threads_.empty()) return;
-    std::throw_with_nested(error{
-        errc::unavailable,
-        "the system lets us start no thread for calls that block: raise its limit of threads"});
+    detail::start_thread("make calls that block",
+                         [this] { threads_.emplace_back([this] { work(); }); });
+  } catch (const error&) {
+    if (threads_.empty()) throw;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <utility>
 
+#include "core/start_thread.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock {
@@ -48,6 +49,8 @@ void describe(fault_event& told, const std::exception_ptr& thrown) {
     told.text = fault.what();
   } catch (const std::exception& other) {
     told.text = other.what();
+  } catch (...) {
+    told.text = "an exception that is no std::exception";
   }
 }
 
@@ -63,7 +66,8 @@ void swallowing(const Call& call) noexcept {
 
 herald::herald(std::shared_ptr<observer> told)
     : audience_{told ? std::make_shared<audience>(std::move(told)) : nullptr} {
-  if (audience_) messenger_ = std::make_unique<messenger>();
+  if (!audience_) return;
+  start_thread("tell the observer", [this] { messenger_ = std::make_unique<messenger>(); });
 }
 
 void herald::queue(call event) {

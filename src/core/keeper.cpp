@@ -3,12 +3,10 @@
 
 #include <array>
 #include <chrono>
-#include <exception>
-#include <system_error>
 #include <vector>
 
 #include "core/short_patience.hpp"
-#include "rowlock/error.hpp"
+#include "core/start_thread.hpp"
 
 namespace rowlock::detail {
 
@@ -46,7 +44,7 @@ keeper::visit::~visit() {
 
 void keeper::start_threads() {
   const std::scoped_lock lock{mutex_};
-  try {
+  start_thread("keep leases with", [this] {
     if (!messenger_) messenger_.emplace();
     if (!renewer_) {
       renewer_.emplace(rows_, book_, *messenger_, events_, options_.time,
@@ -54,11 +52,7 @@ void keeper::start_threads() {
     }
     if (!renewer_thread_.joinable()) renewer_thread_ = std::thread{[this] { renewer_->run(); }};
     if (!watcher_thread_.joinable()) watcher_thread_ = std::thread{[this] { watch(); }};
-  } catch (const std::system_error&) {
-    std::throw_with_nested(error{
-        errc::unavailable,
-        "the system lets us start no thread to keep leases with: raise its limit of threads"});
-  }
+  });
 }
 
 void keeper::watch() {

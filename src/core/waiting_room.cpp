@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/start_thread.hpp"
 #include "core/wait_ends.hpp"
 
 namespace rowlock::detail {
@@ -26,14 +27,22 @@ bool waiting_room::has_line(const lock_key& key) {
   return lines_.contains(key);
 }
 
+void waiting_room::start() {
+  const std::scoped_lock lock{starting_};  // and not mutex_: the store may call us at once
+  if (!thread_.joinable()) {
+    start_thread("wait for keys with", [this] { thread_ = std::thread{[this] { run(); }}; });
+  }
+  if (!has_listened_) {
+    subscription_ = rows_.listen(*this);
+    has_listened_ = true;
+  }
+}
+
 std::shared_ptr<waiter> waiting_room::join(wanted_lease wanted, retry_policy policy,
                                            const std::optional<refusal>& last,
                                            std::function<void(wait_end)> done) {
   auto joining = std::make_shared<waiter>(std::move(wanted), std::move(policy), std::move(done));
-  std::call_once(started_, [this] {  // without the mutex: the store may call us at once
-    subscription_ = rows_.listen(*this);
-    thread_ = std::thread{[this] { run(); }};
-  });
+  start();
   const std::scoped_lock lock{mutex_};
   const auto now = time_->now();
   const auto& key = joining->wanted.request.key;
@@ -207,7 +216,7 @@ void waiting_room::look() {
     const auto seen = rows_.watch(keys);
     const std::scoped_lock lock{mutex_};
     for (std::size_t i = 0; i < keys.size(); ++i) settle(keys[i], seen[i], ended);
-  } catch (const std::exception&) {
+  } catch (...) {
     const auto fault = std::current_exception();
     const std::scoped_lock lock{mutex_};
     for (const auto& key : keys) {

@@ -45,6 +45,8 @@ class waiting_room final : private release_listener {
   [[nodiscard]] bool has_line(const lock_key& key);
 
   /// Joins the line for its key, at the end. `last` is what it was refused with, if it has asked.
+  /// Throws `error` (unavailable) when the system lets us start no thread, and what the store
+  /// throws when it is to listen.
   std::shared_ptr<waiter> join(wanted_lease wanted, retry_policy policy,
                                const std::optional<refusal>& last,
                                std::function<void(wait_end)> done);
@@ -67,6 +69,8 @@ class waiting_room final : private release_listener {
 
  private:
   void listening() noexcept override;
+  /// Each part that has not been started yet.
+  void start();
   void run();
   void ask(const waiters& heads);
   void look();
@@ -92,8 +96,9 @@ class waiting_room final : private release_listener {
   boot_clock::time_point last_new_line_;
   bool closed_ = false;
 
-  std::once_flag started_;
-  // Set once, at the first join.
+  std::mutex starting_;
+  // All below are guarded by starting_, and stay as they are from the first join on.
+  bool has_listened_ = false;
   std::unique_ptr<subscription> subscription_;
   std::thread thread_;
 };

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/start_thread.hpp"
 #include "postgres/execute.hpp"
 
 namespace rowlock::postgres {
@@ -66,7 +67,13 @@ release_announcements::release_announcements(connector make, std::string channel
       end_{eventfd(0, EFD_CLOEXEC)},
       pause_ms_{shortest_pause_ms} {
   if (end_ < 0) throw std::system_error{errno, std::generic_category(), "eventfd"};
-  thread_ = std::thread{[this] { run(); }};
+  try {
+    detail::start_thread("hear of releases with",
+                         [this] { thread_ = std::thread{[this] { run(); }}; });
+  } catch (...) {
+    close(end_);
+    throw;
+  }
 }
 
 release_announcements::~release_announcements() {

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -16,7 +17,34 @@
 namespace rowlock::tests {
 namespace {
 
-class Asking : public kept_lease_test {};
+/// Counts who listens.
+class listened_store final : public passing_store {
+ public:
+  using passing_store::passing_store;
+
+  [[nodiscard]] int subscriptions() const noexcept { return subscriptions_; }
+
+  std::unique_ptr<subscription> listen(release_listener& listener) override {
+    ++subscriptions_;
+    return passing_store::listen(listener);
+  }
+
+ private:
+  int subscriptions_ = 0;
+};
+
+class Asking : public kept_lease_test {
+ protected:
+  static void limit_threads(rlim_t most, std::vector<std::string>& said) {
+    rlimit limit{};
+    getrlimit(RLIMIT_NPROC, &limit);
+    limit.rlim_cur = most;
+    // Root has no limit, so not as root.
+    if (setrlimit(RLIMIT_NPROC, &limit) != 0 || (geteuid() == 0 && setuid(65'533) != 0)) {
+      said.emplace_back("no limit could be set");
+    }
+  }
+};
 
 TEST_F(Asking, TheDeadlineCountsFromBeforeTheQuestion) {
   rows_.before("acquire", [this] { time_->advance(5s); });
@@ -36,11 +64,7 @@ TEST_F(Asking, AGrantThatComesAfterItsDeadlineIsGivenBackAndNotHandedOut) {
 
 TEST_F(Asking, WhereNoThreadCanBeStartedNothingIsAskedFor) {
   const auto wrong = complaints_of_child([this](std::vector<std::string>& said) {
-    const rlimit none{0, 0};
-    // Root has no limit, so not as root.
-    if (setrlimit(RLIMIT_NPROC, &none) != 0 || (geteuid() == 0 && setuid(65'533) != 0)) {
-      said.emplace_back("no limit could be set");
-    }
+    limit_threads(0, said);
     memory_store rows{time_};
     watched_store watched{rows};
     lock_table locks{watched, {.time = time_}};
@@ -53,6 +77,36 @@ TEST_F(Asking, WhereNoThreadCanBeStartedNothingIsAskedFor) {
       }
     }
     if (!rows.list().empty()) said.emplace_back("the row is taken");
+  });
+  EXPECT_EQ(wrong, std::vector<std::string>{});
+}
+
+TEST_F(Asking, WhereNoThreadCanBeStartedToWaitWithTheAttemptFailsAndALaterOneWaits) {
+  const auto wrong = complaints_of_child([this](std::vector<std::string>& said) {
+    memory_store rows{time_};
+    watched_store watched{rows};
+    listened_store heard{watched};
+    lock_table locks{heard, {.time = time_}};
+    std::optional<lease> held{*locks.try_acquire({"job", "a"})};  // with all threads but that one
+    limit_threads(0, said);
+    const acquire_options waiting{.wait = wait_for(1s)};
+    for (int i = 0; i < 2; ++i) {
+      try {
+        (void)locks.try_acquire({"job", "a"}, waiting);
+        said.emplace_back("it did not fail");
+      } catch (const error& thrown) {
+        if (thrown.kind() != errc::unavailable) said.emplace_back(thrown.what());
+      }
+    }
+    if (heard.subscriptions() != 0) said.emplace_back("somebody listens");
+    limit_threads(1000, said);
+    std::thread releasing{[&] {
+      watched.await_refusals(4);  // two failed, the third has asked, and looked
+      held.reset();
+    }};
+    if (!locks.try_acquire({"job", "a"}, waiting).acquired()) said.emplace_back("not acquired");
+    releasing.join();
+    if (heard.subscriptions() != 1) said.emplace_back("not listened to once");
   });
   EXPECT_EQ(wrong, std::vector<std::string>{});
 }
