@@ -10,13 +10,23 @@ namespace rowlock::detail {
 
 namespace {
 
+bool is_in_doubt(const std::exception_ptr& fault) {
+  try {
+    std::rethrow_exception(fault);
+  } catch (const error& thrown) {
+    return thrown.kind() == errc::outcome_unknown;
+  } catch (...) {
+    return false;
+  }
+}
+
 /// None: it is still not known whether the attempt was granted.
 std::optional<acquire_answer> ask_in_doubt(store& rows, const acquire_request& request) {
   try {
     auto answer = rows.acquire({&request, 1}).front();
     // The statement in doubt may be what makes the row busy.
     if (answer.status != acquire_status::busy) return answer;
-  } catch (const error&) {  // the first fault says more
+  } catch (...) {  // the first fault says more
   }
   return std::nullopt;
 }
@@ -34,11 +44,11 @@ std::vector<asked_request> ask(store& rows, std::span<const acquire_request> req
   asked.reserve(requests.size());
   try {
     for (auto& answer : rows.acquire(requests)) asked.push_back({std::move(answer)});
-  } catch (const error& thrown) {
+  } catch (...) {  // who asks is in another thread, perhaps
     const auto fault = std::current_exception();
+    const bool in_doubt = is_in_doubt(fault);
     for (const auto& request : requests) {
-      asked.push_back(thrown.kind() == errc::outcome_unknown ? ask_again(rows, request, fault)
-                                                             : asked_request{{}, fault});
+      asked.push_back(in_doubt ? ask_again(rows, request, fault) : asked_request{{}, fault});
     }
   }
   return asked;

@@ -17,8 +17,8 @@ struct asked_request {
   std::exception_ptr fault = nullptr;
 };
 
-/// One answer per request, in their order. A grant whose answer got lost is recognised. Never
-/// throws `error`.
+/// One answer per request, in their order. A grant whose answer got lost is recognised. What the
+/// store throws, whatever it is, is in the answers.
 std::vector<asked_request> ask(store& rows, std::span<const acquire_request> requests);
 
 /// Of an answer that is not `granted`.

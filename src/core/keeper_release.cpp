@@ -108,7 +108,7 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
       to_ask = std::move(busy);
       return to_ask.empty();
     });
-  } catch (const std::exception&) {  // the fault is in the result: it is tried again, or runs out
+  } catch (...) {  // the fault is in the result: it is tried again, or runs out
     events_.tell_fault(fault_operation::release, to_ask.front().request.key, to_ask.size(),
                        std::current_exception(), now() - began);
   }

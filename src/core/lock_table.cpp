@@ -100,7 +100,7 @@ std::optional<row_state> prepare(detail::keeper& leases, const detail::keeper::v
   const auto asked = leases.now();
   try {
     return here.rows().prepare(std::array{key}).front();
-  } catch (const error&) {
+  } catch (...) {
     leases.events().tell_fault(fault_operation::read, key, 1, std::current_exception(),
                                leases.now() - asked);
     throw;

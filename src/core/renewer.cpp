@@ -50,7 +50,7 @@ void renewer::look_at_settings() noexcept {
       events_.tell(&observer::weak_setting, [&] { return weak_setting_event{std::move(weak)}; });
     }
     knows_settings_ = true;
-  } catch (const std::exception&) {  // the next call that fails is told; this one is made again
+  } catch (...) {  // the next call that fails is told; this one is made again
   }
 }
 
@@ -68,7 +68,7 @@ void renewer::renew(const kept_leases& due) {
   std::vector<renew_answer> answers;
   try {
     answers = rows_.renew(requests);
-  } catch (const std::exception&) {
+  } catch (...) {
     events_.tell_fault(fault_operation::renew, due.front()->key, due.size(),
                        std::current_exception(), time_->now() - asked);
     // Whatever it was, the database may be back before the deadline; if not, the watcher ends the
@@ -173,7 +173,7 @@ bool renewer::release_deferred() {
         tell_released(waiting[i], now);
       }
     }
-  } catch (const std::exception&) {  // as with a renewal: later, or it runs out
+  } catch (...) {  // as with a renewal: later, or it runs out
     events_.tell_fault(fault_operation::release, requests.front().key, requests.size(),
                        std::current_exception(), time_->now() - now);
     still_waiting = std::move(waiting);

@@ -30,7 +30,7 @@ answers ask(store& rows, const std::vector<acquire_request>& requests,
           again.begin(), again.end(),
           [](const acquire_answer& answer) { return answer.status == acquire_status::granted; });
       if (is_known) return again;
-    } catch (const error&) {  // the first fault says more
+    } catch (...) {  // the first fault says more
     }
     throw;
   }
@@ -110,7 +110,7 @@ set_end acquire(keeper& leases, const keeper::visit& here, const wanted_set& wan
     auto end = ask_and_wait(leases, here.rows(), wanted, pauses);
     tell(leases, end, began);
     return end;
-  } catch (const error&) {
+  } catch (...) {
     leases.events().tell_fault(fault_operation::acquire, wanted.leases.front().request.key,
                                wanted.leases.size(), std::current_exception(),
                                leases.now() - began);
