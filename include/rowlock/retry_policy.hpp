@@ -9,6 +9,10 @@
 namespace rowlock {
 
 /// The first limit that is reached ends the trying. At least one try is always made.
+///
+/// Those of one process who wait for a key stand in line, each with its own policy: finding others
+/// before it is the first try of one that comes later, and after each of its pauses the next look
+/// at the row, which all share, is another; looks come at least once in 0.6 s when they are due.
 struct retry_policy {
   /// Tries in all, the first one included; none means no limit.
   std::optional<unsigned> attempts = std::nullopt;
@@ -21,6 +25,7 @@ struct retry_policy {
   /// False: each pause is twice the last one.
   bool jitter = true;
   /// No try starts later than this after the first; none means no limit. Negative counts as zero.
+  /// The answer to a try that has started is waited for.
   std::optional<std::chrono::milliseconds> give_up_after = std::nullopt;
   /// A request to stop ends a pause at once.
   std::stop_token stop = {};

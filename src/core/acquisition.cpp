@@ -74,15 +74,11 @@ void acquisition::wait_in_line(std::function<void(wait_end)> answered) {
   in_line_ = leases_.waiting().join(wanted_, wait_, last_, std::move(answered));
 }
 
-std::optional<waiting_room::left_line> acquisition::leave() {
-  const auto leaving = in_line_.lock();
-  return leaving ? leases_.waiting().leave(*leaving) : std::nullopt;
-}
-
 std::optional<wait_end> acquisition::time_over(store& rows) {
-  auto left = leave();
+  const auto late = in_line_.lock();
+  auto left = late ? leases_.waiting().leave_unless_asked_for(*late) : std::nullopt;
   if (!left) return std::nullopt;
-  if (left->was_next) {
+  if (left->was_first) {
     auto end = ask(rows);
     if (!is_contention(end)) return end;
     left->last = *std::move(end.refused);
@@ -91,7 +87,8 @@ std::optional<wait_end> acquisition::time_over(store& rows) {
 }
 
 std::optional<wait_end> acquisition::stop() {
-  auto left = leave();
+  const auto stopped = in_line_.lock();
+  auto left = stopped ? leases_.waiting().leave(*stopped) : std::nullopt;
   if (!left) return std::nullopt;
   return refused_as(refusal_reason::stopped, std::move(left->last));
 }
@@ -122,7 +119,10 @@ wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted,
     const auto caller = std::make_shared<blocked_caller>();
     attempt.wait_in_line([caller](wait_end how) { caller->answer(std::move(how)); });
     end = caller->wait(leases.time(), attempt.until(), stop.token());
-    if (!end) end = stop.token().stop_requested() ? attempt.stop() : attempt.time_over(here.rows());
+    if (!end && !stop.token().stop_requested()) end = attempt.time_over(here.rows());
+    // The store may hang in the answer that is now its end.
+    if (!end) end = caller->wait(leases.time(), boot_clock::time_point::max(), stop.token());
+    if (!end) end = attempt.stop();
     if (!end) end = caller->wait();
   }
   attempt.tell(*end);

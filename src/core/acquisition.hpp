@@ -35,10 +35,11 @@ class acquisition {
   /// When the time is over; max: never.
   [[nodiscard]] boot_clock::time_point until() const noexcept { return until_; }
 
-  /// Ends a wait in line whose time is over. Blocks. None: its end is told, or will be in a moment.
+  /// Ends a wait in line whose time is over. Blocks. None: its end is told, or will be when the
+  /// store has answered.
   std::optional<wait_end> time_over(store& rows);
 
-  /// Ends a wait in line that was stopped. None: as above.
+  /// Ends a wait in line that was stopped. None: its end is told, or will be in a moment.
   std::optional<wait_end> stop();
 
   /// Tells the observer how the attempt ended.
@@ -46,8 +47,6 @@ class acquisition {
 
  private:
   wait_end ask(store& rows);
-  std::optional<waiting_room::left_line> leave();
-
   keeper& leases_;
   const wanted_lease wanted_;
   const retry_policy wait_;

@@ -18,29 +18,40 @@ wait_end too_late() {
               "deadline: it was given back; raise the ttl, or see why the database is slow"})};
 }
 
+void waiter::tried(boot_clock::time_point now) {
+  ++tries;
+  pause = next_pause(policy, pause);
+  try_at = now + pause;
+}
+
+void waiting_line::join(std::shared_ptr<waiter> joining, boot_clock::time_point now) {
+  joining->tried(now);
+  next_try_ = std::min(next_try_, joining->try_at);
+  waiting.push_back(std::move(joining));
+}
+
 void waiting_line::ask_by(boot_clock::time_point when) { ask_at_ = std::min(ask_at_, when); }
 
 void waiting_line::look_by(boot_clock::time_point when) { look_at_ = std::min(look_at_, when); }
 
-void waiting_line::refused(refusal why, boot_clock::time_point now) {
+void waiting_line::refused(refusal why, boot_clock::time_point now, const waiter* asked) {
   last = std::move(why);
-  pause_ = next_pause(waiting.front()->policy, pause_);
-  look_at_ = now + pause_;
+  next_try_ = boot_clock::time_point::max();
+  for (const auto& each : waiting) {
+    if (each.get() == asked || each->try_at <= now) each->tried(now);
+    next_try_ = std::min(next_try_, each->try_at);
+  }
   // Of a busy row only another try tells whether it is free.
-  if (last.reason == refusal_reason::busy) ask_by(now + pause_);
+  if (last.reason == refusal_reason::busy) ask_by(waiting.front()->try_at);
   if (const auto chance = next_chance(last)) ask_by(now + *chance);
 }
 
 void waiting_line::moved_up(boot_clock::time_point now) {
-  pause_ = next_pause(waiting.front()->policy, {});
-  look_at_ = now + pause_;
+  look_by(now + next_pause(waiting.front()->policy, {}));
 }
 
 waiters waiting_line::take_exhausted() {
-  for (const auto& each : waiting) ++each->tries;
-  return take_if([](const waiter& each) {
-    return each.policy.attempts && each.tries >= *each.policy.attempts;
-  });
+  return take_if([](const waiter& each) { return each.is_exhausted(); });
 }
 
 waiters waiting_line::take_stale(version current) {

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_CORE_WAITING_LINE_HPP
 #define ROWLOCK_CORE_WAITING_LINE_HPP
 
+#include <algorithm>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -32,16 +33,28 @@ struct waiter {
       : wanted{std::move(asked)}, policy{std::move(how)}, done{std::move(then)} {}
 
   const wanted_lease wanted;
-  /// Its pauses and attempts count; its time limit and stop are the waiter's own affair.
+  /// Its pauses and attempts count; its stop is the waiter's own affair, and so is its time limit
+  /// but for the answer that is under way then.
   const retry_policy policy;
   /// Called once, unless the waiter has left before; by the thread of the waiting room, which it
   /// must not keep.
   const std::function<void(wait_end)> done;
 
+  /// One of its tries was in vain.
+  void tried(boot_clock::time_point now);
+  /// Nothing is tried for it any more.
+  [[nodiscard]] bool is_exhausted() const {
+    return is_time_over || (policy.attempts && tries >= *policy.attempts);
+  }
+
   // Guarded by the mutex of the waiting room.
   bool is_waiting = true;
   bool is_asked_for = false;
+  bool is_time_over = false;
   unsigned tries = 0;
+  /// By its own pauses, wherever it stands.
+  boot_clock::time_point try_at;
+  boot_clock::duration pause{};
 };
 
 using waiters = std::deque<std::shared_ptr<waiter>>;
@@ -51,6 +64,9 @@ using waiters = std::deque<std::shared_ptr<waiter>>;
 class waiting_line {
  public:
   waiters waiting;
+
+  void join(std::shared_ptr<waiter> joining, boot_clock::time_point now);
+
   /// Why the first in line has to wait.
   refusal last;
 
@@ -60,17 +76,20 @@ class waiting_line {
   /// Before asking: whoever hears of a release meanwhile sets it again.
   void forget_ask_at() { ask_at_ = boot_clock::time_point::max(); }
 
-  /// When to look at the row, whatever is expected.
-  [[nodiscard]] boot_clock::time_point look_at() const { return look_at_; }
+  /// When to look at the row, whatever is expected: at the next try of anybody at the latest.
+  [[nodiscard]] boot_clock::time_point look_at() const { return std::min(look_at_, next_try_); }
   void look_by(boot_clock::time_point when);
+  /// Before looking, as above.
+  void forget_look_at() { look_at_ = boot_clock::time_point::max(); }
 
-  /// The first is refused at `now`, or would be.
-  void refused(refusal why, boot_clock::time_point now);
+  /// A look, or a question for `asked`, found at `now` that the first has to wait. It was a try of
+  /// `asked`, and of all whose own pause was over.
+  void refused(refusal why, boot_clock::time_point now, const waiter* asked = nullptr);
 
   /// Somebody else is the first now.
   void moved_up(boot_clock::time_point now);
 
-  /// One more try was made for all; those whose attempts are used up leave the line.
+  /// Those for whom nothing is tried any more leave the line.
   waiters take_exhausted();
 
   /// Those who expect another version than `current` leave the line.
@@ -85,7 +104,7 @@ class waiting_line {
 
   boot_clock::time_point ask_at_ = boot_clock::time_point::max();
   boot_clock::time_point look_at_ = boot_clock::time_point::max();
-  boot_clock::duration pause_{};
+  boot_clock::time_point next_try_ = boot_clock::time_point::max();
 };
 
 }  // namespace rowlock::detail

@@ -48,15 +48,17 @@ std::shared_ptr<waiter> waiting_room::join(wanted_lease wanted, retry_policy pol
   const auto& key = joining->wanted.request.key;
   const auto [place, is_new] = lines_.try_emplace(key);
   auto& line = place->second;
-  line.waiting.push_back(joining);
-  if (last) joining->tries = 1;
+  line.join(joining, now);
   if (is_new) {
     last_new_line_ = now;
     line.refused(last.value_or(refusal{.reason = refusal_reason::busy, .key = key}), now);
-    if (!last) line.ask_by(now);
+    if (!last) {  // the line that it found is gone: this is going to be its first try
+      joining->tries = 0;
+      line.ask_by(now);
+    }
     if (subscription_ != nullptr) line.look_by(now);  // so that the release is announced
-    wake_.notify_one();
   }
+  wake_.notify_one();
   return joining;
 }
 
@@ -70,19 +72,31 @@ bool waiting_room::take_out(waiter& taken) {
   auto& line = lines_.at(taken.wanted.request.key);
   const bool was_first = line.waiting.front().get() == &taken;
   std::erase_if(line.waiting, [&](const auto& each) { return each.get() == &taken; });
-  if (was_first && !line.waiting.empty()) line.moved_up(time_->now());
+  if (was_first && !line.waiting.empty()) {
+    line.moved_up(time_->now());
+    wake_.notify_one();
+  }
   forget_if_empty(taken.wanted.request.key);
   return true;
 }
 
-std::optional<waiting_room::left_line> waiting_room::leave(waiter& leaving) {
-  const std::scoped_lock lock{mutex_};
+std::optional<waiting_room::left_line> waiting_room::leave_line(waiter& leaving) {
   if (!leaving.is_waiting) return std::nullopt;
   const auto& line = lines_.at(leaving.wanted.request.key);
-  left_line left{.last = line.last,
-                 .was_next = line.waiting.front().get() == &leaving && !leaving.is_asked_for};
+  left_line left{.last = line.last, .was_first = line.waiting.front().get() == &leaving};
   take_out(leaving);
   return left;
+}
+
+std::optional<waiting_room::left_line> waiting_room::leave(waiter& leaving) {
+  const std::scoped_lock lock{mutex_};
+  return leave_line(leaving);
+}
+
+std::optional<waiting_room::left_line> waiting_room::leave_unless_asked_for(waiter& leaving) {
+  const std::scoped_lock lock{mutex_};
+  leaving.is_time_over = true;
+  return leaving.is_asked_for ? std::nullopt : leave_line(leaving);
 }
 
 void waiting_room::released(const lock_key& key) noexcept {
@@ -196,7 +210,7 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_reque
     forget_if_empty(key);
     return;
   }
-  line.refused(std::move(refused), time_->now());
+  line.refused(std::move(refused), time_->now(), head.get());
   ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
   forget_if_empty(key);
 }
@@ -209,6 +223,7 @@ void waiting_room::look() {
     for (auto& [key, line] : lines_) {
       keys.push_back(key);
       line.forget_ask_at();
+      line.forget_look_at();
     }
   }
   wait_ends ended;

@@ -54,12 +54,14 @@ class waiting_room final : private release_listener {
   struct left_line {
     /// What the first in line was refused with last.
     refusal last;
-    /// It was the first, and nobody was asking for it just then.
-    bool was_next = false;
+    bool was_first = false;
   };
   /// Gives up: `done` will not be called, and a grant that is under way is given back. None: the
   /// answer is there, or will be in a moment.
   std::optional<left_line> leave(waiter& leaving);
+  /// The same, but one that is being asked for stays until the answer, which is its end. None: that
+  /// is so, or as above.
+  std::optional<left_line> leave_unless_asked_for(waiter& leaving);
 
   /// The key may be free.
   void released(const lock_key& key) noexcept override;
@@ -80,6 +82,7 @@ class waiting_room final : private release_listener {
   [[nodiscard]] boot_clock::time_point next_look(boot_clock::time_point now) const;
   void settle(const std::shared_ptr<waiter>& head, const asked_request& asked, wait_ends& ended);
   void settle(const lock_key& key, const std::optional<row_state>& seen, wait_ends& ended);
+  std::optional<left_line> leave_line(waiter& leaving);
   /// Takes it out of its line; false if it has left.
   bool take_out(waiter& taken);
   void forget_if_empty(const lock_key& key);
