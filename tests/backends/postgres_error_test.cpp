@@ -105,8 +105,9 @@ TEST_F(PostgresError, OfAMissingPrivilegeSaysWhatToGrant) {
 
 TEST_F(PostgresError, OfAReadOnlyServerIsUnavailableAndNeverHeld) {
   const char* separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
-  const auto read_only =
-      postgres_url() + separator + "options=-c%20default_transaction_read_only%3Don";
+  const auto read_only = postgres_url() + separator +
+                         "options=-c%20default_transaction_read_only%3Don"
+                         "&target_session_attrs=primary";  // not to be passed over for that
   expect_everywhere(read_only, errc::unavailable, "read-only");
   auto rows = open_store(read_only);
   EXPECT_FALSE(rows.read(std::array{key_})[0]);
