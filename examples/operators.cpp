@@ -1,0 +1,33 @@
+// What a person on call does: looks who has a key, takes it away, and deletes what nobody uses.
+#include "rowlock/operators.hpp"
+
+#include <chrono>
+#include <iostream>
+
+#include "rowlock/lock_table.hpp"
+#include "rowlock/sqlite_migrate.hpp"
+#include "rowlock/sqlite_store.hpp"
+
+using namespace std::chrono_literals;
+
+int main() {
+  rowlock::migrate_sqlite("operators.db");
+  rowlock::sqlite_store store{"operators.db"};
+  rowlock::lock_table locks{store, {.ttl = 1h, .holder = "web1"}};
+  const rowlock::lock_key nightly{.type = "job", .source_id = "nightly"};
+  const auto held = locks.try_acquire(nightly, {.note = "12,000 of 80,000"});
+
+  const auto row = rowlock::show(store, nightly);
+  std::cout << row->holder << " has it: " << row->note << '\n';
+
+  // The version that was shown, so that nobody loses the key who got it meanwhile.
+  const auto taken = rowlock::force_release(store, nightly, row->version, "web1 is gone", "ann");
+  std::cout << "taken away: " << std::boolalpha << (taken.answer == rowlock::force_answer::released)
+            << "; " << taken.now->force_reason << '\n';
+  const auto again = rowlock::force_release(store, nightly, row->version, "web1 is gone", "ann");
+  std::cout << "again: " << (again.answer == rowlock::force_answer::stale ? "stale" : "wrong")
+            << '\n';
+
+  const auto purged = rowlock::purge(store, 30 * 24h);
+  std::cout << "idle for a month: " << purged.purged << '\n';
+}
