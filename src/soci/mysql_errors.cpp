@@ -62,7 +62,8 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
     return says("no privilege on table " + table.text() +
                 ": run `GRANT SELECT, INSERT, UPDATE ON " + table.text() +
                 " TO ...; GRANT SELECT ON " + table.text() +
-                "_schema TO ...` for the user of this connection");
+                "_schema TO ...` for the user of this connection; and `GRANT DELETE ON " +
+                table.text() + " TO ...` for one that purges");
   }
   switch (number) {
     case 1046:

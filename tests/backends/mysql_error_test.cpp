@@ -69,6 +69,16 @@ TEST_F(MysqlError, OfAMissingPrivilegeIsRejectedAndSaysWhatToGrant) {
   expect_no_secret(told, mine_.text);
 }
 
+TEST_F(MysqlError, OfAMissingPrivilegeToPurgeSaysThatItIsDelete) {
+  create_user("select on " + database_.name() + ".*");
+  database_.execute(
+      "insert into shared_lock (lock_type, source_id, version) values ('job', 'old', 1)");
+  soci_store rows{target_of(user_, "sesame")};
+  const auto told = error_of([&] { rows.purge({.older_than = std::chrono::hours{1}}); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("GRANT DELETE ON"), std::string::npos) << told.message();
+}
+
 TEST_F(MysqlError, OfAValueIsMisuseWithoutTheOwner) {
   for (const std::string secret : {"5e5a3e", "'; drop table shared_lock; --", "\xff\xfe"}) {
     const acquire_request wrong{.key = key_, .owner = {secret}, .holder = "host:1", .ttl = 1h};

@@ -98,6 +98,8 @@ TEST_F(PostgresError, OfAMissingPrivilegeSaysWhatToGrant) {
   EXPECT_TRUE(rows.list().empty());
   server_.ask(table().in("grant insert, update on shared_lock") + to_it);
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  expect([&] { rows.purge({.older_than = std::chrono::hours{1}}); }, errc::rejected,
+         "GRANT DELETE ON \"" + schema());
   pqxx::connection connection{role.url()};
   pqxx::work work{connection};
   EXPECT_TRUE(lock_rows(work, other_key_, no_wait(), table()).acquired());

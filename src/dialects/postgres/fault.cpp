@@ -30,7 +30,10 @@ constexpr const char* look_at_the_text =
 std::string how_to_grant(const table_name& table) {
   return ": run `GRANT SELECT, INSERT, UPDATE ON " + table.in("shared_lock") +
          " TO ...; GRANT SELECT ON " + table.in("shared_lock_schema") +
-         " TO ...` for the role of this connection, which needs USAGE on their schema too";
+         " TO ...` for the role of this connection, which needs USAGE on their schema too; and "
+         "`GRANT "
+         "DELETE ON " +
+         table.in("shared_lock") + " TO ...` for one that purges";
 }
 
 meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
