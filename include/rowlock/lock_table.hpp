@@ -155,7 +155,10 @@ class lock_table {
   /// comes during the work is refused (`held`), or waits and is told then. When it throws, nothing
   /// is remembered, so the next one may try again; as when its process dies. So the work is done at
   /// least once, and exactly once as far as it is in a transaction which the mark commits with:
-  /// `release_with(transaction, held, {.done_for = ...})`.
+  /// `release_with(transaction, held, {.done_for = ...})`. Every transaction of the work has to be
+  /// over when the callback returns: the mark is made then, and stays when one of them is rolled
+  /// back later. One that has the row (a fence, `release_with`) makes it wait in the background, as
+  /// long as the lease lasts; the outcome is not `kept()`.
   template <class Callback>
   auto with_lock_once(const lock_key& key, Callback&& callback, const once_options& options = {});
 
