@@ -89,10 +89,10 @@ struct released_event {
   std::chrono::microseconds held{};
 };
 
-enum class fault_operation { acquire, read, renew, release };
+enum class fault_operation { acquire, read, renew, release, note };
 
-/// The store failed. Of `acquire` and `read` the caller gets the `error` as well; a renewal or a
-/// release is tried again in the background.
+/// The store failed. Of `acquire`, `read` and `note` the caller gets the `error` as well; a renewal
+/// or a release is tried again in the background.
 struct fault_event {
   fault_operation operation = fault_operation::acquire;
   /// Of several, the first.

@@ -31,6 +31,8 @@ std::ostream& operator<<(std::ostream& out, fault_operation shown) {
       return out << "renew";
     case fault_operation::release:
       return out << "release";
+    case fault_operation::note:
+      return out << "note";
   }
   return out;
 }

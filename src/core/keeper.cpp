@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <exception>
 #include <vector>
 
 #include "core/short_patience.hpp"
@@ -87,10 +88,17 @@ note_result keeper::write_note(const note_request& request) {
   const auto here = enter();
   if (!here) return note_result::lost;
   auto answer = note_answer::busy;
-  try_for_a_moment(*options_.time, closing(), [&] {
-    answer = rows_.write_note(request);
-    return answer != note_answer::busy;
-  });
+  const auto began = now();
+  try {
+    try_for_a_moment(*options_.time, closing(), [&] {
+      answer = rows_.write_note(request);
+      return answer != note_answer::busy;
+    });
+  } catch (...) {
+    events_.tell_fault(fault_operation::note, request.key, 1, std::current_exception(),
+                       now() - began);
+    throw;
+  }
   switch (answer) {
     case note_answer::written:
       return note_result::written;

@@ -4,8 +4,10 @@
 #include <array>
 #include <future>
 #include <string>
+#include <vector>
 
-#include "core/kept_lease_test.hpp"
+#include "core/observed_leases.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -59,6 +61,16 @@ TEST_F(LeaseNote, OfARowThatATransactionHasIsBusyAfterAMoment) {
   EXPECT_EQ(written.get(), note_result::busy);
   EXPECT_GT(rows_.batches("write_note").size(), 1U);
   EXPECT_TRUE(held.is_valid());
+}
+
+class ObservedNote : public Observer {};
+
+TEST_F(ObservedNote, ThatCannotBeWrittenIsAFault) {
+  const lease held = acquire("a");
+  rows_.before("write_note", [] { throw error{errc::unavailable, "the network is down: wait"}; });
+  EXPECT_THROW((void)held.write_note("page 1"), error);
+  EXPECT_EQ(told_->await<fault_event>().code, errc::unavailable);
+  EXPECT_EQ(faults_of(fault_operation::note), std::vector{key_});
 }
 
 TEST_F(LeaseNote, ThatIsTooLongIsMisuse) {
