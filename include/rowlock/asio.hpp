@@ -143,14 +143,16 @@ auto async_with_lock(lock_table& locks, lock_key key, Callback callback,
                                  std::move(callback), {});
 }
 
-/// `lock_table::with_lock_once` around a coroutine.
+/// `lock_table::with_lock_once` around a coroutine. Throws `error` (misuse) at once for a
+/// `keep_for` that cannot be meant.
 template <class Callback>
 auto async_with_lock_once(lock_table& locks, lock_key key, Callback callback,
                           once_options options = {}) {
-  check(release_request{.key = key, .owner = {}, .version = {}, .done_for = options.keep_for});
+  const end_of_work success{.done_for = options.keep_for};
+  check(success);
   return detail::async_run_under(
       {&locks, std::move(key), std::move(options.acquire), start_acquire_once}, std::move(callback),
-      {.done_for = options.keep_for});
+      success);
 }
 
 }  // namespace rowlock

@@ -39,7 +39,7 @@ class pending_acquire {
 
   /// Ends the attempt: it leaves its line, and its end is told in this call, as a refusal
   /// (`stopped`), even during a statement. What is granted all the same is released. Without effect
-  /// when the end was told before. No round trip.
+  /// when the end was told before, and in a child of fork(). No round trip.
   void cancel() const;
 
  private:
@@ -73,8 +73,13 @@ struct end_of_work {
   std::optional<std::chrono::milliseconds> done_for = std::nullopt;
 };
 
+/// Throws `error` (misuse) for a `done_for` that cannot be meant.
+void check(const end_of_work& how);
+
 /// `lease::release`, without its wait. `told` is called once: in this call if there is nothing to
-/// release. When the lock_table is destroyed meanwhile, the result is `deferred` or `lost`.
+/// release. When the lock_table is destroyed meanwhile, the result is `deferred` or `lost`. Throws
+/// `error` (misuse) as `check` does; then `told` is never called, and the lease is released in this
+/// call, as one that goes out of scope.
 ///
 /// Thread-safety: may be called from any thread.
 void start_release(lease ended, end_of_work how, std::function<void(release_result)> told);

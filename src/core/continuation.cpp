@@ -38,6 +38,10 @@ struct detail::continuation {
     }
   }
 
+  static void check(const end_of_work& how) {
+    if (how.done_for) lock_table::check_once({.type = "any", .source_id = "any"}, *how.done_for);
+  }
+
   static void release(lease ended, const work_end& how, std::function<void(release_result)> told) {
     const auto leases = std::exchange(ended.keeper_, nullptr);
     const auto kept = std::exchange(ended.kept_, nullptr);
@@ -82,7 +86,10 @@ pending_acquire start_acquire_once(lock_table& locks, const lock_key& key,
   return detail::continuation::acquire(locks, key, options, true, std::move(told));
 }
 
+void check(const end_of_work& how) { detail::continuation::check(how); }
+
 void start_release(lease ended, end_of_work how, std::function<void(release_result)> told) {
+  check(how);
   detail::continuation::release(std::move(ended), {how.failed, how.done_for}, std::move(told));
 }
 

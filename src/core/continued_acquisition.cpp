@@ -88,6 +88,7 @@ void continued_acquisition::finish(wait_end end) {
 }
 
 void continued_acquisition::cancel() {
+  if (!leases_.home().is_here()) return;
   auto end = std::optional<wait_end>{};
   const auto told = end_it();
   if (!told) return;
@@ -102,6 +103,7 @@ void continued_acquisition::cancel() {
 }
 
 void continued_acquisition::stop_waiting() {
+  if (!leases_.home().is_here()) return;
   std::optional<wait_end> end;
   {
     const std::scoped_lock lock{mutex_};

@@ -18,6 +18,8 @@ namespace rowlock::detail {
 /// its time is limited. The attempt lives as long as one of these needs it, and `keeper::close`
 /// waits for that.
 ///
+/// In a child of fork() nothing ends it.
+///
 /// Thread-safety: all members may be called from any thread.
 class continued_acquisition : public std::enable_shared_from_this<continued_acquisition> {
  public:

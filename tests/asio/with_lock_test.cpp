@@ -121,6 +121,12 @@ TEST_F(AsyncWithLock, OnceIsRefusedWhenTheWorkIsDone) {
   EXPECT_EQ(again.refusal().reason, refusal_reason::already_done);
 }
 
+TEST_F(AsyncWithLock, OnceIsMisuseForATimeThatCannotBeMeant) {
+  const auto work = []() -> asio::awaitable<void> { co_return; };
+  const auto for_ever = std::chrono::milliseconds::max();
+  EXPECT_THROW((void)async_with_lock_once(*ours_, key_, work, {.keep_for = for_ever}), error);
+}
+
 TEST_F(AsyncWithLock, OnceIsNotDoneWhenTheWorkThrows) {
   const auto fails = []() -> asio::awaitable<int> {
     throw std::runtime_error{"no paper"};

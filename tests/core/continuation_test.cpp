@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "core/hooked_store.hpp"
 #include "core/noting_observer.hpp"
 #include "rowlock/error.hpp"
+#include "support/forked_child.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -215,6 +217,35 @@ TEST_F(Continuation, EndsAsStoppedWithItsTableWhateverItIsAt) {
   answer.open();
   closing.join();
   EXPECT_EQ(rows_.batches("acquire").size(), 2);
+}
+
+TEST_F(Continuation, IsLeftAloneByAChildOfFork) {
+  const auto held = theirs();
+  std::stop_source stop;
+  auto waiting = start(wait_until_stopped(stop.get_token()));
+  rows_.await("acquire", 1);
+  await_in_line();
+  const auto wrong = complaints_of_child([&](std::vector<std::string>& said) {
+    stop.request_stop();
+    if (waiting.is_over()) said.emplace_back("it was stopped");
+    waiting.pending.cancel();
+    if (waiting.is_over()) said.emplace_back("it was cancelled");
+  });
+  EXPECT_EQ(wrong, std::vector<std::string>{});
+  EXPECT_FALSE(waiting.is_over());
+  waiting.pending.cancel();
+  EXPECT_TRUE(waiting.is_over());
+}
+
+TEST_F(Continuation, ReleasesNothingAsDoneForATimeThatCannotBeMeant) {
+  using std::chrono::milliseconds;
+  for (const auto never : {milliseconds::max(), milliseconds::min(), milliseconds{0}}) {
+    auto granted = start().answer();
+    EXPECT_THROW(start_release(*std::move(granted), {.done_for = never}, [](auto) { FAIL(); }),
+                 error);
+    EXPECT_TRUE(is_free());
+    EXPECT_FALSE(rows_.rows().read(std::array{key_}).front()->done);
+  }
 }
 
 TEST_F(Continuation, MayBeStartedInTheCallThatTellsOfAnEnd) {
