@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "rowlock/grouping_store.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lease_set.hpp"
 #include "rowlock/lock_key.hpp"
@@ -60,6 +61,8 @@ struct lock_options {
   /// How many threads at most make the statements of those who acquire without blocking (asio.hpp);
   /// they are started when they are needed. At least one.
   unsigned blocking_threads = 4;
+  /// Which acquisitions and releases of different threads share a statement when they meet.
+  group_options grouping = {};
   /// The holder's clock.
   std::shared_ptr<time_source> time = system_time();
   /// Is told what happens. Null: nobody.

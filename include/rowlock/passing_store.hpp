@@ -57,6 +57,9 @@ class passing_store : public store {
   }
   purge_answer purge(const purge_request& request) override { return asked_.purge(request); }
   std::vector<std::string> weak_settings() override { return asked_.weak_settings(); }
+  [[nodiscard]] unsigned statements_at_once() const noexcept override {
+    return asked_.statements_at_once();
+  }
 
  protected:
   [[nodiscard]] store& asked() const noexcept { return asked_; }

@@ -83,6 +83,7 @@ class postgres_store final : public store {
   purge_answer purge(const purge_request& request) override;
   /// Looks at fsync, full_page_writes and synchronous_commit.
   std::vector<std::string> weak_settings() override;
+  [[nodiscard]] unsigned statements_at_once() const noexcept override;
 
  private:
   class impl;

@@ -84,6 +84,7 @@ class soci_store final : public store {
   /// whether the server is a node of a Galera cluster. On PostgreSQL as `postgres_store`. On SQLite
   /// none: the store sets what it needs for itself.
   std::vector<std::string> weak_settings() override;
+  [[nodiscard]] unsigned statements_at_once() const noexcept override;
 
  private:
   class impl;

@@ -56,6 +56,8 @@ class sqlite_store final : public store {
   force_answer force_release(const force_request& request) override;
   /// Deletes what it found idle in one transaction: others who write wait for that.
   purge_answer purge(const purge_request& request) override;
+  /// One: a file has one writer.
+  [[nodiscard]] unsigned statements_at_once() const noexcept override { return 1; }
 
  private:
   class impl;

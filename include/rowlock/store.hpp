@@ -288,6 +288,9 @@ class store {
   /// Settings of the database that weaken a promise: a sentence each, which says what may go wrong
   /// and what to set. One round trip.
   virtual std::vector<std::string> weak_settings() { return {}; }
+  /// How many statements get on side by side. More would wait for each other, and do better to
+  /// travel together. No round trip.
+  [[nodiscard]] virtual unsigned statements_at_once() const noexcept { return 4; }
 };
 
 }  // namespace rowlock

@@ -13,9 +13,18 @@ namespace rowlock::detail {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+std::unique_ptr<grouping_store> grouped(store& rows, const group_options& options) {
+  return options.at_most == 1 ? nullptr : std::make_unique<grouping_store>(rows, options);
+}
+
+}  // namespace
+
 keeper::keeper(store& rows, lock_options options)
-    : rows_{rows},
-      options_{std::move(options)},
+    : options_{std::move(options)},
+      grouped_{grouped(rows, options_.grouping)},
+      rows_{grouped_ != nullptr ? *grouped_ : rows},
       events_{options_.observer},
       book_{options_.time, options_.margin, options_.renew},
       waiting_{

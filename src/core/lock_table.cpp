@@ -61,6 +61,7 @@ lock_options checked(lock_options options) {
   if (options.blocking_threads == 0) {
     throw error{errc::misuse, "blocking_threads is zero: allow at least one"};
   }
+  check(options.grouping);
   if (options.holder.empty()) options.holder = detail::own_label();
   check_times(options.ttl, options.at_most, options);
   check_delay(options.lock_delay);

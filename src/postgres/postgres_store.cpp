@@ -1,6 +1,7 @@
 // The port, on PostgreSQL.
 #include "rowlock/postgres_store.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -42,6 +43,7 @@ class postgres_store::impl {
         to_pin_{to_pin},
         statements_{postgres_table{table_, options.clock_skew}},
         answers_{options.answer_timeout},
+        statements_at_once_{std::min(options.pool_size, 4U)},
         pool_{[this] { return open(); }, options.pool_size, options.pool_timeout} {}
 
   /// `work` on a connection; what it throws is told as an `error`.
@@ -73,6 +75,8 @@ class postgres_store::impl {
   }
 
   [[nodiscard]] bool can_wake_up() const noexcept { return wake_up_; }
+
+  [[nodiscard]] unsigned statements_at_once() const noexcept { return statements_at_once_; }
 
   std::unique_ptr<subscription> listen(release_listener& listener) {
     return std::make_unique<postgres::release_announcements>(
@@ -107,6 +111,7 @@ class postgres_store::impl {
   postgres::may_prepare may_prepare_{true};
   postgres::answer_watch answers_;
   std::atomic<bool> schema_is_checked_{false};
+  const unsigned statements_at_once_;
   postgres::connection_pool pool_;
 };
 
@@ -210,5 +215,7 @@ purge_answer postgres_store::purge(const purge_request& request) {
 std::vector<std::string> postgres_store::weak_settings() {
   return impl_->call([](postgres::store_call& asking) { return asking.weak_settings(); });
 }
+
+unsigned postgres_store::statements_at_once() const noexcept { return impl_->statements_at_once(); }
 
 }  // namespace rowlock

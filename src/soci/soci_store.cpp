@@ -3,6 +3,7 @@
 
 #include <soci/soci.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <functional>
@@ -86,6 +87,11 @@ class soci_store::impl {
     home_.require();
     if (!open_one_more_) return nullptr;
     return spoken_->listen(open_one_more_, options_.table, listener);
+  }
+
+  [[nodiscard]] unsigned statements_at_once() const noexcept {
+    const bool has_one_writer = spoken_ != nullptr && spoken_->has_one_writer();
+    return has_one_writer ? 1 : std::min(options_.pool_size, 4U);
   }
 
   void speak(const through_soci::dialect& spoken) noexcept { spoken_ = &spoken; }
@@ -207,5 +213,7 @@ purge_answer soci_store::purge(const purge_request& request) {
 std::vector<std::string> soci_store::weak_settings() {
   return impl_->call([](lease_session& leases) { return leases.weak_settings(); });
 }
+
+unsigned soci_store::statements_at_once() const noexcept { return impl_->statements_at_once(); }
 
 }  // namespace rowlock

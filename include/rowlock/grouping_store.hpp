@@ -1,0 +1,60 @@
+// A store whose calls share statements when they meet.
+#ifndef ROWLOCK_GROUPING_STORE_HPP
+#define ROWLOCK_GROUPING_STORE_HPP
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rowlock/home_process.hpp"
+#include "rowlock/passing_store.hpp"
+
+namespace rowlock {
+
+/// Which calls share a statement.
+struct group_options {
+  /// The most requests of one statement; 1: every call has a statement of its own. At most 1,000.
+  std::size_t at_most = 256;
+  /// The most statements under way at once. None: as many as the store can make good use of.
+  std::optional<unsigned> in_flight = std::nullopt;
+};
+
+/// Throws `error` (misuse) for what cannot be meant.
+void check(const group_options& options);
+
+/// Calls of `acquire` and `release` that arrive while as many statements are under way as may be
+/// form the next statement of their kind, so that many threads share round trips and commits. One
+/// that meets nobody has a statement of its own at once: no timer, no delay. (The renewals of a
+/// `lock_table` are one statement already, and pass.) One statement fewer than all may be an
+/// `acquire`, so that releases do not wait for acquisitions.
+///
+/// Each call has answers and errors of its own: when a shared statement fails because of what one
+/// of them asked, each is made again alone. `unavailable` and `outcome_unknown` are told to all that
+/// shared the statement.
+///
+/// A `lock_table` groups its calls by itself (`lock_options::grouping`); several tables that are to
+/// share statements are put over one `grouping_store`.
+///
+/// Thread-safety: all members may be called from any thread. The store must outlive it.
+class grouping_store final : public passing_store {
+ public:
+  /// Throws `error` (misuse) for options out of range.
+  explicit grouping_store(store& asked, const group_options& options = {});
+  ~grouping_store() override;
+
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+  std::vector<release_answer> release(std::span<const release_request> requests) override;
+
+  /// How many calls wait for their statement now.
+  [[nodiscard]] std::size_t waiting() const;
+
+ private:
+  class meeting_place;
+
+  detail::owned_at_home<meeting_place> place_;
+};
+
+}  // namespace rowlock
+
+#endif

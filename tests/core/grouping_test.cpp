@@ -1,0 +1,230 @@
+// How calls that meet share statements.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/hooked_store.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/grouping_store.hpp"
+#include "rowlock/lock_table.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+acquire_request asking_for(const std::string& id) {
+  return {.key = {"job", id}, .owner = make_owner_id(), .holder = "one of us", .ttl = 1h};
+}
+
+release_request giving_back(const acquire_request& held, const acquire_answer& granted) {
+  return {.key = held.key, .owner = held.owner, .version = *granted.version};
+}
+
+class Grouping : public testing::Test {
+ protected:
+  using answers = std::vector<acquire_answer>;
+
+  acquire_answer acquire(const acquire_request& request) {
+    return grouped_->acquire(std::array{request}).front();
+  }
+  std::future<answers> start(std::vector<acquire_request> requests) {
+    return std::async(std::launch::async, [this, requests = std::move(requests)] {
+      return grouped_->acquire(requests);
+    });
+  }
+  /// Returns once so many calls wait for their statement.
+  void await_waiting(std::size_t count) {
+    while (grouped_->waiting() < count) std::this_thread::yield();
+  }
+  /// The first statement from now on stays under way until the gate is opened.
+  std::future<answers> hold_up() {
+    rows_.before("acquire", [this, is_first = std::make_shared<std::atomic<bool>>(true)] {
+      if (is_first->exchange(false)) first_.pass();
+    });
+    const auto begun = rows_.batches("acquire").size() + 1;
+    auto held_up = start({asking_for("first")});
+    rows_.await("acquire", begun);
+    return held_up;
+  }
+  void regroup(const group_options& options) { grouped_.emplace(rows_, options); }
+
+  std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
+  hooked_store rows_{time_};
+  gate first_;
+  std::optional<grouping_store> grouped_{std::in_place, rows_, group_options{.in_flight = 1}};
+};
+
+TEST_F(Grouping, OneThatMeetsNobodyHasAStatementOfItsOwnAtOnce) {
+  EXPECT_EQ(acquire(asking_for("a")).status, acquire_status::granted);
+  EXPECT_EQ(acquire(asking_for("b")).status, acquire_status::granted);
+  EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 1}));
+}
+
+TEST_F(Grouping, ThoseThatMeetShareTheNextStatementAndEachHasItsOwnAnswers) {
+  const auto theirs = asking_for("theirs");
+  rows_.rows().acquire(std::array{theirs});
+  auto first = hold_up();
+  std::vector<std::future<answers>> met;
+  met.push_back(start({asking_for("a")}));
+  met.push_back(start({asking_for("theirs"), asking_for("b")}));
+  auto at_a_version = asking_for("a version");
+  at_a_version.expected = version{7};
+  met.push_back(start({at_a_version}));
+  await_waiting(3);
+  first_.open();
+  EXPECT_EQ(first.get().front().status, acquire_status::granted);
+  EXPECT_EQ(met[0].get().front().status, acquire_status::granted);
+  const auto two = met[1].get();
+  ASSERT_EQ(two.size(), 2);
+  EXPECT_EQ(two[0].status, acquire_status::held);
+  EXPECT_EQ(two[1].status, acquire_status::granted);
+  EXPECT_EQ(met[2].get().front().status, acquire_status::stale);
+  EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 4}));
+}
+
+TEST_F(Grouping, AtMostOneOfThoseThatMeetForAKeyIsGranted) {
+  auto first = hold_up();
+  std::vector<std::future<answers>> met;
+  for (int i = 0; i < 5; ++i) met.push_back(start({asking_for("hot")}));
+  await_waiting(5);
+  first_.open();
+  int granted = 0;
+  for (auto& each : met) {
+    if (each.get().front().status == acquire_status::granted) ++granted;
+  }
+  EXPECT_EQ(granted, 1);
+  EXPECT_EQ(rows_.batches("acquire").size(), 2);
+}
+
+TEST_F(Grouping, WhatOneOfThemMayNotAskFailsForItAlone) {
+  auto first = hold_up();
+  auto good = start({asking_for("good")});
+  auto bad = start({asking_for(std::string(256, 'x'))});
+  auto neighbour = start({asking_for("neighbour")});
+  await_waiting(3);
+  first_.open();
+  EXPECT_EQ(good.get().front().status, acquire_status::granted);
+  EXPECT_EQ(neighbour.get().front().status, acquire_status::granted);
+  EXPECT_THROW(bad.get(), error);
+}
+
+TEST_F(Grouping, AStatementThatFailsForAnUnknownReasonIsMadeAgainForEachAlone) {
+  auto first = hold_up();
+  auto one = start({asking_for("one")});
+  auto other = start({asking_for("other")});
+  await_waiting(2);
+  rows_.before("acquire", [this] {
+    if (rows_.batches("acquire").back() > 1) throw std::runtime_error{"a trigger"};
+  });
+  first_.open();
+  EXPECT_EQ(one.get().front().status, acquire_status::granted);
+  EXPECT_EQ(other.get().front().status, acquire_status::granted);
+  EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 2, 1, 1}));
+}
+
+TEST_F(Grouping, AnOutageIsToldToAllThatMetAndIsOverAfterwards) {
+  auto first = hold_up();
+  auto one = start({asking_for("one")});
+  auto other = start({asking_for("other")});
+  await_waiting(2);
+  rows_.before("acquire", [] { throw error{errc::unavailable, "away"}; });
+  first_.open();
+  EXPECT_THROW(one.get(), error);
+  EXPECT_THROW(other.get(), error);
+  EXPECT_EQ(rows_.batches("acquire").size(), 2) << "asked again one by one";
+  rows_.before("acquire", {});
+  EXPECT_EQ(acquire(asking_for("one")).status, acquire_status::granted);
+}
+
+TEST_F(Grouping, AnAnswerThatGotLostIsAskedForAgainByEach) {
+  lock_table locks{*grouped_, {.ttl = 1h, .grouping = {.at_most = 1}, .time = time_}};
+  std::atomic<int> calls{0};
+  rows_.before("acquire", [&] {
+    if (++calls == 1) first_.pass();
+  });
+  rows_.after("acquire", [&, is_first = std::make_shared<std::atomic<bool>>(true)] {
+    if (calls == 2 && is_first->exchange(false)) throw error{errc::outcome_unknown, "cut off"};
+  });
+  const auto acquiring = [&](const std::string& id) {
+    return std::async(std::launch::async, [&, id] {
+      const auto attempt = locks.try_acquire({"job", id});
+      return attempt.acquired();
+    });
+  };
+  auto first = acquiring("first");
+  rows_.await("acquire", 1);
+  auto one = acquiring("one");
+  auto other = acquiring("other");
+  await_waiting(2);
+  first_.open();
+  EXPECT_TRUE(first.get());
+  EXPECT_TRUE(one.get());
+  EXPECT_TRUE(other.get());
+}
+
+TEST_F(Grouping, AStatementHasSoManyRequestsAtMost) {
+  regroup({.at_most = 4, .in_flight = 1});
+  auto first = hold_up();
+  std::vector<std::future<answers>> met;
+  for (int i = 0; i < 9; ++i) met.push_back(start({asking_for(std::to_string(i))}));
+  await_waiting(9);
+  first_.open();
+  for (auto& each : met) EXPECT_EQ(each.get().front().status, acquire_status::granted);
+  EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 4, 4, 1}));
+}
+
+TEST_F(Grouping, AReleaseDoesNotWaitForAcquisitions) {
+  regroup({.in_flight = 2});
+  const auto held = asking_for("held");
+  const auto granted = acquire(held);
+  auto first = hold_up();
+  auto second = start({asking_for("second")});
+  await_waiting(1);
+  EXPECT_EQ(grouped_->release(std::array{giving_back(held, granted)}).front(),
+            release_answer::released);
+  EXPECT_EQ(grouped_->waiting(), 1) << "an acquisition took the place that is kept for releases";
+  first_.open();
+  first.get();
+  EXPECT_EQ(second.get().front().status, acquire_status::granted);
+}
+
+TEST_F(Grouping, ManyThreadsAreAllServedAndExcludeEachOther) {
+  regroup({.in_flight = 3});
+  std::array<int, 4> inside{};
+  std::vector<std::jthread> threads;
+  std::atomic<int> turns{0};
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&, i] {
+      for (int taken = 0; taken < 100;) {
+        const auto place = static_cast<std::size_t>((i + taken) % 4);
+        const auto asked = asking_for(std::to_string(place));
+        const auto answer = acquire(asked);
+        if (answer.status != acquire_status::granted) continue;
+        ++inside.at(place);  // a race, if two are in
+        ++turns;
+        ++taken;
+        ASSERT_EQ(grouped_->release(std::array{giving_back(asked, answer)}).front(),
+                  release_answer::released);
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(turns, 1600);
+  EXPECT_EQ(inside[0] + inside[1] + inside[2] + inside[3], 1600);
+}
+
+TEST_F(Grouping, OptionsThatCannotBeMeantAreMisuse) {
+  EXPECT_THROW((grouping_store{rows_, {.at_most = 0}}), error);
+  EXPECT_THROW((grouping_store{rows_, {.at_most = 1001}}), error);
+  EXPECT_THROW((grouping_store{rows_, {.in_flight = 0}}), error);
+  EXPECT_THROW((lock_table{rows_, {.grouping = {.at_most = 0}}}), error);
+}
+
+}  // namespace
+}  // namespace rowlock::tests
