@@ -2,14 +2,16 @@
 #ifndef ROWLOCK_HOME_PROCESS_HPP
 #define ROWLOCK_HOME_PROCESS_HPP
 
-#include <unistd.h>
-
 #include <memory>
 #include <utility>
 
 #include "rowlock/error.hpp"
 
 namespace rowlock::detail {
+
+/// How many times this process is a copy of a copy: fork() itself counts, which costs those who ask
+/// less than the system's number of the process would.
+unsigned forks() noexcept;
 
 /// After fork() the child has a copy of everything, but of one thread only: connections are shared
 /// with the parent, mutexes may be locked by threads that the child does not have, and threads to
@@ -19,7 +21,7 @@ namespace rowlock::detail {
 /// Thread-safety: const members may be called from any thread.
 class home_process {
  public:
-  [[nodiscard]] bool is_here() const noexcept { return getpid() == pid_; }
+  [[nodiscard]] bool is_here() const noexcept { return forks() == forks_before_; }
 
   /// Throws `error` (misuse) in a child.
   void require() const {
@@ -30,7 +32,7 @@ class home_process {
   }
 
  private:
-  pid_t pid_ = getpid();
+  unsigned forks_before_ = forks();
 };
 
 /// Destroys what it owns at home only. In a child of fork() it is left as it is, for ever.

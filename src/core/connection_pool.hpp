@@ -73,16 +73,27 @@ class connection_pool {
   }
 
  private:
+  /// Those who wait for a connection: one that gets free wakes one of them.
+  struct queue {
+    unsigned waiting = 0;
+    std::condition_variable freed;
+  };
+
   std::unique_ptr<Connection> take_idle_or_a_place(purpose used_for) {
     const bool may_take_the_last = used_for == purpose::keeping_leases || size_ == 1;
     const unsigned limit = may_take_the_last ? size_ : size_ - 1;
+    auto& mine = used_for == purpose::keeping_leases ? keeping_ : others_;
     std::unique_lock lock{mutex_};
-    if (!freed_.wait_for(lock, timeout_, [&] { return lent_ < limit; })) {
+    ++mine.waiting;
+    const bool has_place = mine.freed.wait_for(lock, timeout_, [&] { return lent_ < limit; });
+    --mine.waiting;
+    if (!has_place) {
       throw error{errc::unavailable,
                   "all " + std::to_string(limit) + " connections are busy; raise pool_size" +
                       (may_take_the_last ? "" : " (one more is kept for renewals and releases)")};
     }
     ++lent_;
+    wake_next();  // there may be more than one place by now
     while (!idle_.empty()) {
       auto last = std::move(idle_.back());
       idle_.pop_back();
@@ -92,19 +103,26 @@ class connection_pool {
   }
 
   void give_back(std::unique_ptr<Connection> lent) noexcept {
-    {
-      const std::scoped_lock lock{mutex_};
-      --lent_;
-      if (lent != nullptr) idle_.push_back(std::move(lent));
+    const std::scoped_lock lock{mutex_};
+    --lent_;
+    if (lent != nullptr) idle_.push_back(std::move(lent));
+    wake_next();
+  }
+
+  void wake_next() noexcept {
+    if (keeping_.waiting > 0 && lent_ < size_) {
+      keeping_.freed.notify_one();
+    } else if (others_.waiting > 0 && (lent_ + 1 < size_ || size_ == 1)) {
+      others_.freed.notify_one();
     }
-    freed_.notify_all();  // who is woken may have to leave it to somebody else
   }
 
   open make_;
   unsigned size_;
   std::chrono::milliseconds timeout_;
   std::mutex mutex_;
-  std::condition_variable freed_;
+  queue keeping_;                                  // guarded by mutex_; served first
+  queue others_;                                   // guarded by mutex_
   std::vector<std::unique_ptr<Connection>> idle_;  // guarded by mutex_
   unsigned lent_ = 0;                              // guarded by mutex_
 };
