@@ -30,8 +30,8 @@ void check(const group_options& options);
 /// `acquire`, so that releases do not wait for acquisitions.
 ///
 /// Each call has answers and errors of its own: when a shared statement fails because of what one
-/// of them asked, each is made again alone. `unavailable` and `outcome_unknown` are told to all that
-/// shared the statement.
+/// of them asked, each is made again alone. `unavailable` and `outcome_unknown` are told to all
+/// that shared the statement.
 ///
 /// A `lock_table` groups its calls by itself (`lock_options::grouping`); several tables that are to
 /// share statements are put over one `grouping_store`.

@@ -101,6 +101,11 @@ class store {
   virtual std::vector<renew_answer> renew(std::span<const renew_request> requests) = 0;
   /// One round trip; one more when a row was not released.
   virtual std::vector<release_answer> release(std::span<const release_request> requests) = 0;
+  /// As release, and at once as acquire for the next one: nobody gets in between, and nothing is
+  /// announced. After `outcome_unknown` ask acquire for the next one. One round trip; one more when
+  /// the row was not handed over. (A store that does not override this makes two calls, and
+  /// somebody may get in between.)
+  virtual hand_over_answer hand_over(const hand_over_request& request);
   /// Writes a note into the row of a lease that is held as renew (o, v) would find it. One round
   /// trip; one more when it was not written.
   virtual note_answer write_note(const note_request& request) = 0;

@@ -136,8 +136,7 @@ void check(const group_options& options) {
   }
 }
 
-grouping_store::grouping_store(store& asked, const group_options& options)
-    : passing_store{asked} {
+grouping_store::grouping_store(store& asked, const group_options& options) : passing_store{asked} {
   check(options);
   place_ = detail::make_owned_at_home<meeting_place>(
       options.in_flight.value_or(asked.statements_at_once()), options.at_most);

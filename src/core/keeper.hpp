@@ -101,7 +101,7 @@ class keeper {
   void tell_taken_away(const kept_lease& ended, boot_clock::time_point began) noexcept;
 
   const home_process home_;
-  const lock_options options_;  // constant after construction
+  const lock_options options_;                     // constant after construction
   const std::unique_ptr<grouping_store> grouped_;  // null: each call has its own statement
   store& rows_;
   std::stop_source closing_;

@@ -79,6 +79,12 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
   if (!home_.is_here()) return results;
   std::vector<ended_lease> to_ask;
   to_ask.reserve(ended.size());
+  // Only one that stands alone: those of a set are given back in one statement.
+  const auto hand_over = [this](const std::vector<ended_lease>& all) {
+    const auto& [lease, place, request] = all.front();
+    return all.size() == 1 && lease->ride == 0 &&
+           waiting_.hand_over(*lease, request) == release_answer::released;
+  };
   const auto here = enter();
   // A deadline that has come is a loss, even if the watcher has not got to it yet.
   const auto began = now();
@@ -93,6 +99,12 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
   }
   if (to_ask.empty()) return results;
   try {
+    if (hand_over(to_ask)) {
+      const auto& [lease, place, request] = to_ask.front();
+      results[place] = release_result::released;
+      tell_released(*lease, release_result::released, how.failed, began);
+      return results;
+    }
     try_for_a_moment(*options_.time, closing(), [&] {
       const auto answers = rows_.release(requests_of(to_ask));
       std::vector<ended_lease> busy;

@@ -87,6 +87,9 @@ struct kept_lease {
   const boot_clock::time_point renew_until;
   /// Set before anybody but the keeper knows the lease.
   boot_clock::time_point hold_until;
+  /// How many holders of this process in a row have had the key before, without a release. Set as
+  /// above.
+  unsigned handed_over = 0;
 
   std::atomic<lease_phase> phase{lease_phase::held};
   std::atomic<boot_clock::time_point> valid_until{};

@@ -6,6 +6,18 @@
 
 namespace rowlock {
 
+hand_over_answer memory_store::hand_over(const hand_over_request& request) {
+  check(request);
+  const auto lock = enter();
+  const auto& [ended, next] = request;
+  row* held = granted_row(ended.key, ended.owner, ended.version);
+  if (held == nullptr) return {.ended = release_answer::lost};
+  if (held->locked_by != nullptr) return {.ended = release_answer::busy};
+  if (ended.failed) ++held->failure_count;
+  unset(*held);
+  return {.ended = release_answer::released, .granted = acquire(next).version};
+}
+
 force_answer memory_store::force_release(const force_request& request) {
   check(request);
   {

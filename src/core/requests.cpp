@@ -74,6 +74,21 @@ void check(const release_request& request) {
   }
 }
 
+void check(const hand_over_request& request) {
+  check(request.ended);
+  check(request.next);
+  if (request.ended.key != request.next.key) {
+    throw error{errc::misuse, "a row is handed over to one who waits for another key"};
+  }
+  const bool stays = request.ended.stay_closed.count() != 0 || request.ended.done_for;
+  if (stays || request.next.expected || request.next.unless_done) {
+    throw error{
+        errc::misuse,
+        "a row that stays closed, is remembered as done, or is wanted on a condition cannot "
+        "be handed over: release it"};
+  }
+}
+
 void check(const note_request& request) {
   check(request.key);
   check_text(request.note, "the note", longest_note);

@@ -21,15 +21,17 @@ class wait_ends {
     for (const auto& each : ended) add(each, {.refused = why});
   }
   /// Unless it is `wanted`, the grant is given back.
-  void add_grant(std::shared_ptr<waiter> to, acquire_answer granted, bool wanted) {
-    grants_.push_back({std::move(to), std::move(granted), wanted});
+  void add_grant(std::shared_ptr<waiter> to, acquire_answer granted, bool wanted,
+                 unsigned handed_over = 0) {
+    grants_.push_back({std::move(to), std::move(granted), wanted, handed_over});
   }
 
   void tell(const grant_taker& taker, boot_clock::time_point asked_at) {
-    for (const auto& [to, granted, wanted] : grants_) {
+    for (const auto& [to, granted, wanted, handed_over] : grants_) {
       if (!wanted) {
         taker.give_back(to->wanted, *granted.version);
       } else if (auto kept = taker.keep(to->wanted, granted, asked_at)) {
+        kept->handed_over = handed_over;
         to->done({.granted = std::move(kept)});
       } else {
         to->done(too_late());
@@ -43,6 +45,7 @@ class wait_ends {
     std::shared_ptr<waiter> to;
     acquire_answer granted;
     bool wanted;
+    unsigned handed_over;
   };
 
   std::vector<std::pair<std::shared_ptr<waiter>, wait_end>> ends_;

@@ -71,10 +71,15 @@ class waiting_line {
   refusal last;
 
   /// When the row may be free: the moment to ask for it.
-  [[nodiscard]] boot_clock::time_point ask_at() const { return ask_at_; }
+  [[nodiscard]] boot_clock::time_point ask_at() const {
+    return ask_at_ == boot_clock::time_point::max() ? ask_at_ : std::max(ask_at_, not_before_);
+  }
   void ask_by(boot_clock::time_point when);
   /// Before asking: whoever hears of a release meanwhile sets it again.
   void forget_ask_at() { ask_at_ = boot_clock::time_point::max(); }
+
+  /// Leaves the row to other processes until then, whatever is heard.
+  void give_way_until(boot_clock::time_point when) { not_before_ = when; }
 
   /// When to look at the row, whatever is expected: at the next try of anybody at the latest.
   [[nodiscard]] boot_clock::time_point look_at() const { return std::min(look_at_, next_try_); }
@@ -104,6 +109,7 @@ class waiting_line {
 
   boot_clock::time_point ask_at_ = boot_clock::time_point::max();
   boot_clock::time_point look_at_ = boot_clock::time_point::max();
+  boot_clock::time_point not_before_ = boot_clock::time_point::min();
   boot_clock::time_point next_try_ = boot_clock::time_point::max();
 };
 

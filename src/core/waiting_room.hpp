@@ -63,6 +63,11 @@ class waiting_room final : private release_listener {
   /// is so, or as above.
   std::optional<left_line> leave_unless_asked_for(waiter& leaving);
 
+  /// Hands the row of a lease that has ended over to the next in its line. None: nobody waits here
+  /// who may have it at once, or it is the turn of other processes; it is to be released. Throws
+  /// what the store throws; then the next one asks for the row by itself.
+  std::optional<release_answer> hand_over(const kept_lease& ended, const release_request& how);
+
   /// The key may be free.
   void released(const lock_key& key) noexcept override;
 
@@ -78,6 +83,9 @@ class waiting_room final : private release_listener {
   void look();
 
   // These are called with the mutex held.
+  std::shared_ptr<waiter> take_next(const kept_lease& ended);
+  /// It asks for the row by itself.
+  void not_handed_over(waiter& next);
   waiters take_heads_to_ask(boot_clock::time_point now);
   [[nodiscard]] boot_clock::time_point next_look(boot_clock::time_point now) const;
   void settle(const std::shared_ptr<waiter>& head, const asked_request& asked, wait_ends& ended);

@@ -171,6 +171,13 @@ std::vector<release_answer> postgres_store::release(std::span<const release_requ
                                                 impl::purpose::keeping_leases);
 }
 
+hand_over_answer postgres_store::hand_over(const hand_over_request& request) {
+  check(request);
+  return impl_->call(
+      [&](postgres::store_call& asking) { return postgres::hand_over(asking, request); },
+      impl::purpose::keeping_leases);
+}
+
 note_answer postgres_store::write_note(const note_request& request) {
   check(request);
   return impl_->call(

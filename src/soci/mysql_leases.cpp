@@ -64,6 +64,10 @@ class mysql_leases final : public lease_session {
     return call([&] { return release_now(requests); });
   }
 
+  hand_over_answer hand_over(const hand_over_request& request) override {
+    return call([&] { return hand_over_now(request); });
+  }
+
   note_answer write_note(const note_request& request) override {
     return call([&] { return write_note_in_mysql(calls_, request); });
   }
@@ -172,6 +176,32 @@ class mysql_leases final : public lease_session {
         requests, release_answer::released,
         calls_.write_what_nobody_has(sql.have_many_granted, to_have, sql.release_many, to_write, 0)
             .places);
+  }
+
+  hand_over_answer hand_over_now(const hand_over_request& request) {
+    const auto& [ended, next] = request;
+    if (!calls_.answers_at_once()) {
+      hand_over_answer answer{.ended = release_now({&ended, 1}).front()};
+      if (answer.ended != release_answer::released) return answer;
+      const auto asked = acquiring({&next, 1}).run().front();
+      if (asked.status == acquire_status::granted) answer.granted = asked.version;
+      return answer;
+    }
+    const auto answered = calls_.write(
+        calls_.statements().hand_over,
+        {mysql_value::ascii(ended.key.type), mysql_value::bytes(ended.key.source_id),
+         mysql_value::ascii(ended.owner.text), ended.version.number, ended.failed ? 1 : 0,
+         mysql_value::ascii(next.owner.text), mysql_value::utf8(next.holder), next.ttl.count()});
+    if (!answered || answered->affected == 0) {
+      return {.ended = busy_or_lost(std::span{&ended, 1}, release_answer::released, {}).front()};
+    }
+    hand_over_answer answer{.ended = release_answer::released};
+    // (A trigger of the table has statements of its own, and theirs is told: then the next one
+    // asks.)
+    if (answered->insert_id != 0) {
+      answer.granted = version{static_cast<std::int64_t>(answered->insert_id)};
+    }
+    return answer;
   }
 
   /// Those at `places` are `done`; the others are busy as long as they are as they were granted.

@@ -172,6 +172,12 @@ std::vector<release_answer> soci_store::release(std::span<const release_request>
                                                 impl::purpose::keeping_leases);
 }
 
+hand_over_answer soci_store::hand_over(const hand_over_request& request) {
+  check(request);
+  return impl_->call([&](lease_session& leases) { return leases.hand_over(request); },
+                     impl::purpose::keeping_leases);
+}
+
 note_answer soci_store::write_note(const note_request& request) {
   check(request);
   return impl_->call([&](lease_session& leases) { return leases.write_note(request); });

@@ -50,6 +50,10 @@ class sqlite_session final : public lease_session {
     return in_turn([&](file_turn& file) { return on_sqlite::release(file, requests); })
         .value_or(std::vector<release_answer>(requests.size(), release_answer::busy));
   }
+  hand_over_answer hand_over(const hand_over_request& request) override {
+    return in_turn([&](file_turn& file) { return on_sqlite::hand_over(file, request); })
+        .value_or(hand_over_answer{});
+  }
   note_answer write_note(const note_request& request) override {
     return in_turn([&](file_turn& file) { return on_sqlite::write_note(file, request); })
         .value_or(note_answer::busy);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "rowlock/table_name.hpp"
+#include "sql/mysql_many_statements.hpp"
 #include "sql/mysql_operator_statements.hpp"
 #include "sql/mysql_set_statements.hpp"
 #include "sql/mysql_spelling.hpp"
@@ -19,6 +20,7 @@ namespace rowlock::sql {
 /// it, and all texts elsewhere, are in hexadecimal, so that no character set and no way of quoting
 /// matters; but for the type of a key, which is a word.
 struct mysql_statements : mysql_transaction_statements,
+                          mysql_many_statements,
                           mysql_set_statements,
                           mysql_operator_statements {
   mysql_statements(const table_name& table, mysql_flavour flavour);
@@ -38,17 +40,7 @@ struct mysql_statements : mysql_transaction_statements,
   std::string insert;
   std::string renew;
   std::string release;
-
-  // Several.
-  std::string take_many;
-  std::string insert_many;
-  std::string renew_many;
-  std::string release_many;
-  std::string insert_many_unowned;
-
-  // Their rows, without waiting for those that somebody has.
-  std::string have_many_at_version;
-  std::string have_many_granted;
+  std::string hand_over;
 };
 
 /// The ones that need no table.

@@ -160,6 +160,21 @@ UPDATE shared_lock l
 RETURNING k.place, l.version, {announcement} AS announced
 )sql";
 
+// The release of one lease and the grant of the next one in one. $1 type, $2 id, $3 owner,
+// $4 version, $5 whether the callback failed, $6 next owner, $7 next holder, $8 ttl in microseconds
+constexpr std::string_view hand_over = R"sql(
+UPDATE shared_lock
+   SET owner = $6, holder = $7, acquired_at = clock_timestamp(),
+       version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+       expires_at = clock_timestamp() + $8::bigint * interval '1 microsecond',
+       failure_count = failure_count + $5::boolean::integer
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                  FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING 1 AS place, version
+)sql";
+
 }  // namespace
 
 postgres_lease_statements::postgres_lease_statements(const postgres_table& table)
@@ -169,6 +184,7 @@ postgres_lease_statements::postgres_lease_statements(const postgres_table& table
       renew{in_postgres(table, sql::renew)},
       renew_many{in_postgres(table, sql::renew_many)},
       release{in_postgres(table, sql::release)},
-      release_many{in_postgres(table, sql::release_many)} {}
+      release_many{in_postgres(table, sql::release_many)},
+      hand_over{in_postgres(table, sql::hand_over)} {}
 
 }  // namespace rowlock::sql

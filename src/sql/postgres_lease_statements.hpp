@@ -19,6 +19,7 @@ struct postgres_lease_statements {
   std::string renew_many;
   std::string release;
   std::string release_many;
+  std::string hand_over;
 };
 
 }  // namespace rowlock::sql

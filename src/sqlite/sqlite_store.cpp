@@ -65,6 +65,13 @@ std::vector<release_answer> sqlite_store::release(std::span<const release_reques
   return answers;
 }
 
+hand_over_answer sqlite_store::hand_over(const hand_over_request& request) {
+  check(request);
+  hand_over_answer answer;
+  impl_->take_turn([&](file_turn& file) { answer = on_sqlite::hand_over(file, request); });
+  return answer;
+}
+
 note_answer sqlite_store::write_note(const note_request& request) {
   check(request);
   auto answer = note_answer::busy;

@@ -86,6 +86,12 @@ class hooked_store final : public passing_store {
     end("release");
     return answers;
   }
+  hand_over_answer hand_over(const hand_over_request& request) override {
+    begin("hand_over", 1);
+    const auto answer = rows_->hand_over(request);
+    end("hand_over");
+    return answer;
+  }
   note_answer write_note(const note_request& request) override {
     begin("write_note", 1);
     return rows_->write_note(request);

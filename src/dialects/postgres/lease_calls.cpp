@@ -144,4 +144,20 @@ std::vector<release_answer> release(store_call& asking, std::span<const release_
       });
 }
 
+hand_over_answer hand_over(store_call& asking, const hand_over_request& request) {
+  const auto& [ended, next] = request;
+  hand_over_answer answer;
+  const auto send = [&](const unanswered<release_request>& /*open*/) {
+    auto done = asking.write(
+        asking.statements().hand_over,
+        bound_values{ended.key.type, ended.key.source_id, ended.owner.text, ended.version.number,
+                     ended.failed, next.owner.text, next.holder, ttl_in(&next)});
+    if (!done.empty()) answer.granted = done.front().version;
+    return done;
+  };
+  answer.ended =
+      change_granted(asking, std::span{&ended, 1}, release_answer::released, send).front();
+  return answer;
+}
+
 }  // namespace rowlock::postgres

@@ -2,6 +2,7 @@
 #include "dialects/sqlite/lease_calls.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "dialects/sqlite/acquiring.hpp"
@@ -12,17 +13,19 @@ namespace {
 
 /// What a holder asks for: the same but for the statement and the words. It writes first, because
 /// it mostly succeeds.
-template <class Request, class Answer>
+template <class Request, class Answer, class Change>
 std::vector<Answer> change_all(file_turn& file, std::span<const Request> requests,
-                               bool (row_statements::*change)(const Request&), Answer changed) {
+                               const Change& change, Answer changed,
+                               std::size_t statements_each = 1) {
   std::vector<Answer> answers(requests.size(), Answer::busy);
   if (requests.empty()) return answers;
   auto written = answers;
-  const bool was_our_turn = file.try_write(requests.size(), [&](row_statements& rows) {
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      written[i] = (rows.*change)(requests[i]) ? changed : Answer::lost;
-    }
-  });
+  const bool was_our_turn =
+      file.try_write(requests.size() * statements_each, [&](row_statements& rows) {
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+          written[i] = std::invoke(change, rows, requests[i]) ? changed : Answer::lost;
+        }
+      });
   if (was_our_turn) return written;
   file.try_read([&](row_statements& rows) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -75,6 +78,20 @@ std::vector<renew_answer> renew(file_turn& file, std::span<const renew_request> 
 
 std::vector<release_answer> release(file_turn& file, std::span<const release_request> requests) {
   return change_all(file, requests, &row_statements::release, release_answer::released);
+}
+
+hand_over_answer hand_over(file_turn& file, const hand_over_request& request) {
+  hand_over_answer answer;
+  const auto change = [&](row_statements& rows, const release_request& ended) {
+    answer.granted.reset();
+    const bool is_released = rows.release(ended);
+    if (is_released) answer.granted = rows.acquire(request.next);
+    return is_released;
+  };
+  answer.ended =
+      change_all(file, std::span{&request.ended, 1}, change, release_answer::released, 2).front();
+  if (answer.ended != release_answer::released) answer.granted.reset();
+  return answer;
 }
 
 note_answer write_note(file_turn& file, const note_request& request) {

@@ -18,6 +18,7 @@ namespace rowlock::on_sqlite {
 std::vector<acquire_answer> acquire(file_turn& file, std::span<const acquire_request> requests);
 std::vector<renew_answer> renew(file_turn& file, std::span<const renew_request> requests);
 std::vector<release_answer> release(file_turn& file, std::span<const release_request> requests);
+hand_over_answer hand_over(file_turn& file, const hand_over_request& request);
 note_answer write_note(file_turn& file, const note_request& request);
 std::vector<std::optional<row_state>> read(file_turn& file, std::span<const lock_key> keys);
 std::vector<std::optional<row_state>> prepare(file_turn& file, std::span<const lock_key> keys);

@@ -1,0 +1,132 @@
+// How a row goes from one thread of a process to the next.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/hooked_store.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/lock_table.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+class HandingOver : public testing::Test {
+ protected:
+  using attempt = std::future<outcome<lease>>;
+
+  lease ours(const acquire_options& options = {}) { return *ours_->try_acquire(key_, options); }
+  attempt waiter(const retry_policy& wait = wait_forever()) {
+    return std::async(std::launch::async,
+                      [this, wait] { return ours_->try_acquire(key_, {.wait = wait}); });
+  }
+  /// Returns once somebody who was refused has looked at the row.
+  void await_in_line() { rows_.await_one_more(*time_, "watch"); }
+  [[nodiscard]] std::size_t calls(const std::string& operation) {
+    return rows_.batches(operation).size();
+  }
+
+  const lock_key key_{"job", "a"};
+  std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
+  hooked_store rows_{time_};
+  lock_table theirs_{rows_.rows(), {.ttl = 1h, .holder = "theirs", .time = time_}};
+  std::optional<lock_table> ours_{std::in_place, rows_, lock_options{.ttl = 1h, .time = time_}};
+};
+
+TEST_F(HandingOver, ToTheNextInLineIsOneStatement) {
+  auto held = ours();
+  auto next = waiter();
+  await_in_line();
+  const auto asked = calls("acquire");
+  EXPECT_EQ(held.release(), release_result::released);
+  const auto got = next.get();
+  ASSERT_TRUE(got.acquired());
+  EXPECT_GT(got->token(), held.token());
+  EXPECT_TRUE(got->is_valid());
+  EXPECT_FALSE(held.is_valid());
+  EXPECT_EQ(calls("hand_over"), 1);
+  EXPECT_EQ(calls("acquire"), asked);
+  EXPECT_EQ(calls("release"), 0);
+}
+
+TEST_F(HandingOver, GivesOtherProcessesTheirChanceNowAndThen) {
+  constexpr int turns = 200;
+  std::atomic<int> left{turns};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (left > 0) {
+        auto got = ours_->try_acquire(key_, {.wait = wait_forever()});
+        ASSERT_TRUE(got.acquired());
+        --left;
+      }
+    });
+  }
+  while (left > 0) {
+    time_->advance(5ms);
+    std::this_thread::sleep_for(1ms);
+  }
+  threads.clear();
+  EXPECT_GE(calls("release"), turns / 65) << "nobody else could ever come in";
+}
+
+TEST_F(HandingOver, ThatFailsLeavesItToTheNextOneToAsk) {
+  auto held = ours();
+  auto next = waiter();
+  await_in_line();
+  rows_.before("hand_over", [] { throw error{errc::unavailable, "away"}; });
+  EXPECT_EQ(held.release(), release_result::deferred);
+  rows_.await_moving(*time_, "release", 1);
+  while (next.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
+  EXPECT_TRUE(next.get().acquired());
+}
+
+TEST_F(HandingOver, InDoubtIsFoundByTheNextOne) {
+  auto held = ours();
+  auto next = waiter();
+  await_in_line();
+  rows_.after("hand_over", [] { throw error{errc::outcome_unknown, "cut off"}; });
+  held.release();
+  while (next.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
+  const auto got = next.get();
+  ASSERT_TRUE(got.acquired());
+  EXPECT_TRUE(got->is_valid());
+  EXPECT_EQ(rows_.rows().read(std::array{key_}).front()->version, got->token());
+}
+
+TEST_F(HandingOver, ToOneWhoGivesUpMeanwhileIsTakenBack) {
+  auto held = ours();
+  std::stop_source stop;
+  auto next = waiter(wait_until_stopped(stop.get_token()));
+  await_in_line();
+  rows_.before("hand_over", [&] {
+    stop.request_stop();
+    EXPECT_FALSE(next.get().acquired());
+  });
+  EXPECT_EQ(held.release(), release_result::released);
+  rows_.await_moving(*time_, "release", 1);
+  EXPECT_TRUE(theirs_.try_acquire(key_, {.wait = wait_for(1h)}).acquired());
+}
+
+TEST_F(HandingOver, IsNotForARowThatStaysClosed) {
+  auto held = ours({.hold_at_least = 1h});
+  auto next = waiter();
+  await_in_line();
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(calls("hand_over"), 0);
+  EXPECT_EQ(calls("release"), 1);
+  ours_.reset();
+  EXPECT_FALSE(next.get().acquired());
+}
+
+}  // namespace
+}  // namespace rowlock::tests
