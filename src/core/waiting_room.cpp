@@ -2,11 +2,9 @@
 #include "core/waiting_room.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "core/start_thread.hpp"
-#include "core/wait_ends.hpp"
 
 namespace rowlock::detail {
 
@@ -166,110 +164,6 @@ boot_clock::time_point waiting_room::next_look(boot_clock::time_point now) const
   if (next == never) return next;
   const auto apart = std::min<boot_clock::duration>(between_looks, (now - last_new_line_) / 2);
   return std::max(next, last_look_ + apart);
-}
-
-void waiting_room::ask(const waiters& heads) {
-  std::vector<acquire_request> requests;
-  requests.reserve(heads.size());
-  for (const auto& head : heads) requests.push_back(head->wanted.request);
-  const auto asked_at = time_->now();
-  const auto asked = detail::ask(rows_, requests);
-
-  wait_ends ended;
-  {
-    const std::scoped_lock lock{mutex_};
-    for (std::size_t i = 0; i < heads.size(); ++i) settle(heads[i], asked[i], ended);
-  }
-  ended.tell(taker_, asked_at);
-}
-
-void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_request& asked,
-                          wait_ends& ended) {
-  const auto& [answer, fault] = asked;
-  const auto& key = head->wanted.request.key;
-  head->is_asked_for = false;
-  if (fault != nullptr) {
-    if (take_out(*head)) ended.add(head, {.fault = fault});
-    return;
-  }
-  if (answer.status == acquire_status::granted) {
-    ended.add_grant(head, answer, take_out(*head));
-    return;
-  }
-  auto refused = to_refusal(key, answer);
-  if (answer.status == acquire_status::stale) {
-    if (take_out(*head)) ended.add(head, {.refused = std::move(refused)});
-    return;
-  }
-  const auto place = lines_.find(key);
-  if (place == lines_.end()) return;
-  auto& line = place->second;
-  if (answer.status == acquire_status::done) {
-    ended.add(line.take_done(), refused, refusal_reason::already_done);
-    line.ask_by(time_->now());  // for those to whom that makes no difference
-    forget_if_empty(key);
-    return;
-  }
-  line.refused(std::move(refused), time_->now(), head.get());
-  ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
-  forget_if_empty(key);
-}
-
-void waiting_room::look() {
-  std::vector<lock_key> keys;
-  {
-    const std::scoped_lock lock{mutex_};
-    last_look_ = time_->now();
-    for (auto& [key, line] : lines_) {
-      keys.push_back(key);
-      line.forget_ask_at();
-      line.forget_look_at();
-    }
-  }
-  wait_ends ended;
-  try {
-    const auto seen = rows_.watch(keys);
-    const std::scoped_lock lock{mutex_};
-    for (std::size_t i = 0; i < keys.size(); ++i) settle(keys[i], seen[i], ended);
-  } catch (...) {
-    const auto fault = std::current_exception();
-    const std::scoped_lock lock{mutex_};
-    for (const auto& key : keys) {
-      const auto place = lines_.find(key);
-      if (place == lines_.end()) continue;
-      for (const auto& each : place->second.waiting) {
-        each->is_waiting = false;
-        ended.add(each, {.fault = fault});
-      }
-      lines_.erase(place);
-    }
-  }
-  ended.tell(taker_, last_look_);
-}
-
-void waiting_room::settle(const lock_key& key, const std::optional<row_state>& seen,
-                          wait_ends& ended) {
-  const auto place = lines_.find(key);
-  if (place == lines_.end()) return;
-  auto& line = place->second;
-  const auto now = time_->now();
-  if (!seen || !seen->is_live()) {
-    line.ask_by(now);
-    return;
-  }
-  line.refused({.reason = refusal_reason::held,
-                .key = key,
-                .holder = seen->holder,
-                .remaining = seen->remaining,
-                .current = seen->version},
-               now);
-  ended.add(line.take_stale(seen->version), line.last, refusal_reason::stale);
-  if (seen->done) {
-    ended.add(line.take_done(), {.key = key, .current = seen->version, .done = seen->done},
-              refusal_reason::already_done);
-  }
-  ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
-  forget_if_empty(key);
 }
 
 }  // namespace rowlock::detail
