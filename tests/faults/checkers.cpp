@@ -37,7 +37,24 @@ void check_that_versions_rise(const std::vector<entry>& entries, std::vector<std
   }
 }
 
+std::set<std::pair<int, version>> committed_in(const history& seen) {
+  std::set<std::pair<int, version>> committed;
+  for (const auto& each : seen.entries) committed.emplace(each.key, each.version);
+  return committed;
+}
+
 }  // namespace
+
+std::vector<std::string> lost_commits(const history& seen) {
+  const auto committed = committed_in(seen);
+  std::vector<std::string> found;
+  for (const auto& each : seen.beliefs) {
+    if (!each.acknowledged || committed.contains({each.key, each.version})) continue;
+    found.push_back(line("key ", each.key, ": what ", each.version,
+                         " was told to have committed is not there"));
+  }
+  return found;
+}
 
 std::vector<std::string> lost_updates(const history& seen) {
   std::map<int, std::int64_t> increments;
@@ -86,9 +103,7 @@ std::vector<std::string> commits_after_takeover(const history& seen) {
 }
 
 std::vector<std::string> overlapping_beliefs(const history& seen) {
-  std::set<std::pair<int, version>> committed;
-  for (const auto& each : seen.entries) committed.emplace(each.key, each.version);
-
+  const auto committed = committed_in(seen);
   auto beliefs = seen.beliefs;
   std::erase_if(beliefs, [&](const believed& each) {
     if (each.begin == each.end) return true;  // it was over before anybody asked

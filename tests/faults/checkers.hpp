@@ -12,6 +12,9 @@ namespace rowlock::tests {
 // Each returns a line for every violation it finds. An outcome that its client never learnt is what
 // the database shows.
 
+/// Holders who were told that their transaction is committed, and whose entry is not there.
+std::vector<std::string> lost_commits(const history& seen);
+
 /// Counters that are not as high as the number of transactions that each added one.
 std::vector<std::string> lost_updates(const history& seen);
 

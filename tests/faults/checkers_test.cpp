@@ -23,18 +23,28 @@ history as_it_should_be() {
                   {.place = 5, .key = 1, .version = {30}, .counted = 3},
                   {.place = 6, .key = 2, .version = {31}, .smaller = 2}},
       .counters = {{1, 3}},
-      .beliefs = {{.key = 1, .version = {10}, .begin = at(0ms), .end = at(10ms)},
-                  {.key = 2, .version = {11}, .begin = at(5ms), .end = at(15ms)},
-                  {.key = 1, .version = {20}, .begin = at(10ms), .end = at(20ms)}},
+      .beliefs =
+          {{.key = 1, .version = {10}, .begin = at(0ms), .end = at(10ms), .acknowledged = true},
+           {.key = 2, .version = {11}, .begin = at(5ms), .end = at(15ms)},
+           {.key = 1, .version = {20}, .begin = at(10ms), .end = at(20ms)}},
   };
 }
 
 TEST(Checkers, FindNothingInARunAsItShouldBe) {
   const auto seen = as_it_should_be();
+  EXPECT_EQ(lost_commits(seen), std::vector<std::string>{});
   EXPECT_EQ(lost_updates(seen), std::vector<std::string>{});
   EXPECT_EQ(versions_out_of_order(seen), std::vector<std::string>{});
   EXPECT_EQ(commits_after_takeover(seen), std::vector<std::string>{});
   EXPECT_EQ(overlapping_beliefs(seen), std::vector<std::string>{});
+}
+
+TEST(Checkers, FindWhatWasToldToBeCommittedAndIsGone) {
+  auto seen = as_it_should_be();
+  seen.entries.pop_back();  // as when nobody was told
+  EXPECT_EQ(lost_commits(seen).size(), 0U);
+  seen.entries.erase(seen.entries.begin());
+  EXPECT_EQ(lost_commits(seen).size(), 1U);
 }
 
 TEST(Checkers, FindAnIncrementThatWasOverwritten) {

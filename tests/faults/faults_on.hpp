@@ -32,6 +32,7 @@ class faults_on {
     expect_none("told by the database", ground_->complaints());
 
     const auto seen = trial.what_happened();
+    expect_none("lost commit", lost_commits(seen));
     expect_none("lost update", lost_updates(seen));
     expect_none("order", versions_out_of_order(seen));
     expect_none("commit after takeover", commits_after_takeover(seen));

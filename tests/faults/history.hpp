@@ -35,6 +35,8 @@ struct believed {
   possession_kind kind = possession_kind::lease;
   boot_clock::time_point begin = {};
   boot_clock::time_point end = {};
+  /// It was told that its transaction is committed.
+  bool acknowledged = false;
 };
 
 struct history {

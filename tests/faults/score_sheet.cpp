@@ -29,6 +29,7 @@ boot_clock::time_point time_of(std::int64_t number) {
 struct belief_record {
   std::atomic<int> key;
   std::atomic<possession_kind> kind;
+  std::atomic<bool> acknowledged;
   std::atomic<std::int64_t> version;
   std::atomic<std::int64_t> begin;
   std::atomic<std::int64_t> end;
@@ -95,10 +96,14 @@ void score_sheet::belief::believe(boot_clock::time_point until) noexcept {
   if (end_ != nullptr) *end_ = number_of(until);
 }
 
+void score_sheet::belief::acknowledge() noexcept {
+  if (acknowledged_ != nullptr) *acknowledged_ = true;
+}
+
 score_sheet::belief score_sheet::begin_belief(int key, version granted,
                                               possession_kind kind) noexcept {
   const auto place = page_->used++;
-  if (place >= most_beliefs) return belief{nullptr};
+  if (place >= most_beliefs) return {nullptr, nullptr};
   auto& record = page_->beliefs[place];
   record.key = key;
   record.kind = kind;
@@ -106,7 +111,7 @@ score_sheet::belief score_sheet::begin_belief(int key, version granted,
   const auto now = number_of(boot_clock::now());
   record.begin = now;
   record.end = now;
-  return belief{&record.end};
+  return {&record.end, &record.acknowledged};
 }
 
 std::vector<believed> score_sheet::beliefs() const {
@@ -118,7 +123,8 @@ std::vector<believed> score_sheet::beliefs() const {
                    .version = {record.version},
                    .kind = record.kind,
                    .begin = time_of(record.begin),
-                   .end = time_of(record.end)});
+                   .end = time_of(record.end),
+                   .acknowledged = record.acknowledged});
   }
   return all;
 }

@@ -64,15 +64,19 @@ class score_sheet {
   /// Whether some thread of that worker is there.
   [[nodiscard]] bool is_in(std::size_t slot, phase wanted) noexcept;
 
-  /// One time of believing that a key is held, from now on. `believe` moves its end to `until`.
+  /// One time of believing that a key is held, from now on. `believe` moves its end to `until`;
+  /// `acknowledge` says that the database has told its transaction committed.
   class belief {
    public:
     void believe(boot_clock::time_point until) noexcept;
+    void acknowledge() noexcept;
 
    private:
     friend class score_sheet;
-    explicit belief(std::atomic<std::int64_t>* end) : end_{end} {}
+    belief(std::atomic<std::int64_t>* end, std::atomic<bool>* acknowledged)
+        : end_{end}, acknowledged_{acknowledged} {}
     std::atomic<std::int64_t>* end_;
+    std::atomic<bool>* acknowledged_;
   };
   belief begin_belief(int key, version granted, possession_kind kind) noexcept;
   [[nodiscard]] std::vector<believed> beliefs() const;

@@ -97,6 +97,7 @@ void worker::work_under_lease(lock_table& locks, int key) {
           toil(belief);
         },
         options);
+    belief.acknowledge();
   } catch (const lease_lost&) {
     belief.look();
     ++sheet_.score().surprised;
@@ -110,15 +111,17 @@ void worker::work_under_lease(lock_table& locks, int key) {
 }
 
 void worker::work_under_row_lock(int key) {
+  std::optional<belief_in_row_lock> belief;
   const auto done = connection().with_row_lock(lock_key_of(key), short_wait(), [&](sql_line& line) {
     ++sheet_.score().row_locks;
     const in_phase here{now(), phase::fenced};
     const auto granted = version_of(line, key);
-    belief_in_row_lock belief{sheet_, key, granted};
+    belief.emplace(sheet_, key, granted);
     const auto begun = begin_entry(line, key, granted);
-    toil(belief);
+    toil(*belief);
     write_entry(line, begun);
   });
+  if (done.acquired()) belief->acknowledge();
   ++(done.acquired() ? sheet_.score().commits : sheet_.score().refusals);
 }
 
@@ -154,6 +157,7 @@ void worker::be_late(lock_table& locks, int key) {
           if (is_late) ++sheet_.score().late_tries;
         },
         options);
+    belief.acknowledge();
     if (is_late) ++sheet_.score().late_commits;
   } catch (const lease_lost&) {
     ++(is_late ? sheet_.score().late_refusals : sheet_.score().surprised);

@@ -49,6 +49,7 @@ class worker {
       const auto before = boot_clock::now();
       if (held_.is_valid()) told_.believe(before);
     }
+    void acknowledge() noexcept { told_.acknowledge(); }
 
    private:
     const lease& held_;
@@ -61,6 +62,7 @@ class worker {
     belief_in_row_lock(score_sheet& sheet, int key, version granted)
         : told_{sheet.begin_belief(key, granted, possession_kind::row_lock)} {}
     void look() noexcept { told_.believe(boot_clock::now()); }
+    void acknowledge() noexcept { told_.acknowledge(); }
 
    private:
     score_sheet::belief told_;
