@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <thread>
 
@@ -36,13 +38,16 @@ std::string status(mariadb_line& line, const std::string& name) {
 }
 
 /// Of the last change of who is there that the node knows of; 0 when it cannot be used.
-std::int64_t view_at(const std::string& url) {
+std::uint64_t view_at(const std::string& url) {
   try {
     mariadb_line line{url};
     const bool serves = status(line, "wsrep_local_state_comment") == "Synced" &&
                         status(line, "wsrep_ready") == "ON" &&
                         status(line, "wsrep_cluster_status") == "Primary";
-    return serves ? std::stoll(status(line, "wsrep_cluster_conf_id")) : 0;
+    if (!serves) return 0;
+    const auto view = std::stoull(status(line, "wsrep_cluster_conf_id"));
+    // It may have lost the others since, and has this number then.
+    return view == std::numeric_limits<std::uint64_t>::max() ? 0 : view;
   } catch (const mariadb_error&) {
     return 0;
   }
