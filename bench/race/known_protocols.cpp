@@ -1,0 +1,34 @@
+// Every protocol that can be measured, a line for each.
+#include "race/known_protocols.hpp"
+
+#include "race/advisory.hpp"
+#include "race/bare_postgres.hpp"
+#include "race/jpa_table.hpp"
+#include "race/pglock.hpp"
+#include "race/river.hpp"
+#include "race/rowlock_on_postgres.hpp"
+#include "race/shedlock.hpp"
+#include "race/spring.hpp"
+#include "race/sql_protocol.hpp"
+#include "race/userver.hpp"
+
+namespace rowlock::race {
+
+std::vector<protocol> known_protocols() {
+  return {
+      rowlock_on_postgres("rowlock"),
+      rowlock_store_on_postgres("rowlock_store"),
+      bare_postgres("bare"),
+      sql_protocol<shedlock>("shedlock"),
+      sql_protocol<shedlock_in_autocommit>("shedlock_autocommit"),
+      sql_protocol<spring>("spring"),
+      sql_protocol<pglock>("pglock"),
+      sql_protocol<userver>("userver"),
+      sql_protocol<jpa_table>("jpa_table"),
+      sql_protocol<river>("river"),
+      sql_protocol<session_advisory>("advisory_session"),
+      sql_protocol<transaction_advisory>("advisory_transaction"),
+  };
+}
+
+}  // namespace rowlock::race

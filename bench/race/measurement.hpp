@@ -1,0 +1,30 @@
+// One measurement, from the first table to the last answer.
+#ifndef ROWLOCK_BENCH_RACE_MEASUREMENT_HPP
+#define ROWLOCK_BENCH_RACE_MEASUREMENT_HPP
+
+#include <chrono>
+#include <optional>
+
+#include "race/plan.hpp"
+#include "race/protocol.hpp"
+#include "race/server_meter.hpp"
+#include "race/tally.hpp"
+
+namespace rowlock::race {
+
+struct measured {
+  tally counted;
+  std::chrono::duration<double> length{};
+  struct server_work {
+    server_reading during;
+    table_reading tables;
+  };
+  std::optional<server_work> server;  ///< Of PostgreSQL.
+};
+
+/// Throws std::runtime_error when one of the processes failed.
+measured measure(const plan& does, const protocol& by);
+
+}  // namespace rowlock::race
+
+#endif

@@ -1,0 +1,101 @@
+// The limit without any client of ours: pgbench, with the library's own statements.
+#include "race/pgbench.hpp"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "race/rowlock_on_postgres.hpp"
+#include "race/scratch.hpp"
+#include "rowlock/owner_id.hpp"
+#include "sql/postgres_lease_statements.hpp"
+
+namespace rowlock::race {
+
+namespace {
+
+/// `sql` with these in the places of $1, $2 ...; from behind, so that $1 is not found in $10.
+std::string with(std::string sql, const std::vector<std::string>& values) {
+  for (auto i = values.size(); i > 0; --i) {
+    const auto place = '$' + std::to_string(i);
+    for (auto at = sql.find(place); at != std::string::npos; at = sql.find(place, at)) {
+      sql.replace(at, place.size(), values[i - 1]);
+    }
+  }
+  return sql;
+}
+
+/// Words are of pgbench's variables; null and false stand in the text, because no variable can be.
+std::string script(const place& where) {
+  const sql::postgres_lease_statements sql{lock_table_in(where)};
+  return with(sql.acquire, {":type", ":client_id", ":owner", ":holder", ":ttl", "NULL", "false"}) +
+         "\\gset\n" +
+         with(sql.release, {":type", ":client_id", ":owner", ":version", "false", "0", "NULL"}) +
+         ";\n";
+}
+
+std::string output_of(const std::string& command) {
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error{"cannot start pgbench"};
+  std::string told;
+  std::array<char, 4096> piece{};
+  while (const auto length = std::fread(piece.data(), 1, piece.size(), pipe)) {
+    told.append(piece.data(), length);
+  }
+  if (pclose(pipe) != 0) throw std::runtime_error{"pgbench: " + told};
+  return told;
+}
+
+double number_in(const std::string& told, const std::string& expression) {
+  std::smatch found;
+  if (!std::regex_search(told, found, std::regex{expression})) {
+    throw std::runtime_error{"pgbench said: " + told};
+  }
+  return std::stod(found[1]);
+}
+
+}  // namespace
+
+measured measure_with_pgbench(const plan& does) {
+  if (does.does != act::pairs || does.processes != 1) {
+    throw std::runtime_error{"pgbench does pairs in one process only"};
+  }
+  const scratch ours{engine::postgres, does};
+  build_in(ours.where());
+  const auto file = std::filesystem::temp_directory_path() / (ours.where().schema + ".sql");
+  std::ofstream{file} << script(ours.where());
+  const auto bin = std::getenv("ROWLOCK_POSTGRES_BIN");
+  const auto clients = std::to_string(does.threads);
+  const auto run = [&](std::chrono::milliseconds length) {
+    const auto seconds = std::max<std::int64_t>(1, length.count() / 1000);
+    return output_of(
+        (bin == nullptr ? "" : std::string{bin} + '/') + "pgbench -n -M prepared -c " + clients +
+        " -j " + clients + " -T " + std::to_string(seconds) +
+        " -D type=own -D holder=bench -D ttl=60000000 -D owner=" + make_owner_id().text + " -f '" +
+        file.string() + "' '" + ours.where().server + "' 2>&1");
+  };
+  if (does.warm_up > std::chrono::milliseconds::zero()) run(does.warm_up);
+  const auto told = run(does.length);
+  std::filesystem::remove(file);
+
+  measured result;
+  result.counted.taken = static_cast<std::uint64_t>(
+      number_in(told, "number of transactions actually processed: ([0-9]+)"));
+  result.length = std::chrono::duration<double>{static_cast<double>(result.counted.taken) /
+                                                number_in(told, "tps = ([0-9.]+)")};
+  result.counted.each.add(std::chrono::microseconds{
+      static_cast<std::int64_t>(1000 * number_in(told, "latency average = ([0-9.]+) ms"))});
+  return result;
+}
+
+}  // namespace rowlock::race

@@ -1,0 +1,33 @@
+// What is measured.
+#ifndef ROWLOCK_BENCH_RACE_PLAN_HPP
+#define ROWLOCK_BENCH_RACE_PLAN_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace rowlock::race {
+
+enum class act {
+  pairs,    ///< Each thread takes and gives back a key of its own.
+  turns,    ///< All want one key; who has given it back comes again when another one has it.
+  refused,  ///< One more process holds the key; all try to take it.
+  queue,    ///< One more process holds the key; all wait for it.
+};
+
+struct plan {
+  std::string protocol;
+  act does = act::pairs;
+  unsigned processes = 1;
+  unsigned threads = 1;      ///< In each process.
+  unsigned connections = 0;  ///< In each process; 0: as many as threads.
+  std::chrono::milliseconds warm_up{300};
+  std::chrono::milliseconds length{2000};
+  std::chrono::microseconds hold{0};  ///< On average, of a hot key: between nothing and twice that.
+  std::uint64_t rows = 0;             ///< So many others in the lock table; only for rowlock's own.
+  bool beside_a_snapshot = false;     ///< A transaction stays open all the time.
+};
+
+}  // namespace rowlock::race
+
+#endif

@@ -1,0 +1,48 @@
+// What one thread does, from the first try to the last.
+#ifndef ROWLOCK_BENCH_RACE_RACER_HPP
+#define ROWLOCK_BENCH_RACE_RACER_HPP
+
+#include <memory>
+#include <random>
+#include <stop_token>
+
+#include "race/arena.hpp"
+#include "race/plan.hpp"
+#include "race/protocol.hpp"
+#include "rowlock/lock_key.hpp"
+
+namespace rowlock::race {
+
+class racer {
+ public:
+  /// `number` is that of this thread among all threads of all processes.
+  racer(const plan& does, arena& in, std::unique_ptr<contender> by, unsigned number);
+
+  /// Until the stage is over; `over` is requested then.
+  void run(const std::stop_token& over);
+
+  [[nodiscard]] const tally& counted() const noexcept { return counted_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  void take_and_give_back();
+  void take_a_turn(const std::stop_token& over);
+  void be_refused();
+  void wait_in_vain(const std::stop_token& over);
+
+  [[nodiscard]] bool is(stage wanted) const noexcept { return arena_.now == wanted; }
+  void hold();
+
+  const plan& plan_;
+  arena& arena_;
+  std::unique_ptr<contender> contender_;
+  unsigned number_;
+  lock_key key_;
+  std::minstd_rand random_;
+  tally counted_;
+};
+
+}  // namespace rowlock::race
+
+#endif

@@ -1,0 +1,20 @@
+// This library on any of its stores.
+#ifndef ROWLOCK_BENCH_RACE_ROWLOCK_CONTENDER_HPP
+#define ROWLOCK_BENCH_RACE_ROWLOCK_CONTENDER_HPP
+
+#include <memory>
+
+#include "race/protocol.hpp"
+#include "rowlock/lock_table.hpp"
+#include "rowlock/store.hpp"
+
+namespace rowlock::race {
+
+/// Through lock_table.
+std::unique_ptr<entrance> through_lock_table(std::unique_ptr<store> rows, lock_options options);
+/// Through the store port.
+std::unique_ptr<entrance> through_the_port(std::unique_ptr<store> rows);
+
+}  // namespace rowlock::race
+
+#endif

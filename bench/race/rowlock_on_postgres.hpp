@@ -1,0 +1,23 @@
+// This library, on PostgreSQL.
+#ifndef ROWLOCK_BENCH_RACE_ROWLOCK_ON_POSTGRES_HPP
+#define ROWLOCK_BENCH_RACE_ROWLOCK_ON_POSTGRES_HPP
+
+#include <string>
+
+#include "race/protocol.hpp"
+#include "rowlock/table_name.hpp"
+
+namespace rowlock::race {
+
+table_name lock_table_in(const place& where);
+/// With rows for all keys of the measurement, vacuumed and analyzed.
+void build_in(const place& where);
+
+/// Through lock_table, as users have it: leases are kept, waiters are woken.
+protocol rowlock_on_postgres(std::string name);
+/// Through the store port alone: what the keeping of leases costs is the difference. Does not wait.
+protocol rowlock_store_on_postgres(std::string name);
+
+}  // namespace rowlock::race
+
+#endif

@@ -1,0 +1,64 @@
+// A place for one measurement, which is gone afterwards.
+#include "race/scratch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <pqxx/pqxx>
+#include <stdexcept>
+#include <string>
+
+namespace rowlock::race {
+
+namespace {
+
+std::string named_by(const char* variable) {
+  const char* const value = std::getenv(variable);
+  if (value == nullptr || *value == '\0') {
+    throw std::runtime_error{std::string{variable} + " names no server: run script/bench"};
+  }
+  return value;
+}
+
+std::string server_of(engine on) {
+  switch (on) {
+    case engine::postgres:
+      return named_by("ROWLOCK_TEST_POSTGRES");
+    default:
+      throw std::runtime_error{"no such server"};
+  }
+}
+
+void execute_on_postgres(const place& where, const std::string& sql) {
+  pqxx::connection connection{where.server};
+  pqxx::work work{connection};
+  work.exec(sql);
+  work.commit();
+}
+
+}  // namespace
+
+scratch::scratch(engine on, const plan& does)
+    : on_{on},
+      where_{.server = server_of(on),
+             .schema = "race_" + std::to_string(getpid()),
+             .connections = does.connections == 0 ? does.threads : does.connections,
+             .keys = does.processes * does.threads,
+             .rows = does.rows} {
+  if (on_ == engine::postgres) execute_on_postgres(where_, "CREATE SCHEMA " + where_.schema);
+}
+
+scratch::~scratch() {
+  try {
+    if (on_ == engine::postgres) {
+      execute_on_postgres(where_, "SET LOCAL client_min_messages = warning; DROP SCHEMA " +
+                                      where_.schema + " CASCADE");
+    }
+  } catch (const std::exception& problem) {
+    std::cerr << "cannot drop " << where_.schema << ": " << problem.what() << '\n';
+  }
+}
+
+}  // namespace rowlock::race

@@ -1,0 +1,28 @@
+// A place for one measurement, which is gone afterwards.
+#ifndef ROWLOCK_BENCH_RACE_SCRATCH_HPP
+#define ROWLOCK_BENCH_RACE_SCRATCH_HPP
+
+#include "race/plan.hpp"
+#include "race/protocol.hpp"
+
+namespace rowlock::race {
+
+class scratch {
+ public:
+  /// On the server that the environment names: ROWLOCK_TEST_POSTGRES. Throws std::runtime_error if
+  /// it names none.
+  scratch(engine on, const plan& does);
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  ~scratch();
+
+  [[nodiscard]] const place& where() const noexcept { return where_; }
+
+ private:
+  engine on_;
+  place where_;
+};
+
+}  // namespace rowlock::race
+
+#endif

@@ -1,0 +1,45 @@
+// What a PostgreSQL server has done so far.
+#ifndef ROWLOCK_BENCH_RACE_SERVER_METER_HPP
+#define ROWLOCK_BENCH_RACE_SERVER_METER_HPP
+
+#include <cstdint>
+#include <memory>
+#include <pqxx/pqxx>
+
+#include "race/protocol.hpp"
+
+namespace rowlock::race {
+
+struct server_reading {
+  std::int64_t statements = 0;    ///< BEGIN and COMMIT included, what the meter asks excluded.
+  std::int64_t wal_bytes = 0;     ///< Of the whole server.
+  std::int64_t transactions = 0;  ///< Ids taken, of the whole server.
+  double cpu_seconds = 0;         ///< Of all its processes; 0 if it is not on this machine.
+};
+
+struct table_reading {
+  std::int64_t dead_rows = 0;
+  std::int64_t bytes = 0;
+};
+
+class server_meter {
+ public:
+  explicit server_meter(const place& where);
+
+  /// Since the meter was made.
+  server_reading read();
+  /// Of the tables of the place, after all others have closed their connections.
+  table_reading tables();
+
+ private:
+  [[nodiscard]] double cpu_seconds() const;
+
+  std::unique_ptr<pqxx::connection> connection_;
+  std::string schema_;
+  int postmaster_ = 0;
+  std::int64_t asked_ = 0;
+};
+
+}  // namespace rowlock::race
+
+#endif
