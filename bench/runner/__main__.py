@@ -1,0 +1,77 @@
+"""Measures this library against its limits and its peers; script/bench runs it."""
+
+import argparse
+import glob
+import json
+import os
+import sys
+
+import about
+import ratios
+import report
+import rounds
+import scenarios
+import servers
+
+
+def parsed():
+    parser = argparse.ArgumentParser(prog="script/bench")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--quick", action="store_true")
+    what.add_argument("--smoke", action="store_true")
+    what.add_argument("--report", metavar="RESULTS.json", help="the pages once more, of these results")
+    parser.add_argument("--only", default="", help="scenarios whose names begin so")
+    parser.add_argument("--build", default="build/release", help="where the programs are")
+    return parser.parse_args()
+
+
+def measured(arguments):
+    chosen = (scenarios.quick() if arguments.quick else
+              scenarios.smoke() if arguments.smoke else scenarios.full())
+    chosen = [each for each in chosen if each.name.startswith(arguments.only)]
+    slow_disk = f"{arguments.build}/bench/race/librowlock_slow_disk.so"
+    known_servers = {
+        "postgres": servers.postgres,
+        "slow_postgres": lambda: servers.slow_postgres(slow_disk),
+        "sqlite": servers.sqlite,
+        "mariadb": servers.mariadb,
+        "redis": servers.redis,
+        "memcached": servers.memcached,
+    }
+    newest = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:] or ["/usr/bin"]
+    described = about.about(os.environ.get("ROWLOCK_POSTGRES_BIN", newest[0]))
+    results = rounds.run(f"{arguments.build}/bench/race/rowlock_race", chosen, known_servers)
+    return {"about": described,
+            "scenarios": {each.name: {"title": each.title, "arguments": each.arguments,
+                                      "servers": each.servers, "rounds": results[each.name]}
+                          for each in chosen}}
+
+
+def main():
+    arguments = parsed()
+    if arguments.report:
+        with open(arguments.report, encoding="utf-8") as file:
+            run = json.load(file)
+    else:
+        run = measured(arguments)
+    is_whole = not (arguments.quick or arguments.smoke or arguments.only or arguments.report)
+    if is_whole:
+        name = f"bench/results/{run['about']['date'].replace(':', '')}-{run['about']['revision']}.json"
+        with open(name, "w", encoding="utf-8") as file:
+            json.dump(run, file, indent=1)
+        print(f"written: {name}")
+    if is_whole or arguments.report:
+        report.write(run)
+    results = {name: each["rounds"] for name, each in run["scenarios"].items()}
+    came_out = ratios.all_of(results)
+    print(ratios.table(came_out))
+    if arguments.quick and not all(each.holds for each in came_out):
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (rounds.Failed, RuntimeError) as problem:
+        sys.exit(f"script/bench: {problem}")

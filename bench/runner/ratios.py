@@ -1,0 +1,106 @@
+"""The ratios that must come out, and whether they did."""
+
+import dataclasses
+import statistics
+
+from scenarios import DURABLE_PEERS, GROUPED, POLLING_PEERS, UNGROUPED
+
+
+@dataclasses.dataclass(frozen=True)
+class Ratio:
+    """Of one run; the median of the ratios of its rounds, and their range."""
+    name: str
+    values: list
+    threshold: float
+    at_least: bool = True
+    unit: str = ""
+
+    @property
+    def value(self):
+        return statistics.median(self.values)
+
+    @property
+    def holds(self):
+        return self.value >= self.threshold if self.at_least else self.value <= self.threshold
+
+
+def of_rounds(told, ours, others, figure, best=max):
+    """What `ours` has of `figure`, over the best of `others`, round by round."""
+    present = [other for other in others if other in told]
+    return [mine[figure] / best(told[other][i][figure] for other in present)
+            for i, mine in enumerate(told[ours])]
+
+
+def all_of(results):
+    """Those whose scenarios were measured."""
+    ratios = []
+
+    def add(scenario, name, threshold, values_of, **more):
+        if scenario in results:
+            ratios.append(Ratio(name, values_of(results[scenario]), threshold, **more))
+
+    def pairs(scenario, name, threshold, ours, others):
+        add(scenario, name, threshold,
+            lambda told: of_rounds(told, ours, others, "per_second"))
+
+    def own_cpu(told):
+        return [mine["thread_cpu_each"] - bare["thread_cpu_each"]
+                for mine, bare in zip(told[UNGROUPED], told["bare"])]
+
+    for count, of_pgbench in ((1, 0.95), (8, 0.85)):
+        scenario = f"uncontended_{count}_threads"
+        pairs(scenario, f"{count} threads: pairs, of the bare loop's", 0.95, UNGROUPED, ["bare"])
+        if "pgbench" in results.get(scenario, {}):
+            pairs(scenario, f"{count} threads: pairs, of pgbench's", of_pgbench, UNGROUPED,
+                  ["pgbench"])
+    add("uncontended_1_threads", "our own CPU a pair", 15, own_cpu, at_least=False, unit="us")
+    pairs("pool_of_4", "64 threads, 4 connections: of the best peer", 4, GROUPED, DURABLE_PEERS)
+    pairs("pool_of_4", "64 threads, 4 connections: of session advisory locks", 0.8, GROUPED,
+          ["advisory_session"])
+    pairs("slow_disk_64_pool_of_4", "64 threads, 4 connections, slow disk: of the best peer", 8,
+          GROUPED, DURABLE_PEERS)
+    for scenario, name, threshold in (
+            ("uncontended_64_threads", "64 threads: of the best peer", 3),
+            ("slow_disk_64", "64 threads, slow disk: of the best peer", 1)):
+        if scenario in results:
+            ratios.append(against_64_connections(results, scenario, name, threshold))
+
+    add("hot_1", "one waiter: hand-over, median", 3000,
+        lambda told: [each["handover_p50"] for each in told[GROUPED]], at_least=False, unit="us")
+    add("hot_1", "one waiter: hand-over of the best polling peer, of ours", 15,
+        lambda told: [1 / ratio for ratio in of_rounds(told, GROUPED, POLLING_PEERS,
+                                                       "handover_p50", best=min)])
+    add("hot_8", "8 waiters: hand-over of the best polling peer, of ours", 3,
+        lambda told: [1 / ratio for ratio in of_rounds(told, GROUPED, POLLING_PEERS,
+                                                       "handover_p50", best=min)])
+    pairs("hot_8", "8 waiters: grants, of the best polling peer's", 3, GROUPED, POLLING_PEERS)
+    # With hold times as short as above no protocol could: a grant and its release are statements.
+    add("hot_8_long", "8 waiters, held for long: statements, of the best polling peer's", 0.1,
+        lambda told: of_rounds(told, GROUPED, POLLING_PEERS, "statements_per_second", best=min),
+        at_least=False)
+    add("refused", "refused try: WAL bytes", 0,
+        lambda told: [each["wal_bytes"] for each in told[GROUPED]], at_least=False)
+    add("refused", "refused try: transaction ids", 0,
+        lambda told: [each["transactions"] for each in told[GROUPED]], at_least=False)
+    add("queue", "64 waiters in 8 processes: statements a second", 16,
+        lambda told: [each["statements_per_second"] for each in told[GROUPED]], at_least=False)
+    return ratios
+
+
+def against_64_connections(results, scenario, name, threshold):
+    """Ours with its pool of 4, the peers with a connection for each thread."""
+    pool = "slow_disk_64_pool_of_4" if scenario.startswith("slow") else "pool_of_4"
+    others = [told for peer, told in results[scenario].items() if peer in DURABLE_PEERS]
+    values = [mine["per_second"] / max(told[i]["per_second"] for told in others)
+              for i, mine in enumerate(results[pool][GROUPED])]
+    return Ratio(name + " with 64 connections", values, threshold)
+
+
+def table(ratios):
+    lines = [f"{'':66} {'median':>9} {'lowest':>9} {'highest':>9}    must be"]
+    for ratio in ratios:
+        bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g} {ratio.unit}"
+        verdict = "" if ratio.holds else "   MISSED"
+        lines.append(f"{ratio.name:66} {ratio.value:9.2f} {min(ratio.values):9.2f} "
+                     f"{max(ratio.values):9.2f}    {bound}{verdict}")
+    return "\n".join(lines)

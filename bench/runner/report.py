@@ -1,0 +1,89 @@
+"""docs/performance.md: what stands between its markers, and the plots."""
+
+import os
+import statistics
+
+import plots
+import ratios
+
+PAGE = "docs/performance.md"
+PLOTS = "docs/performance"
+BEGIN, END = "<!-- measured: script/bench writes this -->", "<!-- end of what was measured -->"
+
+# Figure, heading, and how it is written.
+COLUMNS = [
+    ("per_second", "a second", "{:,.0f}"),
+    ("p50", "median, ms", "{:,.2f}"),
+    ("p99", "99 %, ms", "{:,.2f}"),
+    ("handover_p50", "hand-over, ms", "{:,.2f}"),
+    ("handover_p99", "99 %, ms", "{:,.2f}"),
+    ("statements_each", "statements each", "{:,.1f}"),
+    ("statements_per_second", "statements a second", "{:,.0f}"),
+    ("wal_bytes_each", "WAL, bytes each", "{:,.0f}"),
+    ("server_cpu_each", "server CPU, us each", "{:,.0f}"),
+    ("thread_cpu_each", "client CPU, us each", "{:,.0f}"),
+    ("dead_rows", "dead rows", "{:,.0f}"),
+]
+IN_MILLISECONDS = {"p50", "p99", "handover_p50", "handover_p99"}
+
+
+def median(told, figure):
+    value = statistics.median(each[figure] for each in told)
+    return value / 1000 if figure in IN_MILLISECONDS else value
+
+
+def spread(told):
+    """Half of what lies between the lowest and the highest, of the median."""
+    values = [each["per_second"] for each in told]
+    middle = statistics.median(values)
+    return (max(values) - min(values)) / 2 / middle if middle else 0
+
+
+def table_of(scenario):
+    rounds = scenario["rounds"]
+    columns = [column for column in COLUMNS
+               if any(all(column[0] in each for each in told) for told in rounds.values())]
+    lines = ["| protocol | " + " | ".join(heading for _, heading, _ in columns) + " | spread |",
+             "|---|" + "---:|" * (len(columns) + 1)]
+    for protocol, told in sorted(rounds.items(), key=lambda pair: -median(pair[1], "per_second")):
+        cells = [shape.format(median(told, figure)) if all(figure in each for each in told) else ""
+                 for figure, _, shape in columns]
+        lines.append(f"| {protocol} | " + " | ".join(cells) + f" | ± {spread(told):.0%} |")
+    return "\n".join(lines)
+
+
+def ratio_table(came_out):
+    lines = ["| | median | lowest | highest | must be | |", "|---|---:|---:|---:|---|---|"]
+    for ratio in came_out:
+        bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g} {ratio.unit}"
+        lines.append(f"| {ratio.name} | {ratio.value:.2f} | {min(ratio.values):.2f} | "
+                     f"{max(ratio.values):.2f} | {bound} | {'' if ratio.holds else '**missed**'} |")
+    return "\n".join(lines)
+
+
+def page_of(run):
+    facts = run["about"]
+    parts = [f"Measured on {facts['date']}, revision {facts['revision']}: "
+             f"{facts['processors']} cores of {facts['processor']}, Linux {facts['kernel']}, "
+             f"{facts['postgres']} ({facts['settings']}); the load before was "
+             f"{facts['load_before']:.1f}."]
+    came_out = ratios.all_of({name: each["rounds"] for name, each in run["scenarios"].items()})
+    parts += ["### What must come out", ratio_table(came_out)]
+    for name, scenario in run["scenarios"].items():
+        parts.append(f"### {scenario['title'][0].upper()}{scenario['title'][1:]}")
+        if os.path.exists(f"{PLOTS}/{name}.svg"):
+            parts.append(f"![{scenario['title']}](performance/{name}.svg)")
+        parts.append(table_of(scenario))
+    return "\n\n".join(parts)
+
+
+def write(run):
+    os.makedirs(PLOTS, exist_ok=True)
+    plots.write(run["scenarios"], PLOTS)
+    with open(PAGE, encoding="utf-8") as file:
+        page = file.read()
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(f"{before}{BEGIN}\n\n{page_of(run)}\n\n{END}{after}")
+    print(f"written: {PAGE}")

@@ -1,0 +1,61 @@
+"""Runs scenarios, their protocols in turns, and collects what rowlock_race tells."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+
+class Failed(RuntimeError):
+    pass
+
+
+def measure(program, scenario, protocol, variables):
+    command = [program, "--protocol", protocol, "--length-ms", str(scenario.length_ms),
+               "--warm-up-ms", str(scenario.warm_up_ms), *scenario.arguments]
+    limit = 120 + scenario.length_ms / 1000
+    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True,
+                          timeout=limit, check=False)
+    if done.returncode != 0:
+        raise Failed(f"{scenario.name}, {protocol}: {done.stderr.strip()}")
+    told = json.loads(done.stdout)
+    if told.get("violations"):
+        raise Failed(f"{scenario.name}, {protocol}: two held the key at once")
+    if "slow_postgres" in scenario.servers and told["p50"] < 6000:
+        raise Failed(f"{scenario.name}, {protocol}: two commits in {told['p50']:.0f} us, so the "
+                     "disk is not slow: can the server's user read the preloaded library?")
+    return told
+
+
+def in_turns(protocols, round_number):
+    """Each round begins with another one."""
+    first = round_number % len(protocols)
+    return protocols[first:] + protocols[:first]
+
+
+def run(program, scenarios, servers):
+    """All scenarios; the servers of `servers` (by name) are started when they are needed first.
+
+    Answers {scenario name: {protocol: [told, ...]}}, a value for each round.
+    """
+    results = {}
+    with contextlib.ExitStack() as stack:
+        variables = {}
+        for number, scenario in enumerate(scenarios, 1):
+            for server in scenario.servers:
+                if server not in variables:
+                    variables[server] = stack.enter_context(servers[server]())
+            given = {}
+            for server in scenario.servers:
+                given.update(variables[server])
+            begun = time.monotonic()
+            told = {protocol: [] for protocol in scenario.protocols}
+            for round_number in range(scenario.rounds):
+                for protocol in in_turns(scenario.protocols, round_number):
+                    told[protocol].append(measure(program, scenario, protocol, given))
+            results[scenario.name] = told
+            print(f"[{number}/{len(scenarios)}] {scenario.name}: "
+                  f"{time.monotonic() - begun:.0f} s", file=sys.stderr)
+    return results

@@ -1,0 +1,109 @@
+"""What is measured: one figure at a time varied from a base case."""
+
+import dataclasses
+
+# How this library stands in the comparisons without grouping, and with it.
+UNGROUPED = "rowlock"
+GROUPED = "rowlock"
+
+# Leases that survive a crash of the server.
+DURABLE_PEERS = ["shedlock", "shedlock_autocommit", "spring", "pglock", "userver", "jpa_table"]
+# River's table is UNLOGGED; advisory locks are memory, and their holder keeps a connection.
+OTHER_PEERS = ["river", "advisory_session", "advisory_transaction"]
+PEERS = DURABLE_PEERS + OTHER_PEERS
+# In memory, in another server.
+CACHES = ["redis", "memcached"]
+POLLING_PEERS = ["spring", "userver", "jpa_table"]
+
+OURS = list(dict.fromkeys([UNGROUPED, GROUPED]))
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    name: str
+    title: str
+    protocols: list
+    arguments: list = dataclasses.field(default_factory=list)
+    servers: tuple = ("postgres",)
+    rounds: int = 3
+    length_ms: int = 2000
+    warm_up_ms: int = 300
+
+
+def threads(count, connections=0):
+    return ["--threads", str(count), "--connections", str(connections)]
+
+
+def hot(waiters, hold_us, threads_each=1):
+    """One holder and so many who wait, in as many processes unless told otherwise."""
+    processes = (waiters + threads_each) // threads_each
+    return ["--act", "turns", "--processes", str(processes), "--threads", str(threads_each),
+            "--hold-us", str(hold_us)]
+
+
+def queue(processes, threads_each):
+    return ["--act", "queue", "--processes", str(processes), "--threads", str(threads_each)]
+
+
+def full():
+    scenarios = []
+
+    def add(name, title, protocols, arguments, **more):
+        scenarios.append(Scenario(name, title, protocols, arguments, **more))
+
+    limits = [*OURS, "rowlock_store", "bare", "pgbench"]
+    for count in (1, 8, 64):
+        add(f"uncontended_{count}_threads", f"{count} threads in one process, a key each",
+            limits + PEERS, threads(count))
+    for count in (8, 32):
+        add(f"uncontended_{count}_processes", f"{count} processes of one thread, a key each",
+            [*OURS, "bare", *PEERS], ["--processes", str(count)])
+    add("pool_of_4", "64 threads in one process, a key each, 4 connections",
+        [*OURS, "bare", *PEERS], threads(64, 4))
+    for waiters, hold in ((1, 10_000), (8, 1_000)):
+        add(f"hot_{waiters}", f"one key, {waiters} waiting in as many processes",
+            [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(waiters, hold), length_ms=4000)
+    add("hot_8_long", "the same, and the key is held for half a second",
+        [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(8, 500_000), length_ms=6000)
+    add("hot_63", "one key, 63 waiting, in 8 processes of 8 threads",
+        [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(63, 1000, threads_each=8), length_ms=4000)
+    add("refused", "a try at a key that another process holds", [*OURS, *PEERS],
+        ["--act", "refused"])
+    add("queue", "64 threads in 8 processes wait for a key that nobody gives back",
+        [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], queue(8, 8), length_ms=5000, warm_up_ms=3000)
+    for count, connections in ((1, 0), (8, 0), (64, 0), (64, 4)):
+        pool = f"_pool_of_{connections}" if connections else ""
+        add(f"slow_disk_{count}{pool}", f"{count} threads, a key each, each fsync takes 3 ms longer"
+            + (f", {connections} connections" if connections else ""),
+            [*OURS, "bare", *DURABLE_PEERS], threads(count, connections),
+            servers=("slow_postgres",))
+    add("snapshot", "8 threads, a key each, beside a transaction that stays open",
+        [*OURS, *DURABLE_PEERS], [*threads(8), "--snapshot"], length_ms=4000)
+    return scenarios
+
+
+def quick():
+    """What the ratios need, in less than three minutes."""
+    short = {"length_ms": 700, "warm_up_ms": 200}
+    best = ["shedlock_autocommit", "pglock", "userver"]  # of the durable ones, in every full run
+    return [
+        *(Scenario(f"uncontended_{count}_threads", "", [UNGROUPED, "bare"], threads(count), **short)
+          for count in (1, 8)),
+        Scenario("pool_of_4", "", [GROUPED, *best, "advisory_session"], threads(64, 4), **short),
+        Scenario("uncontended_64_threads", "", [GROUPED, *best], threads(64), **short),
+        Scenario("hot_1", "", [GROUPED, "userver"], hot(1, 10_000), length_ms=2000),
+        Scenario("hot_8", "", [GROUPED, "spring", "userver"], hot(8, 1000), length_ms=1500),
+        Scenario("hot_8_long", "", [GROUPED, "userver"], hot(8, 500_000), length_ms=4000, rounds=2),
+        Scenario("refused", "", [GROUPED], ["--act", "refused"], **short),
+        Scenario("queue", "", [GROUPED], queue(8, 8), rounds=1, length_ms=5000, warm_up_ms=3000),
+        Scenario("slow_disk_64_pool_of_4", "", [GROUPED, *best], threads(64, 4),
+                 servers=("slow_postgres",), **short),
+        Scenario("slow_disk_64", "", [GROUPED, *best], threads(64), servers=("slow_postgres",),
+                 **short),
+    ]
+
+
+def smoke():
+    """Every scenario once, for a moment: whether it works, not how well."""
+    return [dataclasses.replace(scenario, rounds=1, length_ms=200, warm_up_ms=50)
+            for scenario in full()]
