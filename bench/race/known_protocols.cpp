@@ -2,11 +2,16 @@
 #include "race/known_protocols.hpp"
 
 #include "race/advisory.hpp"
+#include "race/bare_mariadb.hpp"
 #include "race/bare_postgres.hpp"
+#include "race/bare_sqlite.hpp"
+#include "race/caches.hpp"
 #include "race/jpa_table.hpp"
 #include "race/pglock.hpp"
 #include "race/river.hpp"
+#include "race/rowlock_on_mariadb.hpp"
 #include "race/rowlock_on_postgres.hpp"
+#include "race/rowlock_on_sqlite.hpp"
 #include "race/shedlock.hpp"
 #include "race/spring.hpp"
 #include "race/sql_protocol.hpp"
@@ -28,6 +33,12 @@ std::vector<protocol> known_protocols() {
       sql_protocol<river>("river"),
       sql_protocol<session_advisory>("advisory_session"),
       sql_protocol<transaction_advisory>("advisory_transaction"),
+      rowlock_on_sqlite("rowlock_sqlite"),
+      bare_sqlite("bare_sqlite"),
+      rowlock_on_mariadb("rowlock_mariadb"),
+      bare_mariadb("bare_mariadb"),
+      redis("redis"),
+      memcached("memcached"),
   };
 }
 

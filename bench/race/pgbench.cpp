@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "race/placeholders.hpp"
 #include "race/rowlock_on_postgres.hpp"
 #include "race/scratch.hpp"
 #include "rowlock/owner_id.hpp"
@@ -23,17 +24,6 @@
 namespace rowlock::race {
 
 namespace {
-
-/// `sql` with these in the places of $1, $2 ...; from behind, so that $1 is not found in $10.
-std::string with(std::string sql, const std::vector<std::string>& values) {
-  for (auto i = values.size(); i > 0; --i) {
-    const auto place = '$' + std::to_string(i);
-    for (auto at = sql.find(place); at != std::string::npos; at = sql.find(place, at)) {
-      sql.replace(at, place.size(), values[i - 1]);
-    }
-  }
-  return sql;
-}
 
 /// Words are of pgbench's variables; null and false stand in the text, because no variable can be.
 std::string script(const place& where) {

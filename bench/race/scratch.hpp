@@ -9,8 +9,9 @@ namespace rowlock::race {
 
 class scratch {
  public:
-  /// On the server that the environment names: ROWLOCK_TEST_POSTGRES. Throws std::runtime_error if
-  /// it names none.
+  /// On the server that the environment names: ROWLOCK_TEST_POSTGRES, ROWLOCK_TEST_MARIADB,
+  /// ROWLOCK_BENCH_REDIS or ROWLOCK_BENCH_MEMCACHED; SQLite's file in a temporary folder. Throws
+  /// std::runtime_error if it names none.
   scratch(engine on, const plan& does);
   scratch(const scratch&) = delete;
   scratch& operator=(const scratch&) = delete;

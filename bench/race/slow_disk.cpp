@@ -18,5 +18,4 @@ extern "C" {
 
 int fsync(int file) { return static_cast<int>(synced(SYS_fsync, file)); }
 int fdatasync(int file) { return static_cast<int>(synced(SYS_fdatasync, file)); }
-
 }

@@ -84,6 +84,17 @@ def all_of(results):
         lambda told: [each["transactions"] for each in told[GROUPED]], at_least=False)
     add("queue", "64 waiters in 8 processes: statements a second", 16,
         lambda told: [each["statements_per_second"] for each in told[GROUPED]], at_least=False)
+    if "rows_1000" in results:
+        for rows in sorted(int(name[5:]) for name in results if name.startswith("rows_"))[1:]:
+            add("rows_1000", f"a table of {rows:,} rows: median, of that of 1,000", 1.5,
+                lambda told, rows=rows: [
+                    large["p50"] / small["p50"]
+                    for large, small in zip(results[f"rows_{rows}"][UNGROUPED], told[UNGROUPED])],
+                at_least=False)
+    pairs("sqlite_1", "SQLite, 1 thread: pairs, of the raw interface's", 0.9, "rowlock_sqlite",
+          ["bare_sqlite"])
+    pairs("sqlite_64", "SQLite, 64 threads: pairs, of the raw interface's", 5, "rowlock_sqlite",
+          ["bare_sqlite"])
     return ratios
 
 

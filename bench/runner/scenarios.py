@@ -15,7 +15,15 @@ PEERS = DURABLE_PEERS + OTHER_PEERS
 CACHES = ["redis", "memcached"]
 POLLING_PEERS = ["spring", "userver", "jpa_table"]
 
+# Our own on engines where only the raw interface is compared with.
+ON_SQLITE = ["rowlock_sqlite", "bare_sqlite"]
+ON_MARIADB = ["rowlock_mariadb", "bare_mariadb"]
+
 OURS = list(dict.fromkeys([UNGROUPED, GROUPED]))
+
+
+TABLE_SIZES = (1_000, 100_000)
+MOST_ROWS = 10_000_000  # takes minutes to fill: only with --large
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +53,7 @@ def queue(processes, threads_each):
     return ["--act", "queue", "--processes", str(processes), "--threads", str(threads_each)]
 
 
-def full():
+def full(large=False):
     scenarios = []
 
     def add(name, title, protocols, arguments, **more):
@@ -54,7 +62,7 @@ def full():
     limits = [*OURS, "rowlock_store", "bare", "pgbench"]
     for count in (1, 8, 64):
         add(f"uncontended_{count}_threads", f"{count} threads in one process, a key each",
-            limits + PEERS, threads(count))
+            limits + PEERS + CACHES, threads(count), servers=("postgres", "redis", "memcached"))
     for count in (8, 32):
         add(f"uncontended_{count}_processes", f"{count} processes of one thread, a key each",
             [*OURS, "bare", *PEERS], ["--processes", str(count)])
@@ -79,6 +87,15 @@ def full():
             servers=("slow_postgres",))
     add("snapshot", "8 threads, a key each, beside a transaction that stays open",
         [*OURS, *DURABLE_PEERS], [*threads(8), "--snapshot"], length_ms=4000)
+    for count in (1, 8, 64):
+        add(f"sqlite_{count}", f"SQLite, {count} threads in one process, a key each", ON_SQLITE,
+            threads(count), servers=("sqlite",))
+    for count in (1, 8, 64):
+        add(f"mariadb_{count}", f"MariaDB, {count} threads in one process, a key each", ON_MARIADB,
+            threads(count), servers=("mariadb",))
+    for rows in (*TABLE_SIZES, *([MOST_ROWS] if large else [])):
+        add(f"rows_{rows}", f"one thread, a table of {rows:,} rows", OURS,
+            [*threads(1), "--rows", str(rows)])
     return scenarios
 
 
@@ -87,6 +104,10 @@ def quick():
     short = {"length_ms": 700, "warm_up_ms": 200}
     best = ["shedlock_autocommit", "pglock", "userver"]  # of the durable ones, in every full run
     return [
+        *(Scenario(f"rows_{rows}", "", [UNGROUPED], [*threads(1), "--rows", str(rows)], **short)
+          for rows in TABLE_SIZES),
+        Scenario("sqlite_1", "", ON_SQLITE, threads(1), servers=("sqlite",), **short),
+        Scenario("sqlite_64", "", ON_SQLITE, threads(64), servers=("sqlite",), **short),
         *(Scenario(f"uncontended_{count}_threads", "", [UNGROUPED, "bare"], threads(count), **short)
           for count in (1, 8)),
         Scenario("pool_of_4", "", [GROUPED, *best, "advisory_session"], threads(64, 4), **short),

@@ -1,0 +1,20 @@
+// This library, on MariaDB through SOCI.
+#ifndef ROWLOCK_BENCH_RACE_ROWLOCK_ON_MARIADB_HPP
+#define ROWLOCK_BENCH_RACE_ROWLOCK_ON_MARIADB_HPP
+
+#include <string>
+
+#include "race/protocol.hpp"
+#include "rowlock/table_name.hpp"
+
+namespace rowlock::race {
+
+table_name mariadb_table_in(const place& where);
+/// With rows for all keys of the measurement.
+void build_on_mariadb(const place& where);
+
+protocol rowlock_on_mariadb(std::string name);
+
+}  // namespace rowlock::race
+
+#endif
