@@ -5,6 +5,7 @@
 #include "race/bare_mariadb.hpp"
 #include "race/bare_postgres.hpp"
 #include "race/bare_sqlite.hpp"
+#include "race/batches.hpp"
 #include "race/caches.hpp"
 #include "race/jpa_table.hpp"
 #include "race/pglock.hpp"
@@ -24,6 +25,10 @@ std::vector<protocol> known_protocols() {
       rowlock_on_postgres("rowlock"),
       rowlock_store_on_postgres("rowlock_store"),
       bare_postgres("bare"),
+      batch_on_postgres("rowlock_batch"),
+      renewal_on_postgres("rowlock_renewal"),
+      bare_renewal("bare_renewal"),
+      kept_on_postgres("rowlock_kept"),
       sql_protocol<shedlock>("shedlock"),
       sql_protocol<shedlock_in_autocommit>("shedlock_autocommit"),
       sql_protocol<spring>("spring"),

@@ -42,6 +42,8 @@ int run(int argc, char** argv) {
   app.add_option("--length-ms", length);
   app.add_option("--hold-us", hold, "on average, of a hot key");
   app.add_option("--rows", does.rows, "more rows in the lock table of rowlock's protocols");
+  app.add_option("--batch", does.batch, "keys of each thread, for protocols of many at once")
+      ->check(CLI::Range(1, 100'000));
   app.add_flag("--snapshot", does.beside_a_snapshot, "beside an open transaction");
   CLI11_PARSE(app, argc, argv);
   does.warm_up = std::chrono::milliseconds{warm_up};

@@ -25,6 +25,7 @@ struct plan {
   std::chrono::milliseconds length{2000};
   std::chrono::microseconds hold{0};  ///< On average, of a hot key: between nothing and twice that.
   std::uint64_t rows = 0;             ///< So many others in the lock table; only for rowlock's own.
+  unsigned batch = 1;                 ///< Keys of each thread, for protocols of many at once.
   bool beside_a_snapshot = false;     ///< A transaction stays open all the time.
 };
 

@@ -31,6 +31,8 @@ class contender {
   virtual bool take_waiting(const lock_key& key, const std::stop_token& stop) = 0;
   /// What was taken last. Throws if it was not ours any more.
   virtual void give_back() = 0;
+  /// What each of many leases takes in memory; 0: not measured.
+  [[nodiscard]] virtual std::int64_t bytes_each() const { return 0; }
 };
 
 /// Waits by trying again and again.
@@ -61,6 +63,7 @@ struct place {
   std::string schema;      ///< Of its own; on SQLite a folder.
   unsigned connections{};  ///< Of one process, at most.
   unsigned keys{};         ///< So many threads have a key of their own.
+  unsigned batch{1};       ///< So many keys each, where a protocol takes many at once.
   std::uint64_t rows{};    ///< So many keys more are in our own lock table, which nobody wants.
 };
 

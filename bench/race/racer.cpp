@@ -54,6 +54,7 @@ void racer::run(const std::stop_token& over) {
   }
   if (!cpu_before) return;
   counted_.thread_cpu = cpu_of_this_thread() - *cpu_before;
+  counted_.bytes_each = contender_->bytes_each();
   counted_.allocations = allocations_of_this_thread() - allocated_before;
 }
 

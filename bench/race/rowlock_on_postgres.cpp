@@ -12,16 +12,12 @@
 
 namespace rowlock::race {
 
-namespace {
-
-std::unique_ptr<store> rows_in(const place& where) {
+std::unique_ptr<store> store_in(const place& where) {
   return std::make_unique<postgres_store>(
       where.server, postgres_options{.table = lock_table_in(where),
                                      .pool_size = where.connections,
                                      .pool_timeout = std::chrono::minutes{1}});
 }
-
-}  // namespace
 
 table_name lock_table_in(const place& where) { return table_name{where.schema + ".shared_lock"}; }
 
@@ -29,13 +25,13 @@ void build_in(const place& where) {
   migrate_postgres(where.server, lock_table_in(where));
   const auto connection = connect(where);
   pqxx::nontransaction autocommit{*connection};
-  const auto insert = [&](const lock_key& key) {
-    autocommit.exec_params(
-        "INSERT INTO shared_lock (lock_type, source_id, version) VALUES ($1, $2, 1)", key.type,
-        key.source_id);
-  };
-  insert(hot_key());
-  for (unsigned i = 0; i < where.keys; ++i) insert(key_of(i));
+  autocommit.exec_params(
+      "INSERT INTO shared_lock (lock_type, source_id, version) VALUES ($1, $2, 1)", hot_key().type,
+      hot_key().source_id);
+  autocommit.exec_params(
+      "INSERT INTO shared_lock (lock_type, source_id, version) "
+      "SELECT $1, i::text, 1 FROM generate_series(0, $2::bigint - 1) i",
+      key_of(0).type, where.keys);
   autocommit.exec_params(
       "INSERT INTO shared_lock (lock_type, source_id, version) "
       "SELECT 'other', i::text, 1 FROM generate_series(1, $1::bigint) i",
@@ -48,14 +44,14 @@ protocol rowlock_on_postgres(std::string name) {
       .name = std::move(name),
       .runs_on = engine::postgres,
       .build = build_in,
-      .open = [](const place& where) { return through_lock_table(rows_in(where), {.ttl = ttl}); }};
+      .open = [](const place& where) { return through_lock_table(store_in(where), {.ttl = ttl}); }};
 }
 
 protocol rowlock_store_on_postgres(std::string name) {
   return {.name = std::move(name),
           .runs_on = engine::postgres,
           .build = build_in,
-          .open = [](const place& where) { return through_the_port(rows_in(where)); }};
+          .open = [](const place& where) { return through_the_port(store_in(where)); }};
 }
 
 }  // namespace rowlock::race

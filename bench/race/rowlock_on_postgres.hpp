@@ -2,14 +2,17 @@
 #ifndef ROWLOCK_BENCH_RACE_ROWLOCK_ON_POSTGRES_HPP
 #define ROWLOCK_BENCH_RACE_ROWLOCK_ON_POSTGRES_HPP
 
+#include <memory>
 #include <string>
 
 #include "race/protocol.hpp"
+#include "rowlock/store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace rowlock::race {
 
 table_name lock_table_in(const place& where);
+std::unique_ptr<store> store_in(const place& where);
 /// With rows for all keys of the measurement, vacuumed and analyzed.
 void build_in(const place& where);
 

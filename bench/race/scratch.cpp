@@ -65,7 +65,8 @@ scratch::scratch(engine on, const plan& does)
       where_{.server = server_of(on),
              .schema = on == engine::sqlite ? new_folder() : "race_" + std::to_string(getpid()),
              .connections = does.connections == 0 ? does.threads : does.connections,
-             .keys = does.processes * does.threads,
+             .keys = does.processes * does.threads * does.batch,
+             .batch = does.batch,
              .rows = does.rows} {
   if (on_ == engine::postgres) execute_on_postgres(where_, "CREATE SCHEMA " + where_.schema);
   if (on_ == engine::mariadb) execute_on_mariadb(where_.server, "CREATE DATABASE " + where_.schema);

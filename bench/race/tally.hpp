@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_BENCH_RACE_TALLY_HPP
 #define ROWLOCK_BENCH_RACE_TALLY_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -16,8 +17,9 @@ struct tally {
   std::uint64_t allocations = 0;  ///< By operator new, in the threads that take and give back.
   std::chrono::nanoseconds thread_cpu{};
   std::chrono::nanoseconds process_cpu{};
-  latencies each;      ///< A pair of take and give back; or a try that was refused.
-  latencies handover;  ///< From the wish to give back until another one had the key.
+  std::int64_t bytes_each = 0;  ///< Of a lease that is held, where that is measured.
+  latencies each;               ///< A pair of take and give back; or a try that was refused.
+  latencies handover;           ///< From the wish to give back until another one had the key.
 
   void add(const tally& more) noexcept {
     taken += more.taken;
@@ -26,6 +28,7 @@ struct tally {
     allocations += more.allocations;
     thread_cpu += more.thread_cpu;
     process_cpu += more.process_cpu;
+    bytes_each = std::max(bytes_each, more.bytes_each);
     each.add(more.each);
     handover.add(more.handover);
   }

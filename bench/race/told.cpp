@@ -40,6 +40,7 @@ nlohmann::ordered_json told(const plan& does, const measured& result) {
     json["process_cpu_each"] = of_each(in_microseconds(counted.process_cpu));
     json["allocations_each"] = of_each(static_cast<double>(counted.allocations));
   }
+  if (counted.bytes_each > 0) json["bytes_each"] = counted.bytes_each;
   if (result.server) {
     const auto& [during, tables] = *result.server;
     json["statements_per_second"] = static_cast<double>(during.statements) / result.length.count();
