@@ -20,7 +20,7 @@ std::string server() {
   const char* url = std::getenv("ROWLOCK_TEST_MARIADB");
   if (url == nullptr || *url == '\0') {
     throw std::runtime_error{
-        "ROWLOCK_TEST_MARIADB names no server: run script/bench, or leave MariaDB out with "
+        "ROWLOCK_TEST_MARIADB names no server: run script/bench --micro, or leave MariaDB out with "
         "--benchmark_filter=-mariadb"};
   }
   return database_url{url}.target();

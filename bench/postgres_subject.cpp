@@ -18,7 +18,8 @@ std::string server() {
   const char* url = std::getenv("ROWLOCK_TEST_POSTGRES");
   if (url == nullptr || *url == '\0') {
     throw std::runtime_error{
-        "ROWLOCK_TEST_POSTGRES names no server: run script/bench, or leave PostgreSQL out with "
+        "ROWLOCK_TEST_POSTGRES names no server: run script/bench --micro, or leave PostgreSQL out "
+        "with "
         "--benchmark_filter=-postgres"};
   }
   return url;

@@ -3,7 +3,7 @@
 import dataclasses
 import statistics
 
-from scenarios import DURABLE_PEERS, GROUPED, POLLING_PEERS, UNGROUPED
+from scenarios import DURABLE_PEERS, GROUPED, POLLING_PEERS, UNGROUPED, of_threads
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,9 +49,9 @@ def all_of(results):
 
     for count, of_pgbench in ((1, 0.95), (8, 0.85)):
         scenario = f"uncontended_{count}_threads"
-        pairs(scenario, f"{count} threads: pairs, of the bare loop's", 0.95, UNGROUPED, ["bare"])
+        pairs(scenario, f"{of_threads(count)}: pairs, of the bare loop's", 0.95, UNGROUPED, ["bare"])
         if "pgbench" in results.get(scenario, {}):
-            pairs(scenario, f"{count} threads: pairs, of pgbench's", of_pgbench, UNGROUPED,
+            pairs(scenario, f"{of_threads(count)}: pairs, of pgbench's", of_pgbench, UNGROUPED,
                   ["pgbench"])
     add("uncontended_1_threads", "our own CPU a pair", 15, own_cpu, at_least=False, unit="us")
     pairs("pool_of_4", "64 threads, 4 connections: of the best peer", 4, GROUPED, DURABLE_PEERS)
@@ -91,6 +91,15 @@ def all_of(results):
                     large["p50"] / small["p50"]
                     for large, small in zip(results[f"rows_{rows}"][UNGROUPED], told[UNGROUPED])],
                 at_least=False)
+    add("renewal_10000", "10,000 leases renewed: time, of a bare UPDATE's", 5,
+        lambda told: of_rounds(told, "rowlock_renewal", ["bare_renewal"], "p50"), at_least=False)
+    # An interval is two seconds, and each statement may fall into one more or less of them.
+    add("kept_10000", "10,000 leases kept: statements in an interval", 1.5,
+        lambda told: [each["statements_per_second"] * 2 for each in told["rowlock_kept"]],
+        at_least=False)
+    add("kept_10000", "10,000 leases kept: memory of each", 1024,
+        lambda told: [each["bytes_each"] for each in told["rowlock_kept"]], at_least=False,
+        unit="bytes")
     pairs("sqlite_1", "SQLite, 1 thread: pairs, of the raw interface's", 0.9, "rowlock_sqlite",
           ["bare_sqlite"])
     pairs("sqlite_64", "SQLite, 64 threads: pairs, of the raw interface's", 5, "rowlock_sqlite",
@@ -110,7 +119,7 @@ def against_64_connections(results, scenario, name, threshold):
 def table(ratios):
     lines = [f"{'':66} {'median':>9} {'lowest':>9} {'highest':>9}    must be"]
     for ratio in ratios:
-        bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g} {ratio.unit}"
+        bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g}{ratio.unit and ' ' + ratio.unit}"
         verdict = "" if ratio.holds else "   MISSED"
         lines.append(f"{ratio.name:66} {ratio.value:9.2f} {min(ratio.values):9.2f} "
                      f"{max(ratio.values):9.2f}    {bound}{verdict}")

@@ -22,6 +22,7 @@ COLUMNS = [
     ("wal_bytes_each", "WAL, bytes each", "{:,.0f}"),
     ("server_cpu_each", "server CPU, us each", "{:,.0f}"),
     ("thread_cpu_each", "client CPU, us each", "{:,.0f}"),
+    ("bytes_each", "memory of a lease, bytes", "{:,.0f}"),
     ("dead_rows", "dead rows", "{:,.0f}"),
 ]
 IN_MILLISECONDS = {"p50", "p99", "handover_p50", "handover_p99"}
@@ -55,7 +56,7 @@ def table_of(scenario):
 def ratio_table(came_out):
     lines = ["| | median | lowest | highest | must be | |", "|---|---:|---:|---:|---|---|"]
     for ratio in came_out:
-        bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g} {ratio.unit}"
+        bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g}{ratio.unit and ' ' + ratio.unit}"
         lines.append(f"| {ratio.name} | {ratio.value:.2f} | {min(ratio.values):.2f} | "
                      f"{max(ratio.values):.2f} | {bound} | {'' if ratio.holds else '**missed**'} |")
     return "\n".join(lines)

@@ -42,11 +42,19 @@ def threads(count, connections=0):
     return ["--threads", str(count), "--connections", str(connections)]
 
 
+def of_threads(count):
+    return "one thread" if count == 1 else f"{count} threads"
+
+
 def hot(waiters, hold_us, threads_each=1):
     """One holder and so many who wait, in as many processes unless told otherwise."""
     processes = (waiters + threads_each) // threads_each
     return ["--act", "turns", "--processes", str(processes), "--threads", str(threads_each),
             "--hold-us", str(hold_us)]
+
+
+def batch(keys):
+    return ["--batch", str(keys), "--connections", "2"]
 
 
 def queue(processes, threads_each):
@@ -61,7 +69,7 @@ def full(large=False):
 
     limits = [*OURS, "rowlock_store", "bare", "pgbench"]
     for count in (1, 8, 64):
-        add(f"uncontended_{count}_threads", f"{count} threads in one process, a key each",
+        add(f"uncontended_{count}_threads", f"{of_threads(count)} in one process, a key each",
             limits + PEERS + CACHES, threads(count), servers=("postgres", "redis", "memcached"))
     for count in (8, 32):
         add(f"uncontended_{count}_processes", f"{count} processes of one thread, a key each",
@@ -81,18 +89,25 @@ def full(large=False):
         [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], queue(8, 8), length_ms=5000, warm_up_ms=3000)
     for count, connections in ((1, 0), (8, 0), (64, 0), (64, 4)):
         pool = f"_pool_of_{connections}" if connections else ""
-        add(f"slow_disk_{count}{pool}", f"{count} threads, a key each, each fsync takes 3 ms longer"
+        add(f"slow_disk_{count}{pool}", f"{of_threads(count)}, a key each, each fsync takes 3 ms longer"
             + (f", {connections} connections" if connections else ""),
             [*OURS, "bare", *DURABLE_PEERS], threads(count, connections),
             servers=("slow_postgres",))
     add("snapshot", "8 threads, a key each, beside a transaction that stays open",
         [*OURS, *DURABLE_PEERS], [*threads(8), "--snapshot"], length_ms=4000)
     for count in (1, 8, 64):
-        add(f"sqlite_{count}", f"SQLite, {count} threads in one process, a key each", ON_SQLITE,
+        add(f"sqlite_{count}", f"SQLite, {of_threads(count)} in one process, a key each", ON_SQLITE,
             threads(count), servers=("sqlite",))
     for count in (1, 8, 64):
-        add(f"mariadb_{count}", f"MariaDB, {count} threads in one process, a key each", ON_MARIADB,
+        add(f"mariadb_{count}", f"MariaDB, {of_threads(count)} in one process, a key each", ON_MARIADB,
             threads(count), servers=("mariadb",))
+    for count in (1, 10, 100, 1000):
+        add(f"batch_{count}", f"one thread, {count} keys at once", ["rowlock_batch"], batch(count))
+    for count in (1, 100, 10_000):
+        add(f"renewal_{count}", f"one thread renews {count:,} leases at once",
+            ["rowlock_renewal", "bare_renewal"], batch(count))
+        add(f"kept_{count}", f"a lock_table keeps {count:,} leases, renewed every two seconds",
+            ["rowlock_kept"], batch(count), length_ms=6000, warm_up_ms=2000)
     for rows in (*TABLE_SIZES, *([MOST_ROWS] if large else [])):
         add(f"rows_{rows}", f"one thread, a table of {rows:,} rows", OURS,
             [*threads(1), "--rows", str(rows)])
@@ -106,6 +121,9 @@ def quick():
     return [
         *(Scenario(f"rows_{rows}", "", [UNGROUPED], [*threads(1), "--rows", str(rows)], **short)
           for rows in TABLE_SIZES),
+        Scenario("renewal_10000", "", ["rowlock_renewal", "bare_renewal"], batch(10_000), **short),
+        Scenario("kept_10000", "", ["rowlock_kept"], batch(10_000), rounds=1, length_ms=6000,
+                 warm_up_ms=2000),
         Scenario("sqlite_1", "", ON_SQLITE, threads(1), servers=("sqlite",), **short),
         Scenario("sqlite_64", "", ON_SQLITE, threads(64), servers=("sqlite",), **short),
         *(Scenario(f"uncontended_{count}_threads", "", [UNGROUPED, "bare"], threads(count), **short)
