@@ -25,6 +25,7 @@ namespace {
 std::vector<lock_key> keys_for(const lock_key& key, unsigned batch) {
   const auto first = static_cast<unsigned>(std::stoul(key.source_id)) * batch;
   std::vector<lock_key> keys;
+  keys.reserve(batch);
   for (unsigned i = 0; i < batch; ++i) keys.push_back(key_of(first + i));
   return keys;
 }
