@@ -13,32 +13,18 @@
 #include "cli/locked_command.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
+#include "cli/term_teller.hpp"
 #include "rowlock/leader.hpp"
-#include "rowlock/observer.hpp"
 
 namespace rowlock::cli {
 
 namespace {
 
-/// Says each fault once, however often it comes again until there is a term.
-class fault_teller final : public observer {
- public:
-  void acquired(const acquired_event& /*event*/) override { last_.clear(); }
-  void fault(const fault_event& event) override {
-    if (event.text == last_) return;
-    last_ = event.text;
-    say(event.text + "; trying again");
-  }
-
- private:
-  std::string last_;  // told by one thread
-};
-
 /// The terms of one process, and the signals that come before, during and after each.
 class leadership {
  public:
-  leadership(const locked_command& command, signal_queue& signals)
-      : command_{command}, signals_{signals} {
+  leadership(const locked_command& command, signal_queue& signals, term_teller& teller)
+      : command_{command}, signals_{signals}, teller_{teller} {
     listen();
   }
 
@@ -49,6 +35,7 @@ class leadership {
     say("leads " + term.key().type + '/' + term.key().source_id + ", term " +
         std::to_string(term.token().number));
     const auto end = command_.run(term, signals_);
+    teller_.ended(term, end.was_told_of_loss);
     if (end.was_asked_to_end) {
       last_code_ = end.exit_code;
       stop_.request_stop();
@@ -59,9 +46,9 @@ class leadership {
     listen();
   }
 
-  /// Once the campaign has stopped.
+  /// Once the lock_table is gone, after whose end nothing more is told.
   int exit_code() {
-    if (last_code_) return *last_code_;
+    if (last_code_) return teller_.was_lost() ? exit_code::lost : *last_code_;
     return exit_code::ended_by_signal(campaign_->end().value_or(0));
   }
 
@@ -70,6 +57,7 @@ class leadership {
 
   const locked_command& command_;
   signal_queue& signals_;
+  term_teller& teller_;
   std::stop_source stop_;
   std::optional<interruptible_wait> campaign_;
   std::optional<int> last_code_;
@@ -80,17 +68,18 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
   const table_name table{options.where.table};
   const database_url url{options.where.url};
   auto locking = to_run.locking();
-  locking.observer = std::make_shared<fault_teller>();
+  const auto teller = std::make_shared<term_teller>();
+  locking.observer = teller;
 
   signal_queue signals;
-  leadership ours{to_run, signals};
+  leadership ours{to_run, signals, *teller};
   const auto rows = open_store(url, table);
   try {
     lock_table locks{*rows, locking};
     run_while_leader(locks, options.which.key, ours.stop(),
                      [&](const lease& term, const std::stop_token&) { ours.lead(term); });
   } catch (const failed_command& failed) {
-    return failed.exit_code;
+    return teller->was_lost() ? exit_code::lost : failed.exit_code;
   }
   return ours.exit_code();
 }
@@ -109,6 +98,7 @@ number of the term, greater than that of every leader before. Who leads now is w
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
    69  the database refused us: the message says what to do
+   76  the key was lost during the last term: others may have led at the same time
   126  the command cannot be run
   127  the command was not found
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <sstream>
 
 #include "cli/command_path.hpp"
 #include "cli/duration.hpp"
@@ -54,6 +55,12 @@ void locked_command_options::add_to(CLI::App& subcommand) {
   subcommand.add_option("--holder", holder, "Who we are, for people; host:pid if not given")
       ->type_name("LABEL");
   subcommand.formatter(std::make_shared<command_formatter>());
+}
+
+std::string lost_too_soon(const lock_key& key) {
+  std::ostringstream message;
+  message << key << " was lost before the command ended: others may have run at the same time";
+  return message.str();
 }
 
 locked_command::locked_command(const locked_command_options& options,

@@ -27,6 +27,9 @@ struct locked_command_options {
   void add_to(CLI::App& subcommand);
 };
 
+/// What to say of a command that was not told of a loss.
+std::string lost_too_soon(const lock_key& key);
+
 /// Makes the row count a failure.
 struct failed_command {
   int exit_code;

@@ -36,13 +36,9 @@ std::string in_words(const refusal& refused) {
   return message.str();
 }
 
-std::string lost_too_soon(const std::string& key) {
-  return key + " was lost before the command ended: others may have run at the same time";
-}
-
 /// With the lease lost nothing is left to be sent, but a thread may still be in a call that a
 /// silent database does not answer: it ends with the process.
-[[noreturn]] void end_without(const std::string& key) {
+[[noreturn]] void end_without(const lock_key& key) {
   say(lost_too_soon(key));
   std::_Exit(exit_code::lost);
 }
@@ -51,13 +47,13 @@ std::string lost_too_soon(const std::string& key) {
 int final_exit_code(release_witness::release_seen end, int of_command,
                     const locked_command_options& options) {
   using release_seen = release_witness::release_seen;
-  const std::string key = options.which.in_words();
   if (end == release_seen::none || end == release_seen::lost) {
-    say(lost_too_soon(key));
+    say(lost_too_soon(options.which.key));
     return exit_code::lost;
   }
   if (end == release_seen::uncertain) {
-    say(key + " could not be released yet; it frees itself within " + options.ttl);
+    say(options.which.in_words() + " could not be released yet; it frees itself within " +
+        options.ttl);
   }
   return of_command;
 }
@@ -78,7 +74,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   const auto run_under = [&](const lease& held) {
     if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
     const int code = to_run.run(held, signals).exit_code;
-    if (!held.is_valid()) end_without(locked.which.in_words());
+    if (!held.is_valid()) end_without(key);
     if (code != exit_code::success) throw failed_command{code};
     return code;
   };

@@ -88,7 +88,7 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
   // there is one, so what comes later need not be questioned.
   while (const auto came = signals.next()) {
     if (came->ssi_signo != SIGCHLD) {
-      return {exit_code::ended_by_signal(static_cast<int>(came->ssi_signo)), true};
+      return {exit_code::ended_by_signal(static_cast<int>(came->ssi_signo)), true, false};
     }
   }
   child.begin();
@@ -99,7 +99,7 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
   std::array<pollfd, 2> events{{{signals.descriptor(), POLLIN, 0}, {lost.descriptor(), POLLIN, 0}}};
   bool is_asked_to_end = false;
   for (;;) {
-    if (const auto code = child.ended()) return {*code, is_asked_to_end};
+    if (const auto code = child.ended()) return {*code, is_asked_to_end, evicted.has_begun()};
     if (poll(events.data(), events.size(), evicted.timeout()) == -1 && errno != EINTR) {
       throw std::system_error{errno, std::generic_category(), "poll"};
     }

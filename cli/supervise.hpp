@@ -15,6 +15,8 @@ struct command_end {
   int exit_code;
   /// SIGINT, SIGTERM or SIGQUIT came to us. (SIGHUP tells many programs to read their settings.)
   bool was_asked_to_end;
+  /// The lease was lost, and that was said, before the command had ended.
+  bool was_told_of_loss;
 };
 
 /// Passes signals on to the command. When the lease is lost, says so, sends SIGTERM, and SIGKILL

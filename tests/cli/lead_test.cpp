@@ -16,6 +16,7 @@ namespace rowlock::tests {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// A service that says its term, and goes on until a signal that it has a trap for.
 std::string service(const std::string& traps = R"(trap "echo told; exit 0" TERM)") {
@@ -87,6 +88,45 @@ TEST_P(CliLeadTest, ACommandThatFailsBecauseItWasLostDoesNotEndIt) {
   const auto term = term_of(leading);
   take_away();
   EXPECT_GT(term_of(leading), term);
+}
+
+TEST_P(CliLeadTest, ALossThatIsFoundAtTheLastReleaseCountsToo) {
+  child_process leading{lead(service(), {"--ttl", "1h"})};
+  term_of(leading);
+  take_away();
+  leading.send_signal(SIGTERM);
+  EXPECT_EQ(leading.wait(), 76);
+  EXPECT_THAT(leading.errors(), HasSubstr("rowlock: invoice/42 was lost before the command ended"));
+}
+
+TEST_P(CliLeadTest, ALossThatIsFoundAfterACommandFailedCountsToo) {
+  child_process leading{lead(service(R"(trap "exit 3" HUP)"), {"--ttl", "1h"})};
+  term_of(leading);
+  take_away();
+  leading.send_signal(SIGHUP);
+  EXPECT_EQ(leading.wait(), 76);
+  EXPECT_THAT(leading.errors(), HasSubstr("rowlock: invoice/42 was lost before the command ended"));
+}
+
+TEST_P(CliLeadTest, ALossThatIsFoundBetweenTwoTermsIsSaid) {
+  child_process leading{lead(service(R"(trap "exit 0" HUP)"), {"--ttl", "1h"})};
+  term_of(leading);
+  take_away();
+  leading.send_signal(SIGHUP);
+  term_of(leading);
+  EXPECT_THAT(leading.errors(), HasSubstr("rowlock: invoice/42 was lost before the command ended"));
+}
+
+TEST_P(CliLeadTest, ALossInTheLastTermIsSaidOnceAndIsItsExitCode) {
+  child_process leading{lead(service(R"(trap "echo told" TERM; trap "exit 0" INT)"),
+                             {"--ttl", "600ms", "--grace", "1h"})};
+  term_of(leading);
+  take_away();
+  EXPECT_EQ(leading.read_line(), "told");
+  leading.send_signal(SIGINT);
+  EXPECT_EQ(leading.wait(), 76);
+  EXPECT_THAT(leading.errors(), HasSubstr("rowlock: lost invoice/42"));
+  EXPECT_THAT(leading.errors(), Not(HasSubstr("lost before the command ended")));
 }
 
 TEST_P(CliLeadTest, ASignalEndsTheCampaign) {
