@@ -49,8 +49,8 @@ class watched_store final : public passing_store {
     refused_.notify_all();
     return answers;
   }
-  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
-    auto states = passing_store::watch(keys);
+  std::vector<std::optional<row_state>> watch(std::span<const lock_key> looked_at) override {
+    auto states = passing_store::watch(looked_at);
     const std::scoped_lock lock{mutex_};
     for (const auto& state : states) {
       if (state && state->is_live()) ++refusals_;
