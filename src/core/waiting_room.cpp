@@ -152,8 +152,11 @@ waiters waiting_room::take_heads_to_ask(boot_clock::time_point now) {
   for (auto& [key, line] : lines_) {
     if (line.ask_at() > now) continue;
     line.forget_ask_at();
-    line.waiting.front()->is_asked_for = true;
-    heads.push_back(line.waiting.front());
+    auto& head = line.waiting.front();
+    // Being handed the row: a second grant of it would be given back, and so the first one, too.
+    if (head->is_asked_for) continue;
+    head->is_asked_for = true;
+    heads.push_back(head);
   }
   return heads;
 }

@@ -105,6 +105,33 @@ TEST_F(HandingOver, InDoubtIsFoundByTheNextOne) {
   EXPECT_EQ(rows_.rows().read(std::array{key_}).front()->version, got->token());
 }
 
+TEST_F(HandingOver, IsTheOnlyGrantWhenItIsTimeToAskForTheRowMeanwhile) {
+  const lock_key beside{"job", "b"};
+  auto held = ours();
+  const acquire_request in_the_way{
+      .key = beside, .owner = make_owner_id(), .holder = "theirs", .ttl = 1h};
+  rows_.rows().acquire({&in_the_way, 1});
+  const acquire_options longer{.wait = wait_forever(), .ttl = 24h};
+  auto next = std::async(std::launch::async, [&] { return ours_->try_acquire(key_, longer); });
+  await_in_line();
+  auto of_beside =
+      std::async(std::launch::async, [&] { return ours_->try_acquire(beside, longer); });
+  do {
+    await_in_line();
+  } while (rows_.batches("watch").back() != 2);
+  const auto asked = calls("acquire");
+  rows_.after("hand_over", [&] {
+    time_->advance(61min);  // both leases, as they were seen last, would have run out
+    rows_.await_moving(*time_, "acquire", asked + 1, 1min);
+  });
+  EXPECT_EQ(held.release(), release_result::released);
+  ASSERT_TRUE(of_beside.get().acquired());
+  EXPECT_EQ(rows_.batches("acquire").back(), 1) << "asked for the row that was being handed over";
+  const auto got = next.get();
+  ASSERT_TRUE(got.acquired());
+  EXPECT_EQ(rows_.rows().read(std::array{key_}).front()->version, got->token());
+}
+
 TEST_F(HandingOver, ToOneWhoGivesUpMeanwhileIsTakenBack) {
   auto held = ours();
   std::stop_source stop;
