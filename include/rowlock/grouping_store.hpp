@@ -29,9 +29,9 @@ void check(const group_options& options);
 /// `lock_table` are one statement already, and pass.) One statement fewer than all may be an
 /// `acquire`, so that releases do not wait for acquisitions.
 ///
-/// Each call has answers and errors of its own: when a shared statement fails because of what one
-/// of them asked, each is made again alone. `unavailable` and `outcome_unknown` are told to all
-/// that shared the statement.
+/// Each call has answers and errors of its own: when a shared statement fails, whatever the reason,
+/// each is made again alone, because it may have been what one of them asked. Only a release whose
+/// outcome is unknown is not made again: that is told to all that shared it.
 ///
 /// A `lock_table` groups its calls by itself (`lock_options::grouping`); several tables that are to
 /// share statements are put over one `grouping_store`.

@@ -25,12 +25,14 @@ struct call final : meeting_call {
   std::exception_ptr fault = nullptr;
 };
 
-/// Whether the exception just caught is not the fault of one of those that share a statement.
-bool concerns_all() {
+/// Whether the exception just caught leaves open what became of the rows. To release them again
+/// would be answered with lost where it was done; to acquire them again, as the same attempt,
+/// tells.
+bool is_doubt() {
   try {
     throw;
   } catch (const error& thrown) {
-    return thrown.kind() == errc::unavailable || thrown.kind() == errc::outcome_unknown;
+    return thrown.kind() == errc::outcome_unknown;
   } catch (...) {
     return false;
   }
@@ -87,8 +89,9 @@ class grouping_store::meeting_place {
       led = statements_.lead(leader);
       share(led, ask, leader);
       became = meeting_call::fate::answered;
-    } catch (...) {  // others' faults: each meets its own alone
-      if (led.size() == 1 || concerns_all()) {
+    } catch (...) {  // it may be the fault of one of them: each meets its own alone
+      const bool tells_all = leader.kind == statement_kind::release && is_doubt();
+      if (led.size() == 1 || tells_all) {
         for (auto* each : led) {
           static_cast<call<Request, Answer>*>(each)->fault = std::current_exception();
         }

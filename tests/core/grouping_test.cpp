@@ -128,7 +128,7 @@ TEST_F(Grouping, AStatementThatFailsForAnUnknownReasonIsMadeAgainForEachAlone) {
   EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 2, 1, 1}));
 }
 
-TEST_F(Grouping, AnOutageIsToldToAllThatMetAndIsOverAfterwards) {
+TEST_F(Grouping, AnOutageMeetsEachAloneAndIsOverAfterwards) {
   auto first = hold_up();
   auto one = start({asking_for("one")});
   auto other = start({asking_for("other")});
@@ -137,9 +137,52 @@ TEST_F(Grouping, AnOutageIsToldToAllThatMetAndIsOverAfterwards) {
   first_.open();
   EXPECT_THROW(one.get(), error);
   EXPECT_THROW(other.get(), error);
-  EXPECT_EQ(rows_.batches("acquire").size(), 2) << "asked again one by one";
+  EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 2, 1, 1}));
   rows_.before("acquire", {});
   EXPECT_EQ(acquire(asking_for("one")).status, acquire_status::granted);
+}
+
+TEST_F(Grouping, AKeyThatEndsTheConnectionHurtsNobodyElse) {
+  auto first = hold_up();
+  auto one = start({asking_for("one")});
+  auto other = start({asking_for("other")});
+  await_waiting(2);
+  rows_.after("acquire", [this] {
+    if (rows_.batches("acquire").back() > 1) throw error{errc::outcome_unknown, "cut off"};
+  });
+  first_.open();
+  EXPECT_EQ(one.get().front().status, acquire_status::granted);
+  EXPECT_EQ(other.get().front().status, acquire_status::granted);
+}
+
+TEST_F(Grouping, AReleaseInDoubtIsToldToAllAndNotMadeAgain) {
+  std::vector<acquire_request> held;
+  std::vector<acquire_answer> granted;
+  for (const auto* id : {"a", "b", "c"}) {
+    held.push_back(asking_for(id));
+    granted.push_back(acquire(held.back()));
+  }
+  rows_.before("release", [this, is_first = std::make_shared<std::atomic<bool>>(true)] {
+    if (is_first->exchange(false)) first_.pass();
+  });
+  rows_.after("release", [is_first = std::make_shared<std::atomic<bool>>(true)] {
+    if (!is_first->exchange(false)) throw error{errc::outcome_unknown, "cut off"};
+  });
+  const auto releasing = [&](std::size_t i) {
+    return std::async(std::launch::async, [&, i] {
+      return grouped_->release(std::array{giving_back(held[i], granted[i])}).front();
+    });
+  };
+  auto first = releasing(0);
+  rows_.await("release", 1);
+  auto one = releasing(1);
+  auto other = releasing(2);
+  await_waiting(2);
+  first_.open();
+  EXPECT_EQ(first.get(), release_answer::released);
+  EXPECT_THROW(one.get(), error);
+  EXPECT_THROW(other.get(), error);
+  EXPECT_EQ(rows_.batches("release"), (std::vector<std::size_t>{1, 2}));
 }
 
 TEST_F(Grouping, AnAnswerThatGotLostIsAskedForAgainByEach) {
