@@ -34,7 +34,8 @@ void waiting_line::ask_by(boot_clock::time_point when) { ask_at_ = std::min(ask_
 
 void waiting_line::look_by(boot_clock::time_point when) { look_at_ = std::min(look_at_, when); }
 
-void waiting_line::refused(refusal why, boot_clock::time_point now, const waiter* asked) {
+void waiting_line::refused(refusal why, boot_clock::time_point began, boot_clock::time_point now,
+                           const waiter* asked) {
   last = std::move(why);
   next_try_ = boot_clock::time_point::max();
   for (const auto& each : waiting) {
@@ -43,7 +44,7 @@ void waiting_line::refused(refusal why, boot_clock::time_point now, const waiter
   }
   // Of a busy row only another try tells whether it is free.
   if (last.reason == refusal_reason::busy) ask_by(waiting.front()->try_at);
-  if (const auto chance = next_chance(last)) ask_by(now + *chance);
+  if (const auto chance = next_chance(last)) ask_by(began + *chance);
 }
 
 void waiting_line::moved_up(boot_clock::time_point now) {

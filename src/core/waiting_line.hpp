@@ -36,8 +36,8 @@ struct waiter {
   /// Its pauses and attempts count; its stop is the waiter's own affair, and so is its time limit
   /// but for the answer that is under way then.
   const retry_policy policy;
-  /// Called once, unless the waiter has left before; by the thread of the waiting room, which it
-  /// must not keep.
+  /// Called once, unless the waiter has left before; by the thread of the waiting room or of one
+  /// who hands the row over, neither of which it must keep.
   const std::function<void(wait_end)> done;
 
   /// One of its tries was in vain.
@@ -87,9 +87,11 @@ class waiting_line {
   /// Before looking, as above.
   void forget_look_at() { look_at_ = boot_clock::time_point::max(); }
 
-  /// A look, or a question for `asked`, found at `now` that the first has to wait. It was a try of
-  /// `asked`, and of all whose own pause was over.
-  void refused(refusal why, boot_clock::time_point now, const waiter* asked = nullptr);
+  /// A look, or a question for `asked`, that began at `began` found that the first has to wait. It
+  /// was a try of `asked`, and of all whose own pause was over. What is left of a lease is counted
+  /// from `began`: too early costs a try, too late the time of all who wait.
+  void refused(refusal why, boot_clock::time_point began, boot_clock::time_point now,
+               const waiter* asked = nullptr);
 
   /// Somebody else is the first now.
   void moved_up(boot_clock::time_point now);

@@ -49,7 +49,7 @@ std::shared_ptr<waiter> waiting_room::join(wanted_lease wanted, retry_policy pol
   line.join(joining, now);
   if (is_new) {
     last_new_line_ = now;
-    line.refused(last.value_or(refusal{.reason = refusal_reason::busy, .key = key}), now);
+    line.refused(last.value_or(refusal{.reason = refusal_reason::busy, .key = key}), now, now);
     if (!last) {  // the line that it found is gone: this is going to be its first try
       joining->tries = 0;
       line.ask_by(now);

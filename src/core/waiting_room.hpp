@@ -88,7 +88,8 @@ class waiting_room final : private release_listener {
   void not_handed_over(waiter& next);
   waiters take_heads_to_ask(boot_clock::time_point now);
   [[nodiscard]] boot_clock::time_point next_look(boot_clock::time_point now) const;
-  void settle(const std::shared_ptr<waiter>& head, const asked_request& asked, wait_ends& ended);
+  void settle(const std::shared_ptr<waiter>& head, const asked_request& asked,
+              boot_clock::time_point asked_at, wait_ends& ended);
   void settle(const lock_key& key, const std::optional<row_state>& seen, wait_ends& ended);
   std::optional<left_line> leave_line(waiter& leaving);
   /// Takes it out of its line; false if it has left.

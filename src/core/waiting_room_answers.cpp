@@ -17,13 +17,13 @@ void waiting_room::ask(const waiters& heads) {
   wait_ends ended;
   {
     const std::scoped_lock lock{mutex_};
-    for (std::size_t i = 0; i < heads.size(); ++i) settle(heads[i], asked[i], ended);
+    for (std::size_t i = 0; i < heads.size(); ++i) settle(heads[i], asked[i], asked_at, ended);
   }
   ended.tell(taker_, asked_at);
 }
 
 void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_request& asked,
-                          wait_ends& ended) {
+                          boot_clock::time_point asked_at, wait_ends& ended) {
   const auto& [answer, fault] = asked;
   const auto& key = head->wanted.request.key;
   head->is_asked_for = false;
@@ -49,7 +49,7 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_reque
     forget_if_empty(key);
     return;
   }
-  line.refused(std::move(refused), time_->now(), head.get());
+  line.refused(std::move(refused), asked_at, time_->now(), head.get());
   ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
   forget_if_empty(key);
 }
@@ -101,7 +101,7 @@ void waiting_room::settle(const lock_key& key, const std::optional<row_state>& s
                 .holder = seen->holder,
                 .remaining = seen->remaining,
                 .current = seen->version},
-               now);
+               last_look_, now);
   ended.add(line.take_stale(seen->version), line.last, refusal_reason::stale);
   if (seen->done) {
     ended.add(line.take_done(), {.key = key, .current = seen->version, .done = seen->done},
