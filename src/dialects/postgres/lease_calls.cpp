@@ -145,7 +145,8 @@ std::vector<release_answer> release(store_call& asking, std::span<const release_
 }
 
 hand_over_answer hand_over(store_call& asking, const hand_over_request& request) {
-  const auto& [ended, next] = request;
+  const auto& ended = request.ended;
+  const auto& next = request.next;
   hand_over_answer answer;
   const auto send = [&](const unanswered<release_request>& /*open*/) {
     auto done = asking.write(
