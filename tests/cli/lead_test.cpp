@@ -108,12 +108,14 @@ TEST_P(CliLeadTest, ALossThatIsFoundAfterACommandFailedCountsToo) {
   EXPECT_THAT(leading.errors(), HasSubstr("rowlock: invoice/42 was lost before the command ended"));
 }
 
-TEST_P(CliLeadTest, ALossThatIsFoundBetweenTwoTermsIsSaid) {
-  child_process leading{lead(service(R"(trap "exit 0" HUP)"), {"--ttl", "1h"})};
+TEST_P(CliLeadTest, ALossThatIsFoundBetweenTwoTermsIsSaidAndIsNoExitCode) {
+  child_process leading{lead(service(R"(trap "exit 0" HUP TERM)"), {"--ttl", "1h"})};
   term_of(leading);
   take_away();
   leading.send_signal(SIGHUP);
   term_of(leading);
+  leading.send_signal(SIGTERM);
+  EXPECT_EQ(leading.wait(), 0);
   EXPECT_THAT(leading.errors(), HasSubstr("rowlock: invoice/42 was lost before the command ended"));
 }
 
