@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 /// Often enough that those who meet meet again soon.
 retry_policy soon_again() {
-  return {.first_pause = 1ms, .longest_pause = 20ms, .give_up_after = patience};
+  return {.first_pause = 1ms, .longest_pause = 2ms, .give_up_after = patience};
 }
 
 class GaleraSets : public galera_locks {
