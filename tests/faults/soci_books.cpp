@@ -77,7 +77,10 @@ struct mariadb_by_soci : soci_database {
   static bool has_several_writers(soci::session& used) {
     return soci_line{used}.number("select @@wsrep_on") != 0;
   }
-  static void catch_up(line_outside& line) { line.execute("set session wsrep_sync_wait = 1"); }
+  static void catch_up(line_outside& line) {
+    line.execute("set session wsrep_sync_wait = 1");
+    line.number("select 1");  // which waits: others at this node see it too from here on
+  }
 };
 
 }  // namespace
