@@ -31,7 +31,7 @@ code sell(SQLite::Database& shop, bool is_disturbed) {
             work.database().exec("UPDATE stock SET chairs = chairs - 1");
             if (is_disturbed) {  // somebody commits on the key meanwhile
               const auto seen = rowlock::read_version(work.database(), {"stock", "chairs"});
-              rowlock::try_commit(work.database(), {"stock", "chairs"}, *seen);
+              static_cast<void>(rowlock::try_commit(work.database(), {"stock", "chairs"}, *seen));
             }
           });
     });

@@ -23,9 +23,9 @@ struct row_lock {
 };
 
 /// What a compare-and-set inside a transaction answers.
-enum class commit_result {
-  committed,  ///< The version was moved; it counts when the transaction commits.
-  stale,      ///< It is no longer as it was seen: roll the transaction back.
+enum class [[nodiscard]] commit_result{
+    committed,  ///< The version was moved; it counts when the transaction commits.
+    stale,      ///< It is no longer as it was seen: roll the transaction back.
 };
 
 }  // namespace rowlock

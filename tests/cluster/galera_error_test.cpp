@@ -29,13 +29,13 @@ class GaleraError : public galera_locks {
   static int runs_until_counted(const std::function<void(soci::session&)>& first_time) {
     soci::session session{target(1)};
     int count = 0;
-    retry(wait_for(patience), [&] {
+    static_cast<void>(retry(wait_for(patience), [&] {
       soci_transaction transaction{session};
       session << "update counter set value = value + 1 where book = 0";
       if (++count == 1) first_time(session);
       transaction.commit();
       return commit_result::committed;
-    });
+    }));
     return count;
   }
 
