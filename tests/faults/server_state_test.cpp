@@ -31,6 +31,12 @@ class ServerState : public own_server_test {
     }
   }
 
+  static void execute(const std::string& sql) {
+    pqxx::connection connection{server().url()};
+    pqxx::nontransaction autocommit{connection};
+    autocommit.exec(sql);
+  }
+
   /// Returns once the server turns new clients away.
   static void await_refusal() {
     const auto end = std::chrono::steady_clock::now() + patience;
@@ -84,19 +90,19 @@ TEST_F(ServerState, OfAServerThatWaitsForItsClientsToLeaveIsUnavailable) {
 
 TEST_F(ServerState, OfAServerThatThrowsItsClientsOutLeavesWritesInDoubtAndReadsUnavailable) {
   for (const int signal : {SIGINT, SIGQUIT}) {  // 57P01 and 57P02
-    start_with_table();
+    const std::vector<std::string> with_rival{"max_prepared_transactions=1"};
+    start_with_table(with_rival);
     const auto key = key_of_its_own();
     postgres_store rows{server().url()};
     (void)rows.list();
-    std::future<told_error> reading;
-    std::future<told_error> writing;
     {
       observer seen{server().url()};
-      open_work rival{server().url()};
-      rival.work.exec("lock table shared_lock in access exclusive mode");
-      reading =
+      execute(
+          "begin; lock table shared_lock in access exclusive mode; "
+          "prepare transaction 'rival'");  // no client of it that could be thrown out first
+      auto reading =
           std::async(std::launch::async, [&] { return error_of([&] { (void)rows.list(); }); });
-      writing = std::async(std::launch::async, [&] {
+      auto writing = std::async(std::launch::async, [&] {
         return error_of([&] { rows.acquire(std::array{request(key)}); });
       });
       seen.await("select count(*) = 2 from pg_stat_activity where wait_event_type = 'Lock'");
@@ -107,7 +113,8 @@ TEST_F(ServerState, OfAServerThatThrowsItsClientsOutLeavesWritesInDoubtAndReadsU
     server().crash();
     const auto told = error_of([&] { rows.acquire(std::array{request(key)}); });
     EXPECT_EQ(told.kind, errc::unavailable) << told.message();
-    start_with_table();
+    server().start(with_rival);
+    execute("rollback prepared 'rival'");
     EXPECT_EQ(rows.acquire(std::array{request(key)}).front().status, acquire_status::granted);
     server().crash();
   }
