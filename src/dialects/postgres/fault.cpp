@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <initializer_list>
 #include <new>
-#include <regex>
 #include <string_view>
 #include <utility>
 
@@ -101,9 +100,21 @@ meaning meaning_of(const fault& found, const table_name* table) {
   return unavailable_meaning(state);
 }
 
-bool holds_an_owner(const std::string& text) {
-  static const std::regex owner{"\\b[0-9a-f]{32}"};  // and is not the end of a name
-  return std::regex_search(text, owner);
+bool is_of_a_word(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// 32 hexadecimal digits at the beginning of a word: not the end of a name.
+bool holds_an_owner(std::string_view text) {
+  std::size_t digits = 0;
+  bool is_in_word = false;
+  for (const char c : text) {
+    const bool is_digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    digits = is_digit && (digits > 0 || !is_in_word) ? digits + 1 : 0;
+    if (digits == 32) return true;
+    is_in_word = is_of_a_word(c);
+  }
+  return false;
 }
 
 /// A row may be in the text of an error about a value, anything in that of a RAISE, and all that
