@@ -119,7 +119,7 @@ TEST_P(CliListTest, IsSafeForTerminals) {
 }
 
 TEST_P(CliListTest, ShowsALeaseThatHasRunOutUntilItIsTakenOver) {
-  child_process holder{script_under_lock("echo started; read line", {"--ttl", "300ms"})};
+  child_process holder{script_under_lock("echo started; read line", {"--ttl", "2s"})};
   ASSERT_TRUE(holder.read_line());
   holder.send_signal(SIGKILL);  // nobody releases the key now
   holder.wait();
