@@ -2,14 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "core/hooked_store.hpp"
 #include "rowlock/error.hpp"
@@ -58,27 +55,28 @@ TEST_F(HandingOver, ToTheNextInLineIsOneStatement) {
   EXPECT_EQ(calls("release"), 0);
 }
 
-TEST_F(HandingOver, GivesOtherProcessesTheirChanceNowAndThen) {
-  constexpr int turns = 200;
-  std::atomic<int> left{turns};
-  std::atomic<int> at_work{3};
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < 3; ++i) {
-    threads.emplace_back([&] {
-      while (left > 0) {
-        auto got = ours_->try_acquire(key_, {.wait = wait_forever()});
-        EXPECT_TRUE(got.acquired());
-        --left;
-      }
-      --at_work;
-    });
+TEST_F(HandingOver, GivesOtherProcessesTheirChanceAfter64InARow) {
+  auto held = ours();
+  for (int i = 0; i < 64; ++i) {
+    auto next = waiter();
+    await_in_line();
+    held.release();
+    held = *next.get();
   }
-  while (at_work > 0) {  // the last of them may have to give way, too
-    time_->advance(5ms);
-    std::this_thread::sleep_for(1ms);
-  }
-  threads.clear();
-  EXPECT_GE(calls("release"), turns / 65) << "nobody else could ever come in";
+  EXPECT_EQ(calls("hand_over"), 64);
+  EXPECT_EQ(calls("release"), 0);
+  auto next = waiter();
+  await_in_line();
+  const auto asked = calls("acquire");
+  held.release();
+  EXPECT_EQ(calls("hand_over"), 64);
+  EXPECT_EQ(calls("release"), 1);
+  auto stranger = theirs_.try_acquire(key_);
+  EXPECT_TRUE(stranger.acquired());
+  EXPECT_EQ(calls("acquire"), asked) << "it does not leave others the time to ask";
+  stranger->release();
+  while (next.wait_for(1ms) != std::future_status::ready) time_->advance(5ms);
+  EXPECT_TRUE(next.get().acquired());
 }
 
 TEST_F(HandingOver, ThatFailsLeavesItToTheNextOneToAsk) {
