@@ -130,7 +130,7 @@ TEST_F(Continuation, TheTimeOfOneIsWatchedWhileTheOthersWork) {
     if (++calls == 1) answer.pass();
   });
   auto hanging = start();
-  rows_.await("acquire", 2);
+  answer.await_visitor();
   time_->advance(1s);
   EXPECT_EQ(first.answer().refusal().reason, refusal_reason::timed_out);
   answer.open();
@@ -289,7 +289,7 @@ TEST_F(Continuation, ReleasesThatAreLeftWhenTheTableEndsAreNotMadeOneByOne) {
     if (++calls == 1) answer.pass();
   });
   start_release(std::move(first), {}, [](release_result) {});
-  rows_.await("release", 1);
+  answer.await_visitor();
   std::promise<release_result> queued;
   start_release(std::move(second), {}, [&](release_result how) { queued.set_value(how); });
   std::jthread closing{[this] { ours_.reset(); }};

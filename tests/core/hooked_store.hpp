@@ -142,8 +142,8 @@ class hooked_store final : public passing_store {
     where[operation] = std::move(run);
   }
 
-  hook find(const hooks& where, const std::string& operation) {
-    const std::scoped_lock lock{mutex_};
+  /// Called with the mutex held.
+  static hook find(const hooks& where, const std::string& operation) {
     const auto found = where.find(operation);
     return found == where.end() || !found->second ? [] {} : found->second;
   }
@@ -154,16 +154,23 @@ class hooked_store final : public passing_store {
   }
 
   void begin(const std::string& operation, std::size_t size) {
+    hook before;  // of this call, whatever is set once it is known to have begun
     {
       const std::scoped_lock lock{mutex_};
       batches_[operation].push_back(size);
+      before = find(before_, operation);
     }
     called_.notify_all();
-    find(before_, operation)();
+    before();
   }
 
   void end(const std::string& operation) {
-    find(after_, operation)();
+    hook after;
+    {
+      const std::scoped_lock lock{mutex_};
+      after = find(after_, operation);
+    }
+    after();
     {
       const std::scoped_lock lock{mutex_};
       ++ended_[operation];
@@ -188,19 +195,29 @@ class gate {
   void open() {
     const std::scoped_lock lock{mutex_};
     is_open_ = true;
-    opened_.notify_all();
+    changed_.notify_all();
   }
   void pass() {
     std::unique_lock lock{mutex_};
-    if (!opened_.wait_for(lock, std::chrono::seconds{20}, [this] { return is_open_; })) {
+    was_reached_ = true;
+    changed_.notify_all();
+    if (!changed_.wait_for(lock, std::chrono::seconds{20}, [this] { return is_open_; })) {
       throw std::runtime_error{"the gate stayed shut"};
+    }
+  }
+  /// Returns once somebody stands before it, or has passed it.
+  void await_visitor() {
+    std::unique_lock lock{mutex_};
+    if (!changed_.wait_for(lock, std::chrono::seconds{20}, [this] { return was_reached_; })) {
+      throw std::runtime_error{"nobody came to the gate"};
     }
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable opened_;
-  bool is_open_ = false;  // guarded by mutex_
+  std::condition_variable changed_;
+  bool is_open_ = false;      // guarded by mutex_
+  bool was_reached_ = false;  // guarded by mutex_
 };
 
 }  // namespace rowlock::tests
