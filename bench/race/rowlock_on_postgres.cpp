@@ -39,12 +39,14 @@ void build_in(const place& where) {
   autocommit.exec("VACUUM ANALYZE shared_lock");
 }
 
-protocol rowlock_on_postgres(std::string name) {
+protocol rowlock_on_postgres(std::string name, const group_options& grouping) {
   return {
       .name = std::move(name),
       .runs_on = engine::postgres,
       .build = build_in,
-      .open = [](const place& where) { return through_lock_table(store_in(where), {.ttl = ttl}); }};
+      .open = [grouping](const place& where) {
+        return through_lock_table(store_in(where), {.ttl = ttl, .grouping = grouping});
+      }};
 }
 
 protocol rowlock_store_on_postgres(std::string name) {

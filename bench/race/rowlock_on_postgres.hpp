@@ -6,6 +6,7 @@
 #include <string>
 
 #include "race/protocol.hpp"
+#include "rowlock/grouping_store.hpp"
 #include "rowlock/store.hpp"
 #include "rowlock/table_name.hpp"
 
@@ -16,8 +17,8 @@ std::unique_ptr<store> store_in(const place& where);
 /// With rows for all keys of the measurement, vacuumed and analyzed.
 void build_in(const place& where);
 
-/// Through lock_table, as users have it: leases are kept, waiters are woken.
-protocol rowlock_on_postgres(std::string name);
+/// Through lock_table: leases are kept, waiters are woken.
+protocol rowlock_on_postgres(std::string name, const group_options& grouping);
 /// Through the store port alone: what the keeping of leases costs is the difference. Does not wait.
 protocol rowlock_store_on_postgres(std::string name);
 

@@ -3,7 +3,7 @@
 import dataclasses
 
 # How this library stands in the comparisons without grouping, and with it.
-UNGROUPED = "rowlock"
+UNGROUPED = "rowlock_ungrouped"
 GROUPED = "rowlock"
 
 # Leases that survive a crash of the server.
@@ -19,8 +19,7 @@ POLLING_PEERS = ["spring", "userver", "jpa_table"]
 ON_SQLITE = ["rowlock_sqlite", "bare_sqlite"]
 ON_MARIADB = ["rowlock_mariadb", "bare_mariadb"]
 
-OURS = list(dict.fromkeys([UNGROUPED, GROUPED]))
-
+OURS = [UNGROUPED, GROUPED]
 
 TABLE_SIZES = (1_000, 100_000)
 MOST_ROWS = 10_000_000  # takes minutes to fill: only with --large
