@@ -40,13 +40,12 @@ void build_in(const place& where) {
 }
 
 protocol rowlock_on_postgres(std::string name, const group_options& grouping) {
-  return {
-      .name = std::move(name),
-      .runs_on = engine::postgres,
-      .build = build_in,
-      .open = [grouping](const place& where) {
-        return through_lock_table(store_in(where), {.ttl = ttl, .grouping = grouping});
-      }};
+  return {.name = std::move(name),
+          .runs_on = engine::postgres,
+          .build = build_in,
+          .open = [grouping](const place& where) {
+            return through_lock_table(store_in(where), {.ttl = ttl, .grouping = grouping});
+          }};
 }
 
 protocol rowlock_store_on_postgres(std::string name) {

@@ -8,10 +8,10 @@ namespace rowlock::detail {
 shared_statements::shared_statements(unsigned in_flight, std::size_t at_most)
     : in_flight_{in_flight}, at_most_{at_most} {}
 
-bool shared_statements::may_begin(statement_kind kind) const {
+bool shared_statements::may_begin(statement_kind kind) {
   // A pool of connections keeps its last one for releases, too.
   const unsigned kept = kind == statement_kind::acquire && in_flight_ > 1 ? 1 : 0;
-  return under_way_ + kept < in_flight_;
+  return under_way_ + kept < in_flight_ && !gathers(kind);
 }
 
 bool shared_statements::try_begin(statement_kind kind) {
@@ -36,6 +36,7 @@ void shared_statements::begin_next() {
   auto& leader = **next;
   waiting_.erase(next);
   ++under_way_;
+  gathers(leader.kind) = true;
   leader.state = meeting_call::fate::leading;
   leader.told.notify_one();
 }
@@ -44,6 +45,7 @@ std::vector<meeting_call*> shared_statements::lead(meeting_call& leader) {
   std::vector<meeting_call*> led{&leader};
   auto requests = leader.requests;
   const std::scoped_lock lock{mutex_};
+  gathers(leader.kind) = false;
   led.reserve(1 + waiting_.size());
   std::erase_if(waiting_, [&](auto* each) {
     if (each->kind != leader.kind || requests + each->requests > at_most_) return false;
@@ -51,6 +53,7 @@ std::vector<meeting_call*> shared_statements::lead(meeting_call& leader) {
     led.push_back(each);
     return true;
   });
+  begin_next();
   return led;
 }
 

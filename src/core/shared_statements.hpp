@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_CORE_SHARED_STATEMENTS_HPP
 #define ROWLOCK_CORE_SHARED_STATEMENTS_HPP
 
+#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -33,7 +34,7 @@ struct meeting_call {
 
 /// The first that finds no statement under way in its place begins at once. The others stand in a
 /// queue; when a statement ends, the first in the queue leads the next one, for all that ask for
-/// the same.
+/// the same, those included that come until its thread is awake.
 ///
 /// Thread-safety: all members may be called from any thread.
 class shared_statements {
@@ -52,13 +53,19 @@ class shared_statements {
   [[nodiscard]] std::size_t waiting() const;
 
  private:
-  [[nodiscard]] bool may_begin(statement_kind kind) const;
+  // These are called with the mutex held.
+  [[nodiscard]] bool may_begin(statement_kind kind);
   void begin_next();
+  /// Somebody is to lead such a statement, and has not been awake yet to see for whom.
+  [[nodiscard]] bool& gathers(statement_kind kind) {
+    return gathers_[static_cast<std::size_t>(kind)];
+  }
 
   const unsigned in_flight_;
   const std::size_t at_most_;
   mutable std::mutex mutex_;
   unsigned under_way_ = 0;             // guarded by mutex_
+  std::array<bool, 2> gathers_{};      // guarded by mutex_
   std::deque<meeting_call*> waiting_;  // guarded by mutex_
 };
 
