@@ -5,3 +5,6 @@ DROP TABLE shared_lock_schema;
 DROP FUNCTION shared_lock_lock(text[], text[], integer, boolean, integer);
 
 DROP TABLE shared_lock;
+
+DROP DOMAIN shared_lock_type, shared_lock_id, shared_lock_token, shared_lock_owner,
+  shared_lock_holder, shared_lock_time, shared_lock_note;

@@ -35,7 +35,9 @@ constexpr std::string_view schema_exists =
 
 // What is left of migrations when the table was dropped by hand.
 constexpr std::string_view drop_companions =
-    "DROP TABLE shared_lock_schema; DROP FUNCTION IF EXISTS shared_lock_lock";
+    "DROP TABLE shared_lock_schema; DROP FUNCTION IF EXISTS shared_lock_lock; "
+    "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_token, "
+    "shared_lock_owner, shared_lock_holder, shared_lock_time, shared_lock_note";
 
 // The number of the last migration that is applied.
 constexpr std::string_view schema_version =

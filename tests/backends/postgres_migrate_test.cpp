@@ -20,11 +20,12 @@ class PostgresMigrate : public testing::Test {
  protected:
   [[nodiscard]] table_name table() const { return schema_.table(); }
 
-  /// The tables and functions in the schema.
+  /// The tables, types and functions in the schema.
   std::int64_t things() {
     const std::string here = "'" + schema_.name() + "'::regnamespace";
     return server_.value<std::int64_t>(
         "select (select count(*) from pg_class where relnamespace = " + here +
+        ") + (select count(*) from pg_type where typnamespace = " + here +
         ") + (select count(*) from pg_proc where pronamespace = " + here + ")");
   }
 
@@ -171,13 +172,17 @@ TEST_F(PostgresMigrate, RefusesASchemaThatIsNewer) {
   EXPECT_NE(told.message().find("99"), std::string::npos);
 }
 
-TEST_F(PostgresMigrate, RefusesATableThatIsNotOurs) {
-  postgres_schema::execute(table().in("create table shared_lock (mine int)"));
-  const auto before = things();
-  const auto told = error_of([&] { migrate(); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("another name"), std::string::npos);
-  EXPECT_EQ(things(), before);
+TEST_F(PostgresMigrate, RefusesATableOrATypeThatIsNotOurs) {
+  for (const std::string thing : {"table shared_lock", "type shared_lock_note"}) {
+    const bool is_table = thing.starts_with("table");
+    postgres_schema::execute(table().in("create " + thing + (is_table ? " ()" : " as ()")));
+    const auto before = things();
+    const auto told = error_of([&] { migrate(); });
+    EXPECT_EQ(told.kind, errc::rejected) << thing;
+    EXPECT_NE(told.message().find("another name"), std::string::npos) << told.message();
+    EXPECT_EQ(things(), before);
+    postgres_schema::execute(table().in("drop " + thing));
+  }
 }
 
 TEST_F(PostgresMigrate, WithoutTheSchemaOrThePrivilegeIsRejected) {
@@ -197,9 +202,15 @@ class PostgresChecks : public postgres_table {
  protected:
   /// Inserts `values` past the library; whether the table took them.
   bool takes(const std::string& columns, const std::string& values) {
+    return does("insert into " + name() + " (version, " + columns + ") values (1, " + values + ")");
+  }
+  /// Sets `column` past the library, in all rows; whether the table let it.
+  bool sets(const std::string& column, const std::string& value) {
+    return does("update " + name() + " set " + column + " = " + value);
+  }
+  bool does(const std::string& sql) {
     try {
-      server_.ask("insert into " + name() + " (version, " + columns + ") values (1, " + values +
-                  ")");
+      server_.ask(sql);
       return true;
     } catch (const pqxx::check_violation&) {
       return false;
@@ -216,13 +227,31 @@ class PostgresChecks : public postgres_table {
 };
 
 TEST_F(PostgresChecks, TakeTypesOfTheAllowedBytesAlone) {
-  for (const auto* good : {"'A-z_0.9:'", "'scope/type'", "repeat('t', 64)",
-                           "repeat('s', 64) || '/' || repeat('t', 64)"}) {
+  for (const auto* good : {"'A-z_0.9:'", "'scope/type'", "'a#1'", "repeat('t', 64)",
+                           "repeat('s', 64) || '/' || repeat('t', 64) || '#9999'"}) {
     EXPECT_TRUE(takes_type(good)) << good;
   }
-  for (const auto* bad :
-       {"''", "null", "'a b'", "e'a\\n'", "e'\\na'", "e'a\\nb'", "'j\u00f6b'", "'/a'", "'a/'",
-        "'a/b/c'", "repeat('t', 65)", "repeat('s', 65) || '/t'", "'a%'"}) {
+  for (const auto* bad : {"''",
+                          "null",
+                          "'a b'",
+                          "e'a\\n'",
+                          "e'\\na'",
+                          "e'a\\nb'",
+                          "'j\u00f6b'",
+                          "'/a'",
+                          "'a/'",
+                          "'a/b/c'",
+                          "repeat('t', 65)",
+                          "repeat('s', 65) || '/t'",
+                          "'s/' || repeat('t', 65)",
+                          "'a%'",
+                          "'#1'",
+                          "'a#'",
+                          "'a#12345'",
+                          "'a#b'",
+                          "'a#1#2'",
+                          "'a#1/b'",
+                          "repeat('t', 65) || '#1'"}) {
     EXPECT_FALSE(takes_type(bad)) << bad;
   }
 }
@@ -236,11 +265,40 @@ TEST_F(PostgresChecks, CountTheBytesOfIds) {
   }
 }
 
-TEST_F(PostgresChecks, BoundOwnersAndHolders) {
+TEST_F(PostgresChecks, BoundOwnersHoldersAndNotes) {
   const std::string key = "lock_type, source_id, ";
-  EXPECT_FALSE(takes(key + "owner", "'a', 'a', 'short'"));
+  for (const std::string bad : {"'short'", "repeat('0', 33)", "repeat('g', 32)", "repeat('F', 32)"})
+    EXPECT_FALSE(takes(key + "owner", "'a', 'a', " + bad)) << bad;
   EXPECT_FALSE(takes(key + "holder", "'a', 'a', repeat('h', 129)"));
-  EXPECT_TRUE(takes(key + "owner, holder", "'a', 'a', repeat('0', 32), repeat('h', 128)"));
+  EXPECT_FALSE(takes(key + "note", "'a', 'a', repeat('\u00e9', 513)"));
+  EXPECT_FALSE(takes(key + "force_reason", "'a', 'a', repeat('r', 1025)"));
+  EXPECT_TRUE(takes(key + "owner, holder, note, force_reason",
+                    "'a', 'a', repeat('0', 32), repeat('h', 128), repeat('\u00e9', 512), "
+                    "repeat('r', 1024)"));
+}
+
+TEST_F(PostgresChecks, HoldForUpdatesToo) {
+  ASSERT_TRUE(takes_id("'a'"));
+  EXPECT_FALSE(sets("lock_type", "'a b'"));
+  EXPECT_FALSE(sets("source_id", "''"));
+  EXPECT_FALSE(sets("owner", "'short'"));
+  EXPECT_FALSE(sets("holder", "repeat('h', 129)"));
+  EXPECT_FALSE(sets("version", "9000000000000000000"));
+  EXPECT_FALSE(sets("expires_at", "'infinity'"));
+  EXPECT_FALSE(sets("done_until", "'infinity'"));
+  EXPECT_FALSE(sets("note", "repeat('n', 1025)"));
+  EXPECT_FALSE(sets("force_reason", "repeat('r', 1025)"));
+}
+
+TEST_F(PostgresChecks, SayWhichRuleWasBroken) {
+  try {
+    server_.ask("insert into " + name() +
+                " (version, lock_type, source_id) values (1, 'a b', 'a')");
+    ADD_FAILURE() << "it was taken";
+  } catch (const pqxx::check_violation& thrown) {
+    EXPECT_NE(std::string{thrown.what()}.find("lock_type_is_valid"), std::string::npos)
+        << thrown.what();
+  }
 }
 
 TEST_F(PostgresChecks, KeepKeysApartThatOnlyALanguageFindsEqual) {
@@ -254,8 +312,8 @@ TEST_F(PostgresChecks, RefuseVersionsAndTimesThatNoClockGives) {
   EXPECT_TRUE(takes("lock_type, source_id, expires_at", "'a', 'now', now()"));
   EXPECT_FALSE(takes("lock_type, source_id, expires_at", "'a', 'ever', 'infinity'"));
   EXPECT_FALSE(takes("lock_type, source_id, expires_at", "'a', 'never', '-infinity'"));
-  EXPECT_THROW(server_.ask("update " + name() + " set version = 9000000000000000000"),
-               pqxx::check_violation);
+  EXPECT_FALSE(takes("lock_type, source_id, done_until", "'a', 'ever', 'infinity'"));
+  EXPECT_TRUE(sets("version", "8999999999999999999"));
 }
 
 }  // namespace

@@ -22,10 +22,11 @@ void apply(transaction_line& used, const migration& step, const table_name& tabl
           errc::rejected, "the role of this connection may not create table " + table.text() +
                               ": GRANT CREATE ON SCHEMA ... TO it, or migrate as another role"});
     }
-    if (state == "42P07" || state == "42723") {
+    if (state == "42P07" || state == "42710" || state == "42723") {
       std::throw_with_nested(
           error{errc::rejected, "something that rowlock did not make is named " + table.text() +
-                                    ": rename it, or give rowlock's table another name"});
+                                    " or " + table.text() +
+                                    "_...: rename it, or give rowlock's table another name"});
     }
     throw;
   }
