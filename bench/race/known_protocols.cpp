@@ -24,6 +24,7 @@ std::vector<protocol> known_protocols() {
   return {
       rowlock_on_postgres("rowlock", {}),
       rowlock_on_postgres("rowlock_ungrouped", {.at_most = 1}),
+      rowlock_releasing_asynchronously("rowlock_asynchronous_release"),
       rowlock_store_on_postgres("rowlock_store"),
       bare_postgres("bare"),
       batch_on_postgres("rowlock_batch"),

@@ -12,11 +12,18 @@
 
 namespace rowlock::race {
 
+namespace {
+
+postgres_options options_in(const place& where) {
+  return {.table = lock_table_in(where),
+          .pool_size = where.connections,
+          .pool_timeout = std::chrono::minutes{1}};
+}
+
+}  // namespace
+
 std::unique_ptr<store> store_in(const place& where) {
-  return std::make_unique<postgres_store>(
-      where.server, postgres_options{.table = lock_table_in(where),
-                                     .pool_size = where.connections,
-                                     .pool_timeout = std::chrono::minutes{1}});
+  return std::make_unique<postgres_store>(where.server, options_in(where));
 }
 
 table_name lock_table_in(const place& where) { return table_name{where.schema + ".shared_lock"}; }
@@ -45,6 +52,18 @@ protocol rowlock_on_postgres(std::string name, const group_options& grouping) {
           .build = build_in,
           .open = [grouping](const place& where) {
             return through_lock_table(store_in(where), {.ttl = ttl, .grouping = grouping});
+          }};
+}
+
+protocol rowlock_releasing_asynchronously(std::string name) {
+  return {.name = std::move(name),
+          .runs_on = engine::postgres,
+          .build = build_in,
+          .open = [](const place& where) {
+            auto options = options_in(where);
+            options.asynchronous_release = true;
+            return through_lock_table(std::make_unique<postgres_store>(where.server, options),
+                                      {.ttl = ttl});
           }};
 }
 

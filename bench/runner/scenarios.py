@@ -5,6 +5,8 @@ import dataclasses
 # How this library stands in the comparisons without grouping, and with it.
 UNGROUPED = "rowlock_ungrouped"
 GROUPED = "rowlock"
+# With an option that is off by default.
+ASYNCHRONOUS = "rowlock_asynchronous_release"
 
 # Leases that survive a crash of the server.
 DURABLE_PEERS = ["shedlock", "shedlock_autocommit", "spring", "pglock", "userver", "jpa_table"]
@@ -66,7 +68,7 @@ def full(large=False):
     def add(name, title, protocols, arguments, **more):
         scenarios.append(Scenario(name, title, protocols, arguments, **more))
 
-    limits = [*OURS, "rowlock_store", "bare", "pgbench"]
+    limits = [*OURS, ASYNCHRONOUS, "rowlock_store", "bare", "pgbench"]
     for count in (1, 8, 64):
         add(f"uncontended_{count}_threads", f"{of_threads(count)} in one process, a key each",
             limits + PEERS + CACHES, threads(count), servers=("postgres", "redis", "memcached"))
@@ -90,7 +92,7 @@ def full(large=False):
         pool = f"_pool_of_{connections}" if connections else ""
         add(f"slow_disk_{count}{pool}", f"{of_threads(count)}, a key each, each fsync takes 3 ms longer"
             + (f", {connections} connections" if connections else ""),
-            [*OURS, "bare", *DURABLE_PEERS], threads(count, connections),
+            [*OURS, ASYNCHRONOUS, "bare", *DURABLE_PEERS], threads(count, connections),
             servers=("slow_postgres",))
     add("snapshot", "8 threads, a key each, beside a transaction that stays open",
         [*OURS, *DURABLE_PEERS], [*threads(8), "--snapshot"], length_ms=4000)

@@ -42,6 +42,12 @@ struct postgres_options {
   /// Hear of releases while somebody waits: LISTEN, on one more connection. Without it, and behind
   /// a pooler in transaction mode, waiting is polling.
   bool wake_up = true;
+  /// A release does not wait for the disk, nor for a synchronous standby: `synchronous_commit` is
+  /// off for its statement, unless it lets the row stay closed or marks work as done. When the
+  /// server crashes less than a second later, the release may be forgotten, with the failure that
+  /// it counted; then the key is free when its lease would have run out. Grants, renewals and
+  /// hand-overs wait.
+  bool asynchronous_release = false;
 };
 
 /// A small pool of connections of its own, opened when needed; each call is a transaction of its

@@ -47,6 +47,8 @@ struct soci_options {
   /// and the like). Otherwise that is refused (`rejected`): locks do not work there, or not
   /// reliably.
   bool allow_network_file_system = false;
+  /// On PostgreSQL, as `postgres_options::asynchronous_release`; elsewhere nothing changes.
+  bool asynchronous_release = false;
 };
 
 /// For the SOCI backends "mysql" (MariaDB from 10.6, MySQL from 8.0.19), "postgresql" and

@@ -41,7 +41,7 @@ class postgres_store::impl {
         wake_up_{options.wake_up},
         make_{std::move(make)},
         to_pin_{to_pin},
-        statements_{postgres_table{table_, options.clock_skew}},
+        statements_{postgres_table{table_, options.clock_skew}, options.asynchronous_release},
         answers_{options.answer_timeout},
         statements_at_once_{std::min(options.pool_size, 4U)},
         pool_{[this] { return open(); }, options.pool_size, options.pool_timeout} {}

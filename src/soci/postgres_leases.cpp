@@ -32,7 +32,8 @@ postgres_leases::postgres_leases(::soci::session& session, const soci_options& o
     : line_{session, options.answer_timeout},
       table_{options.table},
       statements_{postgres::statements_for(
-          {table_, options.clock_skew.value_or(std::chrono::milliseconds::zero())})} {
+          {table_, options.clock_skew.value_or(std::chrono::milliseconds::zero())},
+          options.asynchronous_release)} {
   line_.require_no_transaction();
   const postgres::bound_values values{line_.server_process(),
                                       std::int64_t{options.statement_timeout.count()},

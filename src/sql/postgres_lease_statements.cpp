@@ -126,6 +126,17 @@ UPDATE shared_lock l
 RETURNING k.place, l.version
 )sql";
 
+// Ends of statements that release: what the database forgets in a crash is a release, and the key
+// is free when its lease runs out. Forgetting that a row stays closed, or that work is done, would
+// be more than a delay.
+constexpr std::string_view forgettable = R"sql(,
+          CASE WHEN $6::bigint = 0 AND $7::bigint IS NULL
+               THEN set_config('synchronous_commit', 'off', true) END AS committed)sql";
+// Set once, not for each row.
+constexpr std::string_view forgettable_many = R"sql(,
+          CASE WHEN 0 = ALL ($6::bigint[]) AND num_nonnulls(VARIADIC $7::bigint[]) = 0
+               THEN (SELECT set_config('synchronous_commit', 'off', true)) END AS committed)sql";
+
 // $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed, $6 how long the row stays
 // closed in microseconds, $7 how long the work is remembered as done in microseconds, or null
 constexpr std::string_view release = R"sql(
@@ -137,7 +148,7 @@ UPDATE shared_lock l
                    FROM shared_lock
                   WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                     FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING 1 AS place, l.version, {announcement} AS announced
+RETURNING 1 AS place, l.version, {announcement} AS announced{committed}
 )sql";
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 whether the callbacks failed, $6 how long
@@ -157,7 +168,7 @@ UPDATE shared_lock l
        failure_count = l.failure_count + k.failed::integer
   FROM k
  WHERE l.ctid = k.row_id
-RETURNING k.place, l.version, {announcement} AS announced
+RETURNING k.place, l.version, {announcement} AS announced{committed}
 )sql";
 
 // The release of one lease and the grant of the next one in one. $1 type, $2 id, $3 owner,
@@ -175,16 +186,25 @@ UPDATE shared_lock
 RETURNING 1 AS place, version
 )sql";
 
+std::string releasing(const postgres_table& table, std::string_view text,
+                      std::string_view committed) {
+  std::string sql{text};
+  fill(sql, "{committed}", committed);
+  return in_postgres(table, sql);
+}
+
 }  // namespace
 
-postgres_lease_statements::postgres_lease_statements(const postgres_table& table)
+postgres_lease_statements::postgres_lease_statements(const postgres_table& table,
+                                                     bool asynchronous_release)
     : acquire{in_postgres(table, sql::acquire)},
       acquire_many{in_postgres(table, sql::acquire_many)},
       insert_many{in_postgres(table, sql::insert_many)},
       renew{in_postgres(table, sql::renew)},
       renew_many{in_postgres(table, sql::renew_many)},
-      release{in_postgres(table, sql::release)},
-      release_many{in_postgres(table, sql::release_many)},
+      release{releasing(table, sql::release, asynchronous_release ? forgettable : "")},
+      release_many{
+          releasing(table, sql::release_many, asynchronous_release ? forgettable_many : "")},
       hand_over{in_postgres(table, sql::hand_over)} {}
 
 }  // namespace rowlock::sql

@@ -10,7 +10,8 @@ namespace rowlock::sql {
 
 /// The statements for one table; postgres_lease_statements.cpp says what each does and takes.
 struct postgres_lease_statements {
-  explicit postgres_lease_statements(const postgres_table& table);
+  explicit postgres_lease_statements(const postgres_table& table,
+                                     bool asynchronous_release = false);
 
   std::string acquire;
   std::string acquire_many;

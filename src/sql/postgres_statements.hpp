@@ -35,9 +35,9 @@ struct postgres_statements : postgres_session_statements,
                              postgres_operator_statements,
                              postgres_transaction_statements {
   /// Throws `error` (misuse) for a clock_skew that cannot be.
-  explicit postgres_statements(const postgres_table& table)
+  explicit postgres_statements(const postgres_table& table, bool asynchronous_release = false)
       : postgres_session_statements{table.table},
-        postgres_lease_statements{table},
+        postgres_lease_statements{table, asynchronous_release},
         postgres_set_statements{table},
         postgres_row_statements{table},
         postgres_operator_statements{table},

@@ -1,6 +1,7 @@
 // The store through SOCI on PostgreSQL: its sessions, and what is told when they fail.
 #include <soci/version.h>
 
+#include "backends/recorded_commits.hpp"
 #include "backends/soci_postgres_table.hpp"
 #include "rowlock/soci_migrate.hpp"
 #include "support/fake_postgres.hpp"
@@ -208,6 +209,19 @@ TEST_F(SociPostgres, RefusesASessionInATransaction) {
   const auto told = error_of([&] { acquire(rows, key_); });
   EXPECT_EQ(told.kind, errc::misuse);
   EXPECT_NE(told.message().find("open transaction"), std::string::npos) << told.message();
+}
+
+TEST_F(SociPostgres, ReleasesWithoutWaitingForTheDiskOnlyWhenAskedTo) {
+  const auto normal = server_.value<std::string>("show synchronous_commit");
+  recorded_commits commits{server_, name()};
+  const auto pair = [&](soci_options options) {
+    soci_store rows{soci_url(), std::move(options)};
+    release(rows, key_, *acquire(rows, key_).version);
+    return commits.take();
+  };
+  EXPECT_EQ(pair({.table = table(), .asynchronous_release = true}),
+            (std::vector<std::string>{normal, "off"}));
+  EXPECT_EQ(pair({.table = table()}), (std::vector<std::string>{normal, normal}));
 }
 
 }  // namespace

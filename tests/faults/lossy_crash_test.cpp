@@ -4,6 +4,13 @@
 namespace rowlock::tests {
 namespace {
 
+// What need not be on the disk stays in the server's memory for ten seconds, and nothing else
+// writes.
+std::vector<std::string> and_everything_stays_in_memory(const std::string& setting) {
+  return {setting, "wal_writer_delay=10s", "bgwriter_lru_maxpages=0", "autovacuum=off",
+          "full_page_writes=off"};
+}
+
 class LossyCrash : public own_server_test {
  protected:
   LossyCrash() { start_with_table(losing_commits); }
@@ -24,10 +31,8 @@ class LossyCrash : public own_server_test {
   const lock_key key_ = key_of_its_own();
 
  private:
-  // What is acknowledged stays in the server's memory for ten seconds, and nothing else writes.
-  inline static const std::vector<std::string> losing_commits{
-      "synchronous_commit=off", "wal_writer_delay=10s", "bgwriter_lru_maxpages=0", "autovacuum=off",
-      "full_page_writes=off"};
+  inline static const std::vector<std::string> losing_commits =
+      and_everything_stays_in_memory("synchronous_commit=off");
 };
 
 TEST_F(LossyCrash, VersionsExceedThoseOfGrantsThatWereLost) {
@@ -49,6 +54,60 @@ TEST_F(LossyCrash, VersionPlusOneIsCaught) {
   const auto after = lose_a_grant(weak, key_);
   EXPECT_EQ(after.next, after.lost);
   EXPECT_TRUE(after.lost_one_passes_the_fence);
+}
+
+/// A server that loses nothing but what it need not keep, and a store whose releases it need not.
+class LossyRelease : public own_server_test {
+ protected:
+  LossyRelease() {
+    start_with_table(losing_releases);
+    observer{server().url()}.ask("checkpoint");
+  }
+
+  release_request granted(const lock_key& key) {
+    return {key, mine_, *rows_.acquire(std::array{request(key)}).front().version};
+  }
+  void release(const release_request& ended) {
+    ASSERT_EQ(rows_.release(std::array{ended}).front(), release_answer::released);
+  }
+  row_state after_a_crash(const lock_key& key) {
+    server().crash();
+    server().start(losing_releases);
+    postgres_store rows{server().url()};
+    return *rows.read(std::array{key}).front();
+  }
+
+ private:
+  inline static const std::vector<std::string> losing_releases =
+      and_everything_stays_in_memory("synchronous_commit=on");
+
+ protected:
+  postgres_store rows_{server().url(), {.asynchronous_release = true}};
+  const lock_key key_ = key_of_its_own();
+};
+
+TEST_F(LossyRelease, LeavesTheKeyHeldByTheGrantThatWasEnded) {
+  const auto ended = granted(key_);
+  release(ended);
+  const auto row = after_a_crash(key_);
+  EXPECT_TRUE(row.owned);
+  EXPECT_EQ(row.version, ended.version);
+}
+
+TEST_F(LossyRelease, IsKeptWithWhateverIsGrantedAfterIt) {
+  release(granted(key_));
+  const auto next = granted(key_of_its_own());
+  EXPECT_FALSE(after_a_crash(key_).owned);
+  EXPECT_TRUE(rows_.read(std::array{next.key}).front()->owned);
+}
+
+TEST_F(LossyRelease, IsKeptWhenItSaysThatWorkIsDone) {
+  auto ended = granted(key_);
+  ended.done_for = 1h;
+  release(ended);
+  const auto row = after_a_crash(key_);
+  EXPECT_FALSE(row.owned);
+  EXPECT_TRUE(row.done);
 }
 
 }  // namespace

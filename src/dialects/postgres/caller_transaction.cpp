@@ -5,6 +5,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 namespace rowlock::postgres {
@@ -31,15 +32,19 @@ answer caller_transaction::execute_or_conflict(const std::string& sql, const bou
   }
 }
 
-const sql::postgres_statements& statements_for(const postgres_table& table) {
-  using named = std::pair<std::string, std::chrono::milliseconds>;
+const sql::postgres_statements& statements_for(const postgres_table& table,
+                                               bool asynchronous_release) {
+  using named = std::tuple<std::string, std::chrono::milliseconds, bool>;
   static std::mutex mutex;
   static std::map<named, sql::postgres_statements> rendered;  // guarded by mutex
   const std::scoped_lock lock{mutex};
-  const named name{table.table.text(), table.clock_skew};
+  const named name{table.table.text(), table.clock_skew, asynchronous_release};
   const auto found = rendered.find(name);
   if (found != rendered.end()) return found->second;
-  return rendered.emplace(name, table).first->second;
+  return rendered
+      .emplace(std::piecewise_construct, std::forward_as_tuple(name),
+               std::forward_as_tuple(table, asynchronous_release))
+      .first->second;
 }
 
 }  // namespace rowlock::postgres

@@ -29,7 +29,8 @@ class caller_transaction {
 };
 
 /// Rendered once per table and process. Throws `error` (misuse) for a clock_skew that cannot be.
-const sql::postgres_statements& statements_for(const postgres_table& table);
+const sql::postgres_statements& statements_for(const postgres_table& table,
+                                               bool asynchronous_release = false);
 
 }  // namespace rowlock::postgres
 
