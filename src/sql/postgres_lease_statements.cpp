@@ -25,8 +25,8 @@ WITH k AS MATERIALIZED (
      AND (NOT $7::boolean OR done_until <= clock_timestamp())
      FOR NO KEY UPDATE SKIP LOCKED)
 UPDATE shared_lock
-   SET owner = $3, holder = $4, acquired_at = clock_timestamp(),
-       version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+   SET owner = $3::text, holder = $4::text, acquired_at = clock_timestamp(),
+       version = greatest(version + 1, {now_us}),
        expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
        expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
  WHERE ctid = (SELECT row_id FROM k)
@@ -53,7 +53,7 @@ WITH k AS MATERIALIZED (
      FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
    SET owner = k.owner, holder = k.holder, acquired_at = clock_timestamp(),
-       version = greatest(l.version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+       version = greatest(l.version + 1, {now_us}),
        expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
        expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> k.owner)::integer
   FROM k
@@ -88,7 +88,7 @@ chosen AS MATERIALIZED (
    LIMIT $6::bigint),
 inserted AS (
   INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
-  SELECT c.lock_type, c.source_id, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+  SELECT c.lock_type, c.source_id, {now_us},
          c.owner, c.holder, clock_timestamp(),
          clock_timestamp() + c.ttl * interval '1 microsecond'
     FROM chosen c
@@ -175,8 +175,8 @@ RETURNING k.place, l.version, {announcement} AS announced{committed}
 // $4 version, $5 whether the callback failed, $6 next owner, $7 next holder, $8 ttl in microseconds
 constexpr std::string_view hand_over = R"sql(
 UPDATE shared_lock
-   SET owner = $6, holder = $7, acquired_at = clock_timestamp(),
-       version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+   SET owner = $6::text, holder = $7::text, acquired_at = clock_timestamp(),
+       version = greatest(version + 1, {now_us}),
        expires_at = clock_timestamp() + $8::bigint * interval '1 microsecond',
        failure_count = failure_count + $5::boolean::integer
  WHERE ctid = (SELECT ctid

@@ -26,8 +26,8 @@ RETURNING 1 AS place, version
 constexpr std::string_view force_release = R"sql(
 UPDATE shared_lock l
    SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
-       version = greatest(l.version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-       force_reason = $4
+       version = greatest(l.version + 1, {now_us}),
+       force_reason = $4::text
  WHERE l.ctid = (SELECT ctid
                    FROM shared_lock
                   WHERE lock_type = $1 AND source_id = $2 AND version = $3::bigint
@@ -52,7 +52,7 @@ idle AS MATERIALIZED (
     FROM looked k
     JOIN shared_lock l ON l.lock_type = k.lock_type AND l.source_id = k.source_id
    WHERE l.owner IS NULL AND l.expires_at <= {long_ago} AND l.done_until <= clock_timestamp()
-     AND l.version < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $4::bigint
+     AND l.version < {now_us} - $4::bigint
      AND NOT (l.lock_type LIKE '%#0' AND EXISTS (
            SELECT 1
              FROM shared_lock n

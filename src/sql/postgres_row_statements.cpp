@@ -62,8 +62,7 @@ run_out AS MATERIALIZED (
 unset AS (
   UPDATE shared_lock l
      SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
-         version = greatest(l.version + 1,
-                            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+         version = greatest(l.version + 1, {now_us}),
          expiry_count = l.expiry_count + 1
     FROM run_out r
    WHERE l.ctid = r.row_id
@@ -75,7 +74,7 @@ missing AS MATERIALIZED (
                       WHERE l.lock_type = w.lock_type AND l.source_id = w.source_id)),
 inserted AS (
   INSERT INTO shared_lock (lock_type, source_id, version)
-  SELECT m.lock_type, m.source_id, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+  SELECT m.lock_type, m.source_id, {now_us}
     FROM missing m
    WHERE pg_try_advisory_xact_lock(hashtextextended(
            m.source_id, hashtextextended(m.lock_type, 'shared_lock'::regclass::bigint)))

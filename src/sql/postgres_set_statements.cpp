@@ -45,8 +45,7 @@ constexpr std::string_view grant = R"sql(
      SET owner = k.owner, holder = k.holder,
          acquired_at = CASE WHEN k.is_mine THEN l.acquired_at ELSE clock_timestamp() END,
          version = CASE WHEN k.is_mine THEN l.version
-                        ELSE greatest(l.version + 1,
-                                      (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+                        ELSE greatest(l.version + 1, {now_us})
                     END,
          expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
          expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> k.owner)::integer

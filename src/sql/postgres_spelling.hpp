@@ -16,6 +16,7 @@ void fill(std::string& sql, std::string_view word, std::string_view meaning);
 ///   {long_ago}      the time by which a lease must have run out before anybody else may have the
 ///                   row: now, or as long ago as clocks may differ
 ///   {skew_ms}       that difference
+///   {now_us}        what the clock says, in microseconds since 1970
 ///   {as_released}   what a release sets in a row `l`, as `k` says: `stay_closed`, and `done_for`
 ///   or
 ///                   null, in microseconds

@@ -31,7 +31,7 @@ constexpr std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock";
 // The compare-and-set of an optimistic commit. $1 type, $2 id, $3 the version seen
 constexpr std::string_view advance = R"sql(
 UPDATE shared_lock
-   SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+   SET version = greatest(version + 1, {now_us})
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
                 WHERE lock_type = $1 AND source_id = $2
