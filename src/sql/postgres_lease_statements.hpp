@@ -15,6 +15,7 @@ struct postgres_lease_statements {
 
   std::string acquire;
   std::string acquire_many;
+  std::string insert;
   std::string insert_many;
   std::string renew;
   std::string renew_many;

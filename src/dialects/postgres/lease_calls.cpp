@@ -53,6 +53,12 @@ class acquiring {
   }
 
   std::vector<done_request> insert() {
+    if (open_.size() == 1) {
+      const auto& request = *open_.front();
+      return asking_.write(asking_.statements().insert,
+                           bound_values{request.key.type, request.key.source_id, request.owner.text,
+                                        request.holder, ttl_in(&request)});
+    }
     return asking_.write(asking_.statements().insert_many, values_to_insert(open_));
   }
 
