@@ -1,5 +1,4 @@
 // The queue of those who want to write to a file.
-#include <fcntl.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "backends/sqlite_files.hpp"
+#include "backends/sqlite_queue.hpp"
 #include "rowlock/sqlite.hpp"
 #include "support/child_process.hpp"
 
@@ -21,28 +21,21 @@ namespace {
 
 class SqliteTurnstile : public migrated_sqlite_test {
  protected:
-  [[nodiscard]] std::string queue() const { return path() + "-rowlock"; }
-
-  /// The file begins with the number of those who have come so far.
-  [[nodiscard]] std::uint64_t arrivals() const {
-    std::uint64_t count = 0;
-    std::ifstream{queue(), std::ios::binary}.read(static_cast<char*>(static_cast<void*>(&count)),
-                                                  sizeof count);
-    return count;
-  }
   void await_arrivals(std::uint64_t count) const {
-    while (arrivals() < count) std::this_thread::sleep_for(1ms);
+    while (queue_.arrivals() < count) std::this_thread::sleep_for(1ms);
   }
 
   [[nodiscard]] std::unique_ptr<sqlite_store> patient_store() const {
     return std::make_unique<sqlite_store>(path(), sqlite_options{.turn_timeout = 1h});
   }
+
+  const sqlite_queue queue_{path()};
 };
 
 TEST_F(SqliteTurnstile, ServesThoseWhoWaitInTheOrderInWhichTheyCame) {
   const auto database = open();
   std::optional<sqlite_transaction> first{std::in_place, *database};
-  const auto before = arrivals();
+  const auto before = queue_.arrivals();
 
   std::mutex mutex;
   std::vector<int> served;
@@ -63,16 +56,26 @@ TEST_F(SqliteTurnstile, ServesThoseWhoWaitInTheOrderInWhichTheyCame) {
 }
 
 TEST_F(SqliteTurnstile, IsForTheWritesOfAStoreToo) {
+  patient_store()->prepare(std::array{other_key_});
+  sqlite_store rows{path(), {.turn_timeout = 5ms}};
+  acquire_answer granted;
+  EXPECT_TRUE(queue_.is_joined_by([&] { granted = acquire(rows); }));
+  EXPECT_TRUE(queue_.is_joined_by([&] {
+    rows.renew(std::array{renew_request{key_, mine_, *granted.version, 1h}});
+  }));
+  EXPECT_TRUE(queue_.is_joined_by([&] {
+    rows.release(std::array{release_request{key_, mine_, *granted.version}});
+  }));
+  EXPECT_TRUE(queue_.is_joined_by([&] { rows.prepare(std::array{lock_key{"invoice", "44"}}); }));
+}
+
+TEST_F(SqliteTurnstile, IsNotWrittenByThoseWhoMeetNobody) {
   const auto rows = patient_store();
-  const auto before = arrivals();
   const auto granted = acquire(*rows);
-  EXPECT_EQ(arrivals(), before + 1);
+  const auto before = std::filesystem::last_write_time(queue_.path());
   rows->renew(std::array{renew_request{key_, mine_, *granted.version, 1h}});
-  EXPECT_EQ(arrivals(), before + 2);
   rows->release(std::array{release_request{key_, mine_, *granted.version}});
-  EXPECT_EQ(arrivals(), before + 3);
-  rows->prepare(std::array{other_key_});
-  EXPECT_EQ(arrivals(), before + 4);
+  EXPECT_EQ(std::filesystem::last_write_time(queue_.path()), before);
 }
 
 TEST_F(SqliteTurnstile, IsNotForThoseWhoOnlyLook) {
@@ -80,13 +83,13 @@ TEST_F(SqliteTurnstile, IsNotForThoseWhoOnlyLook) {
   acquire(*rows);
   const auto database = open();
   const sqlite_transaction in_the_way{*database};
-  const auto before = arrivals();
+  const auto before = queue_.arrivals();
   auto theirs = request(key_);
   theirs.owner = make_owner_id();
   EXPECT_EQ(rows->acquire(std::array{theirs}).front().status, acquire_status::held);
   EXPECT_EQ(rows->list().size(), 1U);
   EXPECT_TRUE(rows->prepare(std::array{key_}).front()->owned);
-  EXPECT_EQ(arrivals(), before);
+  EXPECT_EQ(queue_.arrivals(), before);
 }
 
 TEST_F(SqliteTurnstile, EndsWithTheTransactionNotWithTheObject) {
@@ -108,7 +111,7 @@ TEST_F(SqliteTurnstile, IsLeftByWhoHasWaitedTooLong) {
 TEST_F(SqliteTurnstile, IsNotKeptByAProcessThatWasKilled) {
   child_process killed{{ROWLOCK_SQLITE_WRITER, path(), "keep"}};
   ASSERT_EQ(killed.read_line(), "ready") << killed.errors();
-  const auto before = arrivals();
+  const auto before = queue_.arrivals();
   auto next = std::async(std::launch::async, [this] { return acquire(*patient_store()).status; });
   await_arrivals(before + 1);
   killed.send_signal(SIGKILL);
@@ -117,34 +120,25 @@ TEST_F(SqliteTurnstile, IsNotKeptByAProcessThatWasKilled) {
 
 TEST_F(SqliteTurnstile, ThatIsStuckCostsTimeButNeverTheLock) {
   acquire(*patient_store());
-  const int stranger = ::open(queue().c_str(), O_RDWR | O_CLOEXEC);
-  struct flock whole_file {};
-  whole_file.l_type = F_WRLCK;
-  whole_file.l_len = static_cast<off_t>(arrivals()) + 1;  // up to all who have come
-  ASSERT_EQ(fcntl(stranger, F_OFD_SETLK, &whole_file), 0);
+  const auto somebody = queue_.in_front();
   sqlite_store rows{path(), {.turn_timeout = 5ms}};
   EXPECT_EQ(rows.acquire(std::array{request(other_key_)}).front().status, acquire_status::granted);
-  close(stranger);
 }
 
 TEST_F(SqliteTurnstile, ThatSomebodyKeepsForEverCostsTimeButNeverTheLock) {
   acquire(*patient_store());
-  const int stranger = ::open(queue().c_str(), O_RDWR | O_CLOEXEC);
-  struct flock everything {};
-  everything.l_type = F_WRLCK;
-  ASSERT_EQ(fcntl(stranger, F_OFD_SETLK, &everything), 0);
+  const auto somebody = queue_.everywhere();
   sqlite_store rows{path(), {.turn_timeout = 5ms}};
   EXPECT_EQ(rows.acquire(std::array{request(other_key_)}).front().status, acquire_status::granted);
-  close(stranger);
 }
 
 TEST_F(SqliteTurnstile, ThatWasTruncatedServesThoseWhoWaitAndThoseWhoCome) {
   const auto database = open();
   std::optional<sqlite_transaction> first{std::in_place, *database};
-  const auto before = arrivals();
+  const auto before = queue_.arrivals();
   auto next = std::async(std::launch::async, [this] { return acquire(*patient_store()).status; });
   await_arrivals(before + 1);
-  std::filesystem::resize_file(queue(), 0);
+  std::filesystem::resize_file(queue_.path(), 0);
   first.reset();
   EXPECT_EQ(next.get(), acquire_status::granted);
   EXPECT_EQ(patient_store()->acquire(std::array{request(other_key_)}).front().status,
@@ -154,7 +148,7 @@ TEST_F(SqliteTurnstile, ThatWasTruncatedServesThoseWhoWaitAndThoseWhoCome) {
 TEST_F(SqliteTurnstile, ThatIsFullOfGarbageServesEverybody) {
   const auto rows = patient_store();
   for (const char garbage : {'\0', '\x3F', '\x7F', '\x80', '\xFF'}) {
-    std::ofstream{queue(), std::ios::binary} << std::string(10'000, garbage);
+    std::ofstream{queue_.path(), std::ios::binary} << std::string(10'000, garbage);
     for (int i = 0; i < 3; ++i) {
       const auto granted = acquire(*rows);
       ASSERT_EQ(granted.status, acquire_status::granted);
@@ -164,16 +158,16 @@ TEST_F(SqliteTurnstile, ThatIsFullOfGarbageServesEverybody) {
 }
 
 TEST_F(SqliteTurnstile, HasThePermissionsOfTheDatabase) {
-  std::filesystem::remove(queue());
+  std::filesystem::remove(queue_.path());
   chmod(path().c_str(), 0664);
   acquire(*patient_store());
-  EXPECT_EQ(std::filesystem::status(queue()).permissions(), std::filesystem::perms{0664});
+  EXPECT_EQ(std::filesystem::status(queue_.path()).permissions(), std::filesystem::perms{0664});
 }
 
 TEST_F(SqliteTurnstile, ThatCannotBeMadeIsUnavailableAndSaysWhatToDo) {
   sqlite_store owners{path()};
   acquire(owners);  // keeps its -wal and -shm, which are all that SQLite needs
-  std::filesystem::remove(queue());
+  std::filesystem::remove(queue_.path());
   for (const auto& file : std::filesystem::directory_iterator{path("")}) {
     chmod(file.path().c_str(), 0666);
   }
@@ -184,7 +178,7 @@ TEST_F(SqliteTurnstile, ThatCannotBeMadeIsUnavailableAndSaysWhatToDo) {
     const auto thrown = error_of([&] { rows.acquire(std::array{request(other_key_)}); });
     setfsuid(geteuid());
     EXPECT_EQ(thrown.kind(), errc::unavailable);
-    EXPECT_TRUE(says(thrown, queue()));
+    EXPECT_TRUE(says(thrown, queue_.path()));
     EXPECT_TRUE(says(thrown, "permission to read and write it and its folder"));
   }
   chmod(path("").c_str(), 0755);

@@ -71,17 +71,13 @@ struct flock exclusive_lock(off_t start, off_t length) {
 /// Numbers from here on are garbage: nobody comes so often, and files do not become so long.
 constexpr turnstile_file::ticket tickets = turnstile_file::ticket{1} << 62U;
 
-/// The number of the next ticket stands first; then how often tickets were called, by their last
+/// The number of the last ticket stands first; then how often tickets were called, by their last
 /// digits.
 constexpr off_t first_bell = sizeof(turnstile_file::ticket);
 constexpr turnstile_file::ticket bells = 256;
 
 off_t bell_of(turnstile_file::ticket who) {
   return first_bell + static_cast<off_t>((who % bells) * sizeof(std::uint32_t));
-}
-
-void* address_of(void* page, turnstile_file::ticket who) {
-  return static_cast<std::byte*>(page) + bell_of(who);
 }
 
 [[noreturn]] void throw_unreadable() {
@@ -97,33 +93,22 @@ turnstile_file::turnstile_file(const std::string& database) {
   const std::string path = database + "-rowlock";
   file_ = open_or_create(path, database);
   if (file_ == -1) throw_unusable(path);
-  void* mapped = MAP_FAILED;
-  if (fill_page(file_)) {
-    mapped = mmap(nullptr, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-  }
-  if (mapped == MAP_FAILED) {
-    const int reason = errno;
-    close(file_);
-    errno = reason;
-    throw_unusable(path);
-  }
-  page_ = mapped;
 }
 
 turnstile_file::~turnstile_file() {
-  munmap(page_, page_size);
+  if (page_ != nullptr) munmap(page_, page_size);
   close(file_);
 }
 
-turnstile_file::ticket turnstile_file::next() const {
+turnstile_file::ticket turnstile_file::last() const {
   ticket found = 0;
   if (pread(file_, &found, sizeof found, 0) == -1) throw_unreadable();
   return found < tickets ? found : 0;
 }
 
-bool turnstile_file::count_up(ticket taken) const {
-  if (next() != taken) return false;
-  const ticket counted = taken + 1;
+bool turnstile_file::count_up(ticket before) const {
+  if (last() != before) return false;
+  const ticket counted = before + 1;
   if (pwrite(file_, &counted, sizeof counted, 0) != sizeof counted) throw_unreadable();
   return true;
 }
@@ -169,19 +154,27 @@ std::uint32_t turnstile_file::calls_of(ticket mine) const noexcept {
   return calls;
 }
 
-void turnstile_file::call(ticket who) const noexcept {
+void* turnstile_file::address_of_bell(ticket who) noexcept {
+  if (page_ == nullptr && fill_page(file_)) {
+    void* const mapped = mmap(nullptr, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    if (mapped != MAP_FAILED) page_ = mapped;
+  }
+  return static_cast<std::byte*>(page_) + bell_of(who);
+}
+
+void turnstile_file::call(ticket who) noexcept {
   const std::uint32_t calls = calls_of(who) + 1;
   [[maybe_unused]] const auto length = pwrite(file_, &calls, sizeof calls, bell_of(who));
-  syscall(SYS_futex, address_of(page_, who), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  syscall(SYS_futex, address_of_bell(who), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 void turnstile_file::wait_for_call(ticket mine, std::uint32_t calls,
-                                   std::chrono::nanoseconds longest) const noexcept {
+                                   std::chrono::nanoseconds longest) noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
   const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (longest - seconds).count()};
   const auto answer =
-      syscall(SYS_futex, address_of(page_, mine), FUTEX_WAIT, calls, &timeout, nullptr, 0);
-  // The file was truncated: nobody can be woken.
+      syscall(SYS_futex, address_of_bell(mine), FUTEX_WAIT, calls, &timeout, nullptr, 0);
+  // The file was truncated, or could not be mapped: nobody can be woken.
   if (answer == -1 && errno == EFAULT) std::this_thread::sleep_for(longest);
 }
 

@@ -37,26 +37,32 @@ write_turn::~write_turn() {
 }
 
 std::optional<turnstile_file::ticket> write_turn::take_ticket(patience::clock::time_point end) {
-  // The lock comes before the count, so that whoever has a later ticket sees this one taken.
+  // The lock comes before the look at the count, so that whoever has a later ticket sees this one
+  // taken.
   for (int tries = 0;; ++tries) {
-    const auto next = queue_->next();
-    if (queue_->try_lock(next)) {
-      if (queue_->count_up(next)) return next;
-      leave(next);
+    const auto last = queue_->last();
+    if (queue_->try_lock(last)) {
+      // Nobody is there. The file stays as it is: to write to it costs more than the rest of a turn.
+      if (queue_->last() == last) return last;
+      leave(last);
+    } else if (queue_->try_lock(last + 1)) {
+      if (queue_->count_up(last)) return last + 1;
+      leave(last + 1);
     } else if (tries < patience_with_a_newcomer) {
       std::this_thread::yield();
     } else if (patience::clock::now() >= end) {
       return {};
     } else {
-      // Stopped between the two: its ticket is void, and it will see that.
-      queue_->count_up(next);
+      // Stopped between the lock and the count: its ticket is void, and it will see that.
+      queue_->count_up(last);
     }
   }
 }
 
 void write_turn::wait_to_be_first(patience::clock::time_point end) {
-  for (;;) {
+  while (queue_->is_anybody_before(ticket_)) {
     const auto calls = queue_->calls_of(ticket_);
+    // Whoever has left since then may have called before.
     if (!queue_->is_anybody_before(ticket_)) return;
     const auto left = end - patience::clock::now();
     if (left <= patience::clock::duration::zero()) return;
