@@ -16,6 +16,7 @@ inline constexpr std::size_t longest_batch = 1000;  // rows stay locked while a 
 /// The answers of `work` to all requests, in their order.
 template <class Answer, class Request, class Work>
 std::vector<Answer> in_batches(std::span<const Request> requests, const Work& work) {
+  if (requests.size() <= longest_batch) return work(requests);
   std::vector<Answer> answers;
   answers.reserve(requests.size());
   for (std::size_t at = 0; at < requests.size(); at += longest_batch) {

@@ -25,22 +25,29 @@ answer_watch::~answer_watch() {
   thread_.join();
 }
 
-answer_watch::watched answer_watch::watch(int socket) {
-  const std::scoped_lock lock{mutex_};
-  if (!thread_.joinable()) thread_ = std::thread{[this] { run(); }};
-  const auto place = calls_.insert(
-      calls_.end(), {fcntl(socket, F_DUPFD_CLOEXEC, 0), clock::now() + limit_});  // NOLINT
-  if (is_idle_) {
-    is_idle_ = false;
-    wakeup_.notify_one();
+answer_watch::line::line(answer_watch& by, int socket) : by_{by} {
+  idle_.push_back({fcntl(socket, F_DUPFD_CLOEXEC, 0), {}});  // NOLINT(*-vararg)
+}
+
+answer_watch::line::~line() { close(idle_.front().socket); }
+
+answer_watch::watched answer_watch::line::watch() { return watched{*this}; }
+
+answer_watch::watched::watched(line& on) : on_{on}, place_{on.idle_.begin()} {
+  auto& by = on_.by_;
+  const std::scoped_lock lock{by.mutex_};
+  if (!by.thread_.joinable()) by.thread_ = std::thread{[&by] { by.run(); }};
+  place_->due = clock::now() + by.limit_;
+  by.calls_.splice(by.calls_.end(), on_.idle_);
+  if (by.is_idle_) {
+    by.is_idle_ = false;
+    by.wakeup_.notify_one();
   }
-  return {*this, place};
 }
 
 answer_watch::watched::~watched() {
-  const std::scoped_lock lock{by_.mutex_};
-  close(place_->socket);
-  by_.calls_.erase(place_);
+  const std::scoped_lock lock{on_.by_.mutex_};
+  on_.idle_.splice(on_.idle_.end(), on_.by_.calls_, place_);
 }
 
 void answer_watch::run() {

@@ -34,22 +34,12 @@ class answer_watch {
   /// No call is watched any more.
   ~answer_watch();
 
-  /// A call, while this exists.
-  class watched {
-   public:
-    watched(const watched&) = delete;
-    watched& operator=(const watched&) = delete;
-    ~watched();
-
-   private:
-    friend class answer_watch;
-    watched(answer_watch& by, calls::iterator place) : by_{by}, place_{place} {}
-
-    answer_watch& by_;
-    calls::iterator place_;
-  };
-
-  [[nodiscard]] watched watch(int socket);
+  /// One connection, whose driver has `socket` open now.
+  ///
+  /// Thread-safety: one thread at a time.
+  class line;
+  /// A call on a line, while this exists.
+  class watched;
 
  private:
   void run();
@@ -61,6 +51,36 @@ class answer_watch {
   bool is_idle_ = false;  // guarded by mutex_; the thread sleeps until it is woken
   bool stopped_ = false;  // guarded by mutex_
   std::thread thread_;
+};
+
+class answer_watch::line {
+ public:
+  line(answer_watch& by, int socket);
+  line(const line&) = delete;
+  line& operator=(const line&) = delete;
+  ~line();
+
+  [[nodiscard]] watched watch();
+
+ private:
+  friend class watched;
+
+  answer_watch& by_;
+  calls idle_;  // its one call, while none is watched: so that no call takes memory
+};
+
+class answer_watch::watched {
+ public:
+  watched(const watched&) = delete;
+  watched& operator=(const watched&) = delete;
+  ~watched();
+
+ private:
+  friend class line;
+  explicit watched(line& on);
+
+  line& on_;
+  const calls::iterator place_;
 };
 
 }  // namespace rowlock::postgres

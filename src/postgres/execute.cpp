@@ -1,7 +1,10 @@
 // Executing statements with bound values, on libpqxx 6.4 and 7.
 #include "postgres/execute.hpp"
 
+#include <cstddef>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,14 +12,60 @@ namespace rowlock::postgres {
 
 namespace {
 
+class answer_of_pqxx final : public kept_answer {
+ public:
+  explicit answer_of_pqxx(const pqxx::result& result) : result_{result} {}
+
+  [[nodiscard]] std::size_t rows() const override {
+    return static_cast<std::size_t>(result_.size());
+  }
+  [[nodiscard]] std::size_t columns() const override {
+    return static_cast<std::size_t>(result_.columns());
+  }
+  [[nodiscard]] std::string_view name(std::size_t column) const override {
+    return result_.column_name(static_cast<pqxx::row::size_type>(column));
+  }
+  [[nodiscard]] std::optional<std::string_view> cell(std::size_t row,
+                                                     std::size_t column) const override {
+    // The text is the result's, however short the field lives.
+    const auto field = result_[static_cast<pqxx::result::size_type>(row)]
+                              [static_cast<pqxx::row::size_type>(column)];
+    if (field.is_null()) return std::nullopt;
+    return std::string_view{field.c_str(), field.size()};
+  }
+  [[nodiscard]] std::size_t affected_rows() const override {
+    return static_cast<std::size_t>(result_.affected_rows());
+  }
+
+ private:
+  const pqxx::result result_;
+};
+
+answer answer_in(const pqxx::result& result) {
+  return answer{std::make_unique<answer_of_pqxx>(result)};
+}
+
 #if PQXX_VERSION_MAJOR < 7
 
-/// libpqxx 6 takes any sequence whose elements it can turn into text; a null pointer is null.
-std::vector<const char*> in_the_drivers_form(const bound_values& values) {
-  std::vector<const char*> pointers;
-  pointers.reserve(values.in_order().size());
-  for (const auto& each : values.in_order()) pointers.push_back(each ? each->c_str() : nullptr);
-  return pointers;
+using texts = std::vector<std::optional<std::string>>;
+
+const char* text_or_null(const std::optional<std::string>& value) {
+  return value ? value->c_str() : nullptr;
+}
+
+template <class Send, std::size_t... Places>
+pqxx::result send_each(const Send& send, const texts& values,
+                       std::index_sequence<Places...> /*places*/) {
+  return send(text_or_null(values[Places])...);
+}
+
+/// libpqxx 6 makes room for values one at a time, unless the call is written with so many of them.
+template <std::size_t Count = 0, class Send>
+pqxx::result send_with(const Send& send, const texts& values) {
+  if constexpr (Count < bound_values::most) {
+    if (values.size() > Count) return send_with<Count + 1>(send, values);
+  }
+  return send_each(send, values, std::make_index_sequence<Count>{});
 }
 
 #else
@@ -36,44 +85,29 @@ pqxx::params in_the_drivers_form(const bound_values& values) {
 
 #endif
 
-answer answer_in(const pqxx::result& result) {
-  std::vector<std::string> columns;
-  for (pqxx::row::size_type i = 0; i < result.columns(); ++i) {
-    columns.emplace_back(result.column_name(i));
-  }
-  answer answered{std::move(columns), static_cast<std::size_t>(result.affected_rows())};
-  for (const auto& row : result) {
-    for (const auto& field : row) {
-      answered.add(field.is_null() ? std::nullopt
-                                   : std::optional{std::string{field.c_str(), field.size()}});
-    }
-  }
-  return answered;
-}
-
 }  // namespace
 
 answer execute(pqxx::transaction_base& transaction, const std::string& sql,
                const bound_values& values) {
-  const auto params = in_the_drivers_form(values);
 #if PQXX_VERSION_MAJOR < 7
-  return answer_in(transaction.exec_params(sql, pqxx::prepare::make_dynamic_params(params)));
+  const auto send = [&](auto... each) { return transaction.exec_params(sql, each...); };
+  return answer_in(send_with(send, values.in_order()));
 #elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
-  return answer_in(transaction.exec_params(sql, params));
+  return answer_in(transaction.exec_params(sql, in_the_drivers_form(values)));
 #else
-  return answer_in(transaction.exec(sql, params));
+  return answer_in(transaction.exec(sql, in_the_drivers_form(values)));
 #endif
 }
 
 answer execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
                         const bound_values& values) {
-  const auto params = in_the_drivers_form(values);
 #if PQXX_VERSION_MAJOR < 7
-  return answer_in(transaction.exec_prepared(name, pqxx::prepare::make_dynamic_params(params)));
+  const auto send = [&](auto... each) { return transaction.exec_prepared(name, each...); };
+  return answer_in(send_with(send, values.in_order()));
 #elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
-  return answer_in(transaction.exec_prepared(name, params));
+  return answer_in(transaction.exec_prepared(name, in_the_drivers_form(values)));
 #else
-  return answer_in(transaction.exec(pqxx::prepped{name}, params));
+  return answer_in(transaction.exec(pqxx::prepped{name}, in_the_drivers_form(values)));
 #endif
 }
 

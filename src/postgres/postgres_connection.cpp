@@ -54,7 +54,7 @@ std::shared_ptr<pqxx::connection> connect(const conninfo& to) {
 
 postgres_connection::postgres_connection(std::shared_ptr<pqxx::connection> opened,
                                          may_prepare& names, answer_watch& answers)
-    : connection_{std::move(opened)}, names_{names}, answers_{answers} {}
+    : connection_{std::move(opened)}, names_{names}, answers_{answers, connection_->sock()} {}
 
 const std::string& postgres_connection::prepared(const std::string& sql) {
   const auto found = prepared_.find(&sql);
@@ -67,7 +67,7 @@ const std::string& postgres_connection::prepared(const std::string& sql) {
 answer postgres_connection::execute(const std::string& sql, const bound_values& values) {
   if (names_) {
     try {
-      const auto watched = answers_.watch(connection_->sock());
+      const auto watched = answers_.watch();
       pqxx::nontransaction autocommit{*connection_};
       return execute_prepared(autocommit, prepared(sql), values);
     } catch (const std::exception& thrown) {
@@ -79,7 +79,7 @@ answer postgres_connection::execute(const std::string& sql, const bound_values& 
 }
 
 answer postgres_connection::execute_unnamed(const std::string& sql, const bound_values& values) {
-  const auto watched = answers_.watch(connection_->sock());
+  const auto watched = answers_.watch();
   pqxx::nontransaction autocommit{*connection_};
   return postgres::execute(autocommit, sql, values);
 }

@@ -54,7 +54,7 @@ class postgres_connection final : public line {
 
   std::shared_ptr<pqxx::connection> connection_;
   may_prepare& names_;
-  answer_watch& answers_;
+  answer_watch::line answers_;
   std::map<const std::string*, std::string> prepared_;
 };
 

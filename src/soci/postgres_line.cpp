@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <memory>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dialects/postgres/quiet_socket.hpp"
@@ -39,25 +42,34 @@ PGconn* connection_of(::soci::session& session) {
   return connection;
 }
 
-postgres::answer answer_in(const PGresult* result) {
-  std::vector<std::string> columns;
-  const int width = PQnfields(result);
-  columns.reserve(static_cast<std::size_t>(width));
-  for (int i = 0; i < width; ++i) columns.emplace_back(PQfname(result, i));
-  const char* const affected = PQcmdTuples(const_cast<PGresult*>(result));  // NOLINT: libpq's type
-  postgres::answer answered{std::move(columns), std::strtoull(affected, nullptr, 10)};
-  for (int row = 0; row < PQntuples(result); ++row) {
-    for (int i = 0; i < width; ++i) {
-      if (PQgetisnull(result, row, i) != 0) {
-        answered.add(std::nullopt);
-      } else {
-        answered.add(std::string{PQgetvalue(result, row, i),
-                                 static_cast<std::size_t>(PQgetlength(result, row, i))});
-      }
-    }
+class answer_of_libpq final : public postgres::kept_answer {
+ public:
+  explicit answer_of_libpq(postgres_line::result result) : result_{std::move(result)} {}
+
+  [[nodiscard]] std::size_t rows() const override {
+    return static_cast<std::size_t>(PQntuples(result_.get()));
   }
-  return answered;
-}
+  [[nodiscard]] std::size_t columns() const override {
+    return static_cast<std::size_t>(PQnfields(result_.get()));
+  }
+  [[nodiscard]] std::string_view name(std::size_t column) const override {
+    return PQfname(result_.get(), static_cast<int>(column));
+  }
+  [[nodiscard]] std::optional<std::string_view> cell(std::size_t row,
+                                                     std::size_t column) const override {
+    const int y = static_cast<int>(row);
+    const int x = static_cast<int>(column);
+    if (PQgetisnull(result_.get(), y, x) != 0) return std::nullopt;
+    return std::string_view{PQgetvalue(result_.get(), y, x),
+                            static_cast<std::size_t>(PQgetlength(result_.get(), y, x))};
+  }
+  [[nodiscard]] std::size_t affected_rows() const override {
+    return std::strtoull(PQcmdTuples(result_.get()), nullptr, 10);
+  }
+
+ private:
+  postgres_line::result result_;
+};
 
 bool has_failed(const PGresult* result) {
   const auto status = PQresultStatus(result);
@@ -85,11 +97,11 @@ postgres::answer postgres_line::execute(const std::string& sql,
   std::vector<const char*> texts;
   texts.reserve(values.in_order().size());
   for (const auto& each : values.in_order()) texts.push_back(each ? each->c_str() : nullptr);
-  const auto answered = ask([&] {
+  auto answered = ask([&] {
     return PQsendQueryParams(connection_, sql.c_str(), static_cast<int>(texts.size()), nullptr,
                              texts.data(), nullptr, nullptr, 0);
   });
-  return answer_in(answered.get());
+  return postgres::answer{std::make_unique<answer_of_libpq>(std::move(answered))};
 }
 
 void postgres_line::run(const std::string& script) {

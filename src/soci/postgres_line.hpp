@@ -26,6 +26,8 @@ namespace rowlock::through_soci {
 /// classes 22 and 23).
 class postgres_line final : public postgres::transaction_line {
  public:
+  using result = std::unique_ptr<pg_result, void (*)(pg_result*)>;
+
   /// `longest_answer` is how long a statement may go unanswered before the connection is given up,
   /// whatever the network pretends; none for a session of the application. Throws `error`: misuse
   /// for a session that is not open, rejected for a server that is too old.
@@ -53,8 +55,6 @@ class postgres_line final : public postgres::transaction_line {
   [[nodiscard]] int server_process() const noexcept;
 
  private:
-  using result = std::unique_ptr<pg_result, void (*)(pg_result*)>;
-
   result ask(const std::function<int()>& send);
   void wait_for_the_answer() const;
   [[noreturn]] void fail(const pg_result* told) const;

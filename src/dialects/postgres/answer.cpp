@@ -1,7 +1,6 @@
 // What a statement answered, whatever driver brought it.
 #include "dialects/postgres/answer.hpp"
 
-#include <algorithm>
 #include <charconv>
 
 #include "rowlock/error.hpp"
@@ -18,19 +17,20 @@ namespace {
 
 }  // namespace
 
-const std::optional<std::string>& answer::row::cell(std::string_view column) const {
-  const auto& columns = of_.columns_;
-  const auto found = std::find(columns.begin(), columns.end(), column);
-  if (found == columns.end()) refuse();
-  return of_.cells_[index_ * columns.size() + static_cast<std::size_t>(found - columns.begin())];
+std::optional<std::string_view> answer::row::cell(std::string_view column) const {
+  const auto& kept = *of_.kept_;
+  for (std::size_t i = 0; i < kept.columns(); ++i) {
+    if (kept.name(i) == column) return kept.cell(index_, i);
+  }
+  refuse();
 }
 
 std::string answer::row::text(std::string_view column) const {
-  return cell(column).value_or(std::string{});
+  return std::string{cell(column).value_or("")};
 }
 
 std::int64_t answer::row::number(std::string_view column) const {
-  const auto& found = cell(column);
+  const auto found = cell(column);
   if (!found) refuse();
   std::int64_t parsed = 0;
   const auto* end = found->data() + found->size();
@@ -40,7 +40,7 @@ std::int64_t answer::row::number(std::string_view column) const {
 }
 
 bool answer::row::flag(std::string_view column) const {
-  const auto& found = cell(column);
+  const auto found = cell(column);
   if (found != "t" && found != "f") refuse();
   return found == "t";
 }

@@ -4,13 +4,30 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace rowlock::postgres {
+
+/// What a driver was answered, where the driver keeps it. Rows and columns are counted from 0.
+class kept_answer {
+ public:
+  kept_answer() = default;
+  kept_answer(const kept_answer&) = delete;
+  kept_answer& operator=(const kept_answer&) = delete;
+  virtual ~kept_answer() = default;
+
+  [[nodiscard]] virtual std::size_t rows() const = 0;
+  [[nodiscard]] virtual std::size_t columns() const = 0;
+  [[nodiscard]] virtual std::string_view name(std::size_t column) const = 0;
+  /// None for null.
+  [[nodiscard]] virtual std::optional<std::string_view> cell(std::size_t row,
+                                                             std::size_t column) const = 0;
+  [[nodiscard]] virtual std::size_t affected_rows() const = 0;
+};
 
 /// Rows of texts as PostgreSQL spells them, and how many rows were changed.
 class answer {
@@ -30,7 +47,7 @@ class answer {
     [[nodiscard]] std::size_t place() const;
 
    private:
-    [[nodiscard]] const std::optional<std::string>& cell(std::string_view column) const;
+    [[nodiscard]] std::optional<std::string_view> cell(std::string_view column) const;
 
     const answer& of_;
     std::size_t index_;
@@ -52,17 +69,11 @@ class answer {
     std::size_t index_;
   };
 
-  answer(std::vector<std::string> columns, std::size_t affected_rows)
-      : columns_{std::move(columns)}, affected_rows_{affected_rows} {}
+  explicit answer(std::unique_ptr<const kept_answer> kept) : kept_{std::move(kept)} {}
 
-  /// Cell by cell, row by row; none is null.
-  void add(std::optional<std::string> cell) { cells_.push_back(std::move(cell)); }
-
-  [[nodiscard]] std::size_t size() const noexcept {
-    return columns_.empty() ? 0 : cells_.size() / columns_.size();
-  }
-  [[nodiscard]] bool empty() const noexcept { return cells_.empty(); }
-  [[nodiscard]] std::size_t affected_rows() const noexcept { return affected_rows_; }
+  [[nodiscard]] std::size_t size() const { return kept_->rows(); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] std::size_t affected_rows() const { return kept_->affected_rows(); }
 
   [[nodiscard]] iterator begin() const { return {*this, 0}; }
   [[nodiscard]] iterator end() const { return {*this, size()}; }
@@ -70,9 +81,7 @@ class answer {
   [[nodiscard]] row front() const;
 
  private:
-  std::vector<std::string> columns_;
-  std::vector<std::optional<std::string>> cells_;
-  std::size_t affected_rows_;
+  std::unique_ptr<const kept_answer> kept_;
 };
 
 }  // namespace rowlock::postgres

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_DIALECTS_POSTGRES_BOUND_VALUES_HPP
 #define ROWLOCK_DIALECTS_POSTGRES_BOUND_VALUES_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,8 +15,12 @@ namespace rowlock::postgres {
 /// The values of $1, $2 ..., as text; none is null. The server knows their types.
 class bound_values {
  public:
+  /// No statement takes more.
+  static constexpr std::size_t most = 8;
+
   template <class... Values>
   explicit bound_values(Values&&... values) {
+    static_assert(sizeof...(values) <= most);
     values_.reserve(sizeof...(values));
     (add(std::forward<Values>(values)), ...);
   }

@@ -42,7 +42,8 @@ std::optional<turnstile_file::ticket> write_turn::take_ticket(patience::clock::t
   for (int tries = 0;; ++tries) {
     const auto last = queue_->last();
     if (queue_->try_lock(last)) {
-      // Nobody is there. The file stays as it is: to write to it costs more than the rest of a turn.
+      // Nobody is there. The file stays as it is: to write to it costs more than the rest of a
+      // turn.
       if (queue_->last() == last) return last;
       leave(last);
     } else if (queue_->try_lock(last + 1)) {
