@@ -112,10 +112,11 @@ void acquisition::tell(const wait_end& end) {
 
 wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted,
                  retry_policy wait) {
-  const either_stop stop{wait.stop, leases.closing()};
+  const auto callers_stop = wait.stop;
   acquisition attempt{leases, std::move(wanted), std::move(wait)};
   auto end = attempt.ask_first(here.rows());
   if (!end) {
+    const either_stop stop{callers_stop, leases.closing()};
     const auto caller = std::make_shared<blocked_caller>();
     attempt.wait_in_line([caller](wait_end how) { caller->answer(std::move(how)); });
     end = caller->wait(leases.time(), attempt.until(), stop.token());

@@ -1,5 +1,6 @@
 // How a keeper ends leases that their holders give back.
 #include <exception>
+#include <utility>
 #include <vector>
 
 #include "core/keeper.hpp"
@@ -9,19 +10,27 @@ namespace rowlock::detail {
 
 namespace {
 
-/// A lease that has ended, and what its row is to be told.
-struct ended_lease {
-  kept_lease* lease;
-  std::size_t place;
-  release_request request;
-};
+/// Leases that have ended, and what their rows are to be told.
+struct ended_leases {
+  struct one {
+    kept_lease* lease;
+    std::size_t place;
+  };
 
-std::vector<release_request> requests_of(const std::vector<ended_lease>& ended) {
-  std::vector<release_request> requests;
-  requests.reserve(ended.size());
-  for (const auto& each : ended) requests.push_back(each.request);
-  return requests;
-}
+  explicit ended_leases(std::size_t most) {
+    each.reserve(most);
+    requests.reserve(most);
+  }
+
+  void add(const one& ended, release_request request) {
+    each.push_back(ended);
+    requests.push_back(std::move(request));
+  }
+  [[nodiscard]] bool empty() const noexcept { return each.empty(); }
+
+  std::vector<one> each;
+  std::vector<release_request> requests;  // one for each
+};
 
 release_result result_of(release_answer answer, const kept_lease& ended) {
   if (answer == release_answer::released) return release_result::released;
@@ -69,6 +78,8 @@ void keeper::tell_taken_away(const kept_lease& ended, boot_clock::time_point beg
 }
 
 release_result keeper::release(kept_lease& ended, const work_end& how) noexcept {
+  // The object of a lease that was given back asks once more, at its own end.
+  if (ended.phase != lease_phase::held && !ended.is_unset) return release_result::lost;
   auto* const one = &ended;
   return release(std::span{&one, 1}, how).front();
 }
@@ -77,13 +88,12 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
                                             const work_end& how) noexcept {
   std::vector<release_result> results(ended.size(), release_result::lost);
   if (!home_.is_here()) return results;
-  std::vector<ended_lease> to_ask;
-  to_ask.reserve(ended.size());
+  ended_leases to_ask{ended.size()};
   // Only one that stands alone: those of a set are given back in one statement.
-  const auto hand_over = [this](const std::vector<ended_lease>& all) {
-    const auto& [lease, place, request] = all.front();
-    return all.size() == 1 && lease->ride == 0 &&
-           waiting_.hand_over(*lease, request) == release_answer::released;
+  const auto hand_over = [this](const ended_leases& all) {
+    const auto& lease = *all.each.front().lease;
+    return all.each.size() == 1 && lease.ride == 0 &&
+           waiting_.hand_over(lease, all.requests.front()) == release_answer::released;
   };
   const auto here = enter();
   // A deadline that has come is a loss, even if the watcher has not got to it yet.
@@ -94,39 +104,42 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
       results[place] = release_result::released;
     } else if (here && began < lease.valid_until.load() &&
                book_.end(lease, lease_phase::released)) {
-      to_ask.push_back({&lease, place, lease.to_release(began, how)});
+      to_ask.add({&lease, place}, lease.to_release(began, how));
     }
   }
   if (to_ask.empty()) return results;
   try {
     if (hand_over(to_ask)) {
-      const auto& [lease, place, request] = to_ask.front();
+      const auto& [lease, place] = to_ask.each.front();
       results[place] = release_result::released;
       tell_released(*lease, release_result::released, how.failed, began);
       return results;
     }
     try_for_a_moment(*options_.time, closing(), [&] {
-      const auto answers = rows_.release(requests_of(to_ask));
-      std::vector<ended_lease> busy;
-      for (std::size_t i = 0; i < to_ask.size(); ++i) {
-        const auto& lease = *to_ask[i].lease;
+      const auto answers = rows_.release(to_ask.requests);
+      ended_leases busy{0};
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        const auto& ended_one = to_ask.each[i];
+        const auto& lease = *ended_one.lease;
         const auto result = result_of(answers[i], lease);
-        results[to_ask[i].place] = result;
+        results[ended_one.place] = result;
         if (answers[i] == release_answer::released) waiting_.released(lease.key);
         if (result == release_result::released) tell_released(lease, result, how.failed, began);
         if (result == release_result::lost) tell_taken_away(lease, began);
-        if (result == release_result::deferred) busy.push_back(std::move(to_ask[i]));
+        if (result == release_result::deferred) {
+          busy.add(ended_one, std::move(to_ask.requests[i]));
+        }
       }
       to_ask = std::move(busy);
       return to_ask.empty();
     });
   } catch (...) {  // the fault is in the result: it is tried again, or runs out
-    events_.tell_fault(fault_operation::release, to_ask.front().request.key, to_ask.size(),
+    events_.tell_fault(fault_operation::release, to_ask.requests.front().key, to_ask.each.size(),
                        std::current_exception(), now() - began);
   }
   std::vector<deferred_release> deferred;
-  deferred.reserve(to_ask.size());
-  for (auto& each : to_ask) {
+  deferred.reserve(to_ask.each.size());
+  for (const auto& each : to_ask.each) {
     results[each.place] = release_result::deferred;
     tell_released(*each.lease, release_result::deferred, how.failed, began);
     deferred.emplace_back(*each.lease, now(), how, began - each.lease->asked_at);

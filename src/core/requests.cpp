@@ -20,13 +20,13 @@ void check_ttl(std::chrono::microseconds ttl) {
   }
 }
 
-void check_text(const std::string& text, const std::string& name, std::size_t longest) {
+void check_text(const std::string& text, const char* name, std::size_t longest) {
   if (text.size() > longest) {
-    throw error{errc::misuse,
-                name + " has more than " + std::to_string(longest) + " bytes: shorten it"};
+    throw error{errc::misuse, std::string{name} + " has more than " + std::to_string(longest) +
+                                  " bytes: shorten it"};
   }
   if (text.find('\0') != std::string::npos || !detail::is_valid_utf8(text)) {
-    throw error{errc::misuse, name + " must be valid UTF-8 without NUL"};
+    throw error{errc::misuse, std::string{name} + " must be valid UTF-8 without NUL"};
   }
 }
 

@@ -13,12 +13,13 @@ namespace rowlock::detail {
 /// Calls `start`, which starts a thread "to ..." (`purpose`). Throws `error` (unavailable) when the
 /// system lets us start none.
 template <class Start>
-void start_thread(const std::string& purpose, const Start& start) {
+void start_thread(const char* purpose, const Start& start) {
   try {
     start();
   } catch (const std::system_error&) {
     std::throw_with_nested(error{errc::unavailable, "the system lets us start no thread to " +
-                                                        purpose + ": raise its limit of threads"});
+                                                        std::string{purpose} +
+                                                        ": raise its limit of threads"});
   }
 }
 
