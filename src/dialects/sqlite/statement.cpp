@@ -30,7 +30,7 @@ void statement::bind(int place, std::int64_t value) {
 
 void statement::bind(int place, std::string_view value) {
   require_ok(sqlite3_bind_text(prepared_, place, value.data(), static_cast<int>(value.size()),
-                               SQLITE_TRANSIENT));
+                               SQLITE_STATIC));
 }
 
 void statement::bind_null(int place) { require_ok(sqlite3_bind_null(prepared_, place)); }

@@ -25,7 +25,8 @@ class statement {
   statement& operator=(const statement&) = delete;
   ~statement();
 
-  /// Parameters are counted from 1.
+  /// Parameters are counted from 1. A text is not copied: it must live until the statement was run
+  /// to its end or reset.
   void bind(int place, std::int64_t value);
   void bind(int place, std::string_view value);
   /// None is null.

@@ -92,12 +92,12 @@ off_t byte_of(turnstile_file::ticket ticket) { return static_cast<off_t>(ticket)
 turnstile_file::turnstile_file(const std::string& database) {
   const std::string path = database + "-rowlock";
   file_ = open_or_create(path, database);
-  if (file_ == -1) throw_unusable(path);
+  if (file_ == -1 && errno != ENOENT) throw_unusable(path);
 }
 
 turnstile_file::~turnstile_file() {
   if (page_ != nullptr) munmap(page_, page_size);
-  close(file_);
+  if (is_there()) close(file_);
 }
 
 turnstile_file::ticket turnstile_file::last() const {

@@ -21,13 +21,18 @@ class turnstile_file {
  public:
   using ticket = std::uint64_t;
 
-  /// Opens it; creates it with the permissions of the database where it is missing. Throws `error`
-  /// (unavailable).
+  /// Opens it; creates it with the permissions of the database where it is missing, but not without
+  /// a database. Throws `error` (unavailable).
   explicit turnstile_file(const std::string& database);
   turnstile_file(const turnstile_file&) = delete;
   turnstile_file& operator=(const turnstile_file&) = delete;
   /// Closes it. The locks stay if a child of fork() has it open as well.
   ~turnstile_file();
+
+  /// False without a database: names are given to those in memory, too.
+  [[nodiscard]] bool is_there() const noexcept { return file_ != -1; }
+
+  // The rest is for one that is there.
 
   /// The ticket that was given out last.
   [[nodiscard]] ticket last() const;

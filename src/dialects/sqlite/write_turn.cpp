@@ -20,10 +20,11 @@ constexpr int patience_with_a_newcomer = 1000;
 }  // namespace
 
 write_turn::write_turn(sqlite3* database, patience::clock::time_point end) {
-  const auto file = file_of(database);
-  if (file.empty()) return;
-  queue_.emplace(file);
-  if (const auto taken = take_ticket(end)) {
+  const auto path = path_of(database);
+  if (path.empty()) return;
+  queue_.emplace(path);
+  const auto taken = queue_->is_there() ? take_ticket(end) : std::nullopt;
+  if (taken) {
     ticket_ = *taken;
     wait_to_be_first(end);
   } else {
