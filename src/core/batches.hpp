@@ -15,12 +15,13 @@ inline constexpr std::size_t longest_batch = 1000;  // rows stay locked while a 
 
 /// The answers of `work` to all requests, in their order.
 template <class Answer, class Request, class Work>
-std::vector<Answer> in_batches(std::span<const Request> requests, const Work& work) {
-  if (requests.size() <= longest_batch) return work(requests);
+std::vector<Answer> in_batches(std::span<const Request> requests, const Work& work,
+                               std::size_t longest = longest_batch) {
+  if (requests.size() <= longest) return work(requests);
   std::vector<Answer> answers;
   answers.reserve(requests.size());
-  for (std::size_t at = 0; at < requests.size(); at += longest_batch) {
-    auto some = work(requests.subspan(at, std::min(longest_batch, requests.size() - at)));
+  for (std::size_t at = 0; at < requests.size(); at += longest) {
+    auto some = work(requests.subspan(at, std::min(longest, requests.size() - at)));
     std::move(some.begin(), some.end(), std::back_inserter(answers));
   }
   return answers;

@@ -26,6 +26,14 @@
 
 namespace rowlock {
 
+namespace {
+
+// Of live leases nobody but their holders wants the rows, and it is their own renewal that they
+// meet. So it may be long; but not as long as statement_timeout, on a slow server either.
+constexpr std::size_t longest_renewal = 10'000;
+
+}  // namespace
+
 class postgres_store::impl {
  public:
   using purpose = postgres::connection_pool::purpose;
@@ -64,12 +72,13 @@ class postgres_store::impl {
   /// `work` for a few requests at a time; all answers.
   template <class Answer, class Request, class Work>
   std::vector<Answer> call_in_batches(std::span<const Request> requests, const Work& work,
-                                      purpose used_for = purpose::anything) {
+                                      purpose used_for = purpose::anything,
+                                      std::size_t longest = detail::longest_batch) {
     if (requests.empty()) return {};
     return call(
         [&](postgres::store_call& asking) {
-          return detail::in_batches<Answer>(requests,
-                                            [&](auto batch) { return work(asking, batch); });
+          return detail::in_batches<Answer>(
+              requests, [&](auto batch) { return work(asking, batch); }, longest);
         },
         used_for);
   }
@@ -162,7 +171,7 @@ std::vector<acquire_answer> postgres_store::acquire_any(std::span<const acquire_
 std::vector<renew_answer> postgres_store::renew(std::span<const renew_request> requests) {
   for (const auto& request : requests) check(request);
   return impl_->call_in_batches<renew_answer>(requests, postgres::renew,
-                                              impl::purpose::keeping_leases);
+                                              impl::purpose::keeping_leases, longest_renewal);
 }
 
 std::vector<release_answer> postgres_store::release(std::span<const release_request> requests) {

@@ -83,6 +83,21 @@ TEST_F(PostgresCost, ABatchIsOneStatement) {
   EXPECT_EQ(take_spent().statements, 1);
 }
 
+TEST_F(PostgresCost, TheRenewalOfTenThousandLeasesIsOneStatement) {
+  auto rows = open_store();
+  const auto requests = requests_for(10'000);
+  create(rows, requests);
+  std::vector<renew_request> renewals;
+  for (const auto& answer : rows.acquire(requests)) {
+    const auto& asked = requests[renewals.size()];
+    renewals.push_back({asked.key, asked.owner, answer.version.value(), asked.ttl});
+  }
+  take_spent();
+  const auto answers = rows.renew(renewals);
+  EXPECT_EQ(take_spent().statements, 1);
+  EXPECT_EQ(std::count(answers.begin(), answers.end(), renew_answer::renewed), 10'000);
+}
+
 TEST_F(PostgresCost, ASetOfExistingRowsIsOneStatementAndSoIsTheSameAttemptOnceMore) {
   auto rows = open_store();
   const auto requests = requests_for(100);
