@@ -24,6 +24,8 @@ ON_MARIADB = ["rowlock_mariadb", "bare_mariadb"]
 OURS = [UNGROUPED, GROUPED]
 
 TABLE_SIZES = (1_000, 100_000)
+# Nine turns or so, in which those who wait find out how many they are.
+TURNS_ARE_TAKEN_AFTER_MS = 4000
 MOST_ROWS = 10_000_000  # takes minutes to fill: only with --large
 
 
@@ -81,7 +83,8 @@ def full(large=False):
         add(f"hot_{waiters}", f"one key, {waiters} waiting in as many processes",
             [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(waiters, hold), length_ms=4000)
     add("hot_8_long", "the same, and the key is held for half a second",
-        [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(8, 500_000), length_ms=6000)
+        [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(8, 500_000), length_ms=6000,
+        warm_up_ms=TURNS_ARE_TAKEN_AFTER_MS)
     add("hot_63", "one key, 63 waiting, in 8 processes of 8 threads",
         [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(63, 1000, threads_each=8), length_ms=4000)
     add("refused", "a try at a key that another process holds", [*OURS, *PEERS],
@@ -133,7 +136,8 @@ def quick():
         Scenario("uncontended_64_threads", "", [GROUPED, *best], threads(64), **short),
         Scenario("hot_1", "", [GROUPED, "userver"], hot(1, 10_000), length_ms=2000),
         Scenario("hot_8", "", [GROUPED, "spring", "userver"], hot(8, 1000), length_ms=1500),
-        Scenario("hot_8_long", "", [GROUPED, "userver"], hot(8, 500_000), length_ms=4000, rounds=2),
+        Scenario("hot_8_long", "", [GROUPED, "userver"], hot(8, 500_000), length_ms=4000, rounds=2,
+                 warm_up_ms=TURNS_ARE_TAKEN_AFTER_MS),
         Scenario("refused", "", [GROUPED], ["--act", "refused"], **short),
         Scenario("queue", "", [GROUPED], queue(8, 8), rounds=1, length_ms=5000, warm_up_ms=3000),
         Scenario("slow_disk_64_pool_of_4", "", [GROUPED, *best], threads(64, 4),

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_STORE_HPP
 #define ROWLOCK_STORE_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -23,6 +24,14 @@ class release_listener {
 
   /// The key was released, perhaps: a hint, no more.
   virtual void released(const lock_key& key) noexcept = 0;
+  /// How long a grant lasts unless it is renewed, and how long its release will be announced.
+  struct grant_times {
+    std::chrono::microseconds lease{};
+    std::chrono::microseconds word{};
+  };
+  /// The key was granted to somebody, perhaps to this process: a hint as well, which a store may
+  /// give or not. It comes after the one of the release before.
+  virtual void taken(const lock_key& /*key*/, const grant_times& /*lasts*/) noexcept {}
   /// From now on releases are heard of; what came before may have been missed.
   virtual void listening() noexcept = 0;
 };
@@ -116,16 +125,16 @@ class store {
   /// optimistic commit could both succeed. Rows it cannot get at without waiting stay as they are.
   /// Answers like `read`. One round trip where nothing is to do, else three.
   virtual std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) = 0;
-  /// For one who waits: reads like `read`, and leaves word in the rows that are held, for ten
+  /// For one who waits: reads like `read`, and leaves word in the rows that are held, for five
   /// seconds at least, so that their release is announced to those who `listen`. (The one thing
   /// that a refused attempt may change, and only if it waits.) One round trip, every few seconds
   /// one more.
   virtual std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) {
     return read(keys);
   }
-  /// Tells `listener`, which must outlive the subscription, of releases of rows that somebody
-  /// watches. Hints may be lost, and be wrong. Null: this store announces nothing. No round trip:
-  /// listening begins, and begins again after a failure, in the background.
+  /// Tells `listener`, which must outlive the subscription, of releases and grants of rows that
+  /// somebody watches. Hints may be lost, and be wrong. Null: this store announces nothing. No
+  /// round trip: listening begins, and begins again after a failure, in the background.
   virtual std::unique_ptr<subscription> listen(release_listener& /*listener*/) { return nullptr; }
   /// All rows that are owned or stay closed, by key. One round trip, and a scan of the table: for
   /// people, not for programs.

@@ -60,7 +60,7 @@ std::optional<wait_end> acquisition::ask_first(store& rows) {
   leases_.start_threads();
   // What is refused without a wait is told at once.
   const bool may_be_told = wanted_.request.expected || wanted_.request.unless_done;
-  if (can_wait(wait_) && !may_be_told && leases_.waiting().has_line(key())) return std::nullopt;
+  if (can_wait(wait_) && !may_be_told && leases_.waiting().has_to_wait(key())) return std::nullopt;
   auto end = ask(rows);
   if (!is_contention(end)) return end;
   if (wait_.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);

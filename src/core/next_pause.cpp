@@ -8,15 +8,11 @@
 
 namespace rowlock::detail {
 
-namespace {
-
 boot_clock::duration drawn_between(boot_clock::duration low, boot_clock::duration high) {
   thread_local std::minstd_rand random{std::random_device{}()};
   return boot_clock::duration{
       std::uniform_int_distribution<boot_clock::rep>{low.count(), high.count()}(random)};
 }
-
-}  // namespace
 
 void check(const retry_policy& policy) {
   if (policy.attempts && *policy.attempts == 0) {

@@ -18,6 +18,9 @@ constexpr std::chrono::milliseconds bounded(std::chrono::milliseconds duration) 
 /// Throws `error` (misuse) for a policy that cannot be meant.
 void check(const retry_policy& policy);
 
+/// Any time between the two, both included.
+boot_clock::duration drawn_between(boot_clock::duration low, boot_clock::duration high);
+
 /// By the pauses of `policy`; `last` is the pause before this one, zero if there was none.
 boot_clock::duration next_pause(const retry_policy& policy, boot_clock::duration last);
 

@@ -26,6 +26,7 @@ void waiter::tried(boot_clock::time_point now) {
 
 void waiting_line::join(std::shared_ptr<waiter> joining, boot_clock::time_point now) {
   joining->tried(now);
+  if (joining->policy.attempts) quiet_until_ = boot_clock::time_point::min();
   next_try_ = std::min(next_try_, joining->try_at);
   waiting.push_back(std::move(joining));
 }
@@ -33,6 +34,13 @@ void waiting_line::join(std::shared_ptr<waiter> joining, boot_clock::time_point 
 void waiting_line::ask_by(boot_clock::time_point when) { ask_at_ = std::min(ask_at_, when); }
 
 void waiting_line::look_by(boot_clock::time_point when) { look_at_ = std::min(look_at_, when); }
+
+void waiting_line::be_quiet_until(boot_clock::time_point when, boot_clock::time_point look_by) {
+  const auto counts = [](const auto& each) { return each->policy.attempts.has_value(); };
+  if (std::any_of(waiting.begin(), waiting.end(), counts)) return;
+  quiet_until_ = when;
+  look_at_ = look_by;
+}
 
 void waiting_line::refused(refusal why, boot_clock::time_point began, boot_clock::time_point now,
                            const waiter* asked) {

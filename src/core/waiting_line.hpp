@@ -81,9 +81,15 @@ class waiting_line {
   /// Leaves the row to other processes until then, whatever is heard.
   void give_way_until(boot_clock::time_point when) { not_before_ = when; }
 
-  /// When to look at the row, whatever is expected: at the next try of anybody at the latest.
-  [[nodiscard]] boot_clock::time_point look_at() const { return std::min(look_at_, next_try_); }
+  /// When to look at the row, whatever is expected: at the next try of anybody at the latest,
+  /// unless it is quiet till then.
+  [[nodiscard]] boot_clock::time_point look_at() const {
+    return std::min(look_at_, std::max(next_try_, quiet_until_));
+  }
   void look_by(boot_clock::time_point when);
+  /// Until then a look would tell no more than was heard; after that `look_by` counts. Those whose
+  /// tries are counted have theirs all the same.
+  void be_quiet_until(boot_clock::time_point when, boot_clock::time_point look_by);
   /// Before looking, as above.
   void forget_look_at() { look_at_ = boot_clock::time_point::max(); }
 
@@ -92,6 +98,11 @@ class waiting_line {
   /// from `began`: too early costs a try, too late the time of all who wait.
   void refused(refusal why, boot_clock::time_point began, boot_clock::time_point now,
                const waiter* asked = nullptr);
+
+  /// How often it was heard that others took the row, while all who stand here waited.
+  unsigned turns_of_others = 0;
+  /// Heard while the first was asked for: the answer tells whether it was that one who took it.
+  unsigned turns_of_somebody = 0;
 
   /// Somebody else is the first now.
   void moved_up(boot_clock::time_point now);
@@ -112,6 +123,7 @@ class waiting_line {
   boot_clock::time_point ask_at_ = boot_clock::time_point::max();
   boot_clock::time_point look_at_ = boot_clock::time_point::max();
   boot_clock::time_point not_before_ = boot_clock::time_point::min();
+  boot_clock::time_point quiet_until_ = boot_clock::time_point::min();
   boot_clock::time_point next_try_ = boot_clock::time_point::max();
 };
 

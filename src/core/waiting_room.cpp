@@ -20,11 +20,6 @@ constexpr std::chrono::milliseconds between_looks{600};
 waiting_room::waiting_room(store& rows, std::shared_ptr<time_source> time, grant_taker taker)
     : rows_{rows}, time_{std::move(time)}, taker_{std::move(taker)} {}
 
-bool waiting_room::has_line(const lock_key& key) {
-  const std::scoped_lock lock{mutex_};
-  return lines_.contains(key);
-}
-
 void waiting_room::start() {
   const std::scoped_lock lock{starting_};  // and not mutex_: the store may call us at once
   if (!thread_.joinable()) {
@@ -50,11 +45,11 @@ std::shared_ptr<waiter> waiting_room::join(wanted_lease wanted, retry_policy pol
   if (is_new) {
     last_new_line_ = now;
     line.refused(last.value_or(refusal{.reason = refusal_reason::busy, .key = key}), now, now);
-    if (!last) {  // the line that it found is gone: this is going to be its first try
-      joining->tries = 0;
-      line.ask_by(now);
+    if (subscription_ != nullptr) {
+      line.look_by(now);  // so that the release is announced
+      hear_of(key);
     }
-    if (subscription_ != nullptr) line.look_by(now);  // so that the release is announced
+    begin(line, !last, now);
   }
   wake_.notify_one();
   return joining;
@@ -95,20 +90,6 @@ std::optional<waiting_room::left_line> waiting_room::leave_unless_asked_for(wait
   const std::scoped_lock lock{mutex_};
   leaving.is_time_over = true;
   return leaving.is_asked_for ? std::nullopt : leave_line(leaving);
-}
-
-void waiting_room::released(const lock_key& key) noexcept {
-  const std::scoped_lock lock{mutex_};
-  const auto found = lines_.find(key);
-  if (found == lines_.end()) return;
-  found->second.ask_by(time_->now());
-  wake_.notify_one();
-}
-
-void waiting_room::listening() noexcept {
-  const std::scoped_lock lock{mutex_};
-  for (auto& [key, line] : lines_) line.look_by(time_->now());
-  wake_.notify_one();
 }
 
 void waiting_room::close() {

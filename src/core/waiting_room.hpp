@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/asking.hpp"
+#include "core/hearsay.hpp"
 #include "core/waiting_line.hpp"
 #include "rowlock/store.hpp"
 #include "rowlock/time_source.hpp"
@@ -41,8 +42,9 @@ class waiting_room final : private release_listener {
   /// It must have been closed.
   ~waiting_room() override = default;
 
-  /// Whether somebody waits for the key already.
-  [[nodiscard]] bool has_line(const lock_key& key);
+  /// Whether one who may wait need not ask: others of this process stand in line already, or it was
+  /// heard a moment ago that other processes have the key, or are about to.
+  [[nodiscard]] bool has_to_wait(const lock_key& key);
 
   /// Joins the line for its key, at the end. `last` is what it was refused with, if it has asked.
   /// Throws `error` (unavailable) when the system lets us start no thread, and what the store
@@ -75,6 +77,7 @@ class waiting_room final : private release_listener {
   void close();
 
  private:
+  void taken(const lock_key& key, const grant_times& lasts) noexcept override;
   void listening() noexcept override;
   /// Each part that has not been started yet.
   void start();
@@ -83,6 +86,12 @@ class waiting_room final : private release_listener {
   void look();
 
   // These are called with the mutex held.
+  [[nodiscard]] hearsay* heard_of(const lock_key& key);
+  void hear_of(const lock_key& key);
+  /// A new line.
+  void begin(waiting_line& line, bool has_not_asked, boot_clock::time_point now);
+  /// The row may be free.
+  void ask_in_turn(waiting_line& line, boot_clock::time_point now);
   std::shared_ptr<waiter> take_next(const kept_lease& ended);
   /// It asks for the row by itself.
   void not_handed_over(waiter& next);
@@ -91,6 +100,8 @@ class waiting_room final : private release_listener {
   void settle(const std::shared_ptr<waiter>& head, const asked_request& asked,
               boot_clock::time_point asked_at, wait_ends& ended);
   void settle(const lock_key& key, const std::optional<row_state>& seen, wait_ends& ended);
+  /// To the first in line, who had asked.
+  void was_granted(const lock_key& key);
   std::optional<left_line> leave_line(waiter& leaving);
   /// Takes it out of its line; false if it has left.
   bool take_out(waiter& taken);
@@ -104,6 +115,7 @@ class waiting_room final : private release_listener {
   // All below are guarded by mutex_.
   std::condition_variable wake_;
   std::map<lock_key, waiting_line> lines_;
+  std::map<lock_key, hearsay> heard_;  // of keys that have or had lines
   boot_clock::time_point last_look_;
   boot_clock::time_point last_new_line_;
   bool closed_ = false;

@@ -32,6 +32,7 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_reque
     return;
   }
   if (answer.status == acquire_status::granted) {
+    was_granted(key);
     ended.add_grant(head, answer, take_out(*head));
     return;
   }
@@ -49,9 +50,20 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_reque
     forget_if_empty(key);
     return;
   }
+  const auto turns = std::exchange(line.turns_of_somebody, 0);
+  line.turns_of_others += turns;
+  if (auto* heard = heard_of(key)) heard->refused(turns);
   line.refused(std::move(refused), asked_at, time_->now(), head.get());
   ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
   forget_if_empty(key);
+}
+
+void waiting_room::was_granted(const lock_key& key) {
+  const auto place = lines_.find(key);
+  if (place == lines_.end()) return;
+  place->second.turns_of_somebody = 0;
+  const auto turns = std::exchange(place->second.turns_of_others, 0);
+  if (auto* heard = heard_of(key)) heard->won(turns);
 }
 
 void waiting_room::look() {
@@ -93,9 +105,10 @@ void waiting_room::settle(const lock_key& key, const std::optional<row_state>& s
   auto& line = place->second;
   const auto now = time_->now();
   if (!seen || !seen->is_live()) {
-    line.ask_by(now);
+    ask_in_turn(line, now);
     return;
   }
+  if (auto* heard = heard_of(key)) heard->watched(now);
   line.refused({.reason = refusal_reason::held,
                 .key = key,
                 .holder = seen->holder,

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <optional>
 #include <pqxx/pqxx>
 #include <system_error>
 #include <utility>
@@ -22,10 +25,42 @@ namespace {
 constexpr int shortest_pause_ms = 250;
 constexpr int longest_pause_ms = 30'000;
 
-void tell(release_listener& listener, const std::string& announced) {
-  const auto space = announced.find(' ');
-  if (space == std::string::npos) return;
-  listener.released({.type = announced.substr(0, space), .source_id = announced.substr(space + 1)});
+/// Takes the first word off `text`; none if there is no more than one.
+std::optional<std::string> take_word(std::string& text) {
+  const auto space = text.find(' ');
+  if (space == std::string::npos) return std::nullopt;
+  auto word = text.substr(0, space);
+  text.erase(0, space + 1);
+  return word;
+}
+
+std::optional<std::chrono::microseconds> take_time(std::string& text) {
+  const auto word = take_word(text);
+  std::int64_t parsed = 0;
+  if (!word) return std::nullopt;
+  const auto* end = word->data() + word->size();
+  const auto [stopped, failure] = std::from_chars(word->data(), end, parsed);
+  if (failure != std::errc{} || stopped != end) return std::nullopt;
+  return std::chrono::microseconds{parsed};
+}
+
+std::optional<lock_key> key_in(std::string announced) {
+  auto type = take_word(announced);
+  if (!type) return std::nullopt;
+  return lock_key{.type = *std::move(type), .source_id = std::move(announced)};
+}
+
+/// Of what is not understood, nothing: whoever may notify on the channel is no reason to end.
+void tell(release_listener& listener, std::string announced) {
+  if (!announced.starts_with('+')) {
+    if (const auto key = key_in(std::move(announced))) listener.released(*key);
+    return;
+  }
+  announced.erase(0, 1);
+  const auto lease = take_time(announced);
+  const auto word = take_time(announced);
+  const auto key = key_in(std::move(announced));
+  if (lease && word && key) listener.taken(*key, {.lease = *lease, .word = *word});
 }
 
 #if PQXX_VERSION_MAJOR < 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10)

@@ -33,7 +33,7 @@ UPDATE shared_lock
 RETURNING 1 AS place, version, (SELECT last_holder FROM k),
           (SELECT (extract(epoch FROM ran_out_at - clock_timestamp()) * 1000000)::bigint
              FROM k
-            WHERE last_owner <> $3) AS left_of_last_us
+            WHERE last_owner <> $3) AS left_of_last_us, {taking} AS told
 )sql";
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions,
@@ -61,7 +61,7 @@ UPDATE shared_lock l
 RETURNING k.place, l.version, k.last_holder,
           CASE WHEN k.last_owner <> k.owner
                THEN (extract(epoch FROM k.ran_out_at - clock_timestamp()) * 1000000)::bigint
-           END AS left_of_last_us
+           END AS left_of_last_us, {taking} AS told
 )sql";
 
 // Of a missing row. Not insert_many with one: PostgreSQL plans that anew each time, which takes

@@ -43,7 +43,9 @@ UPDATE shared_lock l
  WHERE l.ctid = k.row_id
 )sql";
 
-// The channel on which the releases of this table are announced: `type id`.
+// The channel on which the releases of this table are announced: `type id`; and its grants: `+`,
+// how long the lease lasts and how long word of those who wait does, both in microseconds, `type
+// id`.
 constexpr std::string_view announcement_channel =
     "SELECT 'rowlock_' || 'shared_lock'::regclass::oid AS channel";
 

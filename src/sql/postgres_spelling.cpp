@@ -26,6 +26,17 @@ constexpr std::string_view announcement = R"sql(
                THEN pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
                               l.lock_type || ' ' || l.source_id) END)sql";
 
+// Of a statement that grants rows, to those who may be about to ask for them too.
+constexpr std::string_view taking = R"sql(
+          CASE WHEN waiting_until > clock_timestamp()
+               THEN pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
+                              concat_ws(' ',
+                                '+' || (extract(epoch FROM expires_at - clock_timestamp())
+                                        * 1000000)::bigint,
+                                (extract(epoch FROM waiting_until - clock_timestamp())
+                                 * 1000000)::bigint,
+                                lock_type, source_id)) END)sql";
+
 }  // namespace
 
 void fill(std::string& sql, std::string_view word, std::string_view meaning) {
@@ -41,6 +52,7 @@ std::string in_postgres(const postgres_table& table, std::string_view sql) {
   std::string text{sql};
   fill(text, "{as_released}", as_released);
   fill(text, "{announcement}", announcement);
+  fill(text, "{taking}", taking);
   fill(text, "{now_us}", now_us);
   text = table.table.in(text);
   fill(text, "{skew_ms}", skew);

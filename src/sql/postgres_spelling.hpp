@@ -21,6 +21,7 @@ void fill(std::string& sql, std::string_view word, std::string_view meaning);
 ///   or
 ///                   null, in microseconds
 ///   {announcement}  tells those who wait for the row `l` of its release, if anybody does
+///   {taking}        tells them of its grant; of the row that is written, without a name
 std::string in_postgres(const postgres_table& table, std::string_view sql);
 
 }  // namespace rowlock::sql

@@ -1,7 +1,13 @@
 // Waiting for a lease, woken by the server.
+#include <atomic>
+#include <condition_variable>
+#include <deque>
 #include <future>
+#include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
+#include <utility>
 
 #include "backends/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
@@ -116,6 +122,76 @@ TEST_F(PostgresWaiting, NothingIsAnnouncedOfAKeyThatNobodyWatches) {
   our_rows_.watch(std::array{odd});
   held->release();
   EXPECT_EQ(listening.heard(), odd);
+}
+
+/// Remembers the grants that it hears of.
+class ear_for_grants final : public release_listener {
+ public:
+  struct grant {
+    lock_key key;
+    grant_times lasts;
+  };
+
+  void released(const lock_key& /*key*/) noexcept override { ++releases; }
+  void taken(const lock_key& key, const grant_times& lasts) noexcept override {
+    const std::scoped_lock lock{mutex_};
+    heard_.push_back({key, lasts});
+    changed_.notify_all();
+  }
+  void listening() noexcept override { ready_.set_value(); }
+
+  void await_ready() { ready_.get_future().get(); }
+  grant next() {
+    std::unique_lock lock{mutex_};
+    if (!changed_.wait_for(lock, patience, [this] { return !heard_.empty(); })) {
+      throw std::runtime_error{"no grant was announced"};
+    }
+    auto first = std::move(heard_.front());
+    heard_.pop_front();
+    return first;
+  }
+
+  std::atomic<int> releases{0};
+
+ private:
+  std::promise<void> ready_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<grant> heard_;  // guarded by mutex_
+};
+
+TEST_F(PostgresWaiting, GrantsOfAKeyThatSomebodyWatchesAreAnnouncedAloneAndAmongOthers) {
+  ear_for_grants listening;
+  const auto heard = our_rows_.listen(listening);
+  listening.await_ready();
+  const lock_key odd{"invoice", "+12 with space 'and quote"};
+  auto held = theirs_.try_acquire(odd);
+  our_rows_.watch(std::array{odd});
+  held->release();
+  held = theirs_.try_acquire(odd);
+  auto grant = listening.next();
+  EXPECT_EQ(grant.key, odd);
+  EXPECT_GT(grant.lasts.lease, 59min);
+  EXPECT_LE(grant.lasts.lease, 1h);
+  EXPECT_GT(grant.lasts.word, 0s);
+  EXPECT_LE(grant.lasts.word, 10s);
+  held->release();
+  their_rows_.acquire(std::array{request(other_key_), request(odd)});
+  grant = listening.next();
+  EXPECT_EQ(grant.key, odd);
+  EXPECT_GT(grant.lasts.lease, 0s);
+}
+
+TEST_F(PostgresWaiting, WhatIsNoAnnouncementIsNotListenedTo) {
+  ear_for_grants listening;
+  const auto heard = our_rows_.listen(listening);
+  listening.await_ready();
+  for (const char* odd : {"", "alone", "+", "+1", "+1 2", "+1 2 alone", "+x 2 a b", "+1 y a b"}) {
+    server_.ask("select pg_notify('" + channel_ + "', '" + odd + "')");
+  }
+  server_.ask("select pg_notify('" + channel_ + "', '+1 2 invoice 42')");
+  EXPECT_EQ(listening.next().key, (lock_key{"invoice", "42"}));
+  EXPECT_EQ(listening.releases, 0);
 }
 
 TEST_F(PostgresWaiting, WordThatWasLeftNotLongAgoIsNotLeftAgain) {

@@ -103,10 +103,14 @@ class hooked_store final : public passing_store {
     return states;
   }
   std::unique_ptr<subscription> listen(release_listener& listener) override {
-    return listens_ ? rows_->listen(listener) : nullptr;
+    if (!listens_) return nullptr;
+    listener_ = &listener;
+    return rows_->listen(listener);
   }
   /// Otherwise nobody hears of releases.
   void let_listen() { listens_ = true; }
+  /// Whoever listened last; a memory_store does not announce what others do.
+  [[nodiscard]] release_listener& listener() const { return *listener_.load(); }
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
     begin("prepare", keys.size());
     return rows_->prepare(keys);
@@ -180,6 +184,7 @@ class hooked_store final : public passing_store {
 
   const std::unique_ptr<memory_store> rows_;
   std::atomic<bool> listens_{false};
+  std::atomic<release_listener*> listener_{nullptr};
   std::mutex mutex_;
   std::condition_variable called_;
   hooks before_;                                             // guarded by mutex_
