@@ -185,6 +185,24 @@ TEST_F(Hearsay, ATurnOfOthersTakesATenthOfTheHoldAtMost) {
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
+TEST_F(Hearsay, WhereAnotherWasFasterTheNextQuestionIsNotAskedAtOnce) {
+  const auto held = theirs();
+  std::stop_source stop;
+  auto waiting = waiter(wait_until_stopped(stop.get_token()));
+  await_in_line();
+  const auto asked = calls("acquire");
+  rows_.listener().released(key_);
+  rows_.await("acquire", asked + 1);
+  await_in_line();  // by the same thread, so the refusal is known
+  stop.request_stop();
+  EXPECT_FALSE(waiting.get().acquired());
+  hear_that_it_was_taken();
+  time_->advance(500ms);
+  rows_.listener().released(key_);
+  EXPECT_FALSE(try_without_patience().acquired());
+  EXPECT_EQ(calls("acquire"), asked + 1);
+}
+
 TEST_F(Hearsay, AnAttemptThatDoesNotWaitLetsNobodyHaveATurn) {
   release_what_seven_others_had_before(500ms);
   EXPECT_TRUE(ours_.try_acquire(key_).acquired());
