@@ -55,7 +55,8 @@ void waiting_room::begin(waiting_line& line, bool has_not_asked, boot_clock::tim
 
 void waiting_room::ask_in_turn(waiting_line& line, boot_clock::time_point now) {
   const auto* heard = heard_of(line.waiting.front()->wanted.request.key);
-  const auto turn = heard == nullptr ? now : std::max(now, heard->turn_after(line.turns_of_others));
+  if (heard == nullptr) return line.ask_by(now);
+  const auto turn = std::max(now, heard->turn_after(line.turns_of_others));
   line.ask_by(turn);
   if (turn > now) line.be_quiet_until(turn, std::max(turn, heard->look_by()));
 }
