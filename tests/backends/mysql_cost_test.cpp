@@ -106,7 +106,7 @@ TEST_F(MysqlCost, ANoteAndAReleaseByForceAreOneStatementAndAPurgeIsTwo) {
             1);
   const purge_request everything{.older_than = 1h};
   EXPECT_EQ(statements_of([&] { EXPECT_EQ(rows_.purge(everything).purged, 0); }), 1);
-  database_.execute("update shared_lock set version = 1");
+  *watching_ << "update shared_lock set version = 1";  // the end of another session counts, late
   EXPECT_EQ(statements_of([&] { EXPECT_EQ(rows_.purge(everything).purged, 1); }), 2);
 }
 

@@ -15,7 +15,7 @@
 namespace rowlock::tests {
 namespace {
 
-/// Another process that waits for `key_` when it is told to.
+/// Another process that waits for a key when it is told to.
 class HandOver : public postgres_table {
  protected:
   static constexpr std::chrono::milliseconds ttl{1000};
@@ -24,16 +24,20 @@ class HandOver : public postgres_table {
     return boot_clock::time_point{boot_clock::duration{std::stoll(other_.read_line().value())}};
   }
 
-  /// The next one who waits leaves word anew.
-  void forget_word() { server_.ask("update " + name() + " set waiting_until = 'epoch'"); }
-  void await_word() {
-    server_.await("select waiting_until > clock_timestamp() from " + name() + row(key_));
+  /// A key for which nobody has waited yet, so that who waits leaves word.
+  lock_key next_key() { return {key_.type, std::to_string(++keys_)}; }
+  void await_word(const lock_key& key) {
+    server_.await("select waiting_until > clock_timestamp() from " + name() + row(key));
+  }
+  static void tell_to_wait(child_process& waiter, const lock_key& key) {
+    waiter.write_line("wait for " + key.source_id);
   }
 
+  int keys_ = 0;
   postgres_store rows_ = open_store();
   lock_table locks_{rows_, {.ttl = 10s}};
-  child_process other_{{ROWLOCK_WAITER, postgres_url(), name(), key_.type, key_.source_id,
-                        std::to_string(ttl.count())}};
+  child_process other_{
+      {ROWLOCK_WAITER, postgres_url(), name(), key_.type, std::to_string(ttl.count())}};
 };
 
 double in_ms(boot_clock::duration time) {
@@ -48,11 +52,11 @@ TEST_F(HandOver, AfterAReleaseTakesAFewMilliseconds) {
   for (int round = 0; round < 3; ++round) {
     std::vector<double> took;
     for (int i = 0; i < hand_overs; ++i) {
-      auto held = locks_.try_acquire(key_, {.wait = wait_for(patience)});
+      const auto key = next_key();
+      auto held = locks_.try_acquire(key);
       ASSERT_TRUE(held.acquired());
-      forget_word();
-      other_.write_line("wait");
-      await_word();
+      tell_to_wait(other_, key);
+      await_word(key);
       const auto released = boot_clock::now();
       held->release();
       took.push_back(in_ms(granted_at() - released));
@@ -71,16 +75,16 @@ TEST_F(HandOver, AfterAReleaseTakesAFewMilliseconds) {
 TEST_F(HandOver, OfAKilledHoldersKeyTakesItsTtl) {
   double worst = 0;
   for (int round = 0; round < 3; ++round) {
-    child_process holder{{ROWLOCK_WAITER, postgres_url(), name(), key_.type, key_.source_id,
-                          std::to_string(ttl.count())}};
-    holder.write_line("wait");
+    const auto key = next_key();
+    child_process holder{
+        {ROWLOCK_WAITER, postgres_url(), name(), key_.type, std::to_string(ttl.count())}};
+    tell_to_wait(holder, key);
     ASSERT_TRUE(holder.read_line());
-    forget_word();
     auto waiting = std::async(std::launch::async, [&] {
-      auto granted = locks_.try_acquire(key_, {.wait = wait_forever()});
+      auto granted = locks_.try_acquire(key, {.wait = wait_forever()});
       return std::pair{std::move(granted), boot_clock::now()};
     });
-    await_word();
+    await_word(key);
     const auto killed = boot_clock::now();
     holder.send_signal(SIGKILL);
     worst = std::max(worst, in_ms(waiting.get().second - killed));

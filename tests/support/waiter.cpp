@@ -1,10 +1,11 @@
-// rowlock_waiter: waits for a key when it is told to, says when it was granted, and releases it
-// when it is told to.
+// rowlock_waiter: waits for a source id when it is told to, says when it was granted, and releases
+// it when it is told to.
 #include <chrono>
 #include <exception>
 #include <iostream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/database_url.hpp"
@@ -14,14 +15,17 @@ namespace {
 
 using namespace rowlock;
 
-void serve(const database_url& url, const std::string& table, const lock_key& key,
+constexpr std::string_view wait_for = "wait for ";
+
+void serve(const database_url& url, const std::string& table, const std::string& type,
            std::chrono::milliseconds ttl) {
   const auto rows = open_store(url, table_name{table});
   lock_table locks{*rows, {.ttl = ttl, .margin = ttl / 10}};
   std::optional<lease> held;
   for (std::string told; std::getline(std::cin, told);) {
-    if (told == "wait") {
-      auto granted = locks.try_acquire(key, {.wait = wait_forever()});
+    if (told.starts_with(wait_for)) {
+      auto granted =
+          locks.try_acquire({type, told.substr(wait_for.size())}, {.wait = wait_forever()});
       std::cout << boot_clock::now().time_since_epoch().count() << std::endl;
       held.emplace(*std::move(granted));
     } else {
@@ -36,12 +40,12 @@ void serve(const database_url& url, const std::string& table, const lock_key& ke
 int main(int count, char** values) {
   try {
     const std::vector<std::string> arguments(values + 1, values + count);
-    if (arguments.size() != 5) {
-      std::cerr << "usage: rowlock_waiter URL TABLE TYPE SOURCE TTL_MS\n";
+    if (arguments.size() != 4) {
+      std::cerr << "usage: rowlock_waiter URL TABLE TYPE TTL_MS\n";
       return 64;
     }
-    serve(arguments[0], arguments[1], {arguments[2], arguments[3]},
-          std::chrono::milliseconds{std::stol(arguments[4])});
+    serve(arguments[0], arguments[1], arguments[2],
+          std::chrono::milliseconds{std::stol(arguments[3])});
     return 0;
   } catch (const std::exception& thrown) {
     std::cerr << thrown.what() << '\n';
