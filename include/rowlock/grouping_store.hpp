@@ -16,18 +16,18 @@ namespace rowlock {
 struct group_options {
   /// The most requests of one statement; 1: every call has a statement of its own. At most 1,000.
   std::size_t at_most = 256;
-  /// The most statements under way at once. None: as many as the store can make good use of.
+  /// The most at once, when they take longer than 20 ms. None: as many as the store makes use of.
   std::optional<unsigned> in_flight = std::nullopt;
 };
 
 /// Throws `error` (misuse) for what cannot be meant.
 void check(const group_options& options);
 
-/// Calls of `acquire` and `release` that arrive while as many statements are under way as may be
-/// form the next statement of their kind, so that many threads share round trips and commits. One
-/// that meets nobody has a statement of its own at once: no timer, no delay. (The renewals of a
-/// `lock_table` are one statement already, and pass.) One statement fewer than all may be an
-/// `acquire`, so that releases do not wait for acquisitions.
+/// Calls of `acquire` and `release` that arrive while a statement is under way form the next one of
+/// their kind, so that many threads share round trips and commits; one that meets nobody has its
+/// own at once. (The renewals of a `lock_table` are one statement already, and pass.) Beside
+/// statements that take longer than 20 ms others begin, `in_flight` at most, one fewer for
+/// acquisitions, so that releases do not wait for those.
 ///
 /// Each call has answers and errors of its own: when a shared statement fails, whatever the reason,
 /// each is made again alone, because it may have been what one of them asked. Only a release whose

@@ -48,8 +48,8 @@ class grouping_store::meeting_place {
   std::vector<Answer> ask(statement_kind kind, std::span<const Request> requests, const Ask& ask) {
     home_.require();
     if (requests.empty()) return {};
-    if (statements_.try_begin(kind)) {
-      const ending here{statements_};
+    if (const auto begun = statements_.try_begin(kind)) {
+      const ending here{statements_, *begun};
       return ask(requests);
     }
     call<Request, Answer> mine{{.kind = kind, .requests = requests.size()}, requests};
@@ -73,11 +73,12 @@ class grouping_store::meeting_place {
   /// Of a statement that nobody shares, however it ends.
   struct ending {
     detail::shared_statements& statements;
+    detail::statement_id begun;
 
-    explicit ending(detail::shared_statements& of) : statements{of} {}
+    ending(detail::shared_statements& of, detail::statement_id id) : statements{of}, begun{id} {}
     ending(const ending&) = delete;
     ending& operator=(const ending&) = delete;
-    ~ending() { statements.end({}, {}); }
+    ~ending() { statements.end(begun, {}, {}); }
   };
 
   /// Makes the statement for all that share it. What became of them.
@@ -98,7 +99,7 @@ class grouping_store::meeting_place {
         became = meeting_call::fate::answered;
       }
     }
-    statements_.end(led, became);
+    statements_.end(leader.statement, led, became);
     return became;
   }
 

@@ -2,31 +2,42 @@
 #include "core/shared_statements.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace rowlock::detail {
 
-shared_statements::shared_statements(unsigned in_flight, std::size_t at_most)
-    : in_flight_{in_flight}, at_most_{at_most} {}
+shared_statements::shared_statements(unsigned in_flight, std::size_t at_most,
+                                     std::chrono::milliseconds usual_time)
+    : in_flight_{in_flight}, at_most_{at_most}, usual_time_{usual_time} {}
 
 bool shared_statements::may_begin(statement_kind kind) {
+  if (under_way_ == 0) return true;
+  if (youngest_ && clock::now() < youngest_->began + usual_time_) return false;
   // A pool of connections keeps its last one for releases, too.
   const unsigned kept = kind == statement_kind::acquire && in_flight_ > 1 ? 1 : 0;
   return under_way_ + kept < in_flight_ && !gathers(kind);
 }
 
-bool shared_statements::try_begin(statement_kind kind) {
+std::optional<statement_id> shared_statements::try_begin(statement_kind kind) {
   const std::scoped_lock lock{mutex_};
-  if (!may_begin(kind)) return false;
-  ++under_way_;
-  return true;
+  if (!may_begin(kind)) return std::nullopt;
+  return begin();
 }
 
 meeting_call::fate shared_statements::await(meeting_call& call) {
   std::unique_lock lock{mutex_};
   waiting_.push_back(&call);
   begin_next();  // in case a statement has ended meanwhile
-  call.told.wait(lock, [&] { return call.state != meeting_call::fate::waiting; });
+  const auto is_told = [&] { return call.state != meeting_call::fate::waiting; };
+  const auto look_after = std::max(usual_time_, std::chrono::milliseconds{1});
+  while (!call.told.wait_for(lock, look_after, is_told)) begin_next();
   return call.state;
+}
+
+statement_id shared_statements::begin() {
+  ++under_way_;
+  youngest_ = {.id = ++last_id_, .began = clock::now()};
+  return last_id_;
 }
 
 void shared_statements::begin_next() {
@@ -35,7 +46,7 @@ void shared_statements::begin_next() {
   if (next == waiting_.end()) return;
   auto& leader = **next;
   waiting_.erase(next);
-  ++under_way_;
+  leader.statement = begin();
   gathers(leader.kind) = true;
   leader.state = meeting_call::fate::leading;
   leader.told.notify_one();
@@ -57,7 +68,7 @@ std::vector<meeting_call*> shared_statements::lead(meeting_call& leader) {
   return led;
 }
 
-void shared_statements::end(const std::vector<meeting_call*>& led,
+void shared_statements::end(statement_id ended, const std::vector<meeting_call*>& led,
                             meeting_call::fate of_the_others) noexcept {
   const std::scoped_lock lock{mutex_};
   for (auto* each : led) {
@@ -66,6 +77,7 @@ void shared_statements::end(const std::vector<meeting_call*>& led,
     each->told.notify_one();
   }
   --under_way_;
+  if (youngest_ && youngest_->id == ended) youngest_.reset();  // all others are older than usual
   begin_next();
 }
 
