@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/own_fault.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::detail {
@@ -34,7 +35,7 @@ std::optional<acquire_answer> ask_in_doubt(store& rows, const acquire_request& r
 asked_request ask_again(store& rows, const acquire_request& request,
                         const std::exception_ptr& fault) {
   if (auto answer = ask_in_doubt(rows, request)) return {*std::move(answer)};
-  return {{}, fault};
+  return {{}, own_fault(fault)};
 }
 
 }  // namespace
@@ -48,7 +49,8 @@ std::vector<asked_request> ask(store& rows, std::span<const acquire_request> req
     const auto fault = std::current_exception();
     const bool in_doubt = is_in_doubt(fault);
     for (const auto& request : requests) {
-      asked.push_back(in_doubt ? ask_again(rows, request, fault) : asked_request{{}, fault});
+      asked.push_back(in_doubt ? ask_again(rows, request, fault)
+                               : asked_request{{}, own_fault(fault)});
     }
   }
   return asked;

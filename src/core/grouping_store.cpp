@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/batches.hpp"
+#include "core/own_fault.hpp"
 #include "core/shared_statements.hpp"
 #include "rowlock/error.hpp"
 
@@ -94,7 +95,8 @@ class grouping_store::meeting_place {
       const bool tells_all = leader.kind == statement_kind::release && is_doubt();
       if (led.size() == 1 || tells_all) {
         for (auto* each : led) {
-          static_cast<call<Request, Answer>*>(each)->fault = std::current_exception();
+          static_cast<call<Request, Answer>*>(each)->fault =
+              detail::own_fault(std::current_exception());
         }
         became = meeting_call::fate::answered;
       }

@@ -2,6 +2,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/own_fault.hpp"
 #include "core/wait_ends.hpp"
 #include "core/waiting_room.hpp"
 
@@ -90,7 +91,7 @@ void waiting_room::look() {
       if (place == lines_.end()) continue;
       for (const auto& each : place->second.waiting) {
         each->is_waiting = false;
-        ended.add(each, {.fault = fault});
+        ended.add(each, {.fault = own_fault(fault)});
       }
       lines_.erase(place);
     }

@@ -1,10 +1,13 @@
 // How the threads of one process wait for keys.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <exception>
 #include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -221,14 +224,29 @@ TEST_F(WaitingRoom, AFaultOfAQuestionIsThrownByTheWait) {
 
 TEST_F(WaitingRoom, AFaultOfALookIsThrownByAllThatWait) {
   const auto held = theirs();
-  rows_.before("watch", [] { throw error{errc::unavailable, "gone"}; });
-  auto one = waiter(wait_forever());
-  auto other = waiter(wait_forever());
+  rows_.before("watch", [] {
+    try {
+      throw std::runtime_error{"the driver's"};
+    } catch (...) {
+      std::throw_with_nested(error{errc::unavailable, "gone"});
+    }
+  });
+  std::array waiting{waiter(wait_forever()), waiter(wait_forever())};
   rows_.await("acquire", 1);
   rows_.await_moving(*time_, "watch", 1);
-  while (!is_ready(one) || !is_ready(other)) time_->advance(10ms);
-  EXPECT_THROW((void)one.get(), error);
-  EXPECT_THROW((void)other.get(), error);
+  while (!is_ready(waiting[0]) || !is_ready(waiting[1])) time_->advance(10ms);
+  std::vector<std::exception_ptr> thrown;
+  for (auto& each : waiting) {
+    try {
+      (void)each.get();
+    } catch (const error& fault) {
+      thrown.push_back(std::current_exception());
+      EXPECT_STREQ(fault.what(), error(errc::unavailable, "gone").what());
+      EXPECT_THROW(std::rethrow_if_nested(fault), std::runtime_error);
+    }
+  }
+  ASSERT_EQ(thrown.size(), 2);
+  EXPECT_NE(thrown[0], thrown[1]) << "each may change what it catches";
 }
 
 TEST_F(WaitingRoom, AVersionThatMovedOnMeanwhileIsStale) {
