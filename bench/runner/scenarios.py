@@ -76,21 +76,22 @@ def full(large=False):
             limits + PEERS + CACHES, threads(count), servers=("postgres", "redis", "memcached"))
     for count in (8, 32):
         add(f"uncontended_{count}_processes", f"{count} processes of one thread, a key each",
-            [*OURS, "bare", *PEERS], ["--processes", str(count)])
+            [GROUPED, "bare", *PEERS], ["--processes", str(count)])
     add("pool_of_4", "64 threads in one process, a key each, 4 connections",
         [*OURS, "bare", *PEERS], threads(64, 4))
     for waiters, hold in ((1, 10_000), (8, 1_000)):
         add(f"hot_{waiters}", f"one key, {waiters} waiting in as many processes",
-            [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(waiters, hold), length_ms=4000)
-    add("hot_8_long", "the same, and the key is held for half a second",
-        [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(8, 500_000), length_ms=6000,
+            [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(waiters, hold), length_ms=4000)
+    add("hot_2", "the same with 2 who wait", [GROUPED, *POLLING_PEERS], hot(2, 1_000))
+    add("hot_8_long", "the same with 8, and the key is held for half a second",
+        [GROUPED, *POLLING_PEERS], hot(8, 500_000), length_ms=6000,
         warm_up_ms=TURNS_ARE_TAKEN_AFTER_MS)
     add("hot_63", "one key, 63 waiting, in 8 processes of 8 threads",
-        [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(63, 1000, threads_each=8), length_ms=4000)
-    add("refused", "a try at a key that another process holds", [*OURS, *PEERS],
+        [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(63, 1000, threads_each=8), length_ms=4000)
+    add("refused", "a try at a key that another process holds", [GROUPED, *PEERS],
         ["--act", "refused"])
     add("queue", "64 threads in 8 processes wait for a key that nobody gives back",
-        [*OURS, *POLLING_PEERS, *OTHER_PEERS[1:]], queue(8, 8), length_ms=5000, warm_up_ms=3000)
+        [GROUPED, *POLLING_PEERS], queue(8, 8), length_ms=5000, warm_up_ms=3000)
     for count, connections in ((1, 0), (8, 0), (64, 0), (64, 4)):
         pool = f"_pool_of_{connections}" if connections else ""
         add(f"slow_disk_{count}{pool}", f"{of_threads(count)}, a key each, each fsync takes 3 ms longer"
@@ -98,7 +99,7 @@ def full(large=False):
             [*OURS, ASYNCHRONOUS, "bare", *DURABLE_PEERS], threads(count, connections),
             servers=("slow_postgres",))
     add("snapshot", "8 threads, a key each, beside a transaction that stays open",
-        [*OURS, *DURABLE_PEERS], [*threads(8), "--snapshot"], length_ms=4000)
+        [GROUPED, *DURABLE_PEERS], [*threads(8), "--snapshot"], length_ms=4000)
     for count in (1, 8, 64):
         add(f"sqlite_{count}", f"SQLite, {of_threads(count)} in one process, a key each", ON_SQLITE,
             threads(count), servers=("sqlite",))
@@ -113,7 +114,7 @@ def full(large=False):
         add(f"kept_{count}", f"a lock_table keeps {count:,} leases, renewed every two seconds",
             ["rowlock_kept"], batch(count), length_ms=6000, warm_up_ms=2000)
     for rows in (*TABLE_SIZES, *([MOST_ROWS] if large else [])):
-        add(f"rows_{rows}", f"one thread, a table of {rows:,} rows", OURS,
+        add(f"rows_{rows}", f"one thread, a table of {rows:,} rows", [UNGROUPED],
             [*threads(1), "--rows", str(rows)])
     return scenarios
 
