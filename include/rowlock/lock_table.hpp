@@ -59,7 +59,7 @@ struct lock_options {
   /// Who we are, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
   std::string holder = {};
   /// How many threads at most make the statements of those who acquire without blocking (asio.hpp);
-  /// they are started when they are needed. At least one.
+  /// they are started when they are needed. 1 to 1,024.
   unsigned blocking_threads = 4;
   /// Which acquisitions and releases of different threads share a statement when they meet.
   group_options grouping = {};

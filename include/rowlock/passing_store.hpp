@@ -63,6 +63,9 @@ class passing_store : public store {
   [[nodiscard]] unsigned statements_at_once() const noexcept override {
     return asked_.statements_at_once();
   }
+  [[nodiscard]] std::size_t sharing_pays_from() const noexcept override {
+    return asked_.sharing_pays_from();
+  }
 
  protected:
   [[nodiscard]] store& asked() const noexcept { return asked_; }

@@ -18,12 +18,13 @@ namespace rowlock {
 struct postgres_options {
   table_name table = {};
   /// The most connections at once. Each call uses one, for one statement or two; none is held while
-  /// a lease is. Of two or more, the last is kept for renewals and releases, so that many who wait
-  /// for keys cannot make held ones run out.
+  /// a lease is. Of two or more, calls for new leases never have all; renewals and releases share
+  /// what is left, so that many who wait for keys cannot make held ones run out.
   unsigned pool_size = 4;
   /// How long a call waits for a free connection before it throws `unavailable`.
   std::chrono::milliseconds pool_timeout{5000};
   /// Added to connection strings that do not say otherwise, so that a silent network costs seconds.
+  /// These and the limits below are above zero and 24 hours at most.
   std::chrono::seconds connect_timeout{5};
   std::chrono::milliseconds tcp_user_timeout{10'000};
   std::chrono::milliseconds statement_timeout{10'000};

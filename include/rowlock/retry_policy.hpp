@@ -10,11 +10,11 @@ namespace rowlock {
 
 /// The first limit that is reached ends the trying. At least one try is always made.
 ///
-/// Those of one process who wait for a key stand in line, each with its own policy: finding others
-/// before it is the first try of one that comes later, and after each of its pauses the next look
-/// at the row, which all share, is another; looks come at least once in 0.6 s when they are due. A
-/// look at a row that another process was just heard to take comes after a second, unless
-/// somebody's `attempts` are limited.
+/// Those of one process who wait for a key stand in line, each with its own policy: to find others
+/// there, or to have heard that another process has the key, is the first try of one that comes;
+/// after each of its pauses the next look at the row, which all share, is another; looks come at
+/// least once in 0.6 s when they are due. A look at a row that another process was just heard to
+/// take comes after a second, unless somebody's `attempts` are limited.
 struct retry_policy {
   /// Tries in all, the first one included; none means no limit.
   std::optional<unsigned> attempts = std::nullopt;

@@ -156,6 +156,9 @@ class store {
   /// How many statements get on side by side. More would wait for each other, and do better to
   /// travel together. No round trip.
   [[nodiscard]] virtual unsigned statements_at_once() const noexcept { return 4; }
+  /// How many calls at once are better made by a statement that they share than by one each, side
+  /// by side. No round trip.
+  [[nodiscard]] virtual std::size_t sharing_pays_from() const noexcept { return 2; }
 };
 
 }  // namespace rowlock

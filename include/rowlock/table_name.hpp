@@ -18,7 +18,8 @@ class table_name {
   table_name();
   /// Throws `error` (misuse) for anything but the above.
   table_name(std::string_view name);  // NOLINT(google-explicit-constructor)
-  table_name(const char* name) : table_name{std::string_view{name}} {}  // NOLINT
+  table_name(const char* name) : table_name{std::string_view{name}} {}         // NOLINT
+  table_name(const std::string& name) : table_name{std::string_view{name}} {}  // NOLINT
 
   /// As it was given.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }

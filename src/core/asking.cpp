@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/by_halves.hpp"
 #include "core/own_fault.hpp"
 #include "rowlock/error.hpp"
 
@@ -11,13 +12,14 @@ namespace rowlock::detail {
 
 namespace {
 
-bool is_in_doubt(const std::exception_ptr& fault) {
+/// None: it is not ours.
+std::optional<errc> kind_of(const std::exception_ptr& fault) {
   try {
     std::rethrow_exception(fault);
   } catch (const error& thrown) {
-    return thrown.kind() == errc::outcome_unknown;
+    return thrown.kind();
   } catch (...) {
-    return false;
+    return std::nullopt;
   }
 }
 
@@ -38,22 +40,72 @@ asked_request ask_again(store& rows, const acquire_request& request,
   return {{}, own_fault(fault)};
 }
 
+/// After a fault of a call for several.
+class asking_apart {
+ public:
+  asking_apart(store& rows, std::span<const acquire_request> requests)
+      : rows_{rows}, requests_{requests}, asked_(requests.size()), doubts_(requests.size()) {}
+
+  std::vector<asked_request> run(const std::exception_ptr& fault) && {
+    const part all{.count = requests_.size()};
+    note_doubt(all, fault);
+    divide(
+        all, fault, [this](part some) { ask(some); },
+        [this](part some, const std::exception_ptr& why) { failed(some, why); });
+    return std::move(asked_);
+  }
+
+ private:
+  void ask(part some) {
+    std::vector<acquire_answer> answers;
+    try {
+      answers = rows_.acquire(some.of(requests_));
+    } catch (...) {
+      note_doubt(some, std::current_exception());
+      throw;
+    }
+    for (std::size_t i = 0; i < some.count; ++i) {
+      const auto place = some.begin + i;
+      // A statement in doubt may be what makes the row busy.
+      const bool is_known = doubts_[place] == nullptr || answers[i].status != acquire_status::busy;
+      asked_[place] = is_known ? asked_request{std::move(answers[i])}
+                               : asked_request{{}, own_fault(doubts_[place])};
+    }
+  }
+
+  void note_doubt(part some, const std::exception_ptr& fault) {
+    if (kind_of(fault) != errc::outcome_unknown) return;
+    for (auto& doubt : some.of(std::span{doubts_})) doubt = fault;
+  }
+
+  void failed(part some, const std::exception_ptr& fault) {
+    for (auto place = some.begin; place < some.begin + some.count; ++place) {
+      const auto& doubt = doubts_[place];
+      asked_[place] = {{}, own_fault(doubt == nullptr ? fault : doubt)};
+    }
+  }
+
+  store& rows_;
+  const std::span<const acquire_request> requests_;
+  std::vector<asked_request> asked_;
+  std::vector<std::exception_ptr> doubts_;  // what each may have been granted in
+};
+
 }  // namespace
 
 std::vector<asked_request> ask(store& rows, std::span<const acquire_request> requests) {
-  std::vector<asked_request> asked;
-  asked.reserve(requests.size());
   try {
-    for (auto& answer : rows.acquire(requests)) asked.push_back({std::move(answer)});
+    auto answers = rows.acquire(requests);
+    std::vector<asked_request> asked;
+    asked.reserve(requests.size());
+    for (auto& answer : answers) asked.push_back({std::move(answer)});
+    return asked;
   } catch (...) {  // who asks is in another thread, perhaps
     const auto fault = std::current_exception();
-    const bool in_doubt = is_in_doubt(fault);
-    for (const auto& request : requests) {
-      asked.push_back(in_doubt ? ask_again(rows, request, fault)
-                               : asked_request{{}, own_fault(fault)});
-    }
+    if (requests.size() > 1) return asking_apart{rows, requests}.run(fault);
+    if (kind_of(fault) != errc::outcome_unknown) return {{{}, own_fault(fault)}};
+    return {ask_again(rows, requests.front(), fault)};
   }
-  return asked;
 }
 
 refusal to_refusal(const lock_key& key, const acquire_answer& answer) {

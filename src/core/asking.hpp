@@ -18,7 +18,8 @@ struct asked_request {
 };
 
 /// One answer per request, in their order. A grant whose answer got lost is recognised. What the
-/// store throws, whatever it is, is in the answers.
+/// store throws, whatever it is, is in the answers; of several requests each has a fault of its own
+/// only, as far as that can be told (`by_halves`).
 std::vector<asked_request> ask(store& rows, std::span<const acquire_request> requests);
 
 /// Of an answer that is not `granted`.

@@ -21,9 +21,12 @@ namespace {
 /// With the answers or the fault that the thread of its leader leaves there.
 template <class Request, class Answer>
 struct call final : meeting_call {
-  std::span<const Request> asked;
-  std::vector<Answer> answers = {};
-  std::exception_ptr fault = nullptr;
+  call(statement_kind asks_for, std::span<const Request> all)
+      : meeting_call{asks_for, all.size()}, asked{all} {}
+
+  const std::span<const Request> asked;
+  std::vector<Answer> answers;
+  std::exception_ptr fault;
 };
 
 /// Whether the exception just caught leaves open what became of the rows. To release them again
@@ -43,88 +46,70 @@ bool is_doubt() {
 
 class grouping_store::meeting_place {
  public:
-  meeting_place(unsigned in_flight, std::size_t at_most) : statements_{in_flight, at_most} {}
+  explicit meeting_place(const detail::shared_statements::limits& limits) : statements_{limits} {}
 
   template <class Answer, class Request, class Ask>
   std::vector<Answer> ask(statement_kind kind, std::span<const Request> requests, const Ask& ask) {
     home_.require();
     if (requests.empty()) return {};
-    if (const auto begun = statements_.try_begin(kind)) {
-      const ending here{statements_, *begun};
-      return ask(requests);
-    }
-    call<Request, Answer> mine{{.kind = kind, .requests = requests.size()}, requests};
-    switch (statements_.await(mine)) {
-      case meeting_call::fate::leading:
-        if (lead(mine, ask) == meeting_call::fate::alone) break;
-        [[fallthrough]];
-      case meeting_call::fate::answered:
-        if (mine.fault != nullptr) std::rethrow_exception(mine.fault);
-        return std::move(mine.answers);
-      case meeting_call::fate::waiting:
-      case meeting_call::fate::alone:
-        break;
-    }
-    return ask(requests);
+    call<Request, Answer> mine{kind, requests};
+    auto became = statements_.meet(mine);
+    if (became == meeting_call::fate::leading) became = lead(mine, ask);
+    if (became == meeting_call::fate::alone) return ask(requests);
+    if (mine.fault != nullptr) std::rethrow_exception(mine.fault);
+    return std::move(mine.answers);
   }
 
-  [[nodiscard]] std::size_t waiting() const { return statements_.waiting(); }
+  [[nodiscard]] std::size_t waiting() const {
+    home_.require();
+    return statements_.waiting();
+  }
 
  private:
-  /// Of a statement that nobody shares, however it ends.
-  struct ending {
-    detail::shared_statements& statements;
-    detail::statement_id begun;
-
-    ending(detail::shared_statements& of, detail::statement_id id) : statements{of}, begun{id} {}
-    ending(const ending&) = delete;
-    ending& operator=(const ending&) = delete;
-    ~ending() { statements.end(begun, {}, {}); }
-  };
-
   /// Makes the statement for all that share it. What became of them.
   template <class Request, class Answer, class Ask>
   meeting_call::fate lead(call<Request, Answer>& leader, const Ask& ask) {
-    std::vector<meeting_call*> led{&leader};
-    auto became = meeting_call::fate::alone;
+    auto became = meeting_call::fate::answered;
     try {
-      led = statements_.lead(leader);
-      share(led, ask, leader);
-      became = meeting_call::fate::answered;
+      share(leader, ask);
     } catch (...) {  // it may be the fault of one of them: each meets its own alone
-      const bool tells_all = leader.kind == statement_kind::release && is_doubt();
-      if (led.size() == 1 || tells_all) {
-        for (auto* each : led) {
-          static_cast<call<Request, Answer>*>(each)->fault =
-              detail::own_fault(std::current_exception());
+      const bool is_told_to_all = leader.kind == statement_kind::release && is_doubt();
+      if (leader.next == nullptr || is_told_to_all) {
+        for (auto* each = &leader; each != nullptr; each = following<Request, Answer>(*each)) {
+          each->fault = detail::own_fault(std::current_exception());
         }
-        became = meeting_call::fate::answered;
+      } else {
+        became = meeting_call::fate::alone;
       }
     }
-    statements_.end(leader.statement, led, became);
+    statements_.end(leader, became);
     return became;
   }
 
   template <class Request, class Answer, class Ask>
-  static void share(const std::vector<meeting_call*>& led, const Ask& ask,
-                    call<Request, Answer>& leader) {
-    if (led.size() == 1) {
+  static void share(call<Request, Answer>& leader, const Ask& ask) {
+    if (leader.next == nullptr) {
       leader.answers = ask(leader.asked);
       return;
     }
     std::vector<Request> requests;
-    for (const auto* each : led) {
-      const auto& asked = static_cast<const call<Request, Answer>*>(each)->asked;
-      requests.insert(requests.end(), asked.begin(), asked.end());
+    for (auto* each = &leader; each != nullptr; each = following<Request, Answer>(*each)) {
+      requests.insert(requests.end(), each->asked.begin(), each->asked.end());
+      each->answers.reserve(each->asked.size());  // nothing may fail once it is done
     }
     auto answers = ask(std::span<const Request>{requests});
     auto next = std::make_move_iterator(answers.begin());
-    for (auto* each : led) {
-      auto& answered = *static_cast<call<Request, Answer>*>(each);
-      const auto end = next + static_cast<std::ptrdiff_t>(answered.asked.size());
-      answered.answers.assign(next, end);
+    for (auto* each = &leader; each != nullptr; each = following<Request, Answer>(*each)) {
+      const auto end = next + static_cast<std::ptrdiff_t>(each->asked.size());
+      each->answers.assign(next, end);
       next = end;
     }
+  }
+
+  /// Calls of one kind share a statement, so they have the same types.
+  template <class Request, class Answer>
+  static call<Request, Answer>* following(const meeting_call& before) {
+    return static_cast<call<Request, Answer>*>(before.next);
   }
 
   const detail::home_process home_;
@@ -144,8 +129,10 @@ void check(const group_options& options) {
 
 grouping_store::grouping_store(store& asked, const group_options& options) : passing_store{asked} {
   check(options);
-  place_ = detail::make_owned_at_home<meeting_place>(
-      options.in_flight.value_or(asked.statements_at_once()), options.at_most);
+  place_ = detail::make_owned_at_home<meeting_place>(detail::shared_statements::limits{
+      .in_flight = options.in_flight.value_or(asked.statements_at_once()),
+      .at_most = options.at_most,
+      .pays_from = asked.sharing_pays_from()});
 }
 
 grouping_store::~grouping_store() = default;

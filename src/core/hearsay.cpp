@@ -33,7 +33,8 @@ void hearsay::released(boot_clock::time_point now) {
   if (!is_taken_) return;
   is_taken_ = false;
   released_at_ = now;
-  was_held_ = now - taken_at_;
+  const auto held = now - taken_at_;
+  usually_held_ = usually_held_ == boot_clock::duration{} ? held : (3 * usually_held_ + held) / 4;
   drawn_ = drawn_between({}, spread_);
 }
 
@@ -69,9 +70,11 @@ void hearsay::won(unsigned turns) {
   if (spread_ < shortest_spread) spread_ = {};
 }
 
-void hearsay::refused(unsigned turns) {
-  const bool was_in_turn = turns > 0 || (!is_taken_ && was_release_heard_);
+void hearsay::refused(unsigned meanwhile, unsigned turns) {
+  const bool was_in_turn = meanwhile > 0 || (!is_taken_ && was_release_heard_);
   if (!was_in_turn) return;
+  const unsigned unheard = meanwhile > 0 ? 0 : 1;
+  crowd_ = std::max<double>(crowd_.value_or(0), turns + unheard);
   spread_ = std::min<boot_clock::duration>(2 * spread_ + time_of_a_turn, longest_spread);
 }
 
@@ -83,7 +86,7 @@ boot_clock::time_point hearsay::turn_after(unsigned turns) const {
   const std::chrono::duration<double> standing_back =
       before * time_of_a_turn + drawn_ / (1 + overdue);
   const std::chrono::duration<double> longest = crowd * time_of_a_turn + spread_;
-  const std::chrono::duration<double> most = was_held_ / part_of_the_hold;
+  const std::chrono::duration<double> most = usually_held_ / part_of_the_hold;
   const double scale = longest > most ? most / longest : 1;
   return released_at_ + std::chrono::duration_cast<boot_clock::duration>(standing_back * scale);
 }

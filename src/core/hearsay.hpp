@@ -29,13 +29,13 @@ class hearsay {
   /// This process asked in its turn and was granted the row, after `turns` of others since its wait
   /// began.
   void won(unsigned turns);
-  /// It asked and was refused; meanwhile `turns` grants were heard of. If it had asked because of a
-  /// release, another one was faster.
-  void refused(unsigned turns);
+  /// It asked and was refused; so many grants were heard of `meanwhile`, and `turns` since its wait
+  /// began. If it had asked because of a release, another one was faster: one more that waits.
+  void refused(unsigned meanwhile, unsigned turns);
 
   /// When one should ask for the row that was released last, who has let `turns` others go first:
   /// the sooner the more; at once if nobody else seems to want it; and never later after the
-  /// release than a tenth of the time for which it was held.
+  /// release than a tenth of the time for which it is usually held.
   [[nodiscard]] boot_clock::time_point turn_after(unsigned turns) const;
   /// Whether a newcomer should leave the row to others, although it was released.
   [[nodiscard]] bool is_turn_of_others(boot_clock::time_point now) const {
@@ -63,7 +63,7 @@ class hearsay {
   boot_clock::time_point taken_at_ = boot_clock::time_point::min();
   boot_clock::time_point taken_until_ = boot_clock::time_point::min();
   boot_clock::time_point released_at_ = boot_clock::time_point::min();
-  boot_clock::duration was_held_{};
+  boot_clock::duration usually_held_{};
   boot_clock::time_point word_until_ = boot_clock::time_point::min();
   boot_clock::duration renewed_before_{};
   boot_clock::time_point look_by_ = boot_clock::time_point::min();

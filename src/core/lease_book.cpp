@@ -28,8 +28,8 @@ bool lease_book::add(const std::shared_ptr<kept_lease>& lease, boot_clock::time_
   lease->renew_at = next_renewal(*lease, asked);
   by_deadline_.add(lease, valid_until);
   by_renewal_.add(lease, lease->renew_at);
-  if (valid_until < watcher_.sleeps_until) watcher_.wakeup.notify_one();
-  if (lease->renew_at < renewer_.sleeps_until) renewer_.wakeup.notify_one();
+  call(watcher_, valid_until);
+  call(renewer_, lease->renew_at);
   return true;
 }
 
@@ -101,8 +101,17 @@ kept_leases lease_book::take_due() {
   return due;
 }
 
+void lease_book::call(sleeper& who, boot_clock::time_point when) {
+  if (when >= who.sleeps_until) return;
+  who.sleeps_until = when;
+  who.called_for = when;
+  who.wakeup.notify_one();
+}
+
 void lease_book::sleep(std::unique_lock<std::mutex>& lock, sleeper& who,
                        boot_clock::time_point until) {
+  if (time_->now() >= who.called_for) who.called_for = timetable::never;
+  until = std::min(until, who.called_for);
   who.sleeps_until = until;
   if (until == timetable::never) {
     who.wakeup.wait(lock);

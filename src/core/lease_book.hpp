@@ -54,10 +54,13 @@ class lease_book {
   [[nodiscard]] bool is_closed();
 
  private:
-  /// A thread that waits for a time that has to be woken for an earlier one only.
+  /// A thread that sleeps until the next time that matters, and is called for earlier ones only. It
+  /// sleeps until the time it was called for even if that lease has gone when it wakes up:
+  /// otherwise each short lease would wake it.
   struct sleeper {
     std::condition_variable wakeup;
     boot_clock::time_point sleeps_until = boot_clock::time_point::min();
+    boot_clock::time_point called_for = timetable::never;
   };
 
   [[nodiscard]] boot_clock::time_point deadline(const kept_lease& lease,
@@ -70,6 +73,7 @@ class lease_book {
   kept_leases take_overdue();
   kept_leases take_due();
   void sleep(std::unique_lock<std::mutex>& lock, sleeper& who, boot_clock::time_point until);
+  static void call(sleeper& who, boot_clock::time_point when);
 
   const std::shared_ptr<time_source> time_;
   const std::chrono::milliseconds margin_;

@@ -21,6 +21,8 @@ namespace {
 
 using detail::in_microseconds;
 
+constexpr unsigned most_blocking_threads = 1024;
+
 std::string shown(std::chrono::milliseconds duration) {
   return std::to_string(duration.count()) + " ms";
 }
@@ -29,6 +31,9 @@ void check_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milli
                  const lock_options& options) {
   constexpr std::chrono::milliseconds shortest_renewed{30};
   constexpr std::chrono::hours longest_at_most{24 * 365};
+  if (ttl <= std::chrono::milliseconds::zero()) {
+    throw error{errc::misuse, "the ttl is not above zero: a lease must last some time"};
+  }
   if (ttl <= options.margin) {
     throw error{errc::misuse, "the ttl of " + shown(ttl) + " is not above the margin of " +
                                   shown(options.margin) + ": raise the ttl or lower the margin"};
@@ -47,9 +52,13 @@ void check_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milli
   }
 }
 
-void check_delay(std::chrono::milliseconds lock_delay) {
+void check_delay(std::chrono::milliseconds ttl, std::chrono::milliseconds lock_delay) {
   if (lock_delay < std::chrono::milliseconds::zero()) {
-    throw error{errc::misuse, "the lock delay is negative"};
+    throw error{errc::misuse, "the lock_delay is negative"};
+  }
+  if (ttl <= longest_ttl && in_microseconds(ttl) + in_microseconds(lock_delay) > longest_ttl) {
+    throw error{errc::misuse,
+                "the ttl and the lock_delay are above 24 hours together: lower one of them"};
   }
 }
 
@@ -58,13 +67,14 @@ lock_options checked(lock_options options) {
     throw error{errc::misuse, "the margin is negative"};
   }
   if (options.time == nullptr) throw error{errc::misuse, "the time source is null"};
-  if (options.blocking_threads == 0) {
-    throw error{errc::misuse, "blocking_threads is zero: allow at least one"};
+  if (options.blocking_threads == 0 || options.blocking_threads > most_blocking_threads) {
+    throw error{errc::misuse,
+                "blocking_threads must be between 1 and " + std::to_string(most_blocking_threads)};
   }
   check(options.grouping);
   if (options.holder.empty()) options.holder = detail::own_label();
   check_times(options.ttl, options.at_most, options);
-  check_delay(options.lock_delay);
+  check_delay(options.ttl, options.lock_delay);
   check(acquire_request{.key = {.type = "any", .source_id = "any"},
                         .owner = {},
                         .holder = options.holder,
@@ -89,7 +99,7 @@ detail::wanted_lease to_wanted(const lock_key& key, const acquire_options& optio
       .hold_at_least = options.hold_at_least,
   };
   check_times(ttl, wanted.at_most, usual);
-  check_delay(lock_delay);
+  check_delay(ttl, lock_delay);
   check(wanted.request);
   check(release_request{.key = key, .owner = {}, .version = {}, .stay_closed = hold_at_least});
   if (options.note) check(note_request{key, {}, {}, *options.note});

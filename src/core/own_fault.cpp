@@ -32,11 +32,13 @@ std::exception_ptr copy_of(const error& fault) {
 
 }  // namespace
 
-std::exception_ptr own_fault(const std::exception_ptr& fault) {
+std::exception_ptr own_fault(const std::exception_ptr& fault) noexcept {
   try {
-    std::rethrow_exception(fault);
-  } catch (const error& thrown) {
-    return copy_of(thrown);
+    try {
+      std::rethrow_exception(fault);
+    } catch (const error& thrown) {
+      return copy_of(thrown);
+    }
   } catch (...) {
     return fault;
   }

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <span>
 #include <utility>
+
+#include "core/by_halves.hpp"
 
 namespace rowlock::detail {
 
@@ -55,6 +58,32 @@ void renewer::look_at_settings() noexcept {
 }
 
 void renewer::renew(const kept_leases& due) {
+  const std::span all{due};
+  const auto began = time_->now();
+  by_halves(
+      {.count = due.size()}, [&](part some) { renew_at_once(some.of(all)); },
+      [&](part some, const std::exception_ptr& fault) {
+        const auto failed = some.of(all);
+        const auto now = time_->now();
+        events_.tell_fault(fault_operation::renew, failed.front()->key, failed.size(), fault,
+                           now - began);
+        // Whatever it was, the database may be back before the deadline; if not, the watcher ends
+        // the leases. A renewal that was made but not answered only makes a row last longer.
+        for (const auto& lease : failed) {
+          book_.renew_again_at(*lease, now + std::min<boot_clock::duration>(
+                                                 lease->ttl / 10, std::chrono::seconds{1}));
+        }
+      });
+}
+
+void renewer::renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted) {
+  // One that has ended since would be held by nobody, for a whole ttl.
+  kept_leases due;
+  due.reserve(wanted.size());
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(due),
+               [](const auto& lease) { return lease->phase == lease_phase::held; });
+  if (due.empty()) return;
+
   std::vector<renew_request> requests;
   requests.reserve(due.size());
   for (const auto& lease : due)
@@ -64,22 +93,10 @@ void renewer::renew(const kept_leases& due) {
   rides.reserve(due.size());
   for (const auto& lease : due) rides.push_back(lease->ride);
 
-  const auto asked = time_->now();
-  std::vector<renew_answer> answers;
-  try {
-    answers = rows_.renew(requests);
-  } catch (...) {
-    events_.tell_fault(fault_operation::renew, due.front()->key, due.size(),
-                       std::current_exception(), time_->now() - asked);
-    // Whatever it was, the database may be back before the deadline; if not, the watcher ends the
-    // leases. A renewal that was made but not answered only makes a row last longer.
-    for (const auto& lease : due) {
-      book_.renew_again_at(*lease, time_->now() + std::min<boot_clock::duration>(
-                                                      lease->ttl / 10, std::chrono::seconds{1}));
-    }
-    return;
-  }
   kept_leases lost;
+  lost.reserve(due.size());  // so that nothing fails once it is done
+  const auto asked = time_->now();
+  const auto answers = rows_.renew(requests);
   for (std::size_t i = 0; i < due.size(); ++i) {
     switch (answers[i]) {
       case renew_answer::renewed:
@@ -149,6 +166,23 @@ boot_clock::time_point renewer::next_release() {
   return deferred_.empty() ? boot_clock::time_point::max() : next_release_;
 }
 
+void renewer::release_at_once(std::span<deferred_release> made,
+                              std::vector<deferred_release>& busy) {
+  const auto asked = time_->now();
+  std::vector<release_request> requests;
+  requests.reserve(made.size());
+  for (const auto& release : made) requests.push_back(release.request_at(asked));
+  const auto answers = rows_.release(requests);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (answers[i] == release_answer::busy) {
+      busy.push_back(std::move(made[i]));
+    } else if (answers[i] == release_answer::released) {
+      released_(made[i].request.key);
+      tell_released(made[i], asked);
+    }
+  }
+}
+
 bool renewer::release_deferred() {
   std::vector<deferred_release> waiting;
   {
@@ -159,25 +193,17 @@ bool renewer::release_deferred() {
   std::erase_if(waiting, [now](const auto& release) { return release.runs_out_at <= now; });
   if (waiting.empty()) return true;
 
-  std::vector<release_request> requests;
-  requests.reserve(waiting.size());
-  for (const auto& release : waiting) requests.push_back(release.request_at(now));
+  const std::span all{waiting};
   std::vector<deferred_release> still_waiting;
-  try {
-    const auto answers = rows_.release(requests);
-    for (std::size_t i = 0; i < waiting.size(); ++i) {
-      if (answers[i] == release_answer::busy) {
-        still_waiting.push_back(std::move(waiting[i]));
-      } else if (answers[i] == release_answer::released) {
-        released_(waiting[i].request.key);
-        tell_released(waiting[i], now);
-      }
-    }
-  } catch (...) {  // as with a renewal: later, or it runs out
-    events_.tell_fault(fault_operation::release, requests.front().key, requests.size(),
-                       std::current_exception(), time_->now() - now);
-    still_waiting = std::move(waiting);
-  }
+  still_waiting.reserve(waiting.size());  // so that nothing fails once it is done
+  by_halves(
+      {.count = waiting.size()}, [&](part some) { release_at_once(some.of(all), still_waiting); },
+      [&](part some, const std::exception_ptr& fault) {  // as with a renewal: later, or it runs out
+        const auto failed = some.of(all);
+        events_.tell_fault(fault_operation::release, failed.front().request.key, failed.size(),
+                           fault, time_->now() - now);
+        std::move(failed.begin(), failed.end(), std::back_inserter(still_waiting));
+      });
   const std::scoped_lock lock{mutex_};
   std::move(still_waiting.begin(), still_waiting.end(), std::back_inserter(deferred_));
   pause_ = std::min<boot_clock::duration>(2 * pause_, longest_pause);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/herald.hpp"
@@ -56,10 +57,14 @@ class renewer {
  private:
   void look_at_settings() noexcept;
   void renew(const kept_leases& due);
+  /// In one call. Throws what the store throws.
+  void renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted);
   void renewed(kept_lease& lease, boot_clock::time_point asked);
   /// Of a lease that rode in it.
   void unset_by_transaction(kept_lease& lease);
   void tell_released(const deferred_release& made, boot_clock::time_point asked);
+  /// In one call; those whose rows are busy are added to `busy`. Throws what the store throws.
+  void release_at_once(std::span<deferred_release> made, std::vector<deferred_release>& busy);
   /// True when none is left.
   bool release_deferred();
   [[nodiscard]] boot_clock::time_point next_release();

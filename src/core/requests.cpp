@@ -65,12 +65,13 @@ void check(const release_request& request) {
   check(request.key);
   if (request.stay_closed < std::chrono::microseconds::zero() ||
       request.stay_closed > longest_ttl) {
-    throw error{errc::misuse, "a key stays closed between no time and 24 hours after its release"};
+    throw error{errc::misuse,
+                "how long a key stays closed (hold_at_least) must be between zero and 24 hours"};
   }
   if (request.done_for && (*request.done_for <= std::chrono::microseconds::zero() ||
                            *request.done_for > longest_done)) {
     throw error{errc::misuse,
-                "work is remembered as done for some time, and for ten years at most"};
+                "how long work is remembered as done must be above zero, and at most ten years"};
   }
 }
 

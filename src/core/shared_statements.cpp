@@ -2,83 +2,135 @@
 #include "core/shared_statements.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <utility>
 
 namespace rowlock::detail {
 
-shared_statements::shared_statements(unsigned in_flight, std::size_t at_most,
-                                     std::chrono::milliseconds usual_time)
-    : in_flight_{in_flight}, at_most_{at_most}, usual_time_{usual_time} {}
+namespace {
 
-bool shared_statements::may_begin(statement_kind kind) {
-  if (under_way_ == 0) return true;
-  if (youngest_ && clock::now() < youngest_->began + usual_time_) return false;
-  // A pool of connections keeps its last one for releases, too.
-  const unsigned kept = kind == statement_kind::acquire && in_flight_ > 1 ? 1 : 0;
-  return under_way_ + kept < in_flight_ && !gathers(kind);
+constexpr std::size_t most_calls_beside_others = 3;
+constexpr unsigned most_in_flight = 256;  // far more than help
+
+void tell(meeting_call* leader) {
+  if (leader != nullptr) leader->told.tell(meeting_call::fate::leading);
 }
 
-std::optional<statement_id> shared_statements::try_begin(statement_kind kind) {
-  const std::scoped_lock lock{mutex_};
-  if (!may_begin(kind)) return std::nullopt;
-  return begin();
+}  // namespace
+
+shared_statements::shared_statements(const limits& has, const company::patience& patience)
+    : limits_{.in_flight = std::clamp(has.in_flight, 1U, most_in_flight),
+              .at_most = has.at_most,
+              .pays_from = has.pays_from,
+              .usual_time = has.usual_time},
+      company_{patience} {
+  under_way_.reserve(limits_.in_flight);  // so that to begin cannot fail
 }
 
-meeting_call::fate shared_statements::await(meeting_call& call) {
+meeting_call::fate shared_statements::meet(meeting_call& call) {
   std::unique_lock lock{mutex_};
-  waiting_.push_back(&call);
-  begin_next();  // in case a statement has ended meanwhile
-  const auto is_told = [&] { return call.state != meeting_call::fate::waiting; };
-  const auto look_after = std::max(usual_time_, std::chrono::milliseconds{1});
-  while (!call.told.wait_for(lock, look_after, is_told)) begin_next();
-  return call.state;
+  company_.came();
+  ++present_;
+  if (may_begin(call.kind)) {
+    begin(call);
+    lead(std::move(lock), call);
+    return meeting_call::fate::leading;
+  }
+  waiting_.push_back(call);
+  lock.unlock();
+
+  const auto look_after = std::max(limits_.usual_time, std::chrono::milliseconds{1});
+  auto became = call.told.wait_for(look_after);
+  while (!became) {
+    lock.lock();
+    auto* const next = next_leader();
+    lock.unlock();
+    tell(next);
+    became = call.told.wait_for(look_after);
+  }
+  if (became == meeting_call::fate::leading) lead(std::unique_lock{mutex_}, call);
+  return *became;
 }
 
-statement_id shared_statements::begin() {
-  ++under_way_;
-  youngest_ = {.id = ++last_id_, .began = clock::now()};
-  return last_id_;
+bool shared_statements::may_begin(statement_kind kind) const {
+  if (under_way_.empty()) return true;
+  if (under_way_.size() >= limits_.in_flight) return false;
+  if (kind == statement_kind::acquire) {  // not with the last place for all
+    const auto acquiring =
+        std::count_if(under_way_.begin(), under_way_.end(),
+                      [](const auto* each) { return each->kind == statement_kind::acquire; });
+    if (static_cast<unsigned>(acquiring) + 1 >= limits_.in_flight) return false;
+  }
+  if (present_ < limits_.pays_from) return true;
+  const auto since = clock::now() - limits_.usual_time;
+  return std::all_of(under_way_.begin(), under_way_.end(), [&](const auto* each) {
+    return each->began <= since || (!each->may_be_large && company_.is_calm());
+  });
 }
 
-void shared_statements::begin_next() {
-  const auto next = std::find_if(waiting_.begin(), waiting_.end(),
-                                 [this](const auto* each) { return may_begin(each->kind); });
-  if (next == waiting_.end()) return;
-  auto& leader = **next;
-  waiting_.erase(next);
-  leader.statement = begin();
-  gathers(leader.kind) = true;
-  leader.state = meeting_call::fate::leading;
-  leader.told.notify_one();
+void shared_statements::begin(meeting_call& leader) {
+  under_way_.push_back(&leader);
+  leader.began = clock::now();
 }
 
-std::vector<meeting_call*> shared_statements::lead(meeting_call& leader) {
-  std::vector<meeting_call*> led{&leader};
+void shared_statements::lead(std::unique_lock<std::mutex> lock, meeting_call& leader) {
   auto requests = leader.requests;
-  const std::scoped_lock lock{mutex_};
-  gathers(leader.kind) = false;
-  led.reserve(1 + waiting_.size());
-  std::erase_if(waiting_, [&](auto* each) {
-    if (each->kind != leader.kind || requests + each->requests > at_most_) return false;
-    requests += each->requests;
-    led.push_back(each);
+  auto calls = 1 + take_along(leader, requests);
+  if (requests < limits_.at_most && company_.await(lock)) {
+    const auto joined = take_along(leader, requests);
+    company_.has_waited(calls, joined);
+    calls += joined;
+    leader.began = clock::now();
+  }
+  leader.may_be_large = calls > most_calls_beside_others;
+  auto* const beside_it = next_leader();
+  lock.unlock();
+  tell(beside_it);
+}
+
+std::size_t shared_statements::take_along(meeting_call& leader, std::size_t& requests) {
+  auto** end = &leader.next;
+  while (*end != nullptr) end = &(*end)->next;
+  std::size_t taken = 0;
+  *end = waiting_.take_if([&](const meeting_call& each) {
+    if (each.kind != leader.kind || requests + each.requests > limits_.at_most) return false;
+    requests += each.requests;
+    ++taken;
     return true;
   });
-  begin_next();
-  return led;
+  return taken;
 }
 
-void shared_statements::end(statement_id ended, const std::vector<meeting_call*>& led,
-                            meeting_call::fate of_the_others) noexcept {
-  const std::scoped_lock lock{mutex_};
-  for (auto* each : led) {
-    if (each->state == meeting_call::fate::leading) continue;
-    each->state = of_the_others;
-    each->told.notify_one();
+meeting_call* shared_statements::next_leader() {
+  if (waiting_.size() == 0 || !may_begin(statement_kind::release)) return nullptr;
+  const bool may_acquire = may_begin(statement_kind::acquire);
+  bool is_found = false;
+  auto* const leader = waiting_.take_if([&](const meeting_call& each) {
+    const bool leads = !is_found && (may_acquire || each.kind == statement_kind::release);
+    is_found = is_found || leads;
+    return leads;
+  });
+  if (leader != nullptr) begin(*leader);
+  return leader;
+}
+
+void shared_statements::end(meeting_call& leader, meeting_call::fate of_the_others) noexcept {
+  std::size_t calls = 1;
+  for (const auto* each = leader.next; each != nullptr; each = each->next) ++calls;
+  // Those who make theirs alone do not come again soon.
+  const auto answered = of_the_others == meeting_call::fate::alone ? 0 : calls;
+  std::unique_lock lock{mutex_};
+  std::erase(under_way_, &leader);
+  present_ -= calls;
+  company_.ended(leader.began, answered);
+  auto* const next = next_leader();
+  lock.unlock();
+
+  tell(next);
+  for (auto* each = leader.next; each != nullptr;) {
+    auto* const following = each->next;
+    each->told.tell(of_the_others);
+    each = following;
   }
-  --under_way_;
-  if (youngest_ && youngest_->id == ended) youngest_.reset();  // all others are older than usual
-  begin_next();
 }
 
 std::size_t shared_statements::waiting() const {

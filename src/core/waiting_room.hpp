@@ -97,9 +97,11 @@ class waiting_room final : private release_listener {
   void not_handed_over(waiter& next);
   waiters take_heads_to_ask(boot_clock::time_point now);
   [[nodiscard]] boot_clock::time_point next_look(boot_clock::time_point now) const;
-  void settle(const std::shared_ptr<waiter>& head, const asked_request& asked,
+  /// Takes the fault out of what was asked.
+  void settle(const std::shared_ptr<waiter>& head, asked_request& asked,
               boot_clock::time_point asked_at, wait_ends& ended);
   void settle(const lock_key& key, const std::optional<row_state>& seen, wait_ends& ended);
+  void end_waits_for(const lock_key& key, const std::exception_ptr& fault, wait_ends& ended);
   /// To the first in line, who had asked.
   void was_granted(const lock_key& key);
   std::optional<left_line> leave_line(waiter& leaving);

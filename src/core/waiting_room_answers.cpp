@@ -1,19 +1,39 @@
 // What the thread of a waiting room asks the store, and what the answers mean to those who wait.
 #include <exception>
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "core/by_halves.hpp"
 #include "core/own_fault.hpp"
 #include "core/wait_ends.hpp"
 #include "core/waiting_room.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
+
+namespace {
+
+/// A connection that has ended may be one of several: for one key, too, a look is made once more.
+std::vector<std::optional<row_state>> watch(store& rows, std::span<const lock_key> keys) {
+  if (keys.size() > 1) return rows.watch(keys);
+  try {
+    return rows.watch(keys);
+  } catch (const error& thrown) {
+    if (thrown.kind() == errc::rejected || thrown.kind() == errc::misuse) throw;
+  }
+  return rows.watch(keys);
+}
+
+}  // namespace
 
 void waiting_room::ask(const waiters& heads) {
   std::vector<acquire_request> requests;
   requests.reserve(heads.size());
   for (const auto& head : heads) requests.push_back(head->wanted.request);
   const auto asked_at = time_->now();
-  const auto asked = detail::ask(rows_, requests);
+  auto asked = detail::ask(rows_, requests);
 
   wait_ends ended;
   {
@@ -23,13 +43,14 @@ void waiting_room::ask(const waiters& heads) {
   ended.tell(taker_, asked_at);
 }
 
-void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_request& asked,
+void waiting_room::settle(const std::shared_ptr<waiter>& head, asked_request& asked,
                           boot_clock::time_point asked_at, wait_ends& ended) {
-  const auto& [answer, fault] = asked;
+  auto& [answer, fault] = asked;
   const auto& key = head->wanted.request.key;
   head->is_asked_for = false;
   if (fault != nullptr) {
-    if (take_out(*head)) ended.add(head, {.fault = fault});
+    // Who waits has it alone, and may change what it catches.
+    if (take_out(*head)) ended.add(head, {.fault = std::move(fault)});
     return;
   }
   if (answer.status == acquire_status::granted) {
@@ -51,9 +72,9 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, const asked_reque
     forget_if_empty(key);
     return;
   }
-  const auto turns = std::exchange(line.turns_of_somebody, 0);
-  line.turns_of_others += turns;
-  if (auto* heard = heard_of(key)) heard->refused(turns);
+  const auto meanwhile = std::exchange(line.turns_of_somebody, 0);
+  line.turns_of_others += meanwhile;
+  if (auto* heard = heard_of(key)) heard->refused(meanwhile, line.turns_of_others);
   line.refused(std::move(refused), asked_at, time_->now(), head.get());
   ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
   forget_if_empty(key);
@@ -79,24 +100,31 @@ void waiting_room::look() {
     }
   }
   wait_ends ended;
-  try {
-    const auto seen = rows_.watch(keys);
-    const std::scoped_lock lock{mutex_};
-    for (std::size_t i = 0; i < keys.size(); ++i) settle(keys[i], seen[i], ended);
-  } catch (...) {
-    const auto fault = std::current_exception();
-    const std::scoped_lock lock{mutex_};
-    for (const auto& key : keys) {
-      const auto place = lines_.find(key);
-      if (place == lines_.end()) continue;
-      for (const auto& each : place->second.waiting) {
-        each->is_waiting = false;
-        ended.add(each, {.fault = own_fault(fault)});
-      }
-      lines_.erase(place);
-    }
-  }
+  const std::span<const lock_key> all{keys};
+  by_halves(
+      {.count = keys.size()},
+      [&](part some) {
+        const auto looked_at = some.of(all);
+        const auto seen = watch(rows_, looked_at);
+        const std::scoped_lock lock{mutex_};
+        for (std::size_t i = 0; i < some.count; ++i) settle(looked_at[i], seen[i], ended);
+      },
+      [&](part some, const std::exception_ptr& fault) {
+        const std::scoped_lock lock{mutex_};
+        for (const auto& key : some.of(all)) end_waits_for(key, fault, ended);
+      });
   ended.tell(taker_, last_look_);
+}
+
+void waiting_room::end_waits_for(const lock_key& key, const std::exception_ptr& fault,
+                                 wait_ends& ended) {
+  const auto place = lines_.find(key);
+  if (place == lines_.end()) return;
+  for (const auto& each : place->second.waiting) {
+    each->is_waiting = false;
+    ended.add(each, {.fault = own_fault(fault)});
+  }
+  lines_.erase(place);
 }
 
 void waiting_room::settle(const lock_key& key, const std::optional<row_state>& seen,

@@ -5,15 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "rowlock/error.hpp"
-
 namespace rowlock::postgres {
 
-answer_watch::answer_watch(std::chrono::milliseconds limit) : limit_{limit} {
-  if (limit_ <= std::chrono::milliseconds::zero()) {
-    throw error{errc::misuse, "no time for an answer: set answer_timeout above zero"};
-  }
-}
+answer_watch::answer_watch(std::chrono::milliseconds limit) : limit_{limit} {}
 
 answer_watch::~answer_watch() {
   if (!thread_.joinable()) return;

@@ -27,7 +27,7 @@ class answer_watch {
   using calls = std::list<call>;
 
  public:
-  /// Throws `error` (misuse) for a limit of zero or less.
+  /// A limit above zero.
   explicit answer_watch(std::chrono::milliseconds limit);
   answer_watch(const answer_watch&) = delete;
   answer_watch& operator=(const answer_watch&) = delete;

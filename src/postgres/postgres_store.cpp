@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/batches.hpp"
+#include "core/time_limit.hpp"
 #include "dialects/postgres/conninfo.hpp"
 #include "dialects/postgres/lease_calls.hpp"
 #include "dialects/postgres/operator_calls.hpp"
@@ -31,6 +32,18 @@ namespace {
 // Of live leases nobody but their holders wants the rows, and it is their own renewal that they
 // meet. So it may be long; but not as long as statement_timeout, on a slow server either.
 constexpr std::size_t longest_renewal = 10'000;
+
+void check_waits(const postgres_options& options) {
+  detail::check_time_to_wait("pool_timeout", options.pool_timeout);
+  detail::check_time_limit("answer_timeout", options.answer_timeout);
+}
+
+void check_limits(const postgres_options& options) {
+  detail::check_time_limit("connect_timeout", options.connect_timeout);
+  detail::check_time_limit("tcp_user_timeout", options.tcp_user_timeout);
+  detail::check_time_limit("statement_timeout", options.statement_timeout);
+  detail::check_time_limit("lock_timeout", options.lock_timeout);
+}
 
 }  // namespace
 
@@ -126,6 +139,8 @@ class postgres_store::impl {
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 postgres_store::postgres_store(std::string connection_string, postgres_options options) {
+  check_waits(options);
+  check_limits(options);
   const postgres::conninfo to{connection_string,
                               {.connect = options.connect_timeout,
                                .tcp_user = options.tcp_user_timeout,
@@ -139,6 +154,7 @@ postgres_store::postgres_store(std::string connection_string, postgres_options o
 }
 
 postgres_store::postgres_store(detail::make_connection make, postgres_options options) {
+  check_waits(options);
   impl_ = detail::make_owned_at_home<impl>(postgres::connector_by(std::move(make)), impl::pins{},
                                            std::move(options));
 }

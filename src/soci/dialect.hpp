@@ -141,8 +141,9 @@ class dialect {
   virtual begun_transaction begin_locked(soci::session& session, const lock_keys& keys,
                                          std::chrono::milliseconds slice,
                                          const soci_table& table) const = 0;
-  /// Statements that write get on one at a time only.
-  [[nodiscard]] virtual bool has_one_writer() const noexcept { return false; }
+  /// As of a store with connections enough.
+  [[nodiscard]] virtual unsigned statements_at_once() const noexcept { return 4; }
+  [[nodiscard]] virtual std::size_t sharing_pays_from() const noexcept { return 2; }
   /// Whether a refusal can end while the caller's transaction is open. Otherwise waiting in it
   /// would only keep the holder from releasing.
   [[nodiscard]] virtual bool can_wait_inside() const noexcept { return true; }

@@ -12,6 +12,7 @@
 #include "core/batches.hpp"
 #include "core/clock_skew.hpp"
 #include "core/connection_pool.hpp"
+#include "core/time_limit.hpp"
 #include "rowlock/error.hpp"
 #include "soci/store_session.hpp"
 
@@ -21,12 +22,12 @@ namespace {
 
 void check(const soci_options& options) {
   if (options.clock_skew) detail::check_clock_skew(*options.clock_skew);
-  if (options.statement_timeout <= std::chrono::milliseconds::zero() ||
-      options.lock_timeout <= std::chrono::milliseconds::zero() ||
-      options.connect_timeout <= std::chrono::seconds::zero() ||
-      options.answer_timeout <= std::chrono::seconds::zero()) {
-    throw error{errc::misuse, "the time limits of soci_options must be above zero"};
-  }
+  detail::check_time_to_wait("pool_timeout", options.pool_timeout);
+  detail::check_time_to_wait("turn_timeout", options.turn_timeout);
+  detail::check_time_limit("connect_timeout", options.connect_timeout);
+  detail::check_time_limit("statement_timeout", options.statement_timeout);
+  detail::check_time_limit("lock_timeout", options.lock_timeout);
+  detail::check_time_limit("answer_timeout", options.answer_timeout);
 }
 
 }  // namespace
@@ -90,8 +91,10 @@ class soci_store::impl {
   }
 
   [[nodiscard]] unsigned statements_at_once() const noexcept {
-    const bool has_one_writer = spoken_ != nullptr && spoken_->has_one_writer();
-    return has_one_writer ? 1 : std::min(options_.pool_size, 4U);
+    return std::min(options_.pool_size, spoken_ == nullptr ? 4U : spoken_->statements_at_once());
+  }
+  [[nodiscard]] std::size_t sharing_pays_from() const noexcept {
+    return spoken_ == nullptr ? 2 : spoken_->sharing_pays_from();
   }
 
   void speak(const through_soci::dialect& spoken) noexcept { spoken_ = &spoken; }
@@ -221,5 +224,7 @@ std::vector<std::string> soci_store::weak_settings() {
 }
 
 unsigned soci_store::statements_at_once() const noexcept { return impl_->statements_at_once(); }
+
+std::size_t soci_store::sharing_pays_from() const noexcept { return impl_->sharing_pays_from(); }
 
 }  // namespace rowlock

@@ -111,7 +111,7 @@ class dialect_of_files final : public dialect {
     });
     return {.refused = std::move(begun.refused), .kept = std::move(begun.turn)};
   }
-  [[nodiscard]] bool has_one_writer() const noexcept override { return true; }
+  [[nodiscard]] unsigned statements_at_once() const noexcept override { return 1; }
   [[nodiscard]] bool can_wait_inside() const noexcept override { return false; }
   lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds /*slice*/,
                            const soci_table& table, isolation /*known*/) const override {

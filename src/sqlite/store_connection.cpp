@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "core/time_limit.hpp"
 #include "dialects/sqlite/network_file_system.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/migration.hpp"
@@ -19,10 +20,14 @@ using on_sqlite::file_turn;
 using on_sqlite::patience;
 
 store_connection::store_connection(std::string path, sqlite_options options)
-    : options_{std::move(options)}, path_{std::move(path)}, where_{on_sqlite::url_of(path_)} {}
+    : options_{std::move(options)}, path_{std::move(path)}, where_{on_sqlite::url_of(path_)} {
+  check_time_to_wait("turn_timeout", options_.turn_timeout);
+}
 
 store_connection::store_connection(sqlite_store::connect factory, sqlite_options options)
-    : options_{std::move(options)}, factory_{std::move(factory)}, where_{"sqlite://"} {}
+    : options_{std::move(options)}, factory_{std::move(factory)}, where_{"sqlite://"} {
+  check_time_to_wait("turn_timeout", options_.turn_timeout);
+}
 
 void store_connection::check_file_system(const std::string& file) const {
   if (!options_.allow_network_file_system) on_sqlite::refuse_network_file_system(file);

@@ -45,6 +45,22 @@ TEST_F(SqliteFile, OnAnEmptyPathIsMisuse) {
   EXPECT_EQ(error_of([&] { acquire(rows); }).kind(), errc::misuse);
 }
 
+TEST_F(SqliteFile, WithATurnThatCannotBeWaitedForIsMisuse) {
+  for (const auto wrong : {-1ms, std::chrono::milliseconds::max()}) {
+    EXPECT_EQ(error_of([&] {
+                sqlite_store{"locks.db", {.turn_timeout = wrong}};
+              }).kind(),
+              errc::misuse);
+  }
+}
+
+TEST_F(SqliteFile, OnAUrlIsMisuseAndSaysToGiveThePath) {
+  sqlite_store rows{"sqlite:///var/locks.db"};
+  const auto thrown = error_of([&] { acquire(rows); });
+  EXPECT_EQ(thrown.kind(), errc::misuse);
+  EXPECT_TRUE(says(thrown, "give the path of the file"));
+}
+
 TEST_F(SqliteFile, TakesEveryPathForThatOfAFile) {
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(path(""));

@@ -12,6 +12,7 @@
 #include "rowlock/error.hpp"
 #include "rowlock/grouping_store.hpp"
 #include "rowlock/lock_table.hpp"
+#include "support/forked_child.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -260,6 +261,29 @@ TEST_F(Grouping, ManyThreadsAreAllServedAndExcludeEachOther) {
   threads.clear();
   EXPECT_EQ(turns, 1600);
   EXPECT_EQ(inside[0] + inside[1] + inside[2] + inside[3], 1600);
+}
+
+TEST_F(Grouping, AChildOfForkAsksNothingAndTheParentGoesOn) {
+  auto first = hold_up();
+  auto second = start({asking_for("second")});
+  await_waiting(1);
+  const auto wrong = complaints_of_child([this](std::vector<std::string>& said) {
+    const auto expect_misuse = [&said](const std::string& name, const auto& call) {
+      try {
+        (void)call();
+        said.push_back(name + " did not throw");
+      } catch (const error& thrown) {
+        if (thrown.kind() != errc::misuse) said.push_back(name + ": " + thrown.what());
+      }
+    };
+    expect_misuse("acquire", [this] { return acquire(asking_for("a")); });
+    expect_misuse("waiting", [this] { return grouped_->waiting(); });
+    grouped_.reset();
+  });
+  EXPECT_EQ(wrong, std::vector<std::string>{});
+  first_.open();
+  EXPECT_EQ(first.get().front().status, acquire_status::granted);
+  EXPECT_EQ(second.get().front().status, acquire_status::granted);
 }
 
 TEST_F(Grouping, OptionsThatCannotBeMeantAreMisuse) {

@@ -222,6 +222,18 @@ TEST_F(WaitingRoom, AFaultOfAQuestionIsThrownByTheWait) {
   EXPECT_THROW((void)waiting.get(), error);
 }
 
+TEST_F(WaitingRoom, ALookThatLostItsConnectionIsMadeOnceMore) {
+  auto held = theirs();
+  rows_.before("watch", [this] {
+    if (rows_.batches("watch").size() == 1) throw error{errc::unavailable, "gone"};
+  });
+  auto waiting = waiter(wait_forever());
+  rows_.await_moving(*time_, "watch", 2);
+  held.release();
+  while (!is_ready(waiting)) time_->advance(10ms);
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
 TEST_F(WaitingRoom, AFaultOfALookIsThrownByAllThatWait) {
   const auto held = theirs();
   rows_.before("watch", [] {

@@ -21,6 +21,9 @@ std::string as_plain_path(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos) {
     throw error{errc::misuse, "the path of a SQLite file is empty or contains a NUL byte"};
   }
+  if (path.starts_with("sqlite://")) {
+    throw error{errc::misuse, path + " is a URL: give the path of the file, without sqlite://"};
+  }
   return path.front() == '/' ? path : "./" + path;
 }
 

@@ -1,0 +1,59 @@
+// How often the threads that keep leases are woken.
+#include "core/lease_book.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+namespace rowlock::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Stands still, and counts how often one thread looks at it.
+class counting_time final : public time_source {
+ public:
+  [[nodiscard]] boot_clock::time_point now() const noexcept override {
+    if (std::this_thread::get_id() == counted_.load()) ++looks_;
+    return boot_clock::time_point{1h};
+  }
+  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
+                  boot_clock::time_point /*until*/) override {
+    wakeup.wait(lock);
+  }
+
+  void count_this_thread() { counted_ = std::this_thread::get_id(); }
+  [[nodiscard]] int looks() const { return looks_; }
+
+ private:
+  std::atomic<std::thread::id> counted_;
+  mutable std::atomic<int> looks_ = 0;
+};
+
+TEST(LeaseBook, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
+  const auto time = std::make_shared<counting_time>();
+  lease_book book{time, 0ms, true};
+  const std::jthread watcher{[&] {
+    time->count_this_thread();
+    book.wait_for_overdue();
+  }};
+  while (time->looks() == 0) std::this_thread::yield();
+
+  const wanted_lease wanted{
+      .request = {.key = {"job", "1"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
+  for (int i = 0; i < 100; ++i) {
+    const auto lease = std::make_shared<kept_lease>(wanted, version{1}, time->now());
+    EXPECT_TRUE(book.add(lease, time->now()));
+    EXPECT_TRUE(book.end(*lease, lease_phase::released));
+    for (int moment = 0; moment < 1000; ++moment) std::this_thread::yield();
+  }
+  book.close();
+  EXPECT_LE(time->looks(), 4)
+      << "two each time it goes to sleep: at first, and for the first lease";
+}
+
+}  // namespace
+}  // namespace rowlock::detail
