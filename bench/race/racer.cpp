@@ -30,6 +30,7 @@ racer::racer(const plan& does, arena& in, std::unique_ptr<contender> by, unsigne
       random_{number + 1} {}
 
 void racer::run(const std::stop_token& over) {
+  if (plan_.does == act::turns) come_at_any_time();
   std::optional<std::chrono::nanoseconds> cpu_before;
   std::uint64_t allocated_before = 0;
   while (!is(stage::over)) {
@@ -71,6 +72,12 @@ void racer::take_and_give_back() {
   } else {
     ++counted_.refused;
   }
+}
+
+void racer::come_at_any_time() {
+  constexpr std::int64_t longest_pause_of_a_peer = 300;
+  std::uniform_int_distribution<std::int64_t> pause{0, longest_pause_of_a_peer};
+  std::this_thread::sleep_for(std::chrono::milliseconds{pause(random_)});
 }
 
 void racer::take_a_turn(const std::stop_token& over) {

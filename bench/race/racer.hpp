@@ -27,6 +27,9 @@ class racer {
   using clock = std::chrono::steady_clock;
 
   void take_and_give_back();
+  /// Or those who poll would all do so at the same moments, as each begins when another one is
+  /// granted.
+  void come_at_any_time();
   void take_a_turn(const std::stop_token& over);
   void be_refused();
   void wait_in_vain(const std::stop_token& over);
@@ -39,7 +42,7 @@ class racer {
   std::unique_ptr<contender> contender_;
   unsigned number_;
   lock_key key_;
-  std::minstd_rand random_;
+  std::mt19937 random_;
   tally counted_;
 };
 

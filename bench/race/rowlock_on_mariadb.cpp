@@ -41,12 +41,13 @@ void build_on_mariadb(const place& where) {
   }
 }
 
-protocol rowlock_on_mariadb(std::string name) {
-  return {
-      .name = std::move(name),
-      .runs_on = engine::mariadb,
-      .build = build_on_mariadb,
-      .open = [](const place& where) { return through_lock_table(rows_in(where), {.ttl = ttl}); }};
+protocol rowlock_on_mariadb(std::string name, const group_options& grouping) {
+  return {.name = std::move(name),
+          .runs_on = engine::mariadb,
+          .build = build_on_mariadb,
+          .open = [grouping](const place& where) {
+            return through_lock_table(rows_in(where), {.ttl = ttl, .grouping = grouping});
+          }};
 }
 
 }  // namespace rowlock::race

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "race/protocol.hpp"
+#include "rowlock/grouping_store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace rowlock::race {
@@ -13,7 +14,7 @@ table_name mariadb_table_in(const place& where);
 /// With rows for all keys of the measurement.
 void build_on_mariadb(const place& where);
 
-protocol rowlock_on_mariadb(std::string name);
+protocol rowlock_on_mariadb(std::string name, const group_options& grouping);
 
 }  // namespace rowlock::race
 

@@ -23,13 +23,27 @@ def parsed():
     parser.add_argument("--only", default="", help="scenarios whose names begin so")
     parser.add_argument("--large", action="store_true", help="also a table of 10,000,000 rows")
     parser.add_argument("--build", default="build/release", help="where the programs are")
-    return parser.parse_args()
+    parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # the arguments only
+    arguments = parser.parse_args()
+    if arguments.report and not os.path.isfile(arguments.report):
+        parser.error(f"there is no file {arguments.report}: name one of bench/results")
+    if not chosen_by(arguments):
+        names = ", ".join(each.name for each in all_of(arguments))
+        parser.error(f"no scenario begins with {arguments.only}: there are {names}")
+    return arguments
+
+
+def all_of(arguments):
+    return (scenarios.quick() if arguments.quick else
+            scenarios.smoke() if arguments.smoke else scenarios.full(arguments.large))
+
+
+def chosen_by(arguments):
+    return [each for each in all_of(arguments) if each.name.startswith(arguments.only)]
 
 
 def measured(arguments):
-    chosen = (scenarios.quick() if arguments.quick else
-              scenarios.smoke() if arguments.smoke else scenarios.full(arguments.large))
-    chosen = [each for each in chosen if each.name.startswith(arguments.only)]
+    chosen = chosen_by(arguments)
     slow_disk = f"{arguments.build}/bench/race/librowlock_slow_disk.so"
     known_servers = {
         "postgres": servers.postgres,
@@ -50,6 +64,8 @@ def measured(arguments):
 
 def main():
     arguments = parsed()
+    if arguments.check:
+        return 0
     if arguments.report:
         with open(arguments.report, encoding="utf-8") as file:
             run = json.load(file)

@@ -14,13 +14,14 @@ PLOTTED = {
 }
 
 SCRIPT = """
-set terminal svg size 720,{height} font 'sans-serif,12' background '#ffffff'
+set terminal svg noenhanced size 720,{height} font 'sans-serif,12' background '#ffffff'
 set output '{file}'
 set style fill solid 0.8 noborder
 set xlabel '{label}'
 set xrange [0:*]
 set yrange [{last}:-0.7]
 set grid xtics
+set format x '%.0s%c'
 set border 3
 set tics nomirror
 set key off
