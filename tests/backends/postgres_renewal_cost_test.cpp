@@ -94,31 +94,34 @@ class PostgresRenewalCost : public postgres_table {
   postgres_store rows_ = open_store();
 };
 
-template <class Value>
-Value median(std::vector<Value> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
+// The fastest round of each: a neighbour of this machine can slow all others down, and one of the
+// two more than the other. The first rounds are left out, as PostgreSQL plans them anew.
 TEST_F(PostgresRenewalCost, OfTenThousandLeasesIsAtMostFiveTimesABareUpdateOfTheirRows) {
+  constexpr int planned_anew = 5;
+  constexpr int measured = 20;
   const auto renewals = acquire_all();
-  std::vector<double> ratios;
-  for (int round = 0; round < 9; ++round) {
-    const auto bare = duration_of([&] {
+  std::vector<std::chrono::nanoseconds> bare;
+  std::vector<std::chrono::nanoseconds> renewed;
+  for (int round = 0; round < planned_anew + measured; ++round) {
+    bare.push_back(duration_of([&] {
       const auto changed =
           server_.ask("update " + name() +
                       " set expires_at = clock_timestamp() + interval '1 hour' where owner = '" +
                       mine_.text + "'");
       EXPECT_EQ(changed.affected_rows(), many);
-    });
-    const auto renewed = duration_of([&] {
+    }));
+    renewed.push_back(duration_of([&] {
       const auto answers = rows_.renew(renewals);
       EXPECT_EQ(std::count(answers.begin(), answers.end(), renew_answer::renewed), many);
-    });
-    ratios.push_back(static_cast<double>(renewed.count()) / static_cast<double>(bare.count()));
+    }));
   }
-  RecordProperty("ratio", std::to_string(median(ratios)));
-  EXPECT_LE(median(ratios), 5.0);
+  const auto fastest_of = [](const std::vector<std::chrono::nanoseconds>& rounds) {
+    return static_cast<double>(
+        std::min_element(rounds.begin() + planned_anew, rounds.end())->count());
+  };
+  const double ratio = fastest_of(renewed) / fastest_of(bare);
+  RecordProperty("ratio", std::to_string(ratio));
+  EXPECT_LE(ratio, 5.0);
 }
 
 // Ten times as often as with leases of 30 s, so that it takes seconds.
