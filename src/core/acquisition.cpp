@@ -47,7 +47,7 @@ acquisition::acquisition(keeper& leases, wanted_lease wanted, retry_policy wait)
 wait_end acquisition::ask(store& rows) {
   const auto& request = wanted_.request;
   const auto asked_at = leases_.now();
-  auto [answer, fault] = detail::ask(rows, {&request, 1}).front();
+  auto [answer, fault] = detail::ask(rows, request);
   if (fault != nullptr) return {.fault = fault};
   if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
   if (auto kept = leases_.keep(wanted_, answer, asked_at)) {

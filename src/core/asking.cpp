@@ -3,8 +3,8 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
-#include "core/by_halves.hpp"
 #include "core/own_fault.hpp"
 #include "rowlock/error.hpp"
 
@@ -34,29 +34,29 @@ std::optional<acquire_answer> ask_in_doubt(store& rows, const acquire_request& r
   return std::nullopt;
 }
 
-asked_request ask_again(store& rows, const acquire_request& request,
-                        const std::exception_ptr& fault) {
-  if (auto answer = ask_in_doubt(rows, request)) return {*std::move(answer)};
-  return {{}, own_fault(fault)};
-}
-
-/// After a fault of a call for several.
-class asking_apart {
+/// A call for several, and for parts of them after a fault.
+class asking_together {
  public:
-  asking_apart(store& rows, std::span<const acquire_request> requests)
-      : rows_{rows}, requests_{requests}, asked_(requests.size()), doubts_(requests.size()) {}
+  using sink = std::function<void(part, std::span<asked_request>, boot_clock::time_point)>;
 
-  std::vector<asked_request> run(const std::exception_ptr& fault) && {
-    const part all{.count = requests_.size()};
-    note_doubt(all, fault);
-    divide(
-        all, fault, [this](part some) { ask(some); },
-        [this](part some, const std::exception_ptr& why) { failed(some, why); });
-    return std::move(asked_);
+  asking_together(store& rows, std::span<const acquire_request> requests, time_source& time,
+                  const sink& answered)
+      : rows_{rows},
+        requests_{requests},
+        time_{time},
+        answered_{answered},
+        asked_(requests.size()),
+        doubts_(requests.size()) {}
+
+  void run(const std::function<bool()>& give_up) {
+    by_halves(
+        {.count = requests_.size()}, [this](part some) { ask(some); },
+        [this](part some, const std::exception_ptr& why) { failed(some, why); }, give_up);
   }
 
  private:
   void ask(part some) {
+    const auto asked_at = time_.now();
     std::vector<acquire_answer> answers;
     try {
       answers = rows_.acquire(some.of(requests_));
@@ -71,6 +71,7 @@ class asking_apart {
       asked_[place] = is_known ? asked_request{std::move(answers[i])}
                                : asked_request{{}, own_fault(doubts_[place])};
     }
+    answered_(some, some.of(std::span{asked_}), asked_at);
   }
 
   void note_doubt(part some, const std::exception_ptr& fault) {
@@ -83,29 +84,39 @@ class asking_apart {
       const auto& doubt = doubts_[place];
       asked_[place] = {{}, own_fault(doubt == nullptr ? fault : doubt)};
     }
+    answered_(some, some.of(std::span{asked_}), time_.now());
   }
 
   store& rows_;
   const std::span<const acquire_request> requests_;
+  time_source& time_;
+  const sink& answered_;
   std::vector<asked_request> asked_;
   std::vector<std::exception_ptr> doubts_;  // what each may have been granted in
 };
 
 }  // namespace
 
-std::vector<asked_request> ask(store& rows, std::span<const acquire_request> requests) {
+asked_request ask(store& rows, const acquire_request& request) {
   try {
-    auto answers = rows.acquire(requests);
-    std::vector<asked_request> asked;
-    asked.reserve(requests.size());
-    for (auto& answer : answers) asked.push_back({std::move(answer)});
-    return asked;
+    return {rows.acquire({&request, 1}).front()};
   } catch (...) {  // who asks is in another thread, perhaps
     const auto fault = std::current_exception();
-    if (requests.size() > 1) return asking_apart{rows, requests}.run(fault);
-    if (kind_of(fault) != errc::outcome_unknown) return {{{}, own_fault(fault)}};
-    return {ask_again(rows, requests.front(), fault)};
+    if (kind_of(fault) == errc::outcome_unknown) {
+      if (auto answer = ask_in_doubt(rows, request)) return {*std::move(answer)};
+    }
+    return {{}, own_fault(fault)};
   }
+}
+
+void ask(
+    store& rows, std::span<const acquire_request> requests, time_source& time,
+    const std::function<void(part, std::span<asked_request>, boot_clock::time_point)>& answered,
+    const std::function<bool()>& give_up) {
+  if (requests.size() > 1) return asking_together{rows, requests, time, answered}.run(give_up);
+  const auto asked_at = time.now();
+  auto asked = ask(rows, requests.front());
+  answered({.count = 1}, {&asked, 1}, asked_at);
 }
 
 refusal to_refusal(const lock_key& key, const acquire_answer& answer) {

@@ -3,11 +3,14 @@
 #define ROWLOCK_CORE_ASKING_HPP
 
 #include <exception>
+#include <functional>
 #include <span>
-#include <vector>
 
+#include "core/by_halves.hpp"
+#include "rowlock/boot_clock.hpp"
 #include "rowlock/refusal.hpp"
 #include "rowlock/store.hpp"
+#include "rowlock/time_source.hpp"
 
 namespace rowlock::detail {
 
@@ -17,10 +20,18 @@ struct asked_request {
   std::exception_ptr fault = nullptr;
 };
 
-/// One answer per request, in their order. A grant whose answer got lost is recognised. What the
-/// store throws, whatever it is, is in the answers; of several requests each has a fault of its own
-/// only, as far as that can be told (`by_halves`).
-std::vector<asked_request> ask(store& rows, std::span<const acquire_request> requests);
+/// A grant whose answer got lost is recognised. What the store throws, whatever it is, is in the
+/// answer.
+asked_request ask(store& rows, const acquire_request& request);
+
+/// The same for several in as few calls as can be; if that fails, each has a fault of its own only,
+/// as far as that can be told (`by_halves`). `answered` is told of each part once it is known, and
+/// when it was asked for; it must not throw. Grants must not wait for other keys, as their ttl
+/// runs.
+void ask(store& rows, std::span<const acquire_request> requests, time_source& time,
+         const std::function<void(part, std::span<asked_request>, boot_clock::time_point asked_at)>&
+             answered,
+         const std::function<bool()>& give_up);
 
 /// Of an answer that is not `granted`.
 refusal to_refusal(const lock_key& key, const acquire_answer& answer);

@@ -12,6 +12,7 @@ namespace {
 
 using call = std::function<void(part)>;
 using told = std::function<void(part, const std::exception_ptr&)>;
+using question = std::function<bool()>;
 
 /// What it threw; null for nothing.
 std::exception_ptr fault_of(const call& work, part some) {
@@ -23,56 +24,73 @@ std::exception_ptr fault_of(const call& work, part some) {
   }
 }
 
-/// So many failures one after the other are no fault of a few requests: one of them makes two at
-/// most, as the other half of what failed succeeds. A database that answers is asked more often
-/// than one that may keep us waiting.
-int most_in_vain(const std::exception_ptr& fault) {
-  constexpr int cannot_be_reached = 3;
-  constexpr int otherwise = 64;
+bool is_outage(const std::exception_ptr& fault) {
   try {
     std::rethrow_exception(fault);
   } catch (const error& thrown) {
-    const bool is_outage =
-        thrown.kind() == errc::unavailable || thrown.kind() == errc::outcome_unknown;
-    return is_outage ? cannot_be_reached : otherwise;
+    return thrown.kind() == errc::unavailable || thrown.kind() == errc::outcome_unknown;
   } catch (...) {
-    return otherwise;
+    return false;
   }
 }
 
+/// So many failures one after the other are no fault of a few requests: one of them makes two at
+/// most, as the other half of what failed succeeds. A database that answers is asked more often
+/// than one that may keep us waiting.
+class run_of_failures {
+ public:
+  void add(const std::exception_ptr& fault) {
+    ++length_;
+    outages_ = is_outage(fault) ? outages_ + 1 : 0;
+  }
+  void end() { *this = {}; }
+
+  [[nodiscard]] bool is_hopeless() const { return length_ >= 64 || outages_ >= 3; }
+
+ private:
+  int length_ = 0;
+  int outages_ = 0;  // at its end
+};
+
 }  // namespace
 
-void by_halves(part all, const call& work, const told& failed) {
-  if (const auto fault = fault_of(work, all)) divide(all, fault, work, failed);
+void by_halves(part all, const call& work, const told& failed, const question& give_up) {
+  if (const auto fault = fault_of(work, all)) divide(all, fault, work, failed, give_up);
 }
 
-void divide(part all, const std::exception_ptr& first_fault, const call& work, const told& failed) {
+void divide(part all, const std::exception_ptr& first_fault, const call& work, const told& failed,
+            const question& give_up) {
   struct failure {
     part of;
     std::exception_ptr fault;
   };
   std::deque<failure> failures{{all, first_fault}};
-  int in_vain = 1;
+  run_of_failures in_vain;
+  in_vain.add(first_fault);
+  const auto is_over = [&] { return in_vain.is_hopeless() || give_up(); };
   const auto try_to = [&](part some) {
-    if (auto fault = fault_of(work, some)) {
-      ++in_vain;
-      failures.push_back({some, std::move(fault)});
-    } else {
-      in_vain = 0;
-    }
+    auto fault = fault_of(work, some);
+    if (fault == nullptr) return in_vain.end();
+    in_vain.add(fault);
+    failures.push_back({some, std::move(fault)});
   };
   for (; !failures.empty(); failures.pop_front()) {
-    const auto& [some, fault] = failures.front();
-    if (some.count < 2 || in_vain >= most_in_vain(fault)) {
+    const auto [some, fault] = failures.front();
+    if (some.count < 2 || is_over()) {
       failed(some, fault);
       continue;
     }
     const auto others = failures.size();
     const part first{some.begin, some.count / 2};
+    const part second{first.begin + first.count, some.count - first.count};
     try_to(first);
-    try_to({first.begin + first.count, some.count - first.count});
+    if (give_up()) {
+      failures.push_back({second, fault});
+    } else {
+      try_to(second);
+    }
     const bool both_failed = failures.size() == others + 2;
-    if (both_failed && in_vain >= most_in_vain(failures.back().fault)) {
+    if (both_failed && is_over()) {  // told together
       const auto last = std::move(failures.back().fault);
       failures.pop_back();
       failures.pop_back();

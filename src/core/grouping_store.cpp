@@ -1,6 +1,7 @@
 // A store whose calls share statements when they meet.
 #include "rowlock/grouping_store.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <iterator>
 #include <string>
@@ -26,8 +27,12 @@ struct call final : meeting_call {
 
   const std::span<const Request> asked;
   std::vector<Answer> answers;
+  /// Of one that is alone: what may have been done for it, and may not.
   std::exception_ptr fault;
 };
+
+bool leaves_open(const acquire_answer& answer) { return answer.status == acquire_status::busy; }
+bool leaves_open(release_answer /*answer*/) { return false; }
 
 /// Whether the exception just caught leaves open what became of the rows. To release them again
 /// would be answered with lost where it was done; to acquire them again, as the same attempt,
@@ -55,7 +60,7 @@ class grouping_store::meeting_place {
     call<Request, Answer> mine{kind, requests};
     auto became = statements_.meet(mine);
     if (became == meeting_call::fate::leading) became = lead(mine, ask);
-    if (became == meeting_call::fate::alone) return ask(requests);
+    if (became == meeting_call::fate::alone) return ask_alone(mine, ask);
     if (mine.fault != nullptr) std::rethrow_exception(mine.fault);
     return std::move(mine.answers);
   }
@@ -66,6 +71,20 @@ class grouping_store::meeting_place {
   }
 
  private:
+  /// After a shared statement that may have been made, the same attempt again tells, unless that
+  /// statement still is what makes the row busy.
+  template <class Request, class Answer, class Ask>
+  static std::vector<Answer> ask_alone(const call<Request, Answer>& mine, const Ask& ask) {
+    if (mine.fault == nullptr) return ask(mine.asked);
+    try {
+      auto answers = ask(mine.asked);
+      const auto is_open = [](const Answer& answer) { return leaves_open(answer); };
+      if (std::none_of(answers.begin(), answers.end(), is_open)) return answers;
+    } catch (...) {  // the first fault says more
+    }
+    std::rethrow_exception(mine.fault);
+  }
+
   /// Makes the statement for all that share it. What became of them.
   template <class Request, class Answer, class Ask>
   meeting_call::fate lead(call<Request, Answer>& leader, const Ask& ask) {
@@ -73,13 +92,14 @@ class grouping_store::meeting_place {
     try {
       share(leader, ask);
     } catch (...) {  // it may be the fault of one of them: each meets its own alone
-      const bool is_told_to_all = leader.kind == statement_kind::release && is_doubt();
-      if (leader.next == nullptr || is_told_to_all) {
+      const bool is_in_doubt = is_doubt();
+      const bool is_told_to_all =
+          leader.next == nullptr || (is_in_doubt && leader.kind == statement_kind::release);
+      if (!is_told_to_all) became = meeting_call::fate::alone;
+      if (is_told_to_all || is_in_doubt) {
         for (auto* each = &leader; each != nullptr; each = following<Request, Answer>(*each)) {
           each->fault = detail::own_fault(std::current_exception());
         }
-      } else {
-        became = meeting_call::fate::alone;
       }
     }
     statements_.end(leader, became);

@@ -37,11 +37,13 @@ void renewer::run() {
       renew(due);
       look_at_settings();
     }
-    if (time_->now() >= next_release()) release_deferred();
+    if (time_->now() >= next_release()) release_deferred([this] { return book_.is_closed(); });
   }
   // On the real clock: nobody moves another one any more.
-  const auto end = boot_clock::now() + last_releases;
-  while (!release_deferred() && boot_clock::now() < end) {
+  const auto is_over = [end = boot_clock::now() + last_releases] {
+    return boot_clock::now() >= end;
+  };
+  while (!release_deferred(is_over) && !is_over()) {
     system_time()->sleep_until(boot_clock::now() + row_was_busy, {});
   }
 }
@@ -73,7 +75,8 @@ void renewer::renew(const kept_leases& due) {
           book_.renew_again_at(*lease, now + std::min<boot_clock::duration>(
                                                  lease->ttl / 10, std::chrono::seconds{1}));
         }
-      });
+      },
+      [this] { return book_.is_closed(); });
 }
 
 void renewer::renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted) {
@@ -183,7 +186,7 @@ void renewer::release_at_once(std::span<deferred_release> made,
   }
 }
 
-bool renewer::release_deferred() {
+bool renewer::release_deferred(const std::function<bool()>& give_up) {
   std::vector<deferred_release> waiting;
   {
     const std::scoped_lock lock{mutex_};
@@ -203,7 +206,8 @@ bool renewer::release_deferred() {
         events_.tell_fault(fault_operation::release, failed.front().request.key, failed.size(),
                            fault, time_->now() - now);
         std::move(failed.begin(), failed.end(), std::back_inserter(still_waiting));
-      });
+      },
+      give_up);
   const std::scoped_lock lock{mutex_};
   std::move(still_waiting.begin(), still_waiting.end(), std::back_inserter(deferred_));
   pause_ = std::min<boot_clock::duration>(2 * pause_, longest_pause);

@@ -66,7 +66,7 @@ class renewer {
   /// In one call; those whose rows are busy are added to `busy`. Throws what the store throws.
   void release_at_once(std::span<deferred_release> made, std::vector<deferred_release>& busy);
   /// True when none is left.
-  bool release_deferred();
+  bool release_deferred(const std::function<bool()>& give_up);
   [[nodiscard]] boot_clock::time_point next_release();
 
   store& rows_;

@@ -102,6 +102,11 @@ void waiting_room::close() {
   subscription_.reset();
 }
 
+bool waiting_room::is_closed() {
+  const std::scoped_lock lock{mutex_};
+  return closed_;
+}
+
 void waiting_room::run() {
   std::unique_lock lock{mutex_};
   while (!closed_) {

@@ -84,6 +84,7 @@ class waiting_room final : private release_listener {
   void run();
   void ask(const waiters& heads);
   void look();
+  [[nodiscard]] bool is_closed();
 
   // These are called with the mutex held.
   [[nodiscard]] hearsay* heard_of(const lock_key& key);

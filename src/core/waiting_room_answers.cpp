@@ -32,15 +32,19 @@ void waiting_room::ask(const waiters& heads) {
   std::vector<acquire_request> requests;
   requests.reserve(heads.size());
   for (const auto& head : heads) requests.push_back(head->wanted.request);
-  const auto asked_at = time_->now();
-  auto asked = detail::ask(rows_, requests);
-
-  wait_ends ended;
-  {
-    const std::scoped_lock lock{mutex_};
-    for (std::size_t i = 0; i < heads.size(); ++i) settle(heads[i], asked[i], asked_at, ended);
-  }
-  ended.tell(taker_, asked_at);
+  detail::ask(
+      rows_, requests, *time_,
+      [&](part some, std::span<asked_request> asked, boot_clock::time_point asked_at) noexcept {
+        wait_ends ended;
+        {
+          const std::scoped_lock lock{mutex_};
+          for (std::size_t i = 0; i < some.count; ++i) {
+            settle(heads[some.begin + i], asked[i], asked_at, ended);
+          }
+        }
+        ended.tell(taker_, asked_at);
+      },
+      [this] { return is_closed(); });
 }
 
 void waiting_room::settle(const std::shared_ptr<waiter>& head, asked_request& asked,
@@ -99,21 +103,30 @@ void waiting_room::look() {
       line.forget_look_at();
     }
   }
-  wait_ends ended;
+  const auto tell = [this](const auto& settle_them) noexcept {
+    wait_ends ended;
+    {
+      const std::scoped_lock lock{mutex_};
+      settle_them(ended);
+    }
+    ended.tell(taker_, last_look_);
+  };
   const std::span<const lock_key> all{keys};
   by_halves(
       {.count = keys.size()},
       [&](part some) {
         const auto looked_at = some.of(all);
         const auto seen = watch(rows_, looked_at);
-        const std::scoped_lock lock{mutex_};
-        for (std::size_t i = 0; i < some.count; ++i) settle(looked_at[i], seen[i], ended);
+        tell([&](wait_ends& ended) {
+          for (std::size_t i = 0; i < some.count; ++i) settle(looked_at[i], seen[i], ended);
+        });
       },
       [&](part some, const std::exception_ptr& fault) {
-        const std::scoped_lock lock{mutex_};
-        for (const auto& key : some.of(all)) end_waits_for(key, fault, ended);
-      });
-  ended.tell(taker_, last_look_);
+        tell([&](wait_ends& ended) {
+          for (const auto& key : some.of(all)) end_waits_for(key, fault, ended);
+        });
+      },
+      [this] { return is_closed(); });
 }
 
 void waiting_room::end_waits_for(const lock_key& key, const std::exception_ptr& fault,

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -29,7 +30,8 @@ class ByHalves : public testing::Test {
         [&](part some, const std::exception_ptr& fault) {
           EXPECT_THROW(std::rethrow_exception(fault), error);
           told_.emplace_back(some.begin, some.count);
-        });
+        },
+        [this] { return calls_ >= patience_; });
   }
   void all_are_bad(std::size_t count) {
     for (std::size_t place = 0; place < count; ++place) bad_.insert(place);
@@ -45,6 +47,7 @@ class ByHalves : public testing::Test {
 
   std::set<std::size_t> bad_;
   std::size_t calls_ = 0;
+  std::size_t patience_ = 1'000'000;  // calls
   std::map<std::size_t, int> done_;
   std::vector<std::pair<std::size_t, std::size_t>> told_;
 };
@@ -92,6 +95,41 @@ TEST_F(ByHalves, AnOutageIsToldOnceAfterThreeCalls) {
     call_for(count, errc::unavailable);
     EXPECT_EQ(calls_, 3);
     EXPECT_EQ(told_, (std::vector<std::pair<std::size_t, std::size_t>>{{0, count}}));
+  }
+}
+
+// Three quick faults of one key each, and then one that looks like an outage.
+TEST_F(ByHalves, AFaultThatMayPassIsNoOutageBecauseOthersCameBefore) {
+  bad_ = {0, 40, 70};
+  std::size_t calls = 0;
+  by_halves(
+      {.count = 100},
+      [&](part some) {
+        const bool is_bad = std::any_of(bad_.begin(), bad_.end(), [&](std::size_t place) {
+          return place >= some.begin && place < some.begin + some.count;
+        });
+        if (!is_bad) return;
+        throw error{++calls == 4 ? errc::unavailable : errc::rejected, "a trigger raised: drop it"};
+      },
+      [&](part some, const std::exception_ptr& /*fault*/) {
+        told_.emplace_back(some.begin, some.count);
+      },
+      [] { return false; });
+  EXPECT_EQ(told_.size(), bad_.size());
+}
+
+TEST_F(ByHalves, NoCallBeginsOnceItIsTimeToGiveUpAndEachIsToldOnce) {
+  for (const std::size_t calls : {1U, 2U, 3U, 4U, 5U}) {
+    bad_ = {3};
+    calls_ = 0;
+    done_.clear();
+    told_.clear();
+    patience_ = calls;
+    call_for(100, errc::rejected);
+    EXPECT_EQ(calls_, calls);
+    for (std::size_t place = 0; place < 100; ++place) {
+      ASSERT_EQ(told_of(place) + done_.count(place), 1) << place << " after " << calls;
+    }
   }
 }
 

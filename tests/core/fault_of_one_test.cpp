@@ -46,13 +46,15 @@ class poisoned_store final : public passing_store {
   }
 
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
-    if (is_poisoned && std::find(keys.begin(), keys.end(), poison) != keys.end()) raise();
+    if (is_poisoned && spoils_looks && std::find(keys.begin(), keys.end(), poison) != keys.end())
+      raise();
     return passing_store::watch(keys);
   }
 
-  /// Set before the poison; runs at its first fault.
-  std::function<void()> at_first_fault = [] {};
+  /// Set before the poison; runs at each of its faults.
+  std::function<void()> at_fault = [] {};
   std::atomic<bool> is_poisoned = false;
+  std::atomic<bool> spoils_looks = true;
   std::atomic<bool> is_away = false;
 
  private:
@@ -64,7 +66,7 @@ class poisoned_store final : public passing_store {
     if (is_poisoned && is_asked) raise();
   }
   [[noreturn]] void raise() {
-    std::exchange(at_first_fault, [] {})();
+    at_fault();
     throw error{errc::rejected, "a trigger raised: look at it"};
   }
 };
@@ -100,7 +102,9 @@ TEST_F(FaultOfOne, DoesNotKeepOthersFromBeingRenewed) {
 
 TEST_F(FaultOfOne, RenewsNoLeaseThatEndsMeanwhile) {
   auto held = all(ours_);
-  poisoned_.at_first_fault = [&held] { held[0].release(); };
+  poisoned_.at_fault = [&held, is_first = true]() mutable {
+    if (std::exchange(is_first, false)) held[0].release();
+  };
   poisoned_.is_poisoned = true;
   time_->advance(10s);
   for (std::size_t i = 1; i < 8; ++i) {
@@ -135,6 +139,28 @@ TEST_F(FaultOfOne, IsThrownByWhoWaitsForThatKeyOnly) {
   }
   rows_.await("acquire", held.size());
   rows_.await_one_more(*time_, "watch");
+  poisoned_.is_poisoned = true;
+  for (auto& each : held) each.release();
+  for (auto& each : waiting) {
+    while (each.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+  }
+  EXPECT_THROW((void)waiting.back().get(), error);
+  waiting.pop_back();
+  for (auto& each : waiting) EXPECT_TRUE(each.get().acquired());
+}
+
+TEST_F(FaultOfOne, ThatTakesLongTakesNoGrantFromOthersWhoWait) {
+  auto held = all(theirs_);
+  std::vector<std::future<outcome<lease>>> waiting;
+  for (const auto& each : held) {
+    waiting.push_back(std::async(std::launch::async, [this, key = each.key()] {
+      return ours_.try_acquire(key, {.wait = wait_forever()});
+    }));
+  }
+  rows_.await("acquire", held.size());
+  rows_.await_one_more(*time_, "watch");
+  poisoned_.at_fault = [this] { time_->advance(20s); };
+  poisoned_.spoils_looks = false;
   poisoned_.is_poisoned = true;
   for (auto& each : held) each.release();
   for (auto& each : waiting) {

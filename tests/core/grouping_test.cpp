@@ -1,4 +1,6 @@
 // How calls that meet share statements.
+#include "core/grouping.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "core/hooked_store.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/grouping_store.hpp"
 #include "rowlock/lock_table.hpp"
@@ -16,50 +17,6 @@
 
 namespace rowlock::tests {
 namespace {
-
-using namespace std::chrono_literals;
-
-acquire_request asking_for(const std::string& id) {
-  return {.key = {"job", id}, .owner = make_owner_id(), .holder = "one of us", .ttl = 1h};
-}
-
-release_request giving_back(const acquire_request& held, const acquire_answer& granted) {
-  return {.key = held.key, .owner = held.owner, .version = *granted.version};
-}
-
-class Grouping : public testing::Test {
- protected:
-  using answers = std::vector<acquire_answer>;
-
-  acquire_answer acquire(const acquire_request& request) {
-    return grouped_->acquire(std::array{request}).front();
-  }
-  std::future<answers> start(std::vector<acquire_request> requests) {
-    return std::async(std::launch::async, [this, requests = std::move(requests)] {
-      return grouped_->acquire(requests);
-    });
-  }
-  /// Returns once so many calls wait for their statement.
-  void await_waiting(std::size_t count) {
-    while (grouped_->waiting() < count) std::this_thread::yield();
-  }
-  /// The first statement from now on stays under way until the gate is opened.
-  std::future<answers> hold_up() {
-    rows_.before("acquire", [this, is_first = std::make_shared<std::atomic<bool>>(true)] {
-      if (is_first->exchange(false)) first_.pass();
-    });
-    const auto begun = rows_.batches("acquire").size() + 1;
-    auto held_up = start({asking_for("first")});
-    rows_.await("acquire", begun);
-    return held_up;
-  }
-  void regroup(const group_options& options) { grouped_.emplace(rows_, options); }
-
-  std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
-  hooked_store rows_{time_};
-  gate first_;
-  std::optional<grouping_store> grouped_{std::in_place, rows_, group_options{.in_flight = 1}};
-};
 
 TEST_F(Grouping, OneThatMeetsNobodyHasAStatementOfItsOwnAtOnce) {
   EXPECT_EQ(acquire(asking_for("a")).status, acquire_status::granted);
@@ -101,115 +58,6 @@ TEST_F(Grouping, AtMostOneOfThoseThatMeetForAKeyIsGranted) {
   }
   EXPECT_EQ(granted, 1);
   EXPECT_EQ(rows_.batches("acquire").size(), 2);
-}
-
-TEST_F(Grouping, WhatOneOfThemMayNotAskFailsForItAlone) {
-  auto first = hold_up();
-  auto good = start({asking_for("good")});
-  auto bad = start({asking_for(std::string(256, 'x'))});
-  auto neighbour = start({asking_for("neighbour")});
-  await_waiting(3);
-  first_.open();
-  EXPECT_EQ(good.get().front().status, acquire_status::granted);
-  EXPECT_EQ(neighbour.get().front().status, acquire_status::granted);
-  EXPECT_THROW(bad.get(), error);
-}
-
-TEST_F(Grouping, AStatementThatFailsForAnUnknownReasonIsMadeAgainForEachAlone) {
-  auto first = hold_up();
-  auto one = start({asking_for("one")});
-  auto other = start({asking_for("other")});
-  await_waiting(2);
-  rows_.before("acquire", [this] {
-    if (rows_.batches("acquire").back() > 1) throw std::runtime_error{"a trigger"};
-  });
-  first_.open();
-  EXPECT_EQ(one.get().front().status, acquire_status::granted);
-  EXPECT_EQ(other.get().front().status, acquire_status::granted);
-  EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 2, 1, 1}));
-}
-
-TEST_F(Grouping, AnOutageMeetsEachAloneAndIsOverAfterwards) {
-  auto first = hold_up();
-  auto one = start({asking_for("one")});
-  auto other = start({asking_for("other")});
-  await_waiting(2);
-  rows_.before("acquire", [] { throw error{errc::unavailable, "away"}; });
-  first_.open();
-  EXPECT_THROW(one.get(), error);
-  EXPECT_THROW(other.get(), error);
-  EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 2, 1, 1}));
-  rows_.before("acquire", {});
-  EXPECT_EQ(acquire(asking_for("one")).status, acquire_status::granted);
-}
-
-TEST_F(Grouping, AKeyThatEndsTheConnectionHurtsNobodyElse) {
-  auto first = hold_up();
-  auto one = start({asking_for("one")});
-  auto other = start({asking_for("other")});
-  await_waiting(2);
-  rows_.after("acquire", [this] {
-    if (rows_.batches("acquire").back() > 1) throw error{errc::outcome_unknown, "cut off"};
-  });
-  first_.open();
-  EXPECT_EQ(one.get().front().status, acquire_status::granted);
-  EXPECT_EQ(other.get().front().status, acquire_status::granted);
-}
-
-TEST_F(Grouping, AReleaseInDoubtIsToldToAllAndNotMadeAgain) {
-  std::vector<acquire_request> held;
-  std::vector<acquire_answer> granted;
-  for (const auto* id : {"a", "b", "c"}) {
-    held.push_back(asking_for(id));
-    granted.push_back(acquire(held.back()));
-  }
-  rows_.before("release", [this, is_first = std::make_shared<std::atomic<bool>>(true)] {
-    if (is_first->exchange(false)) first_.pass();
-  });
-  rows_.after("release", [is_first = std::make_shared<std::atomic<bool>>(true)] {
-    if (!is_first->exchange(false)) throw error{errc::outcome_unknown, "cut off"};
-  });
-  const auto releasing = [&](std::size_t i) {
-    return std::async(std::launch::async, [&, i] {
-      return grouped_->release(std::array{giving_back(held[i], granted[i])}).front();
-    });
-  };
-  auto first = releasing(0);
-  rows_.await("release", 1);
-  auto one = releasing(1);
-  auto other = releasing(2);
-  await_waiting(2);
-  first_.open();
-  EXPECT_EQ(first.get(), release_answer::released);
-  EXPECT_THROW(one.get(), error);
-  EXPECT_THROW(other.get(), error);
-  EXPECT_EQ(rows_.batches("release"), (std::vector<std::size_t>{1, 2}));
-}
-
-TEST_F(Grouping, AnAnswerThatGotLostIsAskedForAgainByEach) {
-  lock_table locks{*grouped_, {.ttl = 1h, .grouping = {.at_most = 1}, .time = time_}};
-  std::atomic<int> calls{0};
-  rows_.before("acquire", [&] {
-    if (++calls == 1) first_.pass();
-  });
-  rows_.after("acquire", [&, is_first = std::make_shared<std::atomic<bool>>(true)] {
-    if (calls == 2 && is_first->exchange(false)) throw error{errc::outcome_unknown, "cut off"};
-  });
-  const auto acquiring = [&](const std::string& id) {
-    return std::async(std::launch::async, [&, id] {
-      const auto attempt = locks.try_acquire({"job", id});
-      return attempt.acquired();
-    });
-  };
-  auto first = acquiring("first");
-  rows_.await("acquire", 1);
-  auto one = acquiring("one");
-  auto other = acquiring("other");
-  await_waiting(2);
-  first_.open();
-  EXPECT_TRUE(first.get());
-  EXPECT_TRUE(one.get());
-  EXPECT_TRUE(other.get());
 }
 
 TEST_F(Grouping, AStatementHasSoManyRequestsAtMost) {

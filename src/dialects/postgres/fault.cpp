@@ -38,6 +38,8 @@ std::string how_to_grant(const table_name& table) {
 meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
   const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
   const std::string shown_state = " (SQLSTATE " + std::string{state} + ")";
+  const meaning refuses = says("PostgreSQL refuses" + shown_state + look_at_the_text);
+  if (!is_one_of(state.substr(0, 2), {"28", "3D", "3F", "42"})) return refuses;
   if (lock_table == nullptr) {
     return says("PostgreSQL refuses the table, its columns or our access to it" + shown_state +
                 look_at_the_text);
@@ -51,7 +53,7 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
   if (state == "3F000") {
     return says("the schema of table " + table.text() + " is missing: create it, then migrate");
   }
-  return says("PostgreSQL refuses" + shown_state + look_at_the_text);
+  return refuses;
 }
 
 meaning unavailable_meaning(std::string_view state) {
@@ -76,6 +78,14 @@ meaning unavailable_meaning(std::string_view state) {
               (state.empty() ? "" : " (SQLSTATE " + std::string{state} + ")"));
 }
 
+/// By the class: transactions in a wrong state, conflicts, lack of something, objects in use,
+/// interventions, the system below, internal errors, and what has no SQLSTATE. All others come
+/// again, those that functions of an application make up included.
+bool may_pass(std::string_view state) {
+  return state.empty() ||
+         is_one_of(state.substr(0, 2), {"08", "25", "40", "53", "55", "57", "58", "72", "XX"});
+}
+
 meaning meaning_of(const fault& found, const table_name* table) {
   const std::string_view state = found.sqlstate;
   if (state == "25P02") {
@@ -92,12 +102,7 @@ meaning meaning_of(const fault& found, const table_name* table) {
   if (found.is_lost_connection()) {
     return {errc::unavailable, "the connection to PostgreSQL was lost"};
   }
-  if (state.starts_with("28") || state.starts_with("3D") || state.starts_with("3F") ||
-      state.starts_with("42") || state.starts_with("0A") || state.starts_with("54") ||
-      state.starts_with("P0")) {
-    return rejected_meaning(state, table);
-  }
-  return unavailable_meaning(state);
+  return may_pass(state) ? unavailable_meaning(state) : rejected_meaning(state, table);
 }
 
 bool is_of_a_word(char c) {
