@@ -25,7 +25,7 @@ class bare_contender final : public polling_contender {
     pqxx::nontransaction autocommit{*connection};
     const auto granted = say(autocommit, "acquire", key.type, key.source_id, owner_, "bench",
                              std::chrono::microseconds{ttl}.count(), none_, false);
-    if (granted.empty()) return false;
+    if (granted.empty() || !granted[0][0].as<bool>()) return false;
     version_ = granted[0][1].as<std::int64_t>();
     return true;
   }

@@ -125,11 +125,11 @@ class lock_table {
   /// other one.
   [[nodiscard]] lock_table within(std::string_view scope) const;
 
-  /// A lease on `key`, or a refusal. One round trip if the row exists and is free; one more to say
-  /// who holds it, two more if the row is missing. All who wait share their statements: one look a
-  /// second or so at all keys waited for. When an answer gets lost it is asked for once
-  /// more, as the same attempt. Throws `error`; after `outcome_unknown` a grant that was made after
-  /// all runs out by itself.
+  /// A lease on `key`, or a refusal. One round trip if the row exists and is free (on PostgreSQL if
+  /// it is held, too); one more to say who holds it, two more if the row is missing. All who wait
+  /// share their statements: one look a second or so at all keys waited for. When an answer gets
+  /// lost it is asked for once more, as the same attempt. Throws `error`; after `outcome_unknown` a
+  /// grant that was made after all runs out by itself.
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options = {});
 
   /// Leases on all the keys, or on none: a refusal names a key that stood in the way. A key that is

@@ -14,6 +14,8 @@ namespace {
 // Of what it grants it answers who had a lease that ran out, if another owner had one, and what is
 // left of that: RETURNING sees the old row only through k. (Joined with k, the plan for a small
 // table would read all of it; so the row is found by its ctid alone.)
+// Of a row that another one has, it answers who, and for how long: so a refusal is one round trip.
+// Whatever else is in the way is for a look.
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null,
 // $7 whether only unless the work is remembered as done
 constexpr std::string_view acquire = R"sql(
@@ -23,17 +25,28 @@ WITH k AS MATERIALIZED (
    WHERE lock_type = $1 AND source_id = $2 AND expires_at <= {long_ago}
      AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
      AND (NOT $7::boolean OR done_until <= clock_timestamp())
-     FOR NO KEY UPDATE SKIP LOCKED)
-UPDATE shared_lock
-   SET owner = $3::text, holder = $4::text, acquired_at = clock_timestamp(),
-       version = greatest(version + 1, {now_us}),
-       expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
-       expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
- WHERE ctid = (SELECT row_id FROM k)
-RETURNING 1 AS place, version, (SELECT last_holder FROM k),
-          (SELECT (extract(epoch FROM ran_out_at - clock_timestamp()) * 1000000)::bigint
-             FROM k
-            WHERE last_owner <> $3) AS left_of_last_us, {taking} AS told
+     FOR NO KEY UPDATE SKIP LOCKED),
+taken AS (
+  UPDATE shared_lock
+     SET owner = $3::text, holder = $4::text, acquired_at = clock_timestamp(),
+         version = greatest(version + 1, {now_us}),
+         expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
+         expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
+   WHERE ctid = (SELECT row_id FROM k)
+  RETURNING version, {taking} AS told)
+SELECT true AS is_granted, version, (SELECT last_holder FROM k) AS holder,
+       (SELECT (extract(epoch FROM ran_out_at - clock_timestamp()) * 1000000)::bigint
+          FROM k
+         WHERE last_owner <> $3) AS left_us
+  FROM taken
+UNION ALL
+SELECT false, version, holder,
+       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint
+  FROM shared_lock
+ WHERE lock_type = $1 AND source_id = $2 AND expires_at > {long_ago}
+   AND owner IS DISTINCT FROM $3 AND $6::bigint IS NULL
+   AND (NOT $7::boolean OR done_until <= clock_timestamp())
+   AND NOT EXISTS (SELECT FROM taken)
 )sql";
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions,

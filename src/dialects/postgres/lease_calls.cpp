@@ -17,7 +17,11 @@ class acquiring {
       : asking_{asking}, requests_{requests}, answers_(requests.size()), open_{all(requests)} {}
 
   void run() {
-    grant(take_free_rows());
+    if (open_.size() == 1) {
+      take_row();
+    } else {
+      grant(take_rows());
+    }
     if (!open_.empty()) look_at_the_others();
     if (!open_.empty()) grant(insert());
     if (!open_.empty()) look_at_the_others();
@@ -36,14 +40,18 @@ class acquiring {
     });
   }
 
-  std::vector<done_request> take_free_rows() {
-    if (open_.size() == 1) {
-      const auto& request = *open_.front();
-      return asking_.take_rows(
-          asking_.statements().acquire,
-          bound_values{request.key.type, request.key.source_id, request.owner.text, request.holder,
-                       ttl_in(&request), expected_in(&request), request.unless_done});
-    }
+  void take_row() {
+    const auto& request = *open_.front();
+    const auto known = asking_.take_row(
+        asking_.statements().acquire,
+        bound_values{request.key.type, request.key.source_id, request.owner.text, request.holder,
+                     ttl_in(&request), expected_in(&request), request.unless_done});
+    if (!known) return;
+    answer_to(request) = *known;
+    open_.clear();
+  }
+
+  std::vector<done_request> take_rows() {
     const auto keys = keys_of(open_);
     return asking_.take_rows(
         asking_.statements().acquire_many,

@@ -57,6 +57,8 @@ class store_call {
 
   /// A statement that writes and answers `place` and `version`.
   std::vector<done_request> write(const std::string& sql, const bound_values& values);
+  /// One that grants a row, or answers who has it; none if it does neither.
+  std::optional<acquire_answer> take_row(const std::string& sql, const bound_values& values);
   /// One that grants rows, and answers `last_holder` and `left_of_last_us` as well.
   std::vector<done_request> take_rows(const std::string& sql, const bound_values& values);
 
