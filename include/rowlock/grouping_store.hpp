@@ -28,12 +28,12 @@ void check(const group_options& options);
 /// their kind, so that many threads share round trips and commits; one that meets nobody has its
 /// own at once. (The renewals of a `lock_table` are one statement already, and pass.) Where one
 /// takes 2 to 20 ms, the next waits for those it answered, a quarter of that time at most. Several
-/// run at once where few ask and they are quick, or beside one of more than 20 ms (`in_flight`);
+/// run at once (`in_flight` at most) where few ask and they are quick, beside one of over 20 ms,
 /// and where fewer ask than share to their advantage (`store::sharing_pays_from`): 17 on MariaDB.
 ///
 /// Each call has answers and errors of its own: when a shared statement fails, whatever the reason,
-/// each is made again alone, because it may have been what one of them asked. Only a release whose
-/// outcome is unknown is not made again: that is told to all that shared it.
+/// each is made again alone. Only a release in doubt is not: that is told to all that shared it. An
+/// acquisition in doubt stays so, unless the same attempt, made again, tells.
 ///
 /// A `lock_table` groups its calls by itself (`lock_options::grouping`); several tables that are to
 /// share statements are put over one `grouping_store`, with `grouping.at_most = 1` of their own.

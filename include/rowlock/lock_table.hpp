@@ -42,7 +42,7 @@ struct lock_options {
   /// How much sooner the holder stops believing in its lease than the database does. It has to
   /// cover what two clocks drift apart during one ttl, and the time the work takes to stop.
   std::chrono::milliseconds margin{200};
-  /// Renew in the background, each lease when a third of its ttl is over, or up to half of that
+  /// Renew in the background, each lease when a third of its ttl is over, or up to 3/5 of that
   /// time sooner together with others; there is no other interval to set. A ttl below 30 ms leaves
   /// no time for that and is misuse.
   bool renew = true;

@@ -26,7 +26,7 @@ class shared_statements {
     unsigned in_flight = 4;
     /// Requests of a statement.
     std::size_t at_most = 256;
-    /// Fewer calls at once are made side by side.
+    /// Fewer calls at once are made side by side, as far as `in_flight` allows.
     std::size_t pays_from = 2;
     /// A statement that takes longer is stuck, or the disk is very slow.
     std::chrono::milliseconds usual_time{20};

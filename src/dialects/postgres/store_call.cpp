@@ -64,21 +64,21 @@ std::vector<done_request> store_call::write(const std::string& sql, const bound_
 
 std::optional<acquire_answer> store_call::take_row(const std::string& sql,
                                                    const bound_values& values) {
-  const auto is_granted = [](const answer& answered) {
-    return !answered.empty() && answered.front().flag("is_granted");
-  };
-  const auto answered = execute_writing(sql, values, is_granted);
+  bool is_granted = false;
+  const auto answered = execute_writing(sql, values, [&](const answer& told) {
+    return is_granted = !told.empty() && told.front().flag("is_granted");
+  });
   if (answered.empty()) return std::nullopt;
   const auto row = answered.front();
   acquire_answer told{.status = acquire_status::held, .version = {{row.number("version")}}};
-  if (row.flag("is_granted")) {
+  if (is_granted) {
     told.status = acquire_status::granted;
     told.took_over_expired = !row.is_null("left_us");
     if (!told.took_over_expired) return told;
   }
   told.holder = row.text("holder");
   told.remaining = std::chrono::microseconds{row.number("left_us")};
-  if (told.status == acquire_status::held) *told.remaining += statements_.clock_skew;
+  if (!is_granted) *told.remaining += statements_.clock_skew;
   return told;
 }
 
