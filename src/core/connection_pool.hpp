@@ -78,6 +78,12 @@ class connection_pool {
     return {*this, used_for, std::move(taken)};
   }
 
+  /// How many calls wait for one.
+  [[nodiscard]] unsigned waiting() {
+    const std::scoped_lock lock{mutex_};
+    return keeping_.waiting + others_.waiting;
+  }
+
  private:
   /// Those who wait for a connection: one that gets free wakes one of them.
   struct queue {

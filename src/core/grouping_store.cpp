@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -152,7 +153,8 @@ grouping_store::grouping_store(store& asked, const group_options& options) : pas
   place_ = detail::make_owned_at_home<meeting_place>(detail::shared_statements::limits{
       .in_flight = options.in_flight.value_or(asked.statements_at_once()),
       .at_most = options.at_most,
-      .pays_from = asked.sharing_pays_from()});
+      .pays_from = options.at_most == 1 ? std::numeric_limits<std::size_t>::max()
+                                        : asked.sharing_pays_from()});
 }
 
 grouping_store::~grouping_store() = default;

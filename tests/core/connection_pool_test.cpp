@@ -7,6 +7,7 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "rowlock/error.hpp"
@@ -93,6 +94,7 @@ TEST_F(ConnectionPool, WhoWaitsGetsOneThatIsGivenBack) {
       numbers.push_back(
           std::async(std::launch::async, [&one, used_for] { return one.take(used_for)->number; }));
     }
+    while (one.waiting() < 2) std::this_thread::yield();
   }
   for (auto& number : numbers) EXPECT_EQ(number.get(), 1);
 }

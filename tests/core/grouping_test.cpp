@@ -71,6 +71,27 @@ TEST_F(Grouping, AStatementHasSoManyRequestsAtMost) {
   EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 4, 4, 1}));
 }
 
+TEST_F(Grouping, ThoseThatAreNotToShareGoSideBySide) {
+  // Of those that are to share, one begins beside another that is 20 ms old.
+  for (int round = 0; round < 6; ++round) {  // as the machine may stop us for so long
+    regroup({.at_most = 1, .in_flight = 3});
+    gate door;
+    rows_.before("acquire", [&, is_first = std::make_shared<std::atomic<bool>>(true)] {
+      if (is_first->exchange(false)) door.pass();
+    });
+    const auto before = rows_.batches("acquire").size();
+    auto first = start({asking_for("first" + std::to_string(round))});
+    rows_.await("acquire", before + 1);
+    const auto began = boot_clock::now();
+    acquire(asking_for("other" + std::to_string(round)));
+    const auto took = boot_clock::now() - began;
+    door.open();
+    first.get();
+    if (took < 15ms) return;
+  }
+  FAIL() << "they waited for each other";
+}
+
 TEST_F(Grouping, AReleaseDoesNotWaitForAcquisitions) {
   regroup({.in_flight = 2});
   const auto held = asking_for("held");
