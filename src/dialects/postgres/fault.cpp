@@ -38,7 +38,7 @@ std::string how_to_grant(const table_name& table) {
 meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
   const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
   const std::string shown_state = " (SQLSTATE " + std::string{state} + ")";
-  const meaning refuses = says("PostgreSQL refuses" + shown_state + look_at_the_text);
+  meaning refuses = says("PostgreSQL refuses" + shown_state + look_at_the_text);
   if (!is_one_of(state.substr(0, 2), {"28", "3D", "3F", "42"})) return refuses;
   if (lock_table == nullptr) {
     return says("PostgreSQL refuses the table, its columns or our access to it" + shown_state +
