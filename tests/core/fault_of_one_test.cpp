@@ -82,6 +82,29 @@ class FaultOfOne : public testing::Test {
     return held;
   }
 
+  using waits = std::vector<std::future<outcome<lease>>>;
+
+  /// Returns once all wait.
+  waits wait_for_all(const std::vector<lease>& held) {
+    waits waiting;
+    for (const auto& each : held) {
+      waiting.push_back(std::async(std::launch::async, [this, key = each.key()] {
+        return ours_.try_acquire(key, {.wait = wait_forever()});
+      }));
+    }
+    rows_.await("acquire", held.size());
+    rows_.await_one_more(*time_, "watch");
+    return waiting;
+  }
+  void expect_grants_but_of_the_poison(waits& waiting) {
+    for (auto& each : waiting) {
+      while (each.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+    }
+    EXPECT_THROW((void)waiting.back().get(), error);
+    waiting.pop_back();
+    for (auto& each : waiting) EXPECT_TRUE(each.get().acquired());
+  }
+
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   hooked_store rows_{time_};
   poisoned_store poisoned_{rows_};
@@ -131,44 +154,20 @@ TEST_F(FaultOfOne, DoesNotKeepOthersFromBeingReleasedLater) {
 
 TEST_F(FaultOfOne, IsThrownByWhoWaitsForThatKeyOnly) {
   auto held = all(theirs_);
-  std::vector<std::future<outcome<lease>>> waiting;
-  for (const auto& each : held) {
-    waiting.push_back(std::async(std::launch::async, [this, key = each.key()] {
-      return ours_.try_acquire(key, {.wait = wait_forever()});
-    }));
-  }
-  rows_.await("acquire", held.size());
-  rows_.await_one_more(*time_, "watch");
+  auto waiting = wait_for_all(held);
   poisoned_.is_poisoned = true;
   for (auto& each : held) each.release();
-  for (auto& each : waiting) {
-    while (each.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
-  }
-  EXPECT_THROW((void)waiting.back().get(), error);
-  waiting.pop_back();
-  for (auto& each : waiting) EXPECT_TRUE(each.get().acquired());
+  expect_grants_but_of_the_poison(waiting);
 }
 
 TEST_F(FaultOfOne, ThatTakesLongTakesNoGrantFromOthersWhoWait) {
   auto held = all(theirs_);
-  std::vector<std::future<outcome<lease>>> waiting;
-  for (const auto& each : held) {
-    waiting.push_back(std::async(std::launch::async, [this, key = each.key()] {
-      return ours_.try_acquire(key, {.wait = wait_forever()});
-    }));
-  }
-  rows_.await("acquire", held.size());
-  rows_.await_one_more(*time_, "watch");
+  auto waiting = wait_for_all(held);
   poisoned_.at_fault = [this] { time_->advance(20s); };
   poisoned_.spoils_looks = false;
   poisoned_.is_poisoned = true;
   for (auto& each : held) each.release();
-  for (auto& each : waiting) {
-    while (each.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
-  }
-  EXPECT_THROW((void)waiting.back().get(), error);
-  waiting.pop_back();
-  for (auto& each : waiting) EXPECT_TRUE(each.get().acquired());
+  expect_grants_but_of_the_poison(waiting);
 }
 
 TEST_F(FaultOfOne, OfALookIsThrownByWhoWaitsForThatKeyOnly) {
