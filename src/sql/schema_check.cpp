@@ -42,6 +42,12 @@ void throw_without_table(const table_name& table, const std::string& drop_compan
                                   drop_companions + "`, then " + how_to_migrate(some_url, table)};
 }
 
+void throw_unfit_table(const table_name& table, const std::string& what) {
+  throw error{errc::rejected,
+              "table " + table.text() + " " + what +
+                  ": make it with the migrations of rowlock, and do not convert it"};
+}
+
 std::vector<migration> missing_migrations(std::optional<int> found,
                                           std::span<const migration> known,
                                           const table_name& table) {

@@ -27,6 +27,10 @@ void check_schema(std::optional<int> found, std::span<const migration> known,
 /// say that it is there. `drop_companions` is the SQL that drops them.
 [[noreturn]] void throw_without_table(const table_name& table, const std::string& drop_companions);
 
+/// Throws `error` (rejected) for a table on which the promises cannot rest: `what` says why, as in
+/// "has no column owner".
+[[noreturn]] void throw_unfit_table(const table_name& table, const std::string& what);
+
 /// Those of `known` that are still to be applied. Throws `error` (rejected) when `found` is newer.
 std::vector<migration> missing_migrations(std::optional<int> found,
                                           std::span<const migration> known,
