@@ -106,6 +106,13 @@ TEST_F(SqliteTableCheck, OfAMigrationMakesWhatIsLostAndKeepsWhatIsThere) {
   }
 }
 
+TEST_F(SqliteTableCheck, OfAMigrationSaysWhatIsWrongWithATableThatItFindsComplete) {
+  migrate_with("STRICT, WITHOUT ROWID", "STRICT");
+  const auto thrown = error_of([&] { migrate_sqlite(path()); });
+  EXPECT_EQ(thrown.kind(), errc::rejected);
+  EXPECT_TRUE(says(thrown, "table shared_lock is not STRICT and WITHOUT ROWID"));
+}
+
 TEST_F(SqliteTableCheck, OfAMigrationRefusesAnotherTableInTheWayAndChangesNothing) {
   SQLite::Database{path(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE}.exec(
       "CREATE TABLE shared_lock (a)");

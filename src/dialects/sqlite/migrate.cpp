@@ -64,7 +64,10 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table) {
     switch_to_wal(database, wait);
     is_complete = still_missing(database, table).empty();
   });
-  if (is_complete) return {};
+  if (is_complete) {
+    if (const auto wrong = what_is_wrong_with(database, table)) sql::throw_unfit(table, *wrong);
+    return {};
+  }
 
   const auto turn = try_begin(database, longest_wait);
   if (!turn) throw turn_did_not_come(database);

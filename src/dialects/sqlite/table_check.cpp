@@ -124,7 +124,7 @@ void check_table(sqlite3* database, row_statements& rows, const table_name& tabl
   }
   sql::check_schema(number, sqlite_migrations(table), table, where);
   if (const auto wrong = what_is_wrong_with(database, table)) {
-    sql::throw_unfit_table(table, *wrong);
+    sql::throw_unfit(table, *wrong);
   }
 }
 
