@@ -123,7 +123,7 @@ std::optional<mysql_answer> mysql_calls::write_all_or_none(std::string_view writ
     had_ = mysql_effects::made;
     return answered;
   } catch (const std::exception& thrown) {
-    if (!is_contention(thrown) && !is_failed_check(error_number_of(thrown))) throw;
+    if (!is_contention(thrown) && !is_overflow(error_number_of(thrown))) throw;
     had_ = mysql_effects::none;
     return std::nullopt;
   }

@@ -19,6 +19,7 @@ UPDATE shared_lock
                  FROM shared_lock
                 WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                   FOR NO KEY UPDATE SKIP LOCKED)
+   AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS place, version
 )sql";
 
@@ -91,6 +92,7 @@ UPDATE shared_lock l
                   WHERE lock_type = $1 AND source_id = $2 AND version = $3::bigint
                     AND (owner IS NOT NULL OR expires_at > {long_ago})
                     FOR NO KEY UPDATE SKIP LOCKED)
+   AND l.lock_type = $1 AND l.source_id = $2
 RETURNING 1 AS place, l.version, {announcement} AS announced
 )sql";
 
@@ -105,10 +107,10 @@ WITH looked AS MATERIALIZED (
    WHERE (lock_type, source_id) > ($1, $2)
    ORDER BY lock_type, source_id
    LIMIT $3::bigint),
-idle AS MATERIALIZED (
-  SELECT l.ctid AS row_id
-    FROM looked k
-    JOIN shared_lock l ON l.lock_type = k.lock_type AND l.source_id = k.source_id
+k AS MATERIALIZED (
+  SELECT {row}
+    FROM looked w
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.owner IS NULL AND l.expires_at <= {long_ago} AND l.done_until <= clock_timestamp()
      AND l.version < {now_us} - $4::bigint
      AND NOT (l.lock_type LIKE '%#0' AND EXISTS (
@@ -120,8 +122,8 @@ idle AS MATERIALIZED (
      FOR UPDATE OF l SKIP LOCKED),
 purged AS (
   DELETE FROM shared_lock l
-   USING idle i
-   WHERE l.ctid = i.row_id
+   USING k
+   WHERE {same_row}
   RETURNING 1)
 SELECT lock_type, source_id,
        (SELECT count(*) FROM looked) AS looked, (SELECT count(*) FROM purged) AS purged

@@ -50,6 +50,11 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
     return says("table " + table.text() +
                 " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
   }
+  if (state == "42P10") {
+    return says("table " + table.text() +
+                " has not the primary key (lock_type, source_id), so that a key may have two rows: "
+                "compare it with the migrations of rowlock");
+  }
   if (state == "3F000") {
     return says("the schema of table " + table.text() + " is missing: create it, then migrate");
   }
