@@ -90,6 +90,8 @@ class postgres_store final : public store {
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
   std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
+  /// Names the sessions. Where several may have it, all of them are named.
+  std::optional<std::string> used_by(const lock_key& key) override;
   force_answer force_release(const force_request& request) override;
   purge_answer purge(const purge_request& request) override;
   /// Looks at fsync, full_page_writes and synchronous_commit, and whether the table is unlogged.

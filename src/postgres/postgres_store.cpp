@@ -232,6 +232,11 @@ std::vector<row_state> postgres_store::list() {
   return impl_->call([](postgres::store_call& asking) { return asking.list(); });
 }
 
+std::optional<std::string> postgres_store::used_by(const lock_key& key) {
+  check(key);
+  return impl_->call([&](postgres::store_call& asking) { return asking.used_by(key); });
+}
+
 force_answer postgres_store::force_release(const force_request& request) {
   check(request);
   return impl_->call(
