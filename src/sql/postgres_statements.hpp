@@ -7,7 +7,9 @@
 //   - A lease statement takes its row with SKIP LOCKED and then writes it by its ctid: it waits for
 //     nobody's transaction, and a refused one writes nothing, not even a transaction id.
 //   - Every insert of a key is behind pg_try_advisory_xact_lock of that key and table, so inserters
-//     do not wait for each other's transactions either. A collision of hashes costs a refusal.
+//     do not wait for each other's transactions either. A lock_rows that creates many keys holds
+//     gates that it shares with others of its kind instead, 64 at most. A collision of hashes costs
+//     a refusal.
 #ifndef ROWLOCK_SQL_POSTGRES_STATEMENTS_HPP
 #define ROWLOCK_SQL_POSTGRES_STATEMENTS_HPP
 
