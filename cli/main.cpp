@@ -29,8 +29,9 @@ A URL is sqlite:///absolute/path, or whatever libpq takes: postgresql://user@hos
 such as 'host=db dbname=shop'. Passwords are better kept in ~/.pgpass or PGPASSWORD than in a command
 line, which everybody on the machine can read.
 
-MariaDB and MySQL: mysql://user:password@host:port/database, where %XX stands for a byte. With other
-parameters: 'soci:mysql://db=shop user=app sslca=/etc/ca.pem', which SOCI reads.
+MariaDB and MySQL: mysql://user@host:port/database?sslca=/etc/ca.pem, where %XX stands for a byte, or
+'mysql://host=db user=app dbname=shop', as SOCI reads it. The password is read from MYSQL_PWD where the URL
+has none.
 
 Example:
   rowlock migrate sqlite:///tmp/locks.db
