@@ -102,7 +102,7 @@ class postgres_store::impl {
 
   std::unique_ptr<subscription> listen(release_listener& listener) {
     return std::make_unique<postgres::release_announcements>(
-        make_, statements_.announcement_channel, listener);
+        make_, statements_.announcement_channel, listener, answers_);
   }
 
  private:
@@ -230,6 +230,11 @@ std::unique_ptr<subscription> postgres_store::listen(release_listener& listener)
 
 std::vector<row_state> postgres_store::list() {
   return impl_->call([](postgres::store_call& asking) { return asking.list(); });
+}
+
+std::optional<std::string> postgres_store::used_by(const lock_key& key) {
+  check(key);
+  return impl_->call([&](postgres::store_call& asking) { return asking.used_by(key); });
 }
 
 force_answer postgres_store::force_release(const force_request& request) {

@@ -88,6 +88,10 @@ std::vector<row_state> postgres_leases::list() {
   return call([](postgres::store_call& asking) { return asking.list(); });
 }
 
+std::optional<std::string> postgres_leases::used_by(const lock_key& key) {
+  return call([&](postgres::store_call& asking) { return asking.used_by(key); });
+}
+
 force_answer postgres_leases::force_release(const force_request& request) {
   return call(
       [&](postgres::store_call& asking) { return postgres::force_release(asking, request); });

@@ -68,6 +68,9 @@ class sqlite_session final : public lease_session {
   std::vector<row_state> list() override {
     return read_in_turn([](file_turn& file) { return on_sqlite::list(file); });
   }
+  std::optional<std::string> used_by(const lock_key& key) override {
+    return read_in_turn([&](file_turn& file) { return on_sqlite::used_by(file, key); });
+  }
   force_answer force_release(const force_request& request) override {
     return in_turn([&](file_turn& file) { return on_sqlite::force_release(file, request); })
         .value_or(force_answer::busy);

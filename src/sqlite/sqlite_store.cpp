@@ -95,6 +95,11 @@ std::vector<row_state> sqlite_store::list() {
                         detail::store_connection::access::read);
 }
 
+std::optional<std::string> sqlite_store::used_by(const lock_key& key) {
+  check(key);
+  return impl_->in_turn([&](file_turn& file) { return on_sqlite::used_by(file, key); });
+}
+
 force_answer sqlite_store::force_release(const force_request& request) {
   check(request);
   auto answer = force_answer::busy;

@@ -9,6 +9,16 @@ namespace {
 
 done_request done_in(const answer::row& row) { return {row.place(), {row.number("version")}}; }
 
+/// What the role may not see is left out.
+std::string session_in_words(const answer::row& row) {
+  if (!row.flag("is_known")) return "a transaction whose session is not known";
+  if (row.is_null("pid")) return "a prepared transaction: see pg_prepared_xacts";
+  std::string words = "pid " + row.text("pid");
+  if (const auto name = row.text("application_name"); !name.empty()) words += " (" + name + ')';
+  if (!row.is_null("since")) words += ", transaction since " + row.text("since") + " UTC";
+  return words;
+}
+
 done_request taken_in(const answer::row& row) {
   auto taken = done_in(row);
   if (!row.is_null("left_of_last_us")) {
@@ -141,6 +151,19 @@ std::vector<row_state> store_call::list() {
         seen_in(row, {.type = row.text("lock_type"), .source_id = row.text("source_id")}).state);
   }
   return owned;
+}
+
+std::optional<std::string> store_call::used_by(const lock_key& key) {
+  const auto answered = line_.execute(statements_.used_by, bound_values{key.type, key.source_id});
+  if (answered.empty()) return std::nullopt;
+  std::string sessions;
+  bool is_one_of_them = false;
+  for (const auto row : answered) {
+    if (!sessions.empty()) sessions += "; ";
+    sessions += session_in_words(row);
+    if (row.flag("maybe") && answered.size() > 1) is_one_of_them = true;
+  }
+  return is_one_of_them ? "one of these: " + sessions : sessions;
 }
 
 std::vector<std::string> store_call::weak_settings(const table_name& table) {

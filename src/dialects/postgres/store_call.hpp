@@ -71,6 +71,8 @@ class store_call {
   void prepare(const key_list& keys);
 
   std::vector<row_state> list();
+  /// The sessions whose transactions have the row, in words.
+  std::optional<std::string> used_by(const lock_key& key);
 
   std::vector<std::string> weak_settings(const table_name& table);
 
