@@ -44,11 +44,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-[[noreturn]] void refuse(const table_name& table, const std::string& what) {
-  throw error{errc::rejected,
-              "table " + table.text() + " " + what +
-                  ": make it with the migrations of rowlock, and do not convert it"};
-}
+using sql::throw_unfit;
 
 /// What the answer to `shape` says of one thing.
 struct part {
@@ -90,15 +86,16 @@ std::vector<part> shape_of(mysql_session& session, const sql::mysql_statements& 
 void check_kind(const std::vector<part>& shape, const table_name& table) {
   std::string key;
   for (const auto& each : shape) {
-    if (each.what == "table" && each.name == "view") refuse(table, "is a view, not a table");
+    if (each.what == "table" && each.name == "view") throw_unfit(table, "is a view, not a table");
     if (each.what == "table" && each.type != "innodb") {
-      refuse(table, "is not of the engine InnoDB, so that it has no row locks");
+      throw_unfit(table, "is not of the engine InnoDB, so that it has no row locks");
     }
     // Of a column of which only the beginning counts, the type is its length.
     if (each.what == "key") key += each.name + each.type + ',';
   }
   if (key != "lock_type,source_id,") {
-    refuse(table, "has no primary key on (lock_type, source_id), so that a key may have two rows");
+    throw_unfit(table,
+                "has no primary key on (lock_type, source_id), so that a key may have two rows");
   }
 }
 
@@ -108,17 +105,18 @@ void check_columns(const std::vector<part>& shape, const table_name& table) {
     const auto found = std::find_if(shape.begin(), shape.end(), [&](const part& each) {
       return each.what == "column" && each.name == name;
     });
-    if (found == shape.end()) refuse(table, "has no column " + name);
+    if (found == shape.end()) throw_unfit(table, "has no column " + name);
     if (!found->type.starts_with(needed.type) || found->type.ends_with("unsigned")) {
-      refuse(table, "has another type of column " + name + " than " + std::string{needed.type});
+      throw_unfit(table,
+                  "has another type of column " + name + " than " + std::string{needed.type});
     }
     if (found->collation != needed.collation) {
-      refuse(table, "has another collation of column " + name + " than " +
-                        std::string{needed.collation} + ", so that different keys may be one");
+      throw_unfit(table, "has another collation of column " + name + " than " +
+                             std::string{needed.collation} + ", so that different keys may be one");
     }
     if (found->takes_null != needed.takes_null) {
-      refuse(table,
-             std::string{"takes "} + (needed.takes_null ? "no " : "") + "NULL in column " + name);
+      throw_unfit(table, std::string{"takes "} + (needed.takes_null ? "no " : "") +
+                             "NULL in column " + name);
     }
   }
 }

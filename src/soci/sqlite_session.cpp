@@ -14,6 +14,7 @@
 #include "dialects/sqlite/operator_calls.hpp"
 #include "dialects/sqlite/result_codes.hpp"
 #include "dialects/sqlite/set_calls.hpp"
+#include "dialects/sqlite/table_check.hpp"
 #include "rowlock/error.hpp"
 #include "soci/sqlite_handle.hpp"
 #include "sql/schema_check.hpp"
@@ -128,11 +129,11 @@ class sqlite_session final : public lease_session {
                   "the store"};
     }
     if (!options_.allow_network_file_system) on_sqlite::refuse_network_file_system(file);
+    on_sqlite::require_writable(database);
     on_sqlite::prepare_connection(database);
     on_sqlite::switch_to_wal(database, wait);
     on_sqlite::row_statements rows{database, options_.table};
-    sql::check_schema(rows.last_migration(), sqlite_migrations(options_.table), options_.table,
-                      on_sqlite::url_of(database));
+    on_sqlite::check_table(database, rows, options_.table, on_sqlite::url_of(database));
     rows_.emplace(std::move(rows));
   }
 

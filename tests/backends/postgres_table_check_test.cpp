@@ -196,6 +196,21 @@ TEST_P(PostgresTableCheck, OfAPartitionedTableThatCameLaterEachKeyHasOneHolder) 
       EXPECT_EQ(rows->renew(std::array{renewals[later]}).front(), renew_answer::renewed);
     }
   }
+  // Nor does one about several.
+  const auto owned = [&] {
+    return server_.value<int>("select count(*) from " + name() + " where owner is not null");
+  };
+  for (std::size_t i = 0; i + 1 < first.size(); i += 2) {
+    const std::array both{first[i], first[i + 1]};
+    rows->acquire(both);
+    EXPECT_EQ(owned(), 2);
+    rows->acquire_all(both);
+    EXPECT_EQ(owned(), 2);
+    for (const auto& each : both) {
+      const auto seen = rows->read(std::array{each.key}).front();
+      rows->release(std::array{release_request{each.key, each.owner, seen->version}});
+    }
+  }
 }
 
 TEST_P(PostgresTableCheck, TwoRowsOfAKeyThatCameLaterAreAFault) {

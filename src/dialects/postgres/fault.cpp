@@ -147,6 +147,8 @@ bool fault::is_conflict() const { return is_one_of(sqlstate, {"40001", "40P01"})
 
 bool fault::is_prepared_statement_astray() const { return is_one_of(sqlstate, {"26000", "42P05"}); }
 
+bool fault::is_plan_outdated() const { return sqlstate == "0A000"; }
+
 void throw_as_error(const fault& found, effects had, const table_name* lock_table) {
   try {
     throw;
