@@ -78,18 +78,21 @@ std::optional<wait_end> acquisition::time_over(store& rows) {
   const auto late = in_line_.lock();
   auto left = late ? leases_.waiting().leave_unless_asked_for(*late) : std::nullopt;
   if (!left) return std::nullopt;
-  if (left->was_first) {
-    auto end = ask(rows);
-    if (!is_contention(end)) return end;
-    left->last = *std::move(end.refused);
+  std::optional<wait_end> end;
+  if (left->was_first) end = ask(rows);
+  if (left->handed_by && (!end || end->granted == nullptr)) {
+    leases_.give_back_if_granted(wanted_, *left->handed_by);
   }
-  return refused_as(refusal_reason::timed_out, std::move(left->last));
+  if (end && !is_contention(*end)) return end;
+  return refused_as(refusal_reason::timed_out,
+                    end ? *std::move(end->refused) : std::move(left->last));
 }
 
 std::optional<wait_end> acquisition::stop() {
   const auto stopped = in_line_.lock();
   auto left = stopped ? leases_.waiting().leave(*stopped) : std::nullopt;
   if (!left) return std::nullopt;
+  if (left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
   return refused_as(refusal_reason::stopped, std::move(left->last));
 }
 

@@ -76,7 +76,9 @@ bool waiting_room::take_out(waiter& taken) {
 std::optional<waiting_room::left_line> waiting_room::leave_line(waiter& leaving) {
   if (!leaving.is_waiting) return std::nullopt;
   const auto& line = lines_.at(leaving.wanted.request.key);
-  left_line left{.last = line.last, .was_first = line.waiting.front().get() == &leaving};
+  left_line left{.last = line.last,
+                 .was_first = line.waiting.front().get() == &leaving,
+                 .handed_by = leaving.handed_by};
   take_out(leaving);
   return left;
 }
