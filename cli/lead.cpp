@@ -48,7 +48,7 @@ class leadership {
 
   /// Once the lock_table is gone, after whose end nothing more is told.
   int exit_code() {
-    if (last_code_) return teller_.was_lost() ? exit_code::lost : *last_code_;
+    if (last_code_) return teller_.was_lost() ? command_.lost_exit_code() : *last_code_;
     return exit_code::ended_by_signal(campaign_->end().value_or(0));
   }
 
@@ -66,12 +66,12 @@ class leadership {
 int lead_now(const locked_command_options& options, const std::vector<std::string>& arguments) {
   const locked_command to_run{options, arguments};
   const table_name table{options.where.table};
-  const database_url url{options.where.url};
+  const auto url = options.where.database();
   auto locking = to_run.locking();
   const auto teller = std::make_shared<term_teller>();
   locking.observer = teller;
 
-  signal_queue signals;
+  signal_queue signals{options.process_group};
   leadership ours{to_run, signals, *teller};
   const auto rows = open_store(url, table);
   try {
@@ -79,7 +79,7 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
     run_while_leader(locks, options.which.key, ours.stop(),
                      [&](const lease& term, const std::stop_token&) { ours.lead(term); });
   } catch (const failed_command& failed) {
-    return teller->was_lost() ? exit_code::lost : failed.exit_code;
+    return teller->was_lost() ? to_run.lost_exit_code() : failed.exit_code;
   }
   return ours.exit_code();
 }
@@ -94,11 +94,13 @@ SIGINT, SIGTERM and SIGQUIT end it: they are passed on to the command, and its e
 passed on only; without a command it ends the wait. While the database is unavailable it goes on trying, and
 says so. The command has ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in its environment: the token is the
 number of the term, greater than that of every leader before. Who leads now is what show says.
+--process-group is that of run.
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
    69  the database refused us: the message says what to do
-   76  the key was lost during the last term: others may have led at the same time
+   76  the key was lost during the last term: others may have led at the same time; --lost-exit-code
+       gives another code
   126  the command cannot be run
   127  the command was not found
 

@@ -33,7 +33,7 @@ int purge_now(const purge_options& options) {
   const auto older_than = parse_duration("--older-than", options.older_than);
   check(purge_request{.older_than = older_than});
   const table_name table{options.where.table};
-  const database_url url{options.where.url};
+  const auto url = options.where.database();
   options.confirmed.require_somebody();
   if (!options.confirmed.is_given_for("Delete the idle rows of " + table.text() +
                                       " that nobody has touched for " + options.older_than + "?")) {

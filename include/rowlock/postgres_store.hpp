@@ -56,6 +56,9 @@ struct postgres_options {
 /// the isolation of the role. Statements are prepared, and sent unnamed for good as soon as a
 /// pooler between us and the server turns out not to allow it.
 ///
+/// The first call takes two round trips more, in which it looks at the table: it throws `error`
+/// (rejected) for one that is not as its migrations make it, so that a key might have two holders.
+///
 /// Thread-safety: all members may be called from any thread. It runs one thread of its own, started
 /// with the first call.
 class postgres_store final : public store {
@@ -87,9 +90,12 @@ class postgres_store final : public store {
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
   std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
+  /// Names the sessions. Where several may have it, all of them are named.
+  std::optional<std::string> used_by(const lock_key& key) override;
   force_answer force_release(const force_request& request) override;
   purge_answer purge(const purge_request& request) override;
-  /// Looks at fsync, full_page_writes and synchronous_commit.
+  /// Looks at fsync, full_page_writes and synchronous_commit, and whether the table is unlogged.
+  /// One round trip.
   std::vector<std::string> weak_settings() override;
   [[nodiscard]] unsigned statements_at_once() const noexcept override;
 

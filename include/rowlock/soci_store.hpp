@@ -82,6 +82,9 @@ class soci_store final : public store {
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
   std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
+  /// On MariaDB and MySQL the row is locked for the length of the statement if it can be: a call
+  /// that meets that is answered `busy`. On MySQL a fence that only shares the row is not seen.
+  std::optional<std::string> used_by(const lock_key& key) override;
   force_answer force_release(const force_request& request) override;
   purge_answer purge(const purge_request& request) override;
   /// On MariaDB and MySQL: innodb_flush_log_at_trx_commit, sync_binlog, sql_mode, autocommit, and

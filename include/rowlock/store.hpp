@@ -140,6 +140,11 @@ class store {
   /// All rows that are owned or stay closed, by key. One round trip, and a scan of the table: for
   /// people, not for programs.
   virtual std::vector<row_state> list() = 0;
+  /// The transaction that has the row of `key` (a row lock, a fence that is not committed), in
+  /// words for people: which session, since when, as far as the database shows it to this role.
+  /// None where there is no row, and where no transaction is seen to have it. A hint for people: it
+  /// may be over when it is read. Neither waits nor writes. One round trip.
+  virtual std::optional<std::string> used_by(const lock_key& /*key*/) { return std::nullopt; }
   /// Takes the row away from its holder, or opens one that stays closed: unsets it, moves its
   /// version, and writes the reason into it. What the holder asks for afterwards is lost. One round
   /// trip; one more when nothing was released.

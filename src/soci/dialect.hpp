@@ -57,6 +57,7 @@ class lease_session {
     return read(keys);
   }
   virtual std::vector<row_state> list() = 0;
+  virtual std::optional<std::string> used_by(const lock_key& key) = 0;
   virtual force_answer force_release(const force_request& request) = 0;
   virtual purge_answer purge(const purge_request& request) = 0;
   virtual std::vector<std::string> weak_settings() { return {}; }

@@ -159,7 +159,7 @@ bool is_contention(const std::exception& thrown) noexcept {
   return is_conflict(number) || is_one_of(number, {1062, 1205, 3572});
 }
 
-bool is_failed_check(unsigned number) noexcept { return is_one_of(number, {3819, 4025}); }
+bool is_overflow(unsigned number) noexcept { return number == 1690; }
 
 void throw_as_error(mysql_effects had, const table_name* lock_table) {
   try {

@@ -173,10 +173,10 @@ TEST_F(MysqlSession, OnATableOfAnotherEngineIsRejected) {
 TEST_F(MysqlSession, OnATableWithOtherColumnsIsRejected) {
   for (const auto* change :
        {"modify source_id varchar(255) collate utf8mb4_general_ci not null",
-        "modify source_id varbinary(255) not null, modify lock_type varchar(134) "
+        "modify source_id varbinary(256) not null, modify lock_type varchar(135) "
         "character set ascii collate ascii_general_ci not null",
         "modify lock_type varchar(20) character set ascii collate ascii_bin not null",
-        "modify lock_type varchar(134) character set ascii collate ascii_bin not null, "
+        "modify lock_type varchar(135) character set ascii collate ascii_bin not null, "
         "modify version int not null"}) {
     database_.execute(std::string{"alter table shared_lock "} + change);
     EXPECT_EQ(refusal_of_table().kind, errc::rejected) << change;

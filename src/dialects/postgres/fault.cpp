@@ -50,6 +50,11 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
     return says("table " + table.text() +
                 " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
   }
+  if (state == "42P10") {
+    return says("table " + table.text() +
+                " has not the primary key (lock_type, source_id), so that a key may have two rows: "
+                "compare it with the migrations of rowlock");
+  }
   if (state == "3F000") {
     return says("the schema of table " + table.text() + " is missing: create it, then migrate");
   }
@@ -141,6 +146,8 @@ bool fault::needs_new_connection() const { return is_lost_connection() || sqlsta
 bool fault::is_conflict() const { return is_one_of(sqlstate, {"40001", "40P01"}); }
 
 bool fault::is_prepared_statement_astray() const { return is_one_of(sqlstate, {"26000", "42P05"}); }
+
+bool fault::is_plan_outdated() const { return sqlstate == "0A000"; }
 
 void throw_as_error(const fault& found, effects had, const table_name* lock_table) {
   try {

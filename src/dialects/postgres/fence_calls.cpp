@@ -39,7 +39,11 @@ fence_try why_not(caller_transaction& used, const rows_of_leases& rows, const ta
   const bound_values values{types_of(rows.keys), ids_of(rows.keys)};
   const auto answered = used.execute_or_conflict(statements_for(table).look, values, &table);
   std::vector<std::optional<version>> seen(rows.keys.size());
-  for (const auto row : answered) seen[row.place()] = version{row.number("version")};
+  for (const auto row : answered) {
+    const auto index = row.place();
+    if (index >= seen.size() || seen[index]) throw_two_rows_of_a_key();
+    seen[index] = version{row.number("version")};
+  }
   auto found = fence_try::in_use;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     found = std::max(found, detail::why_not_fenced(seen[i], version{rows.versions[i]}));
