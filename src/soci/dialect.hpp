@@ -161,10 +161,10 @@ class dialect {
   /// Throws (misuse) where this fence cannot hold here. Tries for a moment. `releases` are what is
   /// to be written into the rows beyond the proof, one for each of `leases` in their order; none:
   /// the rows stay as they are.
-  virtual detail::fence_try prove(soci::session& session, const fenced_leases& leases,
-                                  const fence_options& options,
-                                  std::span<const release_request> releases,
-                                  const soci_table& table) const = 0;
+  virtual detail::fence_proof prove(soci::session& session, const fenced_leases& leases,
+                                    const fence_options& options,
+                                    std::span<const release_request> releases,
+                                    const soci_table& table) const = 0;
   /// Throws `error` (outcome_unknown) when the answer got lost.
   virtual void commit(soci::session& session) const = 0;
   virtual void roll_back(soci::session& session) const noexcept = 0;
