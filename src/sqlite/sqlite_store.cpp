@@ -97,7 +97,8 @@ std::vector<row_state> sqlite_store::list() {
 
 std::optional<std::string> sqlite_store::used_by(const lock_key& key) {
   check(key);
-  return impl_->in_turn([&](file_turn& file) { return on_sqlite::used_by(file, key); });
+  return impl_->in_turn([&](file_turn& file) { return on_sqlite::used_by(file, key); },
+                        detail::store_connection::access::read);
 }
 
 force_answer sqlite_store::force_release(const force_request& request) {

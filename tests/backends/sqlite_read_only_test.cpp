@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "backends/sqlite_files.hpp"
+#include "rowlock/operators.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -67,7 +68,7 @@ class SqliteListed : public migrated_sqlite_test {
       const auto listed = rows.list();
       ASSERT_EQ(listed.size(), 1U);
       EXPECT_EQ(listed.front().key, key_);
-      EXPECT_TRUE(rows.read(std::array{key_}).at(0).value().is_live());
+      EXPECT_TRUE(show(rows, key_).value().is_live());
     }
   }
   [[nodiscard]] long files() const {

@@ -1,8 +1,7 @@
 // What one call of a store does with its connection, once it has it.
 #include "dialects/sqlite/file_turn.hpp"
 
-#include <sqlite3.h>
-
+#include "dialects/sqlite/database_file.hpp"
 #include "dialects/sqlite/result_codes.hpp"
 #include "dialects/sqlite/write_turn.hpp"
 #include "dialects/sqlite/writing.hpp"
@@ -51,7 +50,7 @@ bool file_turn::try_write_if(const std::function<bool(row_statements&)>& writing
 }
 
 bool file_turn::has_writer() {
-  if (sqlite3_db_readonly(database_, "main") == 1) return false;
+  if (is_read_only(database_)) return false;
   patience none{std::chrono::milliseconds::zero()};
   if (!begin_immediate(database_, none)) return true;
   roll_back(database_);
