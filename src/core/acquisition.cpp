@@ -97,9 +97,15 @@ std::optional<wait_end> acquisition::time_over() {
   return refused_as(refusal_reason::timed_out, std::move(left->last));
 }
 
+std::optional<waiting_room::left_line> acquisition::leave() {
+  const auto leaving = in_line_.lock();
+  auto left = leaving ? leases_.waiting().leave(*leaving) : std::nullopt;
+  if (left && left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
+  return left;
+}
+
 std::optional<wait_end> acquisition::give_up() {
-  const auto late = in_line_.lock();
-  auto left = late ? leases_.waiting().leave(*late) : std::nullopt;
+  auto left = leave();
   if (!left) return std::nullopt;
   if (!left->is_unanswered) return refused_as(refusal_reason::timed_out, std::move(left->last));
   return wait_end{.fault = std::make_exception_ptr(
@@ -109,8 +115,7 @@ std::optional<wait_end> acquisition::give_up() {
 }
 
 std::optional<wait_end> acquisition::stop() {
-  const auto stopped = in_line_.lock();
-  auto left = stopped ? leases_.waiting().leave(*stopped) : std::nullopt;
+  auto left = leave();
   if (!left) return std::nullopt;
   return refused_as(refusal_reason::stopped, std::move(left->last));
 }

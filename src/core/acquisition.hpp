@@ -54,6 +54,8 @@ class acquisition {
   wait_end ask(store& rows);
   /// Whether the caller has no time for another question.
   [[nodiscard]] bool is_over() const;
+  /// Leaves the line; a grant that is made to it after all is given back.
+  std::optional<waiting_room::left_line> leave();
 
   keeper& leases_;
   const wanted_lease wanted_;

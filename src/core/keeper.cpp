@@ -37,6 +37,10 @@ keeper::keeper(store& rows, lock_options options)
            .give_back =
                [this](const wanted_lease& unwanted, version granted) {
                  give_back({unwanted, granted, now()});
+               },
+           .give_back_if_granted =
+               [this](const wanted_lease& unwanted, version handed_by) {
+                 give_back_if_granted(unwanted, handed_by);
                }}},
       crew_{options_.blocking_threads, options_.time} {}
 
@@ -93,6 +97,10 @@ std::shared_ptr<kept_lease> keeper::keep(const wanted_lease& wanted, const acqui
 
 void keeper::give_back(const kept_lease& unwanted) {
   renewer_->defer({{unwanted, now()}}, renewer::tried::never);
+}
+
+void keeper::give_back_if_granted(const wanted_lease& unwanted, version handed_by) {
+  renewer_->defer({{unwanted, handed_by, now()}}, renewer::tried::never);
 }
 
 note_result keeper::write_note(const note_request& request) {

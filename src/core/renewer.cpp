@@ -7,7 +7,9 @@
 #include <span>
 #include <utility>
 
+#include "core/asking.hpp"
 #include "core/by_halves.hpp"
+#include "core/row_verdict.hpp"
 
 namespace rowlock::detail {
 
@@ -97,12 +99,14 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted)
   for (const auto& lease : due)
     requests.push_back({lease->key, lease->owner, lease->token, lease->stored_ttl()});
 
-  std::vector<unsigned> rides;
+  std::vector<std::int64_t> rides;
   rides.reserve(due.size());
   for (const auto& lease : due) rides.push_back(lease->ride);
 
   kept_leases lost;
+  kept_leases maybe_unset;
   lost.reserve(due.size());  // so that nothing fails once it is done
+  maybe_unset.reserve(due.size());
   const auto asked = time_->now();
   const auto answers = rows_.renew(requests);
   for (std::size_t i = 0; i < due.size(); ++i) {
@@ -117,17 +121,45 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted)
         book_.renew_again_at(*due[i], time_->now() + row_was_busy);
         break;
       case renew_answer::lost:
-        if (due[i]->ride != 0) {
-          unset_by_transaction(*due[i]);
-        } else if (book_.end(*due[i], lease_phase::lost)) {
-          lost.push_back(due[i]);
-        }
+        (due[i]->ride == 0 ? lost : maybe_unset).push_back(due[i]);
         break;
     }
   }
-  if (lost.empty()) return;
-  losses_.tell(lost);
-  events_.tell_lost(lost, loss_reason::taken_away, time_->now());
+  end_lost(std::move(lost));
+  if (maybe_unset.empty()) return;
+  for (const auto& lease : maybe_unset) {
+    book_.renew_again_at(*lease, time_->now() + row_was_busy);
+  }
+  look_for_losses(maybe_unset);
+}
+
+void renewer::look_for_losses(const kept_leases& doubted) {
+  std::vector<lock_key> keys;
+  keys.reserve(doubted.size());
+  for (const auto& lease : doubted) keys.push_back(lease->key);
+  kept_leases lost;
+  lost.reserve(doubted.size());
+  const auto seen = rows_.read(keys);
+  for (std::size_t i = 0; i < doubted.size(); ++i) {
+    switch (judge(seen[i], *doubted[i])) {
+      case row_verdict::ours:
+        break;
+      case row_verdict::unset_by_transaction:
+        unset_by_transaction(*doubted[i]);
+        break;
+      case row_verdict::lost:
+        lost.push_back(doubted[i]);
+        break;
+    }
+  }
+  end_lost(std::move(lost));
+}
+
+void renewer::end_lost(kept_leases gone) {
+  std::erase_if(gone, [this](const auto& lease) { return !book_.end(*lease, lease_phase::lost); });
+  if (gone.empty()) return;
+  losses_.tell(gone);
+  events_.tell_lost(gone, loss_reason::taken_away, time_->now());
 }
 
 void renewer::renewed(kept_lease& lease, boot_clock::time_point asked) {
@@ -177,6 +209,7 @@ boot_clock::time_point renewer::next_release() {
 
 void renewer::release_at_once(std::span<deferred_release> made,
                               std::vector<deferred_release>& busy) {
+  if (made.empty()) return;
   const auto asked = time_->now();
   std::vector<release_request> requests;
   requests.reserve(made.size());
@@ -192,6 +225,29 @@ void renewer::release_at_once(std::span<deferred_release> made,
   }
 }
 
+void renewer::resolve_doubts(std::vector<deferred_release>& releases,
+                             std::vector<deferred_release>& still_in_doubt,
+                             const std::function<bool()>& give_up) {
+  std::erase_if(releases, [&](deferred_release& release) {
+    if (!release.in_doubt) return false;
+    if (give_up()) {
+      still_in_doubt.push_back(release);
+      return true;
+    }
+    const auto [answer, fault] = ask(rows_, *release.in_doubt, give_up);
+    if (fault == nullptr && answer.status == acquire_status::granted) {
+      release.request.version = *answer.version;
+      release.in_doubt.reset();
+      return false;
+    }
+    if (fault != nullptr || answer.status == acquire_status::busy ||
+        answer.version == release.handed_by) {
+      still_in_doubt.push_back(release);
+    }
+    return true;
+  });
+}
+
 bool renewer::release_deferred(const std::function<bool()>& give_up) {
   std::vector<deferred_release> waiting;
   {
@@ -202,9 +258,10 @@ bool renewer::release_deferred(const std::function<bool()>& give_up) {
   std::erase_if(waiting, [now](const auto& release) { return release.runs_out_at <= now; });
   if (waiting.empty()) return true;
 
-  const std::span all{waiting};
   std::vector<deferred_release> still_waiting;
   still_waiting.reserve(waiting.size());  // so that nothing fails once it is done
+  resolve_doubts(waiting, still_waiting, give_up);
+  const std::span all{waiting};
   by_halves(
       {.count = waiting.size()}, [&](part some) { release_at_once(some.of(all), still_waiting); },
       [&](part some, const std::exception_ptr& fault) {  // as with a renewal: later, or it runs out

@@ -76,7 +76,8 @@ bool waiting_room::take_out(waiter& taken) {
 std::optional<waiting_room::left_line> waiting_room::leave_line(waiter& leaving) {
   if (!leaving.is_waiting) return std::nullopt;
   left_line left{.last = lines_.at(leaving.wanted.request.key).last,
-                 .is_unanswered = is_asking_ || leaving.is_asked_for};
+                 .is_unanswered = is_asking_ || leaving.is_asked_for,
+                 .handed_by = leaving.handed_by};
   take_out(leaving);
   return left;
 }

@@ -29,6 +29,8 @@ struct grant_taker {
       keep;
   /// Nobody wants it any more.
   std::function<void(const wanted_lease&, version)> give_back;
+  /// Nobody wants it any more, if it is made after all: `waiter::handed_by`.
+  std::function<void(const wanted_lease&, version handed_by)> give_back_if_granted;
 };
 
 /// A line for each key, and one thread that asks for all of them: rows that may be free are asked
@@ -58,6 +60,8 @@ class waiting_room final : private release_listener {
     refusal last;
     /// The store has not answered a question that is under way.
     bool is_unanswered = false;
+    /// As in `waiter`: a grant that nobody takes is to be given back.
+    std::optional<version> handed_by;
   };
   /// Gives up: `done` will not be called, and a grant that is under way is given back. None: the
   /// answer is there, or will be in a moment.

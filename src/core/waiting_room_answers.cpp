@@ -65,6 +65,8 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, asked_request& as
     ended.add_grant(head, answer, take_out(*head));
     return;
   }
+  // The row has moved on, so nothing is handed over any more.
+  if (answer.version && head->handed_by != answer.version) head->handed_by.reset();
   auto refused = to_refusal(key, answer);
   if (answer.status == acquire_status::stale) {
     if (take_out(*head)) ended.add(head, {.refused = std::move(refused)});

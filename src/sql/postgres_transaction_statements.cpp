@@ -89,12 +89,13 @@ SELECT f.fenced, {name}, {limit_idle_time}
 )sql";
 
 // A fence that unsets the rows as well, when the transaction commits. Arrays: $6 how long the rows
-// stay closed, $7 how long the work is remembered as done or null, in microseconds
+// stay closed, $7 how long the work is remembered as done or null, in microseconds. Answers which
+// versions the rows have now, in the order of the keys.
 constexpr std::string_view release_with = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT {row}, w.stay_closed, w.done_for
+  SELECT {row}, w.place, w.stay_closed, w.done_for
     FROM unnest($1::text[], $2::text[], $3::bigint[], $6::bigint[], $7::bigint[])
-         AS w (lock_type, source_id, version, stay_closed, done_for)
+         WITH ORDINALITY AS w (lock_type, source_id, version, stay_closed, done_for, place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.version = w.version AND l.owner IS NOT NULL
      FOR NO KEY UPDATE OF l SKIP LOCKED),
@@ -103,9 +104,10 @@ fenced AS (
      SET {as_released}
     FROM k
    WHERE {same_row} AND (SELECT count(*) FROM k) = cardinality($1::text[])
-  RETURNING 1)
-SELECT f.fenced, {name}, {limit_idle_time}
-  FROM (SELECT count(*) AS fenced FROM fenced) f
+  RETURNING k.place, l.version)
+SELECT f.fenced, f.versions, {name}, {limit_idle_time}
+  FROM (SELECT count(*) AS fenced, string_agg(version::text, ' ' ORDER BY place) AS versions
+          FROM fenced) f
 )sql";
 
 // For this transaction, and only if no smaller limit is set ('0' is none).

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,13 @@ fence_try why_not(caller_transaction& used, const rows_of_leases& rows, const ta
   return found;
 }
 
+std::vector<version> versions_in(const std::string& listed) {
+  std::istringstream text{listed};
+  std::vector<version> versions;
+  for (version each{}; text >> each.number;) versions.push_back(each);
+  return versions;
+}
+
 const std::string& fence_of(fence_kind kind, const sql::postgres_statements& statements) {
   return kind == fence_kind::write ? statements.fence_by_writing : statements.fence_by_sharing;
 }
@@ -66,6 +74,7 @@ proof prove(transaction_line& used, const fenced_leases& leases, const fence_opt
   const bool is_release = !releases.empty();
   const auto& statement = is_release ? statements.release_with : fence_of(options.kind, statements);
   const rows_of_leases rows{leases};
+  require_same_keys(used, rows.keys);
   const auto values_with = [&](auto... more) {
     return bound_values{types_of(rows.keys),
                         ids_of(rows.keys),
@@ -79,11 +88,12 @@ proof prove(transaction_line& used, const fenced_leases& leases, const fence_opt
       is_release ? values_with(array_of(released, stay_closed_in), array_of(released, done_for_in))
                  : values_with();
   proof told{};
-  told.found = detail::prove_patiently([&] {
+  told.found = detail::prove_patiently(leases, [&] {
     const auto answered = asking.execute_or_conflict(statement, values, &table);
     const auto fenced = answered.front();
     if (static_cast<std::size_t>(fenced.number("fenced")) == rows.keys.size()) {
       told.name = fenced.text("name");
+      if (is_release) told.unset_as = versions_in(fenced.text("versions"));
       return fence_try::held;
     }
     return why_not(asking, rows, table);
