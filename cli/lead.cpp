@@ -40,7 +40,7 @@ class leadership {
     teller_.ended(term, end.was_told_of_loss);
     if (end.was_asked_to_end) {
       last_code_ = end.exit_code;
-      timer_.set(end.was_told_of_loss ? exit_code::lost : end.exit_code);
+      timer_.set(end.was_told_of_loss ? command_.lost_exit_code() : end.exit_code);
       stop_.request_stop();
       return;
     }

@@ -129,6 +129,11 @@ TEST_F(PostgresSecrets, AreUnsaidWhenATriggerSaysThem) {
   expect_unsaid(user_.url());
 }
 
+TEST_F(PostgresSecrets, AreUnsaidWhenATriggerSaysOneThatDoesNotLookLikeAnOwner) {
+  create_trigger("raise exception 'no %', '" + password + "'");
+  expect_unsaid(user_.url());
+}
+
 TEST_F(PostgresSecrets, AreUnsaidWhenATriggerSaysThemByAnotherState) {
   create_trigger("raise exception 'no owner % here', new.owner using errcode = '42501'");
   expect_unsaid(user_.url());
