@@ -55,7 +55,9 @@ struct postgres_options {
 /// A small pool of connections of its own, opened when needed; each call is a transaction of its
 /// own at READ COMMITTED, except behind a pooler that does not let us ask for that: there it has
 /// the isolation of the role. Statements are prepared, and sent unnamed for good as soon as a
-/// pooler between us and the server turns out not to allow it.
+/// pooler between us and the server turns out not to allow it. Their `application_name` is
+/// `rowlock host:pid`, with the holder that a `lock_table` writes unless told otherwise, of which
+/// PostgreSQL keeps 63 bytes; one that the connection string, its service or PGAPPNAME has stays.
 ///
 /// The first call takes two round trips more, in which it looks at the table: it throws `error`
 /// (rejected) for one that is not as its migrations make it, so that a key might have two holders.

@@ -65,7 +65,8 @@ struct soci_options {
 std::string soci_connection_string(std::string_view text);
 
 /// For the SOCI backends "mysql" (MariaDB from 10.6, MySQL from 8.0.19), "postgresql" and
-/// "sqlite3"; others are refused (`rejected`). A few sessions of its own, opened when needed.
+/// "sqlite3"; others are refused (`rejected`). A few sessions of its own, opened when needed; on
+/// PostgreSQL with an `application_name` as those of `postgres_store`.
 ///
 /// Thread-safety: all members may be called from any thread.
 class soci_store final : public store {

@@ -150,6 +150,15 @@ TEST_F(MysqlError, OfAnAnswerToACommitThatGotLostIsUnknown) {
   EXPECT_EQ(number("select count(*) from shared_lock"), 1);
 }
 
+TEST_F(MysqlError, OfSomethingThatIsNoServerIsUnavailable) {
+  tcp_proxy proxy{"127.0.0.1", server_port()};
+  proxy.edit_replies([](const std::string&) {
+    return std::string{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"};
+  });
+  soci_store rows{target_at(proxy.port()), {.connect_timeout = 1s}};
+  EXPECT_EQ(error_of([&] { acquire(rows, key_); }).kind, errc::unavailable);
+}
+
 TEST_F(MysqlError, OfASilentServerComesInTime) {
   tcp_proxy proxy{"127.0.0.1", server_port()};
   soci_store rows{target_at(proxy.port()), {.answer_timeout = 1s}};

@@ -1,9 +1,11 @@
 // TLS on MariaDB, as far as SOCI and the client library let us have it.
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "backends/mysql_table.hpp"
+#include "backends/stopped_server.hpp"
 #include "cli/database_url.hpp"
 #include "support/mariadb_line.hpp"
 #include "support/own_mariadb.hpp"
@@ -73,6 +75,15 @@ TEST_F(MysqlTls, ThatEndsBeforeTheAnswerLeavesTheOutcomeUnknownAndIsNotUsedAgain
   };
   EXPECT_EQ(error_of([&] { ask_for("slow"); }).kind, errc::outcome_unknown);
   EXPECT_EQ(ask_for("quick"), acquire_status::granted);
+}
+
+TEST_F(MysqlTls, ThatHangsKeepsNeitherWaitsNorALockTableFromEnding) {
+  migrate_soci(target_of(server_));
+  soci_store theirs{target_of(server_)};
+  const soci_options impatient{.statement_timeout = 2s, .answer_timeout = 3s};
+  expect_ends_while_stopped(theirs,
+                            std::make_unique<soci_store>(trusting(server_, servers_), impatient),
+                            [this] { return server_.stop(); });
 }
 
 TEST_F(MysqlTls, RefusesAServerWithAnotherCertificate) {

@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "backends/postgres_connection.hpp"
+#include "rowlock/lock_table.hpp"
 #include "support/service_file.hpp"
 
 namespace rowlock::tests {
@@ -64,6 +65,20 @@ TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasTimeLimitsUnle
   };
   EXPECT_EQ(seen_by("bare", key_), "read committed, 8s and 3s");
   EXPECT_EQ(seen_by("limited", other_key_), "read committed, 77s and 55s");
+}
+
+TEST_F(PostgresConnection, IsNamedAfterTheHolderUnlessItsStringNamesIt) {
+  auto rows = open_store();
+  lock_table locks{rows};
+  const auto held = locks.try_acquire(key_);
+  const auto sessions = [&](const std::string& named) {
+    return server_.value<int>("select count(*)::int from pg_stat_activity where query like '%" +
+                              schema() + "%' and application_name = " + named);
+  };
+  EXPECT_EQ(sessions("(select left('rowlock ' || holder, 63) from " + name() + ")"), 1);
+  auto named = open_named_store();
+  (void)named.list();
+  EXPECT_EQ(sessions("'" + schema() + "'"), 1);
 }
 
 TEST_F(PostgresConnection, TakesKeysAsUtf8WhateverEncodingTheClientHas) {

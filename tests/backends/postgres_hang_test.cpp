@@ -2,11 +2,9 @@
 #include <atomic>
 #include <future>
 #include <memory>
-#include <optional>
-#include <stop_token>
 
 #include "backends/postgres_table.hpp"
-#include "rowlock/lock_table.hpp"
+#include "backends/stopped_server.hpp"
 #include "support/own_postgres.hpp"
 #include "support/tcp_proxy.hpp"
 
@@ -72,37 +70,13 @@ TEST_F(PostgresHang, OfItsFirstStatementMakesASubscriptionConnectAgain) {
   made_.wait(1);
 }
 
-// One call under way each: a look of those who wait, a renewal, and an acquisition.
 TEST(StoppedPostgres, EndsWaitsAndALockTableWhileItIsStopped) {
   const own_postgres server;
   migrate_postgres(server.url());
-  postgres_store their_rows{server.url()};
-  lock_table theirs{their_rows};
-  const auto held = theirs.try_acquire({"job", "held"});
-  postgres_store rows{server.url(), {.statement_timeout = 2s, .answer_timeout = 3s}};
-  std::optional<lock_table> locks{std::in_place, rows, lock_options{.ttl = 600ms, .margin = 100ms}};
-  const auto kept = *locks->try_acquire({"job", "kept"});
-  std::stop_source stop;
-  const auto waiter = [&](const retry_policy& wait) {
-    return std::async(std::launch::async, [&locks, wait] {
-      return locks->try_acquire({"job", "held"}, {.wait = wait});
-    });
-  };
-  auto until_stopped = waiter(wait_until_stopped(stop.get_token()));
-  auto for_a_while = waiter(wait_for(1500ms));
-  observer{server.url()}.await(
-      "select count(*) = 1 from pg_stat_activity where query like 'LISTEN%'");
-  {
-    const auto stopped = server.stop();
-    std::promise<void> lost;
-    const std::stop_callback on_loss{kept.lost(), [&] { lost.set_value(); }};
-    lost.get_future().get();  // its renewal is not answered
-    stop.request_stop();
-    EXPECT_FALSE(until_stopped.get().acquired());
-    EXPECT_TRUE(error_of([&] { EXPECT_FALSE(for_a_while.get().acquired()); }).messages.size() < 2);
-    locks.reset();
-  }
-  EXPECT_EQ(held->key().source_id, "held");
+  postgres_store theirs{server.url()};
+  const postgres_options impatient{.statement_timeout = 2s, .answer_timeout = 3s};
+  expect_ends_while_stopped(theirs, std::make_unique<postgres_store>(server.url(), impatient),
+                            [&server] { return server.stop(); });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "backends/postgres_table.hpp"
 #include "support/fake_postgres.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -114,6 +115,32 @@ TEST(PostgresLogin, ThatTheServerRefusesIsToldByItsReason) {
     EXPECT_EQ(told.messages.size(), 1U) << "the driver's words may hold anything";
     expect_unsaid(told, {"sesame42"});
   }
+}
+
+/// Whatever a client says first is answered by something else.
+class NotPostgres : public postgres_table {
+ protected:
+  NotPostgres() {
+    proxy_.edit_replies([](const std::string&) {
+      return std::string{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"};
+    });
+  }
+
+  tcp_proxy proxy_{server_.host(), server_.port()};
+};
+
+TEST_F(NotPostgres, IsUnavailableAndSaysWhatToCheck) {
+  for (const auto* mode : {"prefer", "disable"}) {
+    const auto url = url_through(proxy_);
+    const char* separator = url.find('?') == std::string::npos ? "?" : "&";
+    const auto told = error_of_reading(url + separator + "sslmode=" + mode);
+    EXPECT_EQ(told.kind, errc::unavailable) << mode;
+    EXPECT_NE(told.message().find("not PostgreSQL"), std::string::npos) << told.message();
+  }
+}
+
+TEST(PostgresLogin, WithAValueThatLibpqDoesNotTakeIsMisuse) {
+  EXPECT_EQ(error_of_reading("host=127.0.0.1 sslmode=perhaps").kind, errc::misuse);
 }
 
 TEST(PostgresLogin, WithABadlyEscapedPasswordShowsNoPartOfIt) {

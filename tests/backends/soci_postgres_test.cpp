@@ -3,6 +3,7 @@
 
 #include "backends/recorded_commits.hpp"
 #include "backends/soci_postgres_table.hpp"
+#include "rowlock/lock_table.hpp"
 #include "rowlock/soci_migrate.hpp"
 #include "support/fake_postgres.hpp"
 #include "support/tcp_proxy.hpp"
@@ -54,6 +55,19 @@ TEST_F(SociPostgres, TellsAFailedLoginByItsReasonAndShowsNoSecret) {
 TEST_F(SociPostgres, NamesTheSameWeakSettingsAsTheStoreOfLibpqxx) {
   postgres_store other{postgres_url(), {.table = table()}};
   EXPECT_EQ(open_store().weak_settings(), other.weak_settings());
+}
+
+TEST_F(SociPostgres, NamesItsSessionsAfterTheHolderUnlessItsStringNamesThem) {
+  auto rows = open_store(soci_url());
+  lock_table locks{rows};
+  const auto held = locks.try_acquire(key_);
+  EXPECT_GE(server_.value<int>("select count(*)::int from pg_stat_activity where application_name ="
+                               " (select left('rowlock ' || holder, 63) from " +
+                               name() + ")"),
+            1);
+  auto named = open_store(named_url());
+  (void)named.list();
+  EXPECT_EQ(server_.value<int>("select count(*)::int" + its_backends()), 1);
 }
 
 TEST_F(SociPostgres, PassesParametersOnAsTheyAreMeant) {

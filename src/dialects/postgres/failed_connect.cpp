@@ -20,6 +20,9 @@ struct known_failure {
 constexpr std::string_view bad_login = "refuses the login: check user and password";
 constexpr std::string_view no_tls = "does not agree with us on TLS: see sslmode and sslrootcert";
 constexpr std::string_view is_full = "has no connection left: raise its max_connections";
+constexpr std::string_view is_another =
+    "cannot be reached: what answers there is not PostgreSQL; check host and port, and what stands "
+    "in between";
 
 constexpr std::array known_failures{
     known_failure{"password authentication failed", errc::rejected, bad_login},
@@ -46,6 +49,11 @@ constexpr std::array known_failures{
                   "cannot be reached: nothing listens there"},
     known_failure{"timeout expired", errc::unavailable, "cannot be reached in time"},
     known_failure{"timed out", errc::unavailable, "cannot be reached in time"},
+    known_failure{"received invalid response", errc::unavailable, is_another},
+    known_failure{"expected authentication request", errc::unavailable, is_another},
+    known_failure{"authentication request from server", errc::unavailable, is_another},
+    known_failure{"unexpected message from server", errc::unavailable, is_another},
+    known_failure{"SCRAM message", errc::unavailable, is_another},
     known_failure{"invalid", errc::misuse,
                   "cannot be reached: the connection string has an invalid value"},
 };
