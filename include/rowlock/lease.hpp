@@ -3,6 +3,7 @@
 #define ROWLOCK_LEASE_HPP
 
 #include <chrono>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -35,6 +36,10 @@ enum class release_result {
   deferred,  ///< Not confirmed yet. It is tried again in the background; at the latest the lease
              ///< runs out by itself.
 };
+
+/// For people: `written`, `released`.
+std::ostream& operator<<(std::ostream& out, note_result shown);
+std::ostream& operator<<(std::ostream& out, release_result shown);
 
 class lease;
 

@@ -7,7 +7,10 @@
 #include "core/asking.hpp"
 #include "core/blocked_caller.hpp"
 #include "core/either_stop.hpp"
+#include "core/fault_kind.hpp"
 #include "core/next_pause.hpp"
+#include "core/outage.hpp"
+#include "core/own_fault.hpp"
 
 namespace rowlock::detail {
 
@@ -16,11 +19,6 @@ namespace {
 wait_end refused_as(refusal_reason reason, refusal last) {
   last.reason = reason;
   return {.refused = std::move(last)};
-}
-
-bool can_wait(const retry_policy& wait) {
-  const bool has_time = !wait.give_up_after || wait.give_up_after->count() > 0;
-  return has_time && wait.attempts != 1U;
 }
 
 /// Of an end that is worth a wait.
@@ -48,7 +46,9 @@ wait_end acquisition::ask(store& rows) {
   const auto& request = wanted_.request;
   const auto asked_at = leases_.now();
   auto [answer, fault] = detail::ask(rows, request);
-  if (fault != nullptr) return {.fault = fault};
+  has_failed_ = fault != nullptr;
+  if (has_failed_) return {.fault = fault};
+  leases_.outage().answered();
   if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
   if (auto kept = leases_.keep(wanted_, answer, asked_at)) {
     return {.granted = std::move(kept)};
@@ -60,27 +60,48 @@ std::optional<wait_end> acquisition::ask_first(store& rows) {
   leases_.start_threads();
   // What is refused without a wait is told at once.
   const bool may_be_told = wanted_.request.expected || wanted_.request.unless_done;
-  if (can_wait(wait_) && !may_be_told && leases_.waiting().has_to_wait(key())) return std::nullopt;
+  const bool can_wait = is_patient(wait_);
+  if (can_wait && !may_be_told && leases_.waiting().has_to_wait(key())) return std::nullopt;
+  const auto asked_at = leases_.now();
   auto end = ask(rows);
+  if (has_failed_ && outlasts(wait_, end.fault)) return outlast(std::move(end), asked_at);
   if (!is_contention(end)) return end;
   if (wait_.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);
-  if (!can_wait(wait_)) return end;
-  last_ = std::move(end.refused);
+  if (!can_wait) return end;
+  first_try_.refused = std::move(end.refused);
+  return std::nullopt;
+}
+
+std::optional<wait_end> acquisition::outlast(wait_end failed, boot_clock::time_point asked_at) {
+  if (wait_.stop.stop_requested()) {
+    if (kind_of(failed.fault) == errc::outcome_unknown) return failed;
+    return refused_as(refusal_reason::stopped, {.key = key()});
+  }
+  const auto now = leases_.now();
+  leases_.outage().failed(1, now);
+  leases_.events().tell_fault(fault_operation::acquire, key(), 1, failed.fault, now - asked_at);
+  first_try_.fault = std::move(failed.fault);
   return std::nullopt;
 }
 
 void acquisition::wait_in_line(std::function<void(wait_end)> answered) {
   waits_since_ = leases_.now();
-  in_line_ = leases_.waiting().join(wanted_, wait_, last_, std::move(answered));
+  in_line_ = leases_.waiting().join(wanted_, wait_, first_try_, std::move(answered));
 }
 
 std::optional<wait_end> acquisition::time_over(store& rows) {
   const auto late = in_line_.lock();
   auto left = late ? leases_.waiting().leave_unless_asked_for(*late) : std::nullopt;
   if (!left) return std::nullopt;
+  if (left->fault != nullptr && leases_.outage().is_known()) {
+    return wait_end{.fault = own_fault(left->fault)};
+  }
   if (left->was_first) {
     auto end = ask(rows);
     if (!is_contention(end)) return end;
+    // The statement in doubt may be what makes the row busy.
+    const bool is_busy = end.refused->reason == refusal_reason::busy;
+    if (left->is_in_doubt && is_busy) return wait_end{.fault = own_fault(left->fault)};
     left->last = *std::move(end.refused);
   }
   return refused_as(refusal_reason::timed_out, std::move(left->last));
@@ -90,6 +111,7 @@ std::optional<wait_end> acquisition::stop() {
   const auto stopped = in_line_.lock();
   auto left = stopped ? leases_.waiting().leave(*stopped) : std::nullopt;
   if (!left) return std::nullopt;
+  if (left->is_in_doubt) return wait_end{.fault = own_fault(left->fault)};
   return refused_as(refusal_reason::stopped, std::move(left->last));
 }
 

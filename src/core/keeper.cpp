@@ -35,7 +35,9 @@ keeper::keeper(store& rows, lock_options options)
            .give_back =
                [this](const wanted_lease& unwanted, version granted) {
                  give_back({unwanted, granted, now()});
-               }}},
+               }},
+          outage_,
+          events_},
       crew_{options_.blocking_threads, options_.time} {}
 
 std::optional<keeper::visit> keeper::enter() {
