@@ -1,6 +1,8 @@
 // One attempt to acquire a key.
 #include "core/acquisition.hpp"
 
+#include <chrono>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "core/next_pause.hpp"
 #include "core/outage.hpp"
 #include "core/own_fault.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
 
@@ -20,6 +23,10 @@ wait_end refused_as(refusal_reason reason, refusal last) {
   last.reason = reason;
   return {.refused = std::move(last)};
 }
+
+/// How long an answer to the last try may take, beyond the caller's own time: more than a database
+/// that works, less than a store may wait for one that does not.
+constexpr std::chrono::seconds last_answer{2};
 
 /// Of an end that is worth a wait.
 bool is_contention(const wait_end& end) {
@@ -45,7 +52,7 @@ acquisition::acquisition(keeper& leases, wanted_lease wanted, retry_policy wait)
 wait_end acquisition::ask(store& rows) {
   const auto& request = wanted_.request;
   const auto asked_at = leases_.now();
-  auto [answer, fault] = detail::ask(rows, request);
+  auto [answer, fault] = detail::ask(rows, request, [this] { return is_over(); });
   has_failed_ = fault != nullptr;
   if (has_failed_) return {.fault = fault};
   leases_.outage().answered();
@@ -78,7 +85,7 @@ std::optional<wait_end> acquisition::outlast(wait_end failed, boot_clock::time_p
     return refused_as(refusal_reason::stopped, {.key = key()});
   }
   const auto now = leases_.now();
-  leases_.outage().failed(1, now);
+  leases_.outage().failed(1, failed.fault, now);
   leases_.events().tell_fault(fault_operation::acquire, key(), 1, failed.fault, now - asked_at);
   first_try_.fault = std::move(failed.fault);
   return std::nullopt;
@@ -89,27 +96,51 @@ void acquisition::wait_in_line(std::function<void(wait_end)> answered) {
   in_line_ = leases_.waiting().join(wanted_, wait_, first_try_, std::move(answered));
 }
 
-std::optional<wait_end> acquisition::time_over(store& rows) {
+bool acquisition::is_over() const {
+  return wait_.stop.stop_requested() || leases_.closing().stop_requested() ||
+         (is_patient(wait_) && leases_.now() >= until_);
+}
+
+boot_clock::time_point acquisition::answer_until() const noexcept {
+  return until_ == boot_clock::time_point::max() ? until_ : until_ + last_answer;
+}
+
+std::exception_ptr acquisition::why_away(const waiting_room::left_line& left) {
+  const auto& away = leases_.outage();
+  if (left.fault != nullptr && (left.is_in_doubt || away.is_known())) return own_fault(left.fault);
+  // Others have asked for it.
+  return away.is_on() ? own_fault(away.why()) : nullptr;
+}
+
+std::optional<wait_end> acquisition::time_over() {
   const auto late = in_line_.lock();
-  auto left = late ? leases_.waiting().leave_unless_asked_for(*late) : std::nullopt;
+  auto left = late ? leases_.waiting().leave_after_last_try(*late) : std::nullopt;
   if (!left) return std::nullopt;
-  if (left->fault != nullptr && leases_.outage().is_known()) {
-    return wait_end{.fault = own_fault(left->fault)};
-  }
-  if (left->was_first) {
-    auto end = ask(rows);
-    if (!is_contention(end)) return end;
-    // The statement in doubt may be what makes the row busy.
-    const bool is_busy = end.refused->reason == refusal_reason::busy;
-    if (left->is_in_doubt && is_busy) return wait_end{.fault = own_fault(left->fault)};
-    left->last = *std::move(end.refused);
-  }
+  if (left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
+  if (auto fault = why_away(*left)) return wait_end{.fault = std::move(fault)};
   return refused_as(refusal_reason::timed_out, std::move(left->last));
 }
 
+std::optional<waiting_room::left_line> acquisition::leave() {
+  const auto leaving = in_line_.lock();
+  auto left = leaving ? leases_.waiting().leave(*leaving) : std::nullopt;
+  if (left && left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
+  return left;
+}
+
+std::optional<wait_end> acquisition::give_up() {
+  auto left = leave();
+  if (!left) return std::nullopt;
+  if (auto fault = why_away(*left)) return wait_end{.fault = std::move(fault)};
+  if (!left->is_unanswered) return refused_as(refusal_reason::timed_out, std::move(left->last));
+  return wait_end{.fault = std::make_exception_ptr(
+                      error{errc::unavailable,
+                            "the database did not answer before the wait was over: a grant that "
+                            "comes later is given back; see whether the database hangs"})};
+}
+
 std::optional<wait_end> acquisition::stop() {
-  const auto stopped = in_line_.lock();
-  auto left = stopped ? leases_.waiting().leave(*stopped) : std::nullopt;
+  auto left = leave();
   if (!left) return std::nullopt;
   if (left->is_in_doubt) return wait_end{.fault = own_fault(left->fault)};
   return refused_as(refusal_reason::stopped, std::move(left->last));
@@ -142,10 +173,10 @@ wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted,
     const auto caller = std::make_shared<blocked_caller>();
     attempt.wait_in_line([caller](wait_end how) { caller->answer(std::move(how)); });
     end = caller->wait(leases.time(), attempt.until(), stop.token());
-    if (!end && !stop.token().stop_requested()) end = attempt.time_over(here.rows());
+    if (!end && !stop.token().stop_requested()) end = attempt.time_over();
     // The store may hang in the answer that is now its end.
-    if (!end) end = caller->wait(leases.time(), boot_clock::time_point::max(), stop.token());
-    if (!end) end = attempt.stop();
+    if (!end) end = caller->wait(leases.time(), attempt.answer_until(), stop.token());
+    if (!end) end = stop.token().stop_requested() ? attempt.stop() : attempt.give_up();
     if (!end) end = caller->wait();
   }
   attempt.tell(*end);

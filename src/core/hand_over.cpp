@@ -1,8 +1,10 @@
 // How a row goes from one thread of the process to the next, without a release.
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 
+#include "core/fault_kind.hpp"
 #include "core/wait_ends.hpp"
 #include "core/waiting_room.hpp"
 
@@ -56,8 +58,16 @@ std::optional<release_answer> waiting_room::hand_over(const kept_lease& ended,
   try {
     answer = rows_.hand_over({how, next->wanted.request});
   } catch (...) {
-    const std::scoped_lock lock{mutex_};
-    not_handed_over(*next);
+    bool has_left = false;
+    {
+      const std::scoped_lock lock{mutex_};
+      if (kind_of(std::current_exception()) == errc::outcome_unknown) {
+        has_left = !next->is_waiting;
+        if (!has_left) next->handed_by = how.version;
+      }
+      not_handed_over(*next);
+    }
+    if (has_left) taker_.give_back_if_granted(next->wanted, how.version);
     throw;
   }
   wait_ends granted;

@@ -11,9 +11,10 @@ void outage::pause(boot_clock::time_point now) {
   next_ = now + pause_;
 }
 
-void outage::failed(std::size_t keys, boot_clock::time_point now) {
+void outage::failed(std::size_t keys, const std::exception_ptr& why, boot_clock::time_point now) {
   const std::scoped_lock lock{mutex_};
   in_vain_ += keys;
+  why_ = why;
   pause(now);
 }
 
@@ -22,6 +23,11 @@ void outage::answered() noexcept {
   const std::scoped_lock lock{mutex_};
   in_vain_ = 0;
   pause_ = {};
+}
+
+std::exception_ptr outage::why() const {
+  const std::scoped_lock lock{mutex_};
+  return why_;
 }
 
 boot_clock::time_point outage::next_question() const {

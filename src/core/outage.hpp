@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <mutex>
 
 #include "rowlock/boot_clock.hpp"
@@ -17,7 +18,7 @@ namespace rowlock::detail {
 class outage {
  public:
   /// A question about so many keys failed with a fault that may pass.
-  void failed(std::size_t keys, boot_clock::time_point now);
+  void failed(std::size_t keys, const std::exception_ptr& why, boot_clock::time_point now);
   /// The database has answered a question: it is there.
   void answered() noexcept;
 
@@ -25,6 +26,9 @@ class outage {
   [[nodiscard]] bool is_known() const noexcept { return in_vain_ != 0; }
   /// Whether those who wait ask one at a time.
   [[nodiscard]] bool is_on() const noexcept { return in_vain_ >= few; }
+
+  /// The last fault; null: there was none. It is shared.
+  [[nodiscard]] std::exception_ptr why() const;
 
   /// While it is on: when somebody may ask next.
   [[nodiscard]] boot_clock::time_point next_question() const;
@@ -40,6 +44,7 @@ class outage {
   mutable std::mutex mutex_;
   boot_clock::time_point next_;   // guarded by mutex_
   boot_clock::duration pause_{};  // guarded by mutex_
+  std::exception_ptr why_;        // guarded by mutex_
 };
 
 }  // namespace rowlock::detail

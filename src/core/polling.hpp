@@ -38,6 +38,11 @@ class polling {
   /// Whether there may be another try at all.
   [[nodiscard]] bool is_patient() const noexcept { return pauses_.is_patient(); }
 
+  /// Whether the caller has no time for another question.
+  [[nodiscard]] bool is_over() const {
+    return stop_.token().stop_requested() || (is_patient() && pauses_.is_last_try());
+  }
+
   /// None: slept, ask again. Otherwise what the wait came to. Throws the fault of a try that may
   /// have been granted.
   std::optional<refusal> pause(refusal last) {
@@ -62,7 +67,7 @@ class polling {
     const auto& thrown = doubt_ == nullptr ? fault : doubt_;
     if (!outlasts(fault)) std::rethrow_exception(thrown);
     auto& away = leases_.outage();
-    away.failed(1, leases_.now());
+    away.failed(1, fault, leases_.now());
     const auto verdict = pauses_.pause();
     if (verdict == backoff::verdict::again && await_turn(away)) return std::nullopt;
     const bool is_stopped = policy_.stop.stop_requested();

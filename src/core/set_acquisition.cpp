@@ -16,14 +16,14 @@ namespace {
 using answers = std::vector<acquire_answer>;
 
 answers ask(store& rows, const std::vector<acquire_request>& requests,
-            std::optional<std::size_t> at_most) {
+            std::optional<std::size_t> at_most, const polling& pauses) {
   const auto once = [&] {
     return at_most ? rows.acquire_any(requests, *at_most) : rows.acquire_all(requests);
   };
   try {
     return once();
   } catch (const error& thrown) {
-    if (thrown.kind() != errc::outcome_unknown) throw;
+    if (thrown.kind() != errc::outcome_unknown || pauses.is_over()) throw;
     try {
       auto again = once();
       const bool is_known = std::any_of(
@@ -84,7 +84,7 @@ std::optional<answers> ask_unless_away(keeper& leases, store& rows, const wanted
   const auto began = leases.now();
   const auto& first = requests.front().key;
   try {
-    return ask(rows, requests, wanted.at_most);
+    return ask(rows, requests, wanted.at_most, pauses);
   } catch (...) {
     const auto fault = std::current_exception();
     if (pauses.outlasts(fault)) {

@@ -61,6 +61,9 @@ struct waiter {
   std::exception_ptr fault = nullptr;
   /// It may have been granted in a try that failed: it is asked for before all others.
   bool is_in_doubt = false;
+  /// A statement whose answer got lost was to hand it the row of the lease with this version, and
+  /// may still do so.
+  std::optional<version> handed_by;
   /// By its own pauses, wherever it stands.
   boot_clock::time_point try_at;
   boot_clock::duration pause{};
