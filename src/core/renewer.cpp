@@ -234,7 +234,7 @@ void renewer::resolve_doubts(std::vector<deferred_release>& releases,
       still_in_doubt.push_back(release);
       return true;
     }
-    const auto [answer, fault] = ask(rows_, *release.in_doubt);
+    const auto [answer, fault] = ask(rows_, *release.in_doubt, give_up);
     if (fault == nullptr && answer.status == acquire_status::granted) {
       release.request.version = *answer.version;
       release.in_doubt.reset();
