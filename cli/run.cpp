@@ -129,7 +129,8 @@ nor is what the command starts if this program itself gets SIGKILL: then the com
 A database that does not answer keeps no signal from working: two seconds later the process ends, and
 what it may hold frees itself within the ttl. It ends four seconds after the limit of --wait, too, with 69.
 
-Without --wait the key is asked for once. Durations: 500ms, 30s, 5m, 2h, 1d.
+Without --wait the key is asked for once. With it, a database that is away meanwhile (a restart, a failover)
+is asked again as well, until the time is over: then the exit code is 69 or 70. Durations: 500ms, 30s, 5m, 2h, 1d.
 
 Exit codes: that of the command, 128 + n if signal n ended it, or
    64  wrong usage
@@ -151,7 +152,8 @@ void add_run(CLI::App& app, const std::vector<std::string>& command, action& cho
   const auto options = std::make_shared<run_options>();
   CLI::App* run = app.add_subcommand("run", "Run a command only while a key is ours");
   options->locked.add_to(*run);
-  run->add_option("--wait", options->wait, "How long to wait for the key, or: forever")
+  run->add_option("--wait", options->wait,
+                  "How long to wait for the key and the database, or: forever")
       ->type_name("DURATION")
       ->capture_default_str();
   run->add_option("-E,--conflict-exit-code", options->conflict_exit_code,

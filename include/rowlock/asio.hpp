@@ -6,9 +6,12 @@
 #include <asio/awaitable.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
+#include <concepts>
 #include <exception>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -27,13 +30,18 @@
 // handlers, and their attempts end.
 //
 // GCC 12 destroys twice what braces make within the expression of a co_await, whatever it calls:
-// give keys and options a name before.
+// `async_acquire(locks, {"job", id})` may crash there. Write `async_acquire(locks, "job", id)`, or
+// give the key a name before; options always want one.
 //
 // The lock_table must outlive the calls, not their operations: destroying it ends them.
 
 namespace rowlock {
 
 namespace detail {
+
+inline lock_key key_of(std::string_view type, std::string_view id) {
+  return {std::string{type}, std::string{id}};
+}
 
 template <class Awaitable>
 struct awaited;
@@ -126,6 +134,18 @@ auto async_acquire(lock_table& locks, lock_key key, acquire_options options = {}
   return detail::async_acquire({&locks, std::move(key), std::move(options), start_acquire}, token);
 }
 
+/// A type or a source id, of which no braces can make one.
+template <class T>
+concept part_of_key = std::convertible_to<const T&, std::string_view>;
+
+/// The same for a key by its parts, which needs no braces.
+template <class Token = asio::use_awaitable_t<>>
+auto async_acquire(lock_table& locks, const part_of_key auto& type, const part_of_key auto& id,
+                   acquire_options options = acquire_options(), Token&& token = Token()) {
+  return detail::async_acquire(
+      {&locks, detail::key_of(type, id), std::move(options), start_acquire}, token);
+}
+
 /// `lease::release`. Completes with `void(release_result)`. It cannot be cancelled.
 template <class Token = asio::use_awaitable_t<>>
 auto async_release(lease ended, Token&& token = {}) {
@@ -143,6 +163,15 @@ auto async_with_lock(lock_table& locks, lock_key key, Callback callback,
                                  std::move(callback), {});
 }
 
+/// The same for a key by its parts, which needs no braces.
+template <class Callback>
+auto async_with_lock(lock_table& locks, const part_of_key auto& type, const part_of_key auto& id,
+                     Callback callback, acquire_options options = acquire_options()) {
+  return detail::async_run_under(
+      {&locks, detail::key_of(type, id), std::move(options), start_acquire}, std::move(callback),
+      {});
+}
+
 /// `lock_table::with_lock_once` around a coroutine. Throws `error` (misuse) at once for a
 /// `keep_for` that cannot be meant.
 template <class Callback>
@@ -153,6 +182,15 @@ auto async_with_lock_once(lock_table& locks, lock_key key, Callback callback,
   return detail::async_run_under(
       {&locks, std::move(key), std::move(options.acquire), start_acquire_once}, std::move(callback),
       success);
+}
+
+/// The same for a key by its parts, which needs no braces.
+template <class Callback>
+auto async_with_lock_once(lock_table& locks, const part_of_key auto& type,
+                          const part_of_key auto& id, Callback callback,
+                          once_options options = once_options()) {
+  return async_with_lock_once(locks, detail::key_of(type, id), std::move(callback),
+                              std::move(options));
 }
 
 }  // namespace rowlock

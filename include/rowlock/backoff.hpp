@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_BACKOFF_HPP
 #define ROWLOCK_BACKOFF_HPP
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -27,8 +28,10 @@ class backoff {
 
   /// Called after a try that failed: sleeps if there is a next one, at most `at_most` where a
   /// better moment is known (a lease that runs out, say). The last try of a limited time is made at
-  /// its end.
-  verdict pause(std::optional<boot_clock::duration> at_most = std::nullopt);
+  /// its end. `before` is called before the sleep with the number of that try and the pause; what
+  /// it throws passes through.
+  verdict pause(std::optional<boot_clock::duration> at_most = std::nullopt,
+                const std::function<void(unsigned, boot_clock::duration)>& before = {});
 
   /// How long the tries may still go on; none means without limit.
   [[nodiscard]] std::optional<boot_clock::duration> remaining() const;

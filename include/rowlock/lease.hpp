@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -36,6 +37,10 @@ enum class release_result {
   deferred,  ///< Not confirmed yet. It is tried again in the background; at the latest the lease
              ///< runs out by itself.
 };
+
+/// For people: `written`, `released`.
+std::ostream& operator<<(std::ostream& out, note_result shown);
+std::ostream& operator<<(std::ostream& out, release_result shown);
 
 class lease;
 

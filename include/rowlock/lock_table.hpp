@@ -71,7 +71,7 @@ struct lock_options {
 
 /// What holds for one attempt.
 struct acquire_options {
-  /// How long to wait for a key that is held.
+  /// How long to wait for a key that is held, and for a database that is away.
   retry_policy wait = no_wait();
   /// Instead of `lock_options::ttl`.
   std::optional<std::chrono::milliseconds> ttl = std::nullopt;
@@ -130,9 +130,10 @@ class lock_table {
   /// it is held, too); one more to say who holds it, two more if the row is missing. All who wait
   /// share their statements: one look a second or so at all keys waited for. When an answer gets
   /// lost it is asked for once more, as the same attempt, unless the time of `wait` is over. Throws
-  /// `error`; after `outcome_unknown` a grant that was made after all runs out by itself. The first
-  /// try is made by the calling thread: it takes as long as the store lets a call take (see
-  /// `answer_timeout`), whatever `wait` says.
+  /// `error`, of `unavailable` and `outcome_unknown` when the wait is over
+  /// (`retry_policy::through_outages`); after `outcome_unknown` a grant that was made after all
+  /// runs out by itself. The first try is made by the calling thread: it takes as long as the store
+  /// lets a call take (see `answer_timeout`), whatever `wait` says.
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options = {});
 
   /// Leases on all the keys, or on none: a refusal names a key that stood in the way. A key that is

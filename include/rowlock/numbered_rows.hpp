@@ -33,6 +33,7 @@ class numbered_rows {
   /// `what` are the rows, for people: `permits`. Throws `error` (misuse) for a wrong key or number.
   numbered_rows(lock_key name, std::size_t number, std::string what);
 
+  [[nodiscard]] lock_key record() const { return numbered(0); }
   /// One more row, for an order among those who take several.
   [[nodiscard]] lock_key gate() const { return numbered(number_ + 1); }
   /// From one of them on that is another one at each call, and then around.
@@ -48,7 +49,6 @@ class numbered_rows {
 
  private:
   [[nodiscard]] lock_key numbered(std::size_t number) const;
-  [[nodiscard]] lock_key record() const { return numbered(0); }
   /// Refused as busy only where the record is in use for longer than a moment.
   [[nodiscard]] outcome<lease> take_record(lock_table& locks, const retry_policy& wait) const;
   std::optional<refusal> write(lock_table& locks, lease& held) const;

@@ -91,8 +91,10 @@ struct released_event {
 
 enum class fault_operation { acquire, read, renew, release, note };
 
-/// The store failed. Of `acquire`, `read` and `note` the caller gets the `error` as well; a renewal
-/// or a release is tried again in the background.
+/// The store failed. Of `acquire`, `read` and `note` the caller gets the `error` as well, but for
+/// one who waits and is to outlast it (`retry_policy::through_outages`): each question in vain is
+/// an event, for all who wait together, and how the attempt ends is another. A renewal or a release
+/// is tried again in the background.
 struct fault_event {
   fault_operation operation = fault_operation::acquire;
   /// Of several, the first.

@@ -52,9 +52,13 @@ class read_write_lock {
   }
 
  private:
-  outcome<lease> try_once_shared(const acquire_options& options);
+  // `once` allows one try, and is the attempt that all tries belong to.
+  outcome<lease> try_once_shared(const acquire_options& options, detail::polling& once);
   /// With the gate in hand: takes the rows that are free; none when it has them all.
-  std::optional<refusal> collect(lease_set& held, const acquire_options& options);
+  std::optional<refusal> collect(lease_set& held, const acquire_options& options,
+                                 detail::polling& once);
+  /// Stands for all of them in a refusal.
+  [[nodiscard]] lock_key key() const;
 
   lock_table& locks_;
   detail::numbered_rows rows_;

@@ -146,6 +146,9 @@ enum class force_answer {
   stale,  ///< Missing, at another version, or nobody's.
 };
 
+/// For people: `released`.
+std::ostream& operator<<(std::ostream& out, force_answer shown);
+
 struct purge_request {
   /// Go on after this key; none: from the first.
   std::optional<lock_key> after = std::nullopt;

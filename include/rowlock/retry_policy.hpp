@@ -32,6 +32,16 @@ struct retry_policy {
   std::optional<std::chrono::milliseconds> give_up_after = std::nullopt;
   /// A request to stop ends a pause at once, and the wait for a key, even during a try.
   std::stop_token stop = {};
+  /// Whether a fault that may pass (`unavailable`, `outcome_unknown`) is no end: the database is
+  /// restarted, say. Then the next try comes after a pause, an acquisition in doubt is sent again
+  /// as the same attempt, and the fault is thrown once the tries are used up. Where many wait at
+  /// one `lock_table`, one at a time asks for all while the database is away, after pauses that
+  /// grow to a second, and there is no last try at the end of a limited time. Other faults are
+  /// thrown at once, and so is every fault where one try is all that the policy allows.
+  ///
+  /// None: who waits for a lease does so, `retry` does not. A lock in a transaction of the caller's
+  /// never does: a transaction ends with its connection.
+  std::optional<bool> through_outages = std::nullopt;
 };
 
 /// One try.

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_ROW_LOCK_HPP
 #define ROWLOCK_ROW_LOCK_HPP
 
+#include <iosfwd>
 #include <vector>
 
 #include "rowlock/lock_key.hpp"
@@ -27,6 +28,9 @@ enum class [[nodiscard]] commit_result{
     committed,  ///< The version was moved; it counts when the transaction commits.
     stale,      ///< It is no longer as it was seen: roll the transaction back.
 };
+
+/// For people: `committed`.
+std::ostream& operator<<(std::ostream& out, commit_result shown);
 
 }  // namespace rowlock
 

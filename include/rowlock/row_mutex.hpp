@@ -17,7 +17,8 @@ namespace rowlock {
 /// A lease can be lost while the mutex is locked: work that takes long asks `possession()`.
 ///
 /// Thread-safety: all members may be called from any thread; unlock and possession by the one that
-/// locked. Fairness: none is promised. Throws `error` where the database fails.
+/// locked. Fairness: none is promised. Throws `error` where the database fails; where it is away or
+/// an answer got lost, `lock` waits on, and `try_lock_for` throws when its time is over.
 class row_mutex {
  public:
   /// `locks` must outlive it. Throws `error` (misuse) for a wrong key.

@@ -9,7 +9,10 @@
 #include "core/asking.hpp"
 #include "core/blocked_caller.hpp"
 #include "core/either_stop.hpp"
+#include "core/fault_kind.hpp"
 #include "core/next_pause.hpp"
+#include "core/outage.hpp"
+#include "core/own_fault.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::detail {
@@ -24,11 +27,6 @@ wait_end refused_as(refusal_reason reason, refusal last) {
 /// How long an answer to the last try may take, beyond the caller's own time: more than a database
 /// that works, less than a store may wait for one that does not.
 constexpr std::chrono::seconds last_answer{2};
-
-bool can_wait(const retry_policy& wait) {
-  const bool has_time = !wait.give_up_after || wait.give_up_after->count() > 0;
-  return has_time && wait.attempts != 1U;
-}
 
 /// Of an end that is worth a wait.
 bool is_contention(const wait_end& end) {
@@ -55,7 +53,9 @@ wait_end acquisition::ask(store& rows) {
   const auto& request = wanted_.request;
   const auto asked_at = leases_.now();
   auto [answer, fault] = detail::ask(rows, request, [this] { return is_over(); });
-  if (fault != nullptr) return {.fault = fault};
+  has_failed_ = fault != nullptr;
+  if (has_failed_) return {.fault = fault};
+  leases_.outage().answered();
   if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
   if (auto kept = leases_.keep(wanted_, answer, asked_at)) {
     return {.granted = std::move(kept)};
@@ -67,33 +67,57 @@ std::optional<wait_end> acquisition::ask_first(store& rows) {
   leases_.start_threads();
   // What is refused without a wait is told at once.
   const bool may_be_told = wanted_.request.expected || wanted_.request.unless_done;
-  if (can_wait(wait_) && !may_be_told && leases_.waiting().has_to_wait(key())) return std::nullopt;
+  const bool can_wait = is_patient(wait_);
+  if (can_wait && !may_be_told && leases_.waiting().has_to_wait(key())) return std::nullopt;
+  const auto asked_at = leases_.now();
   auto end = ask(rows);
+  if (has_failed_ && outlasts(wait_, end.fault)) return outlast(std::move(end), asked_at);
   if (!is_contention(end)) return end;
   if (wait_.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);
-  if (!can_wait(wait_)) return end;
-  last_ = std::move(end.refused);
+  if (!can_wait) return end;
+  first_try_.refused = std::move(end.refused);
+  return std::nullopt;
+}
+
+std::optional<wait_end> acquisition::outlast(wait_end failed, boot_clock::time_point asked_at) {
+  if (wait_.stop.stop_requested()) {
+    if (kind_of(failed.fault) == errc::outcome_unknown) return failed;
+    return refused_as(refusal_reason::stopped, {.key = key()});
+  }
+  const auto now = leases_.now();
+  leases_.outage().failed(1, failed.fault, now);
+  leases_.events().tell_fault(fault_operation::acquire, key(), 1, failed.fault, now - asked_at);
+  first_try_.fault = std::move(failed.fault);
   return std::nullopt;
 }
 
 void acquisition::wait_in_line(std::function<void(wait_end)> answered) {
   waits_since_ = leases_.now();
-  in_line_ = leases_.waiting().join(wanted_, wait_, last_, std::move(answered));
+  in_line_ = leases_.waiting().join(wanted_, wait_, first_try_, std::move(answered));
 }
 
 bool acquisition::is_over() const {
   return wait_.stop.stop_requested() || leases_.closing().stop_requested() ||
-         (can_wait(wait_) && leases_.now() >= until_);
+         (is_patient(wait_) && leases_.now() >= until_);
 }
 
 boot_clock::time_point acquisition::answer_until() const noexcept {
   return until_ == boot_clock::time_point::max() ? until_ : until_ + last_answer;
 }
 
+std::exception_ptr acquisition::why_away(const waiting_room::left_line& left) {
+  const auto& away = leases_.outage();
+  if (left.fault != nullptr && (left.is_in_doubt || away.is_known())) return own_fault(left.fault);
+  // Others have asked for it.
+  return away.is_on() ? own_fault(away.why()) : nullptr;
+}
+
 std::optional<wait_end> acquisition::time_over() {
   const auto late = in_line_.lock();
   auto left = late ? leases_.waiting().leave_after_last_try(*late) : std::nullopt;
   if (!left) return std::nullopt;
+  if (left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
+  if (auto fault = why_away(*left)) return wait_end{.fault = std::move(fault)};
   return refused_as(refusal_reason::timed_out, std::move(left->last));
 }
 
@@ -107,6 +131,7 @@ std::optional<waiting_room::left_line> acquisition::leave() {
 std::optional<wait_end> acquisition::give_up() {
   auto left = leave();
   if (!left) return std::nullopt;
+  if (auto fault = why_away(*left)) return wait_end{.fault = std::move(fault)};
   if (!left->is_unanswered) return refused_as(refusal_reason::timed_out, std::move(left->last));
   return wait_end{.fault = std::make_exception_ptr(
                       error{errc::unavailable,
@@ -117,6 +142,7 @@ std::optional<wait_end> acquisition::give_up() {
 std::optional<wait_end> acquisition::stop() {
   auto left = leave();
   if (!left) return std::nullopt;
+  if (left->is_in_doubt) return wait_end{.fault = own_fault(left->fault)};
   return refused_as(refusal_reason::stopped, std::move(left->last));
 }
 

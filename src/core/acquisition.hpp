@@ -15,7 +15,8 @@ namespace rowlock::detail {
 
 /// Its steps, which those share who block for it and those who do not: it asks at once, unless
 /// others of this process wait for the key already; then it waits in line, as far as the policy
-/// allows; at the end of a limited time it is asked for once more.
+/// allows, and outlasts faults that may pass; at the end of a limited time it is asked for once
+/// more, unless the database is away.
 ///
 /// Thread-safety: one thread at a time, but `until`; an end of the wait (`time_over`, `stop`) may
 /// meet any other.
@@ -52,17 +53,23 @@ class acquisition {
 
  private:
   wait_end ask(store& rows);
+  /// How an attempt ends whose first question failed; none: it waits all the same.
+  std::optional<wait_end> outlast(wait_end failed, boot_clock::time_point asked_at);
   /// Whether the caller has no time for another question.
   [[nodiscard]] bool is_over() const;
   /// Leaves the line; a grant that is made to it after all is given back.
   std::optional<waiting_room::left_line> leave();
+  /// The fault of one whose time is over while the database is away, or that is in doubt. Null: it
+  /// was held.
+  std::exception_ptr why_away(const waiting_room::left_line& left);
 
   keeper& leases_;
   const wanted_lease wanted_;
   const retry_policy wait_;
   const boot_clock::time_point began_;
   const boot_clock::time_point until_;
-  std::optional<refusal> last_;
+  waiting_room::first_try first_try_;
+  bool has_failed_ = false;  // the store, when it was asked last
   std::optional<boot_clock::time_point> waits_since_;
   std::weak_ptr<waiter> in_line_;
 };

@@ -5,23 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/fault_kind.hpp"
 #include "core/own_fault.hpp"
-#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
 
 namespace {
-
-/// None: it is not ours.
-std::optional<errc> kind_of(const std::exception_ptr& fault) {
-  try {
-    std::rethrow_exception(fault);
-  } catch (const error& thrown) {
-    return thrown.kind();
-  } catch (...) {
-    return std::nullopt;
-  }
-}
 
 /// None: it is still not known whether the attempt was granted.
 std::optional<acquire_answer> ask_in_doubt(store& rows, const acquire_request& request) {

@@ -13,7 +13,8 @@ backoff::backoff(retry_policy policy, std::shared_ptr<time_source> time)
   detail::check(policy_);
 }
 
-backoff::verdict backoff::pause(std::optional<boot_clock::duration> at_most) {
+backoff::verdict backoff::pause(std::optional<boot_clock::duration> at_most,
+                                const std::function<void(unsigned, boot_clock::duration)>& before) {
   if (policy_.stop.stop_requested()) return verdict::stopped;
   if (is_last_try()) return verdict::exhausted;
 
@@ -22,6 +23,7 @@ backoff::verdict backoff::pause(std::optional<boot_clock::duration> at_most) {
   if (at_most) next = std::min(next, std::max(*at_most, boot_clock::duration::zero()));
   if (const auto left = remaining()) next = std::min(next, *left);
 
+  if (before) before(tries_ + 1, next);
   time_->sleep_until(time_->now() + next, policy_.stop);
   if (policy_.stop.stop_requested()) return verdict::stopped;
   ++tries_;
@@ -34,10 +36,7 @@ std::optional<boot_clock::duration> backoff::remaining() const {
   return std::max(left, boot_clock::duration::zero());
 }
 
-bool backoff::is_patient() const noexcept {
-  const bool has_time = !policy_.give_up_after || policy_.give_up_after->count() > 0;
-  return has_time && policy_.attempts != 1U;
-}
+bool backoff::is_patient() const noexcept { return detail::is_patient(policy_); }
 
 bool backoff::is_last_try() const {
   if (policy_.attempts && tries_ >= *policy_.attempts) return true;

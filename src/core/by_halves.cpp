@@ -4,7 +4,7 @@
 #include <deque>
 #include <utility>
 
-#include "rowlock/error.hpp"
+#include "core/fault_kind.hpp"
 
 namespace rowlock::detail {
 
@@ -24,16 +24,6 @@ std::exception_ptr fault_of(const call& work, part some) {
   }
 }
 
-bool is_outage(const std::exception_ptr& fault) {
-  try {
-    std::rethrow_exception(fault);
-  } catch (const error& thrown) {
-    return thrown.kind() == errc::unavailable || thrown.kind() == errc::outcome_unknown;
-  } catch (...) {
-    return false;
-  }
-}
-
 /// So many failures one after the other are no fault of a few requests: one of them makes two at
 /// most, as the other half of what failed succeeds. A database that answers is asked more often
 /// than one that may keep us waiting.
@@ -41,7 +31,7 @@ class run_of_failures {
  public:
   void add(const std::exception_ptr& fault) {
     ++length_;
-    outages_ = is_outage(fault) ? outages_ + 1 : 0;
+    outages_ = may_pass(fault) ? outages_ + 1 : 0;
   }
   void end() { *this = {}; }
 

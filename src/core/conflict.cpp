@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <exception>
 
+#include "rowlock/error.hpp"
 #include "rowlock/retry.hpp"
 
 namespace rowlock::detail {
@@ -34,6 +35,11 @@ bool is_conflict(const std::exception& thrown) noexcept {
     if (test(thrown)) return true;
   }
   return false;
+}
+
+bool is_unavailable(const std::exception& thrown) noexcept {
+  const auto* fault = dynamic_cast<const error*>(&thrown);
+  return fault != nullptr && fault->kind() == errc::unavailable;
 }
 
 }  // namespace rowlock::detail

@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
+#include "core/fault_kind.hpp"
 #include "core/wait_ends.hpp"
 #include "core/waiting_room.hpp"
-#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
 
@@ -21,16 +21,6 @@ constexpr auto head_start = 5ms;
 
 bool can_be_handed_over(const release_request& how) {
   return how.stay_closed == 0us && !how.done_for;
-}
-
-bool is_outcome_unknown(const std::exception_ptr& fault) {
-  try {
-    std::rethrow_exception(fault);
-  } catch (const error& thrown) {
-    return thrown.kind() == errc::outcome_unknown;
-  } catch (...) {
-    return false;
-  }
 }
 
 bool wants_it_as_it_is(const waiter& next) {
@@ -71,7 +61,7 @@ std::optional<release_answer> waiting_room::hand_over(const kept_lease& ended,
     bool has_left = false;
     {
       const std::scoped_lock lock{mutex_};
-      if (is_outcome_unknown(std::current_exception())) {
+      if (kind_of(std::current_exception()) == errc::outcome_unknown) {
         has_left = !next->is_waiting;
         if (!has_left) next->handed_by = how.version;
       }

@@ -41,7 +41,9 @@ keeper::keeper(store& rows, lock_options options)
            .give_back_if_granted =
                [this](const wanted_lease& unwanted, version handed_by) {
                  give_back_if_granted(unwanted, handed_by);
-               }}},
+               }},
+          outage_,
+          events_},
       crew_{options_.blocking_threads, options_.time} {}
 
 std::optional<keeper::visit> keeper::enter() {

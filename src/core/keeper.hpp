@@ -16,6 +16,7 @@
 #include "core/herald.hpp"
 #include "core/lease_book.hpp"
 #include "core/messenger.hpp"
+#include "core/outage.hpp"
 #include "core/renewer.hpp"
 #include "core/waiting_room.hpp"
 #include "rowlock/home_process.hpp"
@@ -75,6 +76,9 @@ class keeper {
   /// Where visitors wait.
   [[nodiscard]] waiting_room& waiting() noexcept { return waiting_; }
 
+  /// Whether the database is away, for those who wait.
+  [[nodiscard]] detail::outage& outage() noexcept { return outage_; }
+
   /// Makes the calls of visitors who do not block.
   [[nodiscard]] detail::crew& crew() noexcept { return crew_; }
 
@@ -116,6 +120,7 @@ class keeper {
   std::stop_source closing_;
   herald events_;
   lease_book book_;
+  detail::outage outage_;
   waiting_room waiting_;
   detail::crew crew_;
 

@@ -216,12 +216,11 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
   }
   detail::wanted_set wanted{.at_most = at_most};
   std::set<lock_key> seen;
-  const auto owner = make_owner_id();
   for (const auto& key : keys) {
     auto stored = in_scope(key);
     if (!seen.insert(stored).second) continue;
     auto& each = wanted.leases.emplace_back(to_wanted(stored, options, false, keeper_->options()));
-    each.request.owner = owner;
+    each.request.owner = pauses.owner();
     each.one_lost = lost;
   }
   if (wanted.leases.size() > largest_set) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "core/fault_kind.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::detail {
@@ -23,6 +24,15 @@ void check(const retry_policy& policy) {
     throw error{errc::misuse,
                 "a retry policy needs a first pause above zero and a longest pause not below it"};
   }
+}
+
+bool is_patient(const retry_policy& policy) noexcept {
+  const bool has_time = !policy.give_up_after || policy.give_up_after->count() > 0;
+  return has_time && policy.attempts != 1U;
+}
+
+bool outlasts(const retry_policy& wait, const std::exception_ptr& fault) {
+  return is_patient(wait) && wait.through_outages.value_or(true) && may_pass(fault);
 }
 
 boot_clock::duration next_pause(const retry_policy& policy, boot_clock::duration last) {

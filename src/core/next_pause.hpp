@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/retry_policy.hpp"
@@ -17,6 +18,12 @@ constexpr std::chrono::milliseconds bounded(std::chrono::milliseconds duration) 
 
 /// Throws `error` (misuse) for a policy that cannot be meant.
 void check(const retry_policy& policy);
+
+/// Whether there may be more than one try.
+[[nodiscard]] bool is_patient(const retry_policy& policy) noexcept;
+
+/// Whether a wait goes on after such a fault.
+[[nodiscard]] bool outlasts(const retry_policy& wait, const std::exception_ptr& fault);
 
 /// Any time between the two, both included.
 boot_clock::duration drawn_between(boot_clock::duration low, boot_clock::duration high);

@@ -9,15 +9,6 @@
 
 namespace rowlock {
 
-namespace {
-
-acquire_options at_once(acquire_options options) {
-  options.wait = no_wait();
-  return options;
-}
-
-}  // namespace
-
 read_write_lock::read_write_lock(lock_table& locks, lock_key name, std::size_t readers)
     : locks_{locks}, rows_{std::move(name), readers, "readers"} {
   if (readers >= largest_set) {
@@ -25,7 +16,8 @@ read_write_lock::read_write_lock(lock_table& locks, lock_key name, std::size_t r
   }
 }
 
-outcome<lease> read_write_lock::try_once_shared(const acquire_options& options) {
+outcome<lease> read_write_lock::try_once_shared(const acquire_options& options,
+                                                detail::polling& once) {
   if (auto refused = rows_.agree(locks_)) return *std::move(refused);
   const auto seen = locks_.try_look(rows_.gate());
   if (!seen.acquired()) return seen.refusal();
@@ -36,30 +28,38 @@ outcome<lease> read_write_lock::try_once_shared(const acquire_options& options) 
                    .remaining = gate->remaining,
                    .current = gate->version};
   }
-  detail::polling pauses{*locks_.keeper_, no_wait()};
-  return locks_.try_acquire_one_of(rows_.slots(), options, pauses);
+  return locks_.try_acquire_one_of(rows_.slots(), options, once);
 }
 
 outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& options) {
   locks_.keeper_->home().require();
-  for (detail::polling pauses{*locks_.keeper_, options.wait};;) {
-    auto attempt = try_once_shared(options);
-    if (attempt.acquired()) return attempt;
-    if (auto refused = pauses.pause(attempt.refusal())) return *std::move(refused);
-  }
+  detail::polling pauses{*locks_.keeper_, options.wait};
+  detail::polling once{*locks_.keeper_, no_wait()};
+  std::optional<lease> held;
+  auto over = pauses.go_on(key(), [&]() -> std::optional<refusal> {
+    auto attempt = try_once_shared(options, once);
+    if (!attempt.acquired()) return attempt.refusal();
+    held.emplace(*std::move(attempt));
+    return std::nullopt;
+  });
+  if (over) return *std::move(over);
+  return *std::move(held);
 }
 
-std::optional<refusal> read_write_lock::collect(lease_set& held, const acquire_options& options) {
+lock_key read_write_lock::key() const { return locks_.in_scope(rows_.gate()); }
+
+std::optional<refusal> read_write_lock::collect(lease_set& held, const acquire_options& options,
+                                                detail::polling& once) {
   auto missing = rows_.slots();
   std::erase_if(missing,
                 [&](const lock_key& key) { return held.find(locks_.in_scope(key)) != nullptr; });
   const auto wanted = missing.size();
-  auto taken = locks_.try_acquire_set(missing, wanted, options, held.lost_);
+  auto taken = locks_.try_acquire_set(missing, wanted, options, held.lost_, once);
   if (!taken.acquired()) return taken.refusal();
   const bool is_all = taken->size() == wanted;
   held.take(*std::move(taken));
   if (is_all) return std::nullopt;
-  return refusal{.reason = refusal_reason::held, .key = locks_.in_scope(rows_.gate())};
+  return refusal{.reason = refusal_reason::held, .key = key()};
 }
 
 outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options& options) {
@@ -71,28 +71,32 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
   locks_.keeper_->home().require();
   auto all = rows_.slots();
   all.push_back(rows_.gate());
-  const auto now = at_once(options);
+  detail::polling pauses{*locks_.keeper_, options.wait};
+  detail::polling once{*locks_.keeper_, no_wait()};
+  const auto take = [&](const std::vector<lock_key>& keys) {
+    return locks_.try_acquire_set(keys, {}, options, {}, once);
+  };
   std::optional<lease_set> held;
-  for (detail::polling pauses{*locks_.keeper_, options.wait};;) {
-    std::optional<refusal> refused;
-    if (held && !held->is_valid()) held.reset();
-    if (held) {
-      refused = collect(*held, now);
-      if (!refused) return *std::move(held);
-    } else if (refused = rows_.agree(locks_); !refused) {
-      auto whole = locks_.try_acquire_all(all, now);
-      if (whole.acquired()) return whole;
-      refused = whole.refusal();
-      if (!pauses.is_patient()) return *std::move(refused);
-      auto gate = locks_.try_acquire_all({rows_.gate()}, now);
-      if (gate.acquired()) {
-        held.emplace(*std::move(gate));
-      } else {
-        refused = gate.refusal();
-      }
+  auto over = pauses.go_on(key(), [&]() -> std::optional<refusal> {
+    if (held && !held->is_valid()) {
+      held.reset();
+      once.begin_anew();
     }
-    if (auto end = pauses.pause(*std::move(refused))) return *std::move(end);
-  }
+    if (held) return collect(*held, options, once);
+    if (auto refused = rows_.agree(locks_)) return refused;
+    auto whole = take(all);
+    if (whole.acquired()) {
+      held.emplace(*std::move(whole));
+      return std::nullopt;
+    }
+    if (!pauses.is_patient()) return whole.refusal();
+    auto gate = take({rows_.gate()});
+    if (!gate.acquired()) return gate.refusal();
+    held.emplace(*std::move(gate));
+    return whole.refusal();
+  });
+  if (over) return *std::move(over);
+  return *std::move(held);
 }
 
 }  // namespace rowlock

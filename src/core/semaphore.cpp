@@ -19,9 +19,9 @@ semaphore::semaphore(lock_table& locks, lock_key name, std::size_t permits)
 outcome<lease> semaphore::try_acquire(const acquire_options& options) {
   locks_.keeper_->home().require();
   detail::polling pauses{*locks_.keeper_, options.wait};
-  while (auto refused = rows_.agree(locks_)) {
-    if (auto end = pauses.pause(*std::move(refused))) return *std::move(end);
-  }
+  const auto agree = [this] { return rows_.agree(locks_); };
+  if (auto over = pauses.go_on(locks_.in_scope(rows_.record()), agree)) return *std::move(over);
+  pauses.forget_doubt();  // what was in doubt is no permit
   return locks_.try_acquire_one_of(rows_.slots(), options, pauses);
 }
 

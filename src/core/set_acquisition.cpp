@@ -66,14 +66,34 @@ std::optional<kept_leases> keep(keeper& leases, const wanted_set& wanted, const 
   return std::nullopt;
 }
 
-set_end ask_once(keeper& leases, store& rows, const wanted_set& wanted,
-                 const std::vector<acquire_request>& requests, const polling& pauses) {
-  const auto asked_at = leases.now();
-  const auto answered = ask(rows, requests, wanted.at_most, pauses);
+set_end taken_up(keeper& leases, const wanted_set& wanted, const answers& answered,
+                 boot_clock::time_point asked_at, polling& pauses) {
   auto kept = keep(leases, wanted, answered, asked_at);
-  if (!kept) std::rethrow_exception(too_late().fault);
+  if (!kept) {
+    pauses.begin_anew();
+    std::rethrow_exception(too_late().fault);
+  }
   if (kept->empty()) return {.refused = why_not(wanted, answered)};
   return {.granted = *std::move(kept)};
+}
+
+/// None: it failed, and there may be another try. Otherwise it throws what the store does.
+std::optional<answers> ask_unless_away(keeper& leases, store& rows, const wanted_set& wanted,
+                                       const std::vector<acquire_request>& requests,
+                                       polling& pauses, std::optional<refusal>& stopped) {
+  const auto began = leases.now();
+  const auto& first = requests.front().key;
+  try {
+    return ask(rows, requests, wanted.at_most, pauses);
+  } catch (...) {
+    const auto fault = std::current_exception();
+    if (pauses.outlasts(fault)) {
+      leases.events().tell_fault(fault_operation::acquire, first, requests.size(), fault,
+                                 leases.now() - began);
+    }
+    stopped = pauses.pause_after(fault, first);
+    return std::nullopt;
+  }
 }
 
 set_end ask_and_wait(keeper& leases, store& rows, const wanted_set& wanted, polling& pauses) {
@@ -81,9 +101,14 @@ set_end ask_and_wait(keeper& leases, store& rows, const wanted_set& wanted, poll
   requests.reserve(wanted.leases.size());
   for (const auto& each : wanted.leases) requests.push_back(each.request);
   for (;;) {
-    auto end = ask_once(leases, rows, wanted, requests, pauses);
-    if (!end.refused) return end;
-    if (auto refused = pauses.pause(*std::move(end.refused))) return {.refused = refused};
+    std::optional<refusal> over;
+    const auto asked_at = leases.now();
+    if (const auto answered = ask_unless_away(leases, rows, wanted, requests, pauses, over)) {
+      auto end = taken_up(leases, wanted, *answered, asked_at, pauses);
+      if (!end.refused) return end;
+      over = pauses.pause(*std::move(end.refused));
+    }
+    if (over) return {.refused = over};
   }
 }
 

@@ -2,10 +2,12 @@
 #ifndef ROWLOCK_CORE_WAIT_ENDS_HPP
 #define ROWLOCK_CORE_WAIT_ENDS_HPP
 
+#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "core/own_fault.hpp"
 #include "core/waiting_room.hpp"
 
 namespace rowlock::detail {
@@ -19,6 +21,21 @@ class wait_ends {
   void add(const waiters& ended, refusal why, refusal_reason reason) {
     why.reason = reason;
     for (const auto& each : ended) add(each, {.refused = why});
+  }
+  /// Each has the fault alone, and may change what it catches.
+  void add(const waiters& ended, const std::exception_ptr& fault) {
+    for (const auto& each : ended) add(each, {.fault = own_fault(fault)});
+  }
+  /// Their tries are used up: `why`, but for those whose last try failed.
+  void add_exhausted(const waiters& ended, refusal why) {
+    why.reason = refusal_reason::timed_out;
+    for (const auto& each : ended) {
+      if (each->fault != nullptr) {
+        add(each, {.fault = own_fault(each->fault)});
+      } else {
+        add(each, {.refused = why});
+      }
+    }
   }
   /// Unless it is `wanted`, the grant is given back.
   void add_grant(std::shared_ptr<waiter> to, acquire_answer granted, bool wanted,

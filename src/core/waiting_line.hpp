@@ -42,6 +42,11 @@ struct waiter {
 
   /// One of its tries was in vain.
   void tried(boot_clock::time_point now);
+  /// One of its tries, or a look for it, failed, and it goes on: it was `asked` for, so that it may
+  /// have been granted if that is not known.
+  void failed(const std::exception_ptr& why, bool asked);
+  /// The database has answered somebody. What became of its own try is told by its own answer only.
+  void forget_fault();
   /// Nothing is tried for it any more.
   [[nodiscard]] bool is_exhausted() const {
     return is_time_over || (policy.attempts && tries >= *policy.attempts);
@@ -52,6 +57,10 @@ struct waiter {
   bool is_asked_for = false;
   bool is_time_over = false;
   unsigned tries = 0;
+  /// Why the last try failed; null once there is an answer.
+  std::exception_ptr fault = nullptr;
+  /// It may have been granted in a try that failed: it is asked for before all others.
+  bool is_in_doubt = false;
   /// A statement whose answer got lost was to hand it the row of the lease with this version, and
   /// may still do so.
   std::optional<version> handed_by;
@@ -68,6 +77,7 @@ class waiting_line {
  public:
   waiters waiting;
 
+  /// At the end, but in doubt first of all.
   void join(std::shared_ptr<waiter> joining, boot_clock::time_point now);
 
   /// Why the first in line has to wait.
@@ -102,6 +112,14 @@ class waiting_line {
   void refused(refusal why, boot_clock::time_point began, boot_clock::time_point now,
                const waiter* asked = nullptr);
 
+  /// A look, or a question for `asked`, failed with what may pass. It was a try as above. Those who
+  /// do not wait through that leave the line; of a question, `asked` alone.
+  waiters take_failed(const std::exception_ptr& why, boot_clock::time_point now,
+                      const waiter* asked = nullptr);
+
+  /// When the first try of anybody is due by its own pauses.
+  [[nodiscard]] boot_clock::time_point next_try() const { return next_try_; }
+
   /// How often it was heard that others took the row, while all who stand here waited.
   unsigned turns_of_others = 0;
   /// Heard while the first was asked for: the answer tells whether it was that one who took it.
@@ -120,6 +138,7 @@ class waiting_line {
   waiters take_done();
 
  private:
+  void try_those_due(boot_clock::time_point now, const waiter* asked);
   template <class Condition>
   waiters take_if(const Condition& condition);
 

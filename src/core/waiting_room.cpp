@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/outage.hpp"
 #include "core/start_thread.hpp"
 
 namespace rowlock::detail {
@@ -17,8 +18,13 @@ constexpr std::chrono::milliseconds between_looks{600};
 
 }  // namespace
 
-waiting_room::waiting_room(store& rows, std::shared_ptr<time_source> time, grant_taker taker)
-    : rows_{rows}, time_{std::move(time)}, taker_{std::move(taker)} {}
+waiting_room::waiting_room(store& rows, std::shared_ptr<time_source> time, grant_taker taker,
+                           outage& away, herald& events)
+    : rows_{rows},
+      time_{std::move(time)},
+      taker_{std::move(taker)},
+      outage_{away},
+      events_{events} {}
 
 void waiting_room::start() {
   const std::scoped_lock lock{starting_};  // and not mutex_: the store may call us at once
@@ -32,9 +38,10 @@ void waiting_room::start() {
 }
 
 std::shared_ptr<waiter> waiting_room::join(wanted_lease wanted, retry_policy policy,
-                                           const std::optional<refusal>& last,
+                                           const first_try& first,
                                            std::function<void(wait_end)> done) {
   auto joining = std::make_shared<waiter>(std::move(wanted), std::move(policy), std::move(done));
+  if (first.fault != nullptr) joining->failed(first.fault, true);
   start();
   const std::scoped_lock lock{mutex_};
   const auto now = time_->now();
@@ -44,12 +51,17 @@ std::shared_ptr<waiter> waiting_room::join(wanted_lease wanted, retry_policy pol
   line.join(joining, now);
   if (is_new) {
     last_new_line_ = now;
-    line.refused(last.value_or(refusal{.reason = refusal_reason::busy, .key = key}), now, now);
-    if (subscription_ != nullptr) {
-      line.look_by(now);  // so that the release is announced
-      hear_of(key);
+    line.last = {.reason = refusal_reason::busy, .key = key};
+    if (first.refused) line.refused(*first.refused, now, now);
+    if (subscription_ != nullptr) hear_of(key);
+    if (first.fault != nullptr) {
+      line.ask_by(joining->try_at);
+    } else {
+      if (subscription_ != nullptr) line.look_by(now);  // so that the release is announced
+      begin(line, !first.refused, now);
     }
-    begin(line, !last, now);
+  } else if (joining->is_in_doubt) {
+    line.ask_by(joining->try_at);
   }
   wake_.notify_one();
   return joining;
@@ -77,7 +89,9 @@ std::optional<waiting_room::left_line> waiting_room::leave_line(waiter& leaving)
   if (!leaving.is_waiting) return std::nullopt;
   left_line left{.last = lines_.at(leaving.wanted.request.key).last,
                  .is_unanswered = is_asking_ || leaving.is_asked_for,
-                 .handed_by = leaving.handed_by};
+                 .handed_by = leaving.handed_by,
+                 .fault = leaving.fault,
+                 .is_in_doubt = leaving.is_in_doubt};
   take_out(leaving);
   return left;
 }
@@ -90,7 +104,10 @@ std::optional<waiting_room::left_line> waiting_room::leave(waiter& leaving) {
 std::optional<waiting_room::left_line> waiting_room::leave_after_last_try(waiter& leaving) {
   const std::scoped_lock lock{mutex_};
   leaving.is_time_over = true;
-  if (!leaving.is_waiting || leaving.is_asked_for) return std::nullopt;
+  if (!leaving.is_waiting) return std::nullopt;
+  const bool is_away = outage_.is_on() || (leaving.fault != nullptr && outage_.is_known());
+  if (is_away) return leave_line(leaving);
+  if (leaving.is_asked_for) return std::nullopt;
   auto& line = lines_.at(leaving.wanted.request.key);
   if (line.waiting.front().get() != &leaving) return leave_line(leaving);
   line.ask_by(time_->now());
@@ -128,8 +145,7 @@ void waiting_room::run() {
       lock.lock();
       is_asking_ = false;
     } else {
-      auto next = look_at;
-      for (const auto& [key, line] : lines_) next = std::min(next, line.ask_at());
+      const auto next = std::min(look_at, next_question());
       if (next == never) {
         wake_.wait(lock);
       } else {
@@ -140,6 +156,7 @@ void waiting_room::run() {
 }
 
 waiters waiting_room::take_heads_to_ask(boot_clock::time_point now) {
+  if (outage_.is_on()) return take_one_to_ask(now);
   waiters heads;
   for (auto& [key, line] : lines_) {
     if (line.ask_at() > now) continue;
@@ -153,7 +170,36 @@ waiters waiting_room::take_heads_to_ask(boot_clock::time_point now) {
   return heads;
 }
 
+waiters waiting_room::take_one_to_ask(boot_clock::time_point now) {
+  const auto is_due = [&](const auto& each) {
+    return each.second.next_try() <= now && !each.second.waiting.front()->is_asked_for;
+  };
+  const auto after_last = lines_.upper_bound(last_asked_);
+  auto due = std::find_if(after_last, lines_.end(), is_due);
+  if (due == lines_.end()) due = std::find_if(lines_.begin(), after_last, is_due);
+  if (due == lines_.end() || !outage_.may_ask(now)) return {};
+  last_asked_ = due->first;
+  due->second.forget_ask_at();
+  const auto& head = due->second.waiting.front();
+  head->is_asked_for = true;
+  return {head};
+}
+
+boot_clock::time_point waiting_room::next_question() const {
+  const bool is_away = outage_.is_on();
+  auto next = never;
+  for (const auto& [key, line] : lines_) {
+    if (!is_away) {
+      next = std::min(next, line.ask_at());
+    } else if (!line.waiting.front()->is_asked_for) {
+      next = std::min(next, line.next_try());
+    }
+  }
+  return is_away && next != never ? std::max(next, outage_.next_question()) : next;
+}
+
 boot_clock::time_point waiting_room::next_look(boot_clock::time_point now) const {
+  if (outage_.is_on()) return never;
   auto next = never;
   for (const auto& [key, line] : lines_) next = std::min(next, line.look_at());
   if (next == never) return next;

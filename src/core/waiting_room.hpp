@@ -3,11 +3,13 @@
 #define ROWLOCK_CORE_WAITING_ROOM_HPP
 
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -19,6 +21,8 @@
 
 namespace rowlock::detail {
 
+class herald;
+class outage;
 class wait_ends;
 
 /// What becomes of a grant.
@@ -37,10 +41,14 @@ struct grant_taker {
 /// for in one statement; now and then all rows are looked at in one statement, less than twice a
 /// second when nobody has come for a while. Waiting costs no thread.
 ///
+/// A fault that may pass ends no wait that is to outlast it. The observer is told of it once for
+/// all who wait. While the database is away, one key after the other is asked for, to find its end.
+///
 /// Thread-safety: all members may be called from any thread, except from `waiter::done`.
 class waiting_room final : private release_listener {
  public:
-  waiting_room(store& rows, std::shared_ptr<time_source> time, grant_taker taker);
+  waiting_room(store& rows, std::shared_ptr<time_source> time, grant_taker taker, outage& away,
+               herald& events);
   /// It must have been closed.
   ~waiting_room() override = default;
 
@@ -48,11 +56,15 @@ class waiting_room final : private release_listener {
   /// heard a moment ago that other processes have the key, or are about to.
   [[nodiscard]] bool has_to_wait(const lock_key& key);
 
-  /// Joins the line for its key, at the end. `last` is what it was refused with, if it has asked.
+  /// What the first try of one who joins came to, if it has asked.
+  struct first_try {
+    std::optional<refusal> refused = std::nullopt;
+    std::exception_ptr fault = nullptr;
+  };
+  /// Joins the line for its key, at the end (in doubt, first of all).
   /// Throws `error` (unavailable) when the system lets us start no thread, and what the store
   /// throws when it is to listen.
-  std::shared_ptr<waiter> join(wanted_lease wanted, retry_policy policy,
-                               const std::optional<refusal>& last,
+  std::shared_ptr<waiter> join(wanted_lease wanted, retry_policy policy, const first_try& first,
                                std::function<void(wait_end)> done);
 
   struct left_line {
@@ -62,12 +74,16 @@ class waiting_room final : private release_listener {
     bool is_unanswered = false;
     /// As in `waiter`: a grant that nobody takes is to be given back.
     std::optional<version> handed_by;
+    /// Why the last try for it failed; null if it did not.
+    std::exception_ptr fault = nullptr;
+    /// It may have been granted.
+    bool is_in_doubt = false;
   };
   /// Gives up: `done` will not be called, and a grant that is under way is given back. None: the
   /// answer is there, or will be in a moment.
   std::optional<left_line> leave(waiter& leaving);
-  /// The same, but the first in line is asked for once more, unless it is being asked for; the
-  /// answer is its end. None: that is so, or as above.
+  /// The same, but the first in line is asked for once more, unless it is being asked for or the
+  /// database is away; the answer is its end. None: that is so, or as above.
   std::optional<left_line> leave_after_last_try(waiter& leaving);
 
   /// Hands the row of a lease that has ended over to the next in its line. None: nobody waits here
@@ -92,6 +108,11 @@ class waiting_room final : private release_listener {
   void ask(const waiters& heads);
   void look();
   [[nodiscard]] bool is_closed();
+  /// Of the answers to those heads that begin there, and of the faults that end no wait.
+  void note_faults(const waiters& heads, std::size_t begin, std::span<const asked_request> asked,
+                   boot_clock::time_point asked_at);
+  void tell_outage(const lock_key& first, std::size_t keys, const std::exception_ptr& fault,
+                   boot_clock::time_point asked_at);
 
   // These are called with the mutex held.
   [[nodiscard]] hearsay* heard_of(const lock_key& key);
@@ -104,12 +125,18 @@ class waiting_room final : private release_listener {
   /// It asks for the row by itself.
   void not_handed_over(waiter& next);
   waiters take_heads_to_ask(boot_clock::time_point now);
+  /// While the database is away: one whose own pause is over, of one line after the other.
+  waiters take_one_to_ask(boot_clock::time_point now);
   [[nodiscard]] boot_clock::time_point next_look(boot_clock::time_point now) const;
+  /// When there may be something to ask, if nothing happens before.
+  [[nodiscard]] boot_clock::time_point next_question() const;
   /// Takes the fault out of what was asked.
   void settle(const std::shared_ptr<waiter>& head, asked_request& asked,
               boot_clock::time_point asked_at, wait_ends& ended);
   void settle(const lock_key& key, const std::optional<row_state>& seen, wait_ends& ended);
-  void end_waits_for(const lock_key& key, const std::exception_ptr& fault, wait_ends& ended);
+  /// A look, or a question for `asked`, failed. Whether the key is still waited for.
+  bool settle_fault(const lock_key& key, const std::exception_ptr& fault, const waiter* asked,
+                    wait_ends& ended);
   /// To the first in line, who had asked.
   void was_granted(const lock_key& key);
   std::optional<left_line> leave_line(waiter& leaving);
@@ -120,6 +147,8 @@ class waiting_room final : private release_listener {
   store& rows_;
   const std::shared_ptr<time_source> time_;
   const grant_taker taker_;
+  outage& outage_;
+  herald& events_;
 
   std::mutex mutex_;
   // All below are guarded by mutex_.
@@ -128,6 +157,7 @@ class waiting_room final : private release_listener {
   std::map<lock_key, hearsay> heard_;  // of keys that have or had lines
   boot_clock::time_point last_look_;
   boot_clock::time_point last_new_line_;
+  lock_key last_asked_;     // in an outage
   bool is_asking_ = false;  // the thread is in a call of the store
   bool closed_ = false;
 

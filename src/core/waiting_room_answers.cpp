@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "core/by_halves.hpp"
-#include "core/own_fault.hpp"
+#include "core/herald.hpp"
+#include "core/next_pause.hpp"
+#include "core/outage.hpp"
 #include "core/wait_ends.hpp"
 #include "core/waiting_room.hpp"
 #include "rowlock/error.hpp"
@@ -38,6 +40,7 @@ void waiting_room::ask(const waiters& heads) {
   detail::ask(
       rows_, requests, *time_,
       [&](part some, std::span<asked_request> asked, boot_clock::time_point asked_at) noexcept {
+        note_faults(heads, some.begin, asked, asked_at);
         wait_ends ended;
         {
           const std::scoped_lock lock{mutex_};
@@ -56,8 +59,12 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, asked_request& as
   const auto& key = head->wanted.request.key;
   head->is_asked_for = false;
   if (fault != nullptr) {
-    // Who waits has it alone, and may change what it catches.
-    if (take_out(*head)) ended.add(head, {.fault = std::move(fault)});
+    if (head->is_waiting && outlasts(head->policy, fault)) {
+      settle_fault(key, fault, head.get(), ended);
+    } else if (take_out(*head)) {
+      // Who waits has it alone, and may change what it catches.
+      ended.add(head, {.fault = std::move(fault)});
+    }
     return;
   }
   if (answer.status == acquire_status::granted) {
@@ -85,13 +92,14 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, asked_request& as
   line.turns_of_others += meanwhile;
   if (auto* heard = heard_of(key)) heard->refused(meanwhile, line.turns_of_others);
   line.refused(std::move(refused), asked_at, time_->now(), head.get());
-  ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
+  ended.add_exhausted(line.take_exhausted(), line.last);
   forget_if_empty(key);
 }
 
 void waiting_room::was_granted(const lock_key& key) {
   const auto place = lines_.find(key);
   if (place == lines_.end()) return;
+  for (const auto& each : place->second.waiting) each->forget_fault();
   place->second.turns_of_somebody = 0;
   const auto turns = std::exchange(place->second.turns_of_others, 0);
   if (auto* heard = heard_of(key)) heard->won(turns);
@@ -123,27 +131,58 @@ void waiting_room::look() {
       [&](part some) {
         const auto looked_at = some.of(all);
         const auto seen = watch(rows_, looked_at, give_up);
+        outage_.answered();
         tell([&](wait_ends& ended) {
           for (std::size_t i = 0; i < some.count; ++i) settle(looked_at[i], seen[i], ended);
         });
       },
       [&](part some, const std::exception_ptr& fault) {
+        std::size_t waited_for = 0;
         tell([&](wait_ends& ended) {
-          for (const auto& key : some.of(all)) end_waits_for(key, fault, ended);
+          for (const auto& key : some.of(all)) {
+            if (settle_fault(key, fault, nullptr, ended)) ++waited_for;
+          }
         });
+        if (waited_for == 0) return;
+        outage_.failed(waited_for, fault, time_->now());
+        tell_outage(all[some.begin], waited_for, fault, last_look_);
       },
       give_up);
 }
 
-void waiting_room::end_waits_for(const lock_key& key, const std::exception_ptr& fault,
-                                 wait_ends& ended) {
+bool waiting_room::settle_fault(const lock_key& key, const std::exception_ptr& fault,
+                                const waiter* asked, wait_ends& ended) {
   const auto place = lines_.find(key);
-  if (place == lines_.end()) return;
-  for (const auto& each : place->second.waiting) {
-    each->is_waiting = false;
-    ended.add(each, {.fault = own_fault(fault)});
+  if (place == lines_.end()) return false;
+  auto& line = place->second;
+  ended.add(line.take_failed(fault, time_->now(), asked), fault);
+  ended.add_exhausted(line.take_exhausted(), line.last);
+  const bool is_waited_for = !line.waiting.empty();
+  forget_if_empty(key);
+  return is_waited_for;
+}
+
+void waiting_room::note_faults(const waiters& heads, std::size_t begin,
+                               std::span<const asked_request> asked,
+                               boot_clock::time_point asked_at) {
+  std::vector<std::size_t> in_vain;
+  bool is_answered = false;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto& fault = asked[i].fault;
+    is_answered = is_answered || fault == nullptr;
+    if (fault != nullptr && outlasts(heads[begin + i]->policy, fault)) in_vain.push_back(i);
   }
-  lines_.erase(place);
+  if (is_answered) outage_.answered();
+  if (in_vain.empty()) return;
+  const auto first = in_vain.front();
+  if (!is_answered) outage_.failed(in_vain.size(), asked[first].fault, time_->now());
+  tell_outage(heads[begin + first]->wanted.request.key, in_vain.size(), asked[first].fault,
+              asked_at);
+}
+
+void waiting_room::tell_outage(const lock_key& first, std::size_t keys,
+                               const std::exception_ptr& fault, boot_clock::time_point asked_at) {
+  events_.tell_fault(fault_operation::acquire, first, keys, fault, time_->now() - asked_at);
 }
 
 void waiting_room::settle(const lock_key& key, const std::optional<row_state>& seen,
@@ -168,7 +207,7 @@ void waiting_room::settle(const lock_key& key, const std::optional<row_state>& s
     ended.add(line.take_done(), {.key = key, .current = seen->version, .done = seen->done},
               refusal_reason::already_done);
   }
-  ended.add(line.take_exhausted(), line.last, refusal_reason::timed_out);
+  ended.add_exhausted(line.take_exhausted(), line.last);
   forget_if_empty(key);
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <future>
+#include <string>
 #include <thread>
 
 #include "asio/asio_test.hpp"
@@ -16,6 +17,23 @@ TEST_F(AsyncAcquire, GivesACoroutineTheLease) {
   const auto held = result_of(spawn(async_acquire(*ours_, key_)));
   EXPECT_TRUE(held->is_valid());
   EXPECT_FALSE(is_free());
+}
+
+/// As users write it: what a co_await makes in its expression is destroyed once.
+asio::awaitable<std::string> acquired_by_parts(lock_table& locks, std::string id) {
+  auto held = co_await async_acquire(locks, "job", id + " of a length that needs the heap");
+  const auto key = held->key();
+  co_await async_release(*std::move(held));
+  const auto ran = co_await async_with_lock(
+      locks, "job", key.source_id, [&]() -> asio::awaitable<std::string> { co_return key.type; });
+  const auto once = co_await async_with_lock_once(
+      locks, "job", key.source_id, [&]() -> asio::awaitable<std::string> { co_return *ran; });
+  co_return *once + '/' + key.source_id;
+}
+
+TEST_F(AsyncAcquire, TakesTheKeyByItsParts) {
+  EXPECT_EQ(result_of(spawn(acquired_by_parts(*ours_, "a"))),
+            "job/a of a length that needs the heap");
 }
 
 TEST_F(AsyncAcquire, GivesACoroutineTheRefusal) {

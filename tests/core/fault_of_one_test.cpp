@@ -56,6 +56,7 @@ class poisoned_store final : public passing_store {
   std::atomic<bool> is_poisoned = false;
   std::atomic<bool> spoils_looks = true;
   std::atomic<bool> is_away = false;
+  std::atomic<errc> kind = errc::rejected;
 
  private:
   template <class Request>
@@ -67,7 +68,7 @@ class poisoned_store final : public passing_store {
   }
   [[noreturn]] void raise() {
     at_fault();
-    throw error{errc::rejected, "a trigger raised: look at it"};
+    throw error{kind, "a trigger raised: look at it"};
   }
 };
 
@@ -168,6 +169,24 @@ TEST_F(FaultOfOne, ThatTakesLongTakesNoGrantFromOthersWhoWait) {
   poisoned_.is_poisoned = true;
   for (auto& each : held) each.release();
   expect_grants_but_of_the_poison(waiting);
+}
+
+TEST_F(FaultOfOne, ThatMayPassKeepsNobodyFromAGrantAndIsWaitedThrough) {
+  auto held = all(theirs_);
+  auto waiting = wait_for_all(held);
+  poisoned_.kind = errc::unavailable;
+  poisoned_.is_poisoned = true;
+  held.back().release();
+  rows_.await_one_more(*time_, "watch");
+  for (auto& each : held) each.release();
+  for (std::size_t i = 0; i < 8; ++i) {
+    while (waiting[i].wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+    EXPECT_TRUE(waiting[i].get().acquired());
+  }
+  EXPECT_NE(waiting.back().wait_for(0s), std::future_status::ready);
+  poisoned_.is_poisoned = false;
+  while (waiting.back().wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+  EXPECT_TRUE(waiting.back().get().acquired());
 }
 
 TEST_F(FaultOfOne, OfALookIsThrownByWhoWaitsForThatKeyOnly) {

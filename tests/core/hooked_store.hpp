@@ -75,6 +75,13 @@ class hooked_store final : public passing_store {
     end("acquire_all");
     return answers;
   }
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most) override {
+    begin("acquire_any", requests.size());
+    auto answers = rows_->acquire_any(requests, at_most);
+    end("acquire_any");
+    return answers;
+  }
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
     begin("renew", requests.size());
     auto answers = rows_->renew(requests);

@@ -214,7 +214,9 @@ TEST_F(WaitingRoom, TheLongestTimesThereAreMeanForEver) {
 
 TEST_F(WaitingRoom, AFaultOfAQuestionIsThrownByTheWait) {
   auto held = theirs();
-  auto waiting = waiter(patient());
+  auto impatient = patient();
+  impatient.through_outages = false;
+  auto waiting = waiter(impatient);
   await_in_line();
   rows_.before("acquire", [] { throw error{errc::unavailable, "gone"}; });
   held.release();
@@ -243,7 +245,8 @@ TEST_F(WaitingRoom, AFaultOfALookIsThrownByAllThatWait) {
       std::throw_with_nested(error{errc::unavailable, "gone"});
     }
   });
-  std::array waiting{waiter(wait_forever()), waiter(wait_forever())};
+  const retry_policy impatient{.through_outages = false};
+  std::array waiting{waiter(impatient), waiter(impatient)};
   rows_.await("acquire", 1);
   rows_.await_moving(*time_, "watch", 1);
   while (!is_ready(waiting[0]) || !is_ready(waiting[1])) time_->advance(10ms);

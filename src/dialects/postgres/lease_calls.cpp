@@ -22,8 +22,11 @@ class acquiring {
     } else {
       grant(take_rows());
     }
-    if (!open_.empty()) look_at_the_others();
+    if (open_.empty()) return;
+    const auto lost = look_at_the_others();
     if (!open_.empty()) grant(insert());
+    // Who was quicker may have committed by now, and is named then.
+    open_.insert(open_.end(), lost.begin(), lost.end());
     if (!open_.empty()) look_at_the_others();
   }
 
@@ -70,8 +73,10 @@ class acquiring {
     return asking_.write(asking_.statements().insert_many, values_to_insert(open_));
   }
 
-  /// Leaves those open whose rows are missing.
-  void look_at_the_others() {
+  /// Leaves those open whose rows are missing. The answer: those whose rows seem free, and are
+  /// locked by somebody.
+  unanswered<acquire_request> look_at_the_others() {
+    unanswered<acquire_request> seem_free;
     const auto seen = asking_.look(keys_of(open_));
     unanswered<acquire_request> missing;
     std::vector<renew_request> mine;
@@ -89,11 +94,14 @@ class acquiring {
         mine.push_back({request.key, request.owner, seen[i]->state.version, request.ttl});
         asked_again.push_back(&request);
       } else {
-        answer_to(request) = refused(request, *seen[i], asking_.statements().clock_skew);
+        auto& answer = answer_to(request);
+        answer = refused(request, *seen[i], asking_.statements().clock_skew);
+        if (answer.status == acquire_status::busy) seem_free.push_back(&request);
       }
     }
     open_ = std::move(missing);
     if (!mine.empty()) adopt(mine, asked_again);
+    return seem_free;
   }
 
   /// Asked again after an unknown outcome: the grant was made, and its ttl counts from now.

@@ -1,0 +1,87 @@
+// A database that goes away while somebody waits.
+#ifndef ROWLOCK_TESTS_CORE_OUTAGE_TEST_HPP
+#define ROWLOCK_TESTS_CORE_OUTAGE_TEST_HPP
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/hooked_store.hpp"
+#include "core/noting_observer.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/lock_table.hpp"
+
+namespace rowlock::tests {
+
+using namespace std::chrono_literals;
+
+class OutageTest : public testing::Test {
+ protected:
+  using attempt = std::future<outcome<lease>>;
+
+  OutageTest() {
+    for (const auto* operation : {"acquire", "acquire_all", "acquire_any", "watch", "prepare"}) {
+      rows_.before(operation, [this] {
+        ++asked_;
+        if (is_away_) throw error{errc::unavailable, "the server is away: wait"};
+      });
+    }
+  }
+
+  template <class Ask>
+  static auto begin(Ask ask) {
+    return std::async(std::launch::async, std::move(ask));
+  }
+  attempt waiter(const retry_policy& wait, const lock_key& key = {"job", "a"}) {
+    return begin([this, wait, key] { return ours_->try_acquire(key, {.wait = wait}); });
+  }
+  lease theirs(const std::string& id = "a") { return *theirs_.try_acquire({"job", id}); }
+
+  template <class Result>
+  static bool is_over(const std::future<Result>& asked) {
+    return asked.wait_for(1ms) == std::future_status::ready;
+  }
+  /// Moves the clock on until it is over.
+  template <class Result>
+  Result end_of(std::future<Result>& asked, std::chrono::milliseconds step = 10ms) {
+    while (!is_over(asked)) time_->advance(step);
+    return asked.get();
+  }
+  template <class Result>
+  std::optional<errc> fault_of(std::future<Result>& asked) {
+    try {
+      (void)end_of(asked, 100ms);
+    } catch (const error& thrown) {
+      return thrown.kind();
+    }
+    return std::nullopt;
+  }
+  /// Moves the clock on until so many questions more were in vain.
+  void let_ask_in_vain(std::size_t questions) {
+    for (const auto until = asked_ + questions; asked_ < until;) {
+      time_->advance(10ms);
+      std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  std::atomic<bool> is_away_{false};
+  std::atomic<std::size_t> asked_{0};
+  std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
+  hooked_store rows_{time_};
+  std::shared_ptr<noting_observer> told_ = std::make_shared<noting_observer>();
+  lock_table theirs_{rows_.rows(), {.ttl = 24h, .holder = "theirs", .time = time_}};
+  std::optional<lock_table> ours_{std::in_place, rows_,
+                                  lock_options{.ttl = 24h, .time = time_, .observer = told_}};
+};
+
+}  // namespace rowlock::tests
+
+#endif
