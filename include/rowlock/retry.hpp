@@ -20,6 +20,14 @@ bool is_stale(const outcome<T>& result) {
 }
 inline bool is_stale(commit_result result) { return result == commit_result::stale; }
 
+/// What `retry` can look at.
+template <class T>
+inline constexpr bool can_be_stale = false;
+template <class T>
+inline constexpr bool can_be_stale<outcome<T>> = true;
+template <>
+inline constexpr bool can_be_stale<commit_result> = true;
+
 /// Whether a known driver says that a concurrent transaction made this one fail.
 bool is_conflict(const std::exception& thrown) noexcept;
 
@@ -39,6 +47,9 @@ void recognise_conflicts(bool (*test)(const std::exception&)) noexcept;
 /// at once.
 template <class Work>
 auto retry(const retry_policy& policy, Work&& work) -> std::invoke_result_t<Work&> {
+  static_assert(detail::can_be_stale<std::invoke_result_t<Work&>>,
+                "retry asks what the work answers: return a rowlock::outcome or a "
+                "rowlock::commit_result from it, not void, bool or a value of your own");
   backoff pauses{policy};
   for (;;) {
     try {
