@@ -28,6 +28,7 @@ struct start {
   pid_t parent;
   int link;
   int parents_link;
+  bool has_own_group;
 };
 
 /// exec takes `char*` by tradition and does not write there.
@@ -47,6 +48,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 /// only calls that POSIX allows in a signal handler.
 [[noreturn]] void become(const start& how) {
   close(how.parents_link);
+  // A session, not only a group: one in the background of our terminal could not read from it.
+  if (how.has_own_group) setsid();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != how.parent) _exit(exit_code::not_runnable);  // it ended before prctl
   char go = 0;
@@ -99,14 +102,18 @@ void child_process::start_process(const command& to_run, const sigset_t& mask, i
             .mask = mask,
             .parent = getpid(),
             .link = childs_link,
-            .parents_link = link_.number()};
+            .parents_link = link_.number(),
+            .has_own_group = to_run.has_own_group};
   // sh path argument..., for name argument...
   const std::string shell = "sh";
   how.arguments_of_shell.front() = as_exec_wants(to_run.path);
   how.arguments_of_shell.insert(how.arguments_of_shell.begin(), as_exec_wants(shell));
 
+  // What the command leaves behind becomes a child of ours, whose end we hear of.
+  if (to_run.has_own_group) prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_ = fork();
   if (pid_ == 0) become(how);
+  if (to_run.has_own_group) group_ = pid_;
   if (pid_ == -1) {
     throw command_error{exit_code::not_runnable,
                         name_ + ": cannot be run: " + std::generic_category().message(errno)};
@@ -114,6 +121,7 @@ void child_process::start_process(const command& to_run, const sigset_t& mask, i
 }
 
 child_process::~child_process() {
+  if (has_left_others()) kill(-group_, SIGKILL);
   if (pid_ == -1) return;
   kill(pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) == -1 && errno == EINTR) {
@@ -132,16 +140,27 @@ void child_process::begin() {
 }
 
 std::optional<int> child_process::ended() {
-  int status = 0;
-  const pid_t reaped = waitpid(pid_, &status, WNOHANG);
-  if (reaped == -1) throw std::system_error{errno, std::generic_category(), "waitpid"};
-  if (reaped == 0) return {};
-  pid_ = -1;
-  return WIFSIGNALED(status) ? exit_code::ended_by_signal(WTERMSIG(status)) : WEXITSTATUS(status);
+  // With a group of its own, all that it has left behind is ours to reap.
+  const pid_t wanted = group_ == -1 ? pid_ : -1;
+  while (!code_ || group_ != -1) {
+    int status = 0;
+    const pid_t reaped = waitpid(wanted, &status, WNOHANG);
+    if (reaped == -1 && (!code_ || errno != ECHILD)) {
+      throw std::system_error{errno, std::generic_category(), "waitpid"};
+    }
+    if (reaped <= 0) break;
+    if (reaped != pid_) continue;
+    pid_ = -1;
+    code_ =
+        WIFSIGNALED(status) ? exit_code::ended_by_signal(WTERMSIG(status)) : WEXITSTATUS(status);
+  }
+  return code_;
 }
 
-// It is ours until it is reaped, so its number cannot be somebody else's.
-void child_process::send(int number) const { kill(pid_, number); }
+bool child_process::has_left_others() const { return group_ != -1 && kill(-group_, 0) == 0; }
+
+// The number of a process is ours until it is reaped, that of a group as long as one is in it.
+void child_process::send(int number) const { kill(group_ == -1 ? pid_ : -group_, number); }
 
 bool child_process::was_sent_too(const signalfd_siginfo& ours) const {
   if (ours.ssi_code != SI_KERNEL) return false;

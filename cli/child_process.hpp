@@ -21,15 +21,17 @@ struct command {
   std::vector<std::string> arguments;
   /// All variables, as `NAME=value`.
   std::vector<std::string> environment;
+  /// It leads a session, and with it a process group.
+  bool has_own_group = false;
 };
 
 /// Our variables with some added or replaced, as `NAME=value`.
 std::vector<std::string> environment_with(const std::vector<std::string>& added);
 
-/// A process in our process group, with our standard input, output and error and with whatever
-/// other descriptors we were given; those we opened are closed in it. The kernel sends it SIGTERM
-/// when the thread that started it ends, so that it does not go on without its lock when we are
-/// killed.
+/// A process in our process group, or in one of its own, with our standard input, output and error
+/// and with whatever other descriptors we were given; those we opened are closed in it. The kernel
+/// sends it SIGTERM when the thread that started it ends, so that it does not go on without its
+/// lock when we are killed.
 ///
 /// Thread-safety: one thread at a time, the one that made it, which must live until the command
 /// ends.
@@ -39,7 +41,7 @@ class child_process {
   child_process(const command& to_run, const sigset_t& mask);
   child_process(const child_process&) = delete;
   child_process& operator=(const child_process&) = delete;
-  /// Kills what still runs, and waits for its end.
+  /// Kills what still runs, its group too, and waits for its end.
   ~child_process();
 
   /// Begins with the command. Throws `command_error`.
@@ -48,6 +50,10 @@ class child_process {
   /// Its exit code once it has ended: its own, or 128 + n when signal n ended it. Does not wait.
   std::optional<int> ended();
 
+  /// Of one with a group of its own: whether processes of it are left.
+  [[nodiscard]] bool has_left_others() const;
+
+  /// To the process, or to its group.
   void send(int number) const;
 
   /// Whether a signal that came to us has come to the process as well: a terminal signals its whole
@@ -59,6 +65,8 @@ class child_process {
 
   std::string name_;
   pid_t pid_ = -1;
+  pid_t group_ = -1;  // its own, if it has one
+  std::optional<int> code_;
   /// To it: a byte that says go. From it: the errno of a failed exec, or nothing.
   file_descriptor link_;
 };

@@ -2,6 +2,8 @@
 #ifndef ROWLOCK_CLI_EXIT_CODES_HPP
 #define ROWLOCK_CLI_EXIT_CODES_HPP
 
+#include <string_view>
+
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli::exit_code {
@@ -20,6 +22,9 @@ inline constexpr int not_found = 127;
 
 /// As shells say it.
 constexpr int ended_by_signal(int number) { return 128 + number; }
+
+/// 0 to 255, as `option` gave it. Throws `error` (misuse).
+int parse(std::string_view option, std::string_view text);
 
 /// One code for "not now" and "not until somebody changes something": a script that calls us can do
 /// nothing about either, and the message tells people which it is.

@@ -9,6 +9,7 @@
 #include "cli/action.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/exit_timer.hpp"
 #include "cli/interruptible_wait.hpp"
 #include "cli/locked_command.hpp"
 #include "cli/say.hpp"
@@ -23,8 +24,9 @@ namespace {
 /// The terms of one process, and the signals that come before, during and after each.
 class leadership {
  public:
-  leadership(const locked_command& command, signal_queue& signals, term_teller& teller)
-      : command_{command}, signals_{signals}, teller_{teller} {
+  leadership(const locked_command& command, signal_queue& signals, exit_timer& timer,
+             term_teller& teller)
+      : command_{command}, signals_{signals}, timer_{timer}, teller_{teller} {
     listen();
   }
 
@@ -38,25 +40,27 @@ class leadership {
     teller_.ended(term, end.was_told_of_loss);
     if (end.was_asked_to_end) {
       last_code_ = end.exit_code;
+      timer_.set(end.was_told_of_loss ? exit_code::lost : end.exit_code);
       stop_.request_stop();
       return;
     }
+    listen();
     const bool has_failed = end.exit_code != exit_code::success;
     if (has_failed && !term.lost().stop_requested()) throw failed_command{end.exit_code};
-    listen();
   }
 
   /// Once the lock_table is gone, after whose end nothing more is told.
   int exit_code() {
-    if (last_code_) return teller_.was_lost() ? exit_code::lost : *last_code_;
+    if (last_code_) return teller_.was_lost() ? command_.lost_exit_code() : *last_code_;
     return exit_code::ended_by_signal(campaign_->end().value_or(0));
   }
 
  private:
-  void listen() { campaign_.emplace(signals_, stop_); }
+  void listen() { campaign_.emplace(signals_, timer_, stop_); }
 
   const locked_command& command_;
   signal_queue& signals_;
+  exit_timer& timer_;
   term_teller& teller_;
   std::stop_source stop_;
   std::optional<interruptible_wait> campaign_;
@@ -66,20 +70,21 @@ class leadership {
 int lead_now(const locked_command_options& options, const std::vector<std::string>& arguments) {
   const locked_command to_run{options, arguments};
   const table_name table{options.where.table};
-  const database_url url{options.where.url};
+  const auto url = options.where.database();
   auto locking = to_run.locking();
   const auto teller = std::make_shared<term_teller>();
   locking.observer = teller;
 
-  signal_queue signals;
-  leadership ours{to_run, signals, *teller};
+  signal_queue signals{options.process_group};
+  exit_timer timer{no_answer(options)};
+  leadership ours{to_run, signals, timer, *teller};
   const auto rows = open_store(url, table);
   try {
     lock_table locks{*rows, locking};
     run_while_leader(locks, options.which.key, ours.stop(),
                      [&](const lease& term, const std::stop_token&) { ours.lead(term); });
   } catch (const failed_command& failed) {
-    return teller->was_lost() ? exit_code::lost : failed.exit_code;
+    return teller->was_lost() ? to_run.lost_exit_code() : failed.exit_code;
   }
   return ours.exit_code();
 }
@@ -91,14 +96,17 @@ command gets SIGTERM, and SIGKILL after the grace time. Then, and after a comman
 for the key again. A command that fails ends it: whoever supervises this one decides what then.
 
 SIGINT, SIGTERM and SIGQUIT end it: they are passed on to the command, and its end is the end. SIGHUP is
-passed on only; without a command it ends the wait. While the database is unavailable it goes on trying, and
-says so. The command has ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in its environment: the token is the
+passed on only; without a command it ends the wait. A database that does not answer delays that end by two
+seconds; then what is held frees itself within the ttl. While the database is unavailable it goes on trying,
+and says so. The command has ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in its environment: the token is the
 number of the term, greater than that of every leader before. Who leads now is what show says.
+--process-group is that of run.
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
    69  the database refused us: the message says what to do
-   76  the key was lost during the last term: others may have led at the same time
+   76  the key was lost during the last term: others may have led at the same time; --lost-exit-code
+       gives another code
   126  the command cannot be run
   127  the command was not found
 

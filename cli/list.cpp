@@ -81,7 +81,7 @@ void print_array(const std::vector<row_state>& rows) {
 }
 
 int list_now(const list_options& options) {
-  const auto rows = open_store(options.where.url, table_name{options.where.table})->list();
+  const auto rows = open_store(options.where.database(), table_name{options.where.table})->list();
   if (options.json) {
     print_array(rows);
   } else {
@@ -100,7 +100,7 @@ void add_list(CLI::App& app, action& chosen) {
   list->footer(
       R"(A lease that has run out is shown until somebody takes the key. "closed" is a key that nobody has, and
 that nobody gets yet: a minimum hold, or the time after a loss. Locks of open transactions are not shown:
-they are known to the database alone. In the table, characters that could confuse a terminal are escaped,
+show looks for that of one key, and used_by is null here. In the table, characters that could confuse a terminal are escaped,
 and long notes are cut. The fields of the JSON objects are those of show.
 
 Examples:

@@ -7,6 +7,7 @@
 
 #include "cli/command_path.hpp"
 #include "cli/duration.hpp"
+#include "cli/exit_codes.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
@@ -23,12 +24,15 @@ class command_formatter final : public CLI::Formatter {
   }
 };
 
-command to_command(const std::vector<std::string>& arguments) {
+command to_command(const std::vector<std::string>& arguments, bool has_own_group) {
   if (arguments.empty()) {
     throw error{errc::misuse,
                 "no command to run: write it after --, as in ... -- sync-invoices -v"};
   }
-  return {.path = find_command(arguments.front()), .arguments = arguments, .environment = {}};
+  return {.path = find_command(arguments.front()),
+          .arguments = arguments,
+          .environment = {},
+          .has_own_group = has_own_group};
 }
 
 lock_options to_locking(const locked_command_options& options) {
@@ -54,6 +58,11 @@ void locked_command_options::add_to(CLI::App& subcommand) {
       ->capture_default_str();
   subcommand.add_option("--holder", holder, "Who we are, for people; host:pid if not given")
       ->type_name("LABEL");
+  subcommand.add_option("--lost-exit-code", lost_exit_code, "The exit code when the key was lost")
+      ->type_name("CODE")
+      ->capture_default_str();
+  subcommand.add_flag("--process-group", process_group,
+                      "Signal and end what the command starts, too");
   subcommand.formatter(std::make_shared<command_formatter>());
 }
 
@@ -63,11 +72,17 @@ std::string lost_too_soon(const lock_key& key) {
   return message.str();
 }
 
+std::string no_answer(const locked_command_options& options) {
+  return "the database does not answer: ended without it; if " + options.which.in_words() +
+         " is ours, it frees itself within " + options.ttl;
+}
+
 locked_command::locked_command(const locked_command_options& options,
                                const std::vector<std::string>& arguments)
-    : command_{to_command(arguments)},
+    : command_{to_command(arguments, options.process_group)},
       locking_{to_locking(options)},
-      grace_{parse_duration("--grace", options.grace)} {}
+      grace_{parse_duration("--grace", options.grace)},
+      lost_exit_code_{exit_code::parse("--lost-exit-code", options.lost_exit_code)} {}
 
 command_end locked_command::run(const lease& held, signal_queue& signals) const {
   command told = command_;

@@ -23,12 +23,17 @@ struct locked_command_options {
   std::optional<std::string> at_most;
   std::string grace = "10s";
   std::string holder;
+  std::string lost_exit_code = "76";
+  bool process_group = false;
 
   void add_to(CLI::App& subcommand);
 };
 
 /// What to say of a command that was not told of a loss.
 std::string lost_too_soon(const lock_key& key);
+
+/// What to say when the process ends without an answer of the database.
+std::string no_answer(const locked_command_options& options);
 
 /// Makes the row count a failure.
 struct failed_command {
@@ -41,6 +46,8 @@ class locked_command {
   locked_command(const locked_command_options& options, const std::vector<std::string>& arguments);
 
   [[nodiscard]] const lock_options& locking() const noexcept { return locking_; }
+  /// When the key was lost.
+  [[nodiscard]] int lost_exit_code() const noexcept { return lost_exit_code_; }
 
   /// Runs the command under the lease, which it is told of in its environment. See `supervise`.
   [[nodiscard]] command_end run(const lease& held, signal_queue& signals) const;
@@ -49,6 +56,7 @@ class locked_command {
   command command_;
   lock_options locking_;
   std::chrono::milliseconds grace_;
+  int lost_exit_code_;
 };
 
 }  // namespace rowlock::cli

@@ -26,11 +26,17 @@ constexpr auto program_help =
 not known what happened, 74 when the output could not be written. `run` has more of them.
 
 A URL is sqlite:///absolute/path, or whatever libpq takes: postgresql://user@host/database, or keywords
-such as 'host=db dbname=shop'. Passwords are better kept in ~/.pgpass or PGPASSWORD than in a command
-line, which everybody on the machine can read.
+such as 'host=db dbname=shop'.
 
-MariaDB and MySQL: mysql://user:password@host:port/database, where %XX stands for a byte. With other
-parameters: 'soci:mysql://db=shop user=app sslca=/etc/ca.pem', which SOCI reads.
+Everybody on the machine can read a command line. So a URL with a password is better given as the variable
+ROWLOCK_URL, or in a file that only its owner can read (--url-file; others are refused), of which the first
+line counts. A URL in the command line goes before the variable, and so does the file; both at once are
+refused. Or keep the password in ~/.pgpass or PGPASSWORD. A command that run or lead starts has the variable
+too.
+
+MariaDB and MySQL: mysql://user@host:port/database?sslca=/etc/ca.pem, where %XX stands for a byte, or
+'mysql://host=db user=app dbname=shop', as SOCI reads it. The password is read from MYSQL_PWD where the URL
+has none.
 
 Example:
   rowlock migrate sqlite:///tmp/locks.db

@@ -27,7 +27,7 @@ void print_sql(std::vector<migration> all, bool down) {
 }
 
 int migrate_now(const migrate_options& options) {
-  const database_url url{options.where.url};
+  const auto url = options.where.database();
   const table_name table{options.where.table};
   const auto all = migrations_for(url, table);
   if (options.print) {

@@ -9,6 +9,7 @@
 #include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/exit_timer.hpp"
 #include "cli/interruptible_wait.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
@@ -33,7 +34,7 @@ int purge_now(const purge_options& options) {
   const auto older_than = parse_duration("--older-than", options.older_than);
   check(purge_request{.older_than = older_than});
   const table_name table{options.where.table};
-  const database_url url{options.where.url};
+  const auto url = options.where.database();
   options.confirmed.require_somebody();
   if (!options.confirmed.is_given_for("Delete the idle rows of " + table.text() +
                                       " that nobody has touched for " + options.older_than + "?")) {
@@ -42,7 +43,8 @@ int purge_now(const purge_options& options) {
   }
 
   signal_queue signals;
-  interruptible_wait waiting{signals};
+  exit_timer timer{"the database does not answer: ended without it; run it again to go on"};
+  interruptible_wait waiting{signals, timer};
   const auto rows = open_store(url, table);
   const auto result = purge(*rows, older_than, purge_request{}.at_most, waiting.stop());
   std::cout << "purged " << rows_in_words(result.purged) << '\n';

@@ -59,7 +59,7 @@ int release_now(const release_options& options) {
   check(force_request{.key = key, .version = {}, .reason = options.reason});
   options.confirmed.require_somebody();
 
-  const auto rows = open_store(options.where.url, table_name{options.where.table});
+  const auto rows = open_store(options.where.database(), table_name{options.where.table});
   const auto row = show(*rows, key);
   if (!row || (!row->owned && !row->is_live())) return refused(name, row);
   const version expected = given.value_or(row->version);
@@ -74,7 +74,9 @@ int release_now(const release_options& options) {
   const auto result = force_release(*rows, key, expected, options.reason, options.by);
   if (result.answer == force_answer::stale) return refused(name, result.now);
   if (result.answer == force_answer::busy) {
-    say("a transaction has the row of " + name + ": end its session first, then try again");
+    const auto user = result.now ? result.now->used_by : std::nullopt;
+    say("a transaction has the row of " + name + (user ? " (" + *user + ')' : "") +
+        ": end its session first, then try again");
     return exit_code::not_done;
   }
   std::cout << printable("released " + name + ", which was " + possession_in_words(*row)) << '\n';

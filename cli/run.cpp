@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <sstream>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/exit_timer.hpp"
 #include "cli/interruptible_wait.hpp"
 #include "cli/locked_command.hpp"
 #include "cli/release_witness.hpp"
@@ -21,9 +24,12 @@ namespace rowlock::cli {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 struct run_options {
   locked_command_options locked;
   std::string wait = "0s";
+  std::string conflict_exit_code = "75";
 };
 
 retry_policy wait_policy(const std::string& wait) {
@@ -38,18 +44,18 @@ std::string in_words(const refusal& refused) {
 
 /// With the lease lost nothing is left to be sent, but a thread may still be in a call that a
 /// silent database does not answer: it ends with the process.
-[[noreturn]] void end_without(const lock_key& key) {
+[[noreturn]] void end_without(const lock_key& key, int exit_code) {
   say(lost_too_soon(key));
-  std::_Exit(exit_code::lost);
+  std::_Exit(exit_code);
 }
 
 /// The command's own exit code, unless its lock turned out not to have lasted as long as it.
-int final_exit_code(release_witness::release_seen end, int of_command,
+int final_exit_code(release_witness::release_seen end, int of_command, int if_lost,
                     const locked_command_options& options) {
   using release_seen = release_witness::release_seen;
   if (end == release_seen::none || end == release_seen::lost) {
     say(lost_too_soon(options.which.key));
-    return exit_code::lost;
+    return if_lost;
   }
   if (end == release_seen::uncertain) {
     say(options.which.in_words() + " could not be released yet; it frees itself within " +
@@ -63,18 +69,27 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   const auto& key = locked.which.key;
   const locked_command to_run{locked, arguments};
   const table_name table{locked.where.table};
-  const database_url url{locked.where.url};
+  const auto url = locked.where.database();
+  const int if_refused = exit_code::parse("--conflict-exit-code", options.conflict_exit_code);
   acquire_options for_this{.wait = wait_policy(options.wait)};
 
-  signal_queue signals;
-  interruptible_wait waiting{signals};
+  signal_queue signals{locked.process_group};
+  exit_timer timer{no_answer(locked)};
+  if (const auto limit = for_this.wait.give_up_after; limit && *limit > 0ms) {
+    timer.set(exit_code::unavailable, *limit + 2 * exit_timer::grace);
+  }
+  interruptible_wait waiting{signals, timer};
+  std::optional<interruptible_wait> releasing;
   for_this.wait.stop = waiting.stop();
   const auto rows = open_store(url, table);
   release_witness witnessed{*rows};
   const auto run_under = [&](const lease& held) {
     if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
-    const int code = to_run.run(held, signals).exit_code;
-    if (!held.is_valid()) end_without(key);
+    timer.clear();
+    const auto [code, was_asked_to_end, was_told_of_loss] = to_run.run(held, signals);
+    if (!held.is_valid()) end_without(key, to_run.lost_exit_code());
+    if (was_asked_to_end) timer.set(code);
+    releasing.emplace(signals, timer, std::stop_source{}, code);
     if (code != exit_code::success) throw failed_command{code};
     return code;
   };
@@ -86,14 +101,15 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
     if (!ran.acquired()) {
       if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
       say(in_words(ran.refusal()));
-      return exit_code::not_acquired;
+      timer.set(if_refused);
+      return if_refused;
     }
     code = *ran;
   } catch (const failed_command& failed) {
     code = failed.exit_code;
   }
   // The lock_table is gone: a release that was put off has had its time.
-  return final_exit_code(witnessed.seen(), code, locked);
+  return final_exit_code(witnessed.seen(), code, to_run.lost_exit_code(), locked);
 }
 
 constexpr auto more_help =
@@ -101,8 +117,17 @@ constexpr auto more_help =
 its environment. The token is a number greater than that of every holder before: systems outside the
 database can use it to refuse latecomers. The lease is renewed until the command ends, or until --at-most
 is over: then it runs out, and the command is told to stop as after any loss. SIGINT, SIGTERM, SIGHUP and
-SIGQUIT are passed on to the command. Signals reach the command, not what it starts: in a shell script,
-exec the program that does the work.
+SIGQUIT are passed on to the command.
+
+Signals reach the command, not what it starts: in a shell script, exec the program that does the work, or
+use --process-group. Then the command has a session and a process group of its own. Signals go to all of the
+group, and the key is kept until all of it has ended: what the command leaves behind gets SIGTERM, and
+SIGKILL after the grace time. Ctrl-C and Ctrl-Z of a terminal work as before, and the command can read from
+it, but has no /dev/tty. What moves to another group (a daemon, an interactive shell's jobs) is not reached;
+nor is what the command starts if this program itself gets SIGKILL: then the command alone gets SIGTERM.
+
+A database that does not answer keeps no signal from working: two seconds later the process ends, and
+what it may hold frees itself within the ttl. It ends four seconds after the limit of --wait, too, with 69.
 
 Without --wait the key is asked for once. Durations: 500ms, 30s, 5m, 2h, 1d.
 
@@ -110,8 +135,9 @@ Exit codes: that of the command, 128 + n if signal n ended it, or
    64  wrong usage
    69  the database is unavailable, or refused us: the message says what to do
    70  it is not known what happened: the connection broke at the wrong moment
-   75  not acquired: the message says who holds the key
-   76  the key was lost while the command ran; it got SIGTERM, and SIGKILL after the grace time
+   75  not acquired: the message says who holds the key; -E gives another code
+   76  the key was lost while the command ran; it got SIGTERM, and SIGKILL after the grace time;
+       --lost-exit-code gives another code
   126  the command cannot be run
   127  the command was not found
 
@@ -127,6 +153,10 @@ void add_run(CLI::App& app, const std::vector<std::string>& command, action& cho
   options->locked.add_to(*run);
   run->add_option("--wait", options->wait, "How long to wait for the key, or: forever")
       ->type_name("DURATION")
+      ->capture_default_str();
+  run->add_option("-E,--conflict-exit-code", options->conflict_exit_code,
+                  "The exit code when the key was not acquired")
+      ->type_name("CODE")
       ->capture_default_str();
   run->footer(more_help);
   run->callback([options, &command, &chosen] {

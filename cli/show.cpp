@@ -40,6 +40,7 @@ std::string done_in_words(const done_mark& done) {
 
 void print_text(const row_state& row) {
   print_line("state", state_of(row));
+  print_line("used by", row.used_by.value_or(""));
   print_line("holder", row.holder);
   if (row.owned) print_line("since", to_the_second(row.acquired_at) + " UTC");
   if (row.is_live()) print_line("remaining", show_duration(*row.remaining));
@@ -52,7 +53,7 @@ void print_text(const row_state& row) {
 }
 
 int show_now(const show_options& options) {
-  const auto rows = open_store(options.where.url, table_name{options.where.table});
+  const auto rows = open_store(options.where.database(), table_name{options.where.table});
   const auto row = show(*rows, options.which.key);
   if (options.json) {
     print_json(row ? json_of(*row) : nullptr);
@@ -73,12 +74,14 @@ void add_show(CLI::App& app, action& chosen) {
   options->which.add_to(*show);
   show->add_flag("--json", options->json, "An object, for programs; null if there is no row");
   show->footer(
-      R"(state: held; run out (its holder let it, and nobody has taken the key yet); closed (nobody has it, and
-nobody gets it yet); free. failures: commands and callbacks that failed. expiries: leases that ran out and
+      R"(state: held; closed (nobody has it, and nobody gets it yet); busy (a transaction has the row: a row lock, or
+a fence that is not committed); run out (its holder let it, and nobody has taken the key yet); free. used by:
+that transaction, also of a key that is held. On PostgreSQL it is the session, as far as this role may see
+it; pg_terminate_backend(pid) ends it. On SQLite it is any transaction that writes to the file. failures: commands and callbacks that failed. expiries: leases that ran out and
 were taken over. forced: why the key was taken away the last time that was done by force, and by whom.
 
 The fields of the JSON object: type, source, state, holder, since, remaining_ms, version, note, done (null,
-or by, at and remaining_ms), failures, expiries, force_reason.
+or by, at and remaining_ms), failures, expiries, force_reason, used_by (null, or text).
 
 Exit code: 66 if the key has no row.
 

@@ -35,8 +35,9 @@ ordered_json json_of_done(const std::optional<done_mark>& done) {
 }  // namespace
 
 std::string state_of(const row_state& row) {
-  if (row.owned) return row.is_live() ? "held" : "run out";
-  return row.is_live() ? "closed" : "free";
+  if (row.is_live()) return row.owned ? "held" : "closed";
+  if (row.used_by) return "busy";
+  return row.owned ? "run out" : "free";
 }
 
 std::string to_the_second(const std::string& database_time) {
@@ -46,6 +47,7 @@ std::string to_the_second(const std::string& database_time) {
 std::string possession_in_words(const row_state& row) {
   const std::string state = state_of(row);
   const std::string time = row.is_live() ? " for another " + show_duration(*row.remaining) : "";
+  if (state == "busy") return "busy: " + *row.used_by + " has the row";
   if (row.owned) return state + " by " + row.holder + time;
   return state + time + (row.is_live() ? " after " + row.holder : "");
 }
@@ -64,6 +66,7 @@ ordered_json json_of(const row_state& row) {
   shown["failures"] = row.failure_count;
   shown["expiries"] = row.expiry_count;
   shown["force_reason"] = row.force_reason;
+  shown["used_by"] = row.used_by ? ordered_json(*row.used_by) : ordered_json(nullptr);
   return shown;
 }
 

@@ -9,13 +9,15 @@
 
 namespace rowlock::cli {
 
-/// `held`, `run out`, `closed` (unowned, but nobody gets it yet) or `free`.
+/// `held`, `closed` (unowned, but nobody gets it yet), `busy` (a transaction has the row, and it is
+/// neither of these), `run out` or `free`.
 std::string state_of(const row_state& row);
 
 /// `2026-01-31 12:00:00`, without the fraction.
 std::string to_the_second(const std::string& database_time);
 
-/// `held by web1:4711 for another 12.5s`, `closed for another 3.0s after web1:4711`, `free`.
+/// `held by web1:4711 for another 12.5s`, `closed for another 3.0s after web1:4711`, `free`,
+/// `busy: pid 4711 (shop) has the row`.
 std::string possession_in_words(const row_state& row);
 
 /// All that is known of it; what there is nothing of is null, or an empty text.

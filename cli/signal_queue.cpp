@@ -15,7 +15,7 @@ bool is_ignored(int number) {
 
 }  // namespace
 
-signal_queue::signal_queue() {
+signal_queue::signal_queue(bool with_stops) {
   // Whoever started us may ignore it, and then the kernel would throw the command's exit code away.
   struct sigaction normal {};
   normal.sa_handler = SIG_DFL;
@@ -26,6 +26,7 @@ signal_queue::signal_queue() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) {
     if (!is_ignored(number)) sigaddset(&queued, number);
   }
+  if (with_stops && !is_ignored(SIGTSTP)) sigaddset(&queued, SIGTSTP);
   sigset_t blocked = queued;
   sigaddset(&blocked, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &blocked, &original_mask_);
@@ -33,9 +34,14 @@ signal_queue::signal_queue() {
 }
 
 std::optional<signalfd_siginfo> signal_queue::next() {
-  signalfd_siginfo came{};
-  if (read(queue_.number(), &came, sizeof came) != sizeof came) return {};
-  return came;
+  for (;;) {
+    signalfd_siginfo came{};
+    if (read(queue_.number(), &came, sizeof came) != sizeof came) return {};
+    if (came.ssi_signo != SIGTSTP) return came;
+    others_(SIGSTOP);
+    kill(getpid(), SIGSTOP);
+    others_(SIGCONT);
+  }
 }
 
 }  // namespace rowlock::cli

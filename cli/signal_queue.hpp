@@ -5,7 +5,9 @@
 #include <sys/signalfd.h>
 
 #include <csignal>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "cli/file_descriptor.hpp"
 
@@ -21,7 +23,11 @@ namespace rowlock::cli {
 /// Thread-safety: one thread at a time.
 class signal_queue {
  public:
-  signal_queue();
+  /// `with_stops`: SIGTSTP (Ctrl-Z) is answered by `next`, which stops the process.
+  explicit signal_queue(bool with_stops = false);
+
+  /// Is called with SIGSTOP before the process stops, and with SIGCONT when it goes on.
+  void stop_with(std::function<void(int)> others) { others_ = std::move(others); }
 
   /// The next one that has come, if any; without waiting.
   std::optional<signalfd_siginfo> next();
@@ -35,6 +41,7 @@ class signal_queue {
  private:
   sigset_t original_mask_{};
   file_descriptor queue_;
+  std::function<void(int)> others_ = [](int /*number*/) {};
 };
 
 }  // namespace rowlock::cli

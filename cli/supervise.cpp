@@ -9,6 +9,7 @@
 #include <limits>
 #include <sstream>
 #include <stop_token>
+#include <string>
 #include <system_error>
 
 #include "cli/duration.hpp"
@@ -29,14 +30,10 @@ class eviction {
 
   [[nodiscard]] bool has_begun() const { return step_ != step::none; }
 
-  void begin(const lock_key& key) {
+  void begin(const std::string& sent_because) {
     step_ = step::asked;
     kill_at_ = boot_clock::now() + grace_;
-    std::ostringstream message;
-    message << "lost " << key
-            << " while the command was running: sent it SIGTERM, SIGKILL follows in "
-            << show_duration(grace_);
-    say(message.str());
+    say(sent_because + " SIGTERM, SIGKILL follows in " + show_duration(grace_));
     evicted_.send(SIGTERM);
   }
 
@@ -62,6 +59,28 @@ class eviction {
   const std::chrono::milliseconds grace_;
   step step_ = step::none;
   boot_clock::time_point kill_at_;
+};
+
+std::string in_words(const lock_key& key) {
+  std::ostringstream words;
+  words << key;
+  return words.str();
+}
+
+/// A process that is stopped renews no lease: then its command must not run on.
+class stopped_together {
+ public:
+  stopped_together(signal_queue& signals, const child_process& child) : signals_{signals} {
+    signals_.stop_with([&child](int number) { child.send(number); });
+  }
+  stopped_together(const stopped_together&) = delete;
+  stopped_together& operator=(const stopped_together&) = delete;
+  ~stopped_together() {
+    signals_.stop_with([](int /*number*/) {});
+  }
+
+ private:
+  signal_queue& signals_;
 };
 
 bool asks_to_end(const signalfd_siginfo& came) {
@@ -91,6 +110,7 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
       return {exit_code::ended_by_signal(static_cast<int>(came->ssi_signo)), true, false};
     }
   }
+  const stopped_together stopping{signals, child};
   child.begin();
 
   wakeup lost;
@@ -98,15 +118,26 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
   eviction evicted{child, grace};
   std::array<pollfd, 2> events{{{signals.descriptor(), POLLIN, 0}, {lost.descriptor(), POLLIN, 0}}};
   bool is_asked_to_end = false;
+  bool was_lost = false;
   for (;;) {
-    if (const auto code = child.ended()) return {*code, is_asked_to_end, evicted.has_begun()};
-    if (poll(events.data(), events.size(), evicted.timeout()) == -1 && errno != EINTR) {
+    const auto code = child.ended();
+    if (code) {
+      if (!child.has_left_others()) return {*code, is_asked_to_end, was_lost};
+      if (!evicted.has_begun()) {
+        evicted.begin("the command has ended, but not all that it has started: sent that");
+      }
+    }
+    // The end of what it has left is not told where its parent is in another group.
+    constexpr int until_next_look = 100;  // milliseconds
+    const int timeout = code ? until_next_look : evicted.timeout();
+    if (poll(events.data(), events.size(), timeout) == -1 && errno != EINTR) {
       throw std::system_error{errno, std::generic_category(), "poll"};
     }
     if (pass_on(signals, child)) is_asked_to_end = true;
     if (!evicted.has_begun() && events[1].revents != 0) {
       events[1].fd = -1;  // seen: poll() ignores it from now on
-      evicted.begin(held.key());
+      was_lost = true;
+      evicted.begin("lost " + in_words(held.key()) + " while the command was running: sent it");
     }
     evicted.go_on();
   }

@@ -20,7 +20,8 @@ struct command_end {
 };
 
 /// Passes signals on to the command. When the lease is lost, says so, sends SIGTERM, and SIGKILL
-/// after `grace`. Throws `command_error`.
+/// after `grace`; the same to what the command has left of a process group of its own when it
+/// ended, until that is gone. Throws `command_error`.
 command_end supervise(const lease& held, const command& to_run, signal_queue& signals,
                       std::chrono::milliseconds grace);
 

@@ -3,21 +3,23 @@
 #define ROWLOCK_CLI_TABLE_OPTIONS_HPP
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
+
+#include "cli/database_url.hpp"
 
 namespace rowlock::cli {
 
 struct table_options {
-  std::string url;
+  std::optional<std::string> url;
+  std::optional<std::string> url_file;
   std::string table = "shared_lock";
 
-  void add_to(CLI::App& subcommand) {
-    subcommand.add_option("URL", url, "sqlite:///path, postgresql://... or mysql://...")
-        ->required();
-    subcommand.add_option("--table", table, "The lock table: NAME or SCHEMA.NAME")
-        ->type_name("NAME")
-        ->capture_default_str();
-  }
+  void add_to(CLI::App& subcommand);
+
+  /// The URL that was given; else the one in the file; else that of the environment. Throws `error`
+  /// (misuse) where there is none, and for a file that others than its owner may read.
+  [[nodiscard]] database_url database() const;
 };
 
 }  // namespace rowlock::cli

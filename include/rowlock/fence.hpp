@@ -25,9 +25,10 @@
 namespace rowlock {
 
 /// The leases that a transaction depends on: a parameter of this type takes one lease, several in
-/// braces (`{std::cref(a), std::cref(b)}`), a vector, or a lease_set. They must outlive it. Throws
-/// `error` (misuse) when there is none, when two are of one key, and in a child of fork() for its
-/// parent's.
+/// braces (`{std::cref(a), std::cref(b)}`), a vector, or a lease_set. They must outlive it. One
+/// that is not valid (`lease::is_valid`) is proved by no fence, even if nobody else has the key.
+/// Throws `error` (misuse) when there is none, when two are of one key, and in a child of fork()
+/// for its parent's.
 class fenced_leases {
  public:
   fenced_leases(const lease& one);  // NOLINT(google-explicit-constructor)
@@ -77,7 +78,9 @@ struct fenced_run_options {
   fence_options fence = {};
   /// Fence before the work instead of after it. At READ COMMITTED after is better: it keeps the row
   /// locked for a shorter time. At REPEATABLE READ and above before is better: a renewal during the
-  /// work makes a fence after it fail with a conflict.
+  /// work makes a fence after it fail with a conflict. A fenced row is not renewed, so the work has
+  /// to end before `valid_until()`: a lease that is not valid then is `lease_lost`, and nothing
+  /// commits.
   bool fence_first = false;
   /// Unset the rows with the same commit. A rollback keeps the leases.
   bool release = false;
@@ -100,20 +103,32 @@ enum class fence_try {
   in_use,  ///< Somebody has a row at this moment: our own renewal perhaps.
   unseen,  ///< The transaction does not see the grant: it sees an older state, or no row.
   lost,    ///< A row has a later version.
+  over,    ///< A lease is not valid by its own deadline, so nothing is asked.
+};
+
+struct fence_proof {
+  fence_try found;
+  /// Held, and with a release: the versions that the rows have now, in the order of the leases.
+  std::vector<version> unset_as = {};
 };
 
 /// Of a row that could not be fenced, by the version in which the transaction sees it, if it does.
 fence_try why_not_fenced(std::optional<version> seen, version granted);
 
-/// Tries again for about 100 ms unless they are held or lost.
-fence_try prove_patiently(const std::function<fence_try()>& try_once);
+/// Tries again for about 100 ms unless they are held, lost or over.
+fence_try prove_patiently(const fenced_leases& leases, const std::function<fence_try()>& try_once);
 
-/// Throws `lease_lost`; `last` is not `held`.
-[[noreturn]] void throw_not_proved(fence_try last);
+/// Throws `lease_lost`; `last` is not `held`, and the transaction has been ended. Leases that are
+/// found lost are marked so before.
+[[noreturn]] void throw_not_proved(const fenced_leases& leases, fence_try last);
 
 /// For the stores: what a release that rides in a transaction writes into the rows.
 std::vector<release_request> to_release(const fenced_leases& leases,
                                         const release_options& options);
+
+/// Tells the leases which versions a transaction gave their rows that is to unset them; none: it is
+/// not.
+void released_within(const fenced_leases& leases, const std::vector<version>& unset_as) noexcept;
 
 /// Tells the leases that the transaction which unset their rows has committed.
 void released_by_commit(const fenced_leases& leases) noexcept;
@@ -164,7 +179,11 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
     auto done = run_and_commit(
         *transaction, work,
         [&]() -> std::optional<refusal> {
-          if (!fence_first) fence();
+          if (fence_first) {
+            check_valid(leases);
+          } else {
+            fence();
+          }
           return {};
         },
         [&] {
@@ -186,7 +205,8 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
 
 /// Begins a transaction on `connection`, runs `work(transaction)`, proves that all the leases are
 /// still held, and commits. It commits only if they are: a process that was paused past its lease
-/// cannot.
+/// cannot. A lease that is not valid (its deadline has come, `at_most` included, or it was released
+/// or lost) is `lease_lost` before anything is sent, whether or not anybody has taken the key over.
 ///
 /// When the database says that the transaction met a conflict (PostgreSQL 40001 and 40P01, a busy
 /// SQLite file, MariaDB and MySQL 1213, 1020 and 3101), all of it is run again, as often as
@@ -208,6 +228,7 @@ auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work
   constexpr std::chrono::milliseconds longest_slice{1000};
   backoff pauses{options.retries};
   for (;;) {
+    detail::check_valid(leases);
     try {
       auto slice = longest_slice;
       if (const auto left = pauses.remaining()) {

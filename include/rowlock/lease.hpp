@@ -3,6 +3,7 @@
 #define ROWLOCK_LEASE_HPP
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -44,9 +45,13 @@ struct lease_riding {
   /// Throws `error` (misuse) in a child of fork().
   static void require_home(const lease& riding);
   static release_request to_release(const lease& riding);
-  static void begin(const lease& riding) noexcept;
+  /// `unset_as` is the version that the transaction gave the row.
+  static void begin(const lease& riding, version unset_as) noexcept;
   static void commit(const lease& riding) noexcept;
   static void doubt(const lease& riding) noexcept;
+  /// Looks at the rows, and marks those of the leases lost that are. Best effort.
+  static void look_for_losses(
+      std::span<const std::reference_wrapper<const lease>> doubted) noexcept;
 };
 }  // namespace detail
 
@@ -99,7 +104,10 @@ class lease {
 
   /// Unsets the row. One round trip, more for about 100 ms if somebody's transaction has the row. A
   /// lost lease sends nothing. Never throws: the result tells. After `release_with` it asks whether
-  /// that transaction has committed, and unsets the row if not.
+  /// that transaction has committed, which costs two more round trips if it has, and unsets the row
+  /// if not. `released` then says that the row is as that transaction left it, or remembers the
+  /// work as done; once others have had the key nobody can tell, and it is `lost`. (After
+  /// `run_fenced` it is known, and nothing is asked.)
   release_result release() noexcept;
 
  private:

@@ -51,6 +51,7 @@ class memory_store final : public store {
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
   std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
+  std::optional<std::string> used_by(const lock_key& key) override;
   force_answer force_release(const force_request& request) override;
   purge_answer purge(const purge_request& request) override;
 

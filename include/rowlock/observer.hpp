@@ -62,7 +62,7 @@ struct renewed_event {
 
 enum class loss_reason {
   ran_out,     ///< Its deadline came before it was renewed.
-  taken_away,  ///< A renewal or the release found that the row is not ours any more.
+  taken_away,  ///< A renewal, a fence or the release found that the row is not ours any more.
   closed,      ///< Its `lock_table` was destroyed.
 };
 

@@ -17,7 +17,8 @@ namespace rowlock {
 // All throw `error`, and may be called from any thread. `store::list` shows all rows that somebody
 // has, or that stay closed.
 
-/// Everything that is known of one row; none if there is no such row. One round trip.
+/// Everything that is known of one row, also which transaction has it; none if there is no such
+/// row. Two round trips, one if there is none.
 std::optional<row_state> show(store& rows, const lock_key& key);
 
 struct force_result {
@@ -37,7 +38,7 @@ struct force_result {
 /// The row keeps `reason`, and after it who did this: `by`, or `host:pid` if that is empty. Both
 /// together have at most about 1,000 bytes of UTF-8; an empty reason is misuse.
 ///
-/// Two round trips, more for about 100 ms if somebody's transaction has the row. After
+/// Three round trips, more for about 100 ms if somebody's transaction has the row. After
 /// `outcome_unknown` ask again: if it was done, the answer is `stale`, and the row shows the
 /// reason.
 force_result force_release(store& rows, const lock_key& key, version expected,

@@ -28,7 +28,8 @@ class [[nodiscard]] outcome {
   [[nodiscard]] bool acquired() const noexcept { return state_.index() == 0; }
 
   /// False when the key was lost, or its release is in doubt, before the end of the work was
-  /// recorded: others may have run meanwhile. The value is there all the same.
+  /// recorded: others may have run meanwhile. The value is there all the same. (Of a release with a
+  /// transaction of the work's own: `lease::release`.)
   [[nodiscard]] bool kept() const noexcept { return acquired() && kept_; }
 
   /// The value. Throws `error` (misuse) when refused: ask `acquired()` first.

@@ -55,6 +55,7 @@ class passing_store : public store {
     return asked_.listen(listener);
   }
   std::vector<row_state> list() override { return asked_.list(); }
+  std::optional<std::string> used_by(const lock_key& key) override { return asked_.used_by(key); }
   force_answer force_release(const force_request& request) override {
     return asked_.force_release(request);
   }

@@ -68,8 +68,9 @@ commit_result try_commit(pqxx::transaction_base& transaction, const versioned_ta
                          const row_id& id, std::int64_t seen);
 
 /// Proves that the leases are still held, and keeps it so until the transaction ends: nobody can
-/// take them over before. If one is not, ends the transaction (`abort`) and throws `lease_lost`;
-/// then nothing commits, even if the exception is swallowed.
+/// take them over before. If one is not, or is not valid by its own deadline though nobody has
+/// taken it over, ends the transaction (`abort`) and throws `lease_lost`; then nothing commits,
+/// even if the exception is swallowed. One that turns out to be lost is marked so at once.
 ///
 /// At READ COMMITTED make it the last statement before the commit; at REPEATABLE READ and above the
 /// first, or a renewal since the transaction's snapshot makes it fail with a serialization failure

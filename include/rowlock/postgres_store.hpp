@@ -33,7 +33,8 @@ struct postgres_options {
   std::chrono::milliseconds lock_timeout{2000};
   /// How long a statement of a call may go unanswered before its connection is given up, whatever
   /// the network pretends: a pooler that hangs, or a stopped server, acknowledges every packet.
-  /// Above `statement_timeout`, so that a server that works answers first.
+  /// Above `statement_timeout`, so that a server that works answers first. A call on a server that
+  /// hangs ends after `pool_timeout`, `connect_timeout` and this together at the latest.
   std::chrono::milliseconds answer_timeout{15'000};
   /// How far the clocks of the servers that may execute a call can be apart: a lease is taken over
   /// only when it ran out that long ago. Zero for PostgreSQL, whose server has one clock; for an
@@ -55,6 +56,9 @@ struct postgres_options {
 /// own at READ COMMITTED, except behind a pooler that does not let us ask for that: there it has
 /// the isolation of the role. Statements are prepared, and sent unnamed for good as soon as a
 /// pooler between us and the server turns out not to allow it.
+///
+/// The first call takes two round trips more, in which it looks at the table: it throws `error`
+/// (rejected) for one that is not as its migrations make it, so that a key might have two holders.
 ///
 /// Thread-safety: all members may be called from any thread. It runs one thread of its own, started
 /// with the first call.
@@ -87,9 +91,12 @@ class postgres_store final : public store {
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
   std::unique_ptr<subscription> listen(release_listener& listener) override;
   std::vector<row_state> list() override;
+  /// Names the sessions. Where several may have it, all of them are named.
+  std::optional<std::string> used_by(const lock_key& key) override;
   force_answer force_release(const force_request& request) override;
   purge_answer purge(const purge_request& request) override;
-  /// Looks at fsync, full_page_writes and synchronous_commit.
+  /// Looks at fsync, full_page_writes and synchronous_commit, and whether the table is unlogged.
+  /// One round trip.
   std::vector<std::string> weak_settings() override;
   [[nodiscard]] unsigned statements_at_once() const noexcept override;
 

@@ -112,6 +112,9 @@ struct row_state {
   std::optional<done_mark> done = std::nullopt;
   /// Why the row was taken from its holder, the last time that was done by force.
   std::string force_reason = {};
+  /// Of `show` alone: the transaction that has the row, in words for people. None: there is none,
+  /// as far as the database shows it.
+  std::optional<std::string> used_by = std::nullopt;
 
   /// Nobody else is granted the row now: a lease on it has not run out, or it stays closed.
   [[nodiscard]] bool is_live() const {

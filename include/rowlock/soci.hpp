@@ -125,14 +125,16 @@ commit_result try_commit(soci::session& transaction, const versioned_table& tabl
                          std::int64_t seen);
 
 /// Proves that the leases are still held, and keeps it so until the transaction ends. If one is
-/// not, rolls the transaction back and throws `lease_lost`. What is written on the session
-/// afterwards is outside of any transaction: `soci_transaction` refuses a commit then.
+/// not, or is not valid by its own deadline though nobody has taken it over, rolls the transaction
+/// back and throws `lease_lost`. One that turns out to be lost is marked so at once. What is
+/// written on the session afterwards is outside of any transaction: `soci_transaction` refuses a
+/// commit then.
 void fence(soci::session& transaction, const fenced_leases& leases,
            const fence_options& options = {}, const soci_table& table = {});
 
 /// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
 /// it rolls back, the leases are still held. Throws `error` (misuse) for options that are out of
-/// their bounds.
+/// their bounds. On MariaDB and MySQL one round trip more than `fence`.
 void release_with(soci::session& transaction, const fenced_leases& leases,
                   const release_options& options = {}, const soci_table& table = {});
 

@@ -111,11 +111,12 @@ commit_result try_commit(SQLite::Database& transaction, const versioned_table& t
                          const row_id& id, std::int64_t seen);
 
 /// Proves that the leases are still held. In an IMMEDIATE transaction (a deferred one is misuse)
-/// that stays true until its end, because nobody else writes. If a lease is not held, rolls the
-/// transaction back and throws `lease_lost`. SQLite can do no more than roll back: somebody who
-/// swallows the exception and goes on writes outside any transaction. `rowlock::sqlite_transaction`
-/// refuses a commit then. No lease in the file can be renewed while the transaction is open: keep
-/// it shorter than the ttl minus the margin.
+/// that stays true until its end, because nobody else writes. If a lease is not held, or is not
+/// valid by its own deadline though nobody has taken it over, rolls the transaction back and throws
+/// `lease_lost`. One that turns out to be lost is marked so at once. SQLite can do no more than
+/// roll back: somebody who swallows the exception and goes on writes outside any transaction.
+/// `rowlock::sqlite_transaction` refuses a commit then. No lease in the file can be renewed while
+/// the transaction is open: keep it shorter than the ttl minus the margin.
 void fence(SQLite::Database& transaction, const fenced_leases& leases,
            const table_name& table = {});
 

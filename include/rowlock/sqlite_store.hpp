@@ -32,6 +32,9 @@ struct sqlite_options {
 /// are served in the order in which they came, whatever process they are in; they queue in a file
 /// beside the database, `<database>-rowlock`, which is made with the database's permissions.
 ///
+/// A file that this process may only read is opened for reading: `read` and `list` work, and every
+/// other call is `unavailable`. Such a connection lasts for one call.
+///
 /// Thread-safety: all members may be called from any thread; calls take turns.
 class sqlite_store final : public store {
  public:
@@ -54,6 +57,8 @@ class sqlite_store final : public store {
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
   std::vector<row_state> list() override;
+  /// Whatever transaction is writing to the file: a file has one writer, so it has all rows.
+  std::optional<std::string> used_by(const lock_key& key) override;
   force_answer force_release(const force_request& request) override;
   /// Deletes what it found idle in one transaction: others who write wait for that.
   purge_answer purge(const purge_request& request) override;

@@ -133,13 +133,20 @@ class store {
   virtual std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) {
     return read(keys);
   }
-  /// Tells `listener`, which must outlive the subscription, of releases and grants of rows that
-  /// somebody watches. Hints may be lost, and be wrong. Null: this store announces nothing. No
-  /// round trip: listening begins, and begins again after a failure, in the background.
+  /// Tells `listener`, which must outlive the subscription as the store must, of releases and
+  /// grants of rows that somebody watches. Hints may be lost, and be wrong. Null: this store
+  /// announces nothing. No round trip: listening begins, and begins again after a failure, in the
+  /// background. The end of a subscription waits for no answer, but for a connection that is coming
+  /// about.
   virtual std::unique_ptr<subscription> listen(release_listener& /*listener*/) { return nullptr; }
   /// All rows that are owned or stay closed, by key. One round trip, and a scan of the table: for
   /// people, not for programs.
   virtual std::vector<row_state> list() = 0;
+  /// The transaction that has the row of `key` (a row lock, a fence that is not committed), in
+  /// words for people: which session, since when, as far as the database shows it to this role.
+  /// None where there is no row, and where no transaction is seen to have it. A hint for people: it
+  /// may be over when it is read. Neither waits nor writes. One round trip.
+  virtual std::optional<std::string> used_by(const lock_key& /*key*/) { return std::nullopt; }
   /// Takes the row away from its holder, or opens one that stays closed: unsets it, moves its
   /// version, and writes the reason into it. What the holder asks for afterwards is lost. One round
   /// trip; one more when nothing was released.

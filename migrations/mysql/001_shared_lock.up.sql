@@ -5,24 +5,27 @@
 -- Times are UTC, whatever the session's time zone. A lease is live while expires_at is after
 -- UTC_TIMESTAMP(6); a row is unowned when owner is null. An unowned row stays closed while its
 -- expires_at is after that time: nobody is granted it.
+--
+-- Texts have room for one byte more than they may have: so a session that cuts what is too long
+-- (sql_mode without STRICT_ALL_TABLES) is refused by the CHECK, and no value becomes another one.
 
 CREATE TABLE IF NOT EXISTS shared_lock (
   -- [scope/]type[#number]: scope and type 1 to 64 bytes of A-Z a-z 0-9 _ . : -, the number of a row
   -- that is one of several of its key 1 to 4 digits.
-  lock_type     varchar(134) CHARACTER SET ascii COLLATE ascii_bin NOT NULL
+  lock_type     varchar(135) CHARACTER SET ascii COLLATE ascii_bin NOT NULL
     CHECK (lock_type NOT REGEXP '[^A-Za-z0-9_.:/#-]'
            AND lock_type REGEXP '^([^/#]{1,64}/)?[^/#]{1,64}(#[0-9]{1,4})?$'),
   -- 1 to 255 bytes of UTF-8 without NUL. Binary: compared byte by byte, blanks at the end too.
-  source_id     varbinary(255) NOT NULL
-    CHECK (length(source_id) >= 1 AND locate(X'00', source_id) = 0),
+  source_id     varbinary(256) NOT NULL
+    CHECK (length(source_id) BETWEEN 1 AND 255 AND locate(X'00', source_id) = 0),
   -- Moves at every grant and every release, and only rises: greatest(version + 1, now in
   -- microseconds). The limit is far beyond every clock, and leaves room above it.
   version       bigint NOT NULL CHECK (version BETWEEN 1 AND 8999999999999999999),
   -- 32 hexadecimal digits, or null: nobody's. Who knows it can release the row.
-  owner         varchar(32) CHARACTER SET ascii COLLATE ascii_bin NULL
+  owner         varchar(33) CHARACTER SET ascii COLLATE ascii_bin NULL
     CHECK (length(owner) = 32 AND owner NOT REGEXP '[^0-9a-f]'),
   -- Who holds it, for people; of an unowned row, who had it before it was closed.
-  holder        varchar(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+  holder        varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
     CHECK (length(holder) <= 128),
   acquired_at   datetime(6) NULL,
   expires_at    datetime(6) NOT NULL DEFAULT '1970-01-01 00:00:00',
@@ -32,10 +35,10 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   done_at       datetime(6) NULL,
   done_until    datetime(6) NOT NULL DEFAULT '1970-01-01 00:00:00',
   -- What a holder has written for others to read.
-  note          varchar(1024) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+  note          varchar(1025) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
     CHECK (length(note) <= 1024),
   -- Why the row was taken from its holder, the last time that was done by force.
-  force_reason  varchar(1024) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+  force_reason  varchar(1025) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
     CHECK (length(force_reason) <= 1024),
   -- Callbacks that failed.
   failure_count bigint NOT NULL DEFAULT 0,

@@ -16,9 +16,9 @@ CREATE DOMAIN shared_lock_type AS text COLLATE "C"
 CREATE DOMAIN shared_lock_id AS text COLLATE "C"
   CONSTRAINT has_1_to_255_bytes CHECK (octet_length(VALUE) BETWEEN 1 AND 255);
 
--- The limit is far beyond every clock, and leaves room above it.
+-- Above zero, and the limit is far beyond every clock and leaves room above it.
 CREATE DOMAIN shared_lock_token AS bigint
-  CONSTRAINT leaves_room_above CHECK (VALUE < 9000000000000000000);
+  CONSTRAINT is_a_version CHECK (VALUE >= 1 AND VALUE < 9000000000000000000);
 
 CREATE DOMAIN shared_lock_owner AS text COLLATE "C"
   CONSTRAINT has_32_hexadecimal_digits CHECK (
@@ -33,6 +33,10 @@ CREATE DOMAIN shared_lock_time AS timestamptz
 CREATE DOMAIN shared_lock_note AS text
   CONSTRAINT has_at_most_1024_bytes CHECK (octet_length(VALUE) <= 1024);
 
+-- Rules about several columns are left to the statements, as only a CHECK of the table could hold
+-- them: who writes here by hand sets `owner`, `holder` and `acquired_at` together, or none of them
+-- (but for `holder` of a row that stays closed); `done_by` and `done_at` together; and no
+-- count below zero.
 CREATE TABLE shared_lock (
   -- The key: bytes, not words of a language.
   lock_type     shared_lock_type NOT NULL,
@@ -189,7 +193,7 @@ BEGIN
          WHERE CASE WHEN cardinality(p_types) - existing <= most_gates
                     THEN pg_try_advisory_xact_lock(m.gate)
                     WHEN pg_try_advisory_lock(m.gate) THEN pg_advisory_unlock(m.gate) END
-        ON CONFLICT DO NOTHING;
+        ON CONFLICT (lock_type, source_id) DO NOTHING;
         GET DIAGNOSTICS created = ROW_COUNT;
         done := set_config('lock_timeout', callers_timeout, true);
         IF cardinality(locked) + created < cardinality(p_types) THEN

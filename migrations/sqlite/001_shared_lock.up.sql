@@ -1,11 +1,12 @@
 -- rowlock 001: the lock table, one row per key; a release unsets the row and never deletes it.
--- Apply it in one transaction. Needs SQLite 3.37.
+-- Apply it in one transaction. It can be applied again where one of its tables is lost. Needs SQLite
+-- 3.37.
 --
 -- Times are UTC text 'YYYY-MM-DD HH:MM:SS.SSS', so that they are ordered as they read. A lease is
 -- live while expires_at > now; a row is unowned when owner is null. An unowned row with
 -- expires_at > now was released to stay closed until then: nobody is granted it.
 
-CREATE TABLE shared_lock (
+CREATE TABLE IF NOT EXISTS shared_lock (
   -- [scope/]type[#number]: scope and type 1 to 64 bytes of A-Z a-z 0-9 _ . : - each, the number, of
   -- one of several rows of a key, 1 to 4 digits.
   lock_type     TEXT    NOT NULL
@@ -74,10 +75,11 @@ CREATE TABLE shared_lock (
 ) STRICT, WITHOUT ROWID;
 
 -- One row for each migration that was applied, whatever tool applied it.
-CREATE TABLE shared_lock_schema (
+CREATE TABLE IF NOT EXISTS shared_lock_schema (
   number     INTEGER NOT NULL PRIMARY KEY,
   name       TEXT    NOT NULL,
   applied_at TEXT    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))
 ) STRICT;
 
-INSERT INTO shared_lock_schema (number, name) VALUES (1, '001_shared_lock');
+INSERT INTO shared_lock_schema (number, name) VALUES (1, '001_shared_lock')
+  ON CONFLICT (number) DO NOTHING;

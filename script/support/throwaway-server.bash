@@ -160,8 +160,9 @@ run_with_server() {
   announce
 
   # In the background, so that a signal reaches us while it runs; with our own standard input, and
-  # with the signals that a shell would have its background commands ignore.
-  env --default-signal=INT,QUIT "$@" <&0 &
+  # with the signals that a shell would have its background commands ignore. Without us it has no
+  # server: the kernel ends it should this shell be killed.
+  setpriv --pdeathsig TERM env --default-signal=INT,QUIT "$@" <&0 &
   command=$!
   local status=0 ended tries
   if [[ -z $restart ]]; then

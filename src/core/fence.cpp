@@ -53,6 +53,12 @@ std::vector<release_request> to_release(const fenced_leases& leases,
   return requests;
 }
 
+void released_within(const fenced_leases& leases, const std::vector<version>& unset_as) noexcept {
+  for (std::size_t i = 0; i < unset_as.size(); ++i) {
+    lease_riding::begin(leases.all()[i], unset_as[i]);
+  }
+}
+
 void released_by_commit(const fenced_leases& leases) noexcept {
   for (const lease& each : leases.all()) lease_riding::commit(each);
 }
@@ -61,17 +67,27 @@ void released_in_doubt(const fenced_leases& leases) noexcept {
   for (const lease& each : leases.all()) lease_riding::doubt(each);
 }
 
-void check_valid(const fenced_leases& leases) {
-  for (const lease& each : leases.all()) {
-    if (!each.is_valid()) {
-      throw lease_lost{
-          "the lease is over (its deadline has come, or it was released or lost): stop "
-          "the work that needed it"};
-    }
-  }
+namespace {
+
+bool are_valid(const fenced_leases& leases) {
+  const auto all = leases.all();
+  return std::all_of(all.begin(), all.end(), [](const lease& each) { return each.is_valid(); });
 }
 
-void throw_not_proved(fence_try last) {
+}  // namespace
+
+void check_valid(const fenced_leases& leases) {
+  if (!are_valid(leases)) throw_not_proved(leases, fence_try::over);
+}
+
+void throw_not_proved(const fenced_leases& leases, fence_try last) {
+  if (last == fence_try::over) {
+    throw lease_lost{
+        "the lease is over (its deadline has come, or it was released or lost): stop "
+        "the work that needed it"};
+  }
+  // The row that the lease's own store has says whether it is lost; this may be another table.
+  if (last != fence_try::in_use) lease_riding::look_for_losses(leases.all());
   if (last == fence_try::in_use) {
     throw lease_lost{
         "another transaction has had the row for a tenth of a second, so the lease cannot be "
@@ -110,11 +126,11 @@ fence_try why_not_fenced(std::optional<version> seen, version granted) {
   return *seen == granted ? fence_try::in_use : fence_try::lost;
 }
 
-fence_try prove_patiently(const std::function<fence_try()>& try_once) {
+fence_try prove_patiently(const fenced_leases& leases, const std::function<fence_try()>& try_once) {
   auto last = fence_try::in_use;
   try_for_a_moment(*system_time(), {}, [&] {
-    last = try_once();
-    return last == fence_try::held || last == fence_try::lost;
+    last = are_valid(leases) ? try_once() : fence_try::over;
+    return last == fence_try::held || last == fence_try::lost || last == fence_try::over;
   });
   return last;
 }

@@ -1,10 +1,12 @@
 // How a row goes from one thread of the process to the next, without a release.
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 
 #include "core/wait_ends.hpp"
 #include "core/waiting_room.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
 
@@ -19,6 +21,16 @@ constexpr auto head_start = 5ms;
 
 bool can_be_handed_over(const release_request& how) {
   return how.stay_closed == 0us && !how.done_for;
+}
+
+bool is_outcome_unknown(const std::exception_ptr& fault) {
+  try {
+    std::rethrow_exception(fault);
+  } catch (const error& thrown) {
+    return thrown.kind() == errc::outcome_unknown;
+  } catch (...) {
+    return false;
+  }
 }
 
 bool wants_it_as_it_is(const waiter& next) {
@@ -56,8 +68,16 @@ std::optional<release_answer> waiting_room::hand_over(const kept_lease& ended,
   try {
     answer = rows_.hand_over({how, next->wanted.request});
   } catch (...) {
-    const std::scoped_lock lock{mutex_};
-    not_handed_over(*next);
+    bool has_left = false;
+    {
+      const std::scoped_lock lock{mutex_};
+      if (is_outcome_unknown(std::current_exception())) {
+        has_left = !next->is_waiting;
+        if (!has_left) next->handed_by = how.version;
+      }
+      not_handed_over(*next);
+    }
+    if (has_left) taker_.give_back_if_granted(next->wanted, how.version);
     throw;
   }
   wait_ends granted;

@@ -65,6 +65,10 @@ class keeper {
   std::shared_ptr<kept_lease> keep(const wanted_lease& wanted, const acquire_answer& granted,
                                    boot_clock::time_point asked);
 
+  /// Of an attempt that is over: gives its grant back if it is made after all by a statement whose
+  /// answer got lost, and which was to hand over the row of the lease with version `handed_by`.
+  void give_back_if_granted(const wanted_lease& unwanted, version handed_by);
+
   /// Tells the observer, if there is one.
   [[nodiscard]] herald& events() noexcept { return events_; }
 
@@ -87,6 +91,9 @@ class keeper {
   /// During a visit, even one that lasts while the keeper is being closed.
   void release_later(kept_lease& ended, const work_end& how, const visit& here) noexcept;
 
+  /// Ends those of the leases whose rows are no longer theirs. One round trip.
+  void look_for_losses(const kept_leases& doubted) noexcept;
+
   /// Ends possession: a transaction has unset the row.
   void released_by_commit(kept_lease& ended) noexcept;
 
@@ -95,6 +102,8 @@ class keeper {
 
  private:
   void watch();
+  /// Marks all leases lost; their rows are unset in the background.
+  void end_leases() noexcept;
   void give_back(const kept_lease& unwanted);
   void tell_released(const kept_lease& ended, release_result result, bool failed,
                      boot_clock::time_point began) noexcept;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/keeper.hpp"
+#include "core/row_verdict.hpp"
 #include "core/short_patience.hpp"
 
 namespace rowlock::detail {
@@ -32,11 +33,34 @@ struct ended_leases {
   std::vector<release_request> requests;  // one for each
 };
 
-release_result result_of(release_answer answer, const kept_lease& ended) {
+release_result result_of(release_answer answer) {
   if (answer == release_answer::released) return release_result::released;
-  if (answer == release_answer::busy) return release_result::deferred;
-  // The row of a lease that rode in a transaction is no longer ours if that has committed.
-  return ended.ride == 0 ? release_result::lost : release_result::released;
+  return answer == release_answer::busy ? release_result::deferred : release_result::lost;
+}
+
+/// Where the row is no longer theirs, a transaction may have unset it. Throws what the store
+/// throws.
+std::vector<release_result> results_of(const std::vector<release_answer>& answers,
+                                       const ended_leases& asked, store& rows) {
+  std::vector<release_result> results;
+  std::vector<std::size_t> in_doubt;
+  std::vector<lock_key> keys;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    results.push_back(result_of(answers[i]));
+    const auto& lease = *asked.each[i].lease;
+    if (results[i] != release_result::lost || lease.ride == 0) continue;
+    in_doubt.push_back(i);
+    keys.push_back(lease.key);
+  }
+  if (keys.empty()) return results;
+  const auto seen = rows.read(keys);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    const auto verdict = judge(seen[i], *asked.each[in_doubt[i]].lease);
+    if (verdict == row_verdict::unset_by_transaction) {
+      results[in_doubt[i]] = release_result::released;
+    }
+  }
+  return results;
 }
 
 }  // namespace
@@ -56,6 +80,19 @@ void keeper::release_later(kept_lease& ended, const work_end& how, const visit& 
   if (!book_.end(ended, lease_phase::released)) return;
   tell_released(ended, release_result::deferred, how.failed, now());
   renewer_->defer({{ended, now(), how, now() - ended.asked_at}}, renewer::tried::never);
+}
+
+void keeper::look_for_losses(const kept_leases& doubted) noexcept {
+  if (!home_.is_here()) return;
+  const auto here = enter();
+  if (!here) return;
+  const auto began = now();
+  try {
+    renewer_->look_for_losses(doubted);
+  } catch (...) {  // the next renewals find out
+    events_.tell_fault(fault_operation::read, doubted.front()->key, doubted.size(),
+                       std::current_exception(), now() - began);
+  }
 }
 
 void keeper::tell_released(const kept_lease& ended, release_result result, bool failed,
@@ -117,11 +154,12 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
     }
     try_for_a_moment(*options_.time, closing(), [&] {
       const auto answers = rows_.release(to_ask.requests);
+      const auto results_now = results_of(answers, to_ask, rows_);
       ended_leases busy{0};
       for (std::size_t i = 0; i < answers.size(); ++i) {
         const auto& ended_one = to_ask.each[i];
         const auto& lease = *ended_one.lease;
-        const auto result = result_of(answers[i], lease);
+        const auto result = results_now[i];
         results[ended_one.place] = result;
         if (answers[i] == release_answer::released) waiting_.released(lease.key);
         if (result == release_result::released) tell_released(lease, result, how.failed, began);

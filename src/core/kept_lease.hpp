@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -96,9 +97,9 @@ struct kept_lease {
   std::stop_source lost;
   std::stop_source one_lost;
 
-  /// A transaction that is to unset the row may be open, committed, or rolled back.
-  /// Its number; 0 if there is none.
-  std::atomic<unsigned> ride{0};
+  /// The version that a transaction gave the row which is to unset it, and may be open, committed,
+  /// or rolled back; 0 if there is none.
+  std::atomic<std::int64_t> ride{0};
   /// It is known to have committed, and nobody has asked for the release yet.
   std::atomic<bool> is_unset{false};
 

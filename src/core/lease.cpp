@@ -2,7 +2,8 @@
 #include "rowlock/lease.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <map>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -73,10 +74,8 @@ release_request detail::lease_riding::to_release(const lease& riding) {
   return riding.kept_->to_release(riding.keeper_->now());
 }
 
-void detail::lease_riding::begin(const lease& riding) noexcept {
-  static std::atomic<unsigned> last{0};
-  while ((riding.kept_->ride = ++last) == 0) {  // 0 is none
-  }
+void detail::lease_riding::begin(const lease& riding, version unset_as) noexcept {
+  riding.kept_->ride = unset_as.number;
 }
 
 void detail::lease_riding::commit(const lease& riding) noexcept {
@@ -85,6 +84,16 @@ void detail::lease_riding::commit(const lease& riding) noexcept {
 
 void detail::lease_riding::doubt(const lease& riding) noexcept {
   if (riding.kept_->ride != 0) riding.keeper_->release_later(*riding.kept_);
+}
+
+void detail::lease_riding::look_for_losses(
+    std::span<const std::reference_wrapper<const lease>> doubted) noexcept {
+  try {
+    std::map<keeper*, kept_leases> of;  // not all are of one lock_table, perhaps
+    for (const lease& each : doubted) of[each.keeper_.get()].push_back(each.kept_);
+    for (const auto& [keeper, leases] : of) keeper->look_for_losses(leases);
+  } catch (const std::bad_alloc&) {  // the next renewals find out
+  }
 }
 
 release_result lease::release_as_done(std::chrono::milliseconds keep_for) noexcept {

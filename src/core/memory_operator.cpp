@@ -18,6 +18,15 @@ hand_over_answer memory_store::hand_over(const hand_over_request& request) {
   return {.ended = release_answer::released, .granted = acquire(next).version};
 }
 
+std::optional<std::string> memory_store::used_by(const lock_key& key) {
+  check(key);
+  const auto lock = enter();
+  const auto found = rows_.find(key);
+  const bool is_used =
+      found != rows_.end() && found->second.is_committed && found->second.locked_by != nullptr;
+  return is_used ? std::optional{std::string{"a transaction of this process"}} : std::nullopt;
+}
+
 force_answer memory_store::force_release(const force_request& request) {
   check(request);
   {

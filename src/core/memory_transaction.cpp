@@ -151,11 +151,12 @@ detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases,
 void memory_transaction::prove(const fenced_leases& leases,
                                const std::vector<release_request>& releases) {
   require_open();
-  const auto proved = detail::prove_patiently([&] { return try_to_fence(leases, releases); });
+  const auto proved =
+      detail::prove_patiently(leases, [&] { return try_to_fence(leases, releases); });
   if (proved == detail::fence_try::held) return;
   forget_locks();
   is_ended_ = true;
-  detail::throw_not_proved(proved);
+  detail::throw_not_proved(leases, proved);
 }
 
 void fence(memory_transaction& transaction, const fenced_leases& leases) {
@@ -165,7 +166,11 @@ void fence(memory_transaction& transaction, const fenced_leases& leases) {
 void release_with(memory_transaction& transaction, const fenced_leases& leases,
                   const release_options& options) {
   transaction.prove(leases, detail::to_release(leases, options));
-  for (const lease& each : leases.all()) detail::lease_riding::begin(each);
+  std::vector<version> unset_as;
+  for (const lease& each : leases.all()) {
+    unset_as.push_back(transaction.changed_.at(each.key()).version);
+  }
+  detail::released_within(leases, unset_as);
 }
 
 outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,

@@ -10,7 +10,9 @@
 namespace rowlock {
 
 std::optional<row_state> show(store& rows, const lock_key& key) {
-  return rows.read(std::array{key}).front();
+  auto shown = rows.read(std::array{key}).front();
+  if (shown) shown->used_by = rows.used_by(key);
+  return shown;
 }
 
 force_result force_release(store& rows, const lock_key& key, version expected,

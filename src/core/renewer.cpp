@@ -7,7 +7,9 @@
 #include <span>
 #include <utility>
 
+#include "core/asking.hpp"
 #include "core/by_halves.hpp"
+#include "core/row_verdict.hpp"
 
 namespace rowlock::detail {
 
@@ -16,7 +18,6 @@ namespace {
 constexpr std::chrono::milliseconds row_was_busy{20};
 constexpr std::chrono::milliseconds first_pause{50};
 constexpr std::chrono::seconds longest_pause{5};
-constexpr std::chrono::seconds last_releases{2};
 
 }  // namespace
 
@@ -39,13 +40,19 @@ void renewer::run() {
     }
     if (time_->now() >= next_release()) release_deferred([this] { return book_.is_closed(); });
   }
-  // On the real clock: nobody moves another one any more.
-  const auto is_over = [end = boot_clock::now() + last_releases] {
-    return boot_clock::now() >= end;
-  };
-  while (!release_deferred(is_over) && !is_over()) {
+  while (!is_over() && !release_deferred([this] { return is_over(); })) {
     system_time()->sleep_until(boot_clock::now() + row_was_busy, {});
   }
+}
+
+void renewer::close_by(boot_clock::time_point end) {
+  const std::scoped_lock lock{mutex_};
+  over_at_ = std::min(over_at_, end);
+}
+
+bool renewer::is_over() {
+  const std::scoped_lock lock{mutex_};
+  return boot_clock::now() >= over_at_;
 }
 
 void renewer::look_at_settings() noexcept {
@@ -92,12 +99,14 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted)
   for (const auto& lease : due)
     requests.push_back({lease->key, lease->owner, lease->token, lease->stored_ttl()});
 
-  std::vector<unsigned> rides;
+  std::vector<std::int64_t> rides;
   rides.reserve(due.size());
   for (const auto& lease : due) rides.push_back(lease->ride);
 
   kept_leases lost;
+  kept_leases maybe_unset;
   lost.reserve(due.size());  // so that nothing fails once it is done
+  maybe_unset.reserve(due.size());
   const auto asked = time_->now();
   const auto answers = rows_.renew(requests);
   for (std::size_t i = 0; i < due.size(); ++i) {
@@ -112,17 +121,45 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted)
         book_.renew_again_at(*due[i], time_->now() + row_was_busy);
         break;
       case renew_answer::lost:
-        if (due[i]->ride != 0) {
-          unset_by_transaction(*due[i]);
-        } else if (book_.end(*due[i], lease_phase::lost)) {
-          lost.push_back(due[i]);
-        }
+        (due[i]->ride == 0 ? lost : maybe_unset).push_back(due[i]);
         break;
     }
   }
-  if (lost.empty()) return;
-  losses_.tell(lost);
-  events_.tell_lost(lost, loss_reason::taken_away, time_->now());
+  end_lost(std::move(lost));
+  if (maybe_unset.empty()) return;
+  for (const auto& lease : maybe_unset) {
+    book_.renew_again_at(*lease, time_->now() + row_was_busy);
+  }
+  look_for_losses(maybe_unset);
+}
+
+void renewer::look_for_losses(const kept_leases& doubted) {
+  std::vector<lock_key> keys;
+  keys.reserve(doubted.size());
+  for (const auto& lease : doubted) keys.push_back(lease->key);
+  kept_leases lost;
+  lost.reserve(doubted.size());
+  const auto seen = rows_.read(keys);
+  for (std::size_t i = 0; i < doubted.size(); ++i) {
+    switch (judge(seen[i], *doubted[i])) {
+      case row_verdict::ours:
+        break;
+      case row_verdict::unset_by_transaction:
+        unset_by_transaction(*doubted[i]);
+        break;
+      case row_verdict::lost:
+        lost.push_back(doubted[i]);
+        break;
+    }
+  }
+  end_lost(std::move(lost));
+}
+
+void renewer::end_lost(kept_leases gone) {
+  std::erase_if(gone, [this](const auto& lease) { return !book_.end(*lease, lease_phase::lost); });
+  if (gone.empty()) return;
+  losses_.tell(gone);
+  events_.tell_lost(gone, loss_reason::taken_away, time_->now());
 }
 
 void renewer::renewed(kept_lease& lease, boot_clock::time_point asked) {
@@ -166,11 +203,13 @@ void renewer::defer(std::vector<deferred_release> releases, tried before) {
 
 boot_clock::time_point renewer::next_release() {
   const std::scoped_lock lock{mutex_};
-  return deferred_.empty() ? boot_clock::time_point::max() : next_release_;
+  const bool is_idle = deferred_.empty() || boot_clock::now() >= over_at_;
+  return is_idle ? boot_clock::time_point::max() : next_release_;
 }
 
 void renewer::release_at_once(std::span<deferred_release> made,
                               std::vector<deferred_release>& busy) {
+  if (made.empty()) return;
   const auto asked = time_->now();
   std::vector<release_request> requests;
   requests.reserve(made.size());
@@ -186,6 +225,29 @@ void renewer::release_at_once(std::span<deferred_release> made,
   }
 }
 
+void renewer::resolve_doubts(std::vector<deferred_release>& releases,
+                             std::vector<deferred_release>& still_in_doubt,
+                             const std::function<bool()>& give_up) {
+  std::erase_if(releases, [&](deferred_release& release) {
+    if (!release.in_doubt) return false;
+    if (give_up()) {
+      still_in_doubt.push_back(release);
+      return true;
+    }
+    const auto [answer, fault] = ask(rows_, *release.in_doubt, give_up);
+    if (fault == nullptr && answer.status == acquire_status::granted) {
+      release.request.version = *answer.version;
+      release.in_doubt.reset();
+      return false;
+    }
+    if (fault != nullptr || answer.status == acquire_status::busy ||
+        answer.version == release.handed_by) {
+      still_in_doubt.push_back(release);
+    }
+    return true;
+  });
+}
+
 bool renewer::release_deferred(const std::function<bool()>& give_up) {
   std::vector<deferred_release> waiting;
   {
@@ -196,9 +258,10 @@ bool renewer::release_deferred(const std::function<bool()>& give_up) {
   std::erase_if(waiting, [now](const auto& release) { return release.runs_out_at <= now; });
   if (waiting.empty()) return true;
 
-  const std::span all{waiting};
   std::vector<deferred_release> still_waiting;
   still_waiting.reserve(waiting.size());  // so that nothing fails once it is done
+  resolve_doubts(waiting, still_waiting, give_up);
+  const std::span all{waiting};
   by_halves(
       {.count = waiting.size()}, [&](part some) { release_at_once(some.of(all), still_waiting); },
       [&](part some, const std::exception_ptr& fault) {  // as with a renewal: later, or it runs out

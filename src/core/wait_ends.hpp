@@ -37,7 +37,10 @@ class wait_ends {
         to->done(too_late());
       }
     }
-    for (auto& [ended, how] : ends_) ended->done(std::move(how));
+    for (auto& [ended, how] : ends_) {
+      if (ended->handed_by) taker.give_back_if_granted(ended->wanted, *ended->handed_by);
+      ended->done(std::move(how));
+    }
   }
 
  private:

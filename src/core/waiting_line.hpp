@@ -52,6 +52,9 @@ struct waiter {
   bool is_asked_for = false;
   bool is_time_over = false;
   unsigned tries = 0;
+  /// A statement whose answer got lost was to hand it the row of the lease with this version, and
+  /// may still do so.
+  std::optional<version> handed_by;
   /// By its own pauses, wherever it stands.
   boot_clock::time_point try_at;
   boot_clock::duration pause{};

@@ -66,13 +66,18 @@ const std::string& postgres_connection::prepared(const std::string& sql) {
 
 answer postgres_connection::execute(const std::string& sql, const bound_values& values) {
   if (names_) {
+    const auto known = prepared_.size();
     try {
       const auto watched = answers_.watch();
       pqxx::nontransaction autocommit{*connection_};
       return execute_prepared(autocommit, prepared(sql), values);
     } catch (const std::exception& thrown) {
-      if (!fault_in(thrown).is_prepared_statement_astray()) throw;
-      names_ = false;
+      const auto found = fault_in(thrown);
+      if (!found.is_prepared_statement_astray() && !found.is_plan_outdated()) throw;
+      // Of one that was prepared just now: somewhere else, and long ago.
+      const bool is_of_a_pooler = found.is_prepared_statement_astray() || prepared_.size() > known;
+      if (is_of_a_pooler) names_ = false;
+      is_outdated_ = !is_of_a_pooler;
     }
   }
   return execute_unnamed(sql, values);
@@ -99,7 +104,7 @@ void postgres_connection::pin(const std::string& sql,
 }
 
 bool postgres_connection::is_alive() const {
-  if (!connection_->is_open()) return false;
+  if (is_outdated_ || !connection_->is_open()) return false;
   return is_quiet(connection_->sock());
 }
 

@@ -31,8 +31,9 @@ class postgres_connection final : public line {
   postgres_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names,
                       answer_watch& answers);
 
-  /// In autocommit. `sql` lives as long as this connection: it is prepared at its first use. Throws
-  /// what libpqxx throws.
+  /// In autocommit. `sql` lives as long as this connection: it is prepared at its first use. One
+  /// whose prepared form is refused has done nothing, and is sent once more, unnamed. Throws what
+  /// libpqxx throws.
   answer execute(const std::string& sql, const bound_values& values) override;
   using line::execute;
 
@@ -45,7 +46,8 @@ class postgres_connection final : public line {
            std::optional<std::chrono::milliseconds> lock_timeout);
 
   /// False when the server has closed the connection meanwhile: nothing that is sent on it would be
-  /// executed. No round trip.
+  /// executed. False, too, when the table was changed since its statements were prepared: another
+  /// connection prepares them anew. No round trip.
   [[nodiscard]] bool is_alive() const;
 
  private:
@@ -56,6 +58,7 @@ class postgres_connection final : public line {
   may_prepare& names_;
   answer_watch::line answers_;
   std::map<const std::string*, std::string> prepared_;
+  bool is_outdated_ = false;
 };
 
 }  // namespace rowlock::postgres

@@ -30,11 +30,9 @@ std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_lea
   auto proved = postgres::prove(used, leases, options, releases, name, table.table);
   if (proved.found != detail::fence_try::held) {
     transaction.abort();
-    detail::throw_not_proved(proved.found);
+    detail::throw_not_proved(leases, proved.found);
   }
-  if (!releases.empty()) {
-    for (const lease& each : leases.all()) detail::lease_riding::begin(each);
-  }
+  detail::released_within(leases, proved.unset_as);
   return std::move(proved.name);
 }
 

@@ -22,8 +22,6 @@
 #include "postgres/postgres_errors.hpp"
 #include "postgres/release_announcements.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/migration.hpp"
-#include "sql/schema_check.hpp"
 
 namespace rowlock {
 
@@ -74,7 +72,7 @@ class postgres_store::impl {
     auto connection = pool_.take(used_for);
     postgres::store_call asking{*connection, statements_};
     try {
-      check_schema(asking);
+      check_table(asking);
       return work(asking);
     } catch (const std::exception& thrown) {
       if (postgres::fault_in(thrown).needs_new_connection()) connection.drop();
@@ -96,13 +94,15 @@ class postgres_store::impl {
         used_for);
   }
 
+  [[nodiscard]] const table_name& table() const noexcept { return table_; }
+
   [[nodiscard]] bool can_wake_up() const noexcept { return wake_up_; }
 
   [[nodiscard]] unsigned statements_at_once() const noexcept { return statements_at_once_; }
 
   std::unique_ptr<subscription> listen(release_listener& listener) {
     return std::make_unique<postgres::release_announcements>(
-        make_, statements_.announcement_channel, listener);
+        make_, statements_.announcement_channel, listener, answers_);
   }
 
  private:
@@ -117,11 +117,10 @@ class postgres_store::impl {
     return opened;
   }
 
-  void check_schema(postgres::store_call& asking) {
-    if (schema_is_checked_) return;
-    sql::check_schema(asking.schema_version(table_), postgres_migrations(table_), table_,
-                      sql::some_url);
-    schema_is_checked_ = true;
+  void check_table(postgres::store_call& asking) {
+    if (table_is_checked_) return;
+    asking.check_table(table_);
+    table_is_checked_ = true;
   }
 
   detail::home_process home_;
@@ -132,7 +131,7 @@ class postgres_store::impl {
   sql::postgres_statements statements_;
   postgres::may_prepare may_prepare_{true};
   postgres::answer_watch answers_;
-  std::atomic<bool> schema_is_checked_{false};
+  std::atomic<bool> table_is_checked_{false};
   const unsigned statements_at_once_;
   postgres::connection_pool pool_;
 };
@@ -233,6 +232,11 @@ std::vector<row_state> postgres_store::list() {
   return impl_->call([](postgres::store_call& asking) { return asking.list(); });
 }
 
+std::optional<std::string> postgres_store::used_by(const lock_key& key) {
+  check(key);
+  return impl_->call([&](postgres::store_call& asking) { return asking.used_by(key); });
+}
+
 force_answer postgres_store::force_release(const force_request& request) {
   check(request);
   return impl_->call(
@@ -245,7 +249,8 @@ purge_answer postgres_store::purge(const purge_request& request) {
 }
 
 std::vector<std::string> postgres_store::weak_settings() {
-  return impl_->call([](postgres::store_call& asking) { return asking.weak_settings(); });
+  return impl_->call(
+      [this](postgres::store_call& asking) { return asking.weak_settings(impl_->table()); });
 }
 
 unsigned postgres_store::statements_at_once() const noexcept { return impl_->statements_at_once(); }

@@ -57,6 +57,7 @@ class lease_session {
     return read(keys);
   }
   virtual std::vector<row_state> list() = 0;
+  virtual std::optional<std::string> used_by(const lock_key& key) = 0;
   virtual force_answer force_release(const force_request& request) = 0;
   virtual purge_answer purge(const purge_request& request) = 0;
   virtual std::vector<std::string> weak_settings() { return {}; }
@@ -160,10 +161,10 @@ class dialect {
   /// Throws (misuse) where this fence cannot hold here. Tries for a moment. `releases` are what is
   /// to be written into the rows beyond the proof, one for each of `leases` in their order; none:
   /// the rows stay as they are.
-  virtual detail::fence_try prove(soci::session& session, const fenced_leases& leases,
-                                  const fence_options& options,
-                                  std::span<const release_request> releases,
-                                  const soci_table& table) const = 0;
+  virtual detail::fence_proof prove(soci::session& session, const fenced_leases& leases,
+                                    const fence_options& options,
+                                    std::span<const release_request> releases,
+                                    const soci_table& table) const = 0;
   /// Throws `error` (outcome_unknown) when the answer got lost.
   virtual void commit(soci::session& session) const = 0;
   virtual void roll_back(soci::session& session) const noexcept = 0;
@@ -172,7 +173,8 @@ class dialect {
                               const soci_table& table) const = 0;
 };
 
-/// A backend and its parameters, split from `backend://parameters`.
+/// A backend and its parameters, split from `backend://parameters`, or of a URL of MariaDB or
+/// MySQL.
 struct connection_target {
   const dialect* spoken;
   std::string parameters;
@@ -180,7 +182,7 @@ struct connection_target {
 
 /// Throws `error`: rejected for a backend that is not supported, misuse for a string without one.
 /// No message shows the string.
-connection_target target_of(std::string_view connection_string);
+connection_target target_of(std::string_view as_given);
 
 /// Of an open session; throws `error` as above.
 const dialect& dialect_of(soci::session& session);

@@ -77,10 +77,10 @@ begun_transaction begin_locked_in_mysql(::soci::session& session, const lock_key
                                         const soci_table& table);
 lock_attempt lock_in_mysql(::soci::session& session, const lock_keys& keys, const soci_table& table,
                            isolation known);
-detail::fence_try prove_in_mysql(::soci::session& session, const fenced_leases& leases,
-                                 const fence_options& options,
-                                 std::span<const release_request> releases,
-                                 const soci_table& table);
+detail::fence_proof prove_in_mysql(::soci::session& session, const fenced_leases& leases,
+                                   const fence_options& options,
+                                   std::span<const release_request> releases,
+                                   const soci_table& table);
 
 }  // namespace rowlock::through_soci
 

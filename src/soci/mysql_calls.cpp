@@ -97,6 +97,18 @@ std::vector<std::size_t> mysql_calls::had_by_nobody(const json_rows& existing) {
   }
 }
 
+bool mysql_calls::is_free(const lock_key& key) {
+  try {
+    const auto found =
+        session_.execute(statements_.lock_if_free,
+                         {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id)});
+    return !found.rows.empty();
+  } catch (const std::exception& thrown) {
+    if (!is_contention(thrown)) throw;
+    return false;
+  }
+}
+
 std::optional<mysql_answer> mysql_calls::write_all_or_none(std::string_view write_sql,
                                                            const json_rows& to_write,
                                                            const mysql_value& second_value,
@@ -111,7 +123,7 @@ std::optional<mysql_answer> mysql_calls::write_all_or_none(std::string_view writ
     had_ = mysql_effects::made;
     return answered;
   } catch (const std::exception& thrown) {
-    if (!is_contention(thrown) && !is_failed_check(error_number_of(thrown))) throw;
+    if (!is_contention(thrown) && !is_overflow(error_number_of(thrown))) throw;
     had_ = mysql_effects::none;
     return std::nullopt;
   }

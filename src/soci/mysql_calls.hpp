@@ -67,6 +67,8 @@ class mysql_calls {
                                                 const json_rows& existing);
   /// The places of the rows that nobody has at this moment, and that are as they were seen.
   std::vector<std::size_t> had_by_nobody(const json_rows& existing);
+  /// Whether no transaction has the row, which has to be there.
+  bool is_free(const lock_key& key);
 
  private:
   mysql_session session_;

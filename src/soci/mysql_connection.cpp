@@ -103,7 +103,7 @@ void throw_mysql_not_opened() {
   } catch (const ::soci::soci_error&) {
     throw error{errc::misuse,
                 "SOCI does not take the connection string: write mysql://db=shop host=db "
-                "user=app, values with blanks in single quotes"};
+                "user=app, values with blanks in single quotes, or a URL, mysql://app@db/shop"};
   }
 }
 
@@ -139,19 +139,20 @@ fit_session made_fit_for_a_store(::soci::session& session, const soci_options& o
                 "to the store alone"};
   }
   try {
+    const bool is_mariadb = pinned.flavour() == sql::mysql_flavour::mariadb;
+    const auto in_seconds = [](std::chrono::milliseconds limit) {
+      return std::chrono::ceil<std::chrono::seconds>(limit).count();
+    };
+    // Before anything is asked: sql_select_limit would hide rows of SHOW too.
+    pinned.execute(sql::mysql::read_committed_from_now_on);
+    pinned.execute(is_mariadb ? sql::mysql::pin_mariadb : sql::mysql::pin_mysql,
+                   {in_seconds(options.statement_timeout), in_seconds(options.lock_timeout)});
     const auto settings = settings_of(pinned);
     if (!settings.is_in_autocommit) {
       throw error{errc::misuse,
                   "a session of the store has autocommit off, so that its statements would lock "
                   "rows and not commit: turn it on (SET autocommit = 1) for this user"};
     }
-    const bool is_mariadb = pinned.flavour() == sql::mysql_flavour::mariadb;
-    const auto in_seconds = [](std::chrono::milliseconds limit) {
-      return std::chrono::ceil<std::chrono::seconds>(limit).count();
-    };
-    pinned.execute(sql::mysql::read_committed_from_now_on);
-    pinned.execute(is_mariadb ? sql::mysql::pin_mariadb : sql::mysql::pin_mysql,
-                   {in_seconds(options.statement_timeout), in_seconds(options.lock_timeout)});
     const auto skew = options.clock_skew.value_or(
         settings.is_in_cluster ? skew_of_a_cluster : std::chrono::milliseconds::zero());
     return {pinned, skew};

@@ -162,9 +162,9 @@ class mysql_dialect_type final : public dialect {
     }
   }
 
-  detail::fence_try prove(::soci::session& session, const fenced_leases& leases,
-                          const fence_options& options, std::span<const release_request> releases,
-                          const soci_table& table) const override {
+  detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
+                            const fence_options& options, std::span<const release_request> releases,
+                            const soci_table& table) const override {
     return prove_in_mysql(session, leases, options, releases, table);
   }
 

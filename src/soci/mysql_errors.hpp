@@ -32,8 +32,8 @@ bool is_mysql_conflict(const std::exception& thrown);
 /// inserted first (1062).
 bool is_contention(const std::exception& thrown) noexcept;
 
-/// A CHECK of the table does not hold: what the statement did is undone.
-bool is_failed_check(unsigned number) noexcept;
+/// A number of the statement is out of range: what the statement did is undone.
+bool is_overflow(unsigned number) noexcept;
 
 /// What the call may have changed when it fails.
 enum class mysql_effects {

@@ -30,6 +30,14 @@ class proof {
     return by(caller_.statements().release_with, unset);
   }
 
+  /// Of rows that this transaction has changed. One round trip.
+  std::vector<version> versions_now() {
+    std::vector<version> versions;
+    const auto seen = caller_.look(keys_).value();
+    for (const auto& row : seen) versions.push_back(row.value().state.version);
+    return versions;
+  }
+
   detail::fence_try by_sharing() {
     const auto answered = caller_.execute(caller_.statements().fence_by_sharing, {rows_.value()});
     if (!answered.rows.empty() && answered.rows.front().at(1).value_or("0") != "0") {
@@ -68,17 +76,22 @@ class proof {
 
 }  // namespace
 
-detail::fence_try prove_in_mysql(::soci::session& session, const fenced_leases& leases,
-                                 const fence_options& options,
-                                 std::span<const release_request> releases,
-                                 const soci_table& table) {
+detail::fence_proof prove_in_mysql(::soci::session& session, const fenced_leases& leases,
+                                   const fence_options& options,
+                                   std::span<const release_request> releases,
+                                   const soci_table& table) {
   mysql_caller caller{session, table.table};
   caller.require_transaction();
   proof fence{caller, leases};
-  return detail::prove_patiently([&] {
+  detail::fence_proof proved{};
+  proved.found = detail::prove_patiently(leases, [&] {
     if (!releases.empty()) return fence.by_releasing(releases);
     return options.kind == fence_kind::write ? fence.by_writing() : fence.by_sharing();
   });
+  if (proved.found == detail::fence_try::held && !releases.empty()) {
+    proved.unset_as = fence.versions_now();
+  }
+  return proved;
 }
 
 }  // namespace rowlock::through_soci

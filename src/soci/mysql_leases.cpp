@@ -84,6 +84,10 @@ class mysql_leases final : public lease_session {
     return call([&] { return listed_in(calls_.read(calls_.statements().list)); });
   }
 
+  std::optional<std::string> used_by(const lock_key& key) override {
+    return call([&] { return used_by_in_mysql(calls_, key); });
+  }
+
   force_answer force_release(const force_request& request) override {
     return call([&] { return force_release_in_mysql(calls_, request); });
   }

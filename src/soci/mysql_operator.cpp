@@ -42,6 +42,11 @@ note_answer write_note_in_mysql(mysql_calls& calls, const note_request& request)
   return is_mine ? note_answer::busy : note_answer::lost;
 }
 
+std::optional<std::string> used_by_in_mysql(mysql_calls& calls, const lock_key& key) {
+  if (!calls.look({&key}).front() || calls.is_free(key)) return std::nullopt;
+  return "a transaction; SHOW ENGINE INNODB STATUS lists those that are open";
+}
+
 force_answer force_release_in_mysql(mysql_calls& calls, const force_request& request) {
   const auto& sql = calls.statements();
   const auto at_version = row_of(request.key).number(request.version.number);

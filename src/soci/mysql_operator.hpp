@@ -3,6 +3,8 @@
 #define ROWLOCK_SOCI_MYSQL_OPERATOR_HPP
 
 #include <chrono>
+#include <optional>
+#include <string>
 
 #include "soci/mysql_calls.hpp"
 
@@ -11,6 +13,7 @@ namespace rowlock::through_soci {
 // The port's calls of the same names. `skew` is how far the clocks of the servers may be apart.
 
 note_answer write_note_in_mysql(mysql_calls& calls, const note_request& request);
+std::optional<std::string> used_by_in_mysql(mysql_calls& calls, const lock_key& key);
 force_answer force_release_in_mysql(mysql_calls& calls, const force_request& request);
 /// One round trip; one more for each 1,000 idle rows, or five where somebody has one of these.
 purge_answer purge_in_mysql(mysql_calls& calls, const purge_request& request,

@@ -7,6 +7,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rowlock/error.hpp"
 #include "rowlock/migration.hpp"
@@ -17,20 +18,22 @@ namespace rowlock::through_soci {
 
 namespace {
 
-struct column_type {
+struct needed_column {
   std::string_view name;
   std::string_view type;
   std::string_view collation;
+  bool takes_null;
 };
 
 /// Those on which exclusion depends. (MySQL says `bigint`, MariaDB `bigint(20)`.)
-constexpr std::array<column_type, 6> needed_columns{{
-    {"lock_type", "varchar(134)", "ascii_bin"},
-    {"source_id", "varbinary(255)", ""},
-    {"version", "bigint", ""},
-    {"owner", "varchar(32)", "ascii_bin"},
-    {"expires_at", "datetime(6)", ""},
-    {"done_until", "datetime(6)", ""},
+constexpr std::array<needed_column, 7> needed_columns{{
+    {"lock_type", "varchar(135)", "ascii_bin", false},
+    {"source_id", "varbinary(256)", "", false},
+    {"version", "bigint", "", false},
+    {"owner", "varchar(33)", "ascii_bin", true},
+    {"expires_at", "datetime(6)", "", false},
+    {"done_until", "datetime(6)", "", false},
+    {"fence_count", "bigint", "", false},
 }};
 
 constexpr unsigned no_such_table = 1146;
@@ -41,14 +44,27 @@ std::string lower(std::string text) {
   return text;
 }
 
-[[noreturn]] void refuse(const table_name& table, const std::string& what) {
-  throw error{errc::rejected,
-              "table " + table.text() + " " + what +
-                  ": make it with the migrations of rowlock, and do not convert it"};
-}
+using sql::throw_unfit;
 
-mysql_answer columns_of(mysql_session& session, const sql::mysql_statements& statements,
-                        const table_name& table) {
+/// What the answer to `shape` says of one thing.
+struct part {
+  explicit part(const mysql_answer::row& row)
+      : what{row.at(0).value_or("")},
+        name{lower(row.at(1).value_or(""))},
+        type{lower(row.at(2).value_or(""))},
+        collation{row.at(3).value_or("")},
+        takes_null{row.at(4).value_or("") == "YES"} {}
+
+  std::string what;
+  std::string name;
+  std::string type;
+  std::string collation;
+  bool takes_null;
+};
+
+/// Nothing where there is no such table.
+std::vector<part> shape_of(mysql_session& session, const sql::mysql_statements& statements,
+                           const table_name& table) {
   const auto& text = table.text();
   const auto dot = text.find('.');
   const auto database = dot == std::string::npos
@@ -59,37 +75,55 @@ mysql_answer columns_of(mysql_session& session, const sql::mysql_statements& sta
                 "the connection has no database: name one in the connection string, or in the name "
                 "of the table"};
   }
-  return session.execute(statements.columns,
-                         {mysql_value::utf8(*database),
-                          mysql_value::utf8(text.substr(dot == std::string::npos ? 0 : dot + 1))});
+  const auto answered = session.execute(
+      statements.shape, {mysql_value::utf8(*database),
+                         mysql_value::utf8(text.substr(dot == std::string::npos ? 0 : dot + 1))});
+  std::vector<part> parts;
+  for (const auto& row : answered.rows) parts.emplace_back(row);
+  return parts;
 }
 
-void check_columns(const mysql_answer& found, const table_name& table) {
-  const auto primary_key =
-      found.rows.empty() ? std::string{} : found.rows.front().at(4).value_or("");
-  if (!found.rows.empty() && lower(primary_key) != "lock_type,source_id") {
-    refuse(table,
-           "has not the primary key (lock_type, source_id), so that a key may have two rows");
+void check_kind(const std::vector<part>& shape, const table_name& table) {
+  std::string key;
+  for (const auto& each : shape) {
+    if (each.what == "table" && each.name == "view") throw_unfit(table, "is a view, not a table");
+    if (each.what == "table" && each.type != "innodb") {
+      throw_unfit(table, "is not of the engine InnoDB, so that it has no row locks");
+    }
+    // Of a column of which only the beginning counts, the type is its length.
+    if (each.what == "key") key += each.name + each.type + ',';
   }
+  if (key != "lock_type,source_id,") {
+    throw_unfit(table,
+                "has no primary key on (lock_type, source_id), so that a key may have two rows");
+  }
+}
+
+void check_columns(const std::vector<part>& shape, const table_name& table) {
   for (const auto& needed : needed_columns) {
-    const auto is_it = [&](const mysql_answer::row& row) {
-      return lower(row.at(1).value_or("")) == needed.name;
-    };
-    const auto row = std::find_if(found.rows.begin(), found.rows.end(), is_it);
     const std::string name{needed.name};
-    if (row == found.rows.end()) refuse(table, "has no column " + name);
-    if (lower(row->at(0).value_or("")) != "innodb") {
-      refuse(table, "is not of the engine InnoDB, so that it has no row locks");
+    const auto found = std::find_if(shape.begin(), shape.end(), [&](const part& each) {
+      return each.what == "column" && each.name == name;
+    });
+    if (found == shape.end()) throw_unfit(table, "has no column " + name);
+    if (!found->type.starts_with(needed.type) || found->type.ends_with("unsigned")) {
+      throw_unfit(table,
+                  "has another type of column " + name + " than " + std::string{needed.type});
     }
-    const auto type = lower(row->at(2).value_or(""));
-    if (!type.starts_with(needed.type) || type.find("unsigned") != std::string::npos) {
-      refuse(table, "has another type of column " + name + " than " + std::string{needed.type});
+    if (found->collation != needed.collation) {
+      throw_unfit(table, "has another collation of column " + name + " than " +
+                             std::string{needed.collation} + ", so that different keys may be one");
     }
-    if (row->at(3).value_or("") != needed.collation) {
-      refuse(table, "has another collation of column " + name + " than " +
-                        std::string{needed.collation} + ", so that different keys may be one");
+    if (found->takes_null != needed.takes_null) {
+      throw_unfit(table, std::string{"takes "} + (needed.takes_null ? "no " : "") +
+                             "NULL in column " + name);
     }
   }
+}
+
+void check_shape(const std::vector<part>& shape, const table_name& table) {
+  check_kind(shape, table);
+  check_columns(shape, table);
 }
 
 /// None where there is no such table.
@@ -119,13 +153,13 @@ void check_mysql_table(mysql_session& session, const sql::mysql_statements& stat
                        const table_name& table) {
   sql::check_schema(schema_version(session, statements, table), mysql_migrations(table), table,
                     sql::some_url);
-  check_columns(columns_of(session, statements, table), table);
+  check_shape(shape_of(session, statements, table), table);
 }
 
 void check_mysql_table_if_there(mysql_session& session, const sql::mysql_statements& statements,
                                 const table_name& table) {
-  const auto found = columns_of(session, statements, table);
-  if (!found.rows.empty()) check_columns(found, table);
+  const auto shape = shape_of(session, statements, table);
+  if (!shape.empty()) check_shape(shape, table);
 }
 
 }  // namespace rowlock::through_soci

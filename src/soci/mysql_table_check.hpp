@@ -15,9 +15,11 @@ namespace rowlock::through_soci {
 std::optional<int> schema_version(mysql_session& session, const sql::mysql_statements& statements,
                                   const table_name& table);
 
-/// Throws `error` (rejected) unless the table's schema is the one of this library, and engine,
-/// types and collations are those of the migrations: another engine has no row locks, and another
-/// collation takes different keys for one.
+/// Throws `error` (rejected) unless the table's schema is the one of this library, and it is a
+/// table whose engine, primary key, and columns with their types and collations are those of the
+/// migrations: another engine has no row locks, without the key there may be two rows of one, and
+/// another collation takes different keys for one. CHECKs and partitions may be as they like: no
+/// promise rests on them. Two round trips, three where the table's name has no database.
 void check_mysql_table(mysql_session& session, const sql::mysql_statements& statements,
                        const table_name& table);
 

@@ -212,12 +212,12 @@ class postgres_dialect_type final : public dialect {
     return postgres::try_commit(used, table, id, seen);
   }
 
-  detail::fence_try prove(::soci::session& session, const fenced_leases& leases,
-                          const fence_options& options, std::span<const release_request> releases,
-                          const soci_table& table) const override {
+  detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
+                            const fence_options& options, std::span<const release_request> releases,
+                            const soci_table& table) const override {
     postgres_line used{in_transaction(session)};
-    return postgres::prove(used, leases, options, releases, postgres::naming::unwanted, table.table)
-        .found;
+    return postgres::prove(used, leases, options, releases, postgres::naming::unwanted,
+                           table.table);
   }
 
   void commit(::soci::session& session) const override {

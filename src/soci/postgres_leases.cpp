@@ -11,8 +11,6 @@
 #include "dialects/postgres/read_calls.hpp"
 #include "dialects/postgres/set_calls.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/migration.hpp"
-#include "sql/schema_check.hpp"
 
 namespace rowlock::through_soci {
 
@@ -90,6 +88,10 @@ std::vector<row_state> postgres_leases::list() {
   return call([](postgres::store_call& asking) { return asking.list(); });
 }
 
+std::optional<std::string> postgres_leases::used_by(const lock_key& key) {
+  return call([&](postgres::store_call& asking) { return asking.used_by(key); });
+}
+
 force_answer postgres_leases::force_release(const force_request& request) {
   return call(
       [&](postgres::store_call& asking) { return postgres::force_release(asking, request); });
@@ -100,14 +102,11 @@ purge_answer postgres_leases::purge(const purge_request& request) {
 }
 
 std::vector<std::string> postgres_leases::weak_settings() {
-  return call([](postgres::store_call& asking) { return asking.weak_settings(); });
+  return call([&](postgres::store_call& asking) { return asking.weak_settings(table_); });
 }
 
 void postgres_leases::check_table() {
-  call([&](postgres::store_call& asking) {
-    sql::check_schema(asking.schema_version(table_), postgres_migrations(table_), table_,
-                      sql::some_url);
-  });
+  call([&](postgres::store_call& asking) { asking.check_table(table_); });
 }
 
 }  // namespace rowlock::through_soci

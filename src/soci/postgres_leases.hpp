@@ -25,6 +25,7 @@ class postgres_leases final : public lease_session {
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
   std::vector<row_state> list() override;
+  std::optional<std::string> used_by(const lock_key& key) override;
   force_answer force_release(const force_request& request) override;
   purge_answer purge(const purge_request& request) override;
   std::vector<std::string> weak_settings() override;

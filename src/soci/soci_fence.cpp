@@ -18,9 +18,11 @@ void prove(::soci::session& session, const fenced_leases& leases, const fence_op
   }
   const auto& spoken = through_soci::dialect_of(session);
   const auto proved = spoken.prove(session, leases, options, releases, table);
-  if (proved == detail::fence_try::held) return;
-  spoken.roll_back(session);
-  detail::throw_not_proved(proved);
+  if (proved.found != detail::fence_try::held) {
+    spoken.roll_back(session);
+    detail::throw_not_proved(leases, proved.found);
+  }
+  detail::released_within(leases, proved.unset_as);
 }
 
 }  // namespace
@@ -33,7 +35,6 @@ void fence(::soci::session& transaction, const fenced_leases& leases, const fenc
 void release_with(::soci::session& transaction, const fenced_leases& leases,
                   const release_options& options, const soci_table& table) {
   prove(transaction, leases, {}, detail::to_release(leases, options), table);
-  for (const lease& each : leases.all()) detail::lease_riding::begin(each);
 }
 
 }  // namespace rowlock

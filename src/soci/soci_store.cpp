@@ -209,6 +209,11 @@ std::vector<row_state> soci_store::list() {
   return impl_->call([](lease_session& leases) { return leases.list(); });
 }
 
+std::optional<std::string> soci_store::used_by(const lock_key& key) {
+  check(key);
+  return impl_->call([&](lease_session& leases) { return leases.used_by(key); });
+}
+
 force_answer soci_store::force_release(const force_request& request) {
   check(request);
   return impl_->call([&](lease_session& leases) { return leases.force_release(request); });

@@ -141,14 +141,13 @@ class dialect_of_files final : public dialect {
         [](const auto&) { return on_sqlite::compare_the_names; });
   }
   /// Whichever fence is asked for: the file's one writer is this transaction.
-  detail::fence_try prove(::soci::session& session, const fenced_leases& leases,
-                          const fence_options& /*options*/,
-                          std::span<const release_request> releases,
-                          const soci_table& table) const override {
-    const bool held = on_table(session, table.table, [&](sqlite3* database) {
+  detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
+                            const fence_options& /*options*/,
+                            std::span<const release_request> releases,
+                            const soci_table& table) const override {
+    return on_table(session, table.table, [&](sqlite3* database) {
       return on_sqlite::prove(database, leases, releases, table.table);
     });
-    return held ? detail::fence_try::held : detail::fence_try::lost;
   }
   void commit(::soci::session& session) const override {
     on_file(session, [](sqlite3* database) { on_sqlite::commit_begun(database); });

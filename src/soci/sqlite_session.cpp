@@ -14,6 +14,7 @@
 #include "dialects/sqlite/operator_calls.hpp"
 #include "dialects/sqlite/result_codes.hpp"
 #include "dialects/sqlite/set_calls.hpp"
+#include "dialects/sqlite/table_check.hpp"
 #include "rowlock/error.hpp"
 #include "soci/sqlite_handle.hpp"
 #include "sql/schema_check.hpp"
@@ -66,6 +67,9 @@ class sqlite_session final : public lease_session {
   }
   std::vector<row_state> list() override {
     return read_in_turn([](file_turn& file) { return on_sqlite::list(file); });
+  }
+  std::optional<std::string> used_by(const lock_key& key) override {
+    return read_in_turn([&](file_turn& file) { return on_sqlite::used_by(file, key); });
   }
   force_answer force_release(const force_request& request) override {
     return in_turn([&](file_turn& file) { return on_sqlite::force_release(file, request); })
@@ -125,11 +129,11 @@ class sqlite_session final : public lease_session {
                   "the store"};
     }
     if (!options_.allow_network_file_system) on_sqlite::refuse_network_file_system(file);
+    on_sqlite::require_writable(database);
     on_sqlite::prepare_connection(database);
     on_sqlite::switch_to_wal(database, wait);
     on_sqlite::row_statements rows{database, options_.table};
-    sql::check_schema(rows.last_migration(), sqlite_migrations(options_.table), options_.table,
-                      on_sqlite::url_of(database));
+    on_sqlite::check_table(database, rows, options_.table, on_sqlite::url_of(database));
     rows_.emplace(std::move(rows));
   }
 

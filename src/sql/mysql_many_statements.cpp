@@ -107,6 +107,7 @@ SELECT w.place
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
  WHERE l.version = w.version
+ LIMIT 18446744073709551615
    {for_update} SKIP LOCKED
 )sql";
 
@@ -122,6 +123,7 @@ SELECT w.place
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
+ LIMIT 18446744073709551615
    {for_update} SKIP LOCKED
 )sql";
 

@@ -23,6 +23,14 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
 )sql";
 
+// The row if no transaction has it, which is locked as long as the statement runs. MySQL asks for
+// more than SELECT before it locks a row against readers. $1 type, $2 id
+constexpr std::string_view lock_if_free = R"sql(
+SELECT 1
+  FROM shared_lock AS l
+ WHERE l.lock_type = $1 AND l.source_id = $2
+)sql";
+
 // A row that is owned, or stays closed. $1: type, id, version, reason
 constexpr std::string_view force_release = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
@@ -82,6 +90,9 @@ mysql_operator_statements::mysql_operator_statements(const table_name& table,
                                                      mysql_flavour flavour) {
   const mysql_spelling spelled{table, flavour};
   write_note = spelled.plain(sql::write_note);
+  lock_if_free = spelled.skipping_locked(
+      std::string{sql::lock_if_free} +
+      (flavour == mysql_flavour::mariadb ? "{for_update} SKIP LOCKED" : "{for_share} SKIP LOCKED"));
   force_release = spelled.plain(sql::force_release);
   rows_to_purge = spelled.plain(sql::rows_to_purge);
   purge_many = spelled.plain(sql::purge_many);

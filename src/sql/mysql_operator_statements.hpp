@@ -14,6 +14,7 @@ struct mysql_operator_statements {
   mysql_operator_statements(const table_name& table, mysql_flavour flavour);
 
   std::string write_note;
+  std::string lock_if_free;
   std::string force_release;
   std::string rows_to_purge;
   std::string purge_many;

@@ -9,10 +9,11 @@ namespace rowlock::sql {
 
 namespace {
 
-// All rows or none: a row that is not as it was seen, or not free since $2 microseconds, would get
-// a version that the table's check does not take, and so the statement fails as a whole. Missing
-// rows (version 0) are inserted. The time is the insert id. $1: type, id, version, owner, holder,
-// ttl in microseconds, 1 for a grant that was made already, else 0
+// All rows or none: for a row that is not as it was seen, or not free since $2 microseconds, the
+// version overflows (error 1690), and so the statement fails as a whole, whatever the sql_mode and
+// the table's CHECKs. (What overflows names a column, so that no server computes it before the
+// rows.) Missing rows (version 0) are inserted. The time is the insert id. $1: type, id, version,
+// owner, holder, ttl in microseconds, 1 for a grant that was made already, else 0
 constexpr std::string_view grant_all = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
 SELECT w.lock_type, unhex(w.source_id),
@@ -31,11 +32,12 @@ SELECT w.lock_type, unhex(w.source_id),
        expiry_count = shared_lock.expiry_count
          + (shared_lock.owner IS NOT NULL AND shared_lock.owner <> unhex(w.owner)),
        version = CASE
-         WHEN shared_lock.version <> w.version THEN -1
-         WHEN w.is_mine = 1 THEN shared_lock.version
-         WHEN shared_lock.expires_at > utc_timestamp(6) - INTERVAL $2 MICROSECOND THEN -1
-         ELSE greatest(shared_lock.version + 1,
-                       timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))) END,
+         WHEN shared_lock.version = w.version AND w.is_mine = 1 THEN shared_lock.version
+         WHEN shared_lock.version = w.version
+              AND shared_lock.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
+         THEN greatest(shared_lock.version + 1,
+                       timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))
+         ELSE 9223372036854775807 + (1 + abs(sign(shared_lock.version))) END,
        owner = unhex(w.owner),
        holder = IF(w.is_mine = 1, shared_lock.holder, CONVERT(unhex(w.holder) USING utf8mb4)),
        acquired_at = IF(w.is_mine = 1, shared_lock.acquired_at, utc_timestamp(6)),

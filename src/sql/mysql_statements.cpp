@@ -10,6 +10,8 @@
 //     that were changed.
 //   - With STRAIGHT_JOIN the list of keys comes first, and with FORCE INDEX only the rows that it
 //     names are read and so locked: a small table would be scanned, through everybody's rows.
+//   - A SELECT that answers several rows on a session of the application has a LIMIT, or its
+//     sql_select_limit would hide some.
 #include "sql/mysql_statements.hpp"
 
 #include "sql/mysql_spelling.hpp"
@@ -26,17 +28,24 @@ constexpr std::string_view look_for_table = "SELECT 1 FROM shared_lock LIMIT 0";
 // What is left of migrations when the table was dropped by hand.
 constexpr std::string_view drop_companions = "DROP TABLE shared_lock_schema";
 
-// $1 database, $2 table: as constants, or the server would open all tables of all databases.
-constexpr std::string_view columns = R"sql(
-SELECT (SELECT engine
-          FROM information_schema.tables
-         WHERE table_schema = $1 AND table_name = $2) AS engine,
-       column_name, column_type, collation_name,
-       (SELECT group_concat(concat(column_name, coalesce(sub_part, '')) ORDER BY seq_in_index)
-          FROM information_schema.statistics
-         WHERE table_schema = $1 AND table_name = $2 AND index_name = 'PRIMARY') AS primary_key
+// What the table is: its kind and engine, its columns, and its primary key, a row for each part.
+// $1 database, $2 table: as constants, or the server would open all tables of all databases. (No
+// group_concat, which cuts at group_concat_max_len.)
+constexpr std::string_view shape = R"sql(
+SELECT 'table' AS what, table_type AS name, engine AS type, '' AS collated_by, '' AS takes_null,
+       0 AS place
+  FROM information_schema.tables
+ WHERE table_schema = $1 AND table_name = $2
+ UNION ALL
+SELECT 'column', column_name, column_type, collation_name, is_nullable, ordinal_position
   FROM information_schema.columns
  WHERE table_schema = $1 AND table_name = $2
+ UNION ALL
+SELECT 'key', column_name, sub_part, '', '', seq_in_index
+  FROM information_schema.statistics
+ WHERE table_schema = $1 AND table_name = $2 AND index_name = 'PRIMARY'
+ ORDER BY what, place
+ LIMIT 18446744073709551615
 )sql";
 
 // The committed state, or that of the transaction. $1: type, id. A row for each key, in no order.
@@ -53,6 +62,7 @@ SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
   LEFT JOIN shared_lock AS l ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+ LIMIT 18446744073709551615
 )sql";
 
 constexpr std::string_view list = R"sql(
@@ -136,7 +146,7 @@ mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavou
   schema_version = spelled.plain(sql::schema_version);
   look_for_table = spelled.plain(sql::look_for_table);
   drop_companions = spelled.plain(sql::drop_companions);
-  columns = std::string{sql::columns};
+  shape = std::string{sql::shape};
   look = spelled.plain(sql::look);
   look_in_transaction = spelled.without_waiting(sql::look);
   list = spelled.plain(sql::list);
@@ -163,12 +173,13 @@ const std::string_view read_committed_from_now_on =
 const std::string_view pin_mariadb =
     "SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = $2, max_statement_time = $1, "
     "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', completion_type = 0, "
-    "timestamp = DEFAULT, sql_select_limit = DEFAULT, sql_big_selects = 1";
+    "timestamp = DEFAULT, sql_select_limit = 18446744073709551615, sql_big_selects = 1";
 // MySQL waits a second at least, and limits only what reads.
 const std::string_view pin_mysql =
     "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = $2, "
     "max_execution_time = $1 * 1000, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', "
-    "completion_type = 0, timestamp = DEFAULT, sql_select_limit = DEFAULT, sql_big_selects = 1";
+    "completion_type = 0, timestamp = DEFAULT, sql_select_limit = 18446744073709551615, "
+    "sql_big_selects = 1";
 // So that one of several who migrate at once does it, and the others find nothing to do.
 const std::string_view take_migration_turn = "SELECT get_lock('rowlock migrate', 30)";
 

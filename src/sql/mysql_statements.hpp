@@ -28,7 +28,7 @@ struct mysql_statements : mysql_transaction_statements,
   std::string schema_version;
   std::string look_for_table;
   std::string drop_companions;
-  std::string columns;
+  std::string shape;
 
   // Looks.
   std::string look;

@@ -27,6 +27,7 @@ SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
   LEFT JOIN shared_lock AS l ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+ LIMIT 18446744073709551615
 )sql";
 
 // The pessimistic lock is this write: whoever has seen the row before finds it changed. The version
@@ -110,6 +111,7 @@ SELECT w.place, {clustered} AS clustered
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
  WHERE l.version = w.version AND l.owner IS NOT NULL
+ LIMIT 18446744073709551615
    {for_share} SKIP LOCKED
 )sql";
 

@@ -13,7 +13,7 @@ namespace {
 
 // Of what it grants it answers who had a lease that ran out, if another owner had one, and what is
 // left of that: RETURNING sees the old row only through k. (Joined with k, the plan for a small
-// table would read all of it; so the row is found by its ctid alone.)
+// table would read all of it; so the row is found by its ctid.)
 // Of a row that another one has, it answers who, and for how long: so a refusal is one round trip.
 // Whatever else is in the way is for a look.
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null,
@@ -32,7 +32,7 @@ taken AS (
          version = greatest(version + 1, {now_us}),
          expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
          expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
-   WHERE ctid = (SELECT row_id FROM k)
+   WHERE ctid = (SELECT row_id FROM k) AND lock_type = $1 AND source_id = $2
   RETURNING version, {taking} AS told)
 SELECT true AS is_granted, version, (SELECT last_holder FROM k) AS holder,
        (SELECT (extract(epoch FROM ran_out_at - clock_timestamp()) * 1000000)::bigint
@@ -53,10 +53,11 @@ SELECT false, version, holder,
 // $7 whether only unless the work is remembered as done
 constexpr std::string_view acquire_many = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT l.ctid AS row_id, w.owner, w.holder, w.ttl, w.place,
+  SELECT {row}, w.owner, w.holder, w.ttl, w.place,
          l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
-                $7::boolean[])
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
+                (SELECT $4::text[]), (SELECT $5::bigint[]), (SELECT $6::bigint[]),
+                (SELECT $7::boolean[]))
          WITH ORDINALITY AS w (lock_type, source_id, owner, holder, ttl, expected, unless_done,
                                place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
@@ -70,7 +71,7 @@ UPDATE shared_lock l
        expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
        expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> k.owner)::integer
   FROM k
- WHERE l.ctid = k.row_id
+ WHERE {same_row}
 RETURNING k.place, l.version, k.last_holder,
           CASE WHEN k.last_owner <> k.owner
                THEN (extract(epoch FROM k.ran_out_at - clock_timestamp()) * 1000000)::bigint
@@ -84,17 +85,19 @@ INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_
 SELECT $1::text, $2::text, {now_us}, $3::text, $4::text, clock_timestamp(),
        clock_timestamp() + $5::bigint * interval '1 microsecond'
  WHERE {gate}
-ON CONFLICT DO NOTHING
+ON CONFLICT (lock_type, source_id) DO NOTHING
 RETURNING 1 AS place, version
 )sql";
 
 // Of missing rows. Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds; $6 how
 // many at most, or null: those that are asked for first, and no other gate is tried. (With OFFSET 0
-// each is looked up by the primary key, in any plan.)
+// each is looked up by the primary key, in any plan; with IS TRUE those that were inserted are
+// hashed, and not compared one by one with all that were asked for.)
 constexpr std::string_view insert_many = R"sql(
 WITH w AS MATERIALIZED (
   SELECT DISTINCT ON (lock_type COLLATE "C", source_id COLLATE "C") *
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
+                (SELECT $4::text[]), (SELECT $5::bigint[]))
          WITH ORDINALITY AS u (lock_type, source_id, owner, holder, ttl, place)
    ORDER BY lock_type COLLATE "C", source_id COLLATE "C", place),
 missing AS MATERIALIZED (
@@ -105,21 +108,21 @@ missing AS MATERIALIZED (
                      OFFSET 0)
    ORDER BY place),
 chosen AS MATERIALIZED (
-  SELECT *
+  SELECT *, {now_us} AS version
     FROM missing m
    WHERE {gate}
    LIMIT $6::bigint),
 inserted AS (
   INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
-  SELECT c.lock_type, c.source_id, {now_us},
+  SELECT c.lock_type, c.source_id, c.version,
          c.owner, c.holder, clock_timestamp(),
          clock_timestamp() + c.ttl * interval '1 microsecond'
     FROM chosen c
-  ON CONFLICT DO NOTHING
-  RETURNING lock_type, source_id, version)
-SELECT c.place, i.version
-  FROM inserted i
-  JOIN chosen c ON c.lock_type = i.lock_type AND c.source_id = i.source_id
+  ON CONFLICT (lock_type, source_id) DO NOTHING
+  RETURNING lock_type, source_id)
+SELECT c.place, c.version
+  FROM chosen c
+ WHERE ((c.lock_type, c.source_id) IN (SELECT lock_type, source_id FROM inserted)) IS TRUE
 )sql";
 
 // $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
@@ -130,6 +133,7 @@ UPDATE shared_lock
                  FROM shared_lock
                 WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                   FOR NO KEY UPDATE SKIP LOCKED)
+   AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS place, version
 )sql";
 
@@ -138,13 +142,14 @@ RETURNING 1 AS place, version
 constexpr std::string_view renew_many = R"sql(
 UPDATE shared_lock l
    SET expires_at = (SELECT clock_timestamp()) + k.ttl * interval '1 microsecond'
-  FROM (SELECT l.ctid AS row_id, w.ttl, w.place
-          FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[])
+  FROM (SELECT {row}, w.ttl, w.place
+          FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
+                      (SELECT $4::bigint[]), (SELECT $5::bigint[]))
                WITH ORDINALITY AS w (lock_type, source_id, owner, version, ttl, place)
           JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
          WHERE l.owner = w.owner AND l.version = w.version
            FOR NO KEY UPDATE OF l SKIP LOCKED) k
- WHERE l.ctid = k.row_id
+ WHERE {same_row}
 RETURNING k.place, l.version
 )sql";
 
@@ -170,6 +175,7 @@ UPDATE shared_lock l
                    FROM shared_lock
                   WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                     FOR NO KEY UPDATE SKIP LOCKED)
+   AND l.lock_type = $1 AND l.source_id = $2
 RETURNING 1 AS place, l.version, {announcement} AS announced{committed}
 )sql";
 
@@ -177,9 +183,10 @@ RETURNING 1 AS place, l.version, {announcement} AS announced{committed}
 // the rows stay closed, $7 how long the work is remembered as done or null, in microseconds
 constexpr std::string_view release_many = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT l.ctid AS row_id, w.failed, w.stay_closed, w.done_for, w.place
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::boolean[], $6::bigint[],
-                $7::bigint[])
+  SELECT {row}, w.failed, w.stay_closed, w.done_for, w.place
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
+                (SELECT $4::bigint[]), (SELECT $5::boolean[]), (SELECT $6::bigint[]),
+                (SELECT $7::bigint[]))
          WITH ORDINALITY AS w (lock_type, source_id, owner, version, failed, stay_closed, done_for,
                                place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
@@ -189,7 +196,7 @@ UPDATE shared_lock l
    SET {as_released},
        failure_count = l.failure_count + k.failed::integer
   FROM k
- WHERE l.ctid = k.row_id
+ WHERE {same_row}
 RETURNING k.place, l.version, {announcement} AS announced{committed}
 )sql";
 
@@ -205,6 +212,7 @@ UPDATE shared_lock
                  FROM shared_lock
                 WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                   FOR NO KEY UPDATE SKIP LOCKED)
+   AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS place, version
 )sql";
 

@@ -13,6 +13,7 @@ struct postgres_operator_statements {
   explicit postgres_operator_statements(const postgres_table& table);
 
   std::string write_note;
+  std::string used_by;
   std::string force_release;
   std::string purge;
 };

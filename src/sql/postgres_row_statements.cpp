@@ -24,7 +24,8 @@ constexpr std::string_view state = R"sql(l.version, l.owner, l.holder,
 constexpr std::string_view look = R"sql(
 SELECT w.place, {state},
        l.waiting_until > clock_timestamp() + interval '5 seconds' AS will_be_announced
-  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS w (lock_type, source_id, place)
+  FROM unnest((SELECT $1::text[]), (SELECT $2::text[]))
+       WITH ORDINALITY AS w (lock_type, source_id, place)
   JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
 )sql";
 
@@ -32,15 +33,16 @@ SELECT w.place, {state},
 // release that ends such a version comes after this on the same row, and so cannot overlook it.
 constexpr std::string_view leave_word = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT l.ctid AS row_id
-    FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
+  SELECT {row}
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]))
+         AS w (lock_type, source_id, version)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.version = w.version
      FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
    SET waiting_until = clock_timestamp() + interval '10 seconds'
   FROM k
- WHERE l.ctid = k.row_id
+ WHERE {same_row}
 )sql";
 
 // The channel on which the releases of this table are announced: `type id`; and its grants: `+`,
@@ -54,9 +56,9 @@ constexpr std::string_view announcement_channel =
 constexpr std::string_view prepare = R"sql(
 WITH w AS MATERIALIZED (
   SELECT DISTINCT lock_type COLLATE "C" AS lock_type, source_id COLLATE "C" AS source_id
-    FROM unnest($1::text[], $2::text[]) AS u (lock_type, source_id)),
-run_out AS MATERIALIZED (
-  SELECT l.ctid AS row_id
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS u (lock_type, source_id)),
+k AS MATERIALIZED (
+  SELECT {row}
     FROM w
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.owner IS NOT NULL AND l.expires_at <= {long_ago}
@@ -66,8 +68,8 @@ unset AS (
      SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
          version = greatest(l.version + 1, {now_us}),
          expiry_count = l.expiry_count + 1
-    FROM run_out r
-   WHERE l.ctid = r.row_id
+    FROM k
+   WHERE {same_row}
   RETURNING l.lock_type, l.source_id, l.version),
 missing AS MATERIALIZED (
   SELECT w.lock_type, w.source_id
@@ -79,7 +81,7 @@ inserted AS (
   SELECT m.lock_type, m.source_id, {now_us}
     FROM missing m
    WHERE {gate}
-  ON CONFLICT DO NOTHING
+  ON CONFLICT (lock_type, source_id) DO NOTHING
   RETURNING lock_type, source_id, version)
 SELECT lock_type, source_id, version FROM unset
 UNION ALL

@@ -28,10 +28,51 @@ SELECT CASE WHEN s.is_ours
           FROM pg_settings) s
 )sql";
 
-// Whether migrations were ever applied here, and whether what they made is still there.
-constexpr std::string_view schema_exists =
-    "SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there, "
-    "to_regclass('shared_lock') IS NOT NULL AS has_table";
+// Whether migrations were ever applied here, whether what they made is still there, and whether the
+// table is still as they made it: what kind it is, whether each key has one row, and which columns
+// have another type, collation, nullability or rule. (Domains count for what they are made of, so
+// that a table may be moved to another schema.)
+constexpr std::string_view found_table = R"sql(
+SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
+       f.oid IS NOT NULL AS has_table, c.relkind AS kind, c.relpersistence AS persistence,
+       EXISTS (SELECT FROM pg_inherits WHERE inhparent = f.oid) AS has_heirs,
+       EXISTS (SELECT FROM pg_rewrite WHERE ev_class = f.oid) AS has_rewrites,
+       EXISTS (SELECT FROM pg_index
+                WHERE indrelid = f.oid AND indisprimary AND indisvalid AND indimmediate
+                  AND indnkeyatts = 2 AND pg_get_indexdef(indexrelid, 1, false) = 'lock_type'
+                  AND pg_get_indexdef(indexrelid, 2, false) = 'source_id') AS has_key,
+       (SELECT string_agg(w.name, ', ')
+          FROM (VALUES ('lock_type', 'text', true, 'lock_type_is_valid'),
+                       ('source_id', 'text', true, 'has_1_to_255_bytes'),
+                       ('version', 'bigint', true, 'is_a_version'),
+                       ('owner', 'text', false, 'has_32_hexadecimal_digits'),
+                       ('holder', 'text', false, 'has_at_most_128_bytes'),
+                       ('acquired_at', 'timestamptz', false, NULL),
+                       ('expires_at', 'timestamptz', true, 'is_finite'),
+                       ('failure_count', 'bigint', true, NULL),
+                       ('expiry_count', 'bigint', true, NULL),
+                       ('fence_count', 'bigint', true, NULL),
+                       ('waiting_until', 'timestamptz', true, NULL),
+                       ('done_by', 'bigint', false, NULL),
+                       ('done_at', 'timestamptz', false, NULL),
+                       ('done_until', 'timestamptz', true, 'is_finite'),
+                       ('note', 'text', false, 'has_at_most_1024_bytes'),
+                       ('force_reason', 'text', false, 'has_at_most_1024_bytes'))
+               AS w (name, type, is_needed, rule)
+          LEFT JOIN pg_attribute a
+                 ON a.attrelid = f.oid AND a.attname = w.name AND NOT a.attisdropped
+          LEFT JOIN pg_type t ON t.oid = a.atttypid
+          LEFT JOIN pg_collation l ON l.oid = a.attcollation
+         WHERE (coalesce(nullif(t.typbasetype, 0), t.oid) = w.type::regtype
+                AND (a.attnotnull OR NOT w.is_needed)
+                AND (l.collname = 'C' OR w.name NOT IN ('lock_type', 'source_id', 'owner'))
+                AND (w.rule IS NULL OR EXISTS (SELECT FROM pg_constraint
+                                                WHERE contypid = t.oid AND conname = w.rule
+                                                  AND convalidated))) IS NOT TRUE
+       ) AS unlike_columns
+  FROM (SELECT to_regclass('shared_lock') AS oid) f
+  LEFT JOIN pg_class c ON c.oid = f.oid
+)sql";
 
 // What is left of migrations when the table was dropped by hand.
 constexpr std::string_view drop_companions =
@@ -47,11 +88,16 @@ constexpr std::string_view schema_version =
 // turns before.
 constexpr std::string_view read_committed = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-// With these a server that crashes forgets what it has acknowledged.
+// With these a server that crashes forgets what it has acknowledged; of an unlogged table, all. The
+// table has no name here.
 constexpr std::string_view weak_settings = R"sql(
 SELECT name
   FROM pg_settings
  WHERE setting = 'off' AND name IN ('fsync', 'full_page_writes', 'synchronous_commit')
+UNION ALL
+SELECT NULL
+  FROM pg_class
+ WHERE oid = to_regclass('shared_lock') AND relpersistence = 'u'
  ORDER BY name
 )sql";
 
@@ -63,7 +109,7 @@ constexpr std::string_view take_migration_turn =
 
 postgres_session_statements::postgres_session_statements(const table_name& table)
     : pin_session{table.in(sql::pin_session)},
-      schema_exists{table.in(sql::schema_exists)},
+      found_table{table.in(sql::found_table)},
       drop_companions{table.in(sql::drop_companions)},
       schema_version{table.in(sql::schema_version)},
       read_committed{table.in(sql::read_committed)},

@@ -13,7 +13,7 @@ struct postgres_session_statements {
   explicit postgres_session_statements(const table_name& table);
 
   std::string pin_session;
-  std::string schema_exists;
+  std::string found_table;
   std::string drop_companions;
   std::string schema_version;
   std::string read_committed;

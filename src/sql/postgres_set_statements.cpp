@@ -36,7 +36,7 @@ constexpr std::string_view is_free = R"sql(l.expires_at <= {long_ago}
 
 // A row that is to be granted, and what is granted there.
 constexpr std::string_view taken = R"sql(
-  SELECT l.ctid AS row_id, w.place, w.owner, w.holder, w.ttl, coalesce({is_mine}, false) AS is_mine,
+  SELECT {row}, w.place, w.owner, w.holder, w.ttl, coalesce({is_mine}, false) AS is_mine,
          l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at)sql";
 
 // Of the rows in k. One that is granted once more keeps its version.
@@ -50,7 +50,7 @@ constexpr std::string_view grant = R"sql(
          expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
          expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> k.owner)::integer
     FROM k
-   WHERE l.ctid = k.row_id)sql";
+   WHERE {same_row})sql";
 
 constexpr std::string_view granted = R"sql(
   RETURNING k.place, l.version, k.last_holder,
@@ -70,7 +70,8 @@ WITH fit AS MATERIALIZED (
       OR ({is_free})),
 k AS MATERIALIZED ({taken}
     FROM fit w
-    JOIN shared_lock l ON l.ctid = w.row_id
+    JOIN shared_lock l
+      ON l.ctid = w.row_id AND l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE (SELECT count(*) FROM fit) = cardinality($1::text[])
      AND (({is_mine})
       OR ({is_free}))

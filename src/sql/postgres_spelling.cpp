@@ -9,6 +9,13 @@ namespace {
 // long, and a double holds the microseconds of the next two centuries.
 constexpr std::string_view now_us = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint";
 
+// A ctid is one row of one table; in a partition of it, or an heir, it may be another one. So the
+// key is compared as well, which costs little where the ctid finds the row.
+constexpr std::string_view row =
+    "l.ctid AS row_id, l.lock_type AS row_type, l.source_id AS row_source";
+constexpr std::string_view same_row =
+    "l.ctid = k.row_id AND l.lock_type = k.row_type AND l.source_id = k.row_source";
+
 // The version with which the work was done is the one that the row has until then.
 constexpr std::string_view as_released = R"sql(owner = NULL, acquired_at = NULL,
        holder = CASE WHEN k.stay_closed > 0 THEN l.holder END,
@@ -74,6 +81,8 @@ std::string in_postgres(const postgres_table& table, std::string_view sql) {
   fill(text, "{announcement}", announcement);
   fill(text, "{taking}", taking);
   fill(text, "{now_us}", now_us);
+  fill(text, "{row}", row);
+  fill(text, "{same_row}", same_row);
   text = table.table.in(text);
   fill(text, "{skew_ms}", skew);
   fill(text, "{long_ago}",

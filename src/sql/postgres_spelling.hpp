@@ -22,6 +22,8 @@ std::string gated(std::string_view sql, std::string_view type, std::string_view 
 ///                   row: now, or as long ago as clocks may differ
 ///   {skew_ms}       that difference
 ///   {now_us}        what the clock says, in microseconds since 1970
+///   {row}           of a row `l` that is locked: its place in the table, and its key
+///   {same_row}      whether a row `l` is the one that `k` has as {row}
 ///   {as_released}   what a release sets in a row `l`, as `k` says: `stay_closed`, and `done_for`
 ///   or
 ///                   null, in microseconds

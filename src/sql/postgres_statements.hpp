@@ -4,8 +4,11 @@
 //   - clock_timestamp(), not now(): now() stands still in a transaction, so a lease could be born
 //     expired.
 //   - The new version is greatest(version + 1, microseconds since 1970), from the row as it is.
-//   - A lease statement takes its row with SKIP LOCKED and then writes it by its ctid: it waits for
-//     nobody's transaction, and a refused one writes nothing, not even a transaction id.
+//   - A lease statement takes its row with SKIP LOCKED and then writes it by its ctid and its key:
+//   it
+//     waits for nobody's transaction, and a refused one writes nothing, not even a transaction id.
+//   - Arrays of statements that are prepared hide in queries of their own, so that PostgreSQL
+//     estimates any number of keys alike: one plan, by the primary key, serves all and is kept.
 //   - Every insert of a key is behind pg_try_advisory_xact_lock of that key and table, so inserters
 //     do not wait for each other's transactions either. A lock_rows that creates many keys holds
 //     gates that it shares with others of its kind instead, 64 at most. A collision of hashes costs

@@ -37,12 +37,13 @@ UPDATE shared_lock
                 WHERE lock_type = $1 AND source_id = $2
                   AND version = $3::bigint AND owner IS NULL AND expires_at <= {long_ago}
                   FOR NO KEY UPDATE SKIP LOCKED)
+   AND lock_type = $1 AND source_id = $2
 )sql";
 
 // Counts for rows that nobody has. Arrays: $1 types, $2 ids
 constexpr std::string_view count_failures = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT l.ctid AS row_id
+  SELECT {row}
     FROM unnest($1::text[], $2::text[]) AS w (lock_type, source_id)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.expires_at <= clock_timestamp()
@@ -50,7 +51,7 @@ WITH k AS MATERIALIZED (
 UPDATE shared_lock l
    SET failure_count = l.failure_count + 1
   FROM k
- WHERE l.ctid = k.row_id
+ WHERE {same_row}
 )sql";
 
 // The fences. Arrays: $1 types, $2 ids, $3 versions; $4 how long the transaction may be idle, in
@@ -60,7 +61,7 @@ UPDATE shared_lock l
 // The row changes, which no contender can miss.
 constexpr std::string_view fence_by_writing = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT l.ctid AS row_id
+  SELECT {row}
     FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.version = w.version AND l.owner IS NOT NULL
@@ -69,7 +70,7 @@ fenced AS (
   UPDATE shared_lock l
      SET fence_count = l.fence_count + 1
     FROM k
-   WHERE l.ctid = k.row_id AND (SELECT count(*) FROM k) = cardinality($1::text[])
+   WHERE {same_row} AND (SELECT count(*) FROM k) = cardinality($1::text[])
   RETURNING 1)
 SELECT f.fenced, {name}, {limit_idle_time}
   FROM (SELECT count(*) AS fenced FROM fenced) f
@@ -88,12 +89,13 @@ SELECT f.fenced, {name}, {limit_idle_time}
 )sql";
 
 // A fence that unsets the rows as well, when the transaction commits. Arrays: $6 how long the rows
-// stay closed, $7 how long the work is remembered as done or null, in microseconds
+// stay closed, $7 how long the work is remembered as done or null, in microseconds. Answers which
+// versions the rows have now, in the order of the keys.
 constexpr std::string_view release_with = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT l.ctid AS row_id, w.stay_closed, w.done_for
+  SELECT {row}, w.place, w.stay_closed, w.done_for
     FROM unnest($1::text[], $2::text[], $3::bigint[], $6::bigint[], $7::bigint[])
-         AS w (lock_type, source_id, version, stay_closed, done_for)
+         WITH ORDINALITY AS w (lock_type, source_id, version, stay_closed, done_for, place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.version = w.version AND l.owner IS NOT NULL
      FOR NO KEY UPDATE OF l SKIP LOCKED),
@@ -101,10 +103,11 @@ fenced AS (
   UPDATE shared_lock l
      SET {as_released}
     FROM k
-   WHERE l.ctid = k.row_id AND (SELECT count(*) FROM k) = cardinality($1::text[])
-  RETURNING 1)
-SELECT f.fenced, {name}, {limit_idle_time}
-  FROM (SELECT count(*) AS fenced FROM fenced) f
+   WHERE {same_row} AND (SELECT count(*) FROM k) = cardinality($1::text[])
+  RETURNING k.place, l.version)
+SELECT f.fenced, f.versions, {name}, {limit_idle_time}
+  FROM (SELECT count(*) AS fenced, string_agg(version::text, ' ' ORDER BY place) AS versions
+          FROM fenced) f
 )sql";
 
 // For this transaction, and only if no smaller limit is set ('0' is none).
@@ -151,7 +154,7 @@ postgres_transaction_statements::postgres_transaction_statements(const postgres_
       roll_back_to_savepoint{sql::roll_back_to_savepoint},
       release_savepoint{sql::release_savepoint},
       advance{in_postgres(table, sql::advance)},
-      count_failures{table.table.in(sql::count_failures)},
+      count_failures{in_postgres(table, sql::count_failures)},
       fence_by_writing{fence(table, sql::fence_by_writing)},
       fence_by_sharing{fence(table, sql::fence_by_sharing)},
       release_with{fence(table, sql::release_with)},

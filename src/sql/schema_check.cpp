@@ -42,6 +42,12 @@ void throw_without_table(const table_name& table, const std::string& drop_compan
                                   drop_companions + "`, then " + how_to_migrate(some_url, table)};
 }
 
+void throw_unfit(const table_name& table, const std::string& what, const std::string& remedy) {
+  std::string message = "table " + table.text();
+  message.append(" ").append(what).append(": ").append(remedy);
+  throw error{errc::rejected, message};
+}
+
 std::vector<migration> missing_migrations(std::optional<int> found,
                                           std::span<const migration> known,
                                           const table_name& table) {

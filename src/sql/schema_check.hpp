@@ -14,6 +14,10 @@ namespace rowlock::sql {
 /// Stands for a database that is not told: its URL may hold a password.
 inline constexpr const char* some_url = "<URL>";
 
+/// For a table that is not as its migrations make it.
+inline constexpr const char* make_it_anew =
+    "make it with the migrations of rowlock, and do not convert it";
+
 /// "run `rowlock migrate WHERE`", with the table's name where it is not the default. `where` stands
 /// for the database.
 std::string how_to_migrate(const std::string& where, const table_name& table);
@@ -26,6 +30,11 @@ void check_schema(std::optional<int> found, std::span<const migration> known,
 /// Throws `error` (rejected): somebody has dropped the lock table, and not its companions, which
 /// say that it is there. `drop_companions` is the SQL that drops them.
 [[noreturn]] void throw_without_table(const table_name& table, const std::string& drop_companions);
+
+/// Throws `error` (rejected): the table is not as its migrations make it, so that the promises
+/// would not hold. "table T WHAT: REMEDY".
+[[noreturn]] void throw_unfit(const table_name& table, const std::string& what,
+                              const std::string& remedy = make_it_anew);
 
 /// Those of `known` that are still to be applied. Throws `error` (rejected) when `found` is newer.
 std::vector<migration> missing_migrations(std::optional<int> found,

@@ -187,4 +187,25 @@ const std::string_view look_for_table = "SELECT 1 FROM shared_lock LIMIT 0";
 // What is left of migrations when the table was dropped by hand.
 const std::string_view drop_companions = "DROP TABLE shared_lock_schema";
 
+// ?1 the table's name, ?2 its schema, or null for the one in which SQLite finds the name first
+const std::string_view kind_of_table = R"(
+SELECT schema, type, strict AND wr
+  FROM pragma_table_list
+ WHERE name = ?1 COLLATE NOCASE AND (?2 IS NULL OR schema = ?2)
+ ORDER BY CASE schema WHEN 'temp' THEN 0 WHEN 'main' THEN 1 ELSE 2 END
+ LIMIT 1
+)";
+
+// ?1 the table's name, ?2 its schema
+const std::string_view primary_key_of_table = R"(
+SELECT part.name, part.coll
+  FROM pragma_index_list(?1, ?2) AS the_index, pragma_index_xinfo(the_index.name, ?2) AS part
+ WHERE the_index.origin = 'pk' AND part.key = 1
+ ORDER BY part.seqno
+)";
+
+// ?1 the table's name, ?2 its schema
+const std::string_view columns_of_table =
+    R"(SELECT name, type, NOT "notnull" FROM pragma_table_info(?1, ?2))";
+
 }  // namespace rowlock::sql::sqlite

@@ -23,6 +23,12 @@ extern const std::string_view last_migration;
 extern const std::string_view look_for_table;
 extern const std::string_view drop_companions;
 
+// About a table whose name is a parameter.
+
+extern const std::string_view kind_of_table;
+extern const std::string_view primary_key_of_table;
+extern const std::string_view columns_of_table;
+
 }  // namespace rowlock::sql::sqlite
 
 #endif

@@ -9,7 +9,8 @@
 
 namespace rowlock::detail {
 
-/// Opens an existing file for writing. `path` is always a path, never a URI or a special name.
+/// Opens an existing file for writing; one that this process may not write, for reading as it is at
+/// this moment. `path` is always a path, never a URI or a special name.
 /// Throws `error`, and `failure`.
 std::unique_ptr<SQLite::Database> open_file(const std::string& path);
 

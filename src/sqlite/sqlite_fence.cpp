@@ -13,12 +13,14 @@ namespace {
 void prove(SQLite::Database& transaction, const fenced_leases& leases,
            std::span<const release_request> releases, const table_name& table) {
   detail::recognise_sqlite_conflicts();
-  const bool are_held = detail::on_lock_table(transaction, table, [&] {
+  const auto proved = detail::on_lock_table(transaction, table, [&] {
     return on_sqlite::prove(transaction.getHandle(), leases, releases, table);
   });
-  if (are_held) return;
-  on_sqlite::roll_back(transaction.getHandle());
-  detail::throw_not_proved(detail::fence_try::lost);
+  if (proved.found != detail::fence_try::held) {
+    on_sqlite::roll_back(transaction.getHandle());
+    detail::throw_not_proved(leases, proved.found);
+  }
+  detail::released_within(leases, proved.unset_as);
 }
 
 }  // namespace
@@ -30,7 +32,6 @@ void fence(SQLite::Database& transaction, const fenced_leases& leases, const tab
 void release_with(SQLite::Database& transaction, const fenced_leases& leases,
                   const release_options& options, const table_name& table) {
   prove(transaction, leases, detail::to_release(leases, options), table);
-  for (const lease& each : leases.all()) detail::lease_riding::begin(each);
 }
 
 }  // namespace rowlock

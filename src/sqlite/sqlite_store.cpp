@@ -81,7 +81,8 @@ note_answer sqlite_store::write_note(const note_request& request) {
 
 std::vector<std::optional<row_state>> sqlite_store::read(std::span<const lock_key> keys) {
   for (const auto& key : keys) check(key);
-  return impl_->in_turn([&](file_turn& file) { return on_sqlite::read(file, keys); });
+  return impl_->in_turn([&](file_turn& file) { return on_sqlite::read(file, keys); },
+                        detail::store_connection::access::read);
 }
 
 std::vector<std::optional<row_state>> sqlite_store::prepare(std::span<const lock_key> keys) {
@@ -90,7 +91,13 @@ std::vector<std::optional<row_state>> sqlite_store::prepare(std::span<const lock
 }
 
 std::vector<row_state> sqlite_store::list() {
-  return impl_->in_turn([](file_turn& file) { return on_sqlite::list(file); });
+  return impl_->in_turn([](file_turn& file) { return on_sqlite::list(file); },
+                        detail::store_connection::access::read);
+}
+
+std::optional<std::string> sqlite_store::used_by(const lock_key& key) {
+  check(key);
+  return impl_->in_turn([&](file_turn& file) { return on_sqlite::used_by(file, key); });
 }
 
 force_answer sqlite_store::force_release(const force_request& request) {

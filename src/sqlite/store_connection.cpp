@@ -7,8 +7,8 @@
 
 #include "core/time_limit.hpp"
 #include "dialects/sqlite/network_file_system.hpp"
+#include "dialects/sqlite/table_check.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/migration.hpp"
 #include "sql/schema_check.hpp"
 #include "sqlite/driver_exceptions.hpp"
 #include "sqlite/open_file.hpp"
@@ -55,15 +55,14 @@ bool store_connection::connect(patience& wait) {
     }
     on_sqlite::row_statements rows{database->getHandle(), options_.table};
     if (!schema_is_known_) {
-      sql::check_schema(rows.last_migration(), sqlite_migrations(options_.table), options_.table,
-                        where_);
+      on_sqlite::check_table(database->getHandle(), rows, options_.table, where_);
       schema_is_known_ = true;
     }
     opened_.emplace(opened{std::move(database), std::move(rows)});
   });
 }
 
-bool store_connection::take_turn(const std::function<void(file_turn&)>& work) {
+bool store_connection::take_turn(const std::function<void(file_turn&)>& work, access wanted) {
   patience wait{options_.turn_timeout};
   if (!turns_.take(wait.end())) return false;
   const struct give_back {
@@ -73,8 +72,12 @@ bool store_connection::take_turn(const std::function<void(file_turn&)>& work) {
 
   try {
     if (!connect(wait)) return false;
-    file_turn file{opened_->database->getHandle(), opened_->rows, wait};
+    auto* const database = opened_->database->getHandle();
+    if (wanted == access::write) on_sqlite::require_writable(database);
+    file_turn file{database, opened_->rows, wait};
     work(file);
+    // It may not see what others write from now on.
+    if (!factory_ && on_sqlite::is_read_only(database)) opened_.reset();
     return true;
   } catch (const failure& failed) {
     opened_.reset();

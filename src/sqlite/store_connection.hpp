@@ -22,15 +22,19 @@ class store_connection {
   store_connection(std::string path, sqlite_options options);
   store_connection(sqlite_store::connect factory, sqlite_options options);
 
+  /// What a call wants of the file: to read is possible also where it cannot be written.
+  enum class access { read, write };
+
   /// Gives `work` the connection, which is opened and checked first if there is none. False when
   /// the turn did not come. Throws `error`; the connection is given up then, and the next call
   /// opens another.
-  bool take_turn(const std::function<void(on_sqlite::file_turn&)>& work);
+  bool take_turn(const std::function<void(on_sqlite::file_turn&)>& work,
+                 access wanted = access::write);
 
   /// What `work` returns. Throws `error` (unavailable) when the turn did not come.
-  auto in_turn(const auto& work) {
+  auto in_turn(const auto& work, access wanted = access::write) {
     std::optional<decltype(work(std::declval<on_sqlite::file_turn&>()))> found;
-    if (!take_turn([&](on_sqlite::file_turn& file) { found = work(file); })) {
+    if (!take_turn([&](on_sqlite::file_turn& file) { found = work(file); }, wanted)) {
       on_sqlite::throw_others_kept_the_file();
     }
     return *std::move(found);

@@ -39,6 +39,19 @@ TEST_F(MysqlSession, WithoutABackendIsMisuseThatDoesNotShowTheString) {
   }
 }
 
+TEST_F(MysqlSession, IsOpenedByAUrlAsWellAsByWhatSociReads) {
+  for (const auto& url : {database_.url(), "mariadb" + database_.url().substr(5),
+                          database_.url() + "?charset=utf8mb4", target()}) {
+    migrate_soci(url);
+    EXPECT_EQ(soci_migrations(url).size(), 1U);
+    soci_store rows{url};
+    EXPECT_EQ(release(rows, key_, *acquire(rows, key_).version), release_answer::released);
+    ::soci::session session{soci_connection_string(url)};
+    session << "do 0";
+  }
+  EXPECT_EQ(error_of([] { soci_store{"mysql://app:sesame@db:x/shop"}; }).kind, errc::misuse);
+}
+
 TEST_F(MysqlSession, ThatReconnectsByItselfIsMisuse) {
   EXPECT_EQ(error_of([&] { soci_store{target() + " reconnect=1"}; }).kind, errc::misuse);
   const auto told =
@@ -173,10 +186,10 @@ TEST_F(MysqlSession, OnATableOfAnotherEngineIsRejected) {
 TEST_F(MysqlSession, OnATableWithOtherColumnsIsRejected) {
   for (const auto* change :
        {"modify source_id varchar(255) collate utf8mb4_general_ci not null",
-        "modify source_id varbinary(255) not null, modify lock_type varchar(134) "
+        "modify source_id varbinary(256) not null, modify lock_type varchar(135) "
         "character set ascii collate ascii_general_ci not null",
         "modify lock_type varchar(20) character set ascii collate ascii_bin not null",
-        "modify lock_type varchar(134) character set ascii collate ascii_bin not null, "
+        "modify lock_type varchar(135) character set ascii collate ascii_bin not null, "
         "modify version int not null"}) {
     database_.execute(std::string{"alter table shared_lock "} + change);
     EXPECT_EQ(refusal_of_table().kind, errc::rejected) << change;

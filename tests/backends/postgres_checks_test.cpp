@@ -120,6 +120,9 @@ TEST_F(PostgresChecks, RefuseVersionsAndTimesThatNoClockGives) {
   EXPECT_FALSE(takes("lock_type, source_id, expires_at", "'a', 'never', '-infinity'"));
   EXPECT_FALSE(takes("lock_type, source_id, done_until", "'a', 'ever', 'infinity'"));
   EXPECT_TRUE(sets("version", "8999999999999999999"));
+  EXPECT_TRUE(sets("version", "1"));
+  EXPECT_FALSE(sets("version", "0"));
+  EXPECT_FALSE(sets("version", "-5"));
 }
 
 }  // namespace

@@ -142,6 +142,28 @@ TEST_F(PostgresFence, OfSeveralLeasesTakesAllOrNoneWhileOneIsInUse) {
   EXPECT_FALSE(rows_.read(std::array{other_key_}).at(0)->owned);
 }
 
+TEST_F(PostgresFence, OfSeveralLeasesOfWhichOneIsInUseChangesNoRow) {
+  std::vector<lease> held;
+  held.push_back(acquire_lease(key_));
+  held.push_back(acquire_lease(other_key_));
+  // A rollback takes no number back.
+  server_.ask("create sequence " + schema() + ".changes");
+  server_.ask("create function " + schema() +
+              ".count() returns trigger language plpgsql as $$ begin perform nextval('" + schema() +
+              ".changes'); return new; end $$");
+  server_.ask("create trigger counting before update on " + name() +
+              " for each row execute function " + schema() + ".count()");
+  open_work user;
+  user.work.exec("select 1 from " + name() + row(other_key_) + " for no key update");
+  for (const auto& prove : std::vector<std::function<void(pqxx::work&)>>{
+           [&](pqxx::work& work) { rowlock::fence(work, held, {}, table()); },
+           [&](pqxx::work& work) { release_with(work, held, {}, table()); }}) {
+    open_work open;
+    EXPECT_EQ(error_of([&] { prove(open.work); }).kind, errc::lease_lost);
+  }
+  EXPECT_FALSE(server_.value<bool>("select is_called from " + schema() + ".changes"));
+}
+
 TEST_F(PostgresFence, BySharingKeepsRivalsOut) {
   const lease held = acquire_lease(key_);
   end_lease(key_);

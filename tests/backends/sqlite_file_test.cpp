@@ -1,8 +1,4 @@
 // What a SQLite store says about a file that it cannot use.
-#include <sys/fsuid.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 
@@ -59,6 +55,31 @@ TEST_F(SqliteFile, OnAUrlIsMisuseAndSaysToGiveThePath) {
   const auto thrown = error_of([&] { acquire(rows); });
   EXPECT_EQ(thrown.kind(), errc::misuse);
   EXPECT_TRUE(says(thrown, "give the path of the file"));
+}
+
+TEST_F(SqliteFile, InMemoryIsToldToBeNoFileInsteadOfWhatToRun) {
+  sqlite_store no_file{path(":memory:")};
+  const auto by_path = error_of([&] { acquire(no_file); });
+  EXPECT_EQ(by_path.kind(), errc::rejected);
+  EXPECT_TRUE(says(by_path, "memory_store"));
+  EXPECT_FALSE(says(by_path, "rowlock migrate"));
+
+  sqlite_store made{[] {
+    return std::make_unique<SQLite::Database>(":memory:",
+                                              SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  }};
+  const auto by_connection = error_of([&] { acquire(made); });
+  EXPECT_EQ(by_connection.kind(), errc::rejected);
+  EXPECT_TRUE(says(by_connection, "sqlite_migrations()"));
+  EXPECT_FALSE(says(by_connection, "rowlock migrate"));
+
+  sqlite_store works{[] {
+    auto database = std::make_unique<SQLite::Database>(
+        ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    database->exec(sqlite_migrations().front().up);
+    return database;
+  }};
+  EXPECT_EQ(acquire(works).status, acquire_status::granted);
 }
 
 TEST_F(SqliteFile, TakesEveryPathForThatOfAFile) {
@@ -130,46 +151,6 @@ TEST_F(SqliteFile, SaysWhatToRunWhenTheTableIsGoneLater) {
   const auto thrown = error_of([&] { acquire(rows); });
   EXPECT_EQ(thrown.kind(), errc::rejected);
   EXPECT_TRUE(says(thrown, "`rowlock migrate sqlite://" + path() + "`"));
-}
-
-/// The privileges of somebody who is not root, for this thread.
-class unprivileged {
- public:
-  unprivileged() { setfsuid(65534); }
-  unprivileged(const unprivileged&) = delete;
-  unprivileged& operator=(const unprivileged&) = delete;
-  ~unprivileged() { setfsuid(geteuid()); }
-};
-
-TEST_F(SqliteFile, OnAReadOnlyFileIsUnavailableAlsoForAKeyThatIsHeld) {
-  migrate_sqlite(path());
-  sqlite_store others{path()};
-  acquire(others);
-  chmod(path("").c_str(), 0777);
-  for (const auto& file : std::filesystem::directory_iterator{path("")}) {
-    chmod(file.path().c_str(), 0444);
-  }
-  const unprivileged now;
-  sqlite_store rows{path()};
-  const acquire_request theirs{
-      .key = key_, .owner = make_owner_id(), .holder = "host:2", .ttl = 1h};
-  const auto thrown = error_of([&] { rows.acquire(std::array{theirs}); });
-  EXPECT_EQ(thrown.kind(), errc::unavailable);
-  EXPECT_TRUE(says(thrown, "write permission"));
-}
-
-TEST_F(SqliteFile, InAReadOnlyFolderIsUnavailable) {
-  migrate_sqlite(path());
-  chmod(path().c_str(), 0666);
-  chmod(path("").c_str(), 0555);
-  {
-    const unprivileged now;
-    sqlite_store rows{path()};
-    const auto thrown = error_of([&] { acquire(rows); });
-    EXPECT_EQ(thrown.kind(), errc::unavailable);
-    EXPECT_TRUE(says(thrown, "folder"));
-  }
-  chmod(path("").c_str(), 0755);
 }
 
 TEST_F(SqliteFile, SwitchesAFileThatAnotherToolMigratedToWal) {

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "rowlock/table_name.hpp"
+#include "support/mariadb_line.hpp"
 #include "support/mysql_database.hpp"
 #include "support/postgres_schema.hpp"
 #include "support/temp_folder.hpp"
@@ -25,6 +26,11 @@ class sqlite_cli_database final : public cli_database {
   [[nodiscard]] std::string table() const override { return "shared_lock"; }
   void execute(const std::string& sql) override { open().exec(sql); }
   long long number(const std::string& sql) override { return open().execAndGet(sql).getInt64(); }
+  std::shared_ptr<void> lock_rows_of(const std::string& /*table*/) override {
+    auto connection = std::make_shared<SQLite::Database>(path(), SQLite::OPEN_READWRITE);
+    connection->exec("begin immediate");
+    return connection;
+  }
 
  private:
   [[nodiscard]] std::string path() const { return folder_.path() / "locks.db"; }
@@ -45,6 +51,15 @@ class postgres_cli_database final : public cli_database {
     pqxx::work work{connection};
     return work.exec(sql).at(0).at(0).as<long long>();
   }
+  std::shared_ptr<void> lock_rows_of(const std::string& table) override {
+    struct transaction {
+      pqxx::connection connection{postgres_url()};
+      pqxx::work work{connection};
+    };
+    auto open = std::make_shared<transaction>();
+    open->work.exec("select from " + table + " for update");
+    return open;
+  }
 
  private:
   postgres_schema schema_;
@@ -57,6 +72,12 @@ class mariadb_cli_database final : public cli_database {
   void execute(const std::string& sql) override { database_.execute(in_backticks(sql)); }
   long long number(const std::string& sql) override {
     return std::stoll(database_.value(in_backticks(sql)));
+  }
+  std::shared_ptr<void> lock_rows_of(const std::string& table) override {
+    auto connection = std::make_shared<mariadb_line>(database_.url());
+    connection->execute("begin");
+    connection->rows("select 1 from " + in_backticks(table) + " for update");
+    return connection;
   }
 
  private:
@@ -114,8 +135,10 @@ result run_rowlock(const words& arguments) { return run(words{ROWLOCK_COMMAND} +
 
 std::string script_with(const std::string& traps) {
   // `wait` cannot miss a signal, as `read` would that comes just before it. A command in the
-  // background has no standard input unless it is told.
-  return "exec 3<&0; " + traps + "; cat <&3 >/dev/null & echo started; while :; do wait $!; done";
+  // background has no standard input unless it is told. It ends with its input, as that of a test
+  // that was killed does: then `wait` would return at once, for ever.
+  return "exec 3<&0; " + traps +
+         "; cat <&3 >/dev/null & echo started; while kill -0 $! 2>/dev/null; do wait $!; done";
 }
 
 void await_readiness_for(int number, pid_t process) {

@@ -49,6 +49,8 @@ class cli_database {
   /// Its name, for --table.
   [[nodiscard]] virtual std::string table() const = 0;
   virtual void execute(const std::string& sql) = 0;
+  /// A transaction that has locked all rows of `table`, until it is destroyed.
+  virtual std::shared_ptr<void> lock_rows_of(const std::string& table) = 0;
   /// The one number that `sql` selects.
   virtual long long number(const std::string& sql) = 0;
 };

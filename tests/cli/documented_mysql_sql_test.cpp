@@ -154,6 +154,21 @@ TEST_F(DocumentedMysqlSql, AnOptimisticCommitDoesNotBeginWhileSomebodyOwnsTheRow
   EXPECT_EQ(total(), 0);
 }
 
+TEST_F(DocumentedMysqlSql, AnOptimisticCommitNeitherBeginsNorEndsWhileTheRowStaysClosed) {
+  create_rows();
+  const auto ran = run_script(with_before(
+      optimistic_, "UPDATE report",
+      "system mariadb " + database_.name() +
+          " -e \"update shared_lock set holder = 'h', expires_at = utc_timestamp(6) + interval 1 "
+          "hour\"\n"));
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.errors, HasSubstr("ERROR 1242"));
+  EXPECT_EQ(total(), 0);
+  EXPECT_EQ(run_script(optimistic_).code, 1);
+  EXPECT_EQ(total(), 0);
+  EXPECT_EQ(line_.number("select count(*) from shared_lock where version = 7"), 2);
+}
+
 }  // namespace
 
 }  // namespace rowlock::tests

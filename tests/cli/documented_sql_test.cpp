@@ -1,5 +1,4 @@
-// What docs/sql.md says, executed as it stands there.
-#include <SQLiteCpp/SQLiteCpp.h>
+// What docs/sql.md says of PostgreSQL, executed as it stands there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +10,6 @@
 #include "cli/cli_test.hpp"
 #include "cli/documented_script.hpp"
 #include "support/postgres_schema.hpp"
-#include "support/temp_folder.hpp"
 
 namespace rowlock::tests {
 
@@ -180,29 +178,6 @@ TEST_F(DocumentedSql, TheStatementsOfAnOptimisticCommitDoAsThoseOfTheScript) {
   EXPECT_THAT(run_in_psql(advance, "7").output, HasSubstr("UPDATE 0"));
   execute("update shared_lock set expires_at = now()");
   EXPECT_THAT(run_in_psql(advance, "7").output, HasSubstr("UPDATE 1"));
-}
-
-TEST(DocumentedSqliteSql, TheFenceAnswersWhetherTheLeaseIsHeld) {
-  const temp_folder folder;
-  const std::string path = folder.path() / "locks.db";
-  ASSERT_EQ(run_rowlock({"migrate", "sqlite://" + path}).code, 0);
-  SQLite::Database database{path, SQLite::OPEN_READWRITE};
-  database.exec(
-      "insert into shared_lock (lock_type, source_id, version, owner, holder, acquired_at) values "
-      "('job', 'nightly', 7, '" +
-      std::string(32, 'a') + "', 'h', '2026-01-31 12:00:00.000')");
-  const auto held_at = [&](int token) {
-    SQLite::Statement asking{database, documented_sql("Fence a transaction (SQLite)", "sql")};
-    asking.bind(1, "job");
-    asking.bind(2, "nightly");
-    asking.bind(3, token);
-    asking.executeStep();
-    return asking.getColumn(0).getInt();
-  };
-  EXPECT_EQ(held_at(7), 1);
-  EXPECT_EQ(held_at(6), 0);
-  database.exec("update shared_lock set owner = null, holder = null, acquired_at = null");
-  EXPECT_EQ(held_at(7), 0);
 }
 
 }  // namespace

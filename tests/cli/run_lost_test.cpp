@@ -45,9 +45,8 @@ TEST_P(CliRunLostTest, ACommandThatHangsLosesTheKeyOnceAtMostIsOver) {
 }
 
 TEST_P(CliRunLostTest, ACommandThatDoesNotStopGetsSigkillAfterTheGraceTime) {
-  child_process running{
-      script_under_lock(R"(trap "echo told" TERM; echo started; while :; do read line; done)",
-                        {"--ttl", "600ms", "--grace", "300ms"})};
+  child_process running{script_under_lock(script_with(R"(trap "echo told" TERM)"),
+                                          {"--ttl", "600ms", "--grace", "300ms"})};
   ASSERT_EQ(running.read_line(), "started");
   move_version();
   EXPECT_EQ(running.read_line(), "told");
@@ -62,6 +61,15 @@ TEST_P(CliRunLostTest, ALossThatIsFoundAtTheReleaseCountsToo) {
   running.write_line("done");
   EXPECT_EQ(running.wait(), 76);
   EXPECT_THAT(running.errors(), HasSubstr("lost before the command ended"));
+}
+
+TEST_P(CliRunLostTest, TheExitCodeOfALossCanBeChosen) {
+  child_process running{
+      script_under_lock("echo started; read line", {"--ttl", "1h", "--lost-exit-code", "7"})};
+  ASSERT_EQ(running.read_line(), "started");
+  move_version();
+  running.write_line("done");
+  EXPECT_EQ(running.wait(), 7);
 }
 
 TEST_P(CliRunLostTest, WhoeverHasTheKeyNowKeepsIt) {

@@ -144,6 +144,13 @@ TEST_P(CliRunTest, AHeldKeyIsRefusedSayingByWhomAndForHowLong) {
               testing::MatchesRegex("rowlock: invoice/42 is held by worker-a for another .+ s\n"));
 }
 
+TEST_P(CliRunTest, TheExitCodeOfARefusalCanBeChosen) {
+  child_process holder{script_under_lock(until_told)};
+  ASSERT_TRUE(holder.read_line());
+  EXPECT_EQ(run(under_lock({"true"}, {"-E", "1"})).code, 1);
+  EXPECT_EQ(run(under_lock({"true"}, {"--conflict-exit-code", "0"})).code, 0);
+}
+
 TEST_P(CliRunTest, AWaitThatIsOverIsARefusalSayingByWhom) {
   child_process holder{script_under_lock(until_told, {"--holder", "worker-a"})};
   ASSERT_TRUE(holder.read_line());

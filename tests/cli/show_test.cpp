@@ -81,9 +81,35 @@ TEST_P(CliShowTest, GivesProgramsEveryField) {
   EXPECT_EQ(row.at("failures"), 0);
   EXPECT_EQ(row.at("expiries"), 0);
   EXPECT_EQ(row.at("force_reason"), "gone (by ann)");
-  EXPECT_EQ(row.size(), 12U);
+  EXPECT_EQ(row.at("used_by"), nullptr);
+  EXPECT_EQ(row.size(), 13U);
   EXPECT_THAT(show().output, AllOf(ContainsRegex("done       20.* UTC by version [0-9]+, remember"),
                                    HasSubstr("forced     gone (by ann)\n")));
+}
+
+TEST_P(CliShowTest, SaysThatATransactionHasAFreeRow) {
+  lock_table locks{*rows_};
+  locks.try_acquire(key_)->release();
+  const auto transaction = database_->lock_rows_of(in_table("shared_lock"));
+  const auto shown = show();
+  EXPECT_EQ(shown.code, 0) << shown.errors;
+  EXPECT_THAT(shown.output,
+              AllOf(HasSubstr("state      busy\n"), ContainsRegex("used by    .*transaction")));
+  EXPECT_EQ(show_as_json().at("state"), "busy");
+  EXPECT_THAT(show_as_json().at("used_by").get<std::string>(), HasSubstr("transaction"));
+  const auto refused = run(rowlock(
+      "release", {"--type", "invoice", "--source", "42", "--force", "--reason", "why", "--yes"}));
+  EXPECT_EQ(refused.code, 75);
+  EXPECT_THAT(refused.errors, AllOf(HasSubstr("it is busy: "), HasSubstr("transaction")));
+}
+
+TEST_P(CliShowTest, SaysThatATransactionHasAHeldRow) {
+  lock_table locks{*rows_, {.holder = "worker-a"}};
+  const auto held = locks.try_acquire(key_);
+  const auto transaction = database_->lock_rows_of(in_table("shared_lock"));
+  EXPECT_THAT(show().output,
+              AllOf(HasSubstr("state      held\n"), ContainsRegex("used by    .*transaction"),
+                    HasSubstr("holder     worker-a\n")));
 }
 
 TEST_P(CliShowTest, ShowsAKeyWithinAScope) {

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "support/group_guard.hpp"
+
 namespace rowlock::tests {
 
 terminal::terminal(const words& command) {
@@ -24,10 +26,12 @@ terminal::terminal(const words& command) {
     _exit(127);
   }
   if (pid_ == -1) throw std::runtime_error{"no terminal to be had"};
+  guard_group(pid_);
 }
 
 terminal::~terminal() {
   kill(pid_, SIGKILL);
+  forget_group(pid_);
   waitpid(pid_, nullptr, 0);
   hang_up();
 }
@@ -60,6 +64,10 @@ void terminal::send_signal(int number) const {
 
 void terminal::stop_command() const {
   send_signal(SIGSTOP);
+  await_stop();
+}
+
+void terminal::await_stop() const {
   if (waitpid(pid_, nullptr, WUNTRACED) != pid_) throw std::runtime_error{"it does not stop"};
 }
 

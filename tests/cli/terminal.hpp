@@ -25,6 +25,8 @@ class terminal {
   void send_signal(int number) const;
   /// Returns once it has stopped; SIGCONT lets it go on.
   void stop_command() const;
+  /// The same of one that stops by itself.
+  void await_stop() const;
   void hang_up();
 
  private:

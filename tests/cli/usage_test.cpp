@@ -139,6 +139,17 @@ TEST(CliUsageTest, EveryUnitIsUnderstood) {
   }
 }
 
+TEST(CliUsageTest, AnExitCodeIsAByte) {
+  for (const auto* option : {"-E", "--conflict-exit-code", "--lost-exit-code"}) {
+    for (const auto* wrong : {"256", "-1", "one", "", "1x", "99999999999"}) {
+      const auto refused = run_with({option, wrong});
+      EXPECT_EQ(refused.code, 64) << option << ' ' << wrong;
+      EXPECT_THAT(refused.errors, HasSubstr("rowlock: "));
+    }
+    EXPECT_EQ(run_with({option, "255"}).code, 69) << option;
+  }
+}
+
 TEST(CliUsageTest, ATtlOutOfRangeIsRefused) {
   for (const auto* wrong : {"0s", "200ms", "25h"}) {
     const auto refused = run_with({"--ttl", wrong});

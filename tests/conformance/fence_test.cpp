@@ -100,6 +100,7 @@ TEST_P(Fence, RefusesALeaseOfAnotherDatabaseAndNamesBothCauses) {
     EXPECT_NE(std::string{refused.what()}.find("taken over"), std::string::npos);
     EXPECT_NE(std::string{refused.what()}.find("another database"), std::string::npos);
   }
+  EXPECT_TRUE(held.is_valid()) << "where it was granted it is held";
 }
 
 TEST_P(Fence, AcceptsALeaseThatRanOutAsLongAsNobodyTookItOver) {
@@ -205,17 +206,18 @@ TEST_P(RunFenced, CommitsAndHandsTheResultBack) {
 }
 
 TEST_P(RunFenced, CommitsNothingOfAnExHolderWhereverItFences) {
-  const lease held = acquire_lease(job);
-  take_over(job);
   const app_work write = [](app_transaction& work) {
     work.write_note("by the ex-holder");
     return 0;
   };
   for (const bool first : {false, true}) {
     for (const bool release : {false, true}) {
+      const lease held = acquire_lease(job);
+      take_over(job);
       EXPECT_TRUE(refuses_as(errc::lease_lost, [&] {
         application_->run_fenced(held, write, {.fence_first = first, .release = release});
       }));
+      bench_->run_out(job);
     }
   }
   EXPECT_TRUE(application_->notes().empty());

@@ -7,10 +7,12 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include "core/hooked_store.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -101,6 +103,67 @@ TEST_F(HandingOver, InDoubtIsFoundByTheNextOne) {
   ASSERT_TRUE(got.acquired());
   EXPECT_TRUE(got->is_valid());
   EXPECT_EQ(rows_.rows().read(std::array{key_}).front()->version, got->token());
+}
+
+/// The statement is executed after the next one has given up, and the release before it fails.
+class HandingOverLate : public HandingOver {
+ protected:
+  void expect_the_row_to_be_given_back() {
+    ASSERT_TRUE(rows_.hand_over_late().granted);
+    rows_.before("release", {});
+    const auto end = boot_clock::now() + patience;
+    while (rows_.rows().read(std::array{key_}).front()->owned) {
+      ASSERT_LT(boot_clock::now(), end) << "never given back";
+      std::this_thread::sleep_for(1ms);
+      time_->advance(20ms);
+    }
+    EXPECT_TRUE(theirs_.try_acquire(key_).acquired());
+  }
+  void fail_releases() {
+    rows_.before("release", [] { throw error{errc::unavailable, "away"}; });
+  }
+};
+
+TEST_F(HandingOverLate, IsGivenBackWhenTheNextOneHasTimedOut) {
+  auto held = ours();
+  auto next = waiter(wait_for(10s));
+  await_in_line();
+  fail_releases();
+  rows_.before("hand_over", [] { throw error{errc::outcome_unknown, "cut off"}; });
+  EXPECT_EQ(held.release(), release_result::deferred);
+  while (next.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
+  EXPECT_EQ(next.get().refusal().reason, refusal_reason::timed_out);
+  expect_the_row_to_be_given_back();
+}
+
+TEST_F(HandingOverLate, IsGivenBackWhenTheNextOneWasOutOfTimeAlready) {
+  auto held = ours();
+  auto next = waiter(wait_for(10s));
+  await_in_line();
+  fail_releases();
+  rows_.before("hand_over", [this] {
+    time_->advance(11s);
+    throw error{errc::outcome_unknown, "cut off"};
+  });
+  EXPECT_EQ(held.release(), release_result::deferred);
+  while (next.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
+  EXPECT_EQ(next.get().refusal().reason, refusal_reason::timed_out);
+  expect_the_row_to_be_given_back();
+}
+
+TEST_F(HandingOverLate, IsGivenBackWhenTheNextOneStops) {
+  auto held = ours();
+  std::stop_source stop;
+  auto next = waiter(wait_until_stopped(stop.get_token()));
+  await_in_line();
+  fail_releases();
+  rows_.before("hand_over", [&] {
+    stop.request_stop();
+    EXPECT_FALSE(next.get().acquired());
+    throw error{errc::outcome_unknown, "cut off"};
+  });
+  EXPECT_EQ(held.release(), release_result::deferred);
+  expect_the_row_to_be_given_back();
 }
 
 TEST_F(HandingOver, IsTheOnlyGrantWhenItIsTimeToAskForTheRowMeanwhile) {

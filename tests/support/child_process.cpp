@@ -11,9 +11,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <exception>
+#include <iostream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+
+#include "support/group_guard.hpp"
 
 namespace rowlock::tests {
 
@@ -70,6 +74,14 @@ bool is_ready(int file, clock::time_point until) {
   }
 }
 
+void forget(pid_t group) noexcept {
+  try {
+    forget_group(group);
+  } catch (const std::exception& thrown) {
+    std::cerr << thrown.what() << '\n';
+  }
+}
+
 /// Only calls that are allowed between fork and exec in a program with threads.
 [[noreturn]] void become(const std::vector<char*>& command, const std::vector<char*>& environment,
                          int input, int output, int errors, int failed) {
@@ -103,6 +115,7 @@ child_process::child_process(const std::vector<std::string>& command,
   pid_ = or_throw(fork(), "fork");
   if (pid_ == 0) become(arguments, variables, input.read, output.write, errors_, failed.write);
   setpgid(pid_, pid_);  // both do it, so that it is done whoever comes first
+  guard_group(pid_);
   process_ = or_throw(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)), "pidfd_open");
   close_once(input.read);
   close_once(output.write);
@@ -122,6 +135,7 @@ child_process::child_process(const std::vector<std::string>& command,
 child_process::~child_process() {
   // Before it is reaped, because until then no other process can have its number.
   kill(-pid_, SIGKILL);
+  forget(pid_);
   waitpid(pid_, nullptr, 0);
   close_once(input_);
   close_once(output_);

@@ -14,6 +14,8 @@
 
 namespace rowlock::tests {
 
+/// It ends with the test program, however that ends: see group_guard.hpp.
+///
 /// Thread-safety: one thread at a time.
 class child_process {
  public:

@@ -1,11 +1,13 @@
 // A child of fork() that goes on in the middle of a test.
 #include "support/forked_child.hpp"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <exception>
 #include <sstream>
 #include <system_error>
@@ -17,6 +19,7 @@ namespace {
 constexpr unsigned longest_life = 30;  // seconds
 
 [[noreturn]] void live(int out, const std::function<void(std::vector<std::string>&)>& work) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   alarm(longest_life);
   std::vector<std::string> complaints;
   try {

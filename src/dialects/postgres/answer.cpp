@@ -17,6 +17,14 @@ namespace {
 
 }  // namespace
 
+void throw_two_rows_of_a_key() {
+  throw error{
+      errc::rejected,
+      "PostgreSQL answered more than one row for a key: look whether the table still has its "
+      "primary key (lock_type, source_id), and is no partitioned one; what this call has "
+      "granted stays granted until its ttl is over"};
+}
+
 std::optional<std::string_view> answer::row::cell(std::string_view column) const {
   const auto& kept = *of_.kept_;
   for (std::size_t i = 0; i < kept.columns(); ++i) {

@@ -29,6 +29,9 @@ class kept_answer {
   [[nodiscard]] virtual std::size_t affected_rows() const = 0;
 };
 
+/// Throws `error` (rejected): the rows of an answer are not one for each request at most.
+[[noreturn]] void throw_two_rows_of_a_key();
+
 /// Rows of texts as PostgreSQL spells them, and how many rows were changed.
 class answer {
  public:

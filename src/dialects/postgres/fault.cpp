@@ -27,12 +27,12 @@ constexpr const char* look_at_the_text =
     ": see the nested exception or, where that could show a value, the server's log";
 
 std::string how_to_grant(const table_name& table) {
-  return ": run `GRANT SELECT, INSERT, UPDATE ON " + table.in("shared_lock") +
-         " TO ...; GRANT SELECT ON " + table.in("shared_lock_schema") +
-         " TO ...` for the role of this connection, which needs USAGE on their schema too; and "
-         "`GRANT "
-         "DELETE ON " +
-         table.in("shared_lock") + " TO ...` for one that purges";
+  const auto name = table.in("shared_lock");
+  return ": run `GRANT SELECT ON " + name + " TO ...; GRANT SELECT ON " +
+         table.in("shared_lock_schema") +
+         " TO ...` for the role of this connection, which needs USAGE on their schema too; if it "
+         "does more than read, also `GRANT SELECT, INSERT, UPDATE ON " +
+         name + " TO ...`; and if it purges, `GRANT DELETE ON " + name + " TO ...`";
 }
 
 meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
@@ -49,6 +49,11 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
   if (is_one_of(state, {"42P01", "42703", "42883"})) {
     return says("table " + table.text() +
                 " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
+  }
+  if (state == "42P10") {
+    return says("table " + table.text() +
+                " has not the primary key (lock_type, source_id), so that a key may have two rows: "
+                "compare it with the migrations of rowlock");
   }
   if (state == "3F000") {
     return says("the schema of table " + table.text() + " is missing: create it, then migrate");
@@ -141,6 +146,8 @@ bool fault::needs_new_connection() const { return is_lost_connection() || sqlsta
 bool fault::is_conflict() const { return is_one_of(sqlstate, {"40001", "40P01"}); }
 
 bool fault::is_prepared_statement_astray() const { return is_one_of(sqlstate, {"26000", "42P05"}); }
+
+bool fault::is_plan_outdated() const { return sqlstate == "0A000"; }
 
 void throw_as_error(const fault& found, effects had, const table_name* lock_table) {
   try {

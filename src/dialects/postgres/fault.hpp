@@ -31,6 +31,10 @@ struct fault {
   /// A prepared statement that is not there (26000), or was there already (42P05): there is a
   /// pooler between us and the server, or somebody cleans up behind us. The statement did not run.
   [[nodiscard]] bool is_prepared_statement_astray() const;
+
+  /// A prepared statement would answer with other types than when it was prepared, as the table was
+  /// changed or made anew since (0A000, which other refusals have too). The statement did not run.
+  [[nodiscard]] bool is_plan_outdated() const;
 };
 
 /// What the call may have changed when it fails.

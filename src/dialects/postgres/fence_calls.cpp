@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -38,12 +39,23 @@ fence_try why_not(caller_transaction& used, const rows_of_leases& rows, const ta
   const bound_values values{types_of(rows.keys), ids_of(rows.keys)};
   const auto answered = used.execute_or_conflict(statements_for(table).look, values, &table);
   std::vector<std::optional<version>> seen(rows.keys.size());
-  for (const auto row : answered) seen[row.place()] = version{row.number("version")};
+  for (const auto row : answered) {
+    const auto index = row.place();
+    if (index >= seen.size() || seen[index]) throw_two_rows_of_a_key();
+    seen[index] = version{row.number("version")};
+  }
   auto found = fence_try::in_use;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     found = std::max(found, detail::why_not_fenced(seen[i], version{rows.versions[i]}));
   }
   return found;
+}
+
+std::vector<version> versions_in(const std::string& listed) {
+  std::istringstream text{listed};
+  std::vector<version> versions;
+  for (version each{}; text >> each.number;) versions.push_back(each);
+  return versions;
 }
 
 const std::string& fence_of(fence_kind kind, const sql::postgres_statements& statements) {
@@ -76,11 +88,12 @@ proof prove(transaction_line& used, const fenced_leases& leases, const fence_opt
       is_release ? values_with(array_of(released, stay_closed_in), array_of(released, done_for_in))
                  : values_with();
   proof told{};
-  told.found = detail::prove_patiently([&] {
+  told.found = detail::prove_patiently(leases, [&] {
     const auto answered = asking.execute_or_conflict(statement, values, &table);
     const auto fenced = answered.front();
     if (static_cast<std::size_t>(fenced.number("fenced")) == rows.keys.size()) {
       told.name = fenced.text("name");
+      if (is_release) told.unset_as = versions_in(fenced.text("versions"));
       return fence_try::held;
     }
     return why_not(asking, rows, table);

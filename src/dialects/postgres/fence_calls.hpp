@@ -15,8 +15,7 @@ namespace rowlock::postgres {
 /// Whether to tell the name of the transaction, for one who may have to ask about its commit.
 enum class naming { unwanted, wanted };
 
-struct proof {
-  detail::fence_try found;
+struct proof : detail::fence_proof {
   /// Where it is held and the name is wanted.
   std::string name;
 };

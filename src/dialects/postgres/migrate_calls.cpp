@@ -3,7 +3,7 @@
 
 #include <exception>
 
-#include "dialects/postgres/store_call.hpp"
+#include "dialects/postgres/table_check.hpp"
 #include "rowlock/error.hpp"
 #include "sql/postgres_statements.hpp"
 #include "sql/schema_check.hpp"
@@ -38,8 +38,9 @@ std::vector<migration> migrate(transaction_line& used, const table_name& table) 
   const sql::postgres_statements statements{table};
   used.execute(statements.read_committed);
   used.execute(statements.take_migration_turn);
-  auto missing = sql::missing_migrations(schema_version(used, statements, table),
-                                         postgres_migrations(table), table);
+  const auto found = find_table(used, statements, table);
+  auto missing = sql::missing_migrations(found.number, postgres_migrations(table), table);
+  if (missing.empty()) require_fit(found, table);
   for (const auto& step : missing) apply(used, step, table);
   return missing;
 }

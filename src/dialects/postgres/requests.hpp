@@ -28,10 +28,12 @@ unanswered<Request> all(std::span<const Request> requests) {
   return pointers;
 }
 
-/// Takes those that are done out of `asked`, in which they have their indexes.
+/// Takes those that are done out of `asked`, in which they have their indexes. Throws `error`
+/// (rejected) where one of them is done twice.
 template <class Request, class Act>
 void take_out(unanswered<Request>& asked, const std::vector<done_request>& done, const Act& act) {
   for (const auto& each : done) {
+    if (each.index >= asked.size() || asked[each.index] == nullptr) throw_two_rows_of_a_key();
     act(*asked[each.index], each);
     asked[each.index] = nullptr;
   }

@@ -65,11 +65,19 @@ class acquiring_all {
  private:
   bool take() {
     const auto told = asking_.take_set(asking_.statements().acquire_all, values_of(wanted_));
-    for (const auto& each : told.granted) answers_[each.index] = granted_by(each);
     is_locked_.assign(wanted_.size(), false);
-    for (const auto index : told.withheld) is_locked_[index] = true;
+    for (const auto& each : told.granted) {
+      mark_locked(each.index);
+      answers_[each.index] = granted_by(each);
+    }
+    for (const auto index : told.withheld) mark_locked(index);
     is_answered_ = !told.granted.empty();
     return is_answered_;
+  }
+
+  void mark_locked(std::size_t index) {
+    if (index >= is_locked_.size() || is_locked_[index]) throw_two_rows_of_a_key();
+    is_locked_[index] = true;
   }
 
   /// Whether it tells why not all are granted. Rows that are missing are no reason.

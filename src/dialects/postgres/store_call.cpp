@@ -1,13 +1,23 @@
 // What one call of the port asks the server.
 #include "dialects/postgres/store_call.hpp"
 
-#include "sql/schema_check.hpp"
+#include "dialects/postgres/table_check.hpp"
 
 namespace rowlock::postgres {
 
 namespace {
 
 done_request done_in(const answer::row& row) { return {row.place(), {row.number("version")}}; }
+
+/// What the role may not see is left out.
+std::string session_in_words(const answer::row& row) {
+  if (!row.flag("is_known")) return "a transaction whose session is not known";
+  if (row.is_null("pid")) return "a prepared transaction: see pg_prepared_xacts";
+  std::string words = "pid " + row.text("pid");
+  if (const auto name = row.text("application_name"); !name.empty()) words += " (" + name + ')';
+  if (!row.is_null("since")) words += ", transaction since " + row.text("since") + " UTC";
+  return words;
+}
 
 done_request taken_in(const answer::row& row) {
   auto taken = done_in(row);
@@ -28,17 +38,6 @@ acquire_answer granted_by(const done_request& done) {
     answer.remaining = done.taken_over->left;
   }
   return answer;
-}
-
-std::optional<int> schema_version(line& asked, const sql::postgres_statements& statements,
-                                  const table_name& table) {
-  const auto answered = asked.execute(statements.schema_exists);
-  if (!answered.front().flag("is_there")) return std::nullopt;
-  const auto number = asked.execute(statements.schema_version).front().number("number");
-  if (number > 0 && !answered.front().flag("has_table")) {
-    sql::throw_without_table(table, statements.drop_companions);
-  }
-  return static_cast<int>(number);
 }
 
 template <class HasWritten>
@@ -69,6 +68,7 @@ std::optional<acquire_answer> store_call::take_row(const std::string& sql,
     return is_granted = !told.empty() && told.front().flag("is_granted");
   });
   if (answered.empty()) return std::nullopt;
+  if (answered.size() > 1) throw_two_rows_of_a_key();
   const auto row = answered.front();
   acquire_answer told{.status = acquire_status::held, .version = {{row.number("version")}}};
   if (is_granted) {
@@ -127,6 +127,7 @@ std::vector<std::optional<seen_row>> store_call::look(const key_list& keys) {
   const auto answered = line_.execute(statements_.look, bound_values{types_of(keys), ids_of(keys)});
   for (const auto row : answered) {
     const auto index = row.place();
+    if (index >= seen.size() || seen[index]) throw_two_rows_of_a_key();
     seen[index] = seen_in(row, *keys[index]);
     seen[index]->will_be_announced = row.flag("will_be_announced");
   }
@@ -152,10 +153,30 @@ std::vector<row_state> store_call::list() {
   return owned;
 }
 
-std::vector<std::string> store_call::weak_settings() {
+std::optional<std::string> store_call::used_by(const lock_key& key) {
+  const auto answered = line_.execute(statements_.used_by, bound_values{key.type, key.source_id});
+  if (answered.empty()) return std::nullopt;
+  std::string sessions;
+  bool is_one_of_them = false;
+  for (const auto row : answered) {
+    if (!sessions.empty()) sessions += "; ";
+    sessions += session_in_words(row);
+    if (row.flag("maybe") && answered.size() > 1) is_one_of_them = true;
+  }
+  return is_one_of_them ? "one of these: " + sessions : sessions;
+}
+
+std::vector<std::string> store_call::weak_settings(const table_name& table) {
   std::vector<std::string> weak;
   const auto answered = line_.execute(statements_.weak_settings);
   for (const auto row : answered) {
+    if (row.is_null("name")) {
+      weak.push_back("table " + table.text() +
+                     " is unlogged: a crash of the server empties it, and with it goes every lease "
+                     "that is held; run `" +
+                     table.in("ALTER TABLE shared_lock SET LOGGED") + "`");
+      continue;
+    }
     const auto name = row.text("name");
     weak.emplace_back(name)
         .append(
@@ -167,8 +188,8 @@ std::vector<std::string> store_call::weak_settings() {
   return weak;
 }
 
-std::optional<int> store_call::schema_version(const table_name& table) {
-  return postgres::schema_version(line_, statements_, table);
+void store_call::check_table(const table_name& table) {
+  postgres::check_table(line_, statements_, table);
 }
 
 }  // namespace rowlock::postgres

@@ -41,11 +41,6 @@ struct taken_set {
   std::vector<std::size_t> withheld;
 };
 
-/// The number of the last migration that is applied; none if there was none. Throws `error`
-/// (rejected) where the table was dropped since.
-std::optional<int> schema_version(line& asked, const sql::postgres_statements& statements,
-                                  const table_name& table);
-
 /// Thread-safety: one thread at a time.
 class store_call {
  public:
@@ -76,10 +71,13 @@ class store_call {
   void prepare(const key_list& keys);
 
   std::vector<row_state> list();
+  /// The sessions whose transactions have the row, in words.
+  std::optional<std::string> used_by(const lock_key& key);
 
-  std::vector<std::string> weak_settings();
+  std::vector<std::string> weak_settings(const table_name& table);
 
-  std::optional<int> schema_version(const table_name& table);
+  /// As the function of this name.
+  void check_table(const table_name& table);
 
   /// Runs `work`, which a concurrent transaction may end.
   template <class Work>

@@ -1,8 +1,10 @@
 // The file that a path names.
 #include "dialects/sqlite/database_file.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -31,6 +33,12 @@ void check_file(const std::string& path) {
   std::error_code failed;
   const auto found = std::filesystem::status(path, failed);
   if (found.type() == std::filesystem::file_type::not_found) {
+    if (std::filesystem::path{path}.filename() == ":memory:") {
+      throw error{errc::rejected,
+                  "there is no file " + path +
+                      ", and a database in memory is none, which no other process would see: give "
+                      "the path of a file, or use memory_store in tests"};
+    }
     throw error{errc::rejected,
                 "there is no file " + path + ": run `rowlock migrate " + url_of(path) + "`"};
   }
@@ -95,24 +103,35 @@ std::string as_existing_file(const std::string& path) {
   return plain;
 }
 
+std::string uri_of_unwritable(const std::string& path) {
+  std::error_code unknown;
+  if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0) return {};
+  if (std::filesystem::exists(path + "-wal", unknown) || unknown) return {};
+  return "file://" + url_of(path).substr(std::string_view{"sqlite://"}.size()) + "?immutable=1";
+}
+
 bool has_moved(sqlite3* database) {
   int moved = 0;
   const int known = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   return known == SQLITE_OK && moved != 0;
 }
 
+bool is_read_only(sqlite3* database) noexcept { return sqlite3_db_readonly(database, "main") == 1; }
+
+void require_writable(sqlite3* database) {
+  if (!is_read_only(database)) return;
+  throw error{errc::unavailable, url_of(database) +
+                                     ": the file is read-only: give this user write permission to "
+                                     "the file and its folder, and open it for writing"};
+}
+
 void prepare_connection(sqlite3* database) {
-  if (sqlite3_db_readonly(database, "main") == 1) {
-    throw error{errc::unavailable,
-                url_of(database) +
-                    ": the file is read-only: give this user write permission to the "
-                    "file and its folder, and open it for writing"};
-  }
   sqlite3_busy_timeout(database, 0);
   execute(database, sql::sqlite::sync_every_commit);
 }
 
 void switch_to_wal(sqlite3* database, patience& wait) {
+  if (is_read_only(database)) return;
   until_not_busy(wait, [&] { execute(database, sql::sqlite::journal_in_wal); });
 }
 

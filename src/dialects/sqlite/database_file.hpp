@@ -28,14 +28,23 @@ void create_file(const std::string& path);
 /// `error` where there is no file.
 std::string as_existing_file(const std::string& path);
 
+/// The URI by which SQLite reads a file that this process may not write, and to which nobody is
+/// writing at this moment; empty otherwise. Without it SQLite would make a -wal and a -shm, or fail
+/// because it cannot; and those that it makes here may keep others from writing.
+std::string uri_of_unwritable(const std::string& path);
+
 /// The file was deleted or replaced: what is written to this one, others do not see.
 bool has_moved(sqlite3* database);
 
-/// What a connection of a store needs, wherever it came from. Throws `error` (unavailable) when it
-/// cannot write.
+/// Of its main database.
+bool is_read_only(sqlite3* database) noexcept;
+/// Throws `error` (unavailable) when it cannot write.
+void require_writable(sqlite3* database);
+
+/// What a connection of a store needs, wherever it came from.
 void prepare_connection(sqlite3* database);
 
-/// Throws `failure`: SQLITE_BUSY when the patience is over.
+/// Where the connection can write. Throws `failure`: SQLITE_BUSY when the patience is over.
 void switch_to_wal(sqlite3* database, patience& wait);
 
 }  // namespace rowlock::on_sqlite

@@ -1,6 +1,8 @@
 // What one call of a store does with its connection, once it has it.
 #include "dialects/sqlite/file_turn.hpp"
 
+#include <sqlite3.h>
+
 #include "dialects/sqlite/result_codes.hpp"
 #include "dialects/sqlite/write_turn.hpp"
 #include "dialects/sqlite/writing.hpp"
@@ -46,6 +48,14 @@ bool file_turn::try_write_if(const std::function<bool(row_statements&)>& writing
     if (!is_busy(thrown)) throw;
     return false;
   }
+}
+
+bool file_turn::has_writer() {
+  if (sqlite3_db_readonly(database_, "main") == 1) return false;
+  patience none{std::chrono::milliseconds::zero()};
+  if (!begin_immediate(database_, none)) return true;
+  roll_back(database_);
+  return false;
 }
 
 void throw_others_kept_the_file() {

@@ -28,6 +28,8 @@ class file_turn {
   bool try_write(std::size_t statements, const work& writing);
   /// The same in a transaction, which is committed if `writing` says so, and rolled back otherwise.
   bool try_write_if(const std::function<bool(row_statements&)>& writing);
+  /// Whether some transaction is writing to the file. False where this connection may not write.
+  bool has_writer();
 
  private:
   sqlite3* database_;

@@ -10,6 +10,7 @@
 #include "dialects/sqlite/database_file.hpp"
 #include "dialects/sqlite/immediate_transaction.hpp"
 #include "dialects/sqlite/row_statements.hpp"
+#include "dialects/sqlite/table_check.hpp"
 #include "dialects/sqlite/writing.hpp"
 #include "rowlock/error.hpp"
 #include "sql/schema_check.hpp"
@@ -26,16 +27,23 @@ std::vector<migration> still_missing(sqlite3* database, const table_name& table)
   return sql::missing_migrations(rows.last_migration(), sqlite_migrations(table), table);
 }
 
-void apply(sqlite3* database, const migration& step) {
+error in_the_way_of(const migration& step, sqlite3* database, const std::string& why) {
+  return error{errc::rejected, url_of(database) + ": migration " + std::to_string(step.number) +
+                                   " cannot be applied (" + why +
+                                   "): tables that are not rowlock's are in the "
+                                   "way; rename them, or give rowlock's another name"};
+}
+
+void apply(sqlite3* database, const migration& step, const table_name& table) {
+  // What is there already is left as it is.
+  if (const auto wrong = what_is_wrong_with(database, table)) {
+    throw in_the_way_of(step, database, "table " + table.text() + " already exists, and " + *wrong);
+  }
   try {
     execute(database, step.up);
   } catch (const failure& thrown) {
     if (thrown.code() != SQLITE_ERROR) throw;
-    std::throw_with_nested(
-        error{errc::rejected, url_of(database) + ": migration " + std::to_string(step.number) +
-                                  " cannot be applied (" + thrown.what() +
-                                  "): tables that are not rowlock's are in the "
-                                  "way; rename them, or give rowlock's another name"});
+    std::throw_with_nested(in_the_way_of(step, database, thrown.what()));
   }
 }
 
@@ -51,17 +59,21 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table) {
   patience wait{longest_wait};
   bool is_complete = false;
   until_not_busy(wait, [&] {
+    require_writable(database);
     prepare_connection(database);
     switch_to_wal(database, wait);
     is_complete = still_missing(database, table).empty();
   });
-  if (is_complete) return {};
+  if (is_complete) {
+    if (const auto wrong = what_is_wrong_with(database, table)) sql::throw_unfit(table, *wrong);
+    return {};
+  }
 
   const auto turn = try_begin(database, longest_wait);
   if (!turn) throw turn_did_not_come(database);
   try {
     auto missing = still_missing(database, table);  // somebody may have been faster
-    for (const auto& step : missing) apply(database, step);
+    for (const auto& step : missing) apply(database, step, table);
     commit_begun(database);
     return missing;
   } catch (...) {

@@ -11,6 +11,13 @@ std::vector<row_state> list(file_turn& file) {
   return found;
 }
 
+std::optional<std::string> used_by(file_turn& file, const lock_key& key) {
+  bool is_there = false;
+  file.read([&](row_statements& rows) { is_there = rows.read(key).has_value(); });
+  if (!is_there || !file.has_writer()) return std::nullopt;
+  return "a transaction that is writing to the file, whatever it writes";
+}
+
 force_answer force_release(file_turn& file, const force_request& request) {
   bool is_to_be_taken = false;
   file.read([&](row_statements& rows) {

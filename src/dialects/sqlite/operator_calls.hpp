@@ -2,6 +2,8 @@
 #ifndef ROWLOCK_DIALECTS_SQLITE_OPERATOR_CALLS_HPP
 #define ROWLOCK_DIALECTS_SQLITE_OPERATOR_CALLS_HPP
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "dialects/sqlite/file_turn.hpp"
@@ -13,6 +15,8 @@ namespace rowlock::on_sqlite {
 // (unavailable) when they could not read.
 
 std::vector<row_state> list(file_turn& file);
+/// Asks for the place of the file's writer for a moment, out of turn.
+std::optional<std::string> used_by(file_turn& file, const lock_key& key);
 force_answer force_release(file_turn& file, const force_request& request);
 /// Purges nothing of what it looked at when its turn as a writer did not come.
 purge_answer purge(file_turn& file, const purge_request& request);

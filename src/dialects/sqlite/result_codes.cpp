@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
 #include <exception>
 
 #include "rowlock/error.hpp"
@@ -16,6 +17,14 @@ int primary_code(const failure& thrown) noexcept {
   return static_cast<int>(static_cast<unsigned>(thrown.code()) & 0xFFU);
 }
 
+/// A file that could not grow, or could not be made, is an error of input or output to SQLite.
+bool is_disk_full(const failure& thrown) noexcept {
+  const int code = primary_code(thrown);
+  const bool may_be = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+  const int system = thrown.system_error();
+  return code == SQLITE_FULL || (may_be && (system == ENOSPC || system == EDQUOT));
+}
+
 struct meaning {
   errc kind;
   const char* what;
@@ -27,6 +36,7 @@ meaning meaning_of(const failure& thrown) noexcept {
             "the disk failed while the change was being made durable: look whether it is there, or "
             "ask again"};
   }
+  if (is_disk_full(thrown)) return {errc::unavailable, "the disk is full: free some space"};
   switch (primary_code(thrown)) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -37,8 +47,6 @@ meaning meaning_of(const failure& thrown) noexcept {
       return {errc::unavailable,
               "the file cannot be written: check that it was not moved, and give this user write "
               "permission to the file and its folder"};
-    case SQLITE_FULL:
-      return {errc::unavailable, "the disk is full: free some space"};
     case SQLITE_IOERR:
       return {errc::unavailable, "reading or writing the file failed: check the disk"};
     case SQLITE_CANTOPEN:

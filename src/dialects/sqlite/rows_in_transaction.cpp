@@ -92,16 +92,23 @@ commit_result try_commit(sqlite3* transaction, const versioned_table& table, con
   });
 }
 
-bool prove(sqlite3* transaction, const fenced_leases& leases,
-           std::span<const release_request> releases, const table_name& table) {
+detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
+                          std::span<const release_request> releases, const table_name& table) {
   require_immediate_transaction(transaction);
   row_statements rows{transaction, table};
-  // A transaction that has written an attached file is not yet the writer of this one.
-  rows.become_writer();
-  // The file's one writer is this transaction, so what it reads stays true until it ends.
-  return are_held(rows, leases) &&
-         std::all_of(releases.begin(), releases.end(),
-                     [&](const release_request& each) { return rows.release(each); });
+  detail::fence_proof proved{};
+  proved.found = detail::prove_patiently(leases, [&] {
+    // A transaction that has written an attached file is not yet the writer of this one.
+    rows.become_writer();
+    // The file's one writer is this transaction, so what it reads stays true until it ends.
+    if (!are_held(rows, leases)) return detail::fence_try::lost;
+    for (const auto& each : releases) {
+      if (!rows.release(each)) return detail::fence_try::lost;
+      proved.unset_as.push_back(rows.read(each.key)->state.version);
+    }
+    return detail::fence_try::held;
+  });
+  return proved;
 }
 
 }  // namespace rowlock::on_sqlite

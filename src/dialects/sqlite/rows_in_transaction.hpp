@@ -35,10 +35,10 @@ inline constexpr const char* compare_the_names =
 commit_result try_commit(sqlite3* transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen);
 
-/// False if a lease is not held: roll back. `releases` are of the same leases, or none: then the
-/// rows stay as they are.
-bool prove(sqlite3* transaction, const fenced_leases& leases,
-           std::span<const release_request> releases, const table_name& table);
+/// If a lease is not held: roll back. `releases` are of the same leases, or none: then the rows
+/// stay as they are.
+detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
+                          std::span<const release_request> releases, const table_name& table);
 
 }  // namespace rowlock::on_sqlite
 

@@ -8,7 +8,7 @@ namespace rowlock::on_sqlite {
 namespace {
 
 [[noreturn]] void throw_failure(sqlite3* database, int code) {
-  throw failure{code, sqlite3_errmsg(database)};
+  throw failure{code, sqlite3_errmsg(database), sqlite3_system_errno(database)};
 }
 
 }  // namespace

@@ -25,10 +25,12 @@ constexpr off_t page_size = 4096;
 constexpr int access_of_all = 0777;
 
 [[noreturn]] void throw_unusable(const std::string& path) {
+  const bool is_full = errno == ENOSPC || errno == EDQUOT;
   throw error{errc::unavailable,
               "cannot use " + path + ", which puts the writers of the database in order (" +
-                  std::generic_category().message(errno) +
-                  "): give this user permission to read and write it and its folder"};
+                  std::generic_category().message(errno) + "): " +
+                  (is_full ? "free some space"
+                           : "give this user permission to read and write it and its folder")};
 }
 
 /// With the owner and the permissions of the database, as SQLite does it with the -wal file.
