@@ -124,8 +124,11 @@ class memory_transaction {
   ~memory_transaction();
 
   /// Ends it. Whatever is asked of a transaction that is over, committed or ended by a fence,
-  /// throws `error` (misuse).
+  /// throws `error` (misuse); so does a commit in a callback of `with_row_lock`, which commits
+  /// itself.
   void commit();
+  /// Rolls back, if the transaction has not ended.
+  void abort();
 
  private:
   friend void fence(memory_transaction& transaction, const fenced_leases& leases);
@@ -156,6 +159,8 @@ class memory_transaction {
   memory_store& store_;
   std::map<lock_key, memory_store::row> changed_;
   bool is_ended_ = false;
+  bool is_lent_ = false;
+  bool is_aborted_ = false;
 };
 
 /// As for the transactions of a database: see postgres.hpp.
@@ -188,6 +193,11 @@ struct row_transaction<memory_transaction> {
   static void release_with(memory_transaction& transaction, const fenced_leases& leases,
                            const release_options& options, const table_type& table);
   static void commit(memory_transaction& transaction) { transaction.commit(); }
+  static void lend(memory_transaction& transaction) noexcept { transaction.is_lent_ = true; }
+  static void commit_lent(memory_transaction& transaction) {
+    transaction.is_lent_ = false;
+    if (!transaction.is_aborted_) transaction.commit();
+  }
   static void count_failure(memory_store& store, const lock_keys& keys,
                             const table_type& table) noexcept;
 };

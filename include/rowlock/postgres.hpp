@@ -110,6 +110,9 @@ void recognise_postgres_conflicts() noexcept;
 /// Called while an exception of a transaction's constructor is being handled: throws the `error` it
 /// means.
 [[noreturn]] void throw_failed_begin();
+/// Of a transaction that a callback has had: whether that has rolled it back. Throws `error`
+/// (misuse) if it has committed it. No round trip.
+bool was_aborted(pqxx::transaction_base& transaction);
 /// Called while an exception of a commit is being handled: throws what it means.
 [[noreturn]] void throw_failed_commit();
 
@@ -174,6 +177,11 @@ struct row_transaction<Transaction> {
     } catch (...) {
       detail::throw_failed_commit();
     }
+  }
+
+  static void lend(Transaction& /*transaction*/) noexcept {}
+  static void commit_lent(Transaction& transaction) {
+    if (!detail::was_aborted(transaction)) commit(transaction);
   }
 
   template <class Connection>

@@ -34,6 +34,14 @@ inline std::optional<refusal> refusal_in(commit_result /*stale*/) { return std::
 /// An `error` that says that the database is away and nothing happened.
 bool is_unavailable(const std::exception& thrown) noexcept;
 
+/// What `retry` can look at.
+template <class T>
+inline constexpr bool can_be_stale = false;
+template <class T>
+inline constexpr bool can_be_stale<outcome<T>> = true;
+template <>
+inline constexpr bool can_be_stale<commit_result> = true;
+
 /// Whether a known driver says that a concurrent transaction made this one fail.
 bool is_conflict(const std::exception& thrown) noexcept;
 
@@ -72,6 +80,9 @@ template <class Work>
 auto retry(const retry_policy& policy, Work&& work,
            const std::function<void(const retry_event&)>& before_retry = {})
     -> std::invoke_result_t<Work&> {
+  static_assert(detail::can_be_stale<std::invoke_result_t<Work&>>,
+                "retry asks what the work answers: return a rowlock::outcome or a "
+                "rowlock::commit_result from it, not void, bool or a value of your own");
   const bool outlasts = policy.through_outages.value_or(false);
   backoff pauses{policy};
   for (;;) {

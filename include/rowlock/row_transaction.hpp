@@ -38,6 +38,11 @@ namespace rowlock {
 ///       const table_type&);
 ///   // Throws `error` (outcome_unknown) when the answer to the commit got lost.
 ///   static void commit(Transaction&);
+///   // Optional, both or none: from `lend` on the transaction's own commit throws (misuse), as the
+///   // callback has no business with it; `commit_lent` commits all the same, unless the callback
+///   // has rolled back. Throws `error` (misuse) where the callback has committed nevertheless.
+///   static void lend(Transaction&) noexcept;
+///   static void commit_lent(Transaction&);
 ///   // failure_count + 1, in a transaction of its own, without waiting; best effort.
 ///   static void count_failure(Connection&, const lock_keys&, const table_type&) noexcept;
 template <class Transaction>
@@ -50,6 +55,25 @@ namespace detail {
 std::optional<refusal> wait_for_rows(
     const retry_policy& wait,
     const std::function<std::optional<refusal>(std::chrono::milliseconds slice)>& try_once);
+
+/// Throws what a callback is told that commits the transaction it was given.
+[[noreturn]] void throw_commit_in_callback();
+
+template <class Transaction>
+void lend(Transaction& transaction) noexcept {
+  if constexpr (requires { row_transaction<Transaction>::lend(transaction); }) {
+    row_transaction<Transaction>::lend(transaction);
+  }
+}
+
+template <class Transaction>
+void commit_lent(Transaction& transaction) {
+  if constexpr (requires { row_transaction<Transaction>::commit_lent(transaction); }) {
+    row_transaction<Transaction>::commit_lent(transaction);
+  } else {
+    row_transaction<Transaction>::commit(transaction);
+  }
+}
 
 /// `begin_locked` where missing rows are created before, in a transaction of their own that
 /// `create` commits. `lock` answers the locked rows, or why not, or neither where a row is missing;
@@ -78,6 +102,15 @@ std::optional<refusal> begin_and_lock(const lock_key& first, const Begin& begin,
 
 template <class Transaction, class Callback>
 using result_in = std::decay_t<std::invoke_result_t<Callback&, Transaction&>>;
+
+/// The same, with a sentence for a callback that does not fit.
+template <class Transaction, class Callback>
+struct checked_callback {
+  static_assert(std::is_invocable_v<Callback&, Transaction&>,
+                "the callback is given the transaction: write [&](Transaction& work) { ... }, with "
+                "the type that is named in the angle brackets");
+  using result = result_in<Transaction, Callback>;
+};
 
 /// The callback, then `gate`, which may still refuse, then `commit`.
 template <class Transaction, class Callback, class Gate, class Commit>

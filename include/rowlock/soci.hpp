@@ -72,9 +72,13 @@ class soci_transaction {
 
   [[nodiscard]] soci::session& session() noexcept { return session_; }
 
-  /// Throws `error`: misuse after the transaction has ended (a fence ends it, a deadlock may),
-  /// outcome_unknown when the answer got lost. A conflict is thrown as the driver's exception.
+  /// Throws `error`: misuse after the transaction has ended (a fence ends it, a deadlock may), and
+  /// in a callback of `with_row_lock`, which commits itself; outcome_unknown when the answer got
+  /// lost. A conflict is thrown as the driver's exception.
   void commit();
+  /// Rolls back, if the transaction has not ended. Throws `error` (misuse) for a session that is
+  /// not open.
+  void abort();
 
  private:
   friend struct row_transaction<soci_transaction>;
@@ -85,6 +89,8 @@ class soci_transaction {
   soci::session& session_;
   std::shared_ptr<void> kept_;  // what the database's dialect needs until the transaction ends
   bool open_ = true;
+  bool is_lent_ = false;
+  bool is_aborted_ = false;
 };
 
 // All of these run on the caller's open transaction; none at all is misuse, seen without a round
@@ -151,6 +157,11 @@ struct row_transaction<soci_transaction> {
   static void release_with(soci_transaction& transaction, const fenced_leases& leases,
                            const release_options& options, const soci_table& table);
   static void commit(soci_transaction& transaction) { transaction.commit(); }
+  static void lend(soci_transaction& transaction) noexcept { transaction.is_lent_ = true; }
+  static void commit_lent(soci_transaction& transaction) {
+    transaction.is_lent_ = false;
+    if (!transaction.is_aborted_) transaction.commit();
+  }
   static void count_failure(soci::session& session, const lock_keys& keys,
                             const soci_table& table) noexcept;
 };

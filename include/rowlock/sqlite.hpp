@@ -61,8 +61,11 @@ class sqlite_transaction {
 
   [[nodiscard]] SQLite::Database& database() noexcept { return database_; }
 
-  /// Throws `error` (misuse) after a fence has ended the transaction.
+  /// Throws `error` (misuse) after the transaction has ended, as a fence may end it, and in a
+  /// callback of `with_row_lock`, which commits itself.
   void commit();
+  /// Rolls back, if the transaction has not ended.
+  void abort() noexcept;
 
  private:
   friend struct row_transaction<sqlite_transaction>;
@@ -74,6 +77,8 @@ class sqlite_transaction {
   SQLite::Database& database_;
   std::shared_ptr<on_sqlite::write_turn> turn_;  // until the end of the transaction
   bool open_ = true;
+  bool is_lent_ = false;
+  bool is_aborted_ = false;
 };
 
 // All of these run on the caller's open transaction. `lock_rows` needs an IMMEDIATE one; a deferred
@@ -140,6 +145,11 @@ struct row_transaction<sqlite_transaction> {
   static void release_with(sqlite_transaction& transaction, const fenced_leases& leases,
                            const release_options& options, const table_name& table);
   static void commit(sqlite_transaction& transaction) { transaction.commit(); }
+  static void lend(sqlite_transaction& transaction) noexcept { transaction.is_lent_ = true; }
+  static void commit_lent(sqlite_transaction& transaction) {
+    transaction.is_lent_ = false;
+    if (!transaction.is_aborted_) transaction.commit();
+  }
   static void count_failure(SQLite::Database& database, const lock_keys& keys,
                             const table_name& table) noexcept;
 };

@@ -3,6 +3,7 @@
 #define ROWLOCK_WITH_ROW_LOCK_HPP
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -26,6 +27,12 @@ namespace rowlock {
 /// the callback, outcome_unknown when the answer to the commit got lost. A commit that the database
 /// refuses throws the driver's exception.
 ///
+/// A callback that calls `abort()` on the transaction and returns rolls back quietly: the outcome
+/// is acquired, and nothing is committed. A callback must not call `commit()` (misuse): our own
+/// kinds of transaction throw before anything is committed. Those of libpqxx, which cannot be kept
+/// from it, commit, and then this call throws; statements like COMMIT, sent by the callback itself,
+/// are found at the end, and on libpqxx not at all.
+///
 /// `Transaction` names the isolation level: `pqxx::work`, `pqxx::transaction<...>`,
 /// `rowlock::sqlite_transaction`, `rowlock::soci_transaction`, `rowlock::memory_transaction`. While
 /// it lasts the connection is taken: a callback that locks again needs another connection.
@@ -33,7 +40,7 @@ template <class Transaction, class Connection, class Callback>
 auto with_row_lock(Connection& connection, const lock_keys& keys, const retry_policy& wait,
                    Callback&& callback,
                    const typename row_transaction<Transaction>::table_type& table = {})
-    -> outcome<detail::result_in<Transaction, Callback>> {
+    -> outcome<typename detail::checked_callback<Transaction, Callback>::result> {
   using rows = row_transaction<Transaction>;
   std::optional<Transaction> transaction;
   auto refused = detail::wait_for_rows(wait, [&](std::chrono::milliseconds slice) {
@@ -41,6 +48,7 @@ auto with_row_lock(Connection& connection, const lock_keys& keys, const retry_po
   });
   if (refused) return *std::move(refused);
 
+  detail::lend(*transaction);
   auto counting = [&](Transaction& work) -> decltype(auto) {
     try {
       return std::invoke(callback, work);
@@ -50,7 +58,22 @@ auto with_row_lock(Connection& connection, const lock_keys& keys, const retry_po
       throw;
     }
   };
-  return detail::run_and_commit(*transaction, counting, [] { return std::optional<refusal>{}; });
+  return detail::run_and_commit(
+      *transaction, counting, [] { return std::optional<refusal>{}; },
+      [&] { detail::commit_lent(*transaction); });
+}
+
+/// One try, and the lock table of the usual name; one key, or several in braces.
+template <class Transaction, class Connection, class Callback>
+auto with_row_lock(Connection& connection, const lock_key& key, Callback&& callback)
+    -> outcome<typename detail::checked_callback<Transaction, Callback>::result> {
+  return with_row_lock<Transaction>(connection, lock_keys{key}, no_wait(), callback);
+}
+template <class Transaction, class Connection, class Callback>
+auto with_row_lock(Connection& connection, std::initializer_list<lock_key> keys,
+                   Callback&& callback)
+    -> outcome<typename detail::checked_callback<Transaction, Callback>::result> {
+  return with_row_lock<Transaction>(connection, lock_keys{keys}, no_wait(), callback);
 }
 
 }  // namespace rowlock

@@ -17,7 +17,15 @@ void memory_transaction::require_open() const {
               "the transaction is over, committed or ended by a fence: begin another one"};
 }
 
+void memory_transaction::abort() {
+  if (is_ended_) return;
+  forget_locks();
+  is_ended_ = true;
+  is_aborted_ = true;
+}
+
 void memory_transaction::commit() {
+  if (is_lent_) detail::throw_commit_in_callback();
   require_open();
   is_ended_ = true;
   {

@@ -1,8 +1,9 @@
-// The waiting of pessimistic mode.
+// The waiting of pessimistic mode, and what its callback may not do.
 #include <algorithm>
 #include <chrono>
 
 #include "core/giving_up.hpp"
+#include "rowlock/error.hpp"
 #include "rowlock/row_transaction.hpp"
 
 namespace rowlock::detail {
@@ -26,6 +27,12 @@ std::optional<refusal> wait_for_rows(
     const auto verdict = pauses.pause(next_chance(*refused));
     if (verdict != backoff::verdict::again) return given_up(*std::move(refused), verdict, pauses);
   }
+}
+
+void throw_commit_in_callback() {
+  throw error{errc::misuse,
+              "the transaction is committed when the callback returns: do not commit it there; to "
+              "roll back, throw, or abort() and return"};
 }
 
 }  // namespace rowlock::detail

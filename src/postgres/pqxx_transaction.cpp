@@ -69,3 +69,19 @@ fault pqxx_transaction::fault_in(const std::exception& thrown) const {
 }
 
 }  // namespace rowlock::postgres
+
+namespace rowlock {
+
+// libpqxx sees to it that a second commit does nothing, and that one after an abort throws. Its
+// transactions cannot be kept from committing: from 7.0 on no class can be derived from them.
+bool detail::was_aborted(pqxx::transaction_base& transaction) {
+  if (postgres::is_in_transaction(transaction) || !transaction.conn().is_open()) return false;
+  try {
+    transaction.commit();
+  } catch (const pqxx::usage_error&) {
+    return true;
+  }
+  throw_commit_in_callback();
+}
+
+}  // namespace rowlock

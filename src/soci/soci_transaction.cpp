@@ -40,8 +40,16 @@ void soci_transaction::end() noexcept {
   kept_.reset();
 }
 
+void soci_transaction::abort() {
+  if (!home_.is_here() || !open_) return;
+  dialect_of(session_).roll_back(session_);
+  end();
+  is_aborted_ = true;
+}
+
 void soci_transaction::commit() {
   home_.require();
+  if (is_lent_) detail::throw_commit_in_callback();
   const auto& spoken = dialect_of(session_);
   // A fence on the session itself may have rolled back, and so may the server after a deadlock.
   if (open_ && !spoken.is_in_transaction(session_)) end();

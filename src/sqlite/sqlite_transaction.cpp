@@ -48,8 +48,16 @@ void sqlite_transaction::end() noexcept {
   turn_.reset();
 }
 
+void sqlite_transaction::abort() noexcept {
+  if (!home_.is_here() || !open_) return;
+  on_sqlite::roll_back(database_.getHandle());
+  end();
+  is_aborted_ = true;
+}
+
 void sqlite_transaction::commit() {
   home_.require();
+  if (is_lent_) detail::throw_commit_in_callback();
   // A fence on the connection itself may have rolled back.
   if (open_ && !on_sqlite::is_in_transaction(database_.getHandle())) end();
   if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};

@@ -44,6 +44,27 @@ TEST_F(MysqlTransaction, IsReadCommittedAndTheNextOneIsNot) {
   EXPECT_FALSE(sees_what_others_commit());
 }
 
+TEST_F(MysqlTransaction, ThatACallbackHasIsNotCommittedByIt) {
+  create(key_);
+  const auto session = connect();
+  const auto told = error_of([&] {
+    (void)with_row_lock<soci_transaction>(*session, key_, no_wait(), [&](soci_transaction& work) {
+      work.session() << "update " + std::string{"shared_lock"} + " set fence_count = 7";
+      work.commit();
+    });
+  });
+  EXPECT_EQ(told.kind, errc::misuse);
+  const auto done =
+      with_row_lock<soci_transaction>(*session, key_, no_wait(), [&](soci_transaction& work) {
+        work.session() << "update " + std::string{"shared_lock"} + " set fence_count = 7";
+        work.abort();
+        return 7;
+      });
+  ASSERT_TRUE(done.acquired());
+  EXPECT_EQ(*done, 7);
+  EXPECT_EQ(number("select max(fence_count) from shared_lock"), 0);
+}
+
 // Keys are sent as numbers of bytes.
 TEST_F(MysqlTransaction, WithAnotherCharacterSetMeansTheSameKeys) {
   lock_table locks{rows_, {.ttl = 1h, .renew = false}};

@@ -28,6 +28,56 @@ TEST_F(PostgresTransaction, WithRowLockCommitsRollsBackAndCounts) {
   EXPECT_EQ(rows_.read(std::array{key_})[0]->failure_count, 1);
 }
 
+TEST_F(PostgresTransaction, ThatACallbackRollsBackIsNotCommittedAndOneThatItCommitsIsMisuse) {
+  pqxx::connection connection{postgres_url()};
+  const auto raise = [&](pqxx::work& work) {
+    work.exec("update " + name() + " set fence_count = fence_count + 1" + row(key_));
+  };
+  const auto fences = [&] {
+    return server_.value<int>("select fence_count from " + name() + row(key_));
+  };
+  const auto done = with_row_lock<pqxx::work>(
+      connection, key_, no_wait(),
+      [&](pqxx::work& work) {
+        raise(work);
+        work.abort();
+        return 7;
+      },
+      table());
+  ASSERT_TRUE(done.acquired());
+  EXPECT_EQ(*done, 7);
+  EXPECT_EQ(fences(), 0);
+
+  const auto told = error_of([&] {
+    (void)with_row_lock<pqxx::work>(
+        connection, key_, no_wait(),
+        [&](pqxx::work& work) {
+          raise(work);
+          work.commit();
+        },
+        table());
+  });
+  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_EQ(fences(), 1) << "which libpqxx lets it do";
+}
+
+// What a callback throws away, a lost connection is not.
+TEST_F(PostgresTransaction, ThatLosesItsConnectionInACallbackIsNotTakenForRolledBack) {
+  pqxx::connection connection{postgres_url()};
+  EXPECT_THROW((void)with_row_lock<pqxx::work>(
+                   connection, key_, no_wait(),
+                   [&](pqxx::work& work) {
+                     server_.ask("select pg_terminate_backend(" +
+                                 std::to_string(connection.backendpid()) + ")");
+                     try {
+                       (void)lock(work, other_key_);
+                     } catch (const std::exception&) {  // unavailable
+                     }
+                   },
+                   table()),
+               std::exception);
+}
+
 TEST_F(PostgresTransaction, ReadVersionUnsetsALeaseThatRanOut) {
   const auto granted = acquire(rows_, key_);
   server_.ask("update " + name() + " set expires_at = clock_timestamp() - interval '1 s'" +

@@ -56,6 +56,31 @@ TEST_F(SociPostgresTransaction, WhoseEncodingWouldMakeAKeyAnotherOneIsMisuse) {
   EXPECT_EQ(lock_rows(work, umlaut, no_wait(), table()).refusal().reason, refusal_reason::held);
 }
 
+TEST_F(SociPostgresTransaction, ThatACallbackHasIsNotCommittedByIt) {
+  rows_.prepare(std::array{key_});
+  const auto told = error_of([&] {
+    (void)with_row_lock<soci_transaction>(
+        session_, key_, no_wait(),
+        [&](soci_transaction& work) {
+          work.session() << "update " + name() + " set fence_count = 7";
+          work.commit();
+        },
+        table());
+  });
+  EXPECT_EQ(told.kind, errc::misuse);
+  const auto done = with_row_lock<soci_transaction>(
+      session_, key_, no_wait(),
+      [&](soci_transaction& work) {
+        work.session() << "update " + name() + " set fence_count = 7";
+        work.abort();
+        return 7;
+      },
+      table());
+  ASSERT_TRUE(done.acquired());
+  EXPECT_EQ(*done, 7);
+  EXPECT_EQ(server_.value<int>("select max(fence_count) from " + name()), 0);
+}
+
 TEST_F(SociPostgresTransaction, OfAClosedSessionIsMisuse) {
   session_.close();
   for (const auto& call : calls()) EXPECT_EQ(error_of(call).kind, errc::misuse);

@@ -43,6 +43,32 @@ TEST_F(SqliteTransaction, WaitsForItsTurn) {
   rival.reset();
 }
 
+TEST_F(SqliteTransaction, ThatACallbackHasIsNotCommittedByIt) {
+  const auto database = open();
+  const auto told = error_of([&] {
+    (void)with_row_lock<sqlite_transaction>(*database, key_, [&](sqlite_transaction& work) {
+      database->exec("CREATE TABLE made (number)");
+      work.commit();
+    });
+  });
+  EXPECT_EQ(told.kind(), errc::misuse);
+  EXPECT_EQ(text_of("SELECT count(*) FROM sqlite_master WHERE name = 'made'"), "0");
+}
+
+TEST_F(SqliteTransaction, ThatACallbackRollsBackIsNotCommitted) {
+  const auto database = open();
+  const auto done =
+      with_row_lock<sqlite_transaction>(*database, key_, [&](sqlite_transaction& work) {
+        database->exec("CREATE TABLE made (number)");
+        work.abort();
+        return 7;
+      });
+  ASSERT_TRUE(done.acquired());
+  EXPECT_EQ(*done, 7);
+  EXPECT_EQ(text_of("SELECT count(*) FROM sqlite_master WHERE name = 'made'"), "0");
+  sqlite_transaction{*database}.commit();
+}
+
 TEST_F(SqliteTransaction, InsideAnotherIsMisuse) {
   const auto database = open();
   sqlite_transaction outer{*database};

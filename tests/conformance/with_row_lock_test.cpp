@@ -64,6 +64,21 @@ TEST_P(WithRowLock, RollsBackCountsTheFailureAndLetsTheExceptionThroughUnchanged
   EXPECT_EQ(acquire(key_, mine_).status, acquire_status::granted);
 }
 
+TEST_P(WithRowLock, LeavesTheCommitToNoCallback) {
+  unowned(key_);
+  try {
+    (void)connection_->with_row_lock(key_, no_wait(), [](app_transaction& work) {
+      work.commit();
+      return 0;
+    });
+    ADD_FAILURE() << "no error";
+  } catch (const error& thrown) {
+    EXPECT_EQ(thrown.kind(), errc::misuse);
+  }
+  EXPECT_TRUE(
+      connection_->with_row_lock(key_, no_wait(), [](app_transaction&) { return 0; }).acquired());
+}
+
 TEST_P(WithRowLock, IsRefusedWithoutTheCallbackWhileALeaseIsLive) {
   granted(key_, theirs_);
   bool has_run = false;
