@@ -49,20 +49,20 @@ TEST_F(SociSqliteTransaction, ThatACallbackHasIsNotCommittedByIt) {
   const auto used = session();
   const auto told = error_of([&] {
     (void)with_row_lock<soci_transaction>(*used, key_, no_wait(), [&](soci_transaction& work) {
-      work.session() << "update " + std::string{"shared_lock"} + " set fence_count = 7";
+      work.session() << "update " + std::string{"shared_lock"} + " set expiry_count = 7";
       work.commit();
     });
   });
   EXPECT_EQ(told.kind(), errc::misuse);
   const auto done =
       with_row_lock<soci_transaction>(*used, key_, no_wait(), [&](soci_transaction& work) {
-        work.session() << "update " + std::string{"shared_lock"} + " set fence_count = 7";
+        work.session() << "update " + std::string{"shared_lock"} + " set expiry_count = 7";
         work.abort();
         return 7;
       });
   ASSERT_TRUE(done.acquired());
   EXPECT_EQ(*done, 7);
-  EXPECT_EQ(text_of("SELECT max(fence_count) FROM shared_lock"), "0");
+  EXPECT_EQ(text_of("SELECT max(expiry_count) FROM shared_lock"), "0");
 }
 
 TEST_F(SociSqliteTransaction, InsideAnotherIsMisuse) {
