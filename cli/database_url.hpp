@@ -18,7 +18,7 @@ namespace rowlock {
 ///   sqlite:///absolute/path.db      %XX stands for a byte; `?` and `#` must be written so
 ///   postgresql://host/database      (or postgres://) libpq's own URIs, handed on as they are
 ///   host=... dbname=...             libpq's keyword strings, likewise
-///   mysql://user@host:port/database (or mariadb://) %XX stands for a byte; by way of SOCI
+///   mysql://user@host:port/database (or mariadb://) as `soci_connection_string` reads it
 ///   soci:mysql://db=... user=...    what SOCI reads, with one of its backends
 ///
 /// The text may hold a password: no message shows it.

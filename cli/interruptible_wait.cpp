@@ -6,10 +6,15 @@
 #include <array>
 #include <utility>
 
+#include "cli/exit_codes.hpp"
+
 namespace rowlock::cli {
 
-interruptible_wait::interruptible_wait(signal_queue& signals, std::stop_source stop)
-    : signals_{signals}, stop_{std::move(stop)}, listener_{[this] { listen(); }} {}
+interruptible_wait::interruptible_wait(signal_queue& signals, exit_timer& timer,
+                                       std::stop_source stop, std::optional<int> code)
+    : signals_{signals}, timer_{timer}, stop_{std::move(stop)}, code_{code}, listener_{[this] {
+        listen();
+      }} {}
 
 interruptible_wait::~interruptible_wait() { end(); }
 
@@ -27,6 +32,7 @@ void interruptible_wait::listen() {
     while (const auto came = signals_.next()) {
       if (came->ssi_signo == SIGCHLD) continue;  // of a process that was there before us
       came_ = static_cast<int>(came->ssi_signo);
+      timer_.set(code_.value_or(exit_code::ended_by_signal(*came_)));
       stop_.request_stop();
       return;
     }

@@ -6,18 +6,21 @@
 #include <stop_token>
 #include <thread>
 
+#include "cli/exit_timer.hpp"
 #include "cli/signal_queue.hpp"
 #include "cli/wakeup.hpp"
 
 namespace rowlock::cli {
 
 /// Reads `signals` in a thread of its own until `end()`; the first one requests `stop`, which
-/// several waits may share.
+/// several waits may share, and starts the time that is left for the process to end by itself.
 ///
 /// Thread-safety: one thread at a time.
 class interruptible_wait {
  public:
-  explicit interruptible_wait(signal_queue& signals, std::stop_source stop = {});
+  /// `code`: with which the process ends then; none: as ended by that signal.
+  interruptible_wait(signal_queue& signals, exit_timer& timer, std::stop_source stop = {},
+                     std::optional<int> code = {});
   interruptible_wait(const interruptible_wait&) = delete;
   interruptible_wait& operator=(const interruptible_wait&) = delete;
   ~interruptible_wait();
@@ -31,7 +34,9 @@ class interruptible_wait {
   void listen();
 
   signal_queue& signals_;
+  exit_timer& timer_;
   std::stop_source stop_;
+  const std::optional<int> code_;
   wakeup done_;
   std::optional<int> came_;  // written by listener_, read after its end
   std::thread listener_;     // last: it uses all of the above

@@ -9,6 +9,7 @@
 #include "cli/action.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/exit_timer.hpp"
 #include "cli/interruptible_wait.hpp"
 #include "cli/locked_command.hpp"
 #include "cli/say.hpp"
@@ -23,8 +24,9 @@ namespace {
 /// The terms of one process, and the signals that come before, during and after each.
 class leadership {
  public:
-  leadership(const locked_command& command, signal_queue& signals, term_teller& teller)
-      : command_{command}, signals_{signals}, teller_{teller} {
+  leadership(const locked_command& command, signal_queue& signals, exit_timer& timer,
+             term_teller& teller)
+      : command_{command}, signals_{signals}, timer_{timer}, teller_{teller} {
     listen();
   }
 
@@ -38,12 +40,13 @@ class leadership {
     teller_.ended(term, end.was_told_of_loss);
     if (end.was_asked_to_end) {
       last_code_ = end.exit_code;
+      timer_.set(end.was_told_of_loss ? exit_code::lost : end.exit_code);
       stop_.request_stop();
       return;
     }
+    listen();
     const bool has_failed = end.exit_code != exit_code::success;
     if (has_failed && !term.lost().stop_requested()) throw failed_command{end.exit_code};
-    listen();
   }
 
   /// Once the lock_table is gone, after whose end nothing more is told.
@@ -53,10 +56,11 @@ class leadership {
   }
 
  private:
-  void listen() { campaign_.emplace(signals_, stop_); }
+  void listen() { campaign_.emplace(signals_, timer_, stop_); }
 
   const locked_command& command_;
   signal_queue& signals_;
+  exit_timer& timer_;
   term_teller& teller_;
   std::stop_source stop_;
   std::optional<interruptible_wait> campaign_;
@@ -72,7 +76,8 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
   locking.observer = teller;
 
   signal_queue signals{options.process_group};
-  leadership ours{to_run, signals, *teller};
+  exit_timer timer{no_answer(options)};
+  leadership ours{to_run, signals, timer, *teller};
   const auto rows = open_store(url, table);
   try {
     lock_table locks{*rows, locking};
@@ -91,8 +96,9 @@ command gets SIGTERM, and SIGKILL after the grace time. Then, and after a comman
 for the key again. A command that fails ends it: whoever supervises this one decides what then.
 
 SIGINT, SIGTERM and SIGQUIT end it: they are passed on to the command, and its end is the end. SIGHUP is
-passed on only; without a command it ends the wait. While the database is unavailable it goes on trying, and
-says so. The command has ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in its environment: the token is the
+passed on only; without a command it ends the wait. A database that does not answer delays that end by two
+seconds; then what is held frees itself within the ttl. While the database is unavailable it goes on trying,
+and says so. The command has ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in its environment: the token is the
 number of the term, greater than that of every leader before. Who leads now is what show says.
 --process-group is that of run.
 

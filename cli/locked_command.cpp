@@ -72,6 +72,11 @@ std::string lost_too_soon(const lock_key& key) {
   return message.str();
 }
 
+std::string no_answer(const locked_command_options& options) {
+  return "the database does not answer: ended without it; if " + options.which.in_words() +
+         " is ours, it frees itself within " + options.ttl;
+}
+
 locked_command::locked_command(const locked_command_options& options,
                                const std::vector<std::string>& arguments)
     : command_{to_command(arguments, options.process_group)},

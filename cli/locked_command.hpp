@@ -32,6 +32,9 @@ struct locked_command_options {
 /// What to say of a command that was not told of a loss.
 std::string lost_too_soon(const lock_key& key);
 
+/// What to say when the process ends without an answer of the database.
+std::string no_answer(const locked_command_options& options);
+
 /// Makes the row count a failure.
 struct failed_command {
   int exit_code;

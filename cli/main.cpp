@@ -34,8 +34,9 @@ line counts. A URL in the command line goes before the variable, and so does the
 refused. Or keep the password in ~/.pgpass or PGPASSWORD. A command that run or lead starts has the variable
 too.
 
-MariaDB and MySQL: mysql://user:password@host:port/database, where %XX stands for a byte. With other
-parameters: 'soci:mysql://db=shop user=app sslca=/etc/ca.pem', which SOCI reads.
+MariaDB and MySQL: mysql://user@host:port/database?sslca=/etc/ca.pem, where %XX stands for a byte, or
+'mysql://host=db user=app dbname=shop', as SOCI reads it. The password is read from MYSQL_PWD where the URL
+has none.
 
 Example:
   rowlock migrate sqlite:///tmp/locks.db

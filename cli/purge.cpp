@@ -9,6 +9,7 @@
 #include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/exit_timer.hpp"
 #include "cli/interruptible_wait.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
@@ -42,7 +43,8 @@ int purge_now(const purge_options& options) {
   }
 
   signal_queue signals;
-  interruptible_wait waiting{signals};
+  exit_timer timer{"the database does not answer: ended without it; run it again to go on"};
+  interruptible_wait waiting{signals, timer};
   const auto rows = open_store(url, table);
   const auto result = purge(*rows, older_than, purge_request{}.at_most, waiting.stop());
   std::cout << "purged " << rows_in_words(result.purged) << '\n';

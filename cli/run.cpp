@@ -2,7 +2,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <sstream>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/exit_timer.hpp"
 #include "cli/interruptible_wait.hpp"
 #include "cli/locked_command.hpp"
 #include "cli/loss_teller.hpp"
@@ -21,6 +24,8 @@
 namespace rowlock::cli {
 
 namespace {
+
+using namespace std::chrono_literals;
 
 struct run_options {
   locked_command_options locked;
@@ -71,7 +76,12 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   acquire_options for_this{.wait = wait_policy(options.wait)};
 
   signal_queue signals{locked.process_group};
-  interruptible_wait waiting{signals};
+  exit_timer timer{no_answer(locked)};
+  if (const auto limit = for_this.wait.give_up_after; limit && *limit > 0ms) {
+    timer.set(exit_code::unavailable, *limit + 2 * exit_timer::grace);
+  }
+  interruptible_wait waiting{signals, timer};
+  std::optional<interruptible_wait> releasing;
   for_this.wait.stop = waiting.stop();
   const auto rows = open_store(url, table);
   release_witness witnessed{*rows};
@@ -80,8 +90,11 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   locking.observer = why_lost;
   const auto run_under = [&](const lease& held) {
     if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
-    const int code = to_run.run(held, signals).exit_code;
+    timer.clear();
+    const auto [code, was_asked_to_end, was_told_of_loss] = to_run.run(held, signals);
     if (!held.is_valid()) end_without(key, *why_lost, to_run.lost_exit_code());
+    if (was_asked_to_end) timer.set(code);
+    releasing.emplace(signals, timer, std::stop_source{}, code);
     if (code != exit_code::success) throw failed_command{code};
     return code;
   };
@@ -93,6 +106,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
     if (!ran.acquired()) {
       if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
       say(in_words(ran.refusal()));
+      timer.set(if_refused);
       return if_refused;
     }
     code = *ran;
@@ -116,6 +130,9 @@ group, and the key is kept until all of it has ended: what the command leaves be
 SIGKILL after the grace time. Ctrl-C and Ctrl-Z of a terminal work as before, and the command can read from
 it, but has no /dev/tty. What moves to another group (a daemon, an interactive shell's jobs) is not reached;
 nor is what the command starts if this program itself gets SIGKILL: then the command alone gets SIGTERM.
+
+A database that does not answer keeps no signal from working: two seconds later the process ends, and
+what it may hold frees itself within the ttl. It ends four seconds after the limit of --wait, too, with 69.
 
 Without --wait the key is asked for once. Durations: 500ms, 30s, 5m, 2h, 1d.
 

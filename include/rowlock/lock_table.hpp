@@ -101,7 +101,8 @@ struct once_options {
 /// Leases on the rows of one store.
 ///
 /// Destroying it stops those who wait, marks all its leases lost and unsets their rows, as far as
-/// two seconds (and a statement under way) allow. The store must outlive it.
+/// two seconds (and a statement under way) allow. So a store that hangs delays it by the time of
+/// one call, however many are under way. The store must outlive it.
 ///
 /// In a child of fork() it can only be destroyed, which does nothing there; every other call is
 /// `misuse`. The child makes a store and a lock_table of its own.
@@ -128,8 +129,10 @@ class lock_table {
   /// A lease on `key`, or a refusal. One round trip if the row exists and is free (on PostgreSQL if
   /// it is held, too); one more to say who holds it, two more if the row is missing. All who wait
   /// share their statements: one look a second or so at all keys waited for. When an answer gets
-  /// lost it is asked for once more, as the same attempt. Throws `error`; after `outcome_unknown` a
-  /// grant that was made after all runs out by itself.
+  /// lost it is asked for once more, as the same attempt, unless the time of `wait` is over. Throws
+  /// `error`; after `outcome_unknown` a grant that was made after all runs out by itself. The first
+  /// try is made by the calling thread: it takes as long as the store lets a call take (see
+  /// `answer_timeout`), whatever `wait` says.
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options = {});
 
   /// Leases on all the keys, or on none: a refusal names a key that stood in the way. A key that is

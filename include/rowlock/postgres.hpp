@@ -33,11 +33,16 @@ namespace rowlock {
 // always.
 
 /// Locks the rows until the transaction ends, and moves their versions in it. Missing rows are
-/// created in it as well, in such a way that rivals are refused rather than kept waiting.
+/// created in it as well, in such a way that rivals are refused rather than kept waiting. Of more
+/// than 16 missing rows other new keys may be refused as well (busy) until the transaction ends:
+/// create rows that are many before, or use `with_row_lock`, which does.
 ///
-/// Waits for row locks in the server and for leases by polling, as long as `wait` says. Refused:
-/// held (leased), busy (locked), timed_out, stopped, or stale: at REPEATABLE READ and above, when
-/// somebody changed a row after this transaction's snapshot; start it again.
+/// Waits for row locks in the server and for leases by polling, as long as `wait` says. A
+/// transaction that waits in its first statement keeps its place in the server's queue for 10 s at
+/// a time, 250 ms where a stop can be requested; one that has written or locked before, for 0.9 of
+/// the server's `deadlock_timeout`. No wait takes longer than half of a `statement_timeout`.
+/// Refused: held (leased), busy (locked), timed_out, stopped, or stale: at REPEATABLE READ and
+/// above, when somebody changed a row after this transaction's snapshot; start it again.
 ///
 /// One round trip if the rows can be had at once. A savepoint inside the statement undoes a refused
 /// attempt, so it keeps no row of the others.

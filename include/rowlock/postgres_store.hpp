@@ -33,7 +33,8 @@ struct postgres_options {
   std::chrono::milliseconds lock_timeout{2000};
   /// How long a statement of a call may go unanswered before its connection is given up, whatever
   /// the network pretends: a pooler that hangs, or a stopped server, acknowledges every packet.
-  /// Above `statement_timeout`, so that a server that works answers first.
+  /// Above `statement_timeout`, so that a server that works answers first. A call on a server that
+  /// hangs ends after `pool_timeout`, `connect_timeout` and this together at the latest.
   std::chrono::milliseconds answer_timeout{15'000};
   /// How far the clocks of the servers that may execute a call can be apart: a lease is taken over
   /// only when it ran out that long ago. Zero for PostgreSQL, whose server has one clock; for an

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rowlock/home_process.hpp"
@@ -51,13 +52,26 @@ struct soci_options {
   bool asynchronous_release = false;
 };
 
+/// What SOCI reads, for sessions that the application opens itself; stores and migrations ask for
+/// it on their own. Of a URL of MariaDB or MySQL,
+///
+///   mysql://user:password@host:port/database?name=value&name=value
+///
+/// (or mariadb://), every part of which is optional, and where %XX stands for a byte. The names are
+/// charset, connect_timeout, read_timeout, write_timeout (in seconds), sslca, sslcert, sslkey and
+/// unix_socket. Any other text is returned as it is: SOCI's own `mysql://host=db user=app` too,
+/// which begins with a name and `=` (in a user of a URL write %3D). Throws `error` (misuse), which
+/// does not show the text. Looks at the text alone. Thread-safety: any thread.
+std::string soci_connection_string(std::string_view text);
+
 /// For the SOCI backends "mysql" (MariaDB from 10.6, MySQL from 8.0.19), "postgresql" and
 /// "sqlite3"; others are refused (`rejected`). A few sessions of its own, opened when needed.
 ///
 /// Thread-safety: all members may be called from any thread.
 class soci_store final : public store {
  public:
-  /// As SOCI reads it, `backend://parameters`: "mysql://db=shop user=app". Nothing is opened yet.
+  /// As SOCI reads it, `backend://parameters`: "mysql://db=shop user=app"; or a URL as
+  /// `soci_connection_string` takes it: "mysql://app@db/shop". Nothing is opened yet.
   /// Throws `error`: rejected for a backend that is not supported, misuse for parameters that
   /// cannot work.
   explicit soci_store(std::string connection_string, soci_options options = {});

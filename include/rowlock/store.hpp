@@ -133,9 +133,11 @@ class store {
   virtual std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) {
     return read(keys);
   }
-  /// Tells `listener`, which must outlive the subscription, of releases and grants of rows that
-  /// somebody watches. Hints may be lost, and be wrong. Null: this store announces nothing. No
-  /// round trip: listening begins, and begins again after a failure, in the background.
+  /// Tells `listener`, which must outlive the subscription as the store must, of releases and
+  /// grants of rows that somebody watches. Hints may be lost, and be wrong. Null: this store
+  /// announces nothing. No round trip: listening begins, and begins again after a failure, in the
+  /// background. The end of a subscription waits for no answer, but for a connection that is coming
+  /// about.
   virtual std::unique_ptr<subscription> listen(release_listener& /*listener*/) { return nullptr; }
   /// All rows that are owned or stay closed, by key. One round trip, and a scan of the table: for
   /// people, not for programs.

@@ -93,47 +93,75 @@ CREATE FUNCTION shared_lock_lock(p_types text[], p_ids text[], p_wait_ms integer
                                  p_skew_ms integer DEFAULT 0)
   RETURNS TABLE (state text, lock_type text, source_id text,
                  version bigint, holder text, remaining_us bigint)
-  LANGUAGE plpgsql AS $$
+  LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
   callers_timeout CONSTANT text := current_setting('lock_timeout');
   skew CONSTANT interval := p_skew_ms * interval '1 millisecond';
-  deadline CONSTANT timestamptz := clock_timestamp() + p_wait_ms * interval '1 millisecond';
-  -- Below deadlock_timeout, so that nobody is told of a deadlock, and a lease is noticed soon.
-  longest_slice CONSTANT integer := 50;
-  slice integer;
+  -- A statement_timeout would end the caller's transaction, so the answer comes well before it.
+  deadline CONSTANT timestamptz := clock_timestamp() + least(
+    p_wait_ms * interval '1 millisecond',
+    nullif(current_setting('statement_timeout')::interval, interval '0') / 2);
+  -- A transaction without an id has changed and locked no row, so no row lock waits for it, and it
+  -- keeps its place in the queue for the whole wait. Any other gives its place up before
+  -- deadlock_timeout.
+  has_nothing CONSTANT boolean := pg_current_xact_id_if_assigned() IS NULL;
+  longest_slice CONSTANT numeric := CASE WHEN has_nothing THEN p_wait_ms ELSE
+    extract(epoch FROM current_setting('deadlock_timeout')::interval) * 900 END;
+  -- More missing keys than this share gates until the transaction ends.
+  most_gates CONSTANT integer := 16;
   locked bigint[] := '{}';  -- places of keys in p_types and p_ids
   awaited bigint;           -- the place of the first key in the way
+  has_awaited boolean;
+  queue bigint;             -- the gate of the awaited key, where those queue who wait for it
+  has_queue boolean;
   existing bigint;
   created bigint;
   is_hopeless boolean;
+  done text;
 BEGIN
   LOOP
     BEGIN
+      has_awaited := false;
       IF awaited IS NOT NULL THEN
-        slice := least(longest_slice, ceil(extract(epoch FROM deadline - clock_timestamp()) * 1000));
-        PERFORM set_config('lock_timeout', greatest(slice, 1) || 'ms', true);
+        -- One at a time waits for the row. The others wait for that one's transaction, in the order
+        -- in which they came: each lock makes the row another tuple, where its queue would form anew.
+        queue := hashtextextended(
+          p_ids[awaited], hashtextextended(p_types[awaited], 'shared_lock'::regclass::bigint));
+        done := set_config('lock_timeout', greatest(1, ceil(least(longest_slice,
+          extract(epoch FROM deadline - clock_timestamp()) * 1000)))::text, true);
+        PERFORM pg_advisory_xact_lock(queue);
+        done := set_config('lock_timeout', greatest(1, ceil(least(longest_slice,
+          extract(epoch FROM deadline - clock_timestamp()) * 1000)))::text, true);
         PERFORM 1 FROM shared_lock l
           WHERE l.lock_type = p_types[awaited] AND l.source_id = p_ids[awaited]
             AND l.expires_at <= clock_timestamp() - skew
           FOR UPDATE;
-        IF NOT FOUND AND NOT EXISTS (SELECT FROM shared_lock l
-            WHERE l.lock_type = p_types[awaited] AND l.source_id = p_ids[awaited]) THEN
-          -- Somebody is creating it.
-          PERFORM pg_advisory_xact_lock(hashtextextended(
-            p_ids[awaited], hashtextextended(p_types[awaited], 'shared_lock'::regclass::bigint)));
-        END IF;
-        PERFORM set_config('lock_timeout', callers_timeout, true);
+        has_awaited := FOUND;
+        done := set_config('lock_timeout', callers_timeout, true);
+      ELSIF has_nothing AND cardinality(p_types) = 1 THEN
+        -- A row can be free for a moment while the first of those who wait for it wakes up. (Who has
+        -- the row already has an id, and so does not queue behind those who wait for him.)
+        queue := hashtextextended(
+          p_ids[1], hashtextextended(p_types[1], 'shared_lock'::regclass::bigint));
+        has_queue := NOT CASE WHEN pg_try_advisory_lock(queue) THEN pg_advisory_unlock(queue)
+                              ELSE false END;
+        IF has_queue THEN RAISE lock_not_available; END IF;
       END IF;
 
-      -- Nothing below waits, so nobody waits while holding a row of this attempt but the one awaited.
-      SELECT coalesce(array_agg(had.place), '{}') INTO locked
-        FROM (SELECT w.place
-                FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
-                JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
-               WHERE l.expires_at <= clock_timestamp() - skew
-               ORDER BY l.lock_type, l.source_id
-                 FOR UPDATE OF l SKIP LOCKED) AS had;
+      -- Nothing below waits for longer than a moment, so nobody waits while holding a row of this
+      -- attempt but the one awaited.
+      IF has_awaited AND cardinality(p_types) = 1 THEN
+        locked := '{1}';
+      ELSE
+        SELECT coalesce(array_agg(had.place), '{}') INTO locked
+          FROM (SELECT w.place
+                  FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
+                  JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
+                 WHERE l.expires_at <= clock_timestamp() - skew
+                 ORDER BY l.lock_type, l.source_id
+                   FOR UPDATE OF l SKIP LOCKED) AS had;
+      END IF;
 
       IF cardinality(locked) < cardinality(p_types) THEN
         SELECT count(*) INTO existing
@@ -141,19 +169,33 @@ BEGIN
           JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s;
         IF existing > cardinality(locked) OR NOT p_create THEN RAISE lock_not_available; END IF;
 
-        -- Behind the gate of every insert, so that inserters refuse each other instead of waiting.
+        -- Every insert holds the gate of its key, an advisory lock, so that inserters refuse each
+        -- other instead of waiting. For many keys those would fill the server's lock table, so a call
+        -- that creates many only looks whether their gates are free, and until it ends holds shared
+        -- gates: 64 at most, which every other insert finds in its way.
+        IF cardinality(p_types) - existing > most_gates THEN
+          PERFORM pg_advisory_xact_lock_shared(g.shared_gate)
+             FROM (SELECT DISTINCT hashtextextended('shared', 'shared_lock'::regclass::bigint)
+                          # (((hashtextextended(w.t, 0) & 7) << 3) | (hashtextextended(w.s, 0) & 7))
+                     FROM unnest(p_types, p_ids) AS w(t, s)) AS g(shared_gate);
+        END IF;
+        -- Two such calls can meet in a key.
+        done := set_config('lock_timeout', '20', true);
         WITH missing AS MATERIALIZED (
-          SELECT w.t, w.s
+          SELECT w.t, w.s, hashtextextended(
+                   w.s, hashtextextended(w.t, 'shared_lock'::regclass::bigint)) AS gate
             FROM unnest(p_types, p_ids) AS w(t, s)
            WHERE NOT EXISTS (SELECT FROM shared_lock l
                               WHERE l.lock_type = w.t AND l.source_id = w.s))
         INSERT INTO shared_lock (lock_type, source_id, version)
         SELECT m.t, m.s, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
           FROM missing m
-         WHERE pg_try_advisory_xact_lock(hashtextextended(
-                 m.s, hashtextextended(m.t, 'shared_lock'::regclass::bigint)))
+         WHERE CASE WHEN cardinality(p_types) - existing <= most_gates
+                    THEN pg_try_advisory_xact_lock(m.gate)
+                    WHEN pg_try_advisory_lock(m.gate) THEN pg_advisory_unlock(m.gate) END
         ON CONFLICT (lock_type, source_id) DO NOTHING;
         GET DIAGNOSTICS created = ROW_COUNT;
+        done := set_config('lock_timeout', callers_timeout, true);
         IF cardinality(locked) + created < cardinality(p_types) THEN
           RAISE lock_not_available;
         END IF;

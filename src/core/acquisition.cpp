@@ -1,6 +1,8 @@
 // One attempt to acquire a key.
 #include "core/acquisition.hpp"
 
+#include <chrono>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -8,6 +10,7 @@
 #include "core/blocked_caller.hpp"
 #include "core/either_stop.hpp"
 #include "core/next_pause.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
 
@@ -17,6 +20,10 @@ wait_end refused_as(refusal_reason reason, refusal last) {
   last.reason = reason;
   return {.refused = std::move(last)};
 }
+
+/// How long an answer to the last try may take, beyond the caller's own time: more than a database
+/// that works, less than a store may wait for one that does not.
+constexpr std::chrono::seconds last_answer{2};
 
 bool can_wait(const retry_policy& wait) {
   const bool has_time = !wait.give_up_after || wait.give_up_after->count() > 0;
@@ -47,7 +54,7 @@ acquisition::acquisition(keeper& leases, wanted_lease wanted, retry_policy wait)
 wait_end acquisition::ask(store& rows) {
   const auto& request = wanted_.request;
   const auto asked_at = leases_.now();
-  auto [answer, fault] = detail::ask(rows, request);
+  auto [answer, fault] = detail::ask(rows, request, [this] { return is_over(); });
   if (fault != nullptr) return {.fault = fault};
   if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
   if (auto kept = leases_.keep(wanted_, answer, asked_at)) {
@@ -74,25 +81,42 @@ void acquisition::wait_in_line(std::function<void(wait_end)> answered) {
   in_line_ = leases_.waiting().join(wanted_, wait_, last_, std::move(answered));
 }
 
-std::optional<wait_end> acquisition::time_over(store& rows) {
+bool acquisition::is_over() const {
+  return wait_.stop.stop_requested() || leases_.closing().stop_requested() ||
+         (can_wait(wait_) && leases_.now() >= until_);
+}
+
+boot_clock::time_point acquisition::answer_until() const noexcept {
+  return until_ == boot_clock::time_point::max() ? until_ : until_ + last_answer;
+}
+
+std::optional<wait_end> acquisition::time_over() {
   const auto late = in_line_.lock();
-  auto left = late ? leases_.waiting().leave_unless_asked_for(*late) : std::nullopt;
+  auto left = late ? leases_.waiting().leave_after_last_try(*late) : std::nullopt;
   if (!left) return std::nullopt;
-  std::optional<wait_end> end;
-  if (left->was_first) end = ask(rows);
-  if (left->handed_by && (!end || end->granted == nullptr)) {
-    leases_.give_back_if_granted(wanted_, *left->handed_by);
-  }
-  if (end && !is_contention(*end)) return end;
-  return refused_as(refusal_reason::timed_out,
-                    end ? *std::move(end->refused) : std::move(left->last));
+  return refused_as(refusal_reason::timed_out, std::move(left->last));
+}
+
+std::optional<waiting_room::left_line> acquisition::leave() {
+  const auto leaving = in_line_.lock();
+  auto left = leaving ? leases_.waiting().leave(*leaving) : std::nullopt;
+  if (left && left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
+  return left;
+}
+
+std::optional<wait_end> acquisition::give_up() {
+  auto left = leave();
+  if (!left) return std::nullopt;
+  if (!left->is_unanswered) return refused_as(refusal_reason::timed_out, std::move(left->last));
+  return wait_end{.fault = std::make_exception_ptr(
+                      error{errc::unavailable,
+                            "the database did not answer before the wait was over: a grant that "
+                            "comes later is given back; see whether the database hangs"})};
 }
 
 std::optional<wait_end> acquisition::stop() {
-  const auto stopped = in_line_.lock();
-  auto left = stopped ? leases_.waiting().leave(*stopped) : std::nullopt;
+  auto left = leave();
   if (!left) return std::nullopt;
-  if (left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
   return refused_as(refusal_reason::stopped, std::move(left->last));
 }
 
@@ -123,10 +147,10 @@ wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted,
     const auto caller = std::make_shared<blocked_caller>();
     attempt.wait_in_line([caller](wait_end how) { caller->answer(std::move(how)); });
     end = caller->wait(leases.time(), attempt.until(), stop.token());
-    if (!end && !stop.token().stop_requested()) end = attempt.time_over(here.rows());
+    if (!end && !stop.token().stop_requested()) end = attempt.time_over();
     // The store may hang in the answer that is now its end.
-    if (!end) end = caller->wait(leases.time(), boot_clock::time_point::max(), stop.token());
-    if (!end) end = attempt.stop();
+    if (!end) end = caller->wait(leases.time(), attempt.answer_until(), stop.token());
+    if (!end) end = stop.token().stop_requested() ? attempt.stop() : attempt.give_up();
     if (!end) end = caller->wait();
   }
   attempt.tell(*end);

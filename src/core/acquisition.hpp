@@ -15,7 +15,7 @@ namespace rowlock::detail {
 
 /// Its steps, which those share who block for it and those who do not: it asks at once, unless
 /// others of this process wait for the key already; then it waits in line, as far as the policy
-/// allows; at the end of a limited time it asks once more.
+/// allows; at the end of a limited time it is asked for once more.
 ///
 /// Thread-safety: one thread at a time, but `until`; an end of the wait (`time_over`, `stop`) may
 /// meet any other.
@@ -34,10 +34,15 @@ class acquisition {
 
   /// When the time is over; max: never.
   [[nodiscard]] boot_clock::time_point until() const noexcept { return until_; }
+  /// When the answer to the last try has to be there; max: never.
+  [[nodiscard]] boot_clock::time_point answer_until() const noexcept;
 
-  /// Ends a wait in line whose time is over. Blocks. None: its end is told, or will be when the
-  /// store has answered.
-  std::optional<wait_end> time_over(store& rows);
+  /// Ends a wait in line whose time is over. None: its end is told, or will be when the store has
+  /// answered.
+  std::optional<wait_end> time_over();
+
+  /// Ends a wait in line whose last try was not answered. None: as of `stop`.
+  std::optional<wait_end> give_up();
 
   /// Ends a wait in line that was stopped. None: its end is told, or will be in a moment.
   std::optional<wait_end> stop();
@@ -47,6 +52,11 @@ class acquisition {
 
  private:
   wait_end ask(store& rows);
+  /// Whether the caller has no time for another question.
+  [[nodiscard]] bool is_over() const;
+  /// Leaves the line; a grant that is made to it after all is given back.
+  std::optional<waiting_room::left_line> leave();
+
   keeper& leases_;
   const wanted_lease wanted_;
   const retry_policy wait_;

@@ -97,12 +97,13 @@ class asking_together {
 
 }  // namespace
 
-asked_request ask(store& rows, const acquire_request& request) {
+asked_request ask(store& rows, const acquire_request& request,
+                  const std::function<bool()>& give_up) {
   try {
     return {rows.acquire({&request, 1}).front()};
   } catch (...) {  // who asks is in another thread, perhaps
     const auto fault = std::current_exception();
-    if (kind_of(fault) == errc::outcome_unknown) {
+    if (kind_of(fault) == errc::outcome_unknown && !give_up()) {
       if (auto answer = ask_in_doubt(rows, request)) return {*std::move(answer)};
     }
     return {{}, own_fault(fault)};
@@ -115,7 +116,7 @@ void ask(
     const std::function<bool()>& give_up) {
   if (requests.size() > 1) return asking_together{rows, requests, time, answered}.run(give_up);
   const auto asked_at = time.now();
-  auto asked = ask(rows, requests.front());
+  auto asked = ask(rows, requests.front(), give_up);
   answered({.count = 1}, {&asked, 1}, asked_at);
 }
 

@@ -20,9 +20,10 @@ struct asked_request {
   std::exception_ptr fault = nullptr;
 };
 
-/// A grant whose answer got lost is recognised. What the store throws, whatever it is, is in the
-/// answer.
-asked_request ask(store& rows, const acquire_request& request);
+/// A grant whose answer got lost is recognised, unless `give_up` answers true then. What the store
+/// throws, whatever it is, is in the answer.
+asked_request ask(store& rows, const acquire_request& request,
+                  const std::function<bool()>& give_up);
 
 /// The same for several in as few calls as can be; if that fails, each has a fault of its own only,
 /// as far as that can be told (`by_halves`). `answered` is told of each part once it is known, and

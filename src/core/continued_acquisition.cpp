@@ -15,7 +15,7 @@ continued_acquisition::continued_acquisition(keeper& leases, keeper::visit here,
       told_{std::move(told)} {}
 
 continued_acquisition::~continued_acquisition() {
-  if (end_of_time_) leases_.crew().forget(*end_of_time_);
+  for (const auto& each : at_the_end_) leases_.crew().forget(each);
 }
 
 // Whoever is called when the last owner is gone already leaves it to the destructor.
@@ -61,14 +61,18 @@ std::optional<wait_end> continued_acquisition::wait_in_line() {
     });
   }
   if (attempt_.until() != boot_clock::time_point::max()) {
-    end_of_time_ = leases_.crew().run_at(attempt_.until(), [waiting = weak_from_this()] {
-      if (const auto self = waiting.lock()) {
-        self->take([&] { return self->attempt_.time_over(self->here_.rows()); });
-      }
-    });
+    run_at(attempt_.until(), &acquisition::time_over);
+    run_at(attempt_.answer_until(), &acquisition::give_up);
   }
   on_stop_.emplace(stop_, stopping{this});
   return std::nullopt;
+}
+
+void continued_acquisition::run_at(boot_clock::time_point when,
+                                   std::optional<wait_end> (acquisition::*step)()) {
+  at_the_end_.push_back(leases_.crew().run_at(when, [waiting = weak_from_this(), step] {
+    if (const auto self = waiting.lock()) self->take([&] { return (self->attempt_.*step)(); });
+  }));
 }
 
 continued_acquisition::ending continued_acquisition::end_it() {

@@ -54,6 +54,8 @@ class continued_acquisition : public std::enable_shared_from_this<continued_acqu
   void take(const Step& step);
   std::optional<wait_end> ask_first();
   std::optional<wait_end> wait_in_line();
+  /// `step` ends it at `when`, if it still waits then.
+  void run_at(boot_clock::time_point when, std::optional<wait_end> (acquisition::*step)());
   void stop_waiting();
   void finish(wait_end end);
   /// Of one that is not over: whom to tell. Null: it is over.
@@ -66,7 +68,7 @@ class continued_acquisition : public std::enable_shared_from_this<continued_acqu
   std::mutex mutex_;
   acquisition attempt_;  // enters and leaves its line under mutex_
   ending told_;          // guarded by mutex_; null: it is over
-  std::optional<crew::appointment> end_of_time_;
+  std::vector<crew::appointment> at_the_end_;
 
   // Destroyed first, because they use what is above.
   std::optional<std::stop_callback<closing>> on_close_;

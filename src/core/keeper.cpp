@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr std::chrono::seconds last_releases{2};
+
 std::unique_ptr<grouping_store> grouped(store& rows, const group_options& options) {
   return options.at_most == 1 ? nullptr : std::make_unique<grouping_store>(rows, options);
 }
@@ -127,17 +129,7 @@ note_result keeper::write_note(const note_request& request) {
   return note_result::busy;
 }
 
-void keeper::close() noexcept {
-  if (!home_.is_here()) return;
-  closing_.request_stop();
-  {
-    std::unique_lock lock{mutex_};
-    closed_ = true;
-    visitor_left_.wait(lock, [this] { return visitors_ == 0; });
-  }
-  crew_.close();
-  waiting_.close();
-  if (!renewer_thread_.joinable()) return events_.close();
+void keeper::end_leases() noexcept {
   const auto left = book_.end_all();
   std::vector<deferred_release> to_release;
   to_release.reserve(left.size());
@@ -145,6 +137,34 @@ void keeper::close() noexcept {
   messenger_->tell(left);
   events_.tell_lost(left, loss_reason::closed, now());
   renewer_->defer(std::move(to_release), renewer::tried::never);
+}
+
+// A store that hangs is waited for once: what has to be asked is asked at the same time, and
+// nothing when that has taken too long.
+void keeper::close() noexcept {
+  if (!home_.is_here()) return;
+  const auto end = boot_clock::now() + last_releases;
+  closing_.request_stop();
+  waiting_.stop();
+  bool has_leases = false;
+  {
+    const std::scoped_lock lock{mutex_};
+    closed_ = true;
+    has_leases = renewer_thread_.joinable();
+  }
+  if (has_leases) {
+    renewer_->close_by(end);
+    end_leases();
+  }
+  {
+    std::unique_lock lock{mutex_};
+    visitor_left_.wait(lock, [this] { return visitors_ == 0; });
+  }
+  crew_.close();
+  waiting_.close();
+  if (!renewer_thread_.joinable()) return events_.close();
+  renewer_->close_by(end);
+  end_leases();  // what was granted meanwhile
   book_.close();
   if (watcher_thread_.joinable()) watcher_thread_.join();
   renewer_thread_.join();

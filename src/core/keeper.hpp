@@ -102,6 +102,8 @@ class keeper {
 
  private:
   void watch();
+  /// Marks all leases lost; their rows are unset in the background.
+  void end_leases() noexcept;
   void give_back(const kept_lease& unwanted);
   void tell_released(const kept_lease& ended, release_result result, bool failed,
                      boot_clock::time_point began) noexcept;

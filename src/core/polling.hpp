@@ -22,6 +22,11 @@ class polling {
   /// Whether there may be another try at all.
   [[nodiscard]] bool is_patient() const noexcept { return pauses_.is_patient(); }
 
+  /// Whether the caller has no time for another question.
+  [[nodiscard]] bool is_over() const {
+    return stop_.token().stop_requested() || (is_patient() && pauses_.is_last_try());
+  }
+
   /// None: slept, ask again. Otherwise what the wait came to.
   std::optional<refusal> pause(refusal last) {
     const bool is_contention =

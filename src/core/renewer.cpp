@@ -18,7 +18,6 @@ namespace {
 constexpr std::chrono::milliseconds row_was_busy{20};
 constexpr std::chrono::milliseconds first_pause{50};
 constexpr std::chrono::seconds longest_pause{5};
-constexpr std::chrono::seconds last_releases{2};
 
 }  // namespace
 
@@ -41,13 +40,19 @@ void renewer::run() {
     }
     if (time_->now() >= next_release()) release_deferred([this] { return book_.is_closed(); });
   }
-  // On the real clock: nobody moves another one any more.
-  const auto is_over = [end = boot_clock::now() + last_releases] {
-    return boot_clock::now() >= end;
-  };
-  while (!release_deferred(is_over) && !is_over()) {
+  while (!is_over() && !release_deferred([this] { return is_over(); })) {
     system_time()->sleep_until(boot_clock::now() + row_was_busy, {});
   }
+}
+
+void renewer::close_by(boot_clock::time_point end) {
+  const std::scoped_lock lock{mutex_};
+  over_at_ = std::min(over_at_, end);
+}
+
+bool renewer::is_over() {
+  const std::scoped_lock lock{mutex_};
+  return boot_clock::now() >= over_at_;
 }
 
 void renewer::look_at_settings() noexcept {
@@ -198,7 +203,8 @@ void renewer::defer(std::vector<deferred_release> releases, tried before) {
 
 boot_clock::time_point renewer::next_release() {
   const std::scoped_lock lock{mutex_};
-  return deferred_.empty() ? boot_clock::time_point::max() : next_release_;
+  const bool is_idle = deferred_.empty() || boot_clock::now() >= over_at_;
+  return is_idle ? boot_clock::time_point::max() : next_release_;
 }
 
 void renewer::release_at_once(std::span<deferred_release> made,
@@ -228,7 +234,7 @@ void renewer::resolve_doubts(std::vector<deferred_release>& releases,
       still_in_doubt.push_back(release);
       return true;
     }
-    const auto [answer, fault] = ask(rows_, *release.in_doubt);
+    const auto [answer, fault] = ask(rows_, *release.in_doubt, give_up);
     if (fault == nullptr && answer.status == acquire_status::granted) {
       release.request.version = *answer.version;
       release.in_doubt.reset();

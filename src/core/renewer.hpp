@@ -58,8 +58,13 @@ class renewer {
   renewer(store& rows, lease_book& book, messenger& losses, herald& events,
           std::shared_ptr<time_source> time, std::function<void(const lock_key&)> released);
 
-  /// Until the book is closed; then tries for two seconds to make the releases that still wait.
+  /// Until the book is closed and the releases that still wait are made, as far as they are within
+  /// the time of `close_by`, which comes before.
   void run();
+
+  /// No release begins any more after `end`; the first call counts. On the real clock: nobody moves
+  /// another one any more.
+  void close_by(boot_clock::time_point end);
 
   /// Whether a release was tried before, and should not be tried again at once.
   enum class tried { never, just_now };
@@ -88,6 +93,7 @@ class renewer {
   /// True when none is left.
   bool release_deferred(const std::function<bool()>& give_up);
   [[nodiscard]] boot_clock::time_point next_release();
+  [[nodiscard]] bool is_over();
 
   store& rows_;
   lease_book& book_;
@@ -98,9 +104,10 @@ class renewer {
   bool knows_settings_ = false;  // of the one thread
 
   std::mutex mutex_;
-  std::vector<deferred_release> deferred_;  // guarded by mutex_
-  boot_clock::time_point next_release_;     // guarded by mutex_
-  boot_clock::duration pause_{};            // guarded by mutex_
+  std::vector<deferred_release> deferred_;                          // guarded by mutex_
+  boot_clock::time_point next_release_;                             // guarded by mutex_
+  boot_clock::duration pause_{};                                    // guarded by mutex_
+  boot_clock::time_point over_at_ = boot_clock::time_point::max();  // guarded by mutex_
 };
 
 }  // namespace rowlock::detail

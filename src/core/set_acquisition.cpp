@@ -16,14 +16,14 @@ namespace {
 using answers = std::vector<acquire_answer>;
 
 answers ask(store& rows, const std::vector<acquire_request>& requests,
-            std::optional<std::size_t> at_most) {
+            std::optional<std::size_t> at_most, const polling& pauses) {
   const auto once = [&] {
     return at_most ? rows.acquire_any(requests, *at_most) : rows.acquire_all(requests);
   };
   try {
     return once();
   } catch (const error& thrown) {
-    if (thrown.kind() != errc::outcome_unknown) throw;
+    if (thrown.kind() != errc::outcome_unknown || pauses.is_over()) throw;
     try {
       auto again = once();
       const bool is_known = std::any_of(
@@ -67,9 +67,9 @@ std::optional<kept_leases> keep(keeper& leases, const wanted_set& wanted, const 
 }
 
 set_end ask_once(keeper& leases, store& rows, const wanted_set& wanted,
-                 const std::vector<acquire_request>& requests) {
+                 const std::vector<acquire_request>& requests, const polling& pauses) {
   const auto asked_at = leases.now();
-  const auto answered = ask(rows, requests, wanted.at_most);
+  const auto answered = ask(rows, requests, wanted.at_most, pauses);
   auto kept = keep(leases, wanted, answered, asked_at);
   if (!kept) std::rethrow_exception(too_late().fault);
   if (kept->empty()) return {.refused = why_not(wanted, answered)};
@@ -81,7 +81,7 @@ set_end ask_and_wait(keeper& leases, store& rows, const wanted_set& wanted, poll
   requests.reserve(wanted.leases.size());
   for (const auto& each : wanted.leases) requests.push_back(each.request);
   for (;;) {
-    auto end = ask_once(leases, rows, wanted, requests);
+    auto end = ask_once(leases, rows, wanted, requests, pauses);
     if (!end.refused) return end;
     if (auto refused = pauses.pause(*std::move(end.refused))) return {.refused = refused};
   }

@@ -75,9 +75,8 @@ bool waiting_room::take_out(waiter& taken) {
 
 std::optional<waiting_room::left_line> waiting_room::leave_line(waiter& leaving) {
   if (!leaving.is_waiting) return std::nullopt;
-  const auto& line = lines_.at(leaving.wanted.request.key);
-  left_line left{.last = line.last,
-                 .was_first = line.waiting.front().get() == &leaving,
+  left_line left{.last = lines_.at(leaving.wanted.request.key).last,
+                 .is_unanswered = is_asking_ || leaving.is_asked_for,
                  .handed_by = leaving.handed_by};
   take_out(leaving);
   return left;
@@ -88,20 +87,27 @@ std::optional<waiting_room::left_line> waiting_room::leave(waiter& leaving) {
   return leave_line(leaving);
 }
 
-std::optional<waiting_room::left_line> waiting_room::leave_unless_asked_for(waiter& leaving) {
+std::optional<waiting_room::left_line> waiting_room::leave_after_last_try(waiter& leaving) {
   const std::scoped_lock lock{mutex_};
   leaving.is_time_over = true;
-  return leaving.is_asked_for ? std::nullopt : leave_line(leaving);
+  if (!leaving.is_waiting || leaving.is_asked_for) return std::nullopt;
+  auto& line = lines_.at(leaving.wanted.request.key);
+  if (line.waiting.front().get() != &leaving) return leave_line(leaving);
+  line.ask_by(time_->now());
+  wake_.notify_one();
+  return std::nullopt;
+}
+
+void waiting_room::stop() {
+  const std::scoped_lock lock{mutex_};
+  closed_ = true;
+  wake_.notify_one();
 }
 
 void waiting_room::close() {
-  {
-    const std::scoped_lock lock{mutex_};
-    closed_ = true;
-    wake_.notify_one();
-  }
-  if (thread_.joinable()) thread_.join();
+  stop();
   subscription_.reset();
+  if (thread_.joinable()) thread_.join();
 }
 
 bool waiting_room::is_closed() {
@@ -115,14 +121,12 @@ void waiting_room::run() {
     const auto now = time_->now();
     const auto heads = take_heads_to_ask(now);
     const auto look_at = next_look(now);
-    if (!heads.empty()) {
+    if (!heads.empty() || look_at <= now) {
+      is_asking_ = true;
       lock.unlock();
-      ask(heads);
+      heads.empty() ? look() : ask(heads);
       lock.lock();
-    } else if (look_at <= now) {
-      lock.unlock();
-      look();
-      lock.lock();
+      is_asking_ = false;
     } else {
       auto next = look_at;
       for (const auto& [key, line] : lines_) next = std::min(next, line.ask_at());

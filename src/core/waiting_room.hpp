@@ -58,16 +58,17 @@ class waiting_room final : private release_listener {
   struct left_line {
     /// What the first in line was refused with last.
     refusal last;
-    bool was_first = false;
+    /// The store has not answered a question that is under way.
+    bool is_unanswered = false;
     /// As in `waiter`: a grant that nobody takes is to be given back.
     std::optional<version> handed_by;
   };
   /// Gives up: `done` will not be called, and a grant that is under way is given back. None: the
   /// answer is there, or will be in a moment.
   std::optional<left_line> leave(waiter& leaving);
-  /// The same, but one that is being asked for stays until the answer, which is its end. None: that
-  /// is so, or as above.
-  std::optional<left_line> leave_unless_asked_for(waiter& leaving);
+  /// The same, but the first in line is asked for once more, unless it is being asked for; the
+  /// answer is its end. None: that is so, or as above.
+  std::optional<left_line> leave_after_last_try(waiter& leaving);
 
   /// Hands the row of a lease that has ended over to the next in its line. None: nobody waits here
   /// who may have it at once, or it is the turn of other processes; it is to be released. Throws
@@ -77,6 +78,8 @@ class waiting_room final : private release_listener {
   /// The key may be free.
   void released(const lock_key& key) noexcept override;
 
+  /// No statement begins any more; who waits has to leave.
+  void stop();
   /// Ends the thread, after the statement under way. Nobody may wait any more.
   void close();
 
@@ -125,6 +128,7 @@ class waiting_room final : private release_listener {
   std::map<lock_key, hearsay> heard_;  // of keys that have or had lines
   boot_clock::time_point last_look_;
   boot_clock::time_point last_new_line_;
+  bool is_asking_ = false;  // the thread is in a call of the store
   bool closed_ = false;
 
   std::mutex starting_;

@@ -1,5 +1,6 @@
 // What the thread of a waiting room asks the store, and what the answers mean to those who wait.
 #include <exception>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -16,12 +17,14 @@ namespace rowlock::detail {
 namespace {
 
 /// A connection that has ended may be one of several: for one key, too, a look is made once more.
-std::vector<std::optional<row_state>> watch(store& rows, std::span<const lock_key> keys) {
+std::vector<std::optional<row_state>> watch(store& rows, std::span<const lock_key> keys,
+                                            const std::function<bool()>& give_up) {
   if (keys.size() > 1) return rows.watch(keys);
   try {
     return rows.watch(keys);
   } catch (const error& thrown) {
-    if (thrown.kind() == errc::rejected || thrown.kind() == errc::misuse) throw;
+    const bool is_in_vain = thrown.kind() == errc::rejected || thrown.kind() == errc::misuse;
+    if (is_in_vain || give_up()) throw;
   }
   return rows.watch(keys);
 }
@@ -114,11 +117,12 @@ void waiting_room::look() {
     ended.tell(taker_, last_look_);
   };
   const std::span<const lock_key> all{keys};
+  const auto give_up = [this] { return is_closed(); };
   by_halves(
       {.count = keys.size()},
       [&](part some) {
         const auto looked_at = some.of(all);
-        const auto seen = watch(rows_, looked_at);
+        const auto seen = watch(rows_, looked_at, give_up);
         tell([&](wait_ends& ended) {
           for (std::size_t i = 0; i < some.count; ++i) settle(looked_at[i], seen[i], ended);
         });
@@ -128,7 +132,7 @@ void waiting_room::look() {
           for (const auto& key : some.of(all)) end_waits_for(key, fault, ended);
         });
       },
-      [this] { return is_closed(); });
+      give_up);
 }
 
 void waiting_room::end_waits_for(const lock_key& key, const std::exception_ptr& fault,

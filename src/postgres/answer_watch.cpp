@@ -19,11 +19,14 @@ answer_watch::~answer_watch() {
   thread_.join();
 }
 
-answer_watch::line::line(answer_watch& by, int socket) : by_{by} {
-  idle_.push_back({fcntl(socket, F_DUPFD_CLOEXEC, 0), {}});  // NOLINT(*-vararg)
+answer_watch::line::line(answer_watch& by, int socket)
+    : by_{by}, socket_{fcntl(socket, F_DUPFD_CLOEXEC, 0)} {  // NOLINT(*-vararg)
+  idle_.push_back({socket_, {}});
 }
 
-answer_watch::line::~line() { close(idle_.front().socket); }
+answer_watch::line::~line() { close(socket_); }
+
+void answer_watch::line::give_up() const noexcept { shutdown(socket_, SHUT_RDWR); }
 
 answer_watch::watched answer_watch::line::watch() { return watched{*this}; }
 

@@ -61,11 +61,14 @@ class answer_watch::line {
   ~line();
 
   [[nodiscard]] watched watch();
+  /// Ends what is under way, and all that would follow. From any thread.
+  void give_up() const noexcept;
 
  private:
   friend class watched;
 
   answer_watch& by_;
+  const int socket_;
   calls idle_;  // its one call, while none is watched: so that no call takes memory
 };
 

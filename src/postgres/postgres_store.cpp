@@ -102,7 +102,7 @@ class postgres_store::impl {
 
   std::unique_ptr<subscription> listen(release_listener& listener) {
     return std::make_unique<postgres::release_announcements>(
-        make_, statements_.announcement_channel, listener);
+        make_, statements_.announcement_channel, listener, answers_);
   }
 
  private:

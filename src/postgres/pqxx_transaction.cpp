@@ -60,6 +60,8 @@ answer pqxx_transaction::execute(const std::string& sql, const bound_values& val
   }
 }
 
+std::string pqxx_transaction::encoding() const { return transaction_.conn().get_client_encoding(); }
+
 void pqxx_transaction::run(const std::string& script) { transaction_.exec(script); }
 
 fault pqxx_transaction::fault_in(const std::exception& thrown) const {

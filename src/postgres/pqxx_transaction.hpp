@@ -20,6 +20,7 @@ class pqxx_transaction final : public transaction_line {
 
   answer execute(const std::string& sql, const bound_values& values) override;
   using line::execute;
+  [[nodiscard]] std::string encoding() const override;
   void run(const std::string& script) override;
   [[nodiscard]] fault fault_in(const std::exception& thrown) const override;
 

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,17 +66,30 @@ void tell(release_listener& listener, std::string announced) {
 
 #if PQXX_VERSION_MAJOR < 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10)
 
-/// Listens on a channel as long as it lives.
+/// Listens on a channel as long as it lives; then the connection is of no use any more.
 class channel final : public pqxx::notification_receiver {
  public:
   channel(pqxx::connection& connection, const std::string& name, release_listener& listener)
-      : pqxx::notification_receiver{connection, name}, listener_{listener} {}
+      : pqxx::notification_receiver{connection, name},
+        connection_{connection},
+        listener_{listener} {}
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+  /// The driver's own destructor would send UNLISTEN, and wait for the answer without a limit.
+  ~channel() override {
+#if PQXX_VERSION_MAJOR < 7
+    connection_.disconnect();
+#else
+    shutdown(connection_.sock(), SHUT_RDWR);
+#endif
+  }
 
   void operator()(const std::string& announced, int /*backend*/) override {
     tell(listener_, announced);
   }
 
  private:
+  pqxx::connection& connection_;
   release_listener& listener_;
 };
 
@@ -94,11 +108,34 @@ class channel {
 
 }  // namespace
 
+class release_announcements::open_line {
+ public:
+  open_line(release_announcements& used_by, int socket)
+      : used_by_{used_by}, line_{used_by.answers_, socket} {
+    const std::scoped_lock lock{used_by_.mutex_};
+    used_by_.open_ = &line_;
+    if (used_by_.is_over_) line_.give_up();
+  }
+  open_line(const open_line&) = delete;
+  open_line& operator=(const open_line&) = delete;
+  ~open_line() {
+    const std::scoped_lock lock{used_by_.mutex_};
+    used_by_.open_ = nullptr;
+  }
+
+  [[nodiscard]] answer_watch::watched watch() { return line_.watch(); }
+
+ private:
+  release_announcements& used_by_;
+  answer_watch::line line_;
+};
+
 release_announcements::release_announcements(connector make, std::string channel_sql,
-                                             release_listener& listener)
+                                             release_listener& listener, answer_watch& answers)
     : make_{std::move(make)},
       channel_sql_{std::move(channel_sql)},
       listener_{listener},
+      answers_{answers},
       end_{eventfd(0, EFD_CLOEXEC)},
       pause_ms_{shortest_pause_ms} {
   if (end_ < 0) throw std::system_error{errno, std::generic_category(), "eventfd"};
@@ -113,6 +150,11 @@ release_announcements::release_announcements(connector make, std::string channel
 
 release_announcements::~release_announcements() {
   (void)eventfd_write(end_, 1);
+  {
+    const std::scoped_lock lock{mutex_};
+    is_over_ = true;
+    if (open_ != nullptr) open_->give_up();
+  }
   thread_.join();
   close(end_);
 }
@@ -136,12 +178,18 @@ void release_announcements::run() {
 
 void release_announcements::listen() {
   const auto connection = make_();
-  std::string name;
+  open_line line{*this, connection->sock()};
+  std::optional<channel> heard;
   {
-    pqxx::nontransaction asking{*connection};
-    name = execute(asking, channel_sql_, bound_values{}).front().text("channel");
+    const auto watched = line.watch();
+    std::string name;
+    {
+      pqxx::nontransaction asking{*connection};
+      name = execute(asking, channel_sql_, bound_values{}).front().text("channel");
+    }
+    heard.emplace(*connection, name, listener_);
   }
-  channel heard{*connection, name, listener_};
+  if (!connection->is_open()) return;  // the driver keeps to itself that LISTEN failed
   pause_ms_ = shortest_pause_ms;
   listener_.listening();
   while (connection->is_open() && wait(connection->sock(), -1)) connection->get_notifs();

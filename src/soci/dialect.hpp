@@ -173,7 +173,8 @@ class dialect {
                               const soci_table& table) const = 0;
 };
 
-/// A backend and its parameters, split from `backend://parameters`.
+/// A backend and its parameters, split from `backend://parameters`, or of a URL of MariaDB or
+/// MySQL.
 struct connection_target {
   const dialect* spoken;
   std::string parameters;
@@ -181,7 +182,7 @@ struct connection_target {
 
 /// Throws `error`: rejected for a backend that is not supported, misuse for a string without one.
 /// No message shows the string.
-connection_target target_of(std::string_view connection_string);
+connection_target target_of(std::string_view as_given);
 
 /// Of an open session; throws `error` as above.
 const dialect& dialect_of(soci::session& session);

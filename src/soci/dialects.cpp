@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rowlock/error.hpp"
+#include "rowlock/soci_store.hpp"
 #include "soci/dialect.hpp"
 
 namespace rowlock::through_soci {
@@ -44,18 +45,19 @@ bool is_word(std::string_view name) {
 
 }  // namespace
 
-connection_target target_of(std::string_view connection_string) {
+connection_target target_of(std::string_view as_given) {
+  const auto connection_string = soci_connection_string(as_given);
   const auto end = connection_string.find("://");
   const auto backend = connection_string.substr(0, end);
-  if (end == std::string_view::npos || !is_word(backend)) {
+  if (end == std::string::npos || !is_word(backend)) {
     throw error{errc::misuse,
                 "a connection string of SOCI begins with its backend, as in mysql://db=shop "
                 "user=app; the backends are " +
                     all_names()};
   }
   const auto* const spoken = dialect_called(backend);
-  if (spoken == nullptr) refuse(std::string{backend});
-  return {spoken, std::string{connection_string.substr(end + 3)}};
+  if (spoken == nullptr) refuse(backend);
+  return {spoken, connection_string.substr(end + 3)};
 }
 
 const dialect& dialect_of(::soci::session& session) {

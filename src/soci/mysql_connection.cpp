@@ -103,7 +103,7 @@ void throw_mysql_not_opened() {
   } catch (const ::soci::soci_error&) {
     throw error{errc::misuse,
                 "SOCI does not take the connection string: write mysql://db=shop host=db "
-                "user=app, values with blanks in single quotes"};
+                "user=app, values with blanks in single quotes, or a URL, mysql://app@db/shop"};
   }
 }
 

@@ -59,11 +59,12 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
   }
   const auto& table = *lock_table;
   if (is_missing_privilege(number)) {
-    return says("no privilege on table " + table.text() +
-                ": run `GRANT SELECT, INSERT, UPDATE ON " + table.text() +
-                " TO ...; GRANT SELECT ON " + table.text() +
-                "_schema TO ...` for the user of this connection; and `GRANT DELETE ON " +
-                table.text() + " TO ...` for one that purges");
+    const auto& name = table.text();
+    return says("no privilege on table " + name + ": run `GRANT SELECT ON " + name +
+                " TO ...; GRANT SELECT ON " + name +
+                "_schema TO ...` for the user of this connection; if it does more than read, also "
+                "`GRANT SELECT, INSERT, UPDATE ON " +
+                name + " TO ...`; and if it purges, `GRANT DELETE ON " + name + " TO ...`");
   }
   switch (number) {
     case 1046:

@@ -104,6 +104,11 @@ postgres::answer postgres_line::execute(const std::string& sql,
   return postgres::answer{std::make_unique<answer_of_libpq>(std::move(answered))};
 }
 
+std::string postgres_line::encoding() const {
+  const char* const told = PQparameterStatus(connection_, "client_encoding");
+  return told == nullptr ? std::string{} : std::string{told};
+}
+
 void postgres_line::run(const std::string& script) {
   ask([&] { return PQsendQuery(connection_, script.c_str()); });
 }

@@ -36,6 +36,7 @@ class postgres_line final : public postgres::transaction_line {
 
   postgres::answer execute(const std::string& sql, const postgres::bound_values& values) override;
   using line::execute;
+  [[nodiscard]] std::string encoding() const override;
   void run(const std::string& script) override;
   [[nodiscard]] postgres::fault fault_in(const std::exception& thrown) const override;
 

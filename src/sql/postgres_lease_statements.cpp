@@ -84,8 +84,7 @@ constexpr std::string_view insert = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
 SELECT $1::text, $2::text, {now_us}, $3::text, $4::text, clock_timestamp(),
        clock_timestamp() + $5::bigint * interval '1 microsecond'
- WHERE pg_try_advisory_xact_lock(hashtextextended(
-         $2::text, hashtextextended($1::text, 'shared_lock'::regclass::bigint)))
+ WHERE {gate}
 ON CONFLICT (lock_type, source_id) DO NOTHING
 RETURNING 1 AS place, version
 )sql";
@@ -111,8 +110,7 @@ missing AS MATERIALIZED (
 chosen AS MATERIALIZED (
   SELECT *, {now_us} AS version
     FROM missing m
-   WHERE pg_try_advisory_xact_lock(hashtextextended(
-           m.source_id, hashtextextended(m.lock_type, 'shared_lock'::regclass::bigint)))
+   WHERE {gate}
    LIMIT $6::bigint),
 inserted AS (
   INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
@@ -231,8 +229,8 @@ postgres_lease_statements::postgres_lease_statements(const postgres_table& table
                                                      bool asynchronous_release)
     : acquire{in_postgres(table, sql::acquire)},
       acquire_many{in_postgres(table, sql::acquire_many)},
-      insert{in_postgres(table, sql::insert)},
-      insert_many{in_postgres(table, sql::insert_many)},
+      insert{in_postgres(table, gated(sql::insert, "$1::text", "$2::text"))},
+      insert_many{in_postgres(table, gated(sql::insert_many, "m.lock_type", "m.source_id"))},
       renew{in_postgres(table, sql::renew)},
       renew_many{in_postgres(table, sql::renew_many)},
       release{releasing(table, sql::release, asynchronous_release ? forgettable : "")},

@@ -80,8 +80,7 @@ inserted AS (
   INSERT INTO shared_lock (lock_type, source_id, version)
   SELECT m.lock_type, m.source_id, {now_us}
     FROM missing m
-   WHERE pg_try_advisory_xact_lock(hashtextextended(
-           m.source_id, hashtextextended(m.lock_type, 'shared_lock'::regclass::bigint)))
+   WHERE {gate}
   ON CONFLICT (lock_type, source_id) DO NOTHING
   RETURNING lock_type, source_id, version)
 SELECT lock_type, source_id, version FROM unset
@@ -109,7 +108,7 @@ postgres_row_statements::postgres_row_statements(const postgres_table& table)
     : look{telling(table, sql::look)},
       leave_word{in_postgres(table, sql::leave_word)},
       announcement_channel{in_postgres(table, sql::announcement_channel)},
-      prepare{in_postgres(table, sql::prepare)},
+      prepare{in_postgres(table, gated(sql::prepare, "m.lock_type", "m.source_id"))},
       list{telling(table, sql::list)} {}
 
 }  // namespace rowlock::sql

@@ -44,6 +44,17 @@ constexpr std::string_view taking = R"sql(
                                  * 1000000)::bigint,
                                 lock_type, source_id)) END)sql";
 
+// That of the key is held until the transaction ends. The one that calls of `shared_lock_lock` for
+// many keys share is only tried: released in the same expression, it refuses nobody for longer.
+constexpr std::string_view gate = R"sql(CASE
+         WHEN pg_try_advisory_xact_lock(hashtextextended(
+                {id}, hashtextextended({type}, 'shared_lock'::regclass::bigint)))
+         THEN CASE WHEN pg_try_advisory_lock({shared_gate})
+                   THEN pg_advisory_unlock({shared_gate}) END END)sql";
+constexpr std::string_view shared_gate =
+    R"sql(hashtextextended('shared', 'shared_lock'::regclass::bigint)
+                # (((hashtextextended({type}, 0) & 7) << 3) | (hashtextextended({id}, 0) & 7)))sql";
+
 }  // namespace
 
 void fill(std::string& sql, std::string_view word, std::string_view meaning) {
@@ -51,6 +62,15 @@ void fill(std::string& sql, std::string_view word, std::string_view meaning) {
     sql.replace(at, word.size(), meaning);
     at += meaning.size();
   }
+}
+
+std::string gated(std::string_view sql, std::string_view type, std::string_view id) {
+  std::string text{sql};
+  fill(text, "{gate}", gate);
+  fill(text, "{shared_gate}", shared_gate);
+  fill(text, "{type}", type);
+  fill(text, "{id}", id);
+  return text;
 }
 
 std::string in_postgres(const postgres_table& table, std::string_view sql) {

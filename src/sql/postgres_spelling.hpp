@@ -12,6 +12,11 @@ namespace rowlock::sql {
 /// Puts `meaning` wherever `word` stands in `sql`.
 void fill(std::string& sql, std::string_view word, std::string_view meaning);
 
+/// `sql` with `{gate}` as what an insert of a missing row must pass: true for one transaction at a
+/// time, and while no call that creates many rows may be creating this one. `type` and `id` name
+/// the key in `sql`.
+std::string gated(std::string_view sql, std::string_view type, std::string_view id);
+
 /// `sql` for this table, in which these words have a meaning:
 ///   {long_ago}      the time by which a lease must have run out before anybody else may have the
 ///                   row: now, or as long ago as clocks may differ

@@ -10,7 +10,9 @@
 //   - Arrays of statements that are prepared hide in queries of their own, so that PostgreSQL
 //     estimates any number of keys alike: one plan, by the primary key, serves all and is kept.
 //   - Every insert of a key is behind pg_try_advisory_xact_lock of that key and table, so inserters
-//     do not wait for each other's transactions either. A collision of hashes costs a refusal.
+//     do not wait for each other's transactions either. A lock_rows that creates many keys holds
+//     gates that it shares with others of its kind instead, 64 at most. A collision of hashes costs
+//     a refusal.
 #ifndef ROWLOCK_SQL_POSTGRES_STATEMENTS_HPP
 #define ROWLOCK_SQL_POSTGRES_STATEMENTS_HPP
 

@@ -69,6 +69,18 @@ TEST_F(MysqlError, OfAMissingPrivilegeIsRejectedAndSaysWhatToGrant) {
   expect_no_secret(told, mine_.text);
 }
 
+TEST_F(MysqlError, OfAMissingPrivilegeToReadSaysThatItIsSelect) {
+  create_user("insert on " + database_.name() + ".*");
+  soci_store rows{target_of(user_, "sesame")};
+  const auto told = error_of([&] { rows.list(); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("run `GRANT SELECT ON shared_lock TO ...; GRANT SELECT ON "
+                                "shared_lock_schema TO ...` for the user of this connection; if it "
+                                "does more than read"),
+            std::string::npos)
+      << told.message();
+}
+
 TEST_F(MysqlError, OfAMissingPrivilegeToPurgeSaysThatItIsDelete) {
   create_user("select on " + database_.name() + ".*");
   database_.execute(

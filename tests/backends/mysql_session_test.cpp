@@ -39,6 +39,19 @@ TEST_F(MysqlSession, WithoutABackendIsMisuseThatDoesNotShowTheString) {
   }
 }
 
+TEST_F(MysqlSession, IsOpenedByAUrlAsWellAsByWhatSociReads) {
+  for (const auto& url : {database_.url(), "mariadb" + database_.url().substr(5),
+                          database_.url() + "?charset=utf8mb4", target()}) {
+    migrate_soci(url);
+    EXPECT_EQ(soci_migrations(url).size(), 1U);
+    soci_store rows{url};
+    EXPECT_EQ(release(rows, key_, *acquire(rows, key_).version), release_answer::released);
+    ::soci::session session{soci_connection_string(url)};
+    session << "do 0";
+  }
+  EXPECT_EQ(error_of([] { soci_store{"mysql://app:sesame@db:x/shop"}; }).kind, errc::misuse);
+}
+
 TEST_F(MysqlSession, ThatReconnectsByItselfIsMisuse) {
   EXPECT_EQ(error_of([&] { soci_store{target() + " reconnect=1"}; }).kind, errc::misuse);
   const auto told =

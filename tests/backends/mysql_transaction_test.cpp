@@ -44,6 +44,21 @@ TEST_F(MysqlTransaction, IsReadCommittedAndTheNextOneIsNot) {
   EXPECT_FALSE(sees_what_others_commit());
 }
 
+// Keys are sent as numbers of bytes.
+TEST_F(MysqlTransaction, WithAnotherCharacterSetMeansTheSameKeys) {
+  lock_table locks{rows_, {.ttl = 1h, .renew = false}};
+  const lock_key umlaut{"invoice", "M\u00fcller"};
+  const lease held = *locks.try_acquire(umlaut);
+  const auto session = connect();
+  for (const auto* set : {"latin1", "sjis", "utf8mb4"}) {
+    *session << "set names " << set;
+    soci_transaction work{*session};
+    EXPECT_EQ(lock_rows(work, umlaut, no_wait()).refusal().reason, refusal_reason::held) << set;
+    EXPECT_EQ(read_version(*session, umlaut).refusal().reason, refusal_reason::held) << set;
+    fence(*session, held);
+  }
+}
+
 // Where a look locks what it reads.
 TEST_F(MysqlTransaction, ThatIsSerializableDoesNotWaitForARowThatSomebodyHas) {
   lock_table locks{rows_, {.ttl = 1h, .renew = false}};

@@ -93,6 +93,7 @@ TEST_F(PostgresError, OfAMissingPrivilegeSaysWhatToGrant) {
   auto rows = open_store(role.url());
   expect([&] { acquire(rows, key_); }, errc::rejected,
          "GRANT SELECT, INSERT, UPDATE ON \"" + schema());
+  expect([&] { rows.list(); }, errc::rejected, "run `GRANT SELECT ON \"" + schema());
   server_.ask(table().in("grant select on shared_lock, shared_lock_schema") + to_it);
   expect_everywhere(role.url(), errc::rejected, "GRANT SELECT, INSERT, UPDATE ON \"" + schema());
   EXPECT_TRUE(rows.list().empty());

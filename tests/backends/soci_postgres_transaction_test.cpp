@@ -40,6 +40,22 @@ TEST_F(SociPostgresTransaction, NoneAtAllIsMisuse) {
   }
 }
 
+TEST_F(SociPostgresTransaction, WhoseEncodingWouldMakeAKeyAnotherOneIsMisuse) {
+  const lock_key umlaut{"invoice", "M\u00fcller"};
+  const lease held = *locks_.try_acquire(umlaut);
+  session_ << "set client_encoding to 'LATIN1'";
+  soci_transaction work{session_};
+  const std::vector<std::function<void()>> on_umlaut{
+      [&] { (void)lock_rows(session_, umlaut, no_wait(), table()); },
+      [&] { (void)read_version(session_, umlaut, table()); },
+      [&] { (void)try_commit(session_, umlaut, {1}, table()); },
+      [&] { fence(session_, held, {}, table()); },
+      [&] { release_with(session_, held, {}, table()); }};
+  for (const auto& call : on_umlaut) EXPECT_EQ(error_of(call).kind, errc::misuse);
+  session_ << "set client_encoding to 'UTF8'";
+  EXPECT_EQ(lock_rows(work, umlaut, no_wait(), table()).refusal().reason, refusal_reason::held);
+}
+
 TEST_F(SociPostgresTransaction, OfAClosedSessionIsMisuse) {
   session_.close();
   for (const auto& call : calls()) EXPECT_EQ(error_of(call).kind, errc::misuse);

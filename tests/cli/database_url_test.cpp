@@ -40,6 +40,23 @@ TEST(DatabaseUrlTest, AMySqlUrlIsHandedOnAsSociReadsIt) {
             "mysql:// host='::1' port='3306' user='app'");
 }
 
+TEST(DatabaseUrlTest, AMySqlUrlHasTheParametersThatHaveNoOtherPlace) {
+  EXPECT_EQ(database_url{"mysql://app@db/shop?sslca=/etc/a%26b.pem&charset=utf8mb4"}.target(),
+            "mysql:// host='db' user='app' dbname='shop' sslca='/etc/a&b.pem' charset='utf8mb4'");
+  EXPECT_EQ(database_url{"mysql://db?unix_socket=/run/s"}.target(),
+            "mysql:// host='db' unix_socket='/run/s'");
+}
+
+TEST(DatabaseUrlTest, WhatSociReadsOfMySqlIsHandedOnAsItIs) {
+  for (const auto* text : {"mysql://host=db user=app password='a b@c/d'", "mysql:// db = shop",
+                           "mysql://unix_socket=/run/s"}) {
+    const database_url url{text};
+    EXPECT_EQ(url.which(), engine::soci) << text;
+    EXPECT_EQ(url.target(), text);
+  }
+  EXPECT_EQ(database_url{"mariadb://host=db"}.target(), "mysql://host=db");
+}
+
 TEST(DatabaseUrlTest, WhatSociReadsIsHandedOnAsItIs) {
   const database_url url{"soci:mysql://db=shop user=app password='a b'"};
   EXPECT_EQ(url.which(), engine::soci);
@@ -47,11 +64,30 @@ TEST(DatabaseUrlTest, WhatSociReadsIsHandedOnAsItIs) {
 }
 
 TEST(DatabaseUrlTest, AnythingElseIsMisuseAndNotShown) {
-  for (const auto* text :
-       {"", "sesame", "sesame@db/shop", "oracle://sesame@db", "mysql://db/shop?password=sesame",
-        "mysql://db:sesame/shop", "sqlite:sesame.db", "sqlite://sesame.db", "sqlite:///",
-        "sqlite:///sesame/", "sqlite:///sesame?a=b", "sqlite:///sesame#a", "sqlite:///sesame%",
-        "sqlite:///sesame%2", "sqlite:///sesame%x0", "sqlite:///sesame%00", "SQLITE:///sesame"}) {
+  for (const auto* text : {"",
+                           "sesame",
+                           "sesame@db/shop",
+                           "oracle://sesame@db",
+                           "mysql://db/shop?password=sesame",
+                           "mysql://db:sesame/shop",
+                           "mysql://db/shop?sslca=a&user=sesame",
+                           "mysql://db/shop?sesame",
+                           "mysql://app:ses?ame@db/shop",
+                           "mysql://app:ses#ame@db/shop",
+                           "mysql://db/shop#sesame",
+                           "mysql://app:sesame%00@db/shop",
+                           "mysql://app:sesame%@db/shop",
+                           "sqlite:sesame.db",
+                           "sqlite://sesame.db",
+                           "sqlite:///",
+                           "sqlite:///sesame/",
+                           "sqlite:///sesame?a=b",
+                           "sqlite:///sesame#a",
+                           "sqlite:///sesame%",
+                           "sqlite:///sesame%2",
+                           "sqlite:///sesame%x0",
+                           "sqlite:///sesame%00",
+                           "SQLITE:///sesame"}) {
     try {
       const database_url url{text};
       FAIL() << text;

@@ -38,4 +38,6 @@ void own_mariadb::crash() const {
   server_.crash(SIGKILL, [this] { return server_process(url()); });
 }
 
+stopped_processes own_mariadb::stop() const { return stopped_processes{server_process(url())}; }
+
 }  // namespace rowlock::tests

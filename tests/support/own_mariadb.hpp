@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/own_server.hpp"
+#include "support/stopped_processes.hpp"
 
 namespace rowlock::tests {
 
@@ -20,6 +21,10 @@ class own_mariadb {
 
   /// Kills the server, which is started again and recovers from its log. Returns when it serves.
   void crash() const;
+
+  /// It stands still until the end of what is returned: connections stay open, new ones come about,
+  /// and nothing is answered.
+  [[nodiscard]] stopped_processes stop() const;
 
  private:
   own_server server_;

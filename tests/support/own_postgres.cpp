@@ -29,4 +29,6 @@ void own_postgres::crash() const {
   server_.crash(SIGQUIT, [this] { return postmaster(url()); });
 }
 
+stopped_processes own_postgres::stop() const { return stopped_processes{postmaster(url())}; }
+
 }  // namespace rowlock::tests

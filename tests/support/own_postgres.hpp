@@ -5,6 +5,7 @@
 #include <string>
 
 #include "support/own_server.hpp"
+#include "support/stopped_processes.hpp"
 
 namespace rowlock::tests {
 
@@ -19,6 +20,10 @@ class own_postgres {
   /// As `pg_ctl stop -m immediate` and then `start`: all backends end at once, nothing is written
   /// any more, and the server recovers from its log. Returns when it serves again.
   void crash() const;
+
+  /// All of its processes stand still until the end of what is returned: connections stay open, new
+  /// ones come about, and nothing is answered.
+  [[nodiscard]] stopped_processes stop() const;
 
  private:
   own_server server_;

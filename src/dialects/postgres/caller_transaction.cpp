@@ -1,12 +1,15 @@
 // The application's transaction, as far as we use it.
 #include "dialects/postgres/caller_transaction.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <map>
 #include <mutex>
 #include <tuple>
 #include <utility>
+
+#include "rowlock/error.hpp"
 
 namespace rowlock::postgres {
 
@@ -30,6 +33,22 @@ answer caller_transaction::execute_or_conflict(const std::string& sql, const bou
     if (found.is_conflict()) throw;
     throw_as_error(found, effects::none, lock_table);
   }
+}
+
+void require_same_keys(const transaction_line& used, const key_list& keys) {
+  // A type is ASCII always.
+  const bool are_ascii = std::all_of(keys.begin(), keys.end(), [](const lock_key* key) {
+    return std::all_of(key->source_id.begin(), key->source_id.end(),
+                       [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+  });
+  if (are_ascii) return;
+  const auto encoding = used.encoding();
+  if (encoding == "UTF8") return;
+  throw error{
+      errc::misuse,
+      "a key that is not ASCII would be another one to the server, because the connection's "
+      "client_encoding is " +
+          encoding + ": SET client_encoding TO 'UTF8', or connect with client_encoding=UTF8"};
 }
 
 const sql::postgres_statements& statements_for(const postgres_table& table,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "dialects/postgres/key_list.hpp"
 #include "dialects/postgres/line.hpp"
 #include "rowlock/postgres_table.hpp"
 #include "sql/postgres_statements.hpp"
@@ -27,6 +28,10 @@ class caller_transaction {
  private:
   transaction_line& line_;
 };
+
+/// Throws `error` (misuse) where the server would take one of the keys for another: those that are
+/// not ASCII need a `client_encoding` of UTF8. No round trip.
+void require_same_keys(const transaction_line& used, const key_list& keys);
 
 /// Rendered once per table and process. Throws `error` (misuse) for a clock_skew that cannot be.
 const sql::postgres_statements& statements_for(const postgres_table& table,

@@ -27,12 +27,12 @@ constexpr const char* look_at_the_text =
     ": see the nested exception or, where that could show a value, the server's log";
 
 std::string how_to_grant(const table_name& table) {
-  return ": run `GRANT SELECT, INSERT, UPDATE ON " + table.in("shared_lock") +
-         " TO ...; GRANT SELECT ON " + table.in("shared_lock_schema") +
-         " TO ...` for the role of this connection, which needs USAGE on their schema too; and "
-         "`GRANT "
-         "DELETE ON " +
-         table.in("shared_lock") + " TO ...` for one that purges";
+  const auto name = table.in("shared_lock");
+  return ": run `GRANT SELECT ON " + name + " TO ...; GRANT SELECT ON " +
+         table.in("shared_lock_schema") +
+         " TO ...` for the role of this connection, which needs USAGE on their schema too; if it "
+         "does more than read, also `GRANT SELECT, INSERT, UPDATE ON " +
+         name + " TO ...`; and if it purges, `GRANT DELETE ON " + name + " TO ...`";
 }
 
 meaning rejected_meaning(std::string_view state, const table_name* lock_table) {

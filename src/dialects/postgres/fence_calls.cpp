@@ -74,6 +74,7 @@ proof prove(transaction_line& used, const fenced_leases& leases, const fence_opt
   const bool is_release = !releases.empty();
   const auto& statement = is_release ? statements.release_with : fence_of(options.kind, statements);
   const rows_of_leases rows{leases};
+  require_same_keys(used, rows.keys);
   const auto values_with = [&](auto... more) {
     return bound_values{types_of(rows.keys),
                         ids_of(rows.keys),

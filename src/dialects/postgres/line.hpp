@@ -30,6 +30,8 @@ class line {
 /// One in a transaction that several calls share. After a lost connection it executes nothing more.
 class transaction_line : public line {
  public:
+  /// `client_encoding`, as the driver knows it: no round trip.
+  [[nodiscard]] virtual std::string encoding() const = 0;
   /// Several statements, without values. Throws what the driver throws.
   virtual void run(const std::string& script) = 0;
 };

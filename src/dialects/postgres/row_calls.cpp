@@ -47,6 +47,7 @@ lock_attempt try_to_lock(transaction_line& used, const lock_keys& keys,
                          std::chrono::milliseconds slice, const postgres_table& table,
                          missing_rows missing) {
   const auto wanted = list_of(keys.in_order());
+  require_same_keys(used, wanted);
   const auto answered = caller_transaction{used}.execute(
       statements_for(table).lock_rows,
       bound_values{types_of(wanted), ids_of(wanted), std::int64_t{slice.count()},
@@ -87,6 +88,7 @@ outcome<row_lock> lock_rows(transaction_line& used, const lock_keys& keys, const
 
 outcome<version> read_version(transaction_line& used, const lock_key& key,
                               const postgres_table& table) {
+  require_same_keys(used, {&key});
   caller_transaction asking{used};
   const auto& statements = statements_for(table);
   const bound_values values = arrays_of({&key});
@@ -112,6 +114,7 @@ outcome<version> read_version(transaction_line& used, const lock_key& key,
 
 commit_result try_commit(transaction_line& used, const lock_key& key, version seen,
                          const postgres_table& table) {
+  require_same_keys(used, {&key});
   return result_of(caller_transaction{used}.execute(
       statements_for(table).advance, bound_values{key.type, key.source_id, seen.number},
       &table.table));

@@ -1,0 +1,115 @@
+// A queue at one row on PostgreSQL: row locks of this library against a plain SELECT ... FOR
+// UPDATE.
+//
+// rowlock_row_queue URL [threads] [milliseconds held] [seconds a round] [rounds]
+//
+// Rounds alternate. Of each: locks, the 50th and 99th percentile and the longest wait in
+// milliseconds, and how many locks the thread with the fewest and the one with the most got.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iomanip>
+#include <iostream>
+#include <mutex>
+#include <pqxx/pqxx>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rowlock/postgres.hpp"
+#include "rowlock/postgres_migrate.hpp"
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+const rowlock::lock_key key{.type = "bench", .source_id = "row_queue"};
+
+struct plan {
+  std::string url;
+  unsigned threads = 48;
+  milliseconds held{5};
+  std::chrono::seconds length{10};
+  unsigned rounds = 3;
+};
+
+void take_plain(pqxx::connection& connection, const auto& hold) {
+  pqxx::work work{connection};
+  work.exec_params(
+      "SELECT version FROM shared_lock WHERE lock_type = $1 AND source_id = $2 FOR UPDATE",
+      key.type, key.source_id);
+  hold();
+  work.commit();
+}
+
+void take_ours(pqxx::connection& connection, const auto& hold) {
+  const auto done = rowlock::with_row_lock<pqxx::work>(connection, key, rowlock::wait_forever(),
+                                                       [&](pqxx::work&) { hold(); });
+  if (!done.acquired()) std::abort();
+}
+
+/// `take` waits for the row, calls its argument, and gives the row back.
+void run_round(const std::string& name, const plan& made, const auto& take) {
+  std::mutex mutex;
+  std::vector<double> waits;     // guarded by mutex
+  std::vector<std::size_t> got;  // guarded by mutex
+  std::vector<std::jthread> queued;
+  const auto end = steady_clock::now() + made.length;
+  for (unsigned i = 0; i < made.threads; ++i) {
+    queued.emplace_back([&] {
+      pqxx::connection connection{made.url};
+      std::vector<double> mine;
+      while (steady_clock::now() < end) {
+        const auto asked = steady_clock::now();
+        take(connection, [&] {
+          mine.push_back(
+              std::chrono::duration<double, std::milli>(steady_clock::now() - asked).count());
+          std::this_thread::sleep_for(made.held);
+        });
+      }
+      const std::scoped_lock lock{mutex};
+      waits.insert(waits.end(), mine.begin(), mine.end());
+      got.push_back(mine.size());
+    });
+  }
+  queued.clear();
+  std::sort(waits.begin(), waits.end());
+  const auto at = [&](double part) {
+    return waits[static_cast<std::size_t>(part * static_cast<double>(waits.size() - 1))];
+  };
+  const auto [fewest, most] = std::minmax_element(got.begin(), got.end());
+  std::cout << std::setw(8) << name << std::fixed << std::setprecision(1) << "  locks "
+            << waits.size() << "  p50 " << at(0.5) << "  p99 " << at(0.99) << "  longest "
+            << waits.back() << "  a thread " << *fewest << " to " << *most << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::vector<std::string> told{argv + 1, argv + argc};
+    if (told.empty()) {
+      std::cerr << "rowlock_row_queue URL [threads] [milliseconds held] [seconds] [rounds]\n";
+      return EXIT_FAILURE;
+    }
+    const auto number = [&](std::size_t place, unsigned otherwise) {
+      return told.size() > place ? static_cast<unsigned>(std::stoul(told[place])) : otherwise;
+    };
+    const plan made{told[0], number(1, 48), milliseconds{number(2, 5)},
+                    std::chrono::seconds{number(3, 10)}, number(4, 3)};
+    rowlock::migrate_postgres(made.url);
+    pqxx::connection first{made.url};
+    take_ours(first, [] {});  // makes the row
+    for (unsigned i = 0; i < made.rounds; ++i) {
+      run_round("plain", made,
+                [](auto& connection, const auto& hold) { take_plain(connection, hold); });
+      run_round("rowlock", made,
+                [](auto& connection, const auto& hold) { take_ours(connection, hold); });
+    }
+  } catch (const std::exception& thrown) {
+    std::cerr << thrown.what() << '\n';
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
