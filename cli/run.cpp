@@ -15,6 +15,7 @@
 #include "cli/exit_timer.hpp"
 #include "cli/interruptible_wait.hpp"
 #include "cli/locked_command.hpp"
+#include "cli/loss_teller.hpp"
 #include "cli/release_witness.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
@@ -44,7 +45,8 @@ std::string in_words(const refusal& refused) {
 
 /// With the lease lost nothing is left to be sent, but a thread may still be in a call that a
 /// silent database does not answer: it ends with the process.
-[[noreturn]] void end_without(const lock_key& key, int exit_code) {
+[[noreturn]] void end_without(const lock_key& key, loss_teller& why, int exit_code) {
+  why.await_reason();
   say(lost_too_soon(key));
   std::_Exit(exit_code);
 }
@@ -83,11 +85,14 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   for_this.wait.stop = waiting.stop();
   const auto rows = open_store(url, table);
   release_witness witnessed{*rows};
+  const auto why_lost = std::make_shared<loss_teller>(*rows, to_run.locking().at_most);
+  auto locking = to_run.locking();
+  locking.observer = why_lost;
   const auto run_under = [&](const lease& held) {
     if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
     timer.clear();
     const auto [code, was_asked_to_end, was_told_of_loss] = to_run.run(held, signals);
-    if (!held.is_valid()) end_without(key, to_run.lost_exit_code());
+    if (!held.is_valid()) end_without(key, *why_lost, to_run.lost_exit_code());
     if (was_asked_to_end) timer.set(code);
     releasing.emplace(signals, timer, std::stop_source{}, code);
     if (code != exit_code::success) throw failed_command{code};
@@ -96,7 +101,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
 
   int code = exit_code::success;
   try {
-    lock_table locks{witnessed, to_run.locking()};
+    lock_table locks{witnessed, locking};
     const auto ran = locks.with_lock(key, run_under, for_this);
     if (!ran.acquired()) {
       if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
@@ -138,7 +143,7 @@ Exit codes: that of the command, 128 + n if signal n ended it, or
    70  it is not known what happened: the connection broke at the wrong moment
    75  not acquired: the message says who holds the key; -E gives another code
    76  the key was lost while the command ran; it got SIGTERM, and SIGKILL after the grace time;
-       --lost-exit-code gives another code
+       a message says why; --lost-exit-code gives another code
   126  the command cannot be run
   127  the command was not found
 

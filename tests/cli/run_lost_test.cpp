@@ -35,6 +35,29 @@ TEST_P(CliRunLostTest, TheCommandGetsSigterm) {
   EXPECT_THAT(running.errors(), HasSubstr("rowlock: lost invoice/42"));
 }
 
+TEST_P(CliRunLostTest, WhoTookTheKeyAndWhyIsSaid) {
+  child_process running{
+      script_under_lock(script_with(R"(trap "exit 3" TERM)"), {"--ttl", "600ms", "--grace", "1h"})};
+  ASSERT_EQ(running.read_line(), "started");
+  const auto taken = run(rowlock("release", {"--type", "invoice", "--source", "42", "--force",
+                                             "--reason", "web1 is gone", "--by", "ann", "--yes"}));
+  ASSERT_EQ(taken.code, 0) << taken.errors;
+  EXPECT_EQ(running.wait(), 76);
+  const auto said = running.errors();
+  EXPECT_THAT(said, HasSubstr("invoice/42 was lost: it was taken away; nobody has it now"));
+  EXPECT_THAT(said, HasSubstr("web1 is gone"));
+  EXPECT_THAT(said, HasSubstr("ann"));
+}
+
+TEST_P(CliRunLostTest, ThatTheRowIsGoneIsSaid) {
+  child_process running{
+      script_under_lock(script_with(R"(trap "exit 3" TERM)"), {"--ttl", "600ms", "--grace", "1h"})};
+  ASSERT_EQ(running.read_line(), "started");
+  execute("delete from shared_lock");
+  EXPECT_EQ(running.wait(), 76);
+  EXPECT_THAT(running.errors(), HasSubstr("invoice/42 was lost: its row is gone"));
+}
+
 TEST_P(CliRunLostTest, ACommandThatHangsLosesTheKeyOnceAtMostIsOver) {
   child_process running{
       script_under_lock(script_with(R"(trap "echo told; exit 3" TERM)"),
@@ -42,6 +65,7 @@ TEST_P(CliRunLostTest, ACommandThatHangsLosesTheKeyOnceAtMostIsOver) {
   ASSERT_EQ(running.read_line(), "started");
   EXPECT_EQ(running.read_line(), "told");
   EXPECT_EQ(running.wait(), 76);
+  EXPECT_THAT(running.errors(), HasSubstr("invoice/42 was lost: --at-most 0.6s is over"));
 }
 
 TEST_P(CliRunLostTest, ACommandThatDoesNotStopGetsSigkillAfterTheGraceTime) {
@@ -93,7 +117,9 @@ void expect_an_end_soon(tcp_proxy& network, const words& where) {
   network.black_hole();
   EXPECT_EQ(running.read_line(), "told");
   EXPECT_EQ(running.wait(std::chrono::seconds{2}), 76);  // its calls give up after ten and more
-  EXPECT_THAT(running.errors(), HasSubstr("lost before the command ended"));
+  const auto said = running.errors();
+  EXPECT_THAT(said, HasSubstr("lost before the command ended"));
+  EXPECT_THAT(said, HasSubstr("invoice/42 was lost: no renewal was answered since"));
 }
 
 TEST(CliRunSilentTest, OnPostgresEndsSoonAfterTheCommand) {

@@ -129,6 +129,16 @@ TEST_F(Observer, IsToldOfAReleaseWithATransactionAndNotOfALoss) {
   EXPECT_EQ(told_->count<lost_event>(), 0);
 }
 
+TEST_F(Observer, IsToldOfALossThatAFenceFinds) {
+  const lease held = acquire("a");
+  ASSERT_EQ(rows_.rows().force_release({key_, held.token(), "a test"}), force_answer::released);
+  memory_transaction work{rows_.rows()};
+  EXPECT_THROW(fence(work, held), lease_lost);
+  EXPECT_FALSE(held.is_valid());
+  EXPECT_EQ(told_->await<lost_event>().reason, loss_reason::taken_away);
+  await(held.lost());
+}
+
 using Doubt = kept_lease_test;
 
 TEST_F(Doubt, AboutAnAcquisitionStaysWhenTheNextAnswerIsThatTheRowIsBusy) {

@@ -1,0 +1,70 @@
+// Says why a key was lost.
+#include "cli/loss_teller.hpp"
+
+#include <array>
+#include <exception>
+#include <sstream>
+
+#include "cli/duration.hpp"
+#include "cli/say.hpp"
+
+namespace rowlock::cli {
+
+void loss_teller::await_reason() {
+  std::unique_lock lock{mutex_};
+  was_said_.wait_for(lock, std::chrono::seconds{2}, [this] { return is_said_; });
+}
+
+void loss_teller::acquired(const acquired_event& /*event*/) { renewed_at_ = boot_clock::now(); }
+
+void loss_teller::renewed(const renewed_event& /*event*/) {
+  renewed_at_ = boot_clock::now();
+  last_fault_.clear();
+}
+
+void loss_teller::fault(const fault_event& event) {
+  if (event.operation == fault_operation::renew) last_fault_ = event.text;
+}
+
+void loss_teller::lost(const lost_event& event) {
+  std::ostringstream reason;
+  reason << event.key << " was lost: "
+         << (event.reason == loss_reason::taken_away ? why_taken(event.key)
+                                                     : why_run_out(event.held));
+  say(reason.str());
+  const std::scoped_lock lock{mutex_};
+  is_said_ = true;
+  was_said_.notify_all();
+}
+
+std::string loss_teller::why_taken(const lock_key& key) const {
+  std::optional<row_state> row;
+  try {
+    row = rows_.read(std::array{key}).front();
+  } catch (const std::exception&) {  // what is known is said
+    return "it was taken away";
+  }
+  if (!row) return "its row is gone; somebody has deleted it, or put back an older table";
+  std::string reason = "it was taken away; ";
+  if (row->owned) {
+    reason += row->holder + " has it since " + row->acquired_at + " UTC";
+  } else {
+    reason += "nobody has it now";
+  }
+  if (!row->force_reason.empty()) {
+    reason += "; the last release by force says: " + row->force_reason;
+  }
+  return reason;
+}
+
+std::string loss_teller::why_run_out(std::chrono::microseconds held) const {
+  const auto since =
+      std::chrono::duration_cast<std::chrono::microseconds>(boot_clock::now() - renewed_at_);
+  const auto ago = show_duration(since) + " ago";
+  if (!last_fault_.empty()) return "it was not renewed since " + ago + ": " + last_fault_;
+  if (at_most_ && held >= *at_most_) return "--at-most " + show_duration(*at_most_) + " is over";
+  return "no renewal was answered since " + ago +
+         "; the database is silent, or this process was stopped";
+}
+
+}  // namespace rowlock::cli
