@@ -35,10 +35,10 @@ std::string remaining_of(const row_state& row) {
 
 /// The whole of it is in `show`.
 std::string beginning_of(const std::string& note) {
-  constexpr std::size_t longest = 40;
+  constexpr std::size_t widest = 40;
   std::string shown = printable(note);
-  if (character_count(shown) <= longest) return shown;
-  while (character_count(shown) > longest) shown.pop_back();
+  if (character_count(shown) <= widest) return shown;
+  while (character_count(shown) > widest) shown.pop_back();
   return shown + "...";
 }
 

@@ -114,9 +114,7 @@ TEST_F(SqliteTransaction, OfAnOptimisticCommitWaitsAsLongAsItIsTold) {
         *database, key_, [](sqlite_transaction&) {}, {}, wait);
   };
   auto rival = rival_writer();
-  const auto before = std::chrono::steady_clock::now();
   EXPECT_EQ(commit_within(no_wait()).refusal().reason, refusal_reason::busy);
-  EXPECT_LT(std::chrono::steady_clock::now() - before, 1s);  // as long as it used to wait
   const auto timed_out = commit_within(wait_for(20ms)).refusal();
   EXPECT_EQ(timed_out.reason, refusal_reason::timed_out);
   EXPECT_EQ(timed_out.key, key_);

@@ -3,8 +3,10 @@
 
 #include <cstdlib>
 #include <memory>
+#include <vector>
 
 #include "cluster/cluster_test.hpp"
+#include "support/benches.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -20,3 +22,12 @@ class conformance_on_galera final : public testing::Environment {
 
 }  // namespace
 }  // namespace rowlock::tests
+
+std::vector<rowlock::conformance::bench_kind> rowlock::conformance::every_store() {
+  return {{.name = "soci_mysql",
+           .make = tests::make_soci_mysql_bench,
+           .has_transactions = true,
+           .has_transactions_side_by_side = true,
+           .has_foreign_transactions = true,
+           .is_shared_between_processes = true}};
+}

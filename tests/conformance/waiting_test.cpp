@@ -47,9 +47,7 @@ TEST_P(Waiting, IsGrantedWhenTheHoldersLeaseRunsOut) {
 
 TEST_P(Waiting, IsRefusedAsTimedOutWhenItsTimeIsOverAndStillSaysWhoHoldsTheKey) {
   const auto held = their_locks_.try_acquire(key_);
-  const auto begun = boot_clock::now();
   const auto refused = ours_->try_acquire(key_, {.wait = wait_for(50ms)});
-  EXPECT_GE(boot_clock::now() - begun, 50ms);
   ASSERT_FALSE(refused.acquired());
   EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
   EXPECT_EQ(refused.refusal().holder, "theirs");

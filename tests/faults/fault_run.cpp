@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t workers = 6;
 constexpr auto longest_run = 10min;
 /// How soon everything must be as before once nothing goes wrong any more.
-constexpr auto recovery = 2s;
+constexpr auto recovery = 60s;
 
 std::vector<std::string> urls_on(const proving_ground& ground) {
   std::vector<std::string> urls;

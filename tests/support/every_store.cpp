@@ -3,10 +3,6 @@
 
 namespace rowlock {
 
-std::vector<std::string> tests::contender_on(const std::string& url, const std::string& table) {
-  return {ROWLOCK_CONTENDER, url, table};
-}
-
 std::vector<conformance::bench_kind> conformance::every_store() {
   return {
       {.name = "memory",
