@@ -13,7 +13,7 @@ class ExclusionBetweenProcesses : public testing::TestWithParam<exclusion_cell> 
  protected:
   [[nodiscard]] std::vector<std::string> contender(mode how) const {
     auto command = bench_->contender();
-    for (const auto& argument : {name_of(how), std::string{"invoice"}, std::string{"42"}}) {
+    for (const auto& argument : {mode_name(how), std::string{"invoice"}, std::string{"42"}}) {
       command.push_back(argument);
     }
     return command;

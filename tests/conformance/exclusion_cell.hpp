@@ -32,7 +32,7 @@ inline std::vector<exclusion_cell> every_cell_of(const std::vector<bench_kind>& 
 
 inline std::string name_of_cell(const testing::TestParamInfo<exclusion_cell>& instance) {
   const auto& [kind, holding, contending] = instance.param;
-  return kind.name + '_' + name_of(holding) + "_against_" + name_of(contending);
+  return kind.name + '_' + mode_name(holding) + "_against_" + mode_name(contending);
 }
 
 }  // namespace rowlock::tests

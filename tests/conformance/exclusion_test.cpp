@@ -81,7 +81,7 @@ TEST_P(VersionReadBefore, IsStaleAfterSomebodyHadTheKey) {
 
 std::string name_of_row(const testing::TestParamInfo<std::tuple<bench_kind, mode>>& instance) {
   const auto& [kind, how] = instance.param;
-  return kind.name + '_' + name_of(how);
+  return kind.name + '_' + mode_name(how);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, Exclusion, testing::ValuesIn(every_cell_of(every_store())),

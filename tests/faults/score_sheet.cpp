@@ -26,21 +26,21 @@ boot_clock::time_point time_of(std::int64_t number) {
   return boot_clock::time_point{boot_clock::duration{number}};
 }
 
-struct belief_record {
-  std::atomic<int> key;
-  std::atomic<possession_kind> kind;
-  std::atomic<bool> acknowledged;
-  std::atomic<std::int64_t> version;
-  std::atomic<std::int64_t> begin;
-  std::atomic<std::int64_t> end;
-};
-
 /// One round makes far fewer.
 constexpr std::size_t most_beliefs = 400'000;
 
 }  // namespace
 
 struct score_sheet::layout {
+  struct belief_record {
+    std::atomic<int> key;
+    std::atomic<possession_kind> kind;
+    std::atomic<bool> acknowledged;
+    std::atomic<std::int64_t> version;
+    std::atomic<std::int64_t> begin;
+    std::atomic<std::int64_t> end;
+  };
+
   rowlock::tests::score score;
   std::atomic<bool> is_stopped;
   std::array<std::array<std::atomic<phase>, threads_per_slot>, slots> phases;

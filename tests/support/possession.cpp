@@ -9,7 +9,7 @@ namespace rowlock::tests {
 
 std::vector<mode> every_mode() { return {mode::lease, mode::row_lock, mode::optimistic_commit}; }
 
-std::string name_of(mode named) {
+std::string mode_name(mode named) {
   switch (named) {
     case mode::lease:
       return "lease";
@@ -23,12 +23,12 @@ std::string name_of(mode named) {
 
 mode mode_named(const std::string& name) {
   for (const mode each : every_mode()) {
-    if (name_of(each) == name) return each;
+    if (mode_name(each) == name) return each;
   }
   throw std::invalid_argument{"no mode is called " + name};
 }
 
-std::ostream& operator<<(std::ostream& out, mode shown) { return out << name_of(shown); }
+std::ostream& operator<<(std::ostream& out, mode shown) { return out << mode_name(shown); }
 
 possession::possession(store& rows, std::unique_ptr<app_connection> connection)
     : locks_{rows, {.ttl = std::chrono::hours{1}}}, connection_{std::move(connection)} {}

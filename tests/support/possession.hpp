@@ -18,7 +18,7 @@ enum class mode { lease, row_lock, optimistic_commit };
 
 std::vector<mode> every_mode();
 /// `lease`, `row_lock` or `optimistic_commit`.
-std::string name_of(mode named);
+std::string mode_name(mode named);
 mode mode_named(const std::string& name);
 std::ostream& operator<<(std::ostream& out, mode shown);
 
