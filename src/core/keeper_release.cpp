@@ -1,4 +1,5 @@
 // How a keeper ends leases that their holders give back.
+#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -38,29 +39,25 @@ release_result result_of(release_answer answer) {
   return answer == release_answer::busy ? release_result::deferred : release_result::lost;
 }
 
-/// Where the row is no longer theirs, a transaction may have unset it. Throws what the store
-/// throws.
-std::vector<release_result> results_of(const std::vector<release_answer>& answers,
-                                       const ended_leases& asked, store& rows) {
-  std::vector<release_result> results;
-  std::vector<std::size_t> in_doubt;
+/// Those whose rows are no longer theirs because a transaction has unset them, by their places.
+/// Throws what the store throws. One round trip, where any may be.
+std::vector<std::size_t> unset_by_transactions(const std::vector<release_answer>& answers,
+                                               const ended_leases& asked, store& rows) {
+  std::vector<std::size_t> places;
   std::vector<lock_key> keys;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    results.push_back(result_of(answers[i]));
     const auto& lease = *asked.each[i].lease;
-    if (results[i] != release_result::lost || lease.ride == 0) continue;
-    in_doubt.push_back(i);
+    if (answers[i] != release_answer::lost || lease.ride == 0) continue;
+    places.push_back(i);
     keys.push_back(lease.key);
   }
-  if (keys.empty()) return results;
+  if (keys.empty()) return places;
   const auto seen = rows.read(keys);
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    const auto verdict = judge(seen[i], *asked.each[in_doubt[i]].lease);
-    if (verdict == row_verdict::unset_by_transaction) {
-      results[in_doubt[i]] = release_result::released;
-    }
-  }
-  return results;
+  auto row = seen.begin();
+  std::erase_if(places, [&](std::size_t place) {
+    return judge(*row++, *asked.each[place].lease) != row_verdict::unset_by_transaction;
+  });
+  return places;
 }
 
 }  // namespace
@@ -154,12 +151,13 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
     }
     try_for_a_moment(*options_.time, closing(), [&] {
       const auto answers = rows_.release(to_ask.requests);
-      const auto results_now = results_of(answers, to_ask, rows_);
+      const auto unset = unset_by_transactions(answers, to_ask, rows_);
       ended_leases busy{0};
       for (std::size_t i = 0; i < answers.size(); ++i) {
         const auto& ended_one = to_ask.each[i];
         const auto& lease = *ended_one.lease;
-        const auto result = results_now[i];
+        const bool is_unset = std::find(unset.begin(), unset.end(), i) != unset.end();
+        const auto result = is_unset ? release_result::released : result_of(answers[i]);
         results[ended_one.place] = result;
         if (answers[i] == release_answer::released) waiting_.released(lease.key);
         if (result == release_result::released) tell_released(lease, result, how.failed, began);

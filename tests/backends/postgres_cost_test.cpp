@@ -193,7 +193,8 @@ TEST_F(PostgresCost, AThousandRefusalsWriteNothingAndTakeNoTransactionId) {
     nobody_took_an_id = next_transaction_id() == first;
     const auto cost = take_spent();
     EXPECT_EQ(cost.wal_bytes, 0);
-    EXPECT_EQ(cost.statements, 500 + 2 * 500) << "who holds it is told at once";
+    // A holder is named at once; a row that only seems free is read twice.
+    EXPECT_EQ(cost.statements, 500 + 3 * 500);
   }
   EXPECT_TRUE(nobody_took_an_id);
   EXPECT_EQ(server_.value<std::string>("select xmin || ',' || xmax || ',' || ctid from " + before),

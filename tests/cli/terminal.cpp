@@ -43,8 +43,12 @@ void terminal::type(const std::string& keys) const {
 }
 
 std::string terminal::read_until(const std::string& end) {
-  std::string shown;
-  while (shown.find(end) == std::string::npos) {
+  for (;;) {
+    if (const auto found = unread_.find(end); found != std::string::npos) {
+      auto shown = unread_.substr(0, found + end.size());
+      unread_.erase(0, shown.size());
+      return shown;
+    }
     pollfd waiting{screen_, POLLIN, 0};
     const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(patience).count();
     std::array<char, 256> chunk{};
@@ -52,10 +56,9 @@ std::string terminal::read_until(const std::string& end) {
     if (poll(&waiting, 1, static_cast<int>(limit)) > 0) {
       received = read(screen_, chunk.data(), chunk.size());
     }
-    if (received <= 0) throw std::runtime_error{"the terminal shows no '" + end + "': " + shown};
-    shown.append(chunk.data(), static_cast<std::size_t>(received));
+    if (received <= 0) throw std::runtime_error{"the terminal shows no '" + end + "': " + unread_};
+    unread_.append(chunk.data(), static_cast<std::size_t>(received));
   }
-  return shown;
 }
 
 void terminal::send_signal(int number) const {

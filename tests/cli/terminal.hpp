@@ -20,7 +20,7 @@ class terminal {
   ~terminal();
 
   void type(const std::string& keys) const;
-  /// What is shown, until `end` is shown. Throws when that does not come in time.
+  /// What is shown from the last `end` to this one. Throws when it does not come in time.
   std::string read_until(const std::string& end);
   void send_signal(int number) const;
   /// Returns once it has stopped; SIGCONT lets it go on.
@@ -32,6 +32,7 @@ class terminal {
  private:
   pid_t pid_ = -1;
   int screen_ = -1;
+  std::string unread_;  // was shown after the last `end`
 };
 
 }  // namespace rowlock::tests
