@@ -32,8 +32,8 @@ struct sqlite_options {
 /// are served in the order in which they came, whatever process they are in; they queue in a file
 /// beside the database, `<database>-rowlock`, which is made with the database's permissions.
 ///
-/// A file that this process may only read is opened for reading: `read`, `list` and `used_by` work, and every
-/// other call is `unavailable`. Such a connection lasts for one call.
+/// A file that this process may only read is opened for reading: `read`, `list` and `used_by` work,
+/// and every other call is `unavailable`. Such a connection lasts for one call.
 ///
 /// Thread-safety: all members may be called from any thread; calls take turns.
 class sqlite_store final : public store {
