@@ -111,6 +111,8 @@ class keeper {
   void give_back(const kept_lease& unwanted);
   void tell_released(const kept_lease& ended, release_result result, bool failed,
                      boot_clock::time_point began) noexcept;
+  void tell_ended(const kept_lease& ended, release_result result, bool failed,
+                  boot_clock::time_point began) noexcept;
   void tell_taken_away(const kept_lease& ended, boot_clock::time_point began) noexcept;
 
   const home_process home_;

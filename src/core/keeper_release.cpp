@@ -104,6 +104,12 @@ void keeper::tell_released(const kept_lease& ended, release_result result, bool 
   });
 }
 
+void keeper::tell_ended(const kept_lease& ended, release_result result, bool failed,
+                        boot_clock::time_point began) noexcept {
+  if (result == release_result::lost) return tell_taken_away(ended, began);
+  tell_released(ended, result, failed, began);
+}
+
 void keeper::tell_taken_away(const kept_lease& ended, boot_clock::time_point began) noexcept {
   events_.tell(&observer::lost, [&] {
     return lost_event{ended.key, ended.token, loss_reason::taken_away,
@@ -156,14 +162,14 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
       for (std::size_t i = 0; i < answers.size(); ++i) {
         const auto& ended_one = to_ask.each[i];
         const auto& lease = *ended_one.lease;
+        if (answers[i] == release_answer::released) waiting_.released(lease.key);
         const bool is_unset = std::find(unset.begin(), unset.end(), i) != unset.end();
         const auto result = is_unset ? release_result::released : result_of(answers[i]);
         results[ended_one.place] = result;
-        if (answers[i] == release_answer::released) waiting_.released(lease.key);
-        if (result == release_result::released) tell_released(lease, result, how.failed, began);
-        if (result == release_result::lost) tell_taken_away(lease, began);
         if (result == release_result::deferred) {
           busy.add(ended_one, std::move(to_ask.requests[i]));
+        } else {
+          tell_ended(lease, result, how.failed, began);
         }
       }
       to_ask = std::move(busy);

@@ -19,6 +19,7 @@ void memory_transaction::require_open() const {
 
 void memory_transaction::abort() {
   if (is_ended_) return;
+  store_.home_.require();
   forget_locks();
   is_ended_ = true;
   is_aborted_ = true;
@@ -40,7 +41,7 @@ void memory_transaction::commit() {
 }
 
 void memory_transaction::forget_locks() {
-  const auto lock = store_.enter();
+  const std::scoped_lock lock{store_.mutex_};
   for (const auto& [key, row] : changed_) {
     const auto found = store_.rows_.find(key);
     if (found->second.is_committed) {
@@ -203,7 +204,7 @@ void memory_store::create_rows(const lock_keys& keys) {
 
 void memory_store::count_failures(const lock_keys& keys) {
   if (!home_.is_here()) return;
-  const auto lock = enter();
+  const std::scoped_lock lock{mutex_};
   for (const auto& key : keys.in_order()) {
     const auto found = rows_.find(key);
     const bool is_free = found != rows_.end() && found->second.locked_by == nullptr;

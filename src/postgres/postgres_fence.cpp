@@ -28,11 +28,11 @@ std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_lea
   }
   postgres::pqxx_transaction used{transaction};
   auto proved = postgres::prove(used, leases, options, releases, name, table.table);
-  if (proved.found != detail::fence_try::held) {
+  if (proved.of_rows.found != detail::fence_try::held) {
     transaction.abort();
-    detail::throw_not_proved(leases, proved.found);
+    detail::throw_not_proved(leases, proved.of_rows.found);
   }
-  detail::released_within(leases, proved.unset_as);
+  detail::released_within(leases, proved.of_rows.unset_as);
   return std::move(proved.name);
 }
 

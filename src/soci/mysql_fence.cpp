@@ -34,6 +34,7 @@ class proof {
   std::vector<version> versions_now() {
     std::vector<version> versions;
     const auto seen = caller_.look(keys_).value();
+    versions.reserve(seen.size());
     for (const auto& row : seen) versions.push_back(row.value().state.version);
     return versions;
   }

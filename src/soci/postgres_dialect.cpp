@@ -216,8 +216,8 @@ class postgres_dialect_type final : public dialect {
                             const fence_options& options, std::span<const release_request> releases,
                             const soci_table& table) const override {
     postgres_line used{in_transaction(session)};
-    return postgres::prove(used, leases, options, releases, postgres::naming::unwanted,
-                           table.table);
+    return postgres::prove(used, leases, options, releases, postgres::naming::unwanted, table.table)
+        .of_rows;
   }
 
   void commit(::soci::session& session) const override {

@@ -35,11 +35,11 @@ void check_schema(std::optional<int> found, std::span<const migration> known,
   }
 }
 
-void throw_without_table(const table_name& table, const std::string& drop_companions) {
+void throw_without_table(const table_name& table, const std::string& remedy) {
   throw error{errc::rejected, "table " + table.text() +
                                   " is gone, dropped by hand perhaps, but what was made with it is "
                                   "still there: run `" +
-                                  drop_companions + "`, then " + how_to_migrate(some_url, table)};
+                                  remedy + "`, then " + how_to_migrate(some_url, table)};
 }
 
 void throw_unfit(const table_name& table, const std::string& what, const std::string& remedy) {

@@ -28,8 +28,8 @@ void check_schema(std::optional<int> found, std::span<const migration> known,
                   const table_name& table, const std::string& where);
 
 /// Throws `error` (rejected): somebody has dropped the lock table, and not its companions, which
-/// say that it is there. `drop_companions` is the SQL that drops them.
-[[noreturn]] void throw_without_table(const table_name& table, const std::string& drop_companions);
+/// say that it is there. `remedy` is the SQL that drops them.
+[[noreturn]] void throw_without_table(const table_name& table, const std::string& remedy);
 
 /// Throws `error` (rejected): the table is not as its migrations make it, so that the promises
 /// would not hold. "table T WHAT: REMEDY".

@@ -88,12 +88,12 @@ proof prove(transaction_line& used, const fenced_leases& leases, const fence_opt
       is_release ? values_with(array_of(released, stay_closed_in), array_of(released, done_for_in))
                  : values_with();
   proof told{};
-  told.found = detail::prove_patiently(leases, [&] {
+  told.of_rows.found = detail::prove_patiently(leases, [&] {
     const auto answered = asking.execute_or_conflict(statement, values, &table);
     const auto fenced = answered.front();
     if (static_cast<std::size_t>(fenced.number("fenced")) == rows.keys.size()) {
       told.name = fenced.text("name");
-      if (is_release) told.unset_as = versions_in(fenced.text("versions"));
+      if (is_release) told.of_rows.unset_as = versions_in(fenced.text("versions"));
       return fence_try::held;
     }
     return why_not(asking, rows, table);

@@ -15,7 +15,8 @@ namespace rowlock::postgres {
 /// Whether to tell the name of the transaction, for one who may have to ask about its commit.
 enum class naming { unwanted, wanted };
 
-struct proof : detail::fence_proof {
+struct proof {
+  detail::fence_proof of_rows;
   /// Where it is held and the name is wanted.
   std::string name;
 };
