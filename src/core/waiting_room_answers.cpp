@@ -207,7 +207,8 @@ void waiting_room::settle(const lock_key& key, const std::optional<row_state>& s
     ended.add(line.take_done(), {.key = key, .current = seen->version, .done = seen->done},
               refusal_reason::already_done);
   }
-  ended.add_exhausted(line.take_exhausted(), line.last);
+  // One whose time ended during this look is still to have its last try.
+  if (line.ask_at() > now) ended.add_exhausted(line.take_exhausted(), line.last);
   forget_if_empty(key);
 }
 

@@ -142,7 +142,7 @@ TEST_F(Outage, IsAskedAboutByOneForAllWithPausesThatGrow) {
   const auto over = [&] {
     return std::count_if(waiting.begin(), waiting.end(), [](auto& each) { return is_over(each); });
   };
-  while (over() < 20) time_->advance(10ms);
+  while (over() < 20) time_->advance(100ms);
   ours_.reset();
   const auto granted = std::count_if(waiting.begin(), waiting.end(),
                                      [](auto& each) { return each.get().acquired(); });
