@@ -25,6 +25,6 @@ int main() {
 
   rowlock::lock_table locks{store, {.observer = observer}};
   (void)locks.try_acquire(invoice);  // refused
-  auto held = locks.try_acquire(invoice, {.wait = rowlock::wait_for(5s)});
+  auto held = locks.try_acquire(invoice, {.wait = 5s});
   if (held.acquired()) held->release();
 }  // what is still to be told is told here

@@ -44,7 +44,7 @@ int main() {
   for (const int amount : {70, 50}) {
     try {
       const auto paid = rowlock::with_row_lock<rowlock::sqlite_transaction>(
-          shop, accounts, rowlock::wait_for(2s),
+          shop, accounts, 2s,
           [&](rowlock::sqlite_transaction& work) { transfer(work.database(), amount); });
       if (!paid.acquired()) std::cout << "not acquired: " << paid.refusal() << '\n';
     } catch (const std::runtime_error& problem) {  // rolled back

@@ -57,7 +57,7 @@ class postgres_ledger final : public ledger {
                                                 const rowlock::lease& held,
                                                 const transaction_body& body) override {
     return rowlock::with_row_lock<pqxx::work>(
-        connection_, keys, rowlock::wait_for(10s),
+        connection_, keys, 10s,
         [&](pqxx::work& work) {
           body(statements_of(work));
           rowlock::fence(work, held, {}, locks_);

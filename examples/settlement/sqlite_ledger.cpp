@@ -45,7 +45,7 @@ class sqlite_ledger final : public ledger {
                                                 const rowlock::lease& held,
                                                 const transaction_body& body) override {
     return rowlock::with_row_lock<rowlock::sqlite_transaction>(
-        database_, keys, rowlock::wait_for(10s), [&](rowlock::sqlite_transaction&) {
+        database_, keys, 10s, [&](rowlock::sqlite_transaction&) {
           body([this](const char* sql, const row& values) { return query(sql, values); });
           rowlock::fence(database_, held);
         });

@@ -71,8 +71,8 @@ struct lock_options {
 
 /// What holds for one attempt.
 struct acquire_options {
-  /// How long to wait for a key that is held, and for a database that is away.
-  retry_policy wait = no_wait();
+  /// How long to wait for a key that is held, and for a database that is away: `2s`, or a policy.
+  wait_policy wait = no_wait();
   /// Instead of `lock_options::ttl`.
   std::optional<std::chrono::milliseconds> ttl = std::nullopt;
   /// Instead of `lock_options::at_most`.

@@ -135,7 +135,7 @@ class memory_transaction {
   friend void release_with(memory_transaction& transaction, const fenced_leases& leases,
                            const release_options& options);
   friend outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
-                                     const retry_policy& wait);
+                                     const wait_policy& wait);
   friend outcome<version> read_version(memory_transaction& transaction, const lock_key& key);
   friend commit_result try_commit(memory_transaction& transaction, const lock_key& key,
                                   version seen);
@@ -165,7 +165,7 @@ class memory_transaction {
 
 /// As for the transactions of a database: see postgres.hpp.
 outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
-                            const retry_policy& wait);
+                            const wait_policy& wait);
 outcome<version> read_version(memory_transaction& transaction, const lock_key& key);
 commit_result try_commit(memory_transaction& transaction, const lock_key& key, version seen);
 

@@ -47,7 +47,7 @@ namespace rowlock {
 /// One round trip if the rows can be had at once. A savepoint inside the statement undoes a refused
 /// attempt, so it keeps no row of the others.
 outcome<row_lock> lock_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
-                            const retry_policy& wait, const postgres_table& table = {});
+                            const wait_policy& wait, const postgres_table& table = {});
 
 /// The version of a row that nobody owns, to be given to `try_commit` at the end of the same
 /// transaction. Call it before reading what the version protects. A missing row is created and a

@@ -3,8 +3,10 @@
 #define ROWLOCK_RETRY_POLICY_HPP
 
 #include <chrono>
+#include <concepts>
 #include <optional>
 #include <stop_token>
+#include <utility>
 
 namespace rowlock {
 
@@ -52,6 +54,18 @@ retry_policy wait_for(std::chrono::milliseconds duration, std::stop_token stop =
 retry_policy wait_until_stopped(std::stop_token stop);
 /// Tries for ever.
 retry_policy wait_forever();
+
+/// How long a call waits: a policy, or a duration in milliseconds or coarser, as in `.wait = 2s`,
+/// which means `wait_for`. It is no aggregate: name the type, as in
+/// `.wait = retry_policy{.attempts = 3}`.
+struct wait_policy : retry_policy {
+  // NOLINTBEGIN(google-explicit-constructor)
+  wait_policy(retry_policy policy) : retry_policy{std::move(policy)} {}
+  template <class Rep, class Period>
+  requires std::convertible_to<std::chrono::duration<Rep, Period>, std::chrono::milliseconds>
+  wait_policy(std::chrono::duration<Rep, Period> duration) : retry_policy{wait_for(duration)} {}
+  // NOLINTEND(google-explicit-constructor)
+};
 
 }  // namespace rowlock
 

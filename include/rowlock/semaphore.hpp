@@ -41,9 +41,9 @@ class semaphore {
   /// released. Semaphores made with the old number are refused (misuse) within ten minutes, so
   /// replace them first or at once. A refusal: the row that says the number was taken all the time,
   /// and nothing was written. Three round trips if the row exists. Throws `error`.
-  [[nodiscard]] static outcome<void> set_permits(
-      lock_table& locks, const lock_key& name, std::size_t permits,
-      const retry_policy& wait = wait_for(std::chrono::seconds{5}));
+  [[nodiscard]] static outcome<void> set_permits(lock_table& locks, const lock_key& name,
+                                                 std::size_t permits,
+                                                 const wait_policy& wait = std::chrono::seconds{5});
 
  private:
   lock_table& locks_;

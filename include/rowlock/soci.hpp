@@ -103,9 +103,9 @@ class soci_transaction {
 /// Waits for row locks and leases as long as `wait` says. Refused: held, busy, timed_out, stopped,
 /// or stale. A refused attempt keeps no row of the others.
 outcome<row_lock> lock_rows(soci_transaction& transaction, const lock_keys& keys,
-                            const retry_policy& wait, const soci_table& table = {});
+                            const wait_policy& wait, const soci_table& table = {});
 outcome<row_lock> lock_rows(soci::session& transaction, const lock_keys& keys,
-                            const retry_policy& wait, const soci_table& table = {});
+                            const wait_policy& wait, const soci_table& table = {});
 
 /// The version of a row that nobody owns, to be given to `try_commit` at the end of the same
 /// transaction. Call it before reading what the version protects. A missing row is created and a

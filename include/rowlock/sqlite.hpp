@@ -90,7 +90,7 @@ class sqlite_transaction {
 /// lease can, and is refused (held) at once, whatever `wait` says: as long as this transaction is
 /// open its holder could not release it. `with_row_lock` does wait, between transactions.
 outcome<row_lock> lock_rows(SQLite::Database& transaction, const lock_keys& keys,
-                            const retry_policy& wait, const table_name& table = {});
+                            const wait_policy& wait, const table_name& table = {});
 
 /// The version of a row that nobody owns, to be given to `try_commit` at the end of the same
 /// transaction. Call it before reading what the version protects. In an IMMEDIATE transaction a

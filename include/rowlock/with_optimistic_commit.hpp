@@ -28,7 +28,7 @@ namespace rowlock {
 template <class Transaction, class Connection, class Callback>
 auto with_optimistic_commit(Connection& connection, const lock_key& key, Callback&& callback,
                             const typename row_transaction<Transaction>::table_type& table = {},
-                            const retry_policy& wait = wait_for(std::chrono::seconds{1}))
+                            const wait_policy& wait = std::chrono::seconds{1})
     -> outcome<detail::result_in<Transaction, Callback>> {
   using rows = row_transaction<Transaction>;
   std::optional<Transaction> transaction;

@@ -37,7 +37,7 @@ namespace rowlock {
 /// `rowlock::sqlite_transaction`, `rowlock::soci_transaction`, `rowlock::memory_transaction`. While
 /// it lasts the connection is taken: a callback that locks again needs another connection.
 template <class Transaction, class Connection, class Callback>
-auto with_row_lock(Connection& connection, const lock_keys& keys, const retry_policy& wait,
+auto with_row_lock(Connection& connection, const lock_keys& keys, const wait_policy& wait,
                    Callback&& callback,
                    const typename row_transaction<Transaction>::table_type& table = {})
     -> outcome<typename detail::checked_callback<Transaction, Callback>::result> {

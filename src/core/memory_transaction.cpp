@@ -175,7 +175,7 @@ void release_with(memory_transaction& transaction, const fenced_leases& leases,
 }
 
 outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
-                            const retry_policy& wait) {
+                            const wait_policy& wait) {
   auto refused = detail::wait_for_rows(
       wait, [&](std::chrono::milliseconds) { return transaction.lock_all(keys); });
   if (refused) return *std::move(refused);

@@ -26,7 +26,7 @@ outcome<lease> semaphore::try_acquire(const acquire_options& options) {
 }
 
 outcome<void> semaphore::set_permits(lock_table& locks, const lock_key& name, std::size_t permits,
-                                     const retry_policy& wait) {
+                                     const wait_policy& wait) {
   return detail::numbered_rows{name, permits, what}.impose(locks, wait);
 }
 

@@ -13,7 +13,7 @@ namespace rowlock {
 using postgres::pqxx_transaction;
 
 outcome<row_lock> lock_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
-                            const retry_policy& wait, const postgres_table& table) {
+                            const wait_policy& wait, const postgres_table& table) {
   pqxx_transaction used{transaction};
   return postgres::lock_rows(used, keys, wait, table);
 }

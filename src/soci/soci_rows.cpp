@@ -30,12 +30,12 @@ outcome<row_lock> lock_rows(::soci::session& session, const lock_keys& keys,
 }  // namespace
 
 outcome<row_lock> lock_rows(soci_transaction& transaction, const lock_keys& keys,
-                            const retry_policy& wait, const soci_table& table) {
+                            const wait_policy& wait, const soci_table& table) {
   return lock_rows(transaction.session(), keys, wait, table, isolation::as_we_began_it);
 }
 
 outcome<row_lock> lock_rows(::soci::session& transaction, const lock_keys& keys,
-                            const retry_policy& wait, const soci_table& table) {
+                            const wait_policy& wait, const soci_table& table) {
   return lock_rows(transaction, keys, wait, table, isolation::as_the_session_says);
 }
 

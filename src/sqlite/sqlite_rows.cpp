@@ -8,7 +8,7 @@ namespace rowlock {
 using detail::on_lock_table;
 
 outcome<row_lock> lock_rows(SQLite::Database& transaction, const lock_keys& keys,
-                            const retry_policy& /*wait*/, const table_name& table) {
+                            const wait_policy& /*wait*/, const table_name& table) {
   detail::recognise_sqlite_conflicts();
   return on_lock_table(transaction, table,
                        [&] { return on_sqlite::lock_rows(transaction.getHandle(), keys, table); });

@@ -44,6 +44,16 @@ TEST_F(MysqlTransaction, IsReadCommittedAndTheNextOneIsNot) {
   EXPECT_FALSE(sees_what_others_commit());
 }
 
+TEST_F(MysqlTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
+  create(key_);
+  const auto session = connect();
+  const auto told = error_of([&] {
+    (void)with_row_lock<soci_transaction>(
+        *session, key_, [&](soci_transaction& work) { work.session() << "COMMIT"; });
+  });
+  EXPECT_EQ(told.kind, errc::misuse);
+}
+
 TEST_F(MysqlTransaction, ThatACallbackHasIsNotCommittedByIt) {
   create(key_);
   const auto session = connect();

@@ -56,6 +56,16 @@ TEST_F(SociPostgresTransaction, WhoseEncodingWouldMakeAKeyAnotherOneIsMisuse) {
   EXPECT_EQ(lock_rows(work, umlaut, no_wait(), table()).refusal().reason, refusal_reason::held);
 }
 
+TEST_F(SociPostgresTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
+  rows_.prepare(std::array{key_});
+  const auto told = error_of([&] {
+    (void)with_row_lock<soci_transaction>(
+        session_, key_, no_wait(), [&](soci_transaction& work) { work.session() << "COMMIT"; },
+        table());
+  });
+  EXPECT_EQ(told.kind, errc::misuse);
+}
+
 TEST_F(SociPostgresTransaction, ThatACallbackHasIsNotCommittedByIt) {
   rows_.prepare(std::array{key_});
   const auto told = error_of([&] {

@@ -65,6 +65,15 @@ TEST_F(SociSqliteTransaction, ThatACallbackHasIsNotCommittedByIt) {
   EXPECT_EQ(text_of("SELECT max(expiry_count) FROM shared_lock"), "0");
 }
 
+TEST_F(SociSqliteTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
+  const auto used = session();
+  const auto told = error_of([&] {
+    (void)with_row_lock<soci_transaction>(
+        *used, key_, [&](soci_transaction& work) { work.session() << "COMMIT"; });
+  });
+  EXPECT_EQ(told.kind(), errc::misuse);
+}
+
 TEST_F(SociSqliteTransaction, InsideAnotherIsMisuse) {
   const auto used = session();
   soci_transaction outer{*used};

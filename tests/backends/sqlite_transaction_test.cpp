@@ -55,6 +55,31 @@ TEST_F(SqliteTransaction, ThatACallbackHasIsNotCommittedByIt) {
   EXPECT_EQ(text_of("SELECT count(*) FROM sqlite_master WHERE name = 'made'"), "0");
 }
 
+TEST_F(SqliteTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
+  const auto database = open();
+  const auto told = error_of([&] {
+    (void)with_row_lock<sqlite_transaction>(*database, key_,
+                                            [&](sqlite_transaction&) { database->exec("COMMIT"); });
+  });
+  EXPECT_EQ(told.kind(), errc::misuse);
+  sqlite_transaction{*database}.commit();
+}
+
+TEST_F(SqliteTransaction, LocksSeveralKeysInBracesAndNoneOfThemOnARefusal) {
+  const auto database = open();
+  const lock_key other{"test", "other"};
+  const auto lock_both = [&] {
+    return with_row_lock<sqlite_transaction>(*database, {key_, other},
+                                             [](sqlite_transaction&) { return 7; });
+  };
+  EXPECT_EQ(*lock_both(), 7);
+  EXPECT_EQ(text_of("SELECT count(*) FROM shared_lock WHERE version > 1"), "2");
+  database->exec(
+      "UPDATE shared_lock SET owner_id = zeroblob(16), holder = 'x', acquired_at = 1, "
+      "expires_at = 9e15 WHERE source_id = 'other'");
+  EXPECT_EQ(lock_both().refusal().reason, refusal_reason::held);
+}
+
 TEST_F(SqliteTransaction, ThatACallbackRollsBackIsNotCommitted) {
   const auto database = open();
   const auto done =

@@ -100,8 +100,9 @@ TEST_F(CliRunTerminalTest, AHangupReachesTheCommand) {
   const std::string fifo = folder_.path() / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   child_process reader{{"cat", fifo}};
-  terminal screen{
-      script_under_lock("exec 4>" + fifo + "; " + script_with(R"(trap "echo hup >&4; exit" HUP)"))};
+  // It does not read, as a read of the terminal ends before the signal comes.
+  terminal screen{script_under_lock(
+      "exec 4>" + fifo + R"(; sleep 60 & trap "echo hup >&4; kill $!" HUP; echo started; wait)")};
   screen.read_until("started");
   screen.hang_up();
   EXPECT_EQ(reader.read_line(), "hup");

@@ -71,8 +71,8 @@ TEST_P(Waiting, ForANegativeDurationIsGrantedIfTheKeyIsFree) {
 
 TEST_P(Waiting, IsRefusedAsTimedOutAfterTheLastOfItsAttempts) {
   const auto held = their_locks_.try_acquire(key_);
-  const auto refused =
-      ours_->try_acquire(key_, {.wait = {.attempts = 3, .first_pause = 1ms, .longest_pause = 2ms}});
+  const auto refused = ours_->try_acquire(
+      key_, {.wait = retry_policy{.attempts = 3, .first_pause = 1ms, .longest_pause = 2ms}});
   ASSERT_FALSE(refused.acquired());
   EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
   watched_.await_refusals(3);

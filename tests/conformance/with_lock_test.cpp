@@ -159,13 +159,14 @@ TEST_P(WithLock, RunsOneCallbackAtATime) {
     working.push_back(std::async(std::launch::async, [&] {
       lock_table locks{*rows_, {.ttl = 1h}};
       for (int round = 0; round < rounds; ++round) {
-        const auto done = locks.with_lock(key_,
-                                          [&] {
-                                            EXPECT_EQ(++inside, 1);
-                                            ++counter;
-                                            --inside;
-                                          },
-                                          {.wait = {.first_pause = 1ms, .longest_pause = 5ms}});
+        const auto done =
+            locks.with_lock(key_,
+                            [&] {
+                              EXPECT_EQ(++inside, 1);
+                              ++counter;
+                              --inside;
+                            },
+                            {.wait = retry_policy{.first_pause = 1ms, .longest_pause = 5ms}});
         EXPECT_TRUE(done.kept());
       }
     }));

@@ -150,8 +150,8 @@ TEST_F(Asking, AChildOfForkDoesNotEvenAskTheStore) {
 TEST_F(Asking, AFaultOfTheDatabaseIsThrownAndNeverAnswersHeld) {
   rows_.before("acquire", [] { throw error{errc::unavailable, "the server is down"}; });
   try {
-    (void)locks_->try_acquire({"job", "a"},
-                              {.wait = {.give_up_after = 1h, .through_outages = false}});
+    (void)locks_->try_acquire(
+        {"job", "a"}, {.wait = retry_policy{.give_up_after = 1h, .through_outages = false}});
     FAIL() << "nothing was thrown";
   } catch (const error& fault) {
     EXPECT_EQ(fault.kind(), errc::unavailable);

@@ -47,6 +47,15 @@ TEST_F(Backoff, ANegativeOrZeroWaitTriesOnce) {
   EXPECT_EQ((backoff{wait_for(-5s), time_}.pause()), verdict::exhausted);
 }
 
+TEST_F(Backoff, ADurationIsAWaitForIt) {
+  const acquire_options options{.wait = 2s};
+  EXPECT_EQ(options.wait.give_up_after, 2000ms);
+  EXPECT_EQ(options.wait.attempts, std::nullopt);
+  EXPECT_EQ((backoff{wait_policy{0s}, time_}.pause()), verdict::exhausted);
+  static_assert(!std::is_convertible_v<std::chrono::microseconds, wait_policy>,
+                "what is shorter than a millisecond is not cut to none");
+}
+
 TEST_F(Backoff, AttemptsCountTheFirstTry) {
   backoff pauses{{.attempts = 3}, time_};
   EXPECT_EQ(pauses.pause(), verdict::again);

@@ -47,12 +47,12 @@ class Grouping : public testing::Test {
   }
   /// The first statement from now on stays under way until the gate is opened.
   std::future<answers> hold_up() {
-    rows_.before("acquire", [this, is_first = std::make_shared<std::atomic<bool>>(true)] {
-      if (is_first->exchange(false)) first_.pass();
+    const auto has_come = std::make_shared<std::atomic<bool>>(false);
+    rows_.before("acquire", [this, has_come] {
+      if (!has_come->exchange(true)) first_.pass();
     });
-    const auto begun = rows_.batches("acquire").size() + 1;
     auto held_up = start({asking_for("first")});
-    rows_.await("acquire", begun);
+    while (!*has_come) std::this_thread::yield();
     return held_up;
   }
   void regroup(const group_options& options) { grouped_.emplace(rows_, options); }
