@@ -23,7 +23,8 @@ namespace {
 
 constexpr auto program_help =
     R"(Exit codes: 0, or 64 for wrong usage, 69 when the database is unavailable or refused us, 70 when it is
-not known what happened, 74 when the output could not be written. `run` has more of them.
+not known what happened, 74 when the output could not be written. The subcommands have more of them: see
+their --help.
 
 A URL is sqlite:///absolute/path, or whatever libpq takes: postgresql://user@host/database, or keywords
 such as 'host=db dbname=shop'.
@@ -34,9 +35,10 @@ line counts. A URL in the command line goes before the variable, and so does the
 refused. Or keep the password in ~/.pgpass or PGPASSWORD. A command that run or lead starts has the variable
 too.
 
-MariaDB and MySQL: mysql://user@host:port/database?sslca=/etc/ca.pem, where %XX stands for a byte, or
-'mysql://host=db user=app dbname=shop', as SOCI reads it. The password is read from MYSQL_PWD where the URL
-has none.
+MariaDB and MySQL: mysql://user@host:port/database?sslca=/etc/ca.pem (mariadb:// is the same), where %XX
+stands for a byte, or 'mysql://host=db user=app dbname=shop', as SOCI reads it. The password is read from
+MYSQL_PWD where the URL has none. soci:BACKEND://PARAMETERS goes through SOCI, as in
+soci:postgresql://host=db dbname=shop.
 
 Example:
   rowlock migrate sqlite:///tmp/locks.db

@@ -67,9 +67,10 @@ void add_purge(CLI::App& app, action& chosen) {
   purge->footer(
       R"(Deletes what nobody has, closed, or remembers as done, a thousand rows at a time, each time in a
 transaction of its own. Nobody has to stop for it. A key that comes back gets a greater version than before,
-as long as the database's clock is not set back by the time given. A signal ends it between two batches.
+as long as the database's clock is not set back by the time given. A signal ends it between two batches, or
+two seconds later if the database does not answer; running it again goes on.
 
-Exit code: 75 if the answer was no.
+Exit codes: 75 if the answer was no, 128 + n if signal n ended it.
 
 Example:
   rowlock purge postgresql://app@db/shop --older-than 30d --yes)");

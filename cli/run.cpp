@@ -33,7 +33,7 @@ struct run_options {
   std::string conflict_exit_code = "75";
 };
 
-retry_policy wait_policy(const std::string& wait) {
+wait_policy parse_wait(const std::string& wait) {
   return wait == "forever" ? wait_forever() : wait_for(parse_duration("--wait", wait));
 }
 
@@ -73,7 +73,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   const table_name table{locked.where.table};
   const auto url = locked.where.database();
   const int if_refused = exit_code::parse("--conflict-exit-code", options.conflict_exit_code);
-  acquire_options for_this{.wait = wait_policy(options.wait)};
+  acquire_options for_this{.wait = parse_wait(options.wait)};
 
   signal_queue signals{locked.process_group};
   exit_timer timer{no_answer(locked)};
@@ -137,7 +137,7 @@ what it may hold frees itself within the ttl. It ends four seconds after the lim
 Without --wait the key is asked for once. With it, a database that is away meanwhile (a restart, a failover)
 is asked again as well, until the time is over: then the exit code is 69 or 70. Durations: 500ms, 30s, 5m, 2h, 1d.
 
-Exit codes: that of the command, 128 + n if signal n ended it, or
+Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
    69  the database is unavailable, or refused us: the message says what to do
    70  it is not known what happened: the connection broke at the wrong moment

@@ -134,10 +134,12 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
       throw std::system_error{errno, std::generic_category(), "poll"};
     }
     if (pass_on(signals, child)) is_asked_to_end = true;
-    if (!evicted.has_begun() && events[1].revents != 0) {
+    if (events[1].revents != 0) {
       events[1].fd = -1;  // seen: poll() ignores it from now on
       was_lost = true;
-      evicted.begin("lost " + in_words(held.key()) + " while the command was running: sent it");
+      if (!evicted.has_begun()) {
+        evicted.begin("lost " + in_words(held.key()) + " while the command was running: sent it");
+      }
     }
     evicted.go_on();
   }

@@ -3,6 +3,7 @@
 
 #include "cli/locked_command.hpp"
 #include "cli/say.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
@@ -29,7 +30,9 @@ void term_teller::lost(const lost_event& event) {
 void term_teller::fault(const fault_event& event) {
   if (event.text == last_fault_) return;
   last_fault_ = event.text;
-  say(event.text + "; trying again");
+  const bool will_pass = event.code == errc::unavailable || event.code == errc::outcome_unknown;
+  const bool ends_it = event.operation == fault_operation::acquire && !will_pass;
+  say(event.text + (ends_it ? "" : "; trying again"));
 }
 
 }  // namespace rowlock::cli

@@ -140,7 +140,8 @@ class lock_table {
   /// named twice counts once; no key at all is acquired at once, without a statement; above 1,000
   /// are misuse, as are `expected` and `note`. One round trip if all rows exist and are free; one
   /// more to say who holds one, three more for missing rows. One who waits asks again, by the
-  /// pauses of `wait`; those who wait for sets that cross cannot deadlock. Throws `error`.
+  /// pauses of `wait`, in the calling thread; those who wait for sets that cross cannot deadlock.
+  /// Throws `error`.
   outcome<lease_set> try_acquire_all(const std::vector<lock_key>& keys,
                                      const acquire_options& options = {});
 

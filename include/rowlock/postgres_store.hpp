@@ -34,7 +34,8 @@ struct postgres_options {
   /// How long a statement of a call may go unanswered before its connection is given up, whatever
   /// the network pretends: a pooler that hangs, or a stopped server, acknowledges every packet.
   /// Above `statement_timeout`, so that a server that works answers first. A call on a server that
-  /// hangs ends after `pool_timeout`, `connect_timeout` and this together at the latest.
+  /// hangs ends after `pool_timeout`, `connect_timeout` and this together at the latest; an
+  /// acquisition whose answer got lost is sent once more, which may take as long again.
   std::chrono::milliseconds answer_timeout{15'000};
   /// How far the clocks of the servers that may execute a call can be apart: a lease is taken over
   /// only when it ran out that long ago. Zero for PostgreSQL, whose server has one clock; for an
@@ -63,7 +64,8 @@ struct postgres_options {
 /// (rejected) for one that is not as its migrations make it, so that a key might have two holders.
 ///
 /// Thread-safety: all members may be called from any thread. It runs one thread of its own, started
-/// with the first call.
+/// with the first call, and one for each subscription (`listen`), which a `lock_table` makes with
+/// its first wait.
 class postgres_store final : public store {
  public:
   /// A libpq URI or keyword string. Nothing is opened yet. Throws `error` (misuse) for options that

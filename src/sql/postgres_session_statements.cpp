@@ -11,11 +11,14 @@ namespace {
 // what is set there would stay for its other clients and be missing for us. A pooler tells its
 // clients process ids of its own making. $1 the process id that we were told, $2 the time limit of
 // a statement in milliseconds, or null, $3 that of waiting for a lock; what the connection string
-// says goes before them.
+// says goes before them. Under another encoding a key would be another row.
 constexpr std::string_view pin_session = R"sql(
 SELECT CASE WHEN s.is_ours
             THEN set_config('default_transaction_isolation', 'read committed', false)
         END AS isolation,
+       CASE WHEN s.is_ours
+            THEN set_config('client_encoding', 'UTF8', false)
+        END AS client_encoding,
        CASE WHEN s.is_ours AND s.of_statement <> 'client' AND $2::bigint IS NOT NULL
             THEN set_config('statement_timeout', $2::bigint || 'ms', false)
         END AS statement_timeout,

@@ -99,6 +99,22 @@ TEST_F(MysqlFence, AtRepeatableReadBlamesNobodyElseForARowThatItSawBeforeTheGran
   }
 }
 
+TEST_F(MysqlFence, OfEitherKindHoldsForAllOrEndsTheTransaction) {
+  for (const auto kind : {fence_kind::write, fence_kind::share}) {
+    const lease kept = acquire_lease({"fence", "kept"});
+    const lease lost = acquire_lease({"fence", "lost"});
+    const auto session = connect();
+    session->begin();
+    *session << "insert into note values ('late')";
+    database_.execute("update shared_lock set version = version + 1 where source_id = 'lost'");
+    const auto told = error_of([&] { fence(*session, {kept, lost}, {.kind = kind}); });
+    EXPECT_EQ(told.kind, errc::lease_lost);
+    session->commit();
+    EXPECT_EQ(notes(), 0);
+    database_.execute("delete from shared_lock where source_id = 'lost'");
+  }
+}
+
 TEST_F(MysqlFence, RunsAgainAfterAConflictOfTheWork) {
   const lease held = acquire_lease(key_);
   const auto session = connect();

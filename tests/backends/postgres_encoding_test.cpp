@@ -42,6 +42,19 @@ TEST_F(PostgresEncoding, ThatWouldMakeAKeyAnotherOneIsMisuse) {
   open.work.commit();
 }
 
+TEST_F(PostgresEncoding, OfAConnectionThatTheApplicationMakesForAStoreIsUtf8) {
+  const lease held = *locks_.try_acquire(umlaut_);
+  postgres_store theirs{[] {
+                          auto made = std::make_unique<pqxx::connection>(postgres_url());
+                          made->set_client_encoding("LATIN1");
+                          return made;
+                        },
+                        {.table = table()}};
+  lock_table others{theirs};
+  EXPECT_EQ(others.try_acquire(umlaut_).refusal().reason, refusal_reason::held);
+  EXPECT_EQ(theirs.list().size(), 1U);
+}
+
 TEST_F(PostgresEncoding, ThatWouldMakeAKeyAnotherOneEndsWithRowLockBeforeTheCallback) {
   pqxx::connection connection{postgres_url()};
   connection.set_client_encoding("LATIN1");

@@ -58,6 +58,10 @@ class PostgresRoles : public testing::Test {
       throw std::logic_error{"refused"};
     }
   }
+  void set_read_only(const std::string& role, const std::string& value) {
+    server_.ask("alter role " + schema_.name() + '_' + role +
+                " set default_transaction_read_only = " + value);
+  }
   /// A lease that somebody else took.
   void fence_as(const std::string& role) {
     postgres_store rows{postgres_url(), {.table = table_}};
@@ -149,6 +153,16 @@ TEST_F(PostgresRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
     }
     EXPECT_EQ(done, its_acts) << role;
   }
+}
+
+// As after a failover: the sessions of the pool stay those of a server that takes no writes.
+TEST_F(PostgresRoles, WhoseSessionIsReadOnlyGetAnotherSessionAtTheNextCall) {
+  set_read_only("locker", "on");
+  postgres_store rows{url_of("locker"), {.table = table_, .pool_size = 1}};
+  lock_table locks{rows};
+  EXPECT_THROW((void)locks.try_acquire(key_), error);
+  set_read_only("locker", "off");
+  EXPECT_TRUE(locks.try_acquire(key_).acquired());
 }
 
 }  // namespace

@@ -145,6 +145,16 @@ TEST_F(SqliteRace, ARowThatNobodyHasAnyMoreIsNotTakenByForce) {
   EXPECT_EQ(row().version, granted);
 }
 
+TEST_F(SqliteRace, ARowThatIsHeldAnewMeanwhileIsNotTakenByForce) {
+  const auto granted = acquire(others_).version.value();
+  const auto rows = store_with([&] {
+    others_.release(std::array{release_request{key_, mine_, granted}});
+    acquire(others_);
+  });
+  EXPECT_EQ(rows->force_release({key_, granted, "a test"}), force_answer::stale);
+  EXPECT_TRUE(row().is_live());
+}
+
 TEST_F(SqliteRace, ARowWhoseVersionMovedMeanwhileIsStale) {
   const auto seen = others_.prepare(std::array{key_}).at(0).value().version;
   const auto rows = store_with([&] {

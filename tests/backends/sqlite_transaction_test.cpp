@@ -75,8 +75,9 @@ TEST_F(SqliteTransaction, LocksSeveralKeysInBracesAndNoneOfThemOnARefusal) {
   EXPECT_EQ(*lock_both(), 7);
   EXPECT_EQ(text_of("SELECT count(*) FROM shared_lock WHERE version > 1"), "2");
   database->exec(
-      "UPDATE shared_lock SET owner_id = zeroblob(16), holder = 'x', acquired_at = 1, "
-      "expires_at = 9e15 WHERE source_id = 'other'");
+      "UPDATE shared_lock SET owner = '0123456789abcdef0123456789abcdef', "
+      "holder = 'host:2', acquired_at = '2026-01-31 12:00:00.000', "
+      "expires_at = '2999-01-31 12:00:00.000' WHERE source_id = 'other'");
   EXPECT_EQ(lock_both().refusal().reason, refusal_reason::held);
 }
 

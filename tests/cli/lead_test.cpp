@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <fstream>
 #include <future>
 #include <string>
 
@@ -168,6 +169,17 @@ TEST(CliLeadUnavailableTest, GoesOnTryingAndSaysItOnce) {
   EXPECT_NE(said.find("trying again"), std::string::npos) << said;
   EXPECT_EQ(said.find("trying again"), said.rfind("trying again")) << said;
   EXPECT_EQ(said.find("sesame"), std::string::npos) << said;
+}
+
+TEST(CliLeadUnavailableTest, DoesNotSayOfWhatEndsItThatItTriesAgain) {
+  const temp_folder folder;
+  const auto file = folder.path() / "empty.db";
+  std::ofstream{file}.close();
+  const auto refused = run_rowlock(
+      {"lead", "sqlite://" + file.string(), "--type", "invoice", "--source", "42", "--", "true"});
+  EXPECT_EQ(refused.code, 69);
+  EXPECT_THAT(refused.errors, HasSubstr("rowlock migrate"));
+  EXPECT_THAT(refused.errors, Not(HasSubstr("trying again")));
 }
 
 }  // namespace

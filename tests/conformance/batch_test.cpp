@@ -133,6 +133,19 @@ TEST_P(Batch, OfReleasesIsAnsweredInItsOrderEachByTheStateOfItsRow) {
   EXPECT_EQ(row(failed).failure_count, 1);
 }
 
+TEST_P(Batch, OfRenewalsAndReleasesLeavesARowAloneThatHasAnotherVersion) {
+  const auto mine = granted(key_, mine_, 1h);
+  const auto others = granted(other_key_, mine_, 1h);
+  const auto renewed = rows_->renew(std::vector<renew_request>{
+      {key_, mine_, {mine.number + 1}, 3h}, {other_key_, mine_, {others.number + 1}, 3h}});
+  EXPECT_EQ(renewed, (std::vector{renew_answer::lost, renew_answer::lost}));
+  const auto released = rows_->release(std::vector<release_request>{
+      {key_, mine_, {mine.number + 1}}, {other_key_, mine_, {others.number + 1}}});
+  EXPECT_EQ(released, (std::vector{release_answer::lost, release_answer::lost}));
+  EXPECT_TRUE(row(key_).is_live());
+  EXPECT_TRUE(row(other_key_).is_live());
+}
+
 TEST_P(Batch, MayBeLarge) {
   std::vector<lock_key> keys;
   std::vector<acquire_request> acquires;

@@ -158,6 +158,40 @@ TEST_F(Doubt, AboutAnAcquisitionStaysWhenTheNextAnswerIsThatTheRowIsBusy) {
   EXPECT_EQ(rows_.batches("acquire").size(), 2U);
 }
 
+TEST_F(Doubt, AboutOneOfSeveralStaysWhenTheNextAnswerIsThatTheRowIsBusy) {
+  const lock_keys both{{"job", "a"}, {"job", "b"}};
+  lock_table theirs{rows_.rows(), {.ttl = 1h, .time = time_}};
+  std::vector<lease> held;
+  std::vector<std::future<outcome<lease>>> waiting;
+  for (const auto& key : both.in_order()) {
+    held.push_back(*theirs.try_acquire(key));
+    waiting.push_back(std::async(std::launch::async, [this, key] {
+      return locks_->try_acquire(
+          key, {.wait = retry_policy{.give_up_after = 5min, .through_outages = false}});
+    }));
+  }
+  do {
+    rows_.await_one_more(*time_, "watch");
+  } while (rows_.batches("watch").back() < 2);
+  std::optional<memory_transaction> in_the_way;
+  rows_.before("acquire", [&] {
+    if (rows_.batches("acquire").back() < 2) return;
+    in_the_way.emplace(rows_.rows());
+    ASSERT_TRUE(lock_rows(*in_the_way, both, no_wait()).acquired());
+    throw error{errc::outcome_unknown, "the connection broke"};
+  });
+  held.clear();
+  for (auto& each : waiting) {
+    while (each.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+    try {
+      (void)each.get();
+      FAIL() << "nothing was thrown";
+    } catch (const error& fault) {
+      EXPECT_EQ(fault.kind(), errc::outcome_unknown);
+    }
+  }
+}
+
 using HalvedRenewal = kept_lease_test;
 
 TEST_F(HalvedRenewal, LeavesOutLeasesThatEndedMeanwhile) {

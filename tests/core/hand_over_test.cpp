@@ -207,6 +207,34 @@ TEST_F(HandingOver, ToOneWhoGivesUpMeanwhileIsTakenBack) {
   EXPECT_TRUE(theirs_.try_acquire(key_, {.wait = wait_for(1h)}).acquired());
 }
 
+TEST_F(HandingOver, IsNotForOneForWhomTheRowIsBeingAskedFor) {
+  rows_.let_listen();
+  auto held = ours();
+  auto next = waiter();
+  await_in_line();
+  gate answer;
+  rows_.before("acquire", [&] { answer.pass(); });
+  rows_.listener().released(key_);
+  answer.await_visitor();
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(calls("hand_over"), 0);
+  answer.open();
+  EXPECT_TRUE(next.get().acquired());
+}
+
+TEST_F(HandingOver, IsNotForARowWhoseWorkIsDone) {
+  attempt next;
+  const auto done = ours_->with_lock_once(key_, [&] {
+    next = waiter();
+    await_in_line();
+  });
+  EXPECT_TRUE(done.kept());
+  EXPECT_EQ(calls("hand_over"), 0);
+  ours_.reset();
+  (void)next.get();
+  EXPECT_TRUE(rows_.rows().read(std::array{key_}).front()->done);
+}
+
 TEST_F(HandingOver, IsNotForARowThatStaysClosed) {
   auto held = ours({.hold_at_least = 1h});
   auto next = waiter();

@@ -55,5 +55,18 @@ TEST(LeaseBook, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
       << "two each time it goes to sleep: at first, and for the first lease";
 }
 
+TEST(LeaseBook, ALeaseThatIsOverdueHasEndedAndCannotEndAgain) {
+  const auto time = std::make_shared<manual_time>();
+  lease_book book{time, 0ms, true};
+  const wanted_lease wanted{
+      .request = {.key = {"job", "1"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
+  const auto lease = std::make_shared<kept_lease>(wanted, version{1}, time->now());
+  ASSERT_TRUE(book.add(lease, time->now()));
+  time->advance(30s);
+  EXPECT_EQ(book.wait_for_overdue(), kept_leases{lease});
+  EXPECT_EQ(lease->phase, lease_phase::lost);
+  EXPECT_FALSE(book.end(*lease, lease_phase::released));
+}
+
 }  // namespace
 }  // namespace rowlock::detail
