@@ -34,7 +34,7 @@ TEST_F(LeaseEnd, AReleaseThatFindsTheRowBusyIsMadeLater) {
   auto releasing = std::async(std::launch::async, [&] { return held.release(); });
   while (releasing.wait_for(1ms) != std::future_status::ready) time_->advance(5ms);
   EXPECT_EQ(releasing.get(), release_result::deferred);
-  rows_.await_moving(*time_, "release", 2);
+  rows_.await_one_more(*time_, "release");  // in the background
   in_the_way.reset();
   const auto end = boot_clock::now() + patience;
   while (!is_free("a") && boot_clock::now() < end) {
