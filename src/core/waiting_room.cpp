@@ -48,6 +48,9 @@ std::shared_ptr<waiter> waiting_room::join(wanted_lease wanted, retry_policy pol
   const auto& key = joining->wanted.request.key;
   const auto [place, is_new] = lines_.try_emplace(key);
   auto& line = place->second;
+  // It does not ask by itself, and the next answer may come after its time.
+  const bool has_asked = first.refused || first.fault != nullptr;
+  if (!is_new && !has_asked) joining->fault = line.waiting.front()->fault;
   line.join(joining, now);
   if (is_new) {
     last_new_line_ = now;
