@@ -132,8 +132,9 @@ class lock_table {
   /// lost it is asked for once more, as the same attempt, unless the time of `wait` is over. Throws
   /// `error`, of `unavailable` and `outcome_unknown` when the wait is over
   /// (`retry_policy::through_outages`); after `outcome_unknown` a grant that was made after all
-  /// runs out by itself. The first try is made by the calling thread: it takes as long as the store
-  /// lets a call take (see `answer_timeout`), whatever `wait` says.
+  /// runs out by itself, unless a late answer tells of it: then it is given back. The first try is
+  /// made by the calling thread: it takes as long as the store lets a call take (see
+  /// `answer_timeout`), whatever `wait` says.
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options = {});
 
   /// Leases on all the keys, or on none: a refusal names a key that stood in the way. A key that is

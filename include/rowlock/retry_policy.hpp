@@ -30,7 +30,7 @@ struct retry_policy {
   bool jitter = true;
   /// No try starts later than this after the first; none means no limit. Negative counts as zero.
   /// The answer to a try that has started is waited for; by one who waits for a key, two seconds at
-  /// most: then it is `unavailable`, and a grant that comes later is given back.
+  /// most: then it is `outcome_unknown`, and a grant that comes later is given back.
   std::optional<std::chrono::milliseconds> give_up_after = std::nullopt;
   /// A request to stop ends a pause at once, and the wait for a key, even during a try.
   std::stop_token stop = {};

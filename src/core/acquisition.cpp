@@ -131,10 +131,13 @@ std::optional<waiting_room::left_line> acquisition::leave() {
 std::optional<wait_end> acquisition::give_up() {
   auto left = leave();
   if (!left) return std::nullopt;
-  if (auto fault = why_away(*left)) return wait_end{.fault = std::move(fault)};
+  // The question under way may have been granted, whatever became of the last one.
+  const bool is_new_doubt = left->is_asked_for && !left->is_in_doubt;
+  auto fault = is_new_doubt ? nullptr : why_away(*left);
+  if (fault != nullptr) return wait_end{.fault = std::move(fault)};
   if (!left->is_unanswered) return refused_as(refusal_reason::timed_out, std::move(left->last));
   return wait_end{.fault = std::make_exception_ptr(
-                      error{errc::unavailable,
+                      error{is_new_doubt ? errc::outcome_unknown : errc::unavailable,
                             "the database did not answer before the wait was over: a grant that "
                             "comes later is given back; see whether the database hangs"})};
 }

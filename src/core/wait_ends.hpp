@@ -22,9 +22,12 @@ class wait_ends {
     why.reason = reason;
     for (const auto& each : ended) add(each, {.refused = why});
   }
-  /// Each has the fault alone, and may change what it catches.
+  /// Each has the fault alone, and may change what it catches. Of one in doubt, the first fault
+  /// says more.
   void add(const waiters& ended, const std::exception_ptr& fault) {
-    for (const auto& each : ended) add(each, {.fault = own_fault(fault)});
+    for (const auto& each : ended) {
+      add(each, {.fault = own_fault(each->is_in_doubt ? each->fault : fault)});
+    }
   }
   /// Their tries are used up: `why`, but for those whose last try failed.
   void add_exhausted(const waiters& ended, refusal why) {
@@ -42,6 +45,8 @@ class wait_ends {
                  unsigned handed_over = 0) {
     grants_.push_back({std::move(to), std::move(granted), wanted, handed_over});
   }
+  /// It has left, and may have been granted: the grant is given back.
+  void add_doubt(std::shared_ptr<waiter> left) { doubts_.push_back(std::move(left)); }
 
   void tell(const grant_taker& taker, boot_clock::time_point asked_at) {
     for (const auto& [to, granted, wanted, handed_over] : grants_) {
@@ -53,6 +58,9 @@ class wait_ends {
       } else {
         to->done(too_late());
       }
+    }
+    for (const auto& left : doubts_) {
+      taker.give_back_if_granted(left->wanted, left->handed_by.value_or(version{}));
     }
     for (auto& [ended, how] : ends_) {
       if (ended->handed_by) taker.give_back_if_granted(ended->wanted, *ended->handed_by);
@@ -70,6 +78,7 @@ class wait_ends {
 
   std::vector<std::pair<std::shared_ptr<waiter>, wait_end>> ends_;
   std::vector<grant> grants_;
+  waiters doubts_;
 };
 
 }  // namespace rowlock::detail

@@ -61,12 +61,19 @@ void waiting_line::refused(refusal why, boot_clock::time_point began, boot_clock
                            const waiter* asked) {
   last = std::move(why);
   const bool is_busy = last.reason == refusal_reason::busy;
+  bool is_resolved = false;
   for (const auto& each : waiting) {
     // The statement in doubt may be what makes the row busy.
-    if (each.get() == asked && !is_busy) each->is_in_doubt = false;
+    if (each.get() == asked && !is_busy) is_resolved = std::exchange(each->is_in_doubt, false);
     each->forget_fault();
   }
   try_those_due(now, asked);
+  if (is_resolved) {
+    // The lease that was found may be that of another one in doubt.
+    const auto is_in_doubt = [](const auto& each) { return each->is_in_doubt; };
+    std::stable_partition(waiting.begin(), waiting.end(), is_in_doubt);
+    if (waiting.front()->is_in_doubt) ask_by(now);
+  }
   // Of a busy row, and of one that may be ours, only another try tells whether it is free.
   if (is_busy || waiting.front()->is_in_doubt) ask_by(waiting.front()->try_at);
   if (const auto chance = next_chance(last)) ask_by(began + *chance);

@@ -48,6 +48,9 @@ std::shared_ptr<waiter> waiting_room::join(wanted_lease wanted, retry_policy pol
   const auto& key = joining->wanted.request.key;
   const auto [place, is_new] = lines_.try_emplace(key);
   auto& line = place->second;
+  // It does not ask by itself, and the next answer may come after its time.
+  const bool has_asked = first.refused || first.fault != nullptr;
+  if (!is_new && !has_asked) joining->fault = line.waiting.front()->fault;
   line.join(joining, now);
   if (is_new) {
     last_new_line_ = now;
@@ -89,6 +92,7 @@ std::optional<waiting_room::left_line> waiting_room::leave_line(waiter& leaving)
   if (!leaving.is_waiting) return std::nullopt;
   left_line left{.last = lines_.at(leaving.wanted.request.key).last,
                  .is_unanswered = is_asking_ || leaving.is_asked_for,
+                 .is_asked_for = leaving.is_asked_for,
                  .handed_by = leaving.handed_by,
                  .fault = leaving.fault,
                  .is_in_doubt = leaving.is_in_doubt};
@@ -104,10 +108,9 @@ std::optional<waiting_room::left_line> waiting_room::leave(waiter& leaving) {
 std::optional<waiting_room::left_line> waiting_room::leave_after_last_try(waiter& leaving) {
   const std::scoped_lock lock{mutex_};
   leaving.is_time_over = true;
-  if (!leaving.is_waiting) return std::nullopt;
+  if (!leaving.is_waiting || leaving.is_asked_for) return std::nullopt;
   const bool is_away = outage_.is_on() || (leaving.fault != nullptr && outage_.is_known());
   if (is_away) return leave_line(leaving);
-  if (leaving.is_asked_for) return std::nullopt;
   auto& line = lines_.at(leaving.wanted.request.key);
   if (line.waiting.front().get() != &leaving) return leave_line(leaving);
   line.ask_by(time_->now());

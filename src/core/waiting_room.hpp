@@ -72,6 +72,8 @@ class waiting_room final : private release_listener {
     refusal last;
     /// The store has not answered a question that is under way.
     bool is_unanswered = false;
+    /// That question is for this one.
+    bool is_asked_for = false;
     /// As in `waiter`: a grant that nobody takes is to be given back.
     std::optional<version> handed_by;
     /// Why the last try for it failed; null if it did not.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/by_halves.hpp"
+#include "core/fault_kind.hpp"
 #include "core/herald.hpp"
 #include "core/next_pause.hpp"
 #include "core/outage.hpp"
@@ -62,8 +63,9 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, asked_request& as
     if (head->is_waiting && outlasts(head->policy, fault)) {
       settle_fault(key, fault, head.get(), ended);
     } else if (take_out(*head)) {
-      // Who waits has it alone, and may change what it catches.
-      ended.add(head, {.fault = std::move(fault)});
+      ended.add({head}, fault);
+    } else if (!closed_ && kind_of(fault) == errc::outcome_unknown) {
+      ended.add_doubt(head);
     }
     return;
   }
@@ -83,6 +85,8 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, asked_request& as
   if (place == lines_.end()) return;
   auto& line = place->second;
   if (answer.status == acquire_status::done) {
+    // It has not been granted, and would be asked for without end if it stayed in doubt.
+    head->is_in_doubt = false;
     ended.add(line.take_done(), refused, refusal_reason::already_done);
     line.ask_by(time_->now());  // for those to whom that makes no difference
     forget_if_empty(key);

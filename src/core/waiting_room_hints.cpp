@@ -86,7 +86,8 @@ void waiting_room::taken(const lock_key& key, const grant_times& lasts) noexcept
     return;
   }
   ++line.turns_of_others;
-  line.forget_ask_at();
+  // The answer to a last try is the end of a wait.
+  if (!line.waiting.front()->is_time_over) line.forget_ask_at();
   line.refused(held_as_heard(key, *heard, now), now, now);
   wake_.notify_one();
 }

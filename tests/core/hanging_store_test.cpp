@@ -67,7 +67,24 @@ TEST_F(HangingStore, InTheLastTryLetsAWaitEndAndALateGrantIsGivenBack) {
   held.release();
   rows_.await_moving(*time_, "acquire", 2);
   await_moving(waiting);
-  EXPECT_EQ(fault_of(waiting), errc::unavailable);
+  EXPECT_EQ(fault_of(waiting), errc::outcome_unknown);
+  answer_.open();
+  rows_.await("release", 1);
+  EXPECT_TRUE(theirs_.try_acquire({"job", "a"}, {.wait = wait_for(1h)}).acquired());
+}
+
+TEST_F(HangingStore, InTheLastTryWhoseAnswersGetLostHasItsGrantGivenBack) {
+  auto held = theirs();
+  auto waiting = waiter(patient(3s));
+  rows_.await_one_more(*time_, "watch");
+  rows_.before("acquire", [this] { answer_.pass(); });
+  rows_.after("acquire", [this] {
+    if (rows_.batches("acquire").size() <= 3) throw error{errc::outcome_unknown, "cut off"};
+  });
+  held.release();
+  rows_.await_moving(*time_, "acquire", 2);
+  await_moving(waiting);
+  EXPECT_EQ(fault_of(waiting), errc::outcome_unknown);
   answer_.open();
   rows_.await("release", 1);
   EXPECT_TRUE(theirs_.try_acquire({"job", "a"}, {.wait = wait_for(1h)}).acquired());

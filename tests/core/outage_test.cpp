@@ -158,7 +158,7 @@ TEST_F(Outage, IsWaitedThroughNoLongerThanTheLimitThoughTheServerHangs) {
   rows_.await_moving(*time_, "acquire", rows_.batches("acquire").size() + 1, 10ms);
   answer.await_visitor();
   time_->advance(1h);
-  EXPECT_EQ(fault_of(waiting), errc::unavailable);
+  EXPECT_EQ(fault_of(waiting), errc::outcome_unknown);
   answer.open();
   rows_.await("release", 1);  // the late grant is given back
 }
