@@ -14,8 +14,9 @@
 #include "rowlock/outcome.hpp"
 
 // Programs use an adapter, such as asio.hpp, rather than this. Nothing here blocks: all statements
-// are made by threads of the lock_table, at most `lock_options::blocking_threads`. They call the
-// functions they are given, which must neither throw, nor take long, nor destroy the lock_table.
+// are made by threads of the lock_table, at most `lock_options::blocking_threads`. They, and one
+// more that watches the clock, call the functions they are given, which must neither throw, nor
+// take long, nor destroy the lock_table.
 
 namespace rowlock {
 
@@ -51,9 +52,12 @@ class pending_acquire {
 };
 
 /// `lock_table::try_acquire`, without its wait: `told` is called once, with how the attempt ended.
-/// Who waits costs no thread. A time limit (`give_up_after`) counts from this call on. Destroying
-/// the lock_table ends the attempt as `stopped`, also during a statement. Throws `error` (misuse,
-/// and unavailable when the system lets us start no thread); then `told` is never called.
+/// Who waits costs no thread. A time limit (`give_up_after`) counts from this call on; where the
+/// database has not answered two seconds after it, the attempt ends as `unavailable`, also one
+/// whose turn to ask has not come. A stop, requested after this call, and destroying the lock_table
+/// end it as `stopped`, also during its first statement. What is granted after its end is released.
+/// Throws `error` (misuse, and unavailable when the system lets us start no thread); then `told` is
+/// never called.
 ///
 /// Thread-safety: may be called from any thread.
 pending_acquire start_acquire(lock_table& locks, const lock_key& key,

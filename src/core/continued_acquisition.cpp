@@ -4,6 +4,9 @@
 #include <exception>
 #include <utility>
 
+#include "core/next_pause.hpp"
+#include "rowlock/error.hpp"
+
 namespace rowlock::detail {
 
 continued_acquisition::continued_acquisition(keeper& leases, keeper::visit here,
@@ -11,6 +14,7 @@ continued_acquisition::continued_acquisition(keeper& leases, keeper::visit here,
     : leases_{leases},
       here_{std::move(here)},
       stop_{wait.stop},
+      can_wait_{is_patient(wait)},
       attempt_{leases, std::move(wanted), std::move(wait)},
       told_{std::move(told)} {}
 
@@ -27,8 +31,13 @@ void continued_acquisition::stopping::operator()() const {
 }
 
 void continued_acquisition::start() {
+  if (can_wait_ && attempt_.until() != boot_clock::time_point::max()) {
+    run_at(attempt_.answer_until(), &continued_acquisition::give_up);
+  }
   leases_.crew().run(
       [self = shared_from_this()] { self->take([&] { return self->ask_first(); }); });
+  // One that was stopped before has one try all the same.
+  if (!stop_.stop_requested()) on_stop_.emplace(stop_, stopping{this});
   on_close_.emplace(leases_.closing(), closing{this});
 }
 
@@ -59,20 +68,32 @@ std::optional<wait_end> continued_acquisition::wait_in_line() {
     attempt_.wait_in_line([self = shared_from_this()](wait_end how) {
       self->leases_.crew().run([self, how = std::move(how)] { self->finish(how); });
     });
+    is_in_line_ = true;
   }
   if (attempt_.until() != boot_clock::time_point::max()) {
-    run_at(attempt_.until(), &acquisition::time_over);
-    run_at(attempt_.answer_until(), &acquisition::give_up);
+    run_at(attempt_.until(), &continued_acquisition::time_over);
   }
-  on_stop_.emplace(stop_, stopping{this});
   return std::nullopt;
 }
 
 void continued_acquisition::run_at(boot_clock::time_point when,
-                                   std::optional<wait_end> (acquisition::*step)()) {
+                                   void (continued_acquisition::*step)()) {
   at_the_end_.push_back(leases_.crew().run_at(when, [waiting = weak_from_this(), step] {
-    if (const auto self = waiting.lock()) self->take([&] { return (self->attempt_.*step)(); });
+    if (const auto self = waiting.lock()) ((*self).*step)();
   }));
+}
+
+void continued_acquisition::time_over() {
+  take([this] { return attempt_.time_over(); });
+}
+
+void continued_acquisition::give_up() {
+  const auto unanswered = std::make_exception_ptr(
+      error{errc::unavailable,
+            "the database did not answer before the wait was over: a grant that comes later is "
+            "given back; see whether the database hangs"});
+  if (end_before_line({.fault = unanswered})) return;
+  take([this] { return attempt_.give_up(); });
 }
 
 continued_acquisition::ending continued_acquisition::end_it() {
@@ -91,6 +112,23 @@ void continued_acquisition::finish(wait_end end) {
   }
 }
 
+bool continued_acquisition::end_before_line(wait_end end) {
+  ending told;
+  {
+    const std::scoped_lock lock{mutex_};
+    if (is_in_line_) return false;
+    told = std::exchange(told_, nullptr);
+  }
+  if (!told) return true;
+  attempt_.tell(end);
+  told(std::move(end));
+  return true;
+}
+
+wait_end continued_acquisition::stopped() const {
+  return {.refused = refusal{.reason = refusal_reason::stopped, .key = attempt_.key()}};
+}
+
 void continued_acquisition::cancel() {
   if (!leases_.home().is_here()) return;
   auto end = std::optional<wait_end>{};
@@ -100,14 +138,13 @@ void continued_acquisition::cancel() {
     const std::scoped_lock lock{mutex_};
     end = attempt_.stop();
   }
-  if (!end)
-    end = wait_end{.refused = refusal{.reason = refusal_reason::stopped, .key = attempt_.key()}};
+  if (!end) end = stopped();
   attempt_.tell(*end);
   told(*std::move(end));
 }
 
 void continued_acquisition::stop_waiting() {
-  if (!leases_.home().is_here()) return;
+  if (!leases_.home().is_here() || end_before_line(stopped())) return;
   std::optional<wait_end> end;
   {
     const std::scoped_lock lock{mutex_};

@@ -14,16 +14,17 @@
 
 namespace rowlock::detail {
 
-/// The crew of the keeper asks; a wait is an entry in the line, and an appointment of the crew if
+/// The crew of the keeper asks; a wait is an entry in the line, and has appointments of the crew if
 /// its time is limited. The attempt lives as long as one of these needs it, and `keeper::close`
-/// waits for that.
+/// waits for that. A stop, or the end of the time for an answer, ends it even while it waits for
+/// its turn to ask, or its first question hangs.
 ///
 /// In a child of fork() nothing ends it.
 ///
 /// Thread-safety: all members may be called from any thread.
 class continued_acquisition : public std::enable_shared_from_this<continued_acquisition> {
  public:
-  /// Called once, by a thread of the crew or by the one that cancels, and under no mutex.
+  /// Called once, by a thread of the crew or by the one that cancels or stops, and under no mutex.
   using ending = std::function<void(wait_end)>;
 
   /// As `acquisition`.
@@ -54,9 +55,14 @@ class continued_acquisition : public std::enable_shared_from_this<continued_acqu
   void take(const Step& step);
   std::optional<wait_end> ask_first();
   std::optional<wait_end> wait_in_line();
-  /// `step` ends it at `when`, if it still waits then.
-  void run_at(boot_clock::time_point when, std::optional<wait_end> (acquisition::*step)());
+  /// `step` may end it at `when`.
+  void run_at(boot_clock::time_point when, void (continued_acquisition::*step)());
+  void time_over();
+  void give_up();
   void stop_waiting();
+  /// Ends it so, if its first question was not answered. False: it is in line.
+  bool end_before_line(wait_end end);
+  [[nodiscard]] wait_end stopped() const;
   void finish(wait_end end);
   /// Of one that is not over: whom to tell. Null: it is over.
   ending end_it();
@@ -64,10 +70,12 @@ class continued_acquisition : public std::enable_shared_from_this<continued_acqu
   keeper& leases_;
   const keeper::visit here_;
   const std::stop_token stop_;
+  const bool can_wait_;
 
   std::mutex mutex_;
-  acquisition attempt_;  // enters and leaves its line under mutex_
-  ending told_;          // guarded by mutex_; null: it is over
+  acquisition attempt_;      // enters and leaves its line under mutex_
+  ending told_;              // guarded by mutex_; null: it is over
+  bool is_in_line_ = false;  // guarded by mutex_; it was, if it is over
   std::vector<crew::appointment> at_the_end_;
 
   // Destroyed first, because they use what is above.

@@ -11,15 +11,14 @@ crew::crew(unsigned most, std::shared_ptr<time_source> time)
 
 void crew::run(task work) {
   const std::scoped_lock lock{mutex_};
-  if (now_.size() >= idle_ && threads_.size() < most_) start_thread();
+  if (now_.size() >= idle_ && threads_.size() < most_) start_worker();
   now_.push_back(std::move(work));
   wake_.notify_one();
 }
 
-void crew::start_thread() {
+void crew::start_worker() {
   try {
-    detail::start_thread("make calls that block",
-                         [this] { threads_.emplace_back([this] { work(); }); });
+    start_thread("make calls that block", [this] { threads_.emplace_back([this] { work(); }); });
   } catch (const error&) {
     if (threads_.empty()) throw;
   }
@@ -27,9 +26,12 @@ void crew::start_thread() {
 
 crew::appointment crew::run_at(boot_clock::time_point when, task work) {
   const std::scoped_lock lock{mutex_};
+  start_thread("watch the clock", [this] {
+    if (!watcher_.joinable()) watcher_ = std::thread{[this] { watch(); }};
+  });
   const appointment made{when, ++last_appointment_};
   const auto place = later_.emplace(made, std::move(work)).first;
-  if (place == later_.begin()) wake_.notify_all();  // whoever watches the clock is among them
+  if (place == later_.begin()) first_changed_.notify_one();
   return made;
 }
 
@@ -42,55 +44,44 @@ void crew::forget(const appointment& made) {
   }
 }
 
-void crew::let_another_watch() {
-  if (later_.empty() || is_clock_watched_) return;
-  if (idle_ > 0) {
-    wake_.notify_one();
-  } else if (threads_.size() < most_) {
-    start_thread();
-  }
+void crew::do_unlocked(std::unique_lock<std::mutex>& lock, task begun) {
+  lock.unlock();
+  begun();
+  begun = nullptr;  // what it holds is not destroyed under the mutex
+  lock.lock();
 }
 
 void crew::work() {
   std::unique_lock lock{mutex_};
   for (;;) {
-    if (auto begun = next()) {
-      let_another_watch();
-      lock.unlock();
-      begun();
-      begun = nullptr;  // what it holds is not destroyed under the mutex
-      lock.lock();
+    if (!now_.empty()) {
+      auto begun = std::move(now_.front());
+      now_.pop_front();
+      do_unlocked(lock, std::move(begun));
     } else if (is_closed_) {
       return;
     } else {
-      idle(lock);
+      ++idle_;
+      wake_.wait(lock);
+      --idle_;
     }
   }
 }
 
-crew::task crew::next() {
-  task found;
-  const auto first = later_.begin();
-  if (first != later_.end() && first->first.first <= time_->now()) {
-    found = std::move(first->second);
-    later_.erase(first);
-  } else if (!now_.empty()) {
-    found = std::move(now_.front());
-    now_.pop_front();
+void crew::watch() {
+  std::unique_lock lock{mutex_};
+  while (!is_closed_) {
+    const auto first = later_.begin();
+    if (first == later_.end()) {
+      first_changed_.wait(lock);
+    } else if (const auto when = first->first.first; time_->now() < when) {
+      time_->wait_until(lock, first_changed_, when);
+    } else {
+      auto begun = std::move(first->second);
+      later_.erase(first);
+      do_unlocked(lock, std::move(begun));
+    }
   }
-  return found;
-}
-
-void crew::idle(std::unique_lock<std::mutex>& lock) {
-  ++idle_;
-  if (later_.empty() || is_clock_watched_) {
-    wake_.wait(lock);
-  } else {
-    is_clock_watched_ = true;
-    time_->wait_until(lock, wake_, later_.begin()->first.first);
-    is_clock_watched_ = false;
-  }
-  --idle_;
 }
 
 void crew::close() {
@@ -100,7 +91,9 @@ void crew::close() {
     is_closed_ = true;
     forgotten.swap(later_);
     wake_.notify_all();
+    first_changed_.notify_all();
   }
+  if (watcher_.joinable()) watcher_.join();
   for (auto& thread : threads_) thread.join();
 }
 

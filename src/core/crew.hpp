@@ -18,8 +18,9 @@
 
 namespace rowlock::detail {
 
-/// A bounded number of threads, started when there is work for them. What is to be done later costs
-/// none: one of the idle threads watches the clock. It is late while all of them are at work.
+/// A bounded number of threads, started when there is work for them. What is to be done later has
+/// one thread more, which watches the clock: it is in time even while all the others hang in their
+/// calls.
 ///
 /// Thread-safety: all members may be called from any thread; `close` from none of its own.
 class crew {
@@ -35,7 +36,8 @@ class crew {
   /// one thread.
   void run(task work);
 
-  /// `run` must have been called before.
+  /// By the thread that watches the clock: `work` must not block. Throws `error` (unavailable)
+  /// where the system does not let us start it.
   appointment run_at(boot_clock::time_point when, task work);
   /// Without effect once it has begun.
   void forget(const appointment& made);
@@ -45,14 +47,11 @@ class crew {
 
  private:
   void work();
+  void watch();
 
   // These are called with the mutex held.
-  void start_thread();
-  /// None: nothing is to be done now.
-  task next();
-  /// Before a thread has something else to do.
-  void let_another_watch();
-  void idle(std::unique_lock<std::mutex>& lock);
+  void start_worker();
+  static void do_unlocked(std::unique_lock<std::mutex>& lock, task begun);
 
   const unsigned most_;
   const std::shared_ptr<time_source> time_;
@@ -60,12 +59,13 @@ class crew {
   std::mutex mutex_;
   // All below are guarded by mutex_.
   std::condition_variable wake_;
+  std::condition_variable first_changed_;
   std::deque<task> now_;
   std::map<appointment, task> later_;
   std::uint64_t last_appointment_ = 0;
   std::vector<std::thread> threads_;
+  std::thread watcher_;
   std::size_t idle_ = 0;
-  bool is_clock_watched_ = false;
   bool is_closed_ = false;
 };
 

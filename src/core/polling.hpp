@@ -63,9 +63,10 @@ class polling {
 
   /// The same after a try for `key` that failed: throws the fault at the end of the tries.
   std::optional<refusal> pause_after(const std::exception_ptr& fault, const lock_key& key) {
+    // One that makes a single try at a time is asked again by another, which keeps the doubt.
+    if (!outlasts(fault)) std::rethrow_exception(doubt_ == nullptr ? fault : doubt_);
     if (doubt_ == nullptr && kind_of(fault) == errc::outcome_unknown) doubt_ = fault;
     const auto& thrown = doubt_ == nullptr ? fault : doubt_;
-    if (!outlasts(fault)) std::rethrow_exception(thrown);
     auto& away = leases_.outage();
     away.failed(1, fault, leases_.now());
     const auto verdict = pauses_.pause();

@@ -18,6 +18,7 @@
 #include "core/noting_observer.hpp"
 #include "rowlock/error.hpp"
 #include "support/forked_child.hpp"
+#include "support/told_error.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -198,6 +199,68 @@ TEST_F(Continuation, ThatIsCancelledBeforeItsTurnAsksNothing) {
   const auto held = first.answer();
   EXPECT_EQ(start().answer().refusal().reason, refusal_reason::held);
   EXPECT_EQ(rows_.batches("acquire").size(), 2);
+}
+
+TEST_F(Continuation, ThatIsStoppedDuringItsFirstStatementIsOverAtOnceAndTheGrantIsReleased) {
+  gate answer;
+  rows_.after("acquire", [&] { answer.pass(); });
+  std::stop_source stop;
+  auto asking = start(wait_until_stopped(stop.get_token()));
+  answer.await_visitor();
+  stop.request_stop();
+  EXPECT_TRUE(asking.is_over());
+  answer.open();
+  EXPECT_EQ(asking.answer().refusal().reason, refusal_reason::stopped);
+  rows_.await("release", 1);
+}
+
+TEST_F(Continuation, ThatIsStoppedBeforeItsTurnAsksNothing) {
+  gate answer;
+  rows_.before("acquire", [&] { answer.pass(); });
+  std::stop_source stop;
+  auto first = start();
+  answer.await_visitor();
+  auto second = start(wait_until_stopped(stop.get_token()));
+  stop.request_stop();
+  EXPECT_TRUE(second.is_over());
+  answer.open();
+  const auto held = first.answer();
+  EXPECT_EQ(second.answer().refusal().reason, refusal_reason::stopped);
+  EXPECT_FALSE(start().answer().acquired());
+  EXPECT_EQ(rows_.batches("acquire").size(), 2);
+}
+
+TEST_F(Continuation, ThatWasStoppedBeforeItBeganHasOneTryAllTheSame) {
+  gate answer;
+  rows_.before("acquire", [&] { answer.pass(); });
+  auto first = start();
+  answer.await_visitor();
+  std::stop_source stop;
+  stop.request_stop();
+  auto second = start({.wait = wait_until_stopped(stop.get_token())}, {"job", "b"});
+  EXPECT_FALSE(second.is_over());
+  answer.open();
+  EXPECT_TRUE(second.answer().acquired());
+}
+
+TEST_F(Continuation, EndsInItsOwnTimeAsUnavailableWhileTheFirstStatementsHang) {
+  gate answer;
+  rows_.after("acquire", [&] { answer.pass(); });
+  auto asking = start(wait_for(3s));
+  answer.await_visitor();
+  auto queued = start(wait_for(3s));
+  time_->advance(5s);
+  const auto fault_of = [](attempt& asked) {
+    return error_of([&] { std::rethrow_exception(asked.end.get().fault); }).kind;
+  };
+  for (auto* each : {&asking, &queued}) {
+    ASSERT_EQ(each->end.wait_for(10s), std::future_status::ready);
+    EXPECT_EQ(fault_of(*each), errc::unavailable);
+  }
+  answer.open();
+  rows_.await("release", 1);
+  EXPECT_TRUE(start(wait_for(1h)).answer().acquired()) << "the late grant was given back";
+  EXPECT_EQ(rows_.batches("acquire").size(), 2) << "the one who was told asks nothing";
 }
 
 TEST_F(Continuation, EndsAsStoppedWithItsTableWhateverItIsAt) {

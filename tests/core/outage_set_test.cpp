@@ -147,5 +147,20 @@ TEST_F(OutageOfASet, LeavesNoReaderBehindForAnAnswerThatGotLost) {
   EXPECT_TRUE(end_of(writing).acquired());
 }
 
+TEST_F(OutageOfASet, WhichLostAnAnswerLetsAWriterTakeTheGateWhileReadersHoldSlots) {
+  read_write_lock catalogue{*ours_, {"job", "c"}, 2};
+  read_write_lock of_others{theirs_, {"job", "c"}, 2};
+  auto reader = of_others.try_acquire_shared();
+  rows_.before("acquire_all", [left = std::make_shared<std::atomic<int>>(2)] {
+    if ((*left)-- > 0) throw error{errc::outcome_unknown, "the connection was lost: ask again"};
+  });
+  auto writing = begin([&] { return catalogue.try_acquire_exclusive({.wait = wait_for(1min)}); });
+  // One who has the gate collects the slots.
+  while (!is_over(writing) && rows_.batches("acquire_any").empty()) time_->advance(100ms);
+  EXPECT_FALSE(of_others.try_acquire_shared().acquired());
+  reader->release();
+  EXPECT_TRUE(end_of(writing).acquired());
+}
+
 }  // namespace
 }  // namespace rowlock::tests
