@@ -32,7 +32,9 @@ struct retry_policy {
   /// The answer to a try that has started is waited for; by one who waits for a key, two seconds at
   /// most: then it is `outcome_unknown`, and a grant that comes later is given back.
   std::optional<std::chrono::milliseconds> give_up_after = std::nullopt;
-  /// A request to stop ends a pause at once, and the wait for a key, even during a try.
+  /// A request to stop ends a pause at once, and the wait for a key, even during a try, but not
+  /// during the first one of a call that blocks. The answer to a try for a set, a semaphore or a
+  /// read-write lock is waited for.
   std::stop_token stop = {};
   /// Whether a fault that may pass (`unavailable`, `outcome_unknown`) is no end: the database is
   /// restarted, say. Then the next try comes after a pause, an acquisition in doubt is sent again

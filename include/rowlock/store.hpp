@@ -90,10 +90,10 @@ class store {
   store& operator=(const store&) = delete;
   virtual ~store() = default;
 
-  /// One round trip for an existing row that is granted, and one more to see why one was not
-  /// (none on PostgreSQL, where one key was asked for and another one has it). Two more for a
-  /// missing row, three if somebody else creates it at that moment. Two more for a grant that was
-  /// made already.
+  /// One round trip for an existing row that is granted, and one more to see why one was not (on
+  /// PostgreSQL none where one key was asked for and another one has it, and two for a row that is
+  /// busy). Two more for a missing row, three if somebody else creates it at that moment. Two more
+  /// for a grant that was made already.
   virtual std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) = 0;
   /// All of the set or none, in one statement: as `acquire`, where each alone would be granted; if
   /// not, nothing changes, those that would be are `withheld`, and the others say why. Two sets

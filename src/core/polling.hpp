@@ -13,6 +13,7 @@
 #include "core/keeper.hpp"
 #include "core/next_pause.hpp"
 #include "core/outage.hpp"
+#include "core/own_fault.hpp"
 #include "rowlock/backoff.hpp"
 #include "rowlock/owner_id.hpp"
 
@@ -68,7 +69,7 @@ class polling {
     if (doubt_ == nullptr && kind_of(fault) == errc::outcome_unknown) doubt_ = fault;
     const auto& thrown = doubt_ == nullptr ? fault : doubt_;
     auto& away = leases_.outage();
-    away.failed(1, fault, leases_.now());
+    away.failed(1, own_fault(fault), leases_.now());
     const auto verdict = pauses_.pause();
     if (verdict == backoff::verdict::again && await_turn(away)) return std::nullopt;
     const bool is_stopped = policy_.stop.stop_requested();

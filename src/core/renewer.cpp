@@ -38,7 +38,9 @@ void renewer::run() {
       renew(due);
       look_at_settings();
     }
-    if (time_->now() >= next_release()) release_deferred([this] { return book_.is_closed(); });
+    if (time_->now() >= next_release()) {
+      release_deferred([this] { return book_.is_closed() || is_over(); });
+    }
   }
   while (!is_over() && !release_deferred([this] { return is_over(); })) {
     system_time()->sleep_until(boot_clock::now() + row_was_busy, {});

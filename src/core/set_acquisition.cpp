@@ -104,6 +104,7 @@ set_end ask_and_wait(keeper& leases, store& rows, const wanted_set& wanted, poll
     std::optional<refusal> over;
     const auto asked_at = leases.now();
     if (const auto answered = ask_unless_away(leases, rows, wanted, requests, pauses, over)) {
+      leases.outage().answered();
       auto end = taken_up(leases, wanted, *answered, asked_at, pauses);
       if (!end.refused) return end;
       over = pauses.pause(*std::move(end.refused));

@@ -159,5 +159,31 @@ TEST_F(HangingStore, IsAskedForNoReleaseWhenTheTimeToCloseIsOver) {
   EXPECT_TRUE(rows_.batches("release").empty());
 }
 
+TEST_F(HangingStore, IsAskedForNoOtherReleaseWhenTheTimeToCloseIsOverDuringOneBefore) {
+  detail::lease_book book{time_, 1s, true};
+  detail::messenger losses;
+  detail::herald events{nullptr};
+  detail::renewer closing{rows_, book, losses, events, time_, [](const lock_key&) {}};
+  const auto wanted = [](const std::string& id) {
+    return detail::wanted_lease{
+        .request = {.key = {"job", id}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
+  };
+  const detail::kept_lease one{wanted("a"), version{1}, time_->now()};
+  const detail::kept_lease other{wanted("b"), version{1}, time_->now()};
+  const auto held = std::make_shared<detail::kept_lease>(wanted("c"), version{1}, time_->now());
+  ASSERT_TRUE(book.add(held, time_->now()));
+  rows_.before("release", [&] {
+    closing.close_by(boot_clock::now());
+    time_->advance(15s);  // the next thing to do is a renewal
+    throw error{errc::unavailable, "no answer"};
+  });
+  closing.defer({{one, time_->now()}, {other, time_->now()}}, detail::renewer::tried::never);
+  auto running = std::async(std::launch::async, [&] { closing.run(); });
+  rows_.await("renew", 1);
+  book.close();
+  running.get();
+  EXPECT_EQ(rows_.batches("release").size(), 1);
+}
+
 }  // namespace
 }  // namespace rowlock::tests

@@ -119,6 +119,10 @@ class hooked_store final : public passing_store {
     end("watch");
     return states;
   }
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
+    begin("read", keys.size());
+    return rows_->read(keys);
+  }
   std::unique_ptr<subscription> listen(release_listener& listener) override {
     if (!listens_) return nullptr;
     listener_ = &listener;

@@ -6,7 +6,9 @@
 #include <stop_token>
 
 #include "core/kept_lease_test.hpp"
+#include "core/row_verdict.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/fence.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -88,6 +90,28 @@ TEST_F(Loss, ASlowCallbackDelaysNoOtherLease) {
   EXPECT_FALSE(other.is_valid());
   callback.open();
   await(other.lost());
+}
+
+TEST_F(Loss, IsNotLookedForByAFenceThatDoesNotSeeTheGrant) {
+  const lease held = acquire("a");
+  EXPECT_THROW(detail::throw_not_proved(held, detail::fence_try::unseen), lease_lost);
+  EXPECT_TRUE(rows_.batches("read").empty());
+  EXPECT_THROW(detail::throw_not_proved(held, detail::fence_try::lost), lease_lost);
+  EXPECT_EQ(rows_.batches("read").size(), 1);
+}
+
+TEST_F(Loss, IsNotProvedByARowThatIsOlderThanTheGrant) {
+  const detail::wanted_lease wanted{
+      .request = {.key = {"job", "a"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
+  const detail::kept_lease granted{wanted, version{5}, time_->now()};
+  const auto seen_as = [&](std::int64_t number) {
+    row_state row;
+    row.version = version{number};
+    row.owned = true;
+    return detail::judge(row, granted);
+  };
+  EXPECT_EQ(seen_as(4), detail::row_verdict::ours);
+  EXPECT_EQ(seen_as(6), detail::row_verdict::lost);
 }
 
 }  // namespace

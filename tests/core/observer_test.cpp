@@ -221,6 +221,21 @@ TEST_F(Observer, IsToldOfTheLeasesThatAClosingTableEndsBeforeItIsGone) {
   EXPECT_EQ(told_->await<lost_event>().reason, loss_reason::closed);
 }
 
+TEST_F(Observer, IsToldOfAReleaseThatWasMadeWhereAnotherOneOfTheSetIsInDoubt) {
+  auto held = *locks_->try_acquire_all({key_, {"job", "b"}});
+  const auto& riding = held.leases().front();
+  {
+    memory_transaction rolled_back{rows_.rows()};
+    release_with(rolled_back, riding, {});
+  }
+  rows_.rows().force_release({.key = key_, .version = riding.token(), .reason = "a test"});
+  rows_.before("read", [] { throw error{errc::unavailable, "the network is down: wait"}; });
+  EXPECT_EQ(held.release(), release_result::deferred);
+  EXPECT_EQ(told_->await<fault_event>().keys, 1);
+  EXPECT_EQ(told_->await<released_event>().result, release_result::released);
+  EXPECT_EQ(told_->await<released_event>().result, release_result::deferred);
+}
+
 TEST_F(Observer, IsToldOfAFaultOfEachOperation) {
   const auto fail = [] { throw error{errc::unavailable, "the network is down: wait"}; };
   const lease held = acquire("b");
