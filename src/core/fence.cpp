@@ -87,7 +87,7 @@ void throw_not_proved(const fenced_leases& leases, fence_try last) {
         "the work that needed it"};
   }
   // The row that the lease's own store has says whether it is lost; this may be another table.
-  if (last != fence_try::in_use) lease_riding::look_for_losses(leases.all());
+  if (last == fence_try::lost) lease_riding::look_for_losses(leases.all());
   if (last == fence_try::in_use) {
     throw lease_lost{
         "another transaction has had the row for a tenth of a second, so the lease cannot be "

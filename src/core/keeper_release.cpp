@@ -29,6 +29,12 @@ struct ended_leases {
     requests.push_back(std::move(request));
   }
   [[nodiscard]] bool empty() const noexcept { return each.empty(); }
+  /// Of the first ones.
+  [[nodiscard]] std::vector<lock_key> keys(std::size_t count) const {
+    std::vector<lock_key> named;
+    for (std::size_t i = 0; i < count; ++i) named.push_back(each[i].lease->key);
+    return named;
+  }
 
   std::vector<one> each;
   std::vector<release_request> requests;  // one for each
@@ -37,27 +43,6 @@ struct ended_leases {
 release_result result_of(release_answer answer) {
   if (answer == release_answer::released) return release_result::released;
   return answer == release_answer::busy ? release_result::deferred : release_result::lost;
-}
-
-/// Those whose rows are no longer theirs because a transaction has unset them, by their places.
-/// Throws what the store throws. One round trip, where any may be.
-std::vector<std::size_t> unset_by_transactions(const std::vector<release_answer>& answers,
-                                               const ended_leases& asked, store& rows) {
-  std::vector<std::size_t> places;
-  std::vector<lock_key> keys;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const auto& lease = *asked.each[i].lease;
-    if (answers[i] != release_answer::lost || lease.ride == 0) continue;
-    places.push_back(i);
-    keys.push_back(lease.key);
-  }
-  if (keys.empty()) return places;
-  const auto seen = rows.read(keys);
-  auto row = seen.begin();
-  std::erase_if(places, [&](std::size_t place) {
-    return judge(*row++, *asked.each[place].lease) != row_verdict::unset_by_transaction;
-  });
-  return places;
 }
 
 }  // namespace
@@ -148,6 +133,10 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
     }
   }
   if (to_ask.empty()) return results;
+  const auto settle = [&](const ended_leases::one& one, release_result result) {
+    results[one.place] = result;
+    tell_ended(*one.lease, result, how.failed, began);
+  };
   try {
     if (hand_over(to_ask)) {
       const auto& [lease, place] = to_ask.each.front();
@@ -157,19 +146,31 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
     }
     try_for_a_moment(*options_.time, closing(), [&] {
       const auto answers = rows_.release(to_ask.requests);
-      const auto unset = unset_by_transactions(answers, to_ask, rows_);
+      ended_leases left{0};
       ended_leases busy{0};
       for (std::size_t i = 0; i < answers.size(); ++i) {
-        const auto& ended_one = to_ask.each[i];
-        const auto& lease = *ended_one.lease;
-        if (answers[i] == release_answer::released) waiting_.released(lease.key);
-        const bool is_unset = std::find(unset.begin(), unset.end(), i) != unset.end();
-        const auto result = is_unset ? release_result::released : result_of(answers[i]);
-        results[ended_one.place] = result;
-        if (result == release_result::deferred) {
-          busy.add(ended_one, std::move(to_ask.requests[i]));
+        const auto& one = to_ask.each[i];
+        auto& request = to_ask.requests[i];
+        if (answers[i] == release_answer::busy) {
+          busy.add(one, std::move(request));
+        } else if (answers[i] == release_answer::lost && one.lease->ride != 0) {
+          left.add(one, std::move(request));
         } else {
-          tell_ended(lease, result, how.failed, began);
+          if (answers[i] == release_answer::released) waiting_.released(one.lease->key);
+          settle(one, result_of(answers[i]));
+        }
+      }
+      const auto doubted = left.each.size();
+      for (std::size_t i = 0; i < busy.each.size(); ++i) {
+        left.add(busy.each[i], busy.requests[i]);
+      }
+      to_ask = std::move(left);  // what is made again should the look throw
+      if (doubted > 0) {
+        const auto seen = rows_.read(to_ask.keys(doubted));
+        for (std::size_t i = 0; i < doubted; ++i) {
+          const auto& one = to_ask.each[i];
+          const bool is_unset = judge(seen[i], *one.lease) == row_verdict::unset_by_transaction;
+          settle(one, is_unset ? release_result::released : release_result::lost);
         }
       }
       to_ask = std::move(busy);

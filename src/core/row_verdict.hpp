@@ -21,6 +21,8 @@ enum class row_verdict {
 inline row_verdict judge(const std::optional<row_state>& row, const kept_lease& lease) {
   if (!row) return row_verdict::lost;
   if (row->owned && row->version == lease.token) return row_verdict::ours;
+  // Versions only rise, so this is a reader that lags, and it proves nothing.
+  if (row->version < lease.token) return row_verdict::ours;
   const version unset_as{lease.ride};
   if (unset_as.number == 0) return row_verdict::lost;
   const bool is_as_it_was_left = !row->owned && row->version == unset_as;
