@@ -53,11 +53,11 @@ class pending_acquire {
 
 /// `lock_table::try_acquire`, without its wait: `told` is called once, with how the attempt ended.
 /// Who waits costs no thread. A time limit (`give_up_after`) counts from this call on; where the
-/// database has not answered two seconds after it, the attempt ends as `unavailable`, also one
-/// whose turn to ask has not come. A stop, requested after this call, and destroying the lock_table
-/// end it as `stopped`, also during its first statement. What is granted after its end is released.
-/// Throws `error` (misuse, and unavailable when the system lets us start no thread); then `told` is
-/// never called.
+/// database has not answered two seconds after it, the attempt ends as `outcome_unknown`, or as
+/// `unavailable` if its turn to ask has not come. A stop, requested after this call, and destroying
+/// the lock_table end it as `stopped`, also during its first statement. What is granted after its
+/// end is released. Throws `error` (misuse, and unavailable when the system lets us start no
+/// thread); then `told` is never called.
 ///
 /// Thread-safety: may be called from any thread.
 pending_acquire start_acquire(lock_table& locks, const lock_key& key,

@@ -136,10 +136,7 @@ std::optional<wait_end> acquisition::give_up() {
   auto fault = is_new_doubt ? nullptr : why_away(*left);
   if (fault != nullptr) return wait_end{.fault = std::move(fault)};
   if (!left->is_unanswered) return refused_as(refusal_reason::timed_out, std::move(left->last));
-  return wait_end{.fault = std::make_exception_ptr(
-                      error{is_new_doubt ? errc::outcome_unknown : errc::unavailable,
-                            "the database did not answer before the wait was over: a grant that "
-                            "comes later is given back; see whether the database hangs"})};
+  return unanswered(is_new_doubt ? errc::outcome_unknown : errc::unavailable);
 }
 
 std::optional<wait_end> acquisition::stop() {
@@ -164,6 +161,13 @@ void acquisition::tell(const wait_end& end) {
       return acquired_event{key(), end.granted->token, took, waited};
     });
   }
+}
+
+wait_end unanswered(errc kind) {
+  return {.fault = std::make_exception_ptr(
+              error{kind,
+                    "the database did not answer before the wait was over: a grant that comes "
+                    "later is given back; see whether the database hangs"})};
 }
 
 wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted,

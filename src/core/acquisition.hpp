@@ -8,6 +8,7 @@
 
 #include "core/keeper.hpp"
 #include "core/waiting_line.hpp"
+#include "rowlock/error.hpp"
 #include "rowlock/retry_policy.hpp"
 #include "rowlock/store.hpp"
 
@@ -73,6 +74,10 @@ class acquisition {
   std::optional<boot_clock::time_point> waits_since_;
   std::weak_ptr<waiter> in_line_;
 };
+
+/// The end of one whose time is over before an answer has come: `outcome_unknown` where a question
+/// for it is under way, else `unavailable`.
+wait_end unanswered(errc kind);
 
 /// In the calling thread, which blocks until it ends.
 wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted, retry_policy wait);

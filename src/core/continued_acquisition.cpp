@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/next_pause.hpp"
-#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
 
@@ -56,6 +55,7 @@ std::optional<wait_end> continued_acquisition::ask_first() {
   {
     const std::scoped_lock lock{mutex_};
     if (!told_) return std::nullopt;
+    is_asking_ = true;
   }
   auto end = attempt_.ask_first(here_.rows());
   return end ? end : wait_in_line();
@@ -88,11 +88,10 @@ void continued_acquisition::time_over() {
 }
 
 void continued_acquisition::give_up() {
-  const auto unanswered = std::make_exception_ptr(
-      error{errc::unavailable,
-            "the database did not answer before the wait was over: a grant that comes later is "
-            "given back; see whether the database hangs"});
-  if (end_before_line({.fault = unanswered})) return;
+  const auto how = [this] {
+    return unanswered(is_asking_ ? errc::outcome_unknown : errc::unavailable);
+  };
+  if (end_before_line(how)) return;
   take([this] { return attempt_.give_up(); });
 }
 
@@ -112,14 +111,17 @@ void continued_acquisition::finish(wait_end end) {
   }
 }
 
-bool continued_acquisition::end_before_line(wait_end end) {
+template <class How>
+bool continued_acquisition::end_before_line(const How& how) {
   ending told;
+  wait_end end;
   {
     const std::scoped_lock lock{mutex_};
     if (is_in_line_) return false;
     told = std::exchange(told_, nullptr);
+    if (!told) return true;
+    end = how();
   }
-  if (!told) return true;
   attempt_.tell(end);
   told(std::move(end));
   return true;
@@ -144,7 +146,7 @@ void continued_acquisition::cancel() {
 }
 
 void continued_acquisition::stop_waiting() {
-  if (!leases_.home().is_here() || end_before_line(stopped())) return;
+  if (!leases_.home().is_here() || end_before_line([this] { return stopped(); })) return;
   std::optional<wait_end> end;
   {
     const std::scoped_lock lock{mutex_};

@@ -60,8 +60,10 @@ class continued_acquisition : public std::enable_shared_from_this<continued_acqu
   void time_over();
   void give_up();
   void stop_waiting();
-  /// Ends it so, if its first question was not answered. False: it is in line.
-  bool end_before_line(wait_end end);
+  /// Ends it as `how` answers under mutex_, if its first question was not answered. False: it is
+  /// in line.
+  template <class How>
+  bool end_before_line(const How& how);
   [[nodiscard]] wait_end stopped() const;
   void finish(wait_end end);
   /// Of one that is not over: whom to tell. Null: it is over.
@@ -75,6 +77,7 @@ class continued_acquisition : public std::enable_shared_from_this<continued_acqu
   std::mutex mutex_;
   acquisition attempt_;      // enters and leaves its line under mutex_
   ending told_;              // guarded by mutex_; null: it is over
+  bool is_asking_ = false;   // guarded by mutex_; its turn to ask has come
   bool is_in_line_ = false;  // guarded by mutex_; it was, if it is over
   std::vector<crew::appointment> at_the_end_;
 

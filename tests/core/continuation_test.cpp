@@ -243,7 +243,7 @@ TEST_F(Continuation, ThatWasStoppedBeforeItBeganHasOneTryAllTheSame) {
   EXPECT_TRUE(second.answer().acquired());
 }
 
-TEST_F(Continuation, EndsInItsOwnTimeAsUnavailableWhileTheFirstStatementsHang) {
+TEST_F(Continuation, EndsInItsOwnTimeWhileTheFirstStatementsHang) {
   gate answer;
   rows_.after("acquire", [&] { answer.pass(); });
   auto asking = start(wait_for(3s));
@@ -253,10 +253,8 @@ TEST_F(Continuation, EndsInItsOwnTimeAsUnavailableWhileTheFirstStatementsHang) {
   const auto fault_of = [](attempt& asked) {
     return error_of([&] { std::rethrow_exception(asked.end.get().fault); }).kind;
   };
-  for (auto* each : {&asking, &queued}) {
-    ASSERT_EQ(each->end.wait_for(10s), std::future_status::ready);
-    EXPECT_EQ(fault_of(*each), errc::unavailable);
-  }
+  EXPECT_EQ(fault_of(asking), errc::outcome_unknown) << "it may have been granted";
+  EXPECT_EQ(fault_of(queued), errc::unavailable) << "it was not asked for";
   answer.open();
   rows_.await("release", 1);
   EXPECT_TRUE(start(wait_for(1h)).answer().acquired()) << "the late grant was given back";
