@@ -1,13 +1,19 @@
 // Starts, signals and reaps the command.
 #include "cli/child_process.hpp"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
+#include <filesystem>
+#include <limits>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -30,6 +36,38 @@ struct start {
   int parents_link;
   bool has_own_group;
 };
+
+/// Those that this process has open, in order; none where they cannot be listed.
+std::vector<unsigned> open_descriptors() noexcept {
+  std::vector<unsigned> open;
+  try {
+    for (const auto& each : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+      open.push_back(static_cast<unsigned>(std::stoul(each.path().filename())));
+    }
+  } catch (const std::exception&) {
+    return {};
+  }
+  // The listing's own is closed by now.
+  std::erase_if(open, [](unsigned each) { return fcntl(static_cast<int>(each), F_GETFD) == -1; });
+  std::sort(open.begin(), open.end());
+  return open;
+}
+
+/// What we were given: before main, nothing of ours is open.
+const std::vector<unsigned> given_descriptors = open_descriptors();
+
+/// Gives the command nothing else. Drivers open connections in other threads, and mark their
+/// sockets a moment later.
+void keep_what_is_ours() {
+  if (given_descriptors.empty()) return;
+  unsigned first = 3;  // the standard ones are there in any case
+  for (const unsigned given : given_descriptors) {
+    if (given < first) continue;
+    if (given > first) close_range(first, given - 1, CLOSE_RANGE_CLOEXEC);
+    first = given + 1;
+  }
+  close_range(first, std::numeric_limits<unsigned>::max(), CLOSE_RANGE_CLOEXEC);
+}
 
 /// exec takes `char*` by tradition and does not write there.
 char* as_exec_wants(const std::string& text) {
@@ -59,6 +97,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   } while (received == -1 && errno == EINTR);
   if (received != 1) _exit(exit_code::not_runnable);
 
+  keep_what_is_ours();
   pthread_sigmask(SIG_SETMASK, &how.mask, nullptr);
   execve(how.path, how.arguments.data(), how.environment.data());
   // A script without a first line that says what runs it is for the shell.

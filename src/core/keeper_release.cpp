@@ -1,6 +1,6 @@
 // How a keeper ends leases that their holders give back.
-#include <algorithm>
 #include <exception>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -43,6 +43,43 @@ struct ended_leases {
 release_result result_of(release_answer answer) {
   if (answer == release_answer::released) return release_result::released;
   return answer == release_answer::busy ? release_result::deferred : release_result::lost;
+}
+
+/// Of those whose rows are no longer theirs, although a transaction may have unset them. `settle`
+/// is told of each whose result is known.
+template <class Settle>
+void settle_by_look(store& rows, std::span<const ended_leases::one> doubted,
+                    const std::vector<lock_key>& keys, const Settle& settle) {
+  if (doubted.empty()) return;
+  const auto seen = rows.read(keys);
+  for (std::size_t i = 0; i < doubted.size(); ++i) {
+    const bool is_unset = judge(seen[i], *doubted[i].lease) == row_verdict::unset_by_transaction;
+    settle(doubted[i], is_unset ? release_result::released : release_result::lost);
+  }
+}
+
+/// One try. Left in `asked` are those whose rows are busy; where this throws, all that are not
+/// settled.
+template <class Settle>
+void release_once(store& rows, ended_leases& asked, const Settle& settle) {
+  const auto answers = rows.release(asked.requests);
+  ended_leases left{0};
+  ended_leases busy{0};
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto& one = asked.each[i];
+    if (answers[i] == release_answer::busy) {
+      busy.add(one, asked.requests[i]);
+    } else if (answers[i] == release_answer::lost && one.lease->ride != 0) {
+      left.add(one, std::move(asked.requests[i]));
+    } else {
+      settle(one, result_of(answers[i]));
+    }
+  }
+  const auto doubted = left.each.size();
+  for (std::size_t i = 0; i < busy.each.size(); ++i) left.add(busy.each[i], busy.requests[i]);
+  asked = std::move(left);
+  settle_by_look(rows, std::span{asked.each}.first(doubted), asked.keys(doubted), settle);
+  asked = std::move(busy);
 }
 
 }  // namespace
@@ -135,6 +172,7 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
   if (to_ask.empty()) return results;
   const auto settle = [&](const ended_leases::one& one, release_result result) {
     results[one.place] = result;
+    if (result == release_result::released) waiting_.released(one.lease->key);
     tell_ended(*one.lease, result, how.failed, began);
   };
   try {
@@ -145,35 +183,7 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
       return results;
     }
     try_for_a_moment(*options_.time, closing(), [&] {
-      const auto answers = rows_.release(to_ask.requests);
-      ended_leases left{0};
-      ended_leases busy{0};
-      for (std::size_t i = 0; i < answers.size(); ++i) {
-        const auto& one = to_ask.each[i];
-        auto& request = to_ask.requests[i];
-        if (answers[i] == release_answer::busy) {
-          busy.add(one, std::move(request));
-        } else if (answers[i] == release_answer::lost && one.lease->ride != 0) {
-          left.add(one, std::move(request));
-        } else {
-          if (answers[i] == release_answer::released) waiting_.released(one.lease->key);
-          settle(one, result_of(answers[i]));
-        }
-      }
-      const auto doubted = left.each.size();
-      for (std::size_t i = 0; i < busy.each.size(); ++i) {
-        left.add(busy.each[i], busy.requests[i]);
-      }
-      to_ask = std::move(left);  // what is made again should the look throw
-      if (doubted > 0) {
-        const auto seen = rows_.read(to_ask.keys(doubted));
-        for (std::size_t i = 0; i < doubted; ++i) {
-          const auto& one = to_ask.each[i];
-          const bool is_unset = judge(seen[i], *one.lease) == row_verdict::unset_by_transaction;
-          settle(one, is_unset ? release_result::released : release_result::lost);
-        }
-      }
-      to_ask = std::move(busy);
+      release_once(rows_, to_ask, settle);
       return to_ask.empty();
     });
   } catch (...) {  // the fault is in the result: it is tried again, or runs out
