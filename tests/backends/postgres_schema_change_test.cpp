@@ -108,7 +108,7 @@ TEST_P(PostgresSchemaChange, ColumnsThatGetAnotherTypeLoseNoLease) {
 // All connections of a pool have plans of their own.
 TEST_P(PostgresSchemaChange, LeasesAreKeptThroughIt) {
   const auto rows = open(4);
-  lock_table locks{*rows, {.ttl = 1500ms}};
+  lock_table locks{*rows, {.ttl = 3s}};
   const lease held = *locks.try_acquire(key_);
   const auto await_renewal = [&] {
     const auto until = held.valid_until();
@@ -128,7 +128,7 @@ TEST_P(PostgresSchemaChange, LeasesAreKeptThroughIt) {
 
 TEST_P(PostgresSchemaChange, ACampaignOutlivesIt) {
   const auto rows = open(4);
-  lock_table locks{*rows, {.ttl = 1500ms}};
+  lock_table locks{*rows, {.ttl = 3s}};
   std::mutex mutex;
   std::vector<std::promise<void>> began(2);
   std::size_t terms = 0;

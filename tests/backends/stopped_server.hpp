@@ -37,7 +37,7 @@ void expect_ends_while_stopped(store& their_rows, std::unique_ptr<store> rows, c
   const auto held = theirs.try_acquire({"job", "held"});
   std::optional<watched_store> watched{std::in_place, *rows};
   std::optional<lock_table> locks{std::in_place, *watched,
-                                  lock_options{.ttl = 600ms, .margin = 100ms}};
+                                  lock_options{.ttl = 3s, .margin = 100ms}};
   const auto kept = *locks->try_acquire({"job", "kept"});
   const auto waiter = [&locks](const retry_policy& wait) {
     return std::async(std::launch::async, [&locks, wait] {

@@ -76,7 +76,7 @@ TEST_P(CliLeadTest, ACommandThatFailsEndsItAndIsCounted) {
 }
 
 TEST_P(CliLeadTest, ALossEndsTheCommandAndItCampaignsAgain) {
-  child_process leading{lead(service(), {"--ttl", "600ms", "--grace", "1h"})};
+  child_process leading{lead(service(), {"--ttl", "3s", "--grace", "1h"})};
   const auto term = term_of(leading);
   take_away();
   EXPECT_EQ(leading.read_line(), "told");
@@ -85,7 +85,7 @@ TEST_P(CliLeadTest, ALossEndsTheCommandAndItCampaignsAgain) {
 }
 
 TEST_P(CliLeadTest, ACommandThatFailsBecauseItWasLostDoesNotEndIt) {
-  child_process leading{lead(service(R"(trap "exit 3" TERM)"), {"--ttl", "600ms"})};
+  child_process leading{lead(service(R"(trap "exit 3" TERM)"), {"--ttl", "3s"})};
   const auto term = term_of(leading);
   take_away();
   EXPECT_GT(term_of(leading), term);
@@ -122,7 +122,7 @@ TEST_P(CliLeadTest, ALossThatIsFoundBetweenTwoTermsIsSaidAndIsNoExitCode) {
 
 TEST_P(CliLeadTest, ALossInTheLastTermIsSaidOnceAndIsItsExitCode) {
   child_process leading{lead(service(R"(trap "echo told" TERM; trap "exit 0" INT)"),
-                             {"--ttl", "600ms", "--grace", "1h"})};
+                             {"--ttl", "3s", "--grace", "1h"})};
   term_of(leading);
   take_away();
   EXPECT_EQ(leading.read_line(), "told");

@@ -68,7 +68,7 @@ TEST_P(CliRunGroupTest, WhatDoesNotEndIsKilledAfterTheGraceTime) {
 
 TEST_P(CliRunGroupTest, ALossEndsWhatTheCommandStartedToo) {
   child_process running{
-      in_group(script_with_child, {"--ttl", "600ms", "--grace", "300ms", "--lost-exit-code", "9"})};
+      in_group(script_with_child, {"--ttl", "3s", "--grace", "300ms", "--lost-exit-code", "9"})};
   ASSERT_EQ(running.read_line(), "started");
   execute("update shared_lock set version = version + 1");
   EXPECT_THAT(running.read_rest(), HasSubstr("child"));

@@ -27,7 +27,7 @@ class CliRunLostTest : public LockedCliTest {
 
 TEST_P(CliRunLostTest, TheCommandGetsSigterm) {
   child_process running{script_under_lock(script_with(R"(trap "echo told; exit 3" TERM)"),
-                                          {"--ttl", "600ms", "--grace", "1h"})};
+                                          {"--ttl", "3s", "--grace", "1h"})};
   ASSERT_EQ(running.read_line(), "started");
   move_version();
   EXPECT_EQ(running.read_line(), "told");
@@ -37,7 +37,7 @@ TEST_P(CliRunLostTest, TheCommandGetsSigterm) {
 
 TEST_P(CliRunLostTest, WhoTookTheKeyAndWhyIsSaid) {
   child_process running{
-      script_under_lock(script_with(R"(trap "exit 3" TERM)"), {"--ttl", "600ms", "--grace", "1h"})};
+      script_under_lock(script_with(R"(trap "exit 3" TERM)"), {"--ttl", "3s", "--grace", "1h"})};
   ASSERT_EQ(running.read_line(), "started");
   const auto taken = run(rowlock("release", {"--type", "invoice", "--source", "42", "--force",
                                              "--reason", "web1 is gone", "--by", "ann", "--yes"}));
@@ -51,7 +51,7 @@ TEST_P(CliRunLostTest, WhoTookTheKeyAndWhyIsSaid) {
 
 TEST_P(CliRunLostTest, ThatTheRowIsGoneIsSaid) {
   child_process running{
-      script_under_lock(script_with(R"(trap "exit 3" TERM)"), {"--ttl", "600ms", "--grace", "1h"})};
+      script_under_lock(script_with(R"(trap "exit 3" TERM)"), {"--ttl", "3s", "--grace", "1h"})};
   ASSERT_EQ(running.read_line(), "started");
   execute("delete from shared_lock");
   EXPECT_EQ(running.wait(), 76);
@@ -61,16 +61,16 @@ TEST_P(CliRunLostTest, ThatTheRowIsGoneIsSaid) {
 TEST_P(CliRunLostTest, ACommandThatHangsLosesTheKeyOnceAtMostIsOver) {
   child_process running{
       script_under_lock(script_with(R"(trap "echo told; exit 3" TERM)"),
-                        {"--ttl", "600ms", "--at-most", "600ms", "--grace", "1h"})};
+                        {"--ttl", "3s", "--at-most", "3s", "--grace", "1h"})};
   ASSERT_EQ(running.read_line(), "started");
   EXPECT_EQ(running.read_line(), "told");
   EXPECT_EQ(running.wait(), 76);
-  EXPECT_THAT(running.errors(), HasSubstr("invoice/42 was lost: --at-most 0.6s is over"));
+  EXPECT_THAT(running.errors(), HasSubstr("invoice/42 was lost: --at-most 3.0s is over"));
 }
 
 TEST_P(CliRunLostTest, ACommandThatDoesNotStopGetsSigkillAfterTheGraceTime) {
   child_process running{script_under_lock(script_with(R"(trap "echo told" TERM)"),
-                                          {"--ttl", "600ms", "--grace", "300ms"})};
+                                          {"--ttl", "3s", "--grace", "300ms"})};
   ASSERT_EQ(running.read_line(), "started");
   move_version();
   EXPECT_EQ(running.read_line(), "told");
@@ -111,7 +111,7 @@ ROWLOCK_ON_EVERY_DATABASE(CliRunLostTest);
 /// By way of `network`, which falls silent.
 void expect_an_end_soon(tcp_proxy& network, const words& where) {
   child_process running{words{ROWLOCK_COMMAND, "run"} + where +
-                        words{"--type", "invoice", "--source", "42", "--ttl", "600ms", "--", "sh",
+                        words{"--type", "invoice", "--source", "42", "--ttl", "3s", "--", "sh",
                               "-c", script_with(R"(trap "echo told; exit 3" TERM)")}};
   ASSERT_EQ(running.read_line(), "started");
   network.black_hole();

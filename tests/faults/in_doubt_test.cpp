@@ -56,7 +56,7 @@ TEST_F(LostReply, ToAnAcquireIsNotNoticedByWhoAsksTheLockTable) {
 }
 
 TEST_F(LostReply, ToARenewalEndsNoLease) {
-  lock_table locks{rows_, {.ttl = 1500ms}};
+  lock_table locks{rows_, {.ttl = 3s}};
   const lease held = *locks.try_acquire(key_);
   const auto until = held.valid_until();
   proxy_.swallow_reply();

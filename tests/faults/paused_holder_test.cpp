@@ -14,7 +14,7 @@ class PausedHolder : public told_holder_test {
     successor_.emplace(*std::move(taken));
   }
 
-  static constexpr auto ttl = 500ms;
+  static constexpr auto ttl = 3s;
 
   postgres_store rows_{postgres_url(), {.table = table()}};
   lock_table locks_{rows_, {.ttl = 30s}};
@@ -22,7 +22,7 @@ class PausedHolder : public told_holder_test {
 };
 
 TEST_F(PausedHolder, InAFencedTransactionKeepsTheKeyNoLongerThanItsIdleLimit) {
-  constexpr auto idle_limit = 1500ms;
+  constexpr auto idle_limit = 4500ms;
   const auto holder = start_holder(ttl);
   ASSERT_EQ(tell(*holder, "fence " + std::to_string(idle_limit.count())), "fenced");
   holder->send_signal(SIGSTOP);
