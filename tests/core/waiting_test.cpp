@@ -147,7 +147,7 @@ TEST_F(WaitingRoom, AHintDuringAnAnswerIsNotLost) {
   auto held = theirs();
   rows_.after("watch", [&] { held.release(); });  // seen as held, free by now
   auto waiting = waiter(patient());
-  await_in_line();
+  rows_.await_moving(*time_, "watch", 1);
   EXPECT_TRUE(waiting.get().acquired());
 }
 
