@@ -68,7 +68,8 @@ TEST_F(MysqlTrigger, RaisesATextThatNobodyIsShown) {
     EXPECT_EQ(held.release(), release_result::deferred);
     raise(0);
   }
-  EXPECT_GE(events->count<fault_event>(), 7U);  // one more for each time that the release was tried again
+  // One more for each time that the release was tried again.
+  EXPECT_GE(events->count<fault_event>(), 7U);
   for (const auto& each : events->events()) {
     const auto* fault = std::get_if<fault_event>(&each);
     if (fault == nullptr) continue;
