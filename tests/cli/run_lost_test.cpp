@@ -59,9 +59,8 @@ TEST_P(CliRunLostTest, ThatTheRowIsGoneIsSaid) {
 }
 
 TEST_P(CliRunLostTest, ACommandThatHangsLosesTheKeyOnceAtMostIsOver) {
-  child_process running{
-      script_under_lock(script_with(R"(trap "echo told; exit 3" TERM)"),
-                        {"--ttl", "3s", "--at-most", "3s", "--grace", "1h"})};
+  child_process running{script_under_lock(script_with(R"(trap "echo told; exit 3" TERM)"),
+                                          {"--ttl", "3s", "--at-most", "3s", "--grace", "1h"})};
   ASSERT_EQ(running.read_line(), "started");
   EXPECT_EQ(running.read_line(), "told");
   EXPECT_EQ(running.wait(), 76);

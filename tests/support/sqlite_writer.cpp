@@ -24,22 +24,26 @@ using steady = std::chrono::steady_clock;
 /// A key of its own, so that nobody but the file can be in the way.
 lock_key own_key() { return {.type = "writer", .source_id = std::to_string(getpid())}; }
 
+/// That of a busy machine: whether all are served is counted, not how soon.
+constexpr auto longest_wait = 1min;
+
 /// One grant and its release. False when the file could not be had.
 std::function<bool()> leases(const std::string& path) {
-  return [rows = std::make_shared<sqlite_store>(path)] {
-    const acquire_request wanted{
-        .key = own_key(), .owner = make_owner_id(), .holder = "writer", .ttl = 1h};
-    const auto granted = rows->acquire(std::array{wanted}).front();
-    if (granted.status != acquire_status::granted) return false;
-    const release_request given_back{wanted.key, wanted.owner, *granted.version};
-    return rows->release(std::array{given_back}).front() == release_answer::released;
-  };
+  return
+      [rows = std::make_shared<sqlite_store>(path, sqlite_options{.turn_timeout = longest_wait})] {
+        const acquire_request wanted{
+            .key = own_key(), .owner = make_owner_id(), .holder = "writer", .ttl = 1h};
+        const auto granted = rows->acquire(std::array{wanted}).front();
+        if (granted.status != acquire_status::granted) return false;
+        const release_request given_back{wanted.key, wanted.owner, *granted.version};
+        return rows->release(std::array{given_back}).front() == release_answer::released;
+      };
 }
 
 /// One row lock.
 std::function<bool()> row_locks(const std::string& path) {
   return [database = std::make_shared<SQLite::Database>(path, SQLite::OPEN_READWRITE)] {
-    return with_row_lock<sqlite_transaction>(*database, own_key(), wait_for(1s),
+    return with_row_lock<sqlite_transaction>(*database, own_key(), wait_for(longest_wait),
                                              [](sqlite_transaction&) {})
         .acquired();
   };
