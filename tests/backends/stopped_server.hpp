@@ -18,7 +18,7 @@ namespace rowlock::tests {
 
 /// A wait for a held key whose server stopped: it is not acquired, or the question that was under
 /// way is in doubt.
-inline void expect_not_told_as_acquired(std::future<outcome<lease>>& waited) {
+inline void expect_not_acquired(std::future<outcome<lease>>& waited) {
   try {
     EXPECT_FALSE(waited.get().acquired());
   } catch (const error& fault) {
@@ -54,8 +54,8 @@ void expect_ends_while_stopped(store& their_rows, std::unique_ptr<store> rows, c
     const std::stop_callback on_loss{kept.lost(), [&] { lost.set_value(); }};
     lost.get_future().get();  // its renewal is not answered
     end.request_stop();
-    expect_not_told_as_acquired(until_stopped);
-    expect_not_told_as_acquired(for_a_while);
+    expect_not_acquired(until_stopped);
+    expect_not_acquired(for_a_while);
     locks.reset();
     watched.reset();
     rows.reset();

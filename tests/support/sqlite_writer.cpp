@@ -24,7 +24,7 @@ using steady = std::chrono::steady_clock;
 /// A key of its own, so that nobody but the file can be in the way.
 lock_key own_key() { return {.type = "writer", .source_id = std::to_string(getpid())}; }
 
-/// That of a busy machine: whether all are served is counted, not how soon.
+/// More than a busy machine needs: the test counts whether all are served, not how soon.
 constexpr auto longest_wait = 1min;
 
 /// One grant and its release. False when the file could not be had.
