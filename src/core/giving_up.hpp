@@ -2,6 +2,10 @@
 #ifndef ROWLOCK_CORE_GIVING_UP_HPP
 #define ROWLOCK_CORE_GIVING_UP_HPP
 
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
 #include "rowlock/backoff.hpp"
 #include "rowlock/refusal.hpp"
 
@@ -17,11 +21,15 @@ inline refusal given_up(refusal last, backoff::verdict why, const backoff& tried
 }
 
 /// A better moment for the next try than the policy's pause, where the refusal knows one: when the
-/// lease runs out, or soon, since transactions are short.
+/// lease runs out, or soon, since transactions are short. At most an hour: a row written by hand
+/// may name any year, and clocks count nanoseconds.
 inline std::optional<boot_clock::duration> next_chance(const refusal& refused) {
   constexpr std::chrono::milliseconds soon{50};
   if (refused.reason == refusal_reason::busy) return soon;
-  if (refused.remaining) return *refused.remaining + std::chrono::milliseconds{1};
+  if (refused.remaining) {
+    constexpr std::chrono::microseconds longest = std::chrono::hours{1};
+    return std::min(*refused.remaining, longest) + std::chrono::milliseconds{1};
+  }
   return std::nullopt;
 }
 

@@ -18,6 +18,7 @@
 
 #include "core/start_thread.hpp"
 #include "postgres/execute.hpp"
+#include "rowlock/requests.hpp"
 
 namespace rowlock::postgres {
 
@@ -35,6 +36,7 @@ std::optional<std::string> take_word(std::string& text) {
   return word;
 }
 
+/// Bounded: any session may notify on the channel, and clocks count nanoseconds.
 std::optional<std::chrono::microseconds> take_time(std::string& text) {
   const auto word = take_word(text);
   std::int64_t parsed = 0;
@@ -42,7 +44,8 @@ std::optional<std::chrono::microseconds> take_time(std::string& text) {
   const auto* end = word->data() + word->size();
   const auto [stopped, failure] = std::from_chars(word->data(), end, parsed);
   if (failure != std::errc{} || stopped != end) return std::nullopt;
-  return std::chrono::microseconds{parsed};
+  constexpr std::chrono::microseconds longest = longest_ttl;
+  return std::clamp(std::chrono::microseconds{parsed}, -longest, longest);
 }
 
 std::optional<lock_key> key_in(std::string announced) {

@@ -194,6 +194,14 @@ TEST_F(PostgresWaiting, WhatIsNoAnnouncementIsNotListenedTo) {
   EXPECT_EQ(listening.releases, 0);
 }
 
+TEST_F(PostgresWaiting, AnAnnouncedLeaseOfAThousandYearsIsHeardOfAsOneOfADay) {
+  ear_for_grants listening;
+  const auto heard = our_rows_.listen(listening);
+  listening.await_ready();
+  server_.ask("select pg_notify('" + channel_ + "', '+30679352223572000 2 invoice 42')");
+  EXPECT_EQ(listening.next().lasts.lease, 24h);
+}
+
 TEST_F(PostgresWaiting, WordThatWasLeftNotLongAgoIsNotLeftAgain) {
   const auto held = theirs_.try_acquire(key_);
   our_rows_.watch(std::array{key_});

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/giving_up.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::tests {
@@ -123,6 +124,14 @@ TEST_F(Backoff, APolicyThatCannotBeMeantIsMisuse) {
   EXPECT_TRUE(is_misuse({.attempts = 0}));
   EXPECT_TRUE(is_misuse({.first_pause = 0ms}));
   EXPECT_TRUE(is_misuse({.first_pause = 10ms, .longest_pause = 5ms}));
+}
+
+TEST(NextChance, IsInAnHourWhereARowSaysThatItsLeaseLastsForAThousandYears) {
+  const auto refused_for = [](std::chrono::microseconds left) {
+    return detail::next_chance({.reason = refusal_reason::held, .key = {}, .remaining = left});
+  };
+  EXPECT_EQ(refused_for(30s), 30s + 1ms);
+  EXPECT_EQ(refused_for(24h * 365 * 1000), 1h + 1ms);
 }
 
 }  // namespace
