@@ -40,11 +40,6 @@ struct ended_leases {
   std::vector<release_request> requests;  // one for each
 };
 
-release_result result_of(release_answer answer) {
-  if (answer == release_answer::released) return release_result::released;
-  return answer == release_answer::busy ? release_result::deferred : release_result::lost;
-}
-
 /// Of those whose rows are no longer theirs, although a transaction may have unset them. `settle`
 /// is told of each whose result is known.
 template <class Settle>
@@ -72,7 +67,8 @@ void release_once(store& rows, ended_leases& asked, const Settle& settle) {
     } else if (answers[i] == release_answer::lost && one.lease->ride != 0) {
       left.add(one, std::move(asked.requests[i]));
     } else {
-      settle(one, result_of(answers[i]));
+      const bool is_released = answers[i] == release_answer::released;
+      settle(one, is_released ? release_result::released : release_result::lost);
     }
   }
   const auto doubted = left.each.size();
