@@ -1,7 +1,6 @@
 // Ends the process when a database that hangs keeps it from ending by itself.
 #include "cli/exit_timer.hpp"
 
-#include <cstdlib>
 #include <utility>
 
 #include "cli/say.hpp"
@@ -47,7 +46,7 @@ void exit_timer::run() {
       changed_.wait_until(lock, due_);
     } else {
       say(message_);
-      std::_Exit(code_);
+      end_process(code_);
     }
   }
 }

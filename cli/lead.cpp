@@ -1,5 +1,6 @@
 // rowlock lead: a command that runs in one place of many, for as long as that place leads.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -36,6 +37,7 @@ class leadership {
     if (campaign_->end()) return;
     say("leads " + term.key().type + '/' + term.key().source_id + ", term " +
         std::to_string(term.token().number));
+    await_said(std::chrono::milliseconds{100});  // before what the command writes
     const auto end = command_.run(term, signals_);
     teller_.ended(term, end.was_told_of_loss);
     if (end.was_asked_to_end) {
@@ -76,6 +78,7 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
   locking.observer = teller;
 
   signal_queue signals{options.process_group};
+  say_in_background();
   exit_timer timer{no_answer(options)};
   leadership ours{to_run, signals, timer, *teller};
   const auto rows = open_store(url, table);

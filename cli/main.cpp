@@ -162,6 +162,7 @@ int main(int argc, char** argv) try {
     say("the standard output could not be written");
     if (code == exit_code::success) code = exit_code::output_failed;
   }
+  await_said();
   return code;
 } catch (...) {  // not even a message could be written
   return rowlock::cli::exit_code::outcome_unknown;

@@ -1,6 +1,5 @@
 // rowlock run: a command that runs only while the key is ours.
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -48,7 +47,7 @@ std::string in_words(const refusal& refused) {
 [[noreturn]] void end_without(const lock_key& key, loss_teller& why, int exit_code) {
   why.await_reason();
   say(lost_too_soon(key));
-  std::_Exit(exit_code);
+  end_process(exit_code);
 }
 
 /// The command's own exit code, unless its lock turned out not to have lasted as long as it.
@@ -76,6 +75,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   acquire_options for_this{.wait = parse_wait(options.wait)};
 
   signal_queue signals{locked.process_group};
+  say_in_background();
   exit_timer timer{no_answer(locked)};
   if (const auto limit = for_this.wait.give_up_after; limit && *limit > 0ms) {
     timer.set(exit_code::unavailable, *limit + 2 * exit_timer::grace);

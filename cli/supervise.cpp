@@ -33,8 +33,8 @@ class eviction {
   void begin(const std::string& sent_because) {
     step_ = step::asked;
     kill_at_ = boot_clock::now() + grace_;
-    say(sent_because + " SIGTERM, SIGKILL follows in " + show_duration(grace_));
     evicted_.send(SIGTERM);
+    say(sent_because + " SIGTERM, SIGKILL follows in " + show_duration(grace_));
   }
 
   void go_on() {
