@@ -19,6 +19,7 @@
 
 #include "cli/command_path.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/process_group.hpp"
 
 namespace rowlock::cli {
 
@@ -196,7 +197,7 @@ std::optional<int> child_process::ended() {
   return code_;
 }
 
-bool child_process::has_left_others() const { return group_ != -1 && kill(-group_, 0) == 0; }
+bool child_process::has_left_others() const { return group_ != -1 && has_living_process(group_); }
 
 // The number of a process is ours until it is reaped, that of a group as long as one is in it.
 void child_process::send(int number) const { kill(group_ == -1 ? pid_ : -group_, number); }

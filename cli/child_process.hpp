@@ -50,7 +50,7 @@ class child_process {
   /// Its exit code once it has ended: its own, or 128 + n when signal n ended it. Does not wait.
   std::optional<int> ended();
 
-  /// Of one with a group of its own: whether processes of it are left.
+  /// Of one with a group of its own: whether processes of it are left that have not ended.
   [[nodiscard]] bool has_left_others() const;
 
   /// To the process, or to its group.
