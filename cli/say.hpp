@@ -7,10 +7,15 @@
 
 namespace rowlock::cli {
 
-/// Writes `rowlock: message` as one line, safe for a terminal.
+/// Writes `rowlock: message` as one line, safe for a terminal, and with `***` for each password
+/// that is known: see `hide_passwords_of`.
 ///
 /// Thread-safety: all functions here may be called from any thread.
 void say(std::string_view message);
+
+/// No message shows the passwords of this URL from now on, nor those of the environment
+/// (PGPASSWORD, MYSQL_PWD). Call it before other threads say something.
+void hide_passwords_of(std::string_view url);
 
 /// From now on `say` waits for nothing: lines are written in a thread of their own, see
 /// `message_writer`. For what goes on for long and must obey signals and the loss of its key
