@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/say.hpp"
+#include "core/start_thread.hpp"
 
 namespace rowlock::cli {
 
@@ -13,8 +14,9 @@ using clock = std::chrono::steady_clock;
 
 }  // namespace
 
-exit_timer::exit_timer(std::string message)
-    : message_{std::move(message)}, thread_{[this] { run(); }} {}
+exit_timer::exit_timer(std::string message) : message_{std::move(message)} {
+  detail::start_thread("watch the time", [this] { thread_ = std::thread{[this] { run(); }}; });
+}
 
 exit_timer::~exit_timer() {
   {

@@ -107,10 +107,11 @@ number of the term, greater than that of every leader before. Who leads now is w
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
-   69  the database refused us: the message says what to do
+   69  the database refused us, or the system starts no process or thread: the message says what
+       to do
    76  the key was lost during the last term: others may have led at the same time; --lost-exit-code
        gives another code
-  126  the command cannot be run
+  126  the command was found, and cannot be run
   127  the command was not found
 
 Example:

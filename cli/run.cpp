@@ -94,7 +94,11 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
     const auto [code, was_asked_to_end, was_told_of_loss] = to_run.run(held, signals);
     if (!held.is_valid()) end_without(key, *why_lost, to_run.lost_exit_code());
     if (was_asked_to_end) timer.set(code);
-    releasing.emplace(signals, timer, std::stop_source{}, code);
+    try {
+      releasing.emplace(signals, timer, std::stop_source{}, code);
+    } catch (const error&) {  // without a thread for signals the release has the time of one
+      timer.set(code);
+    }
     if (code != exit_code::success) throw failed_command{code};
     return code;
   };
@@ -139,12 +143,13 @@ is asked again as well, until the time is over: then the exit code is 69 or 70. 
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
-   69  the database is unavailable, or refused us: the message says what to do
+   69  the database is unavailable, or refused us, or the system starts no process or thread: the
+       message says what to do
    70  it is not known what happened: the connection broke at the wrong moment
    75  not acquired: the message says who holds the key; -E gives another code
    76  the key was lost while the command ran; it got SIGTERM, and SIGKILL after the grace time;
        a message says why; --lost-exit-code gives another code
-  126  the command cannot be run
+  126  the command was found, and cannot be run
   127  the command was not found
 
 Examples:
