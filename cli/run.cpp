@@ -85,10 +85,11 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   for_this.wait.stop = waiting.stop();
   const auto rows = open_store(url, table);
   release_witness witnessed{*rows};
-  const auto why_lost = std::make_shared<loss_teller>(*rows, to_run.locking().at_most);
+  const auto why_lost = std::make_shared<loss_teller>(witnessed, to_run.locking().at_most);
   auto locking = to_run.locking();
   locking.observer = why_lost;
   const auto run_under = [&](const lease& held) {
+    why_lost->look_back(held);
     if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
     timer.clear();
     const auto [code, was_asked_to_end, was_told_of_loss] = to_run.run(held, signals);
