@@ -19,6 +19,7 @@
 
 #include "cli/command_path.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/process_group.hpp"
 
 namespace rowlock::cli {
 
@@ -152,10 +153,11 @@ void child_process::start_process(const command& to_run, const sigset_t& mask, i
   if (to_run.has_own_group) prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_ = fork();
   if (pid_ == 0) become(how);
-  if (to_run.has_own_group) group_ = pid_;
+  if (to_run.has_own_group && pid_ != -1) group_ = pid_;
   if (pid_ == -1) {
-    throw command_error{exit_code::not_runnable,
-                        name_ + ": cannot be run: " + std::generic_category().message(errno)};
+    throw command_error{exit_code::unavailable, name_ + ": the system starts no process for it: " +
+                                                    std::generic_category().message(errno) +
+                                                    "; raise its limit of processes, or of memory"};
   }
 }
 
@@ -174,8 +176,12 @@ void child_process::begin() {
   const auto received = recv(link_.number(), &reason, sizeof reason, MSG_WAITALL);
   link_.reset();
   if (received != sizeof reason) return;  // closed by exec
-  throw command_error{exit_code::not_runnable,
-                      name_ + ": cannot be run: " + std::generic_category().message(reason)};
+  const bool is_of_a_script = reason == ENOENT || reason == EACCES;
+  throw command_error{
+      exit_code::not_runnable,
+      name_ + ": cannot be run: " + std::generic_category().message(reason) +
+          (is_of_a_script ? "; if it is a script, look at the program that its first line names"
+                          : "")};
 }
 
 std::optional<int> child_process::ended() {
@@ -196,7 +202,7 @@ std::optional<int> child_process::ended() {
   return code_;
 }
 
-bool child_process::has_left_others() const { return group_ != -1 && kill(-group_, 0) == 0; }
+bool child_process::has_left_others() const { return group_ != -1 && has_living_process(group_); }
 
 // The number of a process is ours until it is reaped, that of a group as long as one is in it.
 void child_process::send(int number) const { kill(group_ == -1 ? pid_ : -group_, number); }

@@ -37,20 +37,21 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
 /// ends.
 class child_process {
  public:
-  /// Starts the process, but not the command yet.
+  /// Starts the process, but not the command yet. Throws `command_error` (69) when the system
+  /// starts none for us.
   child_process(const command& to_run, const sigset_t& mask);
   child_process(const child_process&) = delete;
   child_process& operator=(const child_process&) = delete;
   /// Kills what still runs, its group too, and waits for its end.
   ~child_process();
 
-  /// Begins with the command. Throws `command_error`.
+  /// Begins with the command. Throws `command_error` (126).
   void begin();
 
   /// Its exit code once it has ended: its own, or 128 + n when signal n ended it. Does not wait.
   std::optional<int> ended();
 
-  /// Of one with a group of its own: whether processes of it are left.
+  /// Of one with a group of its own: whether processes of it are left that have not ended.
   [[nodiscard]] bool has_left_others() const;
 
   /// To the process, or to its group.

@@ -7,7 +7,8 @@
 
 namespace rowlock::cli {
 
-/// A command that cannot be run; `exit_code` is 126 or 127, as shells have it.
+/// A command that cannot be run; `exit_code` is 126 or 127, as shells have it, or 69 when the
+/// system starts no process at all.
 class command_error : public std::runtime_error {
  public:
   command_error(int exit_code, const std::string& message)

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cctype>
 #include <iostream>
 
 #include "cli/printable.hpp"
@@ -21,6 +22,9 @@ bool confirmation::is_given_for(const std::string& question) const {
   std::cerr << printable(question) + " [y/N] ";
   std::string answer;
   std::getline(std::cin, answer);
+  for (char& letter : answer) {
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
   return answer == "y" || answer == "yes";
 }
 

@@ -16,7 +16,8 @@ class confirmation {
   /// Throws `error` (misuse) if it is neither given already nor anybody there to give it.
   void require_somebody() const;
 
-  /// Asks, unless it is given already. Everything but `y` and `yes` is no; so is the end of input.
+  /// Asks, unless it is given already. Everything but `y` and `yes`, in capitals or not, is no; so
+  /// is the end of input.
   [[nodiscard]] bool is_given_for(const std::string& question) const;
 
  private:

@@ -29,7 +29,10 @@ constexpr std::array units{
 milliseconds parse_duration(std::string_view option, std::string_view text) {
   // What does not look like a duration may be anything, a URL with a password too.
   constexpr std::size_t longest_shown = 24;
-  const bool is_shown = text.size() <= longest_shown && text.find_first_of("0123456789") == 0;
+  constexpr std::string_view digits = "0123456789";
+  const bool is_negative = text.starts_with('-') && text.find_first_of(digits) == 1;
+  const bool is_shown =
+      text.size() <= longest_shown && (is_negative || text.find_first_of(digits) == 0);
   const auto refuse = [&](const std::string& why) {
     const std::string shown = is_shown ? " '" + std::string{text} + "'" : "";
     return error{errc::misuse, std::string{option} + shown + ' ' + why};
@@ -38,11 +41,12 @@ milliseconds parse_duration(std::string_view option, std::string_view text) {
       "is not a duration: write a whole number and a unit, such as 500ms, 30s, 5m, 2h or 1d";
   const std::string too_long = "is longer than 365d";
 
+  if (is_negative) throw refuse("is negative: a duration is zero or more");
   milliseconds::rep number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, number);
   if (failure == std::errc::result_out_of_range) throw refuse(too_long);
-  if (failure != std::errc{} || number < 0) throw refuse(wanted);
+  if (failure != std::errc{}) throw refuse(wanted);
   const std::string_view name{rest, static_cast<std::size_t>(end - rest)};
   if (name.empty()) throw refuse("has no unit: write " + std::string{text} + "s for seconds");
   for (const unit& known : units) {

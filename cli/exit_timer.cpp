@@ -1,10 +1,10 @@
 // Ends the process when a database that hangs keeps it from ending by itself.
 #include "cli/exit_timer.hpp"
 
-#include <cstdlib>
 #include <utility>
 
 #include "cli/say.hpp"
+#include "core/start_thread.hpp"
 
 namespace rowlock::cli {
 
@@ -14,8 +14,9 @@ using clock = std::chrono::steady_clock;
 
 }  // namespace
 
-exit_timer::exit_timer(std::string message)
-    : message_{std::move(message)}, thread_{[this] { run(); }} {}
+exit_timer::exit_timer(std::string message) : message_{std::move(message)} {
+  detail::start_thread("watch the time", [this] { thread_ = std::thread{[this] { run(); }}; });
+}
 
 exit_timer::~exit_timer() {
   {
@@ -47,7 +48,7 @@ void exit_timer::run() {
       changed_.wait_until(lock, due_);
     } else {
       say(message_);
-      std::_Exit(code_);
+      end_process(code_);
     }
   }
 }

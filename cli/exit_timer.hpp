@@ -19,7 +19,8 @@ class exit_timer {
   /// How long what is under way may take once the process is to end.
   static constexpr std::chrono::seconds grace{2};
 
-  /// `message` is said when it ends the process.
+  /// `message` is said when it ends the process. Throws `error` (unavailable) when the system lets
+  /// us start no thread.
   explicit exit_timer(std::string message);
   exit_timer(const exit_timer&) = delete;
   exit_timer& operator=(const exit_timer&) = delete;

@@ -5,17 +5,23 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
 #include <system_error>
 #include <utility>
+
+#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
 class file_descriptor {
  public:
   file_descriptor() = default;
-  /// Takes what a system call returned: throws `std::system_error` for -1.
+  /// Takes what a system call returned: throws `error` (unavailable) for -1.
   file_descriptor(int number, const char* call) : number_{number} {
-    if (number == -1) throw std::system_error{errno, std::generic_category(), call};
+    if (number != -1) return;
+    throw error{errc::unavailable, "the system gives us no file descriptor (" + std::string{call} +
+                                       ": " + std::generic_category().message(errno) +
+                                       "): raise its limit of open files"};
   }
   file_descriptor(file_descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
   file_descriptor& operator=(file_descriptor&& other) noexcept {

@@ -7,14 +7,16 @@
 #include <utility>
 
 #include "cli/exit_codes.hpp"
+#include "core/start_thread.hpp"
 
 namespace rowlock::cli {
 
 interruptible_wait::interruptible_wait(signal_queue& signals, exit_timer& timer,
                                        std::stop_source stop, std::optional<int> code)
-    : signals_{signals}, timer_{timer}, stop_{std::move(stop)}, code_{code}, listener_{[this] {
-        listen();
-      }} {}
+    : signals_{signals}, timer_{timer}, stop_{std::move(stop)}, code_{code} {
+  detail::start_thread("listen for signals",
+                       [this] { listener_ = std::thread{[this] { listen(); }}; });
+}
 
 interruptible_wait::~interruptible_wait() { end(); }
 

@@ -18,7 +18,8 @@ namespace rowlock::cli {
 /// Thread-safety: one thread at a time.
 class interruptible_wait {
  public:
-  /// `code`: with which the process ends then; none: as ended by that signal.
+  /// `code`: with which the process ends then; none: as ended by that signal. Throws `error`
+  /// (unavailable) when the system lets us start no thread.
   interruptible_wait(signal_queue& signals, exit_timer& timer, std::stop_source stop = {},
                      std::optional<int> code = {});
   interruptible_wait(const interruptible_wait&) = delete;

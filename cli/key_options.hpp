@@ -17,9 +17,11 @@ struct key_options {
     subcommand
         .add_option("--type", key.type, "What kind of thing is locked; within a scope: SCOPE/TYPE")
         ->type_name("TYPE")
+        ->check(is_given)
         ->required();
     subcommand.add_option("--source", key.source_id, "Which one of them")
         ->type_name("SOURCE")
+        ->check(is_given)
         ->required();
   }
 
@@ -28,6 +30,13 @@ struct key_options {
     std::ostringstream words;
     words << key;
     return words.str();
+  }
+
+ private:
+  /// What is wrong with an empty one, after the name of its option.
+  static std::string is_given(const std::string& value) {
+    return value.empty() ? "is empty: write a value, perhaps a variable of your script has none"
+                         : "";
   }
 };
 

@@ -1,5 +1,6 @@
 // rowlock lead: a command that runs in one place of many, for as long as that place leads.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -36,6 +37,7 @@ class leadership {
     if (campaign_->end()) return;
     say("leads " + term.key().type + '/' + term.key().source_id + ", term " +
         std::to_string(term.token().number));
+    await_said(std::chrono::milliseconds{100});  // before what the command writes
     const auto end = command_.run(term, signals_);
     teller_.ended(term, end.was_told_of_loss);
     if (end.was_asked_to_end) {
@@ -76,6 +78,7 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
   locking.observer = teller;
 
   signal_queue signals{options.process_group};
+  say_in_background();
   exit_timer timer{no_answer(options)};
   leadership ours{to_run, signals, timer, *teller};
   const auto rows = open_store(url, table);
@@ -104,10 +107,11 @@ number of the term, greater than that of every leader before. Who leads now is w
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
-   69  the database refused us: the message says what to do
+   69  the database refused us, or the system starts no process or thread: the message says what
+       to do
    76  the key was lost during the last term: others may have led at the same time; --lost-exit-code
        gives another code
-  126  the command cannot be run
+  126  the command was found, and cannot be run
   127  the command was not found
 
 Example:

@@ -20,7 +20,7 @@ class command_formatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
     return "Usage: rowlock " + app->get_name() +
-           " URL --type TYPE --source SOURCE [OPTIONS] -- COMMAND [ARGUMENT...]\n";
+           " [URL] --type TYPE --source SOURCE [OPTIONS] -- COMMAND [ARGUMENT...]\n";
   }
 };
 
@@ -37,6 +37,11 @@ command to_command(const std::vector<std::string>& arguments, bool has_own_group
 
 lock_options to_locking(const locked_command_options& options) {
   lock_options locking{.ttl = parse_duration("--ttl", options.ttl), .holder = options.holder};
+  if (locking.ttl <= locking.margin) {
+    throw error{errc::misuse, "--ttl " + options.ttl + " is too short: write more than " +
+                                  std::to_string(locking.margin.count()) +
+                                  "ms, which is how long before its end the key counts as lost"};
+  }
   if (options.at_most) locking.at_most = parse_duration("--at-most", *options.at_most);
   return locking;
 }

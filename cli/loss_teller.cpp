@@ -15,6 +15,17 @@ void loss_teller::await_reason() {
   was_said_.wait_for(lock, std::chrono::seconds{2}, [this] { return is_said_; });
 }
 
+void loss_teller::look_back(const lease& held) noexcept {
+  try {
+    const auto row = rows_.read(std::array{held.key()}).front();
+    // At another version it was taken away already, by force perhaps.
+    if (!row || row->version != held.token()) return;
+    const std::scoped_lock lock{mutex_};
+    former_force_reason_ = row->force_reason;
+  } catch (const std::exception&) {  // the reason of a loss is worth no failure
+  }
+}
+
 void loss_teller::acquired(const acquired_event& /*event*/) { renewed_at_ = boot_clock::now(); }
 
 void loss_teller::renewed(const renewed_event& /*event*/) {
@@ -37,7 +48,7 @@ void loss_teller::lost(const lost_event& event) {
   was_said_.notify_all();
 }
 
-std::string loss_teller::why_taken(const lock_key& key) const {
+std::string loss_teller::why_taken(const lock_key& key) {
   std::optional<row_state> row;
   try {
     row = rows_.read(std::array{key}).front();
@@ -51,7 +62,8 @@ std::string loss_teller::why_taken(const lock_key& key) const {
   } else {
     reason += "nobody has it now";
   }
-  if (!row->force_reason.empty()) {
+  const std::scoped_lock lock{mutex_};
+  if (!row->force_reason.empty() && row->force_reason != former_force_reason_) {
     reason += "; the last release by force says: " + row->force_reason;
   }
   return reason;
@@ -61,6 +73,12 @@ std::string loss_teller::why_run_out(std::chrono::microseconds held) const {
   const auto since =
       std::chrono::duration_cast<std::chrono::microseconds>(boot_clock::now() - renewed_at_);
   const auto ago = show_duration(since) + " ago";
+  if (const auto locked_since = rows_.locked_since()) {
+    const auto locked_for =
+        std::chrono::duration_cast<std::chrono::microseconds>(boot_clock::now() - *locked_since);
+    return "another transaction has its row locked, since " + show_duration(locked_for) +
+           " ago or longer, and it was not renewed since " + ago;
+  }
   if (!last_fault_.empty()) return "it was not renewed since " + ago + ": " + last_fault_;
   if (at_most_ && held >= *at_most_) return "--at-most " + show_duration(*at_most_) + " is over";
   return "no renewal was answered since " + ago +

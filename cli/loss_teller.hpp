@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "cli/release_witness.hpp"
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/observer.hpp"
-#include "rowlock/store.hpp"
 
 namespace rowlock::cli {
 
@@ -21,8 +21,12 @@ namespace rowlock::cli {
 class loss_teller final : public observer {
  public:
   /// `at_most` is how long the lease is renewed.
-  loss_teller(store& rows, std::optional<std::chrono::milliseconds> at_most)
+  loss_teller(release_witness& rows, std::optional<std::chrono::milliseconds> at_most)
       : rows_{rows}, at_most_{at_most} {}
+
+  /// Reads why the row was released by force before this grant, so that it is not said of the loss
+  /// of `held`. Where that is not known, it is said. One round trip; throws nothing.
+  void look_back(const lease& held) noexcept;
 
   /// Returns when the reason of a loss has been said, or after two seconds: a database that is
   /// silent may keep it.
@@ -34,10 +38,10 @@ class loss_teller final : public observer {
   void lost(const lost_event& event) override;
 
  private:
-  [[nodiscard]] std::string why_taken(const lock_key& key) const;
+  [[nodiscard]] std::string why_taken(const lock_key& key);
   [[nodiscard]] std::string why_run_out(std::chrono::microseconds held) const;
 
-  store& rows_;
+  release_witness& rows_;
   const std::optional<std::chrono::milliseconds> at_most_;
   // Of the one thread that tells.
   boot_clock::time_point renewed_at_;
@@ -45,7 +49,9 @@ class loss_teller final : public observer {
 
   std::mutex mutex_;
   std::condition_variable was_said_;
-  bool is_said_ = false;  // guarded by mutex_
+  // All below are guarded by mutex_.
+  bool is_said_ = false;
+  std::string former_force_reason_;
 };
 
 }  // namespace rowlock::cli

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -43,6 +44,18 @@ soci:postgresql://host=db dbname=shop.
 Example:
   rowlock migrate sqlite:///tmp/locks.db
   rowlock run sqlite:///tmp/locks.db --type cron --source nightly -- sh -c 'echo $ROWLOCK_TOKEN')";
+
+/// The first argument, where it looks like a subcommand and is none; empty otherwise: it may be a
+/// URL with a password.
+std::string unknown_subcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || !app.get_subcommands().empty()) return {};
+  const std::string& first = arguments.front();
+  constexpr std::size_t longest_shown = 16;
+  const bool is_word =
+      !first.empty() && first.size() <= longest_shown &&
+      std::all_of(first.begin(), first.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  return is_word ? first : "";
+}
 
 int wrong_usage(const CLI::App& app, const std::string& what) {
   const auto chosen = app.get_subcommands();
@@ -103,6 +116,16 @@ int perform(const action& chosen) {
   }
 }
 
+/// `--name=` becomes `--name` and an empty value; CLI11 would take the next argument as the value.
+void separate_empty_values(std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string& each = arguments[i];
+    if (!each.starts_with("--") || each.find('=') != each.size() - 1) continue;
+    each.pop_back();
+    arguments.insert(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, "");
+  }
+}
+
 /// A descriptor of ours must not become the standard error, to which libraries write.
 void occupy_standard_descriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
@@ -119,6 +142,8 @@ int run_main(std::vector<std::string> arguments) {
   const std::vector<std::string> command{mark == arguments.end() ? mark : mark + 1,
                                          arguments.end()};
   arguments.erase(mark, arguments.end());
+  separate_empty_values(arguments);
+  const auto asked = arguments;
 
   action chosen;
   CLI::App app{"Locks that are rows in your SQL database", "rowlock"};
@@ -142,6 +167,12 @@ int run_main(std::vector<std::string> arguments) {
   } catch (const CLI::ConversionError&) {  // its words show the value; only flags are converted
     return wrong_usage(app, "an option that takes no value was given one");
   } catch (const CLI::ParseError& wrong) {
+    const auto unknown = unknown_subcommand(app, asked);
+    if (!unknown.empty()) {
+      return wrong_usage(app, unknown +
+                                  " is not a command of rowlock: write migrate, run, lead, list, "
+                                  "show, release or purge");
+    }
     return wrong_usage(app, wrong.what());
   }
   if (!command.empty() && !takes_a_command(app)) {
@@ -162,6 +193,7 @@ int main(int argc, char** argv) try {
     say("the standard output could not be written");
     if (code == exit_code::success) code = exit_code::output_failed;
   }
+  await_said();
   return code;
 } catch (...) {  // not even a message could be written
   return rowlock::cli::exit_code::outcome_unknown;

@@ -1,16 +1,21 @@
-// A store that remembers how the release of a lease went.
+// A store that remembers how the renewals and the release of a lease went.
 #ifndef ROWLOCK_CLI_RELEASE_WITNESS_HPP
 #define ROWLOCK_CLI_RELEASE_WITNESS_HPP
 
 #include <atomic>
+#include <optional>
+#include <span>
+#include <vector>
 
+#include "rowlock/boot_clock.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/passing_store.hpp"
 
 namespace rowlock::cli {
 
 /// Hands every call on. For a lock_table with one lease: `with_lock` tells whether the key was
-/// kept, but not whether a release that was put off succeeded in the end.
+/// kept, but not whether a release that was put off succeeded in the end; and no event tells that a
+/// renewal found the row locked.
 ///
 /// Thread-safety: all members may be called from any thread.
 class release_witness final : public passing_store {
@@ -26,6 +31,29 @@ class release_witness final : public passing_store {
 
   [[nodiscard]] release_seen seen() const noexcept { return seen_; }
 
+  /// Since when every renewal has found the row locked by another transaction; none: the last one
+  /// did not.
+  [[nodiscard]] std::optional<boot_clock::time_point> locked_since() const {
+    const boot_clock::time_point since = locked_since_;
+    return since == never ? std::nullopt : std::optional{since};
+  }
+
+  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
+    std::vector<renew_answer> answers;
+    try {
+      answers = passing_store::renew(requests);
+    } catch (...) {
+      locked_since_ = never;
+      throw;
+    }
+    if (answers.front() != renew_answer::busy) {
+      locked_since_ = never;
+    } else if (locked_since_.load() == never) {
+      locked_since_ = boot_clock::now();
+    }
+    return answers;
+  }
+
   std::vector<release_answer> release(std::span<const release_request> requests) override {
     // Asked again: what was unanswered the first time is most likely why nothing is ours any more.
     const bool is_first = seen_.exchange(release_seen::uncertain) == release_seen::none;
@@ -38,6 +66,9 @@ class release_witness final : public passing_store {
   }
 
  private:
+  static constexpr auto never = boot_clock::time_point::max();
+
+  std::atomic<boot_clock::time_point> locked_since_{never};
   std::atomic<release_seen> seen_{release_seen::none};
 };
 

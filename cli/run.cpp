@@ -1,6 +1,5 @@
 // rowlock run: a command that runs only while the key is ours.
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -48,7 +47,7 @@ std::string in_words(const refusal& refused) {
 [[noreturn]] void end_without(const lock_key& key, loss_teller& why, int exit_code) {
   why.await_reason();
   say(lost_too_soon(key));
-  std::_Exit(exit_code);
+  end_process(exit_code);
 }
 
 /// The command's own exit code, unless its lock turned out not to have lasted as long as it.
@@ -76,6 +75,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   acquire_options for_this{.wait = parse_wait(options.wait)};
 
   signal_queue signals{locked.process_group};
+  say_in_background();
   exit_timer timer{no_answer(locked)};
   if (const auto limit = for_this.wait.give_up_after; limit && *limit > 0ms) {
     timer.set(exit_code::unavailable, *limit + 2 * exit_timer::grace);
@@ -85,16 +85,21 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   for_this.wait.stop = waiting.stop();
   const auto rows = open_store(url, table);
   release_witness witnessed{*rows};
-  const auto why_lost = std::make_shared<loss_teller>(*rows, to_run.locking().at_most);
+  const auto why_lost = std::make_shared<loss_teller>(witnessed, to_run.locking().at_most);
   auto locking = to_run.locking();
   locking.observer = why_lost;
   const auto run_under = [&](const lease& held) {
+    why_lost->look_back(held);
     if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
     timer.clear();
     const auto [code, was_asked_to_end, was_told_of_loss] = to_run.run(held, signals);
     if (!held.is_valid()) end_without(key, *why_lost, to_run.lost_exit_code());
     if (was_asked_to_end) timer.set(code);
-    releasing.emplace(signals, timer, std::stop_source{}, code);
+    try {
+      releasing.emplace(signals, timer, std::stop_source{}, code);
+    } catch (const error&) {  // without a thread for signals the release has the time of one
+      timer.set(code);
+    }
     if (code != exit_code::success) throw failed_command{code};
     return code;
   };
@@ -139,12 +144,13 @@ is asked again as well, until the time is over: then the exit code is 69 or 70. 
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
-   69  the database is unavailable, or refused us: the message says what to do
+   69  the database is unavailable, or refused us, or the system starts no process or thread: the
+       message says what to do
    70  it is not known what happened: the connection broke at the wrong moment
    75  not acquired: the message says who holds the key; -E gives another code
    76  the key was lost while the command ran; it got SIGTERM, and SIGKILL after the grace time;
        a message says why; --lost-exit-code gives another code
-  126  the command cannot be run
+  126  the command was found, and cannot be run
   127  the command was not found
 
 Examples:

@@ -1,15 +1,60 @@
 // Messages of the command, on the standard error.
 #include "cli/say.hpp"
 
-#include <iostream>
+#include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cli/message_writer.hpp"
+#include "cli/password_mask.hpp"
 #include "cli/printable.hpp"
 
 namespace rowlock::cli {
 
+namespace {
+
+/// Never destroyed: threads that a silent database keeps may say something while the process ends.
+std::atomic<message_writer*> background{nullptr};
+
+password_mask& passwords() {
+  static auto* const all = std::make_unique<password_mask>().release();
+  return *all;
+}
+
+}  // namespace
+
 void say(std::string_view message) {
   // In one piece, because the command that runs under the lock writes to the same place.
-  std::cerr << "rowlock: " + printable(message) + '\n';
+  std::string line = "rowlock: " + printable(passwords().apply(std::string{message})) + '\n';
+  if (message_writer* const writer = background) {
+    writer->write(std::move(line));
+  } else {
+    std::cerr << line;
+  }
+}
+
+void hide_passwords_of(std::string_view url) {
+  passwords().learn_url(url);
+  for (const char* const name : {"PGPASSWORD", "MYSQL_PWD"}) {
+    const char* const password = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+    if (password != nullptr) passwords().learn(password);
+  }
+}
+
+void say_in_background() { background = std::make_unique<message_writer>(STDERR_FILENO).release(); }
+
+void await_said(std::chrono::milliseconds limit) {
+  if (message_writer* const writer = background) writer->await_end(limit);
+}
+
+void end_process(int exit_code) {
+  await_said();
+  std::_Exit(exit_code);
 }
 
 }  // namespace rowlock::cli

@@ -33,8 +33,8 @@ class eviction {
   void begin(const std::string& sent_because) {
     step_ = step::asked;
     kill_at_ = boot_clock::now() + grace_;
-    say(sent_because + " SIGTERM, SIGKILL follows in " + show_duration(grace_));
     evicted_.send(SIGTERM);
+    say(sent_because + " SIGTERM, SIGKILL follows in " + show_duration(grace_));
   }
 
   void go_on() {
@@ -102,6 +102,7 @@ bool pass_on(signal_queue& signals, const child_process& child) {
 
 command_end supervise(const lease& held, const command& to_run, signal_queue& signals,
                       std::chrono::milliseconds grace) {
+  const wakeup lost;  // before the command: the system may refuse it
   child_process child{to_run, signals.original_mask()};
   // A signal of the terminal may have come before there was a process to get it too. From here on
   // there is one, so what comes later need not be questioned.
@@ -113,7 +114,6 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
   const stopped_together stopping{signals, child};
   child.begin();
 
-  wakeup lost;
   const std::stop_callback on_loss{held.lost(), [&lost] { lost.raise(); }};
   eviction evicted{child, grace};
   std::array<pollfd, 2> events{{{signals.descriptor(), POLLIN, 0}, {lost.descriptor(), POLLIN, 0}}};

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "cli/file_descriptor.hpp"
+#include "cli/say.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
@@ -70,6 +71,12 @@ void table_options::add_to(CLI::App& subcommand) {
 }
 
 database_url table_options::database() const {
+  const std::string given = url_as_given();
+  hide_passwords_of(given);
+  return given;
+}
+
+std::string table_options::url_as_given() const {
   if (url) return *url;
   if (url_file) return first_line_of(*url_file);
   const char* const of_environment = std::getenv("ROWLOCK_URL");  // NOLINT(concurrency-mt-unsafe)

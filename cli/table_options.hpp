@@ -20,6 +20,9 @@ struct table_options {
   /// The URL that was given; else the one in the file; else that of the environment. Throws `error`
   /// (misuse) where there is none, and for a file that others than its owner may read.
   [[nodiscard]] database_url database() const;
+
+ private:
+  [[nodiscard]] std::string url_as_given() const;
 };
 
 }  // namespace rowlock::cli

@@ -100,10 +100,25 @@ TEST_F(PostgresError, OfAMissingPrivilegeSaysWhatToGrant) {
   server_.ask(table().in("grant insert, update on shared_lock") + to_it);
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
   expect([&] { rows.purge({.older_than = std::chrono::hours{1}}); }, errc::rejected,
-         "GRANT DELETE ON \"" + schema());
+         "GRANT DELETE, UPDATE (fence_count) ON \"" + schema());
   pqxx::connection connection{role.url()};
   pqxx::work work{connection};
   EXPECT_TRUE(lock_rows(work, other_key_, no_wait(), table()).acquired());
+}
+
+TEST_F(PostgresError, OfAMissingPrivilegeToPurgeNamesAllThatIsMissing) {
+  test_role role{server_};
+  const std::string to_it = " to " + role.name();
+  server_.ask("grant usage on schema " + schema() + to_it);
+  server_.ask(table().in("grant select on shared_lock, shared_lock_schema") + to_it);
+  auto rows = open_store(role.url());
+  const auto purge = [&] { rows.purge({.older_than = std::chrono::hours{1}}); };
+  const std::string needed = "GRANT DELETE, UPDATE (fence_count) ON \"" + schema();
+  expect(purge, errc::rejected, needed);
+  server_.ask(table().in("grant delete on shared_lock") + to_it);
+  expect(purge, errc::rejected, needed);  // it locks the rows that it deletes
+  server_.ask(table().in("grant delete, update (fence_count) on shared_lock") + to_it);
+  EXPECT_NO_THROW(purge());
 }
 
 TEST_F(PostgresError, OfAReadOnlyServerIsUnavailableAndNeverHeld) {

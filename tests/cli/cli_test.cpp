@@ -143,6 +143,15 @@ std::string script_with(const std::string& traps) {
          " while kill -0 $! 2>/dev/null; do wait $!; done";
 }
 
+std::string errors_with(const std::string& text, const child_process& process) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    auto errors = process.errors();
+    if (errors.find(text) != std::string::npos) return errors;
+    if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"not said: " + text};
+  }
+}
+
 void await_readiness_for(int number, pid_t process) {
   const auto until = std::chrono::steady_clock::now() + patience;
   while ((blocked_signals(process) >> static_cast<unsigned>(number - 1) & 1U) == 0) {

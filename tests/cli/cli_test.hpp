@@ -32,6 +32,9 @@ result result_of(child_process& ended);
 /// A shell script that sets `traps`, says `started`, and then does nothing but obey them.
 std::string script_with(const std::string& traps);
 
+/// What `process` has written to its standard error, once `text` is in it.
+std::string errors_with(const std::string& text, const child_process& process);
+
 /// Returns once a signal no longer ends `process` by itself.
 void await_readiness_for(int number, pid_t process);
 

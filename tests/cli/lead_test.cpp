@@ -11,6 +11,7 @@
 #include "cli/cli_test.hpp"
 #include "rowlock/operators.hpp"
 #include "support/fake_postgres.hpp"
+#include "support/temp_folder.hpp"
 
 namespace rowlock::tests {
 
@@ -48,8 +49,7 @@ TEST_P(CliLeadTest, OneLeadsAndTheNextFollowsWithAGreaterTerm) {
   child_process first{lead(service())};
   const auto term = term_of(first);
   child_process second{lead(service())};
-  EXPECT_THAT(first.errors(),
-              HasSubstr("rowlock: leads invoice/42, term " + std::to_string(term) + '\n'));
+  errors_with("rowlock: leads invoice/42, term " + std::to_string(term) + '\n', first);
   first.send_signal(SIGTERM);
   EXPECT_EQ(first.read_line(), "told");
   EXPECT_EQ(first.wait(), 0);
@@ -80,7 +80,7 @@ TEST_P(CliLeadTest, ALossEndsTheCommandAndItCampaignsAgain) {
   const auto term = term_of(leading);
   take_away();
   EXPECT_EQ(leading.read_line(), "told");
-  EXPECT_THAT(leading.errors(), HasSubstr("rowlock: lost invoice/42"));
+  errors_with("rowlock: lost invoice/42", leading);
   EXPECT_GT(term_of(leading), term);
 }
 

@@ -115,6 +115,16 @@ TEST_P(CliOperatorsTest, OnATerminalReleaseAsksAndTakesTheVersionThatItShowed) {
   EXPECT_FALSE(row().owned);
 }
 
+TEST_P(CliOperatorsTest, OnATerminalYesMayBeInCapitals) {
+  for (const auto* yes : {"Y", "YES", "Yes"}) {
+    leave_idle();
+    terminal screen{purge()};
+    screen.read_until("[y/N]");
+    screen.type(std::string{yes} + '\n');
+    screen.read_until("purged 1 row");
+  }
+}
+
 TEST_P(CliOperatorsTest, OnATerminalReleaseOfAnotherVersionDoesNotEvenAsk) {
   const auto held = locks_.try_acquire(key_);
   terminal screen{release({"--version", "1"})};

@@ -75,6 +75,17 @@ TEST_P(CliRunGroupTest, ALossEndsWhatTheCommandStartedToo) {
   EXPECT_EQ(running.wait(), 9);
 }
 
+TEST_P(CliRunGroupTest, AProcessThatHasEndedAndIsNeverReapedKeepsNoKey) {
+  child_process running{
+      in_group(std::string{"exec 3<&0; "} + ROWLOCK_UNREAPED_CHILD + " <&3 & read line; exit 3",
+               {"--grace", "1h"})};
+  ASSERT_EQ(running.read_line(), "started");
+  running.write_line("end");
+  EXPECT_EQ(running.wait(), 3);
+  EXPECT_EQ(running.errors(), "");
+  EXPECT_EQ(list(), "no key is held\n");
+}
+
 TEST_P(CliRunGroupTest, ACommandThatLeavesNothingEndsAsWithoutAGroup) {
   const auto ended = run(in_group("exit 5"));
   EXPECT_EQ(ended.code, 5);

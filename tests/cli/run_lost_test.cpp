@@ -18,6 +18,7 @@ namespace rowlock::tests {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class CliRunLostTest : public LockedCliTest {
  protected:
@@ -47,6 +48,30 @@ TEST_P(CliRunLostTest, WhoTookTheKeyAndWhyIsSaid) {
   EXPECT_THAT(said, HasSubstr("invoice/42 was lost: it was taken away; nobody has it now"));
   EXPECT_THAT(said, HasSubstr("web1 is gone"));
   EXPECT_THAT(said, HasSubstr("ann"));
+}
+
+TEST_P(CliRunLostTest, WhyAnEarlierHolderLostTheKeyIsNotSaid) {
+  execute(
+      "insert into shared_lock (lock_type, source_id, version, force_reason) "
+      "values ('invoice', '42', 1, 'web1 is gone')");
+  child_process running{
+      script_under_lock(script_with(R"(trap "exit 3" TERM)"), {"--ttl", "3s", "--grace", "1h"})};
+  ASSERT_EQ(running.read_line(), "started");
+  move_version();
+  EXPECT_EQ(running.wait(), 76);
+  const auto said = running.errors();
+  EXPECT_THAT(said, HasSubstr("invoice/42 was lost: it was taken away"));
+  EXPECT_THAT(said, Not(HasSubstr("web1 is gone")));
+}
+
+TEST_P(CliRunLostTest, ThatATransactionHasTheRowIsSaid) {
+  child_process running{
+      script_under_lock(script_with(R"(trap "exit 3" TERM)"), {"--ttl", "3s", "--grace", "1h"})};
+  ASSERT_EQ(running.read_line(), "started");
+  const auto locking = database_->lock_rows_of(database_->table());
+  EXPECT_EQ(running.wait(), 76);
+  EXPECT_THAT(running.errors(),
+              HasSubstr("invoice/42 was lost: another transaction has its row locked, since"));
 }
 
 TEST_P(CliRunLostTest, ThatTheRowIsGoneIsSaid) {

@@ -118,11 +118,47 @@ TEST(CliUsageTest, ADurationHasAUnit) {
 }
 
 TEST(CliUsageTest, ADurationIsAWholeNumberAndAUnit) {
-  for (const auto* wrong : {"", "s", "-5s", "1.5s", "5 s", "5sec", "1h30m", "soon", "5S"}) {
+  for (const auto* wrong : {"", "s", "-", "-s", "1.5s", "5 s", "5sec", "1h30m", "soon", "5S"}) {
     const auto refused = run_with({"--wait", wrong});
     EXPECT_EQ(refused.code, 64) << wrong;
     EXPECT_THAT(refused.errors, HasSubstr("is not a duration"));
   }
+}
+
+TEST(CliUsageTest, ADurationIsNotNegative) {
+  const auto refused = run_with({"--wait", "-1s"});
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_EQ(refused.errors, "rowlock: --wait '-1s' is negative: a duration is zero or more\n");
+}
+
+TEST(CliUsageTest, ATtlThatIsTooShortIsRefusedWithTheShortest) {
+  const auto refused = run_with({"--ttl", "10ms"});
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_THAT(refused.errors, AllOf(HasSubstr("--ttl 10ms is too short: write more than"),
+                                    Not(HasSubstr("margin"))));
+}
+
+TEST(CliUsageTest, ACommandThatThereIsNotIsNamed) {
+  for (const auto& wrong : {words{"rnu"}, words{"rnu", nowhere, "--type", "a", "--", "true"}}) {
+    const auto refused = run_rowlock(wrong);
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_THAT(refused.errors, HasSubstr("rowlock: rnu is not a command of rowlock: write"));
+  }
+  EXPECT_THAT(run_rowlock({nowhere}).errors, Not(HasSubstr("sesame")));
+}
+
+TEST(CliUsageTest, AnEmptyValueIsNotTheNextArgument) {
+  for (const auto* option : {"--type", "--source"}) {
+    const std::string other = option == std::string{"--type"} ? "--source" : "--type";
+    for (const auto& empty : {words{std::string{option} + '='}, words{option, ""}}) {
+      for (const auto& refused : {run_under(empty + words{other, "a"}),
+                                  run_rowlock(words{"show", nowhere, other, "a"} + empty)}) {
+        EXPECT_EQ(refused.code, 64) << option;
+        EXPECT_THAT(refused.errors, HasSubstr(std::string{"rowlock: "} + option + ": is empty"));
+      }
+    }
+  }
+  EXPECT_THAT(run_with({"--ttl=", "--grace=1s"}).errors, HasSubstr("--ttl is not a duration"));
 }
 
 TEST(CliUsageTest, ADurationIsAtMostAYear) {
@@ -203,7 +239,8 @@ TEST(CliUsageTest, LeadNeedsACommandAndReadsItsOptionsBeforeItCampaigns) {
     EXPECT_EQ(run_rowlock(lead + wrong + words{"--", "true"}).code, 64);
   }
   EXPECT_EQ(run_rowlock(lead + words{"--", "no-such-command"}).code, 127);
-  EXPECT_THAT(run_rowlock({"lead", "--help"}).output, HasSubstr("Usage: rowlock lead URL --type"));
+  EXPECT_THAT(run_rowlock({"lead", "--help"}).output,
+              HasSubstr("Usage: rowlock lead [URL] --type"));
 }
 
 TEST(CliUsageTest, ReleaseNeedsForceAndAReason) {

@@ -59,6 +59,23 @@ TEST(CommandSecrets, AreUnsaidWhenThereIsNoConnection) {
   expect_unsaid(of_mariadb);
 }
 
+TEST(CommandSecrets, AreMaskedWhateverBringsThemIntoAMessage) {
+  const postgres_schema schema;
+  const words table{"--table", schema.table().text()};
+  ASSERT_EQ(run_rowlock(words{"migrate", postgres_url()} + table).code, 0);
+  // One that nothing asks for without a client's key, so that the login is as before.
+  const bool is_url = postgres_url().find("://") != std::string::npos;
+  const std::string mark = postgres_url().find('?') == std::string::npos ? "?" : "&";
+  const auto url = postgres_url() + (is_url ? mark : " ") + "sslpassword=" + password;
+  const auto shown =
+      run_rowlock(words{"show", url} + table + words{"--type", password, "--source", "1"});
+  EXPECT_EQ(shown.code, 66);
+  EXPECT_NE(shown.errors.find("***/1"), std::string::npos) << shown.errors;
+  spoken said{schema.name()};
+  said.hear(shown.errors);
+  said.expect_no_secret(url);
+}
+
 TEST(CommandSecrets, AreUnsaidWhenTheTableRefusesTheOwner) {
   const postgres_schema schema;
   const words table{"--table", schema.table().text()};

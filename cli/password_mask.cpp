@@ -1,0 +1,105 @@
+// Takes passwords out of messages.
+#include "cli/password_mask.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/percent_decoding.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+constexpr std::string_view mask = "***";
+
+std::string decoded(std::string_view text) {
+  try {
+    return detail::percent_decoded(text);
+  } catch (const error&) {
+    return std::string{text};
+  }
+}
+
+void replace_all(std::string& text, const std::string& hidden, const std::string& shown) {
+  for (auto at = text.find(hidden); at != std::string::npos;
+       at = text.find(hidden, at + shown.size())) {
+    text.replace(at, hidden.size(), shown);
+  }
+}
+
+/// What stands at the beginning of `text`, in quotes or up to a blank or an `&`; without the
+/// backslashes that keep a character from its meaning.
+std::string value_at(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\n"), text.size()));
+  const char quote = text.starts_with('\'') || text.starts_with('"') ? text.front() : '\0';
+  if (quote != '\0') text.remove_prefix(1);
+  std::string value;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\\' && at + 1 < text.size()) {
+      value += text[++at];
+      continue;
+    }
+    const bool is_end = quote != '\0'
+                            ? text[at] == quote
+                            : std::string_view{" \t\n&"}.find(text[at]) != std::string_view::npos;
+    if (is_end) break;
+    value += text[at];
+  }
+  return value;
+}
+
+}  // namespace
+
+void password_mask::learn(std::string_view password) {
+  if (password.empty() || password == mask) return;
+  if (std::find(passwords_.begin(), passwords_.end(), password) != passwords_.end()) return;
+  passwords_.emplace_back(password);
+  std::stable_sort(passwords_.begin(), passwords_.end(),
+                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
+}
+
+void password_mask::learn_url(std::string_view url) {
+  const auto learn_both = [this](std::string_view spelled) {
+    learn(spelled);
+    learn(decoded(spelled));
+  };
+  // scheme://user:password@host: up to the first @ and up to the last, as one in a password should
+  // have been written %40.
+  if (const auto authority = url.find("://"); authority != std::string_view::npos) {
+    const auto rest = url.substr(authority + 3);
+    const auto colon = rest.find(':');
+    for (const auto at : {rest.find('@'), rest.rfind('@')}) {
+      if (at == std::string_view::npos || colon >= at) continue;
+      learn_both(rest.substr(colon + 1, at - colon - 1));
+    }
+  }
+  for (const std::string_view keyword : {"password", "passwd", "pass"}) {
+    for (auto at = url.find(keyword); at != std::string_view::npos;
+         at = url.find(keyword, at + 1)) {
+      const auto equals = url.find_first_not_of(" \t\n", at + keyword.size());
+      if (equals == std::string_view::npos || url[equals] != '=') continue;
+      learn_both(value_at(url.substr(equals + 1)));
+    }
+  }
+}
+
+std::string password_mask::apply(std::string text) const {
+  for (const auto& password : passwords_) {
+    if (password.size() >= long_enough) {
+      replace_all(text, password, std::string{mask});
+      continue;
+    }
+    constexpr std::array<std::array<std::string_view, 2>, 3> places{
+        {{":", "@"}, {"password='", "'"}, {"password=", ""}}};
+    for (const auto& [before, after] : places) {
+      const auto around = [before = before, after = after](std::string_view what) {
+        return std::string{before}.append(what).append(after);
+      };
+      replace_all(text, around(password), around(mask));
+    }
+  }
+  return text;
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,67 @@
+// Looks for processes of a group, and at what they do.
+#include "cli/process_group.hpp"
+
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+namespace rowlock::cli {
+
+namespace {
+
+struct process_state {
+  char letter = '?';
+  pid_t group = -1;
+  long threads = 0;
+
+  /// The first thread of a process may have ended before others.
+  [[nodiscard]] bool is_alive() const { return (letter != 'Z' && letter != 'X') || threads > 1; }
+};
+
+/// From `/proc/PID/stat`; none where it cannot be read: the process is gone, or hidden from us.
+std::optional<process_state> state_in(const std::filesystem::path& file) {
+  std::ifstream opened{file};
+  std::string line;
+  std::getline(opened, line, '\0');
+  // The second field is a name in parentheses, which may hold anything.
+  const auto end_of_name = line.rfind(')');
+  if (end_of_name == std::string::npos) return {};
+  std::istringstream fields{line.substr(end_of_name + 1)};
+  process_state found;
+  std::string unused;
+  fields >> found.letter >> unused >> found.group;
+  constexpr int between_group_and_threads = 14;
+  for (int i = 0; i < between_group_and_threads; ++i) fields >> unused;
+  if (!(fields >> found.threads)) return {};
+  return found;
+}
+
+bool is_number(const std::string& name) {
+  return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0;
+}
+
+}  // namespace
+
+bool has_living_process(pid_t group) {
+  // EPERM: there are some, all of other users.
+  if (kill(-group, 0) != 0 && errno != EPERM) return false;
+  bool is_any_shown = false;
+  std::error_code failure;
+  std::filesystem::directory_iterator each{"/proc", failure};
+  for (; !failure && each != std::filesystem::directory_iterator{}; each.increment(failure)) {
+    if (!is_number(each->path().filename())) continue;
+    const auto state = state_in(each->path() / "stat");
+    if (!state || state->group != group) continue;
+    if (state->is_alive()) return true;
+    is_any_shown = true;
+  }
+  return !is_any_shown;
+}
+
+}  // namespace rowlock::cli

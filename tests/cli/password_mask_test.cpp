@@ -1,0 +1,46 @@
+// Passwords are taken out of messages, whatever brought them there.
+#include "cli/password_mask.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace rowlock::tests {
+namespace {
+
+std::string masked(const std::string& url, const std::string& text) {
+  cli::password_mask mask;
+  mask.learn_url(url);
+  return mask.apply(text);
+}
+
+TEST(PasswordMask, HidesThatOfAUrlAsItIsSpelledAndDecoded) {
+  const std::string url = "postgresql://app:se%40same@db/shop";
+  EXPECT_EQ(masked(url, "cannot reach " + url), "cannot reach postgresql://app:***@db/shop");
+  EXPECT_EQ(masked(url, "no login with se@same"), "no login with ***");
+}
+
+TEST(PasswordMask, HidesThatOfAWrongUrl) {
+  EXPECT_EQ(masked("mysql://app:ses@me/x@db/shop", "not ses@me/x"), "not ***");
+  EXPECT_EQ(masked("mysql://app:sesame%zz@db", "not sesame%zz"), "not ***");
+}
+
+TEST(PasswordMask, HidesThatOfKeywordsAndParameters) {
+  EXPECT_EQ(masked("host=db password=sesame dbname=shop", "sesame, shop"), "***, shop");
+  EXPECT_EQ(masked(R"(host=db password = 'it\'s me' user=app)", "it's me, app"), "***, app");
+  EXPECT_EQ(masked("soci:mysql://pass=sesame host=db", "sesame"), "***");
+  EXPECT_EQ(masked("postgresql://db/shop?password=ses%61me&user=app", "sesame app"), "*** app");
+}
+
+TEST(PasswordMask, HidesAShortOneOnlyWhereItIsOne) {
+  EXPECT_EQ(masked("postgresql://app:a@db/shop", "a map of app:a@db, password=a"),
+            "a map of app:***@db, password=***");
+}
+
+TEST(PasswordMask, LeavesTextsAloneWithoutOne) {
+  EXPECT_EQ(masked("postgresql://app@db:5432/shop", "app, db:5432/shop"), "app, db:5432/shop");
+  EXPECT_EQ(masked("sqlite:///tmp/locks.db", "/tmp/locks.db"), "/tmp/locks.db");
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,39 @@
+// Whether processes of a group are left.
+#include "cli/process_group.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace rowlock::tests {
+namespace {
+
+TEST(ProcessGroup, OfAnotherUserIsSeen) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);  // out of the group that it asks for
+    // Without the rights to do so it stays the same user, which is as well.
+    constexpr uid_t nobody = 65534;
+    [[maybe_unused]] const int changed = setuid(nobody);
+    _exit(cli::has_living_process(getpgid(getppid())) ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(ProcessGroup, OfOneThatHasEndedIsNotUntilItIsReaped) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    _exit(0);
+  }
+  siginfo_t ended{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_FALSE(cli::has_living_process(child));
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  EXPECT_FALSE(cli::has_living_process(child));
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,75 @@
+// A machine that starts no process or no thread for us is unavailable, and nothing has run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <string>
+
+#include "cli/cli_test.hpp"
+#include "support/temp_folder.hpp"
+
+namespace rowlock::tests {
+
+namespace {
+
+using testing::HasSubstr;
+
+class CliRefusedProcessTest : public LockedCliTest {
+ protected:
+  /// What `run` and `lead` say where the system refuses `what`.
+  [[nodiscard]] result refused(const std::string& what, const std::string& subcommand) const {
+    return run(words{ROWLOCK_REFUSING, what} +
+               rowlock(subcommand, {"--type", "invoice", "--source", "42", "--", "echo", "ran"}));
+  }
+};
+
+TEST_P(CliRefusedProcessTest, ACommandForWhichThereIsNoProcessIsUnavailable) {
+  for (const auto* subcommand : {"run", "lead"}) {
+    const auto without = refused("forks", subcommand);
+    EXPECT_EQ(without.code, 69) << without.errors;
+    EXPECT_THAT(without.errors, HasSubstr("echo: the system starts no process for it"));
+    EXPECT_THAT(without.errors, HasSubstr("raise its limit of processes"));
+    EXPECT_EQ(without.output, "");
+    EXPECT_EQ(list(), "no key is held\n");
+  }
+}
+
+TEST_P(CliRefusedProcessTest, AThreadThatCannotBeStartedIsUnavailable) {
+  for (const auto* subcommand : {"run", "lead"}) {
+    const auto without = refused("threads", subcommand);
+    EXPECT_EQ(without.code, 69) << without.errors;
+    EXPECT_THAT(without.errors, HasSubstr("the system lets us start no thread"));
+    EXPECT_EQ(without.output, "");
+  }
+}
+
+TEST_P(CliRefusedProcessTest, AFileDescriptorThatIsRefusedIsUnavailable) {
+  // Three are open, and some for the libraries.
+  const auto without =
+      run(words{"sh", "-c", "ulimit -n 4; exec \"$@\"", "sh"} + under_lock({"echo", "ran"}));
+  EXPECT_EQ(without.code, 69) << without.errors;
+  EXPECT_EQ(without.output, "");
+}
+
+ROWLOCK_ON_EVERY_DATABASE(CliRefusedProcessTest);
+
+TEST(CliNotStartedTest, AScriptWhoseInterpreterIsMissingOrCannotBeRunIs126) {
+  const temp_folder folder;
+  const std::string url = "sqlite://" + (folder.path() / "locks.db").string();
+  ASSERT_EQ(run_rowlock({"migrate", url}).code, 0);
+  const std::string script = folder.path() / "script";
+  for (const auto& interpreter : {folder.path() / "missing", folder.path() / "locks.db"}) {
+    std::ofstream{script} << "#!" << interpreter.string() << '\n';
+    ASSERT_EQ(chmod(script.c_str(), 0700), 0);
+    const auto refused =
+        run_rowlock({"run", url, "--type", "invoice", "--source", "42", "--", script});
+    EXPECT_EQ(refused.code, 126);
+    EXPECT_THAT(refused.errors, HasSubstr(script + ": cannot be run: "));
+    EXPECT_THAT(refused.errors, HasSubstr("the program that its first line names"));
+  }
+}
+
+}  // namespace
+
+}  // namespace rowlock::tests
