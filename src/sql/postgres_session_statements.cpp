@@ -3,6 +3,9 @@
 
 #include <string_view>
 
+#include "rowlock/migration.hpp"
+#include "sql/postgres_spelling.hpp"
+
 namespace rowlock::sql {
 
 namespace {
@@ -42,8 +45,11 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
        EXISTS (SELECT FROM pg_rewrite WHERE ev_class = f.oid) AS has_rewrites,
        EXISTS (SELECT FROM pg_index
                 WHERE indrelid = f.oid AND indisprimary AND indisvalid AND indimmediate
-                  AND indnkeyatts = 2 AND pg_get_indexdef(indexrelid, 1, false) = 'lock_type'
-                  AND pg_get_indexdef(indexrelid, 2, false) = 'source_id') AS has_key,
+                  AND ARRAY(SELECT a.attname::text
+                              FROM generate_series(0, indnkeyatts - 1) AS place
+                              JOIN pg_attribute a
+                                ON a.attrelid = indrelid AND a.attnum = indkey[place]
+                             ORDER BY place) = ARRAY['lock_type', 'source_id']) AS has_key,
        (SELECT string_agg(w.name, ', ')
           FROM (VALUES ('lock_type', 'text', true, 'lock_type_is_valid'),
                        ('source_id', 'text', true, 'has_1_to_255_bytes'),
@@ -83,6 +89,13 @@ constexpr std::string_view drop_companions =
     "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_token, "
     "shared_lock_owner, shared_lock_holder, shared_lock_time, shared_lock_note";
 
+// Where the table is as its migrations make it, and the record of them is gone.
+constexpr std::string_view restore_record =
+    "CREATE TABLE IF NOT EXISTS shared_lock_schema (number integer PRIMARY KEY, name text NOT "
+    "NULL, "
+    "applied_at timestamptz NOT NULL DEFAULT clock_timestamp()); "
+    "INSERT INTO shared_lock_schema (number, name) VALUES ({number}, '{name}')";
+
 // The number of the last migration that is applied.
 constexpr std::string_view schema_version =
     "SELECT coalesce(max(number), 0) AS number FROM shared_lock_schema";
@@ -108,12 +121,21 @@ SELECT NULL
 constexpr std::string_view take_migration_turn =
     "SELECT pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))";
 
+std::string restoring_record_of(const table_name& table) {
+  const auto last = postgres_migrations(table).back();
+  std::string sql{restore_record};
+  fill(sql, "{number}", std::to_string(last.number));
+  fill(sql, "{name}", last.name);
+  return table.in(sql);
+}
+
 }  // namespace
 
 postgres_session_statements::postgres_session_statements(const table_name& table)
     : pin_session{table.in(sql::pin_session)},
       found_table{table.in(sql::found_table)},
       drop_companions{table.in(sql::drop_companions)},
+      restore_record{restoring_record_of(table)},
       schema_version{table.in(sql::schema_version)},
       read_committed{table.in(sql::read_committed)},
       weak_settings{table.in(sql::weak_settings)},

@@ -60,11 +60,18 @@ found_table find_table(line& asked, const sql::postgres_statements& statements,
                        const table_name& table) {
   const auto answered = asked.execute(statements.found_table);
   const auto found = answered.front();
-  if (!found.flag("is_there")) return {};
-  const auto number = asked.execute(statements.schema_version).front().number("number");
+  const bool has_record = found.flag("is_there");
   const bool has_table = found.flag("has_table");
-  if (number > 0 && !has_table) sql::throw_without_table(table, statements.drop_companions);
-  auto wrong = has_table ? finding_in(found, table) : finding{};
+  if (!has_record && !has_table) return {};
+  const auto number =
+      has_record ? asked.execute(statements.schema_version).front().number("number") : 0;
+  if (!has_table) sql::throw_without_table(table, statements.drop_companions);
+  auto wrong = finding_in(found, table);
+  if (number == 0) {
+    // A table that is not as the migrations make it is somebody else's, perhaps.
+    if (wrong.unfit.empty()) sql::throw_without_record(table, statements.restore_record);
+    return {};
+  }
   return {static_cast<int>(number), std::move(wrong.unfit), std::move(wrong.remedy)};
 }
 
