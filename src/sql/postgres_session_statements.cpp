@@ -1,6 +1,7 @@
 // The text of the statements for PostgreSQL about the session, the server and the schema.
 #include "sql/postgres_session_statements.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "rowlock/migration.hpp"
@@ -96,9 +97,8 @@ constexpr std::string_view restore_record =
     "applied_at timestamptz NOT NULL DEFAULT clock_timestamp()); "
     "INSERT INTO shared_lock_schema (number, name) VALUES ({number}, '{name}')";
 
-// The number of the last migration that is applied.
-constexpr std::string_view schema_version =
-    "SELECT coalesce(max(number), 0) AS number FROM shared_lock_schema";
+// The number of the last migration that is applied; null where none is.
+constexpr std::string_view schema_version = "SELECT max(number) AS number FROM shared_lock_schema";
 
 // For this transaction, before anything else in it: who waits for a turn sees what was done in the
 // turns before.
@@ -123,10 +123,13 @@ constexpr std::string_view take_migration_turn =
 
 std::string restoring_record_of(const table_name& table) {
   const auto last = postgres_migrations(table).back();
-  std::string sql{restore_record};
-  fill(sql, "{number}", std::to_string(last.number));
-  fill(sql, "{name}", last.name);
-  return table.in(sql);
+  std::string sql = table.in(restore_record);
+  const auto number = std::to_string(last.number);
+  fill(sql, "{number}", number);
+  // As the migration's file is named; after `in`, which replaces such words.
+  fill(sql, "{name}",
+       std::string(3 - std::min<std::size_t>(number.size(), 3), '0') + number + '_' + last.name);
+  return sql;
 }
 
 }  // namespace

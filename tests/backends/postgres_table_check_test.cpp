@@ -175,6 +175,8 @@ TEST_P(PostgresTableCheck, WithoutTheRecordOfItsMigrationsSaysHowToRestoreIt) {
               told.message());
     const auto sql = told.message().substr(told.message().find('`') + 1);
     server_.ask(sql.substr(0, sql.find('`')));
+    EXPECT_EQ(server_.value<std::string>("select name from " + name() + "_schema"),
+              "001_shared_lock");
     EXPECT_TRUE(open()->list().empty()) << lost;
     EXPECT_TRUE(migrate_postgres(postgres_url(), table()).empty());
   }
