@@ -10,7 +10,7 @@
 namespace rowlock {
 
 struct done_mark {
-  /// The grant under which it was done.
+  /// The grant under which it was done; 0 where the row, written by hand perhaps, does not say.
   version by;
   /// Database clock, UTC, `2026-01-31 12:00:00.000000`.
   std::string at = {};

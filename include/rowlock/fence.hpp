@@ -176,7 +176,7 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
   const auto fence = [&] { name = prove(*transaction, leases, options, table); };
   if (fence_first) fence();
   try {
-    auto done = run_and_commit(
+    return run_and_commit(
         *transaction, work,
         [&]() -> std::optional<refusal> {
           if (fence_first) {
@@ -192,9 +192,8 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
           } catch (const error& fault) {
             ask_in_doubt(fault, name, options);
           }
+          if (options.release) released_by_commit(leases);
         });
-    if (options.release) released_by_commit(leases);
-    return done;
   } catch (const error& thrown) {
     if (thrown.kind() == errc::outcome_unknown) released_in_doubt(leases);
     throw;
@@ -213,6 +212,12 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
 /// `options.retries` allows, as long as the leases are valid; then the conflict is thrown. So
 /// `work` may run several times; only one run counts.
 ///
+/// Work that calls `abort()` on the transaction and returns rolls back quietly: nothing is proved
+/// or committed, and the leases stay. A `commit()` in it is misuse: our own kinds of transaction
+/// throw before anything is committed. Those of libpqxx cannot be kept from it: what they commit is
+/// committed without a fence, and then this call throws. So is a statement like COMMIT that the
+/// work sends itself.
+///
 /// Throws `lease_lost`; `error` (outcome_unknown) when the answer to the commit got lost; and
 /// whatever `work` throws. With `options.in_doubt` a commit whose answer got lost counts when it
 /// turns out to have happened, and is `error` (unavailable) when it turns out not to: then `work`
@@ -223,8 +228,8 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
 template <class Transaction, class Connection, class Work>
 auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work,
                 const fenced_run_options& options = {},
-                const typename row_transaction<Transaction>::table_type& table = {})
-    -> detail::result_in<Transaction, Work> {
+                const typename row_transaction<Transaction>::table_type& table = {}) ->
+    typename detail::checked_callback<Transaction, Work>::result {
   constexpr std::chrono::milliseconds longest_slice{1000};
   backoff pauses{options.retries};
   for (;;) {

@@ -10,9 +10,9 @@
 
 namespace rowlock {
 
-/// 1 to 1,000 keys, sorted by bytes, each once: everybody locks in this one order, so that nobody
-/// deadlocks. A parameter of this type takes one key, a list in braces, or a vector. Throws `error`
-/// (misuse) for no key, too many, and a wrong one.
+/// 1 to 1,000 different keys, sorted by bytes, each once (however often it was named): everybody
+/// locks in this one order, so that nobody deadlocks. A parameter of this type takes one key, a
+/// list in braces, or a vector. Throws `error` (misuse) for no key, too many, and a wrong one.
 class lock_keys {
  public:
   static constexpr std::size_t most = 1000;

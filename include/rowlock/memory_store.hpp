@@ -194,9 +194,9 @@ struct row_transaction<memory_transaction> {
                            const release_options& options, const table_type& table);
   static void commit(memory_transaction& transaction) { transaction.commit(); }
   static void lend(memory_transaction& transaction) noexcept { transaction.is_lent_ = true; }
-  static void commit_lent(memory_transaction& transaction) {
+  static bool take_back(memory_transaction& transaction) noexcept {
     transaction.is_lent_ = false;
-    if (!transaction.is_aborted_) transaction.commit();
+    return !transaction.is_aborted_;
   }
   static void count_failure(memory_store& store, const lock_keys& keys,
                             const table_type& table) noexcept;

@@ -181,9 +181,7 @@ struct row_transaction<Transaction> {
   }
 
   static void lend(Transaction& /*transaction*/) noexcept {}
-  static void commit_lent(Transaction& transaction) {
-    if (!detail::was_aborted(transaction)) commit(transaction);
-  }
+  static bool take_back(Transaction& transaction) { return !detail::was_aborted(transaction); }
 
   template <class Connection>
   static void count_failure(Connection& connection, const lock_keys& keys,

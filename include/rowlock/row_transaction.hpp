@@ -38,11 +38,10 @@ namespace rowlock {
 ///       const table_type&);
 ///   // Throws `error` (outcome_unknown) when the answer to the commit got lost.
 ///   static void commit(Transaction&);
-///   // Optional, both or none: from `lend` on the transaction's own commit throws (misuse), as the
-///   // callback has no business with it; `commit_lent` commits all the same, unless the callback
-///   // has rolled back. Throws `error` (misuse) where the callback has committed nevertheless.
-///   static void lend(Transaction&) noexcept;
-///   static void commit_lent(Transaction&);
+///   // Optional, both or none: from `lend` until `take_back` the transaction's own commit throws
+///   // (misuse), as the callback has no business with it. `take_back` answers false where the
+///   // callback has rolled back, and may throw `error` (misuse) where it has committed
+///   nevertheless. static void lend(Transaction&) noexcept; static bool take_back(Transaction&);
 ///   // failure_count + 1, in a transaction of its own, without waiting; best effort.
 ///   static void count_failure(Connection&, const lock_keys&, const table_type&) noexcept;
 template <class Transaction>
@@ -66,12 +65,13 @@ void lend(Transaction& transaction) noexcept {
   }
 }
 
+/// False: the callback has rolled it back.
 template <class Transaction>
-void commit_lent(Transaction& transaction) {
-  if constexpr (requires { row_transaction<Transaction>::commit_lent(transaction); }) {
-    row_transaction<Transaction>::commit_lent(transaction);
+bool take_back(Transaction& transaction) {
+  if constexpr (requires { row_transaction<Transaction>::take_back(transaction); }) {
+    return row_transaction<Transaction>::take_back(transaction);
   } else {
-    row_transaction<Transaction>::commit(transaction);
+    return true;
   }
 }
 
@@ -112,21 +112,28 @@ struct checked_callback {
   using result = result_in<Transaction, Callback>;
 };
 
-/// The callback, then `gate`, which may still refuse, then `commit`.
+/// The callback, to which the transaction is lent; then `gate`, which may still refuse; then
+/// `commit`. After a callback that has rolled back there is neither.
 template <class Transaction, class Callback, class Gate, class Commit>
 outcome<result_in<Transaction, Callback>> run_and_commit(Transaction& transaction,
                                                          Callback& callback, const Gate& gate,
                                                          const Commit& commit) {
   using result = result_in<Transaction, Callback>;
   if constexpr (std::is_void_v<result>) {
+    lend(transaction);
     std::invoke(callback, transaction);
-    if (std::optional<refusal> refused = gate()) return *std::move(refused);
-    commit();
+    if (take_back(transaction)) {
+      if (std::optional<refusal> refused = gate()) return *std::move(refused);
+      commit();
+    }
     return outcome<void>{true};
   } else {
+    lend(transaction);
     result value = std::invoke(callback, transaction);
-    if (std::optional<refusal> refused = gate()) return *std::move(refused);
-    commit();
+    if (take_back(transaction)) {
+      if (std::optional<refusal> refused = gate()) return *std::move(refused);
+      commit();
+    }
     return outcome<result>{std::move(value)};
   }
 }

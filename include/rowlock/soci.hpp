@@ -158,9 +158,9 @@ struct row_transaction<soci_transaction> {
                            const release_options& options, const soci_table& table);
   static void commit(soci_transaction& transaction) { transaction.commit(); }
   static void lend(soci_transaction& transaction) noexcept { transaction.is_lent_ = true; }
-  static void commit_lent(soci_transaction& transaction) {
+  static bool take_back(soci_transaction& transaction) noexcept {
     transaction.is_lent_ = false;
-    if (!transaction.is_aborted_) transaction.commit();
+    return !transaction.is_aborted_;
   }
   static void count_failure(soci::session& session, const lock_keys& keys,
                             const soci_table& table) noexcept;

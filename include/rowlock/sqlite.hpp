@@ -146,9 +146,9 @@ struct row_transaction<sqlite_transaction> {
                            const release_options& options, const table_name& table);
   static void commit(sqlite_transaction& transaction) { transaction.commit(); }
   static void lend(sqlite_transaction& transaction) noexcept { transaction.is_lent_ = true; }
-  static void commit_lent(sqlite_transaction& transaction) {
+  static bool take_back(sqlite_transaction& transaction) noexcept {
     transaction.is_lent_ = false;
-    if (!transaction.is_aborted_) transaction.commit();
+    return !transaction.is_aborted_;
   }
   static void count_failure(SQLite::Database& database, const lock_keys& keys,
                             const table_name& table) noexcept;

@@ -24,12 +24,13 @@ namespace rowlock {
 /// they.
 ///
 /// Round trips: begin, read, compare-and-set, commit. Throws `error`, as `with_row_lock` does; an
-/// exception of the callback rolls back and passes through unchanged.
+/// exception of the callback rolls back and passes through unchanged. What `with_row_lock` says of
+/// a callback that calls `commit()` or `abort()` holds here.
 template <class Transaction, class Connection, class Callback>
 auto with_optimistic_commit(Connection& connection, const lock_key& key, Callback&& callback,
                             const typename row_transaction<Transaction>::table_type& table = {},
                             const wait_policy& wait = std::chrono::seconds{1})
-    -> outcome<detail::result_in<Transaction, Callback>> {
+    -> outcome<typename detail::checked_callback<Transaction, Callback>::result> {
   using rows = row_transaction<Transaction>;
   std::optional<Transaction> transaction;
   auto refused = detail::wait_for_rows(wait, [&](std::chrono::milliseconds slice) {

@@ -48,7 +48,6 @@ auto with_row_lock(Connection& connection, const lock_keys& keys, const wait_pol
   });
   if (refused) return *std::move(refused);
 
-  detail::lend(*transaction);
   auto counting = [&](Transaction& work) -> decltype(auto) {
     try {
       return std::invoke(callback, work);
@@ -58,9 +57,7 @@ auto with_row_lock(Connection& connection, const lock_keys& keys, const wait_pol
       throw;
     }
   };
-  return detail::run_and_commit(
-      *transaction, counting, [] { return std::optional<refusal>{}; },
-      [&] { detail::commit_lent(*transaction); });
+  return detail::run_and_commit(*transaction, counting, [] { return std::optional<refusal>{}; });
 }
 
 /// One try, and the lock table of the usual name; one key, or several in braces.

@@ -15,13 +15,13 @@ lock_keys::lock_keys(std::initializer_list<lock_key> keys) : lock_keys{std::vect
 
 lock_keys::lock_keys(std::vector<lock_key> keys) : keys_{std::move(keys)} {
   if (keys_.empty()) throw error{errc::misuse, "no key to lock: name at least one"};
+  for (const lock_key& key : keys_) check(key);
+  std::sort(keys_.begin(), keys_.end());
+  keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
   if (keys_.size() > most) {
     throw error{errc::misuse, std::to_string(keys_.size()) + " keys at once, more than " +
                                   std::to_string(most) + ": lock something coarser"};
   }
-  for (const lock_key& key : keys_) check(key);
-  std::sort(keys_.begin(), keys_.end());
-  keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
 }
 
 }  // namespace rowlock

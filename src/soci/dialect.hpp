@@ -116,6 +116,8 @@ class dialect {
                                             const soci_options& options) const = 0;
   /// Called while an exception of opening a session is being handled.
   [[noreturn]] virtual void throw_not_opened() const = 0;
+  /// Of a session that was just opened by us, not by the application.
+  virtual void quieten(soci::session& /*session*/) const {}
   /// Makes a session fit for a store, and refuses one that cannot be (`rejected`).
   [[nodiscard]] virtual std::unique_ptr<lease_session> pin(soci::session& session,
                                                            const soci_options& options) const = 0;

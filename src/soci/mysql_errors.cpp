@@ -90,7 +90,12 @@ meaning unavailable_meaning(unsigned number) {
   if (number == 1047) {
     return says("the node is not in the primary component of its cluster: connect to another node");
   }
-  if (is_one_of(number, {1290, 1836, 1792})) {
+  if (number == 1792) {
+    return says(
+        "the transaction is read-only (START TRANSACTION READ ONLY, transaction_read_only): begin "
+        "one that may write");
+  }
+  if (is_one_of(number, {1290, 1836})) {
     return says("the server is read-only, a replica perhaps: connect to the primary");
   }
   if (is_one_of(number, {1317, 1969, 3024})) {

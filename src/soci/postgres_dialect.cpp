@@ -129,6 +129,8 @@ class postgres_dialect_type final : public dialect {
     }
   }
 
+  void quieten(::soci::session& session) const override { postgres_line{session}.drop_notices(); }
+
   [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
                                                    const soci_options& options) const override {
     return std::make_unique<postgres_leases>(session, options);

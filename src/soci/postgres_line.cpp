@@ -174,6 +174,11 @@ bool postgres_line::is_alive() const noexcept {
   return is_idle() && postgres::is_quiet(PQsocket(connection_));
 }
 
+void postgres_line::drop_notices() noexcept {
+  PQsetNoticeReceiver(
+      connection_, [](void* /*unused*/, const PGresult* /*notice*/) {}, nullptr);
+}
+
 int postgres_line::server_process() const noexcept { return PQbackendPID(connection_); }
 
 namespace {

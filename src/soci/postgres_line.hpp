@@ -52,6 +52,8 @@ class postgres_line final : public postgres::transaction_line {
   [[nodiscard]] bool is_idle() const noexcept;
   /// Of one that nobody uses: whether the server has not closed it.
   [[nodiscard]] bool is_alive() const noexcept;
+  /// From now on; libpq would print them to stderr.
+  void drop_notices() noexcept;
   /// As the server told it; a pooler makes one up.
   [[nodiscard]] int server_process() const noexcept;
 

@@ -17,6 +17,7 @@ std::unique_ptr<::soci::session> open(const connection_target& target) {
   } catch (const std::exception&) {
     target.spoken->throw_not_opened();
   }
+  target.spoken->quieten(*opened);
   return opened;
 }
 

@@ -1,7 +1,11 @@
 // The text of the statements for PostgreSQL about the session, the server and the schema.
 #include "sql/postgres_session_statements.hpp"
 
+#include <algorithm>
 #include <string_view>
+
+#include "rowlock/migration.hpp"
+#include "sql/postgres_spelling.hpp"
 
 namespace rowlock::sql {
 
@@ -42,8 +46,11 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
        EXISTS (SELECT FROM pg_rewrite WHERE ev_class = f.oid) AS has_rewrites,
        EXISTS (SELECT FROM pg_index
                 WHERE indrelid = f.oid AND indisprimary AND indisvalid AND indimmediate
-                  AND indnkeyatts = 2 AND pg_get_indexdef(indexrelid, 1, false) = 'lock_type'
-                  AND pg_get_indexdef(indexrelid, 2, false) = 'source_id') AS has_key,
+                  AND ARRAY(SELECT a.attname::text
+                              FROM generate_series(0, indnkeyatts - 1) AS place
+                              JOIN pg_attribute a
+                                ON a.attrelid = indrelid AND a.attnum = indkey[place]
+                             ORDER BY place) = ARRAY['lock_type', 'source_id']) AS has_key,
        (SELECT string_agg(w.name, ', ')
           FROM (VALUES ('lock_type', 'text', true, 'lock_type_is_valid'),
                        ('source_id', 'text', true, 'has_1_to_255_bytes'),
@@ -83,9 +90,15 @@ constexpr std::string_view drop_companions =
     "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_token, "
     "shared_lock_owner, shared_lock_holder, shared_lock_time, shared_lock_note";
 
-// The number of the last migration that is applied.
-constexpr std::string_view schema_version =
-    "SELECT coalesce(max(number), 0) AS number FROM shared_lock_schema";
+// Where the table is as its migrations make it, and the record of them is gone.
+constexpr std::string_view restore_record =
+    "CREATE TABLE IF NOT EXISTS shared_lock_schema (number integer PRIMARY KEY, name text NOT "
+    "NULL, "
+    "applied_at timestamptz NOT NULL DEFAULT clock_timestamp()); "
+    "INSERT INTO shared_lock_schema (number, name) VALUES ({number}, '{name}')";
+
+// The number of the last migration that is applied; null where none is.
+constexpr std::string_view schema_version = "SELECT max(number) AS number FROM shared_lock_schema";
 
 // For this transaction, before anything else in it: who waits for a turn sees what was done in the
 // turns before.
@@ -108,12 +121,24 @@ SELECT NULL
 constexpr std::string_view take_migration_turn =
     "SELECT pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))";
 
+std::string restoring_record_of(const table_name& table) {
+  const auto last = postgres_migrations(table).back();
+  std::string sql = table.in(restore_record);
+  const auto number = std::to_string(last.number);
+  fill(sql, "{number}", number);
+  // As the migration's file is named; after `in`, which replaces such words.
+  fill(sql, "{name}",
+       std::string(3 - std::min<std::size_t>(number.size(), 3), '0') + number + '_' + last.name);
+  return sql;
+}
+
 }  // namespace
 
 postgres_session_statements::postgres_session_statements(const table_name& table)
     : pin_session{table.in(sql::pin_session)},
       found_table{table.in(sql::found_table)},
       drop_companions{table.in(sql::drop_companions)},
+      restore_record{restoring_record_of(table)},
       schema_version{table.in(sql::schema_version)},
       read_committed{table.in(sql::read_committed)},
       weak_settings{table.in(sql::weak_settings)},

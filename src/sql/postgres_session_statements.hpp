@@ -15,6 +15,7 @@ struct postgres_session_statements {
   std::string pin_session;
   std::string found_table;
   std::string drop_companions;
+  std::string restore_record;
   std::string schema_version;
   std::string read_committed;
   std::string weak_settings;

@@ -42,6 +42,13 @@ void throw_without_table(const table_name& table, const std::string& remedy) {
                                   remedy + "`, then " + how_to_migrate(some_url, table)};
 }
 
+void throw_without_record(const table_name& table, const std::string& remedy) {
+  throw error{errc::rejected,
+              "table " + table.text() + " is there, but table " + table.text() +
+                  "_schema, which says that it was migrated, is gone or empty: run `" + remedy +
+                  "`"};
+}
+
 void throw_unfit(const table_name& table, const std::string& what, const std::string& remedy) {
   std::string message = "table " + table.text();
   message.append(" ").append(what).append(": ").append(remedy);

@@ -31,6 +31,10 @@ void check_schema(std::optional<int> found, std::span<const migration> known,
 /// say that it is there. `remedy` is the SQL that drops them.
 [[noreturn]] void throw_without_table(const table_name& table, const std::string& remedy);
 
+/// Throws `error` (rejected): the table is there, and nothing says which migrations made it.
+/// `remedy` is the SQL that says it again.
+[[noreturn]] void throw_without_record(const table_name& table, const std::string& remedy);
+
 /// Throws `error` (rejected): the table is not as its migrations make it, so that the promises
 /// would not hold. "table T WHAT: REMEDY".
 [[noreturn]] void throw_unfit(const table_name& table, const std::string& what,

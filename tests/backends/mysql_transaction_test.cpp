@@ -75,6 +75,17 @@ TEST_F(MysqlTransaction, ThatACallbackHasIsNotCommittedByIt) {
   EXPECT_EQ(number("select max(fence_count) from shared_lock"), 0);
 }
 
+TEST_F(MysqlTransaction, ThatIsReadOnlySaysThatItIsTheTransaction) {
+  create(key_);
+  const auto session = connect();
+  *session << "set session transaction isolation level read committed";
+  *session << "start transaction read only";
+  const auto told = error_of([&] { (void)lock_rows(*session, key_, no_wait()); });
+  EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_NE(told.message().find("the transaction is read-only"), std::string::npos)
+      << told.message();
+}
+
 // Keys are sent as numbers of bytes.
 TEST_F(MysqlTransaction, WithAnotherCharacterSetMeansTheSameKeys) {
   lock_table locks{rows_, {.ttl = 1h, .renew = false}};

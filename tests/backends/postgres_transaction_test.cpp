@@ -106,6 +106,16 @@ TEST_F(PostgresTransaction, TryCommitOfAnApplicationsRowTakesNumbersAndText) {
   EXPECT_EQ(server_.value<int>("select sum(version) from " + entity.table), 4);
 }
 
+TEST_F(PostgresTransaction, TryCommitOfAnApplicationsTableThatIsMissingNamesIt) {
+  open_work open;
+  const auto told = error_of([&] {
+    (void)try_commit(open.work, versioned_table{schema() + ".entity", "id", "version"}, 7, 1);
+  });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("table " + schema() + ".entity, its columns"), std::string::npos)
+      << told.message();
+}
+
 TEST_F(PostgresTransaction, TryCommitOfAnApplicationsRowWaitsForARivalAndIsStaleIfThatCommits) {
   server_.ask("create table " + schema() + ".entity (id int primary key, version int not null)");
   server_.ask("insert into " + schema() + ".entity values (1, 1)");

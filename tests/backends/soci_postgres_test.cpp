@@ -70,6 +70,19 @@ TEST_F(SociPostgres, NamesItsSessionsAfterTheHolderUnlessItsStringNamesThem) {
   EXPECT_EQ(server_.value<int>("select count(*)::int" + its_backends()), 1);
 }
 
+// libpq's own way is to print them.
+TEST_F(SociPostgres, PrintsNoNoticeOfATrigger) {
+  server_.ask("create function " + schema() + ".talk() returns trigger language plpgsql as " +
+              "$$ begin raise notice 'spoken'; raise warning 'spoken'; return new; end $$");
+  server_.ask("create trigger talking before update or insert on " + name() +
+              " for each row execute function " + schema() + ".talk()");
+  auto rows = open_store();
+  testing::internal::CaptureStderr();
+  const auto granted = acquire(rows, key_).status;
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(granted, acquire_status::granted);
+}
+
 TEST_F(SociPostgres, PassesParametersOnAsTheyAreMeant) {
   fake_postgres server{[](const login&) { return fake_postgres::reason{"28P01", "no"}; }};
   error_of_reading(R"(postgresql://user=app password='ses "ame=42\\' host=127.0.0.1 port=)" +

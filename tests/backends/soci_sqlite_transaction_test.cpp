@@ -45,6 +45,21 @@ TEST_F(SociSqliteTransaction, ThatCannotBeginInTimeIsUnavailable) {
   EXPECT_EQ(error_of([&] { const soci_transaction work{*used, 5ms}; }).kind(), errc::unavailable);
 }
 
+TEST_F(SociSqliteTransaction, ThatFencedWorkHasIsNotCommittedByIt) {
+  soci_store rows{url()};
+  lock_table locks{rows, {.ttl = 1h, .renew = false}};
+  const lease held = *locks.try_acquire(key_);
+  const auto used = session();
+  const auto told = error_of([&] {
+    run_fenced<soci_transaction>(*used, held, [](soci_transaction& work) {
+      work.session() << "CREATE TABLE made (number)";
+      work.commit();
+    });
+  });
+  EXPECT_EQ(told.kind(), errc::misuse);
+  EXPECT_EQ(text_of("SELECT count(*) FROM sqlite_master WHERE name = 'made'"), "0");
+}
+
 TEST_F(SociSqliteTransaction, ThatACallbackHasIsNotCommittedByIt) {
   const auto used = session();
   const auto told = error_of([&] {

@@ -95,6 +95,41 @@ TEST_F(SqliteTransaction, ThatACallbackRollsBackIsNotCommitted) {
   sqlite_transaction{*database}.commit();
 }
 
+// Wherever the callback stands, it commits nothing, and rolls back quietly.
+TEST_F(SqliteTransaction, ThatWorkHasIsNotCommittedByIt) {
+  sqlite_store rows{path()};
+  lock_table locks{rows, {.ttl = 1h, .renew = false}};
+  const lease held = *locks.try_acquire(key_);
+  const auto database = open();
+  const auto make = [&](sqlite_transaction&) { database->exec("CREATE TABLE made (number)"); };
+  const auto make_and_commit = [&](sqlite_transaction& work) {
+    make(work);
+    work.commit();
+  };
+  const auto make_and_abort = [&](sqlite_transaction& work) {
+    make(work);
+    work.abort();
+  };
+  for (const bool first : {false, true}) {
+    for (const bool release : {false, true}) {
+      const fenced_run_options options{.fence_first = first, .release = release};
+      const auto told = error_of(
+          [&] { run_fenced<sqlite_transaction>(*database, held, make_and_commit, options); });
+      EXPECT_EQ(told.kind(), errc::misuse);
+      run_fenced<sqlite_transaction>(*database, held, make_and_abort, options);
+    }
+  }
+  EXPECT_EQ(error_of([&] {
+              (void)with_optimistic_commit<sqlite_transaction>(*database, other_key_,
+                                                               make_and_commit);
+            }).kind(),
+            errc::misuse);
+  EXPECT_TRUE(
+      with_optimistic_commit<sqlite_transaction>(*database, other_key_, make_and_abort).acquired());
+  EXPECT_EQ(text_of("SELECT count(*) FROM sqlite_master WHERE name = 'made'"), "0");
+  EXPECT_TRUE(held.is_valid());
+}
+
 TEST_F(SqliteTransaction, InsideAnotherIsMisuse) {
   const auto database = open();
   sqlite_transaction outer{*database};

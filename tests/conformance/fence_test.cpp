@@ -231,6 +231,21 @@ TEST_P(RunFenced, ReleasesWithTheCommitIfToldTo) {
   EXPECT_EQ(held.release(), release_result::released);
 }
 
+TEST_P(RunFenced, LeavesTheCommitToNoCallback) {
+  const lease held = acquire_lease(job);
+  EXPECT_TRUE(refuses_as(errc::misuse, [&] {
+    application_->run_fenced(held,
+                             [](app_transaction& work) {
+                               work.commit();
+                               return 0;
+                             },
+                             {.release = true});
+  }));
+  EXPECT_TRUE(held.is_valid());
+  EXPECT_TRUE(is_owned(job));
+  EXPECT_EQ(application_->run_fenced(held, [](app_transaction&) { return 7; }, {}), 7);
+}
+
 TEST_P(RunFenced, RollsBackWhenTheWorkThrowsAndKeepsTheLease) {
   lease held = acquire_lease(job);
   EXPECT_THROW(application_->run_fenced(held,

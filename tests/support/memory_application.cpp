@@ -11,12 +11,6 @@ void memory_database_transaction::commit() {
   database_.notes.insert(database_.notes.end(), written_.begin(), written_.end());
 }
 
-void memory_database_transaction::commit_lent() {
-  const std::scoped_lock lock{database_.mutex};
-  row_transaction<memory_transaction>::commit_lent(*rows_);
-  database_.notes.insert(database_.notes.end(), written_.begin(), written_.end());
-}
-
 std::vector<std::string> memory_database_transaction::notes() const {
   const std::scoped_lock lock{database_.mutex};
   auto texts = database_.notes;

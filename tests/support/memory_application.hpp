@@ -29,7 +29,6 @@ class memory_database_transaction {
   explicit memory_database_transaction(memory_database& database) : database_{database} {}
 
   void commit();
-  void commit_lent();
   void write_note(const std::string& text) { written_.push_back(text); }
   [[nodiscard]] std::vector<std::string> notes() const;
   [[nodiscard]] std::optional<memory_transaction>& rows() noexcept { return rows_; }
@@ -82,7 +81,7 @@ struct rowlock::row_transaction<rowlock::tests::memory_database_transaction> {
   }
   static void commit(transaction& used) { used.commit(); }
   static void lend(transaction& used) noexcept { rows::lend(*used.rows()); }
-  static void commit_lent(transaction& used) { used.commit_lent(); }
+  static bool take_back(transaction& used) noexcept { return rows::take_back(*used.rows()); }
   static void count_failure(tests::memory_database& database, const lock_keys& keys,
                             const table_type& table) noexcept {
     rows::count_failure(database.rows, keys, table);

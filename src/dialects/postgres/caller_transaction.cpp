@@ -15,9 +15,10 @@ namespace rowlock::postgres {
 
 std::optional<answer> caller_transaction::execute(const std::string& sql,
                                                   const bound_values& values,
-                                                  const table_name* lock_table) {
+                                                  const table_name* lock_table,
+                                                  std::string_view other_table) {
   try {
-    return execute_or_conflict(sql, values, lock_table);
+    return execute_or_conflict(sql, values, lock_table, other_table);
   } catch (const std::exception& thrown) {
     if (line_.fault_in(thrown).is_conflict()) return std::nullopt;
     throw;
@@ -25,13 +26,14 @@ std::optional<answer> caller_transaction::execute(const std::string& sql,
 }
 
 answer caller_transaction::execute_or_conflict(const std::string& sql, const bound_values& values,
-                                               const table_name* lock_table) {
+                                               const table_name* lock_table,
+                                               std::string_view other_table) {
   try {
     return line_.execute(sql, values);
   } catch (const std::exception& thrown) {
     const auto found = line_.fault_in(thrown);
     if (found.is_conflict()) throw;
-    throw_as_error(found, effects::none, lock_table);
+    throw_as_error(found, effects::none, lock_table, other_table);
   }
 }
 

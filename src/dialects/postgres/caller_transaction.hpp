@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "dialects/postgres/key_list.hpp"
 #include "dialects/postgres/line.hpp"
@@ -17,13 +18,14 @@ class caller_transaction {
   explicit caller_transaction(transaction_line& used) : line_{used} {}
 
   /// The answer; none when a concurrent transaction won (40001, 40P01), and then this one can only
-  /// be rolled back. Throws `error`. `lock_table` is none for a table of the application.
+  /// be rolled back. Throws `error`. `lock_table` is none for a table of the application, which
+  /// is `other_table`.
   std::optional<answer> execute(const std::string& sql, const bound_values& values,
-                                const table_name* lock_table);
+                                const table_name* lock_table, std::string_view other_table = {});
 
   /// The same, but the driver's exception of such a conflict passes through, for `retry`.
   answer execute_or_conflict(const std::string& sql, const bound_values& values,
-                             const table_name* lock_table);
+                             const table_name* lock_table, std::string_view other_table = {});
 
  private:
   transaction_line& line_;

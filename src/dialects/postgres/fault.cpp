@@ -36,14 +36,16 @@ std::string how_to_grant(const table_name& table) {
          " TO ...`";
 }
 
-meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
+meaning rejected_meaning(std::string_view state, const table_name* lock_table,
+                         std::string_view other_table) {
   const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
   const std::string shown_state = " (SQLSTATE " + std::string{state} + ")";
   meaning refuses = says("PostgreSQL refuses" + shown_state + look_at_the_text);
   if (!is_one_of(state.substr(0, 2), {"28", "3D", "3F", "42"})) return refuses;
   if (lock_table == nullptr) {
-    return says("PostgreSQL refuses the table, its columns or our access to it" + shown_state +
-                look_at_the_text);
+    const std::string name = other_table.empty() ? "" : " " + std::string{other_table};
+    return says("PostgreSQL refuses the table" + name + ", its columns or our access to it" +
+                shown_state + look_at_the_text);
   }
   const auto& table = *lock_table;
   if (state == "42501") return says("no privilege on table " + table.text() + how_to_grant(table));
@@ -65,7 +67,9 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table) {
 meaning unavailable_meaning(std::string_view state) {
   const auto says = [](const std::string& message) { return meaning{errc::unavailable, message}; };
   if (state == "25006") {
-    return says("the server is read-only, a standby perhaps: connect to the primary");
+    return says(
+        "the server is read-only, a standby perhaps: connect to the primary; or the transaction is "
+        "(default_transaction_read_only, SET TRANSACTION READ ONLY): begin one that may write");
   }
   if (state == "57014") return says("PostgreSQL cancelled the statement: it took too long");
   if (state == "55P03") {
@@ -92,7 +96,7 @@ bool may_pass(std::string_view state) {
          is_one_of(state.substr(0, 2), {"08", "25", "40", "53", "55", "57", "58", "72", "XX"});
 }
 
-meaning meaning_of(const fault& found, const table_name* table) {
+meaning meaning_of(const fault& found, const table_name* table, std::string_view other_table) {
   const std::string_view state = found.sqlstate;
   if (state == "25P02") {
     return {errc::misuse, "the transaction is aborted: roll it back, then begin another one"};
@@ -108,7 +112,7 @@ meaning meaning_of(const fault& found, const table_name* table) {
   if (found.is_lost_connection()) {
     return {errc::unavailable, "the connection to PostgreSQL was lost"};
   }
-  return may_pass(state) ? unavailable_meaning(state) : rejected_meaning(state, table);
+  return may_pass(state) ? unavailable_meaning(state) : rejected_meaning(state, table, other_table);
 }
 
 bool is_of_a_word(char c) {
@@ -150,7 +154,8 @@ bool fault::is_prepared_statement_astray() const { return is_one_of(sqlstate, {"
 
 bool fault::is_plan_outdated() const { return sqlstate == "0A000"; }
 
-void throw_as_error(const fault& found, effects had, const table_name* lock_table) {
+void throw_as_error(const fault& found, effects had, const table_name* lock_table,
+                    std::string_view other_table) {
   try {
     throw;
   } catch (const error&) {
@@ -158,7 +163,7 @@ void throw_as_error(const fault& found, effects had, const table_name* lock_tabl
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& thrown) {
-    auto means = meaning_of(found, lock_table);
+    auto means = meaning_of(found, lock_table, other_table);
     if (had == effects::made && means.code == errc::unavailable) {
       means = {errc::outcome_unknown, "a part of the call is done, then: " + means.message};
     } else if (had == effects::possible && found.is_lost_connection()) {

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "rowlock/table_name.hpp"
 
@@ -46,8 +47,10 @@ enum class effects {
 
 /// Called while an exception is being handled that `found` describes: throws the `error` it means,
 /// with the driver's exception nested unless its text may show bound values. An `error` passes
-/// through. `lock_table` is none where the statement was about a table of the application.
-[[noreturn]] void throw_as_error(const fault& found, effects had, const table_name* lock_table);
+/// through. `lock_table` is none where the statement was about a table of the application, which
+/// may have a name then.
+[[noreturn]] void throw_as_error(const fault& found, effects had, const table_name* lock_table,
+                                 std::string_view other_table = {});
 
 /// Called while an exception of a commit is being handled that `found` describes: throws `error`
 /// (outcome_unknown) when the answer got lost, else the exception again.

@@ -122,8 +122,8 @@ commit_result try_commit(transaction_line& used, const lock_key& key, version se
 
 commit_result try_commit(transaction_line& used, const versioned_table& table, const row_id& id,
                          std::int64_t seen) {
-  return result_of(caller_transaction{used}.execute(sql::versioned_update(table),
-                                                    bound_values{text_of(id), seen}, nullptr));
+  return result_of(caller_transaction{used}.execute(
+      sql::versioned_update(table), bound_values{text_of(id), seen}, nullptr, table.table));
 }
 
 void create_rows(transaction_line& used, const lock_keys& keys, const postgres_table& table) {

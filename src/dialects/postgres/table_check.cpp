@@ -60,12 +60,24 @@ found_table find_table(line& asked, const sql::postgres_statements& statements,
                        const table_name& table) {
   const auto answered = asked.execute(statements.found_table);
   const auto found = answered.front();
-  if (!found.flag("is_there")) return {};
-  const auto number = asked.execute(statements.schema_version).front().number("number");
+  const bool has_record = found.flag("is_there");
   const bool has_table = found.flag("has_table");
-  if (number > 0 && !has_table) sql::throw_without_table(table, statements.drop_companions);
-  auto wrong = has_table ? finding_in(found, table) : finding{};
-  return {static_cast<int>(number), std::move(wrong.unfit), std::move(wrong.remedy)};
+  if (!has_record && !has_table) return {};
+  std::optional<int> number;
+  if (has_record) {
+    const auto recorded = asked.execute(statements.schema_version);
+    if (const auto row = recorded.front(); !row.is_null("number")) {
+      number = static_cast<int>(row.number("number"));
+    }
+  }
+  if (!has_table) sql::throw_without_table(table, statements.drop_companions);
+  auto wrong = finding_in(found, table);
+  if (!number) {
+    // A table that is not as the migrations make it is somebody else's, perhaps.
+    if (wrong.unfit.empty()) sql::throw_without_record(table, statements.restore_record);
+    return {};
+  }
+  return {number, std::move(wrong.unfit), std::move(wrong.remedy)};
 }
 
 void require_fit(const found_table& found, const table_name& table) {

@@ -19,7 +19,8 @@ struct found_table {
   std::string remedy;
 };
 
-/// Throws `error` (rejected) where the table was dropped after its migrations. Two round trips.
+/// Throws `error` (rejected) where the table was dropped after its migrations, or is there without
+/// the record of them. Two round trips.
 found_table find_table(line& asked, const sql::postgres_statements& statements,
                        const table_name& table);
 

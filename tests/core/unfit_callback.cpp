@@ -1,0 +1,18 @@
+// Does not compile, and is to say why: a callback that takes no transaction, given to ROWLOCK_CALL.
+#include "rowlock/fence.hpp"
+#include "rowlock/memory_store.hpp"
+#include "rowlock/with_optimistic_commit.hpp"
+#include "rowlock/with_row_lock.hpp"
+
+namespace {
+
+struct subject {
+  operator const rowlock::lock_key&() const;  // NOLINT(google-explicit-constructor)
+  operator rowlock::fenced_leases() const;    // NOLINT(google-explicit-constructor)
+};
+
+void call(rowlock::memory_store& rows, const subject& which) {
+  (void)rowlock::ROWLOCK_CALL<rowlock::memory_transaction>(rows, which, [] {});
+}
+
+}  // namespace
