@@ -40,8 +40,9 @@ namespace rowlock {
 ///   static void commit(Transaction&);
 ///   // Optional, both or none: from `lend` until `take_back` the transaction's own commit throws
 ///   // (misuse), as the callback has no business with it. `take_back` answers false where the
-///   // callback has rolled back, and may throw `error` (misuse) where it has committed
-///   nevertheless. static void lend(Transaction&) noexcept; static bool take_back(Transaction&);
+///   // callback has rolled back, and may throw `error` (misuse) where it has committed.
+///   static void lend(Transaction&) noexcept;
+///   static bool take_back(Transaction&);
 ///   // failure_count + 1, in a transaction of its own, without waiting; best effort.
 ///   static void count_failure(Connection&, const lock_keys&, const table_type&) noexcept;
 template <class Transaction>
