@@ -81,6 +81,7 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
   say_in_background();
   exit_timer timer{no_answer(options)};
   leadership ours{to_run, signals, timer, *teller};
+  teller->stop_with(ours.stop());
   const auto rows = open_store(url, table);
   try {
     lock_table locks{*rows, locking};

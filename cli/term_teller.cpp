@@ -30,9 +30,17 @@ void term_teller::lost(const lost_event& event) {
 void term_teller::fault(const fault_event& event) {
   if (event.text == last_fault_) return;
   last_fault_ = event.text;
+  say(event.text + what_follows(event));
+}
+
+std::string term_teller::what_follows(const fault_event& event) const {
+  if (event.operation == fault_operation::release) {
+    return "; if no later try releases the key, it frees itself at the end of its ttl";
+  }
   const bool will_pass = event.code == errc::unavailable || event.code == errc::outcome_unknown;
-  const bool ends_it = event.operation == fault_operation::acquire && !will_pass;
-  say(event.text + (ends_it ? "" : "; trying again"));
+  const bool is_of_a_term = event.operation == fault_operation::renew;
+  const bool goes_on = is_of_a_term || (will_pass && !stop_.stop_requested());
+  return goes_on ? "; trying again" : "";
 }
 
 }  // namespace rowlock::cli

@@ -4,7 +4,9 @@
 
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include "rowlock/lease.hpp"
 #include "rowlock/observer.hpp"
@@ -23,11 +25,18 @@ class term_teller final : public observer {
   /// Whether the term that ended last was lost. Final once the lock_table is gone.
   [[nodiscard]] bool was_lost() const;
 
+  /// Once `stop` is requested, nothing is tried again for a new term. To be set before the
+  /// `lock_table` is made.
+  void stop_with(std::stop_token stop) { stop_ = std::move(stop); }
+
   void acquired(const acquired_event& event) override;
   void lost(const lost_event& event) override;
   void fault(const fault_event& event) override;
 
  private:
+  [[nodiscard]] std::string what_follows(const fault_event& event) const;
+
+  std::stop_token stop_;
   mutable std::mutex mutex_;
   std::string last_fault_;        // told by one thread
   std::optional<version> ended_;  // guarded by mutex_, as all that follows

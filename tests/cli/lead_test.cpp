@@ -150,6 +150,27 @@ TEST_P(CliLeadTest, AHangupIsPassedOnAndDoesNotEndIt) {
   EXPECT_GT(term_of(leading), term);
 }
 
+TEST_P(CliLeadTest, DoesNotSayOfALastReleaseThatItTriesAgain) {
+  child_process leading{lead("echo started; read line; exit 3", {"--ttl", "1h"})};
+  ASSERT_EQ(leading.read_line(), "started");
+  execute("drop table shared_lock");
+  leading.write_line("end");
+  EXPECT_EQ(leading.wait(), 3);
+  EXPECT_THAT(leading.errors(), HasSubstr("if no later try releases the key, it frees itself"));
+  EXPECT_THAT(leading.errors(), Not(HasSubstr("trying again")));
+}
+
+TEST_P(CliLeadTest, DoesNotSayOfWhatEndsItsWaitThatItTriesAgain) {
+  child_process leading{lead(service(), {"--ttl", "1h"})};
+  term_of(leading);
+  child_process waiting{lead("echo leads", {"--ttl", "1h"})};
+  await_readiness_for(SIGTERM, waiting.pid());
+  execute("drop table shared_lock");
+  EXPECT_EQ(waiting.wait(), 69);
+  EXPECT_THAT(waiting.errors(), HasSubstr("rowlock migrate"));
+  EXPECT_THAT(waiting.errors(), Not(HasSubstr("trying again")));
+}
+
 ROWLOCK_ON_EVERY_DATABASE(CliLeadTest);
 
 TEST(CliLeadUnavailableTest, GoesOnTryingAndSaysItOnce) {
