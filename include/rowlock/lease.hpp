@@ -68,6 +68,9 @@ struct lease_riding {
 /// makes in the child is dead: not valid, nothing to release, and no proof for a fence; `lost()` is
 /// not requested there. The parent's is not touched by anything the child does.
 ///
+/// Of a lease that was moved from only `release()` may be called (it is `lost`, and sends nothing),
+/// and it may be assigned to and destroyed.
+///
 /// Thread-safety: const members may be called from any thread; release, move and destruction belong
 /// to one thread at a time. Cost: none of the const members makes a round trip.
 class lease {

@@ -27,19 +27,26 @@ std::string take_value(std::string_view text, std::size_t& at) {
 
 }  // namespace
 
-std::optional<std::string> connection_parameters::value_of(std::string_view name) const {
+std::vector<std::pair<std::string, std::string>> connection_parameters::all() const {
+  std::vector<std::pair<std::string, std::string>> found;
   std::size_t at = 0;
   while (at < text_.size()) {
     skip_blanks(text_, at);
     const auto end = text_.find('=', at);
-    if (end == std::string::npos) return {};
+    if (end == std::string::npos) break;
     auto last = end;
     while (last > at && is_blank(text_[last - 1])) --last;
-    const bool is_it = std::string_view{text_}.substr(at, last - at) == name;
+    auto name = text_.substr(at, last - at);
     at = end + 1;
     skip_blanks(text_, at);
-    auto value = take_value(text_, at);
-    if (is_it) return value;
+    found.emplace_back(std::move(name), take_value(text_, at));
+  }
+  return found;
+}
+
+std::optional<std::string> connection_parameters::value_of(std::string_view name) const {
+  for (auto& [known, value] : all()) {
+    if (known == name) return value;
   }
   return {};
 }

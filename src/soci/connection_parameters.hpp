@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace rowlock::through_soci {
 
@@ -13,6 +15,8 @@ class connection_parameters {
  public:
   explicit connection_parameters(std::string text) : text_{std::move(text)} {}
 
+  /// Names and values, in their order, as far as the text is of this form.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> all() const;
   /// None where it is not named, or where the text is not of this form.
   [[nodiscard]] std::optional<std::string> value_of(std::string_view name) const;
   void add_unless_named(std::string_view name, std::string_view word);

@@ -114,8 +114,9 @@ class dialect {
   /// that cannot work.
   [[nodiscard]] virtual std::string checked(std::string parameters,
                                             const soci_options& options) const = 0;
-  /// Called while an exception of opening a session is being handled.
-  [[noreturn]] virtual void throw_not_opened() const = 0;
+  /// Called while an exception of opening a session with `parameters` is being handled; they are
+  /// empty for a session of the application's pool, which does not tell them.
+  [[noreturn]] virtual void throw_not_opened(const std::string& parameters) const = 0;
   /// Of a session that was just opened by us, not by the application.
   virtual void quieten(soci::session& /*session*/) const {}
   /// Makes a session fit for a store, and refuses one that cannot be (`rejected`).

@@ -3,8 +3,12 @@
 
 #include <soci/mysql/soci-mysql.h>
 #include <soci/soci.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include "rowlock/error.hpp"
@@ -31,12 +35,50 @@ session_settings settings_of(mysql_session& session) {
   return settings;
 }
 
-error meaning_of(unsigned number, const std::string& said) {
+/// What SOCI reads of a connection string.
+constexpr std::array<std::string_view, 18> known_to_soci{
+    "charset", "connect_timeout", "db",     "dbname",       "host",      "local_infile",
+    "pass",    "password",        "port",   "read_timeout", "reconnect", "service",
+    "sslca",   "sslcert",         "sslkey", "unix_socket",  "user",      "write_timeout"};
+
+/// Empty where none is, or where it might be a part of a password.
+std::string unknown_name_in(const connection_parameters& named) {
+  for (const auto& [name, value] : named.all()) {
+    if (name == "pass" || name == "password") break;
+    if (std::ranges::find(known_to_soci, name) != known_to_soci.end()) continue;
+    const bool is_word =
+        name.size() <= 32 &&
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789-") == std::string::npos;
+    return is_word ? name : "";
+  }
+  return {};
+}
+
+void refuse_missing_files(const connection_parameters& named) {
+  for (const char* const name : {"sslca", "sslcert", "sslkey"}) {
+    const auto file = named.value_of(name);
+    if (!file || access(file->c_str(), R_OK) == 0) continue;
+    throw error{errc::rejected, std::string{"the file that "} + name +
+                                    " names is not there, or may not be read: correct its path"};
+  }
+}
+
+/// ` at host:port`, as far as they are named.
+std::string place_of(const connection_parameters& named) {
+  const auto socket = named.value_of("unix_socket");
+  const auto host = named.value_of("host");
+  if (socket && !socket->empty()) return " at " + *socket;
+  if (!host || host->empty()) return {};
+  return " at " + *host + ":" + named.value_of("port").value_or("3306");
+}
+
+error meaning_of(unsigned number, const std::string& said, const std::string& place) {
   // Of TLS the driver has one number, which is also that of a connection that ended meanwhile.
   if (number == 2026 && said.find("certificate") != std::string::npos) {
     return error{errc::rejected,
-                 "the server does not agree with us on TLS: sslca must name the authority that "
-                 "signed its certificate"};
+                 "the server" + place +
+                     " does not agree with us on TLS: sslca must name the authority that "
+                     "signed its certificate"};
   }
   switch (number) {
     case 1044:
@@ -54,21 +96,23 @@ error meaning_of(unsigned number, const std::string& said) {
     case 3159:
     case 4151:
       return error{errc::rejected,
-                   "the server refuses the connection (error " + std::to_string(number) +
+                   "the server refuses the connection" + place + " (error " +
+                       std::to_string(number) +
                        "): check user, password and database, and sslca for a user that must use "
                        "TLS"};
     default:
-      return error{errc::unavailable, "there is no connection to the server (error " +
+      return error{errc::unavailable, "there is no connection to the server" + place + " (error " +
                                           std::to_string(number) +
                                           "): check host and port, and whether it runs"};
   }
 }
 
-[[noreturn]] void throw_refused(unsigned number, const std::string& said) {
+[[noreturn]] void throw_refused(unsigned number, const std::string& said,
+                                const std::string& place) {
   try {
     throw ::soci::mysql_soci_error{shown_text(number, said), static_cast<int>(number)};
   } catch (const std::exception&) {
-    std::throw_with_nested(meaning_of(number, said));
+    std::throw_with_nested(meaning_of(number, said, place));
   }
 }
 
@@ -87,6 +131,7 @@ std::string checked_mysql_parameters(std::string parameters, const soci_options&
                 "SOCI ignores sslcert and sslkey without sslca, and the connection would not be "
                 "encrypted: name sslca too"};
   }
+  refuse_missing_files(named);
   const auto connect = std::to_string(options.connect_timeout.count());
   const auto answer = std::to_string(options.answer_timeout.count());
   named.add_unless_named("connect_timeout", connect);
@@ -95,15 +140,19 @@ std::string checked_mysql_parameters(std::string parameters, const soci_options&
   return named.text();
 }
 
-void throw_mysql_not_opened() {
+void throw_mysql_not_opened(const std::string& parameters) {
+  const connection_parameters named{parameters};
   try {
     throw;
   } catch (const ::soci::mysql_soci_error& thrown) {
-    throw_refused(thrown.err_num_, thrown.get_error_message());
+    throw_refused(thrown.err_num_, thrown.get_error_message(), place_of(named));
   } catch (const ::soci::soci_error&) {
+    const auto unknown = unknown_name_in(named);
     throw error{errc::misuse,
-                "SOCI does not take the connection string: write mysql://db=shop host=db "
-                "user=app, values with blanks in single quotes, or a URL, mysql://app@db/shop"};
+                "SOCI does not take the connection string" +
+                    (unknown.empty() ? "" : ", it knows no parameter " + unknown) +
+                    ": write mysql://db=shop host=db "
+                    "user=app, values with blanks in single quotes, or a URL, mysql://app@db/shop"};
   }
 }
 

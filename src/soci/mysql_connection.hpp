@@ -17,7 +17,7 @@ inline constexpr std::chrono::seconds skew_of_a_cluster{1};
 std::string checked_mysql_parameters(std::string parameters, const soci_options& options);
 
 /// `dialect::throw_not_opened`
-[[noreturn]] void throw_mysql_not_opened();
+[[noreturn]] void throw_mysql_not_opened(const std::string& parameters);
 
 /// Throws `error` (rejected) when the connection string names sslca, and the connection is not
 /// encrypted all the same: the driver goes on without where the server has no TLS, or seems to have

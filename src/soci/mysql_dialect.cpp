@@ -61,7 +61,9 @@ class mysql_dialect_type final : public dialect {
     return checked_mysql_parameters(std::move(parameters), options);
   }
 
-  [[noreturn]] void throw_not_opened() const override { throw_mysql_not_opened(); }
+  [[noreturn]] void throw_not_opened(const std::string& parameters) const override {
+    throw_mysql_not_opened(parameters);
+  }
 
   [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
                                                    const soci_options& options) const override {

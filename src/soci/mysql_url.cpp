@@ -42,8 +42,20 @@ std::string_view take_up_to(std::string_view& text, std::size_t separator) {
   return taken;
 }
 
+/// An unknown one by its name, unless that may be a part of a password with a `?`, as a name does
+/// not have an `@` behind it.
+std::string shown_parameter(std::string_view name, std::string_view query) {
+  const bool is_word =
+      !name.empty() && name.size() <= 32 &&
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789-") == std::string_view::npos;
+  const bool has_value = query.find(std::string{name} + '=') != std::string_view::npos;
+  if (!is_word || !has_value || query.find('@') != std::string_view::npos) return "a parameter";
+  return "the parameter " + std::string{name};
+}
+
 /// `name=value&name=value`.
 std::string soci_parameters(std::string_view query) {
+  const auto all = query;
   std::string parameters;
   while (!query.empty()) {
     auto value = take_up_to(query, query.find('&'));
@@ -52,7 +64,7 @@ std::string soci_parameters(std::string_view query) {
         known_parameters.end()) {
       std::string names;
       for (const auto known : known_parameters) names.append(names.empty() ? "" : ", ") += known;
-      refuse("a MySQL URL has other parameters than " + names +
+      refuse("a MySQL URL has " + shown_parameter(name, all) + " beside " + names +
              ": write what else SOCI knows of as mysql://host=... user=...; in a name or password "
              "write %3F for ? and %23 for #");
     }

@@ -121,7 +121,7 @@ class postgres_dialect_type final : public dialect {
     return to.text_without_options();
   }
 
-  [[noreturn]] void throw_not_opened() const override {
+  [[noreturn]] void throw_not_opened(const std::string& /*parameters*/) const override {
     try {
       throw;
     } catch (const std::exception& thrown) {

@@ -77,7 +77,9 @@ class dialect_of_files final : public dialect {
     (void)file_in(parameters);
     return parameters;
   }
-  [[noreturn]] void throw_not_opened() const override { through_soci::throw_not_opened(); }
+  [[noreturn]] void throw_not_opened(const std::string& /*parameters*/) const override {
+    through_soci::throw_not_opened();
+  }
   [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
                                                    const soci_options& options) const override {
     recognise_sqlite_conflicts();

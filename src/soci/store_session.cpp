@@ -15,7 +15,7 @@ std::unique_ptr<::soci::session> open(const connection_target& target) {
   try {
     opened->open(target.spoken->factory(), target.parameters);
   } catch (const std::exception&) {
-    target.spoken->throw_not_opened();
+    target.spoken->throw_not_opened(target.parameters);
   }
   target.spoken->quieten(*opened);
   return opened;
@@ -37,7 +37,7 @@ std::shared_ptr<::soci::session> take_from(::soci::connection_pool& pool,
   try {
     taken->reconnect();
   } catch (const std::exception&) {
-    spoken.throw_not_opened();
+    spoken.throw_not_opened({});
   }
   return taken;
 }

@@ -15,6 +15,11 @@ void refuse_newer(int found, int last, const table_name& table) {
                                   " that this rowlock knows: deploy a newer rowlock"};
 }
 
+/// As it is where it has some of its own: MariaDB quotes names with them.
+std::string in_backticks(const std::string& sql) {
+  return sql.find('`') == std::string::npos ? '`' + sql + '`' : sql;
+}
+
 }  // namespace
 
 std::string how_to_migrate(const std::string& where, const table_name& table) {
@@ -38,8 +43,9 @@ void check_schema(std::optional<int> found, std::span<const migration> known,
 void throw_without_table(const table_name& table, const std::string& remedy) {
   throw error{errc::rejected, "table " + table.text() +
                                   " is gone, dropped by hand perhaps, but what was made with it is "
-                                  "still there: run `" +
-                                  remedy + "`, then " + how_to_migrate(some_url, table)};
+                                  "still there: run " +
+                                  in_backticks(remedy) + ", then " +
+                                  how_to_migrate(some_url, table)};
 }
 
 void throw_without_record(const table_name& table, const std::string& remedy) {

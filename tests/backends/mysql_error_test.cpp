@@ -45,10 +45,37 @@ TEST_F(MysqlError, OfARefusedLoginIsRejectedWithoutThePassword) {
   expect_no_secret(told, "sesame");
 }
 
+TEST_F(MysqlError, OfAStringWithATypoNamesIt) {
+  const auto told_of = [&](const std::string& string) {
+    soci_store rows{string};
+    return error_of([&] { acquire(rows, key_); });
+  };
+  const auto named = told_of("mysql://hots=db password=sesame");
+  EXPECT_EQ(named.kind, errc::misuse);
+  EXPECT_NE(named.message().find("no parameter hots"), std::string::npos) << named.message();
+  expect_no_secret(told_of("mysql://host=db password=two sesame=1"), "sesame");
+}
+
+TEST_F(MysqlError, OfAFileThatIsNotThereSaysWhichOne) {
+  const auto told = error_of([&] { const soci_store rows{target() + " sslca=/no/such/file"}; });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("the file that sslca names is not there"), std::string::npos)
+      << told.message();
+}
+
+TEST_F(MysqlError, OfADroppedTableHasNoBackticksInBackticks) {
+  database_.execute("drop table shared_lock");
+  soci_store rows{target()};
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_NE(told.message().find("run DROP TABLE `"), std::string::npos) << told.message();
+}
+
 TEST_F(MysqlError, OfAnUnreachableServerIsUnavailableWithoutThePassword) {
   soci_store rows{target_at(1) + " password=sesame"};
   const auto told = error_of([&] { acquire(rows, key_); });
   EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_NE(told.message().find("to the server at 127.0.0.1:1 (error"), std::string::npos)
+      << told.message();
   expect_no_secret(told, "sesame");
 }
 

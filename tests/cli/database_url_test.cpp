@@ -47,6 +47,17 @@ TEST(DatabaseUrlTest, AMySqlUrlHasTheParametersThatHaveNoOtherPlace) {
             "mysql:// host='db' unix_socket='/run/s'");
 }
 
+TEST(DatabaseUrlTest, AParameterThatAMySqlUrlDoesNotHaveIsNamed) {
+  try {
+    const database_url url{"mysql://app:secret@db/shop?sslca=a&typo=1"};
+    FAIL() << url.target();
+  } catch (const error& refused) {
+    EXPECT_NE(std::string{refused.what()}.find("has the parameter typo beside charset"),
+              std::string::npos)
+        << refused.what();
+  }
+}
+
 TEST(DatabaseUrlTest, WhatSociReadsOfMySqlIsHandedOnAsItIs) {
   for (const auto* text : {"mysql://host=db user=app password='a b@c/d'", "mysql:// db = shop",
                            "mysql://unix_socket=/run/s"}) {
@@ -73,6 +84,7 @@ TEST(DatabaseUrlTest, AnythingElseIsMisuseAndNotShown) {
                            "mysql://db/shop?sslca=a&user=sesame",
                            "mysql://db/shop?sesame",
                            "mysql://app:ses?ame@db/shop",
+                           "mysql://app:?sesame=1@db/shop",
                            "mysql://app:ses#ame@db/shop",
                            "mysql://db/shop#sesame",
                            "mysql://app:sesame%00@db/shop",
