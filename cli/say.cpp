@@ -19,9 +19,11 @@ namespace rowlock::cli {
 namespace {
 
 /// Never destroyed: threads that a silent database keeps may say something while the process ends.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<message_writer*> background{nullptr};
 
 password_mask& passwords() {
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static auto* const all = std::make_unique<password_mask>().release();
   return *all;
 }
