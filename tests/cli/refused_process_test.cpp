@@ -45,11 +45,12 @@ TEST_P(CliRefusedProcessTest, AThreadThatCannotBeStartedIsUnavailable) {
 }
 
 TEST_P(CliRefusedProcessTest, AFileDescriptorThatIsRefusedIsUnavailable) {
-  // Three are open, and some for the libraries.
-  const auto without =
-      run(words{"sh", "-c", "ulimit -n 4; exec \"$@\"", "sh"} + under_lock({"echo", "ran"}));
-  EXPECT_EQ(without.code, 69) << without.errors;
-  EXPECT_EQ(without.output, "");
+  for (const auto* subcommand : {"run", "lead"}) {
+    const auto without = refused("signalfds", subcommand);
+    EXPECT_EQ(without.code, 69) << without.errors;
+    EXPECT_THAT(without.errors, HasSubstr("raise its limit of open files"));
+    EXPECT_EQ(without.output, "");
+  }
 }
 
 ROWLOCK_ON_EVERY_DATABASE(CliRefusedProcessTest);
