@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds longest = std::chrono::hours{24 * 365};
+constexpr milliseconds longest_duration = std::chrono::hours{24 * 365};
 
 struct unit {
   std::string_view name;
@@ -51,7 +51,7 @@ milliseconds parse_duration(std::string_view option, std::string_view text) {
   if (name.empty()) throw refuse("has no unit: write " + std::string{text} + "s for seconds");
   for (const unit& known : units) {
     if (name != known.name) continue;
-    if (number > longest / known.length) throw refuse(too_long);
+    if (number > longest_duration / known.length) throw refuse(too_long);
     return number * known.length;
   }
   throw refuse(wanted);

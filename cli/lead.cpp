@@ -46,9 +46,13 @@ class leadership {
       stop_.request_stop();
       return;
     }
-    listen();
-    const bool has_failed = end.exit_code != exit_code::success;
-    if (has_failed && !term.lost().stop_requested()) throw failed_command{end.exit_code};
+    const bool has_failed = end.exit_code != exit_code::success && !term.lost().stop_requested();
+    try {
+      listen();
+    } catch (const error&) {  // of a command that has failed, its exit code counts
+      if (!has_failed) throw;
+    }
+    if (has_failed) throw failed_command{end.exit_code};
   }
 
   /// Once the lock_table is gone, after whose end nothing more is told.

@@ -73,14 +73,14 @@ std::string loss_teller::why_run_out(std::chrono::microseconds held) const {
   const auto since =
       std::chrono::duration_cast<std::chrono::microseconds>(boot_clock::now() - renewed_at_);
   const auto ago = show_duration(since) + " ago";
+  if (at_most_ && held >= *at_most_) return "--at-most " + show_duration(*at_most_) + " is over";
   if (const auto locked_since = rows_.locked_since()) {
     const auto locked_for =
         std::chrono::duration_cast<std::chrono::microseconds>(boot_clock::now() - *locked_since);
-    return "another transaction has its row locked, since " + show_duration(locked_for) +
-           " ago or longer, and it was not renewed since " + ago;
+    return "another transaction has had its row locked for " + show_duration(locked_for) +
+           " or longer; it was renewed last " + ago;
   }
   if (!last_fault_.empty()) return "it was not renewed since " + ago + ": " + last_fault_;
-  if (at_most_ && held >= *at_most_) return "--at-most " + show_duration(*at_most_) + " is over";
   return "no renewal was answered since " + ago +
          "; the database is silent, or this process was stopped";
 }

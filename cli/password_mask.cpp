@@ -12,6 +12,7 @@ namespace rowlock::cli {
 namespace {
 
 constexpr std::string_view mask = "***";
+constexpr std::string_view blanks = " \t\n";
 
 std::string decoded(std::string_view text) {
   try {
@@ -28,10 +29,9 @@ void replace_all(std::string& text, const std::string& hidden, const std::string
   }
 }
 
-/// What stands at the beginning of `text`, in quotes or up to a blank or an `&`; without the
-/// backslashes that keep a character from its meaning.
-std::string value_at(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\n"), text.size()));
+/// What stands at the beginning of `text`, in quotes or up to a blank; without the backslashes that
+/// keep a character from its meaning.
+std::string unquoted(std::string_view text) {
   const char quote = text.starts_with('\'') || text.starts_with('"') ? text.front() : '\0';
   if (quote != '\0') text.remove_prefix(1);
   std::string value;
@@ -40,10 +40,7 @@ std::string value_at(std::string_view text) {
       value += text[++at];
       continue;
     }
-    const bool is_end = quote != '\0'
-                            ? text[at] == quote
-                            : std::string_view{" \t\n&"}.find(text[at]) != std::string_view::npos;
-    if (is_end) break;
+    if (quote != '\0' ? text[at] == quote : blanks.find(text[at]) != blanks.npos) break;
     value += text[at];
   }
   return value;
@@ -77,9 +74,14 @@ void password_mask::learn_url(std::string_view url) {
   for (const std::string_view keyword : {"password", "passwd", "pass"}) {
     for (auto at = url.find(keyword); at != std::string_view::npos;
          at = url.find(keyword, at + 1)) {
-      const auto equals = url.find_first_not_of(" \t\n", at + keyword.size());
+      const auto equals = url.find_first_not_of(blanks, at + keyword.size());
       if (equals == std::string_view::npos || url[equals] != '=') continue;
-      learn_both(value_at(url.substr(equals + 1)));
+      auto value = url.substr(equals + 1);
+      value.remove_prefix(std::min(value.find_first_not_of(blanks), value.size()));
+      // As libpq and SOCI read keywords, and as they stand in the query of a URL.
+      learn_both(unquoted(value));
+      learn_both(value.substr(0, value.find_first_of(blanks)));
+      learn_both(value.substr(0, value.find_first_of(" \t\n&")));
     }
   }
 }

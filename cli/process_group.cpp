@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace rowlock::cli {
 
@@ -46,22 +48,38 @@ bool is_number(const std::string& name) {
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0;
 }
 
-}  // namespace
-
-bool has_living_process(pid_t group) {
-  // EPERM: there are some, all of other users.
-  if (kill(-group, 0) != 0 && errno != EPERM) return false;
-  bool is_any_shown = false;
+/// The processes of `group` that have ended and are not reaped; none where another one is alive.
+std::optional<std::set<pid_t>> all_ended(pid_t group) {
+  std::set<pid_t> ended;
   std::error_code failure;
   std::filesystem::directory_iterator each{"/proc", failure};
   for (; !failure && each != std::filesystem::directory_iterator{}; each.increment(failure)) {
-    if (!is_number(each->path().filename())) continue;
+    const std::string name = each->path().filename();
+    if (!is_number(name)) continue;
     const auto state = state_in(each->path() / "stat");
     if (!state || state->group != group) continue;
-    if (state->is_alive()) return true;
-    is_any_shown = true;
+    if (state->is_alive()) return std::nullopt;
+    ended.insert(std::stoi(name));
   }
-  return !is_any_shown;
+  return ended;
+}
+
+}  // namespace
+
+bool has_living_process(pid_t group) {
+  // A process that is started while /proc is read may be missed. Its parent, which was alive then,
+  // has ended since: so two scans that find the same miss none.
+  constexpr int most_scans = 3;
+  std::set<pid_t> before;
+  for (int scan = 0; scan < most_scans; ++scan) {
+    // EPERM: there are some, all of other users.
+    if (kill(-group, 0) != 0 && errno != EPERM) return false;
+    auto ended = all_ended(group);
+    if (!ended || ended->empty()) return true;
+    if (ended == before) return false;
+    before = *std::move(ended);
+  }
+  return true;
 }
 
 }  // namespace rowlock::cli

@@ -8,9 +8,11 @@ namespace rowlock::cli {
 
 /// Whether a process of `group` is left that has not ended, of this user or another. One that has
 /// ended and waits for its parent to reap it does nothing any more, and that parent may never do
-/// so: it does not count. Where the kernel does not show the processes of a group, all count.
+/// so: it does not count. Where the kernel shows none of the processes of a group, all count; where
+/// it shows some and hides others (hidepid), only those that it shows.
 ///
-/// Cost: a system call when the group is gone; otherwise reads `/proc` once. Thread-safe.
+/// Cost: a system call when the group is gone; otherwise reads `/proc`, up to three times.
+/// Thread-safe.
 bool has_living_process(pid_t group);
 
 }  // namespace rowlock::cli

@@ -112,6 +112,8 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
     }
   }
   const stopped_together stopping{signals, child};
+  // The database, or a reader of messages, may have taken longer than the ttl.
+  if (!held.is_valid()) return {exit_code::ended_by_signal(SIGTERM), false, true};
   child.begin();
 
   const std::stop_callback on_loss{held.lost(), [&lost] { lost.raise(); }};

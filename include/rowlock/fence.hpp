@@ -175,15 +175,14 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
   std::string name;
   const auto fence = [&] { name = prove(*transaction, leases, options, table); };
   if (fence_first) fence();
+  bool is_rolled_back = true;
   try {
-    return run_and_commit(
+    auto done = run_and_commit(
         *transaction, work,
         [&]() -> std::optional<refusal> {
-          if (fence_first) {
-            check_valid(leases);
-          } else {
-            fence();
-          }
+          is_rolled_back = false;
+          check_valid(leases);
+          if (!fence_first) fence();
           return {};
         },
         [&] {
@@ -194,6 +193,9 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
           }
           if (options.release) released_by_commit(leases);
         });
+    // By the work, or by a fence of its own whose `lease_lost` it has kept to itself.
+    if (is_rolled_back) check_valid(leases);
+    return done;
   } catch (const error& thrown) {
     if (thrown.kind() == errc::outcome_unknown) released_in_doubt(leases);
     throw;

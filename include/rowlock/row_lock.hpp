@@ -26,9 +26,8 @@ struct row_lock {
 /// What a compare-and-set inside a transaction answers.
 enum class [[nodiscard]] commit_result{
     committed,  ///< The version was moved; it counts when the transaction commits.
-    /// It is no longer as it was seen, or there is no such row (never was, or was deleted since):
-    /// roll
-    /// the transaction back. Which of them, the next read of the row tells.
+    /// It is no longer as it was seen, or there is no such row (never was, or was deleted since).
+    /// Roll the transaction back. Which of them, the next read of the row tells.
     stale,
 };
 

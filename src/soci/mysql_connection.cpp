@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -60,6 +61,20 @@ void refuse_missing_files(const connection_parameters& named) {
     if (!file || access(file->c_str(), R_OK) == 0) continue;
     throw error{errc::rejected, std::string{"the file that "} + name +
                                     " names is not there, or may not be read: correct its path"};
+  }
+}
+
+/// In `host= password=x` SOCI reads `password=x` as the host, which then stands in messages, its
+/// own and the driver's.
+void refuse_missing_values(const connection_parameters& named) {
+  for (const auto& [name, value] : named.all()) {
+    const bool is_next_one = std::ranges::any_of(known_to_soci, [&](std::string_view known) {
+      return value.starts_with(std::string{known} + '=');
+    });
+    if (!is_next_one || name == "pass" || name == "password") continue;
+    throw error{errc::misuse,
+                "a parameter of the connection string has no value: write one after "
+                "its =, or leave the parameter out"};
   }
 }
 
@@ -120,6 +135,7 @@ error meaning_of(unsigned number, const std::string& said, const std::string& pl
 
 std::string checked_mysql_parameters(std::string parameters, const soci_options& options) {
   connection_parameters named{std::move(parameters)};
+  refuse_missing_values(named);
   const auto reconnect = named.value_of("reconnect");
   if (reconnect && *reconnect != "0") {
     throw error{errc::misuse,

@@ -27,7 +27,7 @@ class sqlite_cli_database final : public cli_database {
   void execute(const std::string& sql) override { open().exec(sql); }
   long long number(const std::string& sql) override { return open().execAndGet(sql).getInt64(); }
   std::shared_ptr<void> lock_rows_of(const std::string& /*table*/) override {
-    auto connection = std::make_shared<SQLite::Database>(path(), SQLite::OPEN_READWRITE);
+    auto connection = std::make_shared<SQLite::Database>(path(), SQLite::OPEN_READWRITE, 10'000);
     connection->exec("begin immediate");
     return connection;
   }

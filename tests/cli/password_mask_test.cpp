@@ -32,6 +32,15 @@ TEST(PasswordMask, HidesThatOfKeywordsAndParameters) {
   EXPECT_EQ(masked("postgresql://db/shop?password=ses%61me&user=app", "sesame app"), "*** app");
 }
 
+TEST(PasswordMask, HidesAllOfOneWithMarksInIt) {
+  EXPECT_EQ(masked("host=db password=sesame&42", "sesame&42"), "***");
+  EXPECT_EQ(masked("host=db password=ab&sesame", "ab&sesame"), "***");
+  EXPECT_EQ(masked(R"(postgresql:///shop?password=a\b%26cdef)", R"(a\b&cdef, a\b%26cdef)"),
+            "***, ***");
+  EXPECT_EQ(masked(R"(postgresql:///shop?password="tail&sslmode=x)", R"("tail, x)"), "***, x");
+  EXPECT_EQ(masked("postgresql:///shop?password='quoted", "'quoted"), "***");
+}
+
 TEST(PasswordMask, HidesAShortOneOnlyWhereItIsOne) {
   EXPECT_EQ(masked("postgresql://app:a@db/shop", "a map of app:a@db, password=a"),
             "a map of app:***@db, password=***");

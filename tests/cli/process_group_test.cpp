@@ -2,8 +2,11 @@
 #include "cli/process_group.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 namespace rowlock::tests {
 namespace {
@@ -33,6 +36,25 @@ TEST(ProcessGroup, OfOneThatHasEndedIsNotUntilItIsReaped) {
   EXPECT_FALSE(cli::has_living_process(child));
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   EXPECT_FALSE(cli::has_living_process(child));
+}
+
+TEST(ProcessGroup, OfWhichOneStartsAnotherAndEndsIsSeen) {
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  for (int i = 0; i < 50; ++i) {
+    const pid_t group = fork();
+    if (group == 0) {
+      setpgid(0, 0);
+      if (fork() == 0) {
+        if (fork() == 0) pause();
+        _exit(0);
+      }
+      _exit(0);
+    }
+    ASSERT_EQ(waitpid(group, nullptr, 0), group);
+    EXPECT_TRUE(cli::has_living_process(group)) << "round " << i;
+    while (kill(-group, SIGKILL) == 0) waitpid(-group, nullptr, 0);
+  }
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
 }  // namespace

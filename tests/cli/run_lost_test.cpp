@@ -71,7 +71,7 @@ TEST_P(CliRunLostTest, ThatATransactionHasTheRowIsSaid) {
   const auto locking = database_->lock_rows_of(database_->table());
   EXPECT_EQ(running.wait(), 76);
   EXPECT_THAT(running.errors(),
-              HasSubstr("invoice/42 was lost: another transaction has its row locked, since"));
+              HasSubstr("invoice/42 was lost: another transaction has had its row locked for "));
 }
 
 TEST_P(CliRunLostTest, ThatTheRowIsGoneIsSaid) {

@@ -223,6 +223,22 @@ TEST_P(RunFenced, CommitsNothingOfAnExHolderWhereverItFences) {
   EXPECT_TRUE(application_->notes().empty());
 }
 
+TEST_P(RunFenced, ThrowsTheLossThatTheWorkHasSeenAndNotPassedOn) {
+  const lease held = acquire_lease(job);
+  take_over(job);
+  EXPECT_TRUE(refuses_as(errc::lease_lost, [&] {
+    application_->run_fenced(held,
+                             [&](app_transaction& work) {
+                               try {
+                                 work.fence(held);
+                               } catch (const lease_lost&) {  // as if it did not matter
+                               }
+                               return 0;
+                             },
+                             {});
+  }));
+}
+
 TEST_P(RunFenced, ReleasesWithTheCommitIfToldTo) {
   lease held = acquire_lease(job);
   application_->run_fenced(held, [](app_transaction&) { return 0; }, {.release = true});

@@ -58,7 +58,9 @@ TEST_F(MysqlSecrets, AreUnsaidWhenTheConnectionStringIsWrong) {
            "mysql://password='" + password + "' host", "mysql://password=" + password + "'",
            "mysql://reconnect=1 password=" + password, "mysql://sslkey=x password=" + password,
            "mysql://app:" + password + "@db/shop", target_of_user() + " sslca=/no/such/file",
-           "oracle://password=" + password, password}) {
+           "oracle://password=" + password, password, "mysql://host= password=" + password,
+           "mysql://unix_socket= password=" + password,
+           "mysql://host=127.0.0.1 port= password=" + password}) {
     SCOPED_TRACE(text);
     said_.hear_error_of([&] {
       soci_store rows{text};

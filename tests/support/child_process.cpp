@@ -89,7 +89,8 @@ void forget(pid_t group) noexcept {
   dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
-  signal(SIGPIPE, SIG_DFL);
+  // A shell ignores the other two in what it starts in the background, and so what started us may.
+  for (const int number : {SIGPIPE, SIGINT, SIGQUIT}) signal(number, SIG_DFL);
   execvpe(command.front(), command.data(), environment.data());
   const int reason = errno;
   [[maybe_unused]] const auto written = write(failed, &reason, sizeof reason);
