@@ -40,7 +40,7 @@ std::string unquoted(std::string_view text) {
       value += text[++at];
       continue;
     }
-    if (quote != '\0' ? text[at] == quote : blanks.find(text[at]) != blanks.npos) break;
+    if (quote != '\0' ? text[at] == quote : blanks.find(text[at]) != std::string_view::npos) break;
     value += text[at];
   }
   return value;

@@ -67,11 +67,11 @@ void refuse_missing_files(const connection_parameters& named) {
 /// In `host= password=x` SOCI reads `password=x` as the host, which then stands in messages, its
 /// own and the driver's.
 void refuse_missing_values(const connection_parameters& named) {
-  for (const auto& [name, value] : named.all()) {
+  for (const auto& each : named.all()) {
     const bool is_next_one = std::ranges::any_of(known_to_soci, [&](std::string_view known) {
-      return value.starts_with(std::string{known} + '=');
+      return each.second.starts_with(std::string{known} + '=');
     });
-    if (!is_next_one || name == "pass" || name == "password") continue;
+    if (!is_next_one || each.first == "pass" || each.first == "password") continue;
     throw error{errc::misuse,
                 "a parameter of the connection string has no value: write one after "
                 "its =, or leave the parameter out"};

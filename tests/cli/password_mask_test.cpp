@@ -39,6 +39,7 @@ TEST(PasswordMask, HidesAllOfOneWithMarksInIt) {
             "***, ***");
   EXPECT_EQ(masked(R"(postgresql:///shop?password="tail&sslmode=x)", R"("tail, x)"), "***, x");
   EXPECT_EQ(masked("postgresql:///shop?password='quoted", "'quoted"), "***");
+  EXPECT_EQ(masked(R"(host=db password=a\b&cdef)", R"(in password=a\b&cdef)"), "in password=***");
 }
 
 TEST(PasswordMask, HidesAShortOneOnlyWhereItIsOne) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 
@@ -20,6 +21,11 @@ using namespace std::chrono_literals;
 
 /// In a process of its own, as a signal_queue blocks signals for good.
 bool is_started_after_the_ttl(const std::string& proof) {
+  // The command inherits it: SIGTERM would end it before it shows that it was started.
+  sigset_t term;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &term, nullptr);
   cli::signal_queue signals;
   const auto time = std::make_shared<manual_time>();
   memory_store rows{time};
