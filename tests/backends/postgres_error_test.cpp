@@ -231,7 +231,7 @@ TEST_F(PostgresError, IsRejectedWhereItComesAgainAndUnavailableWhereItMayPass) {
 
 TEST_F(PostgresError, OfAStatementThatTakesTooLongIsUnavailable) {
   postgres_store rows{postgres_url(), {.table = table(), .statement_timeout = 100ms}};
-  (void)rows.list();
+  await_first_answer(rows);
   open_work rival;
   rival.work.exec("lock table " + name() + " in access exclusive mode");
   expect([&] { acquire(rows, key_); }, errc::unavailable, "took too long");

@@ -211,7 +211,7 @@ TEST_F(SociPostgres, PinsItsSessionsWhateverTheirParametersSay) {
 
 TEST_F(SociPostgres, GivesUpAStatementThatTakesTooLong) {
   soci_store rows{soci_url(), {.table = table(), .statement_timeout = 200ms}};
-  (void)rows.list();
+  await_first_answer(rows);
   open_work stranger;
   stranger.work.exec("lock table " + name());
   const auto told = error_of([&] { acquire(rows, key_); });

@@ -3,10 +3,13 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
@@ -56,16 +59,46 @@ class WaitingRoom : public testing::Test {
   std::optional<lock_table> ours_{std::in_place, rows_, lock_options{.ttl = 1h, .time = time_}};
 };
 
-TEST_F(WaitingRoom, ServesThoseOfOneKeyInTheOrderInWhichTheyCame) {
-  auto held = theirs();
-  auto first = waiter(wait_forever());
-  await_in_line();
-  std::vector<attempt> later;
-  for (std::size_t i = 0; i < 3; ++i) {
-    later.push_back(waiter(wait_forever()));
-    await_in_line();
-    await_in_line();
+/// A clock that knows until when threads wait, so that a test can tell that one is in line.
+class clock_of_waiters final : public time_source {
+ public:
+  explicit clock_of_waiters(std::shared_ptr<manual_time> moved) : moved_{std::move(moved)} {}
+
+  [[nodiscard]] boot_clock::time_point now() const noexcept override { return moved_->now(); }
+  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
+                  boot_clock::time_point until) override {
+    {
+      const std::scoped_lock noting{mutex_};
+      waited_for_.insert(until);
+      came_.notify_all();
+    }
+    moved_->wait_until(lock, wakeup, until);
   }
+
+  void await_wait_until(boot_clock::time_point until) {
+    std::unique_lock lock{mutex_};
+    came_.wait(lock, [&] { return waited_for_.contains(until); });
+  }
+
+ private:
+  const std::shared_ptr<manual_time> moved_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::set<boot_clock::time_point> waited_for_;  // guarded by mutex_
+};
+
+TEST_F(WaitingRoom, ServesThoseOfOneKeyInTheOrderInWhichTheyCame) {
+  const auto clock = std::make_shared<clock_of_waiters>(time_);
+  ours_.emplace(rows_, lock_options{.ttl = 1h, .time = clock});
+  auto held = theirs();
+  std::vector<attempt> later;
+  for (int i = 0; i < 4; ++i) {
+    const std::chrono::hours time_to_wait{1000 + i};  // each another
+    later.push_back(waiter(wait_for(time_to_wait)));
+    clock->await_wait_until(time_->now() + time_to_wait);
+  }
+  attempt first = std::move(later.front());
+  later.erase(later.begin());
   EXPECT_EQ(rows_.batches("acquire").size(), 1) << "a newcomer asks before its turn";
   held.release();
   rows_.await_moving(*time_, "acquire", 2);

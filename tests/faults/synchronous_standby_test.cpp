@@ -29,7 +29,7 @@ class SynchronousStandby : public own_server_test {
 
   /// Whose calls give up soon; the server's own limit comes first, and does not help.
   static postgres_store hasty_store() {
-    return postgres_store{server().url(), {.statement_timeout = 100ms, .answer_timeout = 500ms}};
+    return postgres_store{server().url(), {.statement_timeout = 1s, .answer_timeout = 2s}};
   }
 
   /// A key of which the new primary, and no longer the old one, knows a holder.
