@@ -22,6 +22,8 @@ terminal::terminal(const words& command) {
   arguments.push_back(nullptr);
   pid_ = forkpty(&screen_, nullptr, nullptr, nullptr);
   if (pid_ == 0) {
+    // A shell ignores them in what it starts in the background, and so what started us may.
+    for (const int number : {SIGINT, SIGQUIT}) signal(number, SIG_DFL);
     execvp(arguments.front(), arguments.data());
     _exit(127);
   }
