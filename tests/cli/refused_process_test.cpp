@@ -17,40 +17,30 @@ using testing::HasSubstr;
 
 class CliRefusedProcessTest : public LockedCliTest {
  protected:
-  /// What `run` and `lead` say where the system refuses `what`.
-  [[nodiscard]] result refused(const std::string& what, const std::string& subcommand) const {
-    return run(words{ROWLOCK_REFUSING, what} +
-               rowlock(subcommand, {"--type", "invoice", "--source", "42", "--", "echo", "ran"}));
+  /// Of `run` and `lead` where the system refuses `what`.
+  void expect_unavailable(const std::string& what, const std::string& message) const {
+    for (const auto* subcommand : {"run", "lead"}) {
+      const auto without =
+          run(words{ROWLOCK_REFUSING, what} +
+              rowlock(subcommand, {"--type", "invoice", "--source", "42", "--", "echo", "ran"}));
+      EXPECT_EQ(without.code, 69) << without.errors;
+      EXPECT_THAT(without.errors, HasSubstr(message));
+      EXPECT_EQ(without.output, "");
+    }
   }
 };
 
 TEST_P(CliRefusedProcessTest, ACommandForWhichThereIsNoProcessIsUnavailable) {
-  for (const auto* subcommand : {"run", "lead"}) {
-    const auto without = refused("forks", subcommand);
-    EXPECT_EQ(without.code, 69) << without.errors;
-    EXPECT_THAT(without.errors, HasSubstr("echo: the system starts no process for it"));
-    EXPECT_THAT(without.errors, HasSubstr("raise its limit of processes"));
-    EXPECT_EQ(without.output, "");
-    EXPECT_EQ(list(), "no key is held\n");
-  }
+  expect_unavailable("forks", "echo: the system starts no process for it");
+  EXPECT_EQ(list(), "no key is held\n");
 }
 
 TEST_P(CliRefusedProcessTest, AThreadThatCannotBeStartedIsUnavailable) {
-  for (const auto* subcommand : {"run", "lead"}) {
-    const auto without = refused("threads", subcommand);
-    EXPECT_EQ(without.code, 69) << without.errors;
-    EXPECT_THAT(without.errors, HasSubstr("the system lets us start no thread"));
-    EXPECT_EQ(without.output, "");
-  }
+  expect_unavailable("threads", "the system lets us start no thread");
 }
 
 TEST_P(CliRefusedProcessTest, AFileDescriptorThatIsRefusedIsUnavailable) {
-  for (const auto* subcommand : {"run", "lead"}) {
-    const auto without = refused("signalfds", subcommand);
-    EXPECT_EQ(without.code, 69) << without.errors;
-    EXPECT_THAT(without.errors, HasSubstr("raise its limit of open files"));
-    EXPECT_EQ(without.output, "");
-  }
+  expect_unavailable("signalfds", "raise its limit of open files");
 }
 
 ROWLOCK_ON_EVERY_DATABASE(CliRefusedProcessTest);

@@ -3,18 +3,16 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <exception>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
 #include <vector>
 
+#include "core/clock_of_waiters.hpp"
 #include "core/hooked_store.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
@@ -57,34 +55,6 @@ class WaitingRoom : public testing::Test {
   hooked_store rows_{time_};
   lock_table theirs_{rows_.rows(), {.ttl = 1h, .holder = "theirs", .time = time_}};
   std::optional<lock_table> ours_{std::in_place, rows_, lock_options{.ttl = 1h, .time = time_}};
-};
-
-/// A clock that knows until when threads wait, so that a test can tell that one is in line.
-class clock_of_waiters final : public time_source {
- public:
-  explicit clock_of_waiters(std::shared_ptr<manual_time> moved) : moved_{std::move(moved)} {}
-
-  [[nodiscard]] boot_clock::time_point now() const noexcept override { return moved_->now(); }
-  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
-                  boot_clock::time_point until) override {
-    {
-      const std::scoped_lock noting{mutex_};
-      waited_for_.insert(until);
-      came_.notify_all();
-    }
-    moved_->wait_until(lock, wakeup, until);
-  }
-
-  void await_wait_until(boot_clock::time_point until) {
-    std::unique_lock lock{mutex_};
-    came_.wait(lock, [&] { return waited_for_.contains(until); });
-  }
-
- private:
-  const std::shared_ptr<manual_time> moved_;
-  std::mutex mutex_;
-  std::condition_variable came_;
-  std::set<boot_clock::time_point> waited_for_;  // guarded by mutex_
 };
 
 TEST_F(WaitingRoom, ServesThoseOfOneKeyInTheOrderInWhichTheyCame) {

@@ -27,7 +27,7 @@ seen_row seen_in(const answer::row& found, lock_key key) {
   }
   const microseconds remembered{found.number("done_left_us")};
   if (remembered > microseconds::zero()) {
-    // The table takes a mark without its author, which a statement of somebody else may leave.
+    // The table takes a mark that names no grant, as a statement written by hand may leave it.
     const auto by = found.is_null("done_by") ? 0 : found.number("done_by");
     state.done = done_mark{{by}, found.text("done_at"), remembered};
   }

@@ -73,7 +73,7 @@ found_table find_table(line& asked, const sql::postgres_statements& statements,
   if (!has_table) sql::throw_without_table(table, statements.drop_companions);
   auto wrong = finding_in(found, table);
   if (!number) {
-    // A table that is not as the migrations make it is somebody else's, perhaps.
+    // A table that is not as the migrations make it may belong to another program.
     if (wrong.unfit.empty()) sql::throw_without_record(table, statements.restore_record);
     return {};
   }
