@@ -172,6 +172,7 @@ run_with_server() {
       status=0
       wait -n -p ended "$command" "$server" || status=$?
       [[ ${ended-} == "$server" ]] || break
+      echo "$program: the server ended with $status and starts again: $(tail -n 1 -- "$log")" >&2
       sleep 0.05 # so that one that cannot start does not keep us busy
       start_server
     done

@@ -61,8 +61,11 @@ postgres_cluster::~postgres_cluster() {
 }
 
 void postgres_cluster::start(const std::vector<std::string>& settings) {
-  std::vector<std::string> command{server_program("postgres"), "-D", data(),     "-k", host(), "-c",
-                                   "listen_addresses=",        "-c", "fsync=off"};
+  // authentication_timeout: how long a stopped client can hold up a crash.
+  std::vector<std::string> command{server_program("postgres"), "-D", data(), "-k", host()};
+  const std::vector<std::string> ours{"listen_addresses=", "fsync=off",
+                                      "authentication_timeout=10s"};
+  for (const auto& setting : ours) command.insert(command.end(), {"-c", setting});
   for (const auto& setting : settings) command.insert(command.end(), {"-c", setting});
   files::remove(files::path{data()} / "postmaster.pid");
   process_ = std::make_unique<child_process>(folder_.in_it(command));
