@@ -3,8 +3,10 @@
 //
 // rowlock_row_queue URL [threads] [milliseconds held] [seconds a round] [rounds]
 //
-// Rounds alternate. Of each: locks, the 50th and 99th percentile and the longest wait in
-// milliseconds, and how many locks the thread with the fewest and the one with the most got.
+// Rounds alternate: plain, by waits without limit, by waits that a stop can end (those give their
+// place in the queue up now and then, to see it). Of each: locks, the 50th and 99th percentile and
+// the longest wait in milliseconds, and how many locks the thread with the fewest and the one with
+// the most got.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -12,6 +14,7 @@
 #include <iostream>
 #include <mutex>
 #include <pqxx/pqxx>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,9 +46,9 @@ void take_plain(pqxx::connection& connection, const auto& hold) {
   work.commit();
 }
 
-void take_ours(pqxx::connection& connection, const auto& hold) {
-  const auto done = rowlock::with_row_lock<pqxx::work>(connection, key, rowlock::wait_forever(),
-                                                       [&](pqxx::work&) { hold(); });
+void take_ours(pqxx::connection& connection, const rowlock::retry_policy& wait, const auto& hold) {
+  const auto done =
+      rowlock::with_row_lock<pqxx::work>(connection, key, wait, [&](pqxx::work&) { hold(); });
   if (!done.acquired()) std::abort();
 }
 
@@ -79,7 +82,7 @@ void run_round(const std::string& name, const plan& made, const auto& take) {
     return waits[static_cast<std::size_t>(part * static_cast<double>(waits.size() - 1))];
   };
   const auto [fewest, most] = std::minmax_element(got.begin(), got.end());
-  std::cout << std::setw(8) << name << std::fixed << std::setprecision(1) << "  locks "
+  std::cout << std::setw(9) << name << std::fixed << std::setprecision(1) << "  locks "
             << waits.size() << "  p50 " << at(0.5) << "  p99 " << at(0.99) << "  longest "
             << waits.back() << "  a thread " << *fewest << " to " << *most << std::endl;
 }
@@ -100,12 +103,20 @@ int main(int argc, char** argv) {
                     std::chrono::seconds{number(3, 10)}, number(4, 3)};
     rowlock::migrate_postgres(made.url);
     pqxx::connection first{made.url};
-    take_ours(first, [] {});  // makes the row
+    const auto unlimited = rowlock::wait_forever();
+    const std::stop_source stop;
+    auto stoppable = unlimited;
+    stoppable.stop = stop.get_token();
+    take_ours(first, unlimited, [] {});  // makes the row
     for (unsigned i = 0; i < made.rounds; ++i) {
       run_round("plain", made,
                 [](auto& connection, const auto& hold) { take_plain(connection, hold); });
-      run_round("rowlock", made,
-                [](auto& connection, const auto& hold) { take_ours(connection, hold); });
+      run_round("rowlock", made, [&](auto& connection, const auto& hold) {
+        take_ours(connection, unlimited, hold);
+      });
+      run_round("stoppable", made, [&](auto& connection, const auto& hold) {
+        take_ours(connection, stoppable, hold);
+      });
     }
   } catch (const std::exception& thrown) {
     std::cerr << thrown.what() << '\n';
