@@ -126,6 +126,16 @@ void check_shape(const std::vector<part>& shape, const table_name& table) {
   check_columns(shape, table);
 }
 
+/// `information_schema` shows the table of all sessions, whatever hides it from this one.
+void check_that_none_hides_it(mysql_session& session, const sql::mysql_statements& statements,
+                              const table_name& table) {
+  const auto answered = session.execute(statements.definition);
+  if (answered.rows.at(0).at(1).value_or("").starts_with("CREATE TEMPORARY")) {
+    sql::throw_unfit(table, "is a temporary table of this session, which no other sees",
+                     "drop it, or give the store sessions without it");
+  }
+}
+
 /// None where there is no such table.
 std::optional<mysql_answer> if_there(mysql_session& session, const std::string& sql) {
   try {
@@ -154,6 +164,7 @@ void check_mysql_table(mysql_session& session, const sql::mysql_statements& stat
   sql::check_schema(schema_version(session, statements, table), mysql_migrations(table), table,
                     sql::some_url);
   check_shape(shape_of(session, statements, table), table);
+  check_that_none_hides_it(session, statements, table);
 }
 
 void check_mysql_table_if_there(mysql_session& session, const sql::mysql_statements& statements,

@@ -25,6 +25,9 @@ constexpr std::string_view schema_version =
 
 constexpr std::string_view look_for_table = "SELECT 1 FROM shared_lock LIMIT 0";
 
+// The text begins with how a session would make the table that it sees.
+constexpr std::string_view definition = "SHOW CREATE TABLE shared_lock";
+
 // What is left of migrations when the table was dropped by hand.
 constexpr std::string_view drop_companions = "DROP TABLE shared_lock_schema";
 
@@ -147,6 +150,7 @@ mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavou
   look_for_table = spelled.plain(sql::look_for_table);
   drop_companions = spelled.plain(sql::drop_companions);
   shape = std::string{sql::shape};
+  definition = spelled.plain(sql::definition);
   look = spelled.plain(sql::look);
   look_in_transaction = spelled.without_waiting(sql::look);
   list = spelled.plain(sql::list);

@@ -29,6 +29,7 @@ struct mysql_statements : mysql_transaction_statements,
   std::string look_for_table;
   std::string drop_companions;
   std::string shape;
+  std::string definition;
 
   // Looks.
   std::string look;

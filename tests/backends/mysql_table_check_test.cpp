@@ -42,6 +42,21 @@ TEST_F(MysqlTableCheck, RefusesAView) {
   expect_rejected("is a view");
 }
 
+TEST_F(MysqlTableCheck, RefusesATemporaryTableInItsPlace) {
+  ::soci::connection_pool pool{1};
+  pool.at(0).open(target());
+  pool.at(0) << "create table its_like like shared_lock";
+  pool.at(0) << "create temporary table shared_lock like its_like";
+  soci_store rows{pool, {.pool_size = 1}};
+  const auto told = error_of([&] { (void)acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("table shared_lock is a temporary table of this session"),
+            std::string::npos)
+      << told.message();
+  pool.at(0) << "drop temporary table shared_lock";
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+}
+
 TEST_F(MysqlTableCheck, RefusesColumnsThatCannotHoldWhatIsWrittenIntoThem) {
   struct change {
     std::string column;
