@@ -26,15 +26,22 @@ void loss_teller::look_back(const lease& held) noexcept {
   }
 }
 
-void loss_teller::acquired(const acquired_event& /*event*/) { renewed_at_ = boot_clock::now(); }
+void loss_teller::acquired(const acquired_event& /*event*/) {
+  renewed_at_ = boot_clock::now();
+  faults_.passed();
+}
 
 void loss_teller::renewed(const renewed_event& /*event*/) {
   renewed_at_ = boot_clock::now();
   last_fault_.clear();
+  faults_.passed();
 }
 
 void loss_teller::fault(const fault_event& event) {
   if (event.operation == fault_operation::renew) last_fault_ = event.text;
+  const bool is_waited_out = waits_ && faults_.is_tried_again(event);
+  if (event.operation == fault_operation::acquire && !is_waited_out) return;
+  faults_.say_once(event);
 }
 
 void loss_teller::lost(const lost_event& event) {

@@ -1,4 +1,4 @@
-// Says why a key was lost.
+// Says why a key was lost, and what may cost it.
 #ifndef ROWLOCK_CLI_LOSS_TELLER_HPP
 #define ROWLOCK_CLI_LOSS_TELLER_HPP
 
@@ -6,8 +6,11 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <utility>
 
+#include "cli/fault_teller.hpp"
 #include "cli/release_witness.hpp"
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/observer.hpp"
@@ -15,14 +18,19 @@
 namespace rowlock::cli {
 
 /// For a lock_table with one lease. Where the row was taken away it is read once more, for who has
-/// it now.
+/// it now. Says each fault once, until a call succeeds, but for one that ends the wait: that is
+/// thrown to the caller.
 ///
 /// Thread-safety: all members may be called from any thread.
 class loss_teller final : public observer {
  public:
-  /// `at_most` is how long the lease is renewed.
-  loss_teller(release_witness& rows, std::optional<std::chrono::milliseconds> at_most)
-      : rows_{rows}, at_most_{at_most} {}
+  /// `at_most` is how long the lease is renewed; `waits`: faults that pass do not end the wait for
+  /// it, but `stop` does. All for the attempt and the lease that the `lock_table` has.
+  loss_teller(release_witness& rows, std::optional<std::chrono::milliseconds> at_most, bool waits,
+              std::stop_token stop)
+      : rows_{rows}, at_most_{at_most}, waits_{waits} {
+    faults_.stop_with(std::move(stop));
+  }
 
   /// Reads why the row was released by force before this grant, so that it is not said of the loss
   /// of `held`. Where that is not known, it is said. One round trip; throws nothing.
@@ -33,6 +41,7 @@ class loss_teller final : public observer {
   void await_reason();
 
   void acquired(const acquired_event& event) override;
+  void waited(const waited_event& /*event*/) override { waits_ = false; }
   void renewed(const renewed_event& event) override;
   void fault(const fault_event& event) override;
   void lost(const lost_event& event) override;
@@ -45,7 +54,9 @@ class loss_teller final : public observer {
   const std::optional<std::chrono::milliseconds> at_most_;
   // Of the one thread that tells.
   boot_clock::time_point renewed_at_;
-  std::string last_fault_;  // since then
+  std::string last_fault_;  // of a renewal, since then
+  bool waits_;
+  fault_teller faults_;
 
   std::mutex mutex_;
   std::condition_variable was_said_;

@@ -85,7 +85,9 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   for_this.wait.stop = waiting.stop();
   const auto rows = open_store(url, table);
   release_witness witnessed{*rows};
-  const auto why_lost = std::make_shared<loss_teller>(witnessed, to_run.locking().at_most);
+  const bool waits = for_this.wait.give_up_after.value_or(1ms) > 0ms;
+  const auto why_lost =
+      std::make_shared<loss_teller>(witnessed, to_run.locking().at_most, waits, waiting.stop());
   auto locking = to_run.locking();
   locking.observer = why_lost;
   const auto run_under = [&](const lease& held) {
@@ -140,7 +142,8 @@ A database that does not answer keeps no signal from working: two seconds later 
 what it may hold frees itself within the ttl. It ends four seconds after the limit of --wait, too, with 69.
 
 Without --wait the key is asked for once. With it, a database that is away meanwhile (a restart, a failover)
-is asked again as well, until the time is over: then the exit code is 69 or 70. Durations: 500ms, 30s, 5m, 2h, 1d.
+is asked again as well, until the time is over: then the exit code is 69 or 70. Meanwhile, and of a renewal
+or release that fails, each new fault is said once. Durations: 500ms, 30s, 5m, 2h, 1d.
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage

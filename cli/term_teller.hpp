@@ -5,17 +5,17 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
-#include <string>
 #include <utility>
 
+#include "cli/fault_teller.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/observer.hpp"
 #include "rowlock/version.hpp"
 
 namespace rowlock::cli {
 
-/// Says each fault once, however often it comes again until there is a term, and a loss that came
-/// too late for the command to be told: it had ended when the release found that the key was gone.
+/// Says each fault once, until there is a term, and a loss that came too late for the command to be
+/// told: it had ended when the release found that the key was gone.
 ///
 /// Thread-safety: all members may be called from any thread.
 class term_teller final : public observer {
@@ -25,20 +25,16 @@ class term_teller final : public observer {
   /// Whether the term that ended last was lost. Final once the lock_table is gone.
   [[nodiscard]] bool was_lost() const;
 
-  /// Once `stop` is requested, nothing is tried again for a new term. To be set before the
-  /// `lock_table` is made.
-  void stop_with(std::stop_token stop) { stop_ = std::move(stop); }
+  /// See `fault_teller`.
+  void stop_with(std::stop_token stop) { faults_.stop_with(std::move(stop)); }
 
-  void acquired(const acquired_event& event) override;
+  void acquired(const acquired_event& /*event*/) override { faults_.passed(); }
   void lost(const lost_event& event) override;
-  void fault(const fault_event& event) override;
+  void fault(const fault_event& event) override { faults_.say_once(event); }
 
  private:
-  [[nodiscard]] std::string what_follows(const fault_event& event) const;
-
-  std::stop_token stop_;
+  fault_teller faults_;  // of the one thread that tells
   mutable std::mutex mutex_;
-  std::string last_fault_;        // told by one thread
   std::optional<version> ended_;  // guarded by mutex_, as all that follows
   std::optional<version> lost_;
   bool was_said_ = false;

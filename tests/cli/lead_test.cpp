@@ -2,15 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <csignal>
 #include <fstream>
-#include <future>
 #include <string>
 
 #include "cli/cli_test.hpp"
 #include "rowlock/operators.hpp"
-#include "support/fake_postgres.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {
@@ -172,25 +169,6 @@ TEST_P(CliLeadTest, DoesNotSayOfWhatEndsItsWaitThatItTriesAgain) {
 }
 
 ROWLOCK_ON_EVERY_DATABASE(CliLeadTest);
-
-TEST(CliLeadUnavailableTest, GoesOnTryingAndSaysItOnce) {
-  std::promise<void> tried_often;
-  std::atomic<int> logins{0};
-  const fake_postgres starting{[&](const login&) {
-    if (++logins == 4) tried_often.set_value();
-    return fake_postgres::reason{"57P03", "the database system is starting up"};
-  }};
-  const auto url = "postgresql://app:sesame@127.0.0.1:" + std::to_string(starting.port()) + "/shop";
-  child_process trying{
-      {ROWLOCK_COMMAND, "lead", url, "--type", "invoice", "--source", "42", "--", "true"}};
-  tried_often.get_future().wait();
-  trying.send_signal(SIGTERM);
-  EXPECT_EQ(trying.wait(), 128 + SIGTERM);
-  const auto said = trying.errors();
-  EXPECT_NE(said.find("trying again"), std::string::npos) << said;
-  EXPECT_EQ(said.find("trying again"), said.rfind("trying again")) << said;
-  EXPECT_EQ(said.find("sesame"), std::string::npos) << said;
-}
 
 TEST(CliLeadUnavailableTest, DoesNotSayOfWhatEndsItThatItTriesAgain) {
   const temp_folder folder;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <pqxx/pqxx>
 #include <string>
 
@@ -17,6 +18,7 @@ namespace rowlock::tests {
 
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -48,6 +50,21 @@ TEST_P(CliRunLostTest, WhoTookTheKeyAndWhyIsSaid) {
   EXPECT_THAT(said, HasSubstr("invoice/42 was lost: it was taken away; nobody has it now"));
   EXPECT_THAT(said, HasSubstr("web1 is gone"));
   EXPECT_THAT(said, HasSubstr("ann"));
+}
+
+TEST_P(CliRunLostTest, WhoHasTheKeyNowIsSaid) {
+  child_process running{script_under_lock("echo started; read line", {"--ttl", "1h"})};
+  ASSERT_EQ(running.read_line(), "started");
+  const auto freed = run(rowlock("release", {"--type", "invoice", "--source", "42", "--force",
+                                             "--reason", "a test", "--yes"}));
+  ASSERT_EQ(freed.code, 0) << freed.errors;
+  child_process next{script_under_lock("echo started; read line", {"--holder", "web2"})};
+  ASSERT_EQ(next.read_line(), "started");
+  running.write_line("done");
+  EXPECT_EQ(running.wait(), 76);
+  EXPECT_THAT(
+      running.errors(),
+      ContainsRegex("invoice/42 was lost: it was taken away; web2 has it since [0-9].* UTC"));
 }
 
 TEST_P(CliRunLostTest, WhyAnEarlierHolderLostTheKeyIsNotSaid) {
@@ -160,6 +177,24 @@ TEST(CliRunSilentTest, OnMariadbEndsSoonAfterTheCommand) {
   ASSERT_EQ(run_rowlock({"migrate", database.url()}).code, 0);
   tcp_proxy network{"127.0.0.1", database.value("select @@port")};
   expect_an_end_soon(network, {database.url_through(network)});
+}
+
+TEST(CliRunUnrenewedTest, WhatTheLastRenewalMetIsSaid) {
+  const postgres_schema schema;
+  const words table{"--table", schema.table().text()};
+  ASSERT_EQ(run_rowlock(words{"migrate", postgres_url()} + table).code, 0);
+  pqxx::connection known{postgres_url()};
+  auto network = std::make_unique<tcp_proxy>(known.hostname(), known.port());
+  // A busy machine may stop it for seconds: then there was no renewal, and none that failed.
+  child_process running{words{ROWLOCK_COMMAND, "run", url_through(*network)} + table +
+                        words{"--type", "invoice", "--source", "42", "--ttl", "6s", "--", "sh",
+                              "-c", script_with(R"(trap "exit 3" TERM)")}};
+  ASSERT_EQ(running.read_line(), "started");
+  network.reset();  // no server listens there from now on
+  EXPECT_EQ(running.wait(), 76);
+  EXPECT_THAT(running.errors(),
+              ContainsRegex("invoice/42 was lost: it was not renewed since [^:]+ ago: "
+                            "[^\n]*127.0.0.1"));
 }
 
 TEST(CliRunReleaseTest, AReleaseThatCannotBeMadeIsSaidAndTheExitCodeIsTheCommands) {

@@ -1,10 +1,14 @@
-// rowlock run --wait goes on while the database is away.
+// rowlock run --wait and lead go on while the database is away, and say so.
 #include <SQLiteCpp/Database.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <functional>
+#include <future>
 #include <memory>
 #include <pqxx/pqxx>
 #include <stdexcept>
@@ -13,10 +17,13 @@
 
 #include "cli/cli_test.hpp"
 #include "rowlock/owner_id.hpp"
+#include "support/fake_postgres.hpp"
 #include "support/mariadb_line.hpp"
 #include "support/own_mariadb.hpp"
 #include "support/own_postgres.hpp"
 #include "support/patience.hpp"
+#include "support/postgres_schema.hpp"
+#include "support/tcp_proxy.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {
@@ -24,6 +31,9 @@ namespace rowlock::tests {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
 
 words waiting_for_the_key(const std::string& url, const std::string& how_long) {
   return {ROWLOCK_COMMAND, "run",    url,  "--type", "invoice", "--source", "42",
@@ -105,6 +115,62 @@ TEST(CliRunOutageTest, AnOutageThatLastsIs69AtTheEndOfTheWait) {
   EXPECT_EQ(failed.code, 69);
   EXPECT_EQ(failed.output, "");
   EXPECT_NE(failed.errors, "");
+}
+
+class CliOutlastedTest : public testing::TestWithParam<words> {};
+
+TEST_P(CliOutlastedTest, IsTriedAgainAndSaidOnce) {
+  std::promise<void> tried_often;
+  std::atomic<int> logins{0};
+  const fake_postgres starting{[&](const login&) {
+    if (++logins == 4) tried_often.set_value();
+    return fake_postgres::reason{"57P03", "the database system is starting up"};
+  }};
+  const auto url = "postgresql://app:sesame@127.0.0.1:" + std::to_string(starting.port()) + "/shop";
+  child_process trying{words{ROWLOCK_COMMAND} + GetParam() +
+                       words{url, "--type", "invoice", "--source", "42", "--", "true"}};
+  ASSERT_EQ(tried_often.get_future().wait_for(patience), std::future_status::ready);
+  trying.send_signal(SIGTERM);
+  EXPECT_EQ(trying.wait(), 128 + SIGTERM);
+  const auto said = trying.errors();
+  EXPECT_NE(said.find("trying again"), std::string::npos) << said;
+  EXPECT_EQ(said.find("trying again"), said.rfind("trying again")) << said;
+  EXPECT_EQ(said.find("sesame"), std::string::npos) << said;
+}
+
+INSTANTIATE_TEST_SUITE_P(By, CliOutlastedTest,
+                         testing::Values(words{"run", "--wait", "forever"}, words{"lead"}),
+                         [](const auto& command) { return command.param.front(); });
+
+void expect_one_line_of(const fake_postgres::reason& refusal, const std::string& how_long) {
+  const fake_postgres refusing{[&](const login&) { return refusal; }};
+  const auto url = "postgresql://app@127.0.0.1:" + std::to_string(refusing.port()) + "/shop";
+  const auto failed = run(waiting_for_the_key(url, how_long));
+  EXPECT_EQ(failed.code, 69);
+  EXPECT_THAT(failed.errors, MatchesRegex("rowlock: [^\n]+\n"));
+  EXPECT_THAT(failed.errors, Not(HasSubstr("trying again")));
+}
+
+TEST(CliRunOutageTest, OfAFaultThatIsNotOutlastedOneLineIsSaid) {
+  expect_one_line_of({"57P03", "the database system is starting up"}, "0s");
+  expect_one_line_of({"28P01", "password authentication failed for user \"app\""}, "1h");
+}
+
+TEST(CliRunOutageTest, ARenewalThatFailsIsSaidAndTheKeyIsKept) {
+  const postgres_schema schema;
+  const words table{"--table", schema.table().text()};
+  ASSERT_EQ(run_rowlock(words{"migrate", postgres_url()} + table).code, 0);
+  pqxx::connection known{postgres_url()};
+  tcp_proxy network{known.hostname(), known.port()};
+  child_process running{words{ROWLOCK_COMMAND, "run", url_through(network)} + table +
+                        words{"--type", "invoice", "--source", "42", "--ttl", "15s", "--", "sh",
+                              "-c", "echo started; read line; exit 3"}};
+  ASSERT_EQ(running.read_line(), "started");
+  network.swallow_reply();  // of the renewal
+  errors_with("trying again", running);
+  running.write_line("end");
+  EXPECT_EQ(running.wait(), 3);
+  EXPECT_THAT(running.errors(), MatchesRegex("rowlock: [^\n]+; trying again\n"));
 }
 
 class CliRunOutageFileTest : public testing::TestWithParam<const char*> {};
