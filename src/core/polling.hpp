@@ -28,6 +28,8 @@ class polling {
         stop_{wait.stop, leases.closing()},
         policy_{until_stopped(wait, stop_.token())},
         pauses_{policy_, leases.options().time} {}
+  /// Of single tries, whose caller has the time that `whole`, which outlives it, still has.
+  polling(keeper& leases, const polling& whole) : polling{leases, no_wait()} { whole_ = &whole; }
 
   [[nodiscard]] const owner_id& owner() const noexcept { return owner_; }
   /// What was granted is being given back: from now on it is another attempt.
@@ -41,6 +43,7 @@ class polling {
 
   /// Whether the caller has no time for another question.
   [[nodiscard]] bool is_over() const {
+    if (whole_ != nullptr && whole_->is_over()) return true;
     return stop_.token().stop_requested() || (is_patient() && pauses_.is_last_try());
   }
 
@@ -121,6 +124,7 @@ class polling {
   backoff pauses_;
   owner_id owner_ = make_owner_id();
   std::exception_ptr doubt_ = nullptr;
+  const polling* whole_ = nullptr;
 };
 
 }  // namespace rowlock::detail

@@ -34,7 +34,7 @@ outcome<lease> read_write_lock::try_once_shared(const acquire_options& options,
 outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& options) {
   locks_.keeper_->home().require();
   detail::polling pauses{*locks_.keeper_, options.wait};
-  detail::polling once{*locks_.keeper_, no_wait()};
+  detail::polling once{*locks_.keeper_, pauses};
   std::optional<lease> held;
   auto over = pauses.go_on(key(), [&]() -> std::optional<refusal> {
     auto attempt = try_once_shared(options, once);
@@ -72,7 +72,7 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
   auto all = rows_.slots();
   all.push_back(rows_.gate());
   detail::polling pauses{*locks_.keeper_, options.wait};
-  detail::polling once{*locks_.keeper_, no_wait()};
+  detail::polling once{*locks_.keeper_, pauses};
   const auto take = [&](const std::vector<lock_key>& keys) {
     return locks_.try_acquire_set(keys, {}, options, {}, once);
   };

@@ -17,6 +17,10 @@ std::vector<bench_kind> stores_with_transactions() {
   return stores_with(&bench_kind::has_transactions);
 }
 
+std::vector<bench_kind> stores_that_keep_callbacks_from_committing() {
+  return stores_with(&bench_kind::keeps_callbacks_from_committing);
+}
+
 std::vector<bench_kind> stores_with_transactions_side_by_side() {
   return stores_with(&bench_kind::has_transactions_side_by_side);
 }

@@ -17,6 +17,7 @@ std::vector<bench_kind> alone_and_in_company(const std::vector<bench_kind>& kind
 /// For INSTANTIATE_TEST_SUITE_P. They may be empty: a suite that uses them says
 /// GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST.
 std::vector<bench_kind> stores_with_transactions();
+std::vector<bench_kind> stores_that_keep_callbacks_from_committing();
 std::vector<bench_kind> stores_with_transactions_side_by_side();
 std::vector<bench_kind> stores_with_foreign_transactions();
 std::vector<bench_kind> stores_shared_between_processes();

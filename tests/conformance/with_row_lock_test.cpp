@@ -18,6 +18,7 @@ class WithRowLock : public store_test {
   const std::unique_ptr<app_connection> connection_ = bench_->connect();
   const std::shared_ptr<store> rivals_ = bench_->open(20ms);
 };
+class CallbackOfWithRowLock : public WithRowLock {};
 class WithRowLockAmongOthers : public WithRowLock {};
 
 TEST_P(WithRowLock, RunsTheCallbackInTheTransactionThatHoldsTheRowsAndCommits) {
@@ -76,6 +77,22 @@ TEST_P(WithRowLock, LeavesTheCommitToNoCallback) {
   }
   EXPECT_TRUE(
       connection_->with_row_lock(key_, no_wait(), [](app_transaction&) { return 0; }).acquired());
+}
+
+TEST_P(CallbackOfWithRowLock, CommitsNothing) {
+  const auto before = unowned(key_);
+  try {
+    (void)connection_->with_row_lock(key_, no_wait(), [](app_transaction& work) {
+      work.write_note("too early");
+      work.commit();
+      return 0;
+    });
+    ADD_FAILURE() << "no error";
+  } catch (const error& thrown) {
+    EXPECT_EQ(thrown.kind(), errc::misuse);
+  }
+  EXPECT_EQ(connection_->notes(), notes{});
+  EXPECT_EQ(row(key_).version, before);
 }
 
 TEST_P(WithRowLock, IsRefusedWithoutTheCallbackWhileALeaseIsLive) {
@@ -220,6 +237,9 @@ TEST_P(WithRowLockAmongOthers, CreatesAMissingRowWithoutMakingAnybodyWaitForItsN
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WithRowLock);
 INSTANTIATE_TEST_SUITE_P(Stores, WithRowLock, testing::ValuesIn(stores_with_transactions()),
                          name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CallbackOfWithRowLock);
+INSTANTIATE_TEST_SUITE_P(Stores, CallbackOfWithRowLock,
+                         testing::ValuesIn(stores_that_keep_callbacks_from_committing()), name_of);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WithRowLockAmongOthers);
 INSTANTIATE_TEST_SUITE_P(Stores, WithRowLockAmongOthers,
                          testing::ValuesIn(stores_with_transactions_side_by_side()), name_of);

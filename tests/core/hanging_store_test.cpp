@@ -10,6 +10,7 @@
 #include "core/renewer.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
+#include "rowlock/read_write_lock.hpp"
 #include "support/told_error.hpp"
 
 namespace rowlock::tests {
@@ -110,6 +111,23 @@ TEST_F(HangingStore, IsNotAskedAgainForASetWhoseTimeIsOver) {
     (void)ours_->try_acquire_all({{"job", "a"}, {"job", "b"}}, {.wait = wait_for(3s)});
   });
   EXPECT_EQ(told.kind, errc::outcome_unknown);
+  EXPECT_EQ(rows_.batches("acquire_all").size(), 1);
+}
+
+TEST_F(HangingStore, IsNotAskedAgainForReadersAndWritersWhoseTimeIsOver) {
+  read_write_lock document{*ours_, {"document", "a"}, 2};
+  const auto lose_the_answer = [&] {
+    time_->advance(4s);
+    throw error{errc::outcome_unknown, "no answer"};
+  };
+  rows_.after("acquire_any", lose_the_answer);
+  rows_.after("acquire_all", lose_the_answer);
+  const acquire_options in_time{.wait = wait_for(3s)};
+  const auto of_reader = error_of([&] { (void)document.try_acquire_shared(in_time); });
+  EXPECT_EQ(of_reader.kind, errc::outcome_unknown);
+  EXPECT_EQ(rows_.batches("acquire_any").size(), 1);
+  const auto of_writer = error_of([&] { (void)document.try_acquire_exclusive(in_time); });
+  EXPECT_EQ(of_writer.kind, errc::outcome_unknown);
   EXPECT_EQ(rows_.batches("acquire_all").size(), 1);
 }
 

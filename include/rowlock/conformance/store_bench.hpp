@@ -68,6 +68,8 @@ struct bench_kind {
   std::function<std::unique_ptr<store_bench>()> make;
   /// Applications have transactions that can lock rows, prove leases and commit against versions.
   bool has_transactions = false;
+  /// A `commit()` that a callback of `with_row_lock` calls throws before anything is durable.
+  bool keeps_callbacks_from_committing = false;
   /// Two of them that have both locked rows can be open at once.
   bool has_transactions_side_by_side = false;
   /// Transactions that know nothing of rowlock can lock its rows.
