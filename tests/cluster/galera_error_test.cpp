@@ -96,6 +96,7 @@ TEST_F(GaleraError, OfACommitThatLosesTheOtherNodesIsInDoubt) {
   auto acquiring = std::async(std::launch::async, [&] { return kind_of([&] { acquire_at(0); }); });
   EXPECT_EQ(kind_of([&] { transaction.commit(); }), errc::outcome_unknown);
   EXPECT_EQ(acquiring.get(), errc::outcome_unknown);
+  cluster().await_refusal(0);
   EXPECT_EQ(kind_of([&] { acquire_at(0); }), errc::unavailable);
 
   cluster().let_serve_alone(0);

@@ -202,7 +202,14 @@ void galera_cluster::set_provider_option(std::size_t node, const std::string& op
 
 void galera_cluster::isolate(std::size_t node) const {
   set_provider_option(node, "gmcast.isolate=1");
-  await("the node to be alone", [&] { return view_at(bare_url(node)) == 0; });
+  await_refusal(node);
+}
+
+void galera_cluster::await_refusal(std::size_t node) const {
+  await("the node to refuse", [&] {
+    mariadb_line line{bare_url(node)};
+    return status(line, "wsrep_ready") == "OFF";
+  });
 }
 
 void galera_cluster::reconnect(std::size_t node) const {

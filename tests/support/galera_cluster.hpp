@@ -49,6 +49,9 @@ class galera_cluster {
 
   /// It no longer hears of the others, nor they of it: on its own it refuses nearly everything.
   void isolate(std::size_t node) const;
+  /// Waits until one that has lost the others does. Until then a statement may get as far as its
+  /// commit, which is then in doubt.
+  void await_refusal(std::size_t node) const;
   /// Ends that, and waits until it is in step again.
   void reconnect(std::size_t node) const;
   /// One that has lost the others for good serves alone from now on.
