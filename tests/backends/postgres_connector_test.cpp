@@ -67,7 +67,7 @@ TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasTimeLimitsUnle
   EXPECT_EQ(seen_by("limited", other_key_), "read committed, 77s and 55s");
 }
 
-TEST_F(PostgresConnection, IsNamedAfterTheHolderUnlessItsStringNamesIt) {
+TEST_F(PostgresConnection, IsNamedAfterTheProcessUnlessItsStringNamesIt) {
   auto rows = open_store();
   lock_table locks{rows};
   const auto held = locks.try_acquire(key_);

@@ -1,4 +1,5 @@
-// A database that hangs: a signal, and a wait that has a limit, end the command all the same.
+// A database that hangs: a signal, a loss, and a wait that has a limit, end the command all the
+// same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -166,6 +167,20 @@ TEST_P(CliHangTest, ASignalThatComesDuringAReleaseEndsRunWithTheCodeOfItsCommand
   running.send_signal(SIGTERM);
   EXPECT_THAT(running.wait(), AnyOf(3, 128 + SIGTERM));
   EXPECT_FALSE(is_over(unanswered));
+  proxy_.pass();
+}
+
+TEST_P(CliHangTest, ALossEndsRunSoonAfterItsCommand) {
+  child_process running{
+      through_network("run", script_with(R"(trap "echo told; exit 3" TERM)"), {"--ttl", "3s"})};
+  ASSERT_EQ(running.read_line(), "started");
+  const auto unanswered = hang();
+  EXPECT_EQ(running.read_line(), "told");
+  EXPECT_EQ(running.wait(), 76);
+  EXPECT_FALSE(is_over(unanswered));
+  const auto said = running.errors();
+  EXPECT_THAT(said, HasSubstr("lost before the command ended"));
+  EXPECT_THAT(said, HasSubstr("invoice/42 was lost: no renewal was answered since"));
   proxy_.pass();
 }
 

@@ -3,13 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <memory>
 #include <pqxx/pqxx>
 #include <string>
 
 #include "cli/cli_test.hpp"
-#include "support/mysql_database.hpp"
 #include "support/postgres_schema.hpp"
 #include "support/tcp_proxy.hpp"
 #include "support/temp_folder.hpp"
@@ -148,36 +146,6 @@ TEST_P(CliRunLostTest, WhoeverHasTheKeyNowKeepsIt) {
 }
 
 ROWLOCK_ON_EVERY_DATABASE(CliRunLostTest);
-
-/// By way of `network`, which falls silent.
-void expect_an_end_soon(tcp_proxy& network, const words& where) {
-  child_process running{words{ROWLOCK_COMMAND, "run"} + where +
-                        words{"--type", "invoice", "--source", "42", "--ttl", "3s", "--", "sh",
-                              "-c", script_with(R"(trap "echo told; exit 3" TERM)")}};
-  ASSERT_EQ(running.read_line(), "started");
-  network.black_hole();
-  EXPECT_EQ(running.read_line(), "told");
-  EXPECT_EQ(running.wait(std::chrono::seconds{2}), 76);  // its calls give up after ten and more
-  const auto said = running.errors();
-  EXPECT_THAT(said, HasSubstr("lost before the command ended"));
-  EXPECT_THAT(said, HasSubstr("invoice/42 was lost: no renewal was answered since"));
-}
-
-TEST(CliRunSilentTest, OnPostgresEndsSoonAfterTheCommand) {
-  const postgres_schema schema;
-  const words table{"--table", schema.table().text()};
-  ASSERT_EQ(run_rowlock(words{"migrate", postgres_url()} + table).code, 0);
-  pqxx::connection known{postgres_url()};
-  tcp_proxy network{known.hostname(), known.port()};
-  expect_an_end_soon(network, words{url_through(network)} + table);
-}
-
-TEST(CliRunSilentTest, OnMariadbEndsSoonAfterTheCommand) {
-  const mysql_database database;
-  ASSERT_EQ(run_rowlock({"migrate", database.url()}).code, 0);
-  tcp_proxy network{"127.0.0.1", database.value("select @@port")};
-  expect_an_end_soon(network, {database.url_through(network)});
-}
 
 TEST(CliRunUnrenewedTest, WhatTheLastRenewalMetIsSaid) {
   const postgres_schema schema;
