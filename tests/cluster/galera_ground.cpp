@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 class galera_ground final : public proving_ground {
  public:
   galera_ground() {
-    cluster().connect(0).execute("create or replace database rowlock_test character set utf8mb4");
+    cluster().empty_database();
     migrate(url());
   }
 

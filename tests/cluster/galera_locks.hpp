@@ -18,12 +18,12 @@ namespace rowlock::tests {
 class galera_locks : public cluster_test {
  protected:
   galera_locks() {
-    cluster().connect(0).execute("create or replace database rowlock_test character set utf8mb4");
+    cluster().empty_database();
     migrate(cluster().url(0));
     create_books(*books_at(0));
     for (std::size_t node = 0; node < galera_cluster::size; ++node) {
+      cluster().catch_up(node);
       ways_.at(node) = std::make_unique<way>(node);
-      books_at(node)->catch_up();
     }
   }
 

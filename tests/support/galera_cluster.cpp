@@ -196,6 +196,18 @@ void galera_cluster::thaw(std::size_t node) {
   await_in_step(node);
 }
 
+void galera_cluster::empty_database() const {
+  mariadb_line line{bare_url(0)};
+  line.execute("create or replace database rowlock_test character set utf8mb4");
+  for (std::size_t node = 0; node < size; ++node) catch_up(node);
+}
+
+void galera_cluster::catch_up(std::size_t node) const {
+  mariadb_line line{bare_url(node)};
+  line.execute("set session wsrep_sync_wait = 1");
+  line.number("select 1");  // which waits: all sessions of this node see it from here on
+}
+
 void galera_cluster::set_provider_option(std::size_t node, const std::string& option) const {
   connect(node).execute("set global wsrep_provider_options = '" + option + "'");
 }

@@ -35,6 +35,11 @@ class galera_cluster {
   [[nodiscard]] std::string url(std::size_t node) const;
   [[nodiscard]] mariadb_line connect(std::size_t node) const { return mariadb_line{url(node)}; }
 
+  /// Makes the database rowlock_test anew, without tables, at all nodes, which must serve.
+  void empty_database() const;
+  /// Waits until the node shows what was committed at others before.
+  void catch_up(std::size_t node) const;
+
   /// At once, as by a power failure. The others stand still for about two seconds, and go on if
   /// they are the greater part of those that were there.
   void kill(std::size_t node);
