@@ -1,15 +1,30 @@
 // Says each fault once.
 #include "cli/fault_teller.hpp"
 
+#include "cli/fault_text.hpp"
 #include "cli/say.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
+namespace {
+
+constexpr std::size_t most_said = 20;
+
+}  // namespace
+
+void fault_teller::acquired() noexcept {
+  said_.clear();
+  holds_ = true;
+}
+
 void fault_teller::say_once(const fault_event& event) {
-  if (event.text == last_) return;
-  last_ = event.text;
-  say(event.text + what_follows(event));
+  // One that was under way when the lease ended is not tried again, and changes nothing.
+  if (event.operation == fault_operation::renew && !holds_) return;
+  const auto line = fault_text(event.text, event.code) + what_follows(event);
+  const bool is_release = event.operation == fault_operation::release;
+  if (said_.size() == most_said) return;
+  if (said_.insert(is_release ? std::string{} : line).second) say(line);
 }
 
 bool fault_teller::is_tried_again(const fault_event& event) const {

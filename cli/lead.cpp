@@ -114,8 +114,8 @@ Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
    69  the database refused us, or the system starts no process or thread: the message says what
        to do
-   76  the key was lost during the last term: others may have led at the same time; --lost-exit-code
-       gives another code
+   76  the key was lost during the term that a signal or a failed command ended: others may have led at
+       the same time; --lost-exit-code gives another code
   126  the command was found, and cannot be run
   127  the command was not found
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/duration.hpp"
+#include "cli/fault_text.hpp"
 #include "cli/say.hpp"
 
 namespace rowlock::cli {
@@ -28,23 +29,24 @@ void loss_teller::look_back(const lease& held) noexcept {
 
 void loss_teller::acquired(const acquired_event& /*event*/) {
   renewed_at_ = boot_clock::now();
-  faults_.passed();
+  faults_.acquired();
 }
 
 void loss_teller::renewed(const renewed_event& /*event*/) {
   renewed_at_ = boot_clock::now();
   last_fault_.clear();
-  faults_.passed();
+  faults_.renewed();
 }
 
 void loss_teller::fault(const fault_event& event) {
-  if (event.operation == fault_operation::renew) last_fault_ = event.text;
+  if (event.operation == fault_operation::renew) last_fault_ = fault_text(event.text, event.code);
   const bool is_waited_out = waits_ && faults_.is_tried_again(event);
   if (event.operation == fault_operation::acquire && !is_waited_out) return;
   faults_.say_once(event);
 }
 
 void loss_teller::lost(const lost_event& event) {
+  faults_.ended();
   std::ostringstream reason;
   reason << event.key << " was lost: "
          << (event.reason == loss_reason::taken_away ? why_taken(event.key)
@@ -87,8 +89,9 @@ std::string loss_teller::why_run_out(std::chrono::microseconds held) const {
     return "another transaction has had its row locked for " + show_duration(locked_for) +
            " or longer; it was renewed last " + ago;
   }
-  if (!last_fault_.empty()) return "it was not renewed since " + ago + ": " + last_fault_;
-  return "no renewal was answered since " + ago +
+  if (!last_fault_.empty())
+    return "it was not renewed in the last " + show_duration(since) + ": " + last_fault_;
+  return "no renewal was answered in the last " + show_duration(since) +
          "; the database is silent, or this process was stopped";
 }
 

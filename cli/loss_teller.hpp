@@ -18,8 +18,8 @@
 namespace rowlock::cli {
 
 /// For a lock_table with one lease. Where the row was taken away it is read once more, for who has
-/// it now. Says each fault once, until a call succeeds, but for one that ends the wait: that is
-/// thrown to the caller.
+/// it now. Says faults as `fault_teller` does, but for one that ends the wait: that is thrown to
+/// the caller.
 ///
 /// Thread-safety: all members may be called from any thread.
 class loss_teller final : public observer {
@@ -45,6 +45,7 @@ class loss_teller final : public observer {
   void renewed(const renewed_event& event) override;
   void fault(const fault_event& event) override;
   void lost(const lost_event& event) override;
+  void released(const released_event& /*event*/) override { faults_.ended(); }
 
  private:
   [[nodiscard]] std::string why_taken(const lock_key& key);

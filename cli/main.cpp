@@ -15,6 +15,7 @@
 #include "cli/action.hpp"
 #include "cli/command_path.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/fault_text.hpp"
 #include "cli/say.hpp"
 #include "rowlock/error.hpp"
 
@@ -80,14 +81,6 @@ std::string what_is_extra(const CLI::App& app) {
                               : "an argument too many";
 }
 
-/// The message alone: the words of the category are in the exit code.
-std::string message_of(const error& fault) {
-  std::string message = fault.what();
-  const std::string category = ": " + fault.code().message();
-  if (message.ends_with(category)) message.resize(message.size() - category.size());
-  return message;
-}
-
 /// What the driver said, where the message does not say it already; the first line of it.
 std::string cause_of(const error& fault, const std::string& message) {
   try {
@@ -107,7 +100,7 @@ int perform(const action& chosen) {
     say(fault.what());
     return fault.exit_code();
   } catch (const error& fault) {
-    const std::string message = message_of(fault);
+    const std::string message = fault_text(fault.what(), fault.code());
     say(message + cause_of(fault, message));
     return exit_code::of(fault.kind());
   } catch (const std::exception& fault) {

@@ -143,7 +143,7 @@ what it may hold frees itself within the ttl. It ends four seconds after the lim
 
 Without --wait the key is asked for once. With it, a database that is away meanwhile (a restart, a failover)
 is asked again as well, until the time is over: then the exit code is 69 or 70. Meanwhile, and of a renewal
-or release that fails, each new fault is said once. Durations: 500ms, 30s, 5m, 2h, 1d.
+or release that fails, each fault is said once. Durations: 500ms, 30s, 5m, 2h, 1d.
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage

@@ -19,6 +19,7 @@ bool term_teller::was_lost() const {
 }
 
 void term_teller::lost(const lost_event& event) {
+  faults_.ended();
   const std::scoped_lock lock{mutex_};
   lost_ = event.token;
   if (lost_ == ended_ && !was_said_) say(lost_too_soon(event.key));

@@ -14,7 +14,7 @@
 
 namespace rowlock::cli {
 
-/// Says each fault once, until there is a term, and a loss that came too late for the command to be
+/// Says faults as `fault_teller` does, and a loss that came too late for the command to be
 /// told: it had ended when the release found that the key was gone.
 ///
 /// Thread-safety: all members may be called from any thread.
@@ -28,8 +28,10 @@ class term_teller final : public observer {
   /// See `fault_teller`.
   void stop_with(std::stop_token stop) { faults_.stop_with(std::move(stop)); }
 
-  void acquired(const acquired_event& /*event*/) override { faults_.passed(); }
+  void acquired(const acquired_event& /*event*/) override { faults_.acquired(); }
+  void renewed(const renewed_event& /*event*/) override { faults_.renewed(); }
   void lost(const lost_event& event) override;
+  void released(const released_event& /*event*/) override { faults_.ended(); }
   void fault(const fault_event& event) override { faults_.say_once(event); }
 
  private:

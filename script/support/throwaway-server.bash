@@ -164,7 +164,7 @@ run_with_server() {
   # server: the kernel ends it should this shell be killed.
   setpriv --pdeathsig TERM env --default-signal=INT,QUIT "$@" <&0 &
   command=$!
-  local status=0 ended tries
+  local status=0 ended tries restarts=0
   if [[ -z $restart ]]; then
     wait "$command" || status=$?
   else
@@ -172,7 +172,7 @@ run_with_server() {
       status=0
       wait -n -p ended "$command" "$server" || status=$?
       [[ ${ended-} == "$server" ]] || break
-      echo "$program: the server ended with $status and starts again: $(tail -n 1 -- "$log")" >&2
+      ((++restarts > 20)) || echo "$program: the server ended with $status and starts again: $(tail -n 1 -- "$log")" >&2
       sleep 0.05 # so that one that cannot start does not keep us busy
       start_server
     done

@@ -204,6 +204,18 @@ TEST_F(MysqlRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
   }
 }
 
+TEST_F(MysqlRoles, OnColumnsAloneAreEnoughToList) {
+  const auto columns = database_.value(
+      "select group_concat(column_name) from information_schema.columns"
+      " where table_schema = database() and table_name = 'shared_lock'");
+  for (const auto* host : hosts) {
+    const auto reader = name_of("reader") + host;
+    database_.execute("revoke select on shared_lock from " + reader + "; grant select (" + columns +
+                      ") on shared_lock to " + reader);
+  }
+  EXPECT_TRUE(is_let("list", [&] { list_as("reader"); }));
+}
+
 TEST_F(MysqlRoles, WhoInstallsCanTakeEverythingBackAndTouchNothingElse) {
   for (const auto& step : mysql_migrations()) database_.execute(step.down);
   migrate_soci(target_of("installer"));

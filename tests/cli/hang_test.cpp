@@ -21,6 +21,8 @@ namespace {
 
 using testing::AnyOf;
 using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
 
 class CliHangTest : public LockedCliTest {
  protected:
@@ -134,6 +136,8 @@ TEST_P(CliHangTest, ALimitEndsAWaitOfRun) {
   const auto unanswered = hang();
   EXPECT_THAT(waiter->wait(), AnyOf(69, 70, 75));
   EXPECT_FALSE(is_over(unanswered));
+  EXPECT_THAT(waiter->errors(), MatchesRegex("rowlock: [^\n]+\n"));
+  EXPECT_THAT(waiter->errors(), Not(HasSubstr("trying again")));
   proxy_.pass();
 }
 
@@ -180,7 +184,7 @@ TEST_P(CliHangTest, ALossEndsRunSoonAfterItsCommand) {
   EXPECT_FALSE(is_over(unanswered));
   const auto said = running.errors();
   EXPECT_THAT(said, HasSubstr("lost before the command ended"));
-  EXPECT_THAT(said, HasSubstr("invoice/42 was lost: no renewal was answered since"));
+  EXPECT_THAT(said, HasSubstr("invoice/42 was lost: no renewal was answered in the last"));
   proxy_.pass();
 }
 

@@ -161,7 +161,7 @@ TEST(CliRunUnrenewedTest, WhatTheLastRenewalMetIsSaid) {
   network.reset();  // no server listens there from now on
   EXPECT_EQ(running.wait(), 76);
   EXPECT_THAT(running.errors(),
-              ContainsRegex("invoice/42 was lost: it was not renewed since [^:]+ ago: "
+              ContainsRegex("invoice/42 was lost: it was not renewed in the last [^:]+: "
                             "[^\n]*127.0.0.1"));
 }
 

@@ -19,6 +19,7 @@ class GaleraFence : public galera_locks {
   history be_taken_over_at_another_node(int key, const commit& commit_of_holder) {
     const auto of_holder = books_at(1);
     const lease held = *locks(1).try_acquire(lock_key_of(key));
+    cluster().catch_up(0);
     const auto begun = begin_entry(of_holder->outside(), key, held.token());
 
     cluster().hold_appliers(1);

@@ -1,0 +1,80 @@
+// Which faults are said, and how often.
+#include "cli/fault_teller.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stop_token>
+#include <string>
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::cli {
+namespace {
+
+fault_event fault_of(fault_operation operation, const std::string& text) {
+  const auto code = make_error_code(errc::unavailable);
+  return {.operation = operation, .code = code, .text = text + ": " + code.message()};
+}
+
+class FaultTellerTest : public testing::Test {
+ protected:
+  void meet(fault_operation operation, const std::string& text) {
+    told_.say_once(fault_of(operation, text));
+  }
+  static std::string said_during(const auto& events) {
+    testing::internal::CaptureStderr();
+    events();
+    return testing::internal::GetCapturedStderr();
+  }
+
+  fault_teller told_;
+};
+
+TEST_F(FaultTellerTest, SaysItOnceUntilTheNextGrantOrRenewal) {
+  const auto said = said_during([&] {
+    for (int i = 0; i < 3; ++i) meet(fault_operation::acquire, "away");
+    told_.acquired();
+    for (int i = 0; i < 3; ++i) meet(fault_operation::renew, "away");
+    told_.renewed();
+    meet(fault_operation::renew, "away");
+  });
+  const std::string line = "rowlock: away; trying again\n";
+  EXPECT_EQ(said, line + line + line);
+}
+
+TEST_F(FaultTellerTest, SaysNothingOfARenewalOfALeaseThatIsOver) {
+  told_.acquired();
+  told_.ended();
+  EXPECT_EQ(said_during([&] { meet(fault_operation::renew, "away"); }), "");
+}
+
+TEST_F(FaultTellerTest, SaysAReleaseThatFailsAsTheRenewalDid) {
+  told_.acquired();
+  const auto said = said_during([&] {
+    meet(fault_operation::renew, "away");
+    meet(fault_operation::release, "away");
+    meet(fault_operation::release, "starting up");
+  });
+  EXPECT_EQ(said,
+            "rowlock: away; trying again\n"
+            "rowlock: away; if no later try releases the key, it frees itself at the end of its "
+            "ttl\n");
+}
+
+TEST_F(FaultTellerTest, SaysABoundedNumber) {
+  const auto said = said_during([&] {
+    for (int i = 0; i < 100; ++i) meet(fault_operation::acquire, std::to_string(i));
+  });
+  EXPECT_NE(said.find("rowlock: 19;"), std::string::npos);
+  EXPECT_EQ(said.find("rowlock: 20;"), std::string::npos);
+}
+
+TEST_F(FaultTellerTest, PromisesNoTryOnceItIsStopped) {
+  std::stop_source stopped;
+  stopped.request_stop();
+  told_.stop_with(stopped.get_token());
+  EXPECT_EQ(said_during([&] { meet(fault_operation::acquire, "away"); }), "rowlock: away\n");
+}
+
+}  // namespace
+}  // namespace rowlock::cli
