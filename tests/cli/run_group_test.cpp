@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <csignal>
 #include <string>
 
 #include "cli/cli_test.hpp"
 #include "cli/terminal.hpp"
+#include "support/patience.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {
@@ -138,8 +140,13 @@ TEST_F(CliRunGroupTerminalTest, CtrlZStopsTheCommandToo) {
   const std::string pid = shown.substr(0, shown.find(' '));
   screen.type("\x1a");
   screen.await_stop();
-  const auto state = run({"ps", "-o", "stat=", "-p", pid});
-  EXPECT_EQ(state.output.substr(0, 1), "T");
+  // A process that does not run has a stop signal waiting for it: it stops when it runs next.
+  const auto until = std::chrono::steady_clock::now() + patience;
+  std::string state;
+  do {
+    state = run({"ps", "-o", "stat=", "-p", pid}).output.substr(0, 1);
+  } while (state != "T" && std::chrono::steady_clock::now() < until);
+  EXPECT_EQ(state, "T");
   screen.send_signal(SIGCONT);
   run({"sh", "-c", "echo again > " + fifo});
   screen.read_until("again");
