@@ -39,7 +39,7 @@ namespace rowlock {
 ///
 /// Waits for row locks in the server and for leases by polling, as long as `wait` says. A
 /// transaction that waits in its first statement keeps its place in the server's queue for 10 s at
-/// a time, 1 s where `attempts` are limited, 250 ms where a stop can be requested; one that has
+/// a time, 1 s where `attempts` are limited or a stop can be requested; one that has
 /// written or locked before, for 0.9 of the server's `deadlock_timeout`. No wait takes longer than
 /// half of a `statement_timeout`. Refused: held (leased), busy (locked), timed_out, stopped, or
 /// stale: at REPEATABLE READ and above, when another transaction changed a row after this

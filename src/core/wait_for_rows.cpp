@@ -14,7 +14,7 @@ std::optional<refusal> wait_for_rows(
   using std::chrono::milliseconds;
   // Inside a slice nothing can be stopped, and its end gives up a place in the database's queue.
   // Each try of a limited number waits as long as a pause might.
-  const milliseconds longest_slice{wait.stop.stop_possible() ? 250 : wait.attempts ? 1000 : 10'000};
+  const milliseconds longest_slice{wait.stop.stop_possible() || wait.attempts ? 1000 : 10'000};
   backoff pauses{wait};
   for (;;) {
     milliseconds slice = longest_slice;
