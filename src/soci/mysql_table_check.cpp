@@ -139,7 +139,7 @@ std::optional<mysql_answer> unless(mysql_session& session, const std::string& sq
 }
 
 /// `information_schema` shows the table of all sessions, whatever hides it from this one. A user
-/// with privileges on columns alone may not ask for the latter.
+/// with privileges on columns alone may not see the definition: then this is not checked.
 void check_that_none_hides_it(mysql_session& session, const sql::mysql_statements& statements,
                               const table_name& table) {
   const auto answered = unless(session, statements.definition, no_privilege);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -23,7 +24,6 @@
 #include "support/own_postgres.hpp"
 #include "support/patience.hpp"
 #include "support/postgres_schema.hpp"
-#include "support/tcp_proxy.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {
@@ -156,44 +156,36 @@ TEST(CliRunOutageTest, OfAFaultThatIsNotOutlastedOneLineIsSaid) {
   expect_one_line_of({"28P01", "password authentication failed for user \"app\""}, "1h");
 }
 
-/// Until a renewal has met it: other questions may come before.
-void fail_a_renewal(tcp_proxy& network, const child_process& running) {
-  const auto said_before = running.errors();
-  auto failed = network.swallowed();
-  network.swallow_reply();
-  await([&] {
-    if (running.errors() != said_before) return true;
-    if (network.swallowed() != failed) {
-      failed = network.swallowed();
-      network.swallow_reply();
-    }
-    return false;
-  });
-  network.swallow_reply("no request contains this");
-}
-
 class CliUnrenewedTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(CliUnrenewedTest, EachOutageIsSaidAndTheKeyIsKept) {
   const postgres_schema schema;
   const words table{"--table", schema.table().text()};
   ASSERT_EQ(run_rowlock(words{"migrate", postgres_url()} + table).code, 0);
-  pqxx::connection known{postgres_url()};
-  tcp_proxy network{known.hostname(), known.port()};
-  child_process running{words{ROWLOCK_COMMAND, GetParam(), url_through(network)} + table +
-                        words{"--type", "invoice", "--source", "42", "--ttl", "12s", "--", "sh",
+  child_process running{words{ROWLOCK_COMMAND, GetParam(), postgres_url()} + table +
+                        words{"--type", "invoice", "--source", "42", "--ttl", "15s", "--", "sh",
                               "-c", "echo started; read line; exit 3"}};
   ASSERT_EQ(running.read_line(), "started");
-  pqxx::nontransaction asking{known};
+  pqxx::connection known{postgres_url()};
+  pqxx::nontransaction server{known};
+  const auto name = schema.table().text();
   const auto lease_ends = [&] {
-    return asking.exec("select expires_at::text from " + schema.table().text())[0][0]
-        .as<std::string>();
+    return server.exec("select expires_at::text from " + name)[0][0].as<std::string>();
   };
-  fail_a_renewal(network, running);
-  for (int i = 0; i < 2; ++i) {  // the first may be of the one that failed
-    await([&, before = lease_ends()] { return lease_ends() != before; });
+  server.exec("create function " + name + "_refuse() returns trigger language plpgsql as " +
+              "$$ begin raise exception 'no renewal now'; end $$");
+  const bool leads = GetParam() == std::string{"lead"};
+  for (std::ptrdiff_t outages = 1; outages <= 2; ++outages) {
+    server.exec("create trigger refuse before update on " + name +
+                " for each row execute function " + name + "_refuse()");
+    await([&] {
+      const auto said = running.errors();  // `leads` is one line more
+      return std::count(said.begin(), said.end(), '\n') >= outages + (leads ? 1 : 0);
+    });
+    const auto before = lease_ends();
+    server.exec("drop trigger refuse on " + name);
+    await([&] { return lease_ends() != before; });
   }
-  fail_a_renewal(network, running);
   running.write_line("end");
   EXPECT_EQ(running.wait(), 3);
   EXPECT_THAT(running.errors(), MatchesRegex("(rowlock: leads [^\n]+\n)?"
