@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::size_t most_said = 20;
 
+bool will_pass(const fault_event& event) {
+  return event.code == errc::unavailable || event.code == errc::outcome_unknown;
+}
+
 }  // namespace
 
 void fault_teller::acquired() noexcept {
@@ -21,6 +25,8 @@ void fault_teller::acquired() noexcept {
 void fault_teller::say_once(const fault_event& event) {
   // One that was under way when the lease ended is not tried again, and changes nothing.
   if (event.operation == fault_operation::renew && !holds_) return;
+  // It ends the command, whose last message it is.
+  if (event.operation == fault_operation::acquire && !will_pass(event)) return;
   const auto line = fault_text(event.text, event.code) + what_follows(event);
   const bool is_release = event.operation == fault_operation::release;
   if (said_.size() == most_said) return;
@@ -29,8 +35,7 @@ void fault_teller::say_once(const fault_event& event) {
 
 bool fault_teller::is_tried_again(const fault_event& event) const {
   if (event.operation == fault_operation::renew) return true;
-  const bool will_pass = event.code == errc::unavailable || event.code == errc::outcome_unknown;
-  return will_pass && !stop_.stop_requested();
+  return will_pass(event) && !stop_.stop_requested();
 }
 
 std::string fault_teller::what_follows(const fault_event& event) const {

@@ -12,8 +12,9 @@
 namespace rowlock::cli {
 
 /// Says each fault once, however often it comes again until a grant or a renewal, and whether it is
-/// tried again. Of a renewal whose lease is over nothing, of releases one line, and at most 20
-/// lines in all until then: a server that starts may answer something else each time.
+/// tried again. Of a renewal whose lease is over nothing, nor of an acquisition whose fault the
+/// caller gets; of releases one line, and at most 20 lines in all until then: a server that starts
+/// may answer something else each time.
 ///
 /// Thread-safety: one thread at a time, as that of an observer is.
 class fault_teller {

@@ -149,6 +149,14 @@ void check_that_none_hides_it(mysql_session& session, const sql::mysql_statement
   }
 }
 
+void look(mysql_session& session, const sql::mysql_statements& statements,
+          const table_name& table) {
+  sql::check_schema(schema_version(session, statements, table), mysql_migrations(table), table,
+                    sql::some_url);
+  check_shape(shape_of(session, statements, table), table);
+  check_that_none_hides_it(session, statements, table);
+}
+
 }  // namespace
 
 std::optional<int> schema_version(mysql_session& session, const sql::mysql_statements& statements,
@@ -164,10 +172,12 @@ std::optional<int> schema_version(mysql_session& session, const sql::mysql_state
 
 void check_mysql_table(mysql_session& session, const sql::mysql_statements& statements,
                        const table_name& table) {
-  sql::check_schema(schema_version(session, statements, table), mysql_migrations(table), table,
-                    sql::some_url);
-  check_shape(shape_of(session, statements, table), table);
-  check_that_none_hides_it(session, statements, table);
+  try {
+    look(session, statements, table);
+  } catch (const error&) {
+    // One that is dropped or altered meanwhile may be seen in parts; the second look counts.
+    look(session, statements, table);
+  }
 }
 
 void check_mysql_table_if_there(mysql_session& session, const sql::mysql_statements& statements,

@@ -20,7 +20,7 @@ std::optional<int> schema_version(mysql_session& session, const sql::mysql_state
 /// migrations: another engine has no row locks, without the key there may be two rows of one, and
 /// another collation takes different keys for one. CHECKs and partitions may be as they like: no
 /// promise rests on them. Nor may a temporary table hide it from this session. Three round trips,
-/// four where the table's name has no database.
+/// four where the table's name has no database; as many again before it throws.
 void check_mysql_table(mysql_session& session, const sql::mysql_statements& statements,
                        const table_name& table);
 

@@ -1,4 +1,6 @@
 // What a store looks for in the table before it uses it, on MariaDB, whatever the session is like.
+#include "soci/mysql_table_check.hpp"
+
 #include <array>
 #include <string>
 #include <vector>
@@ -34,6 +36,17 @@ TEST_F(MysqlTableCheck, RefusesAnotherPrimaryKeyAndNamesTheRightOne) {
     alter(change);
     expect_rejected("has no primary key on (lock_type, source_id)");
   }
+}
+
+TEST_F(MysqlTableCheck, SaysOfATableThatIsDroppedDuringTheCheckThatItIsGone) {
+  const table_name table{"shared_lock"};
+  const auto connected = connect();
+  through_soci::mysql_session session{*connected};
+  sql::mysql_statements dropping{table, session.flavour()};
+  dropping.shape = "drop table shared_lock";
+  const auto told = error_of([&] { through_soci::check_mysql_table(session, dropping, table); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("table shared_lock is gone"), std::string::npos) << told.message();
 }
 
 TEST_F(MysqlTableCheck, RefusesAView) {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "backends/soci_postgres_table.hpp"
+#include "dialects/postgres/table_check.hpp"
+#include "postgres/pqxx_transaction.hpp"
 #include "rowlock/postgres.hpp"
 
 namespace rowlock::tests {
@@ -273,6 +275,25 @@ TEST_P(PostgresTableCheck, ARowIsCreatedOnlyWhereThePrimaryKeyGuardsIt) {
   EXPECT_EQ(told.kind, errc::rejected);
   EXPECT_NE(told.message().find("primary key (lock_type, source_id)"), std::string::npos)
       << told.message();
+}
+
+class PostgresTableDropped : public postgres_table {};
+
+TEST_F(PostgresTableDropped, DuringTheCheckIsToldAsGone) {
+  server_.ask("CREATE FUNCTION " + schema() + ".drop_it() RETURNS text LANGUAGE plpgsql AS " +
+              "'BEGIN DROP TABLE " + name() + "; RETURN ''owner''; END'");
+  sql::postgres_statements dropping{{table()}};
+  auto& look = dropping.found_table;
+  const std::string last = "AS unlike_columns";
+  look.replace(
+      look.rfind(last), last.size(),
+      "AS unlike, CASE WHEN f.oid IS NOT NULL THEN " + schema() + ".drop_it() END " + last);
+  pqxx::connection connected{postgres_url()};
+  pqxx::work transaction{connected};
+  postgres::pqxx_transaction asked{transaction};
+  const auto told = error_of([&] { postgres::check_table(asked, dropping, table()); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find(name() + " is gone"), std::string::npos) << told.message();
 }
 
 }  // namespace

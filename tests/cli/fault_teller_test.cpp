@@ -11,8 +11,9 @@
 namespace rowlock::cli {
 namespace {
 
-fault_event fault_of(fault_operation operation, const std::string& text) {
-  const auto code = make_error_code(errc::unavailable);
+fault_event fault_of(fault_operation operation, const std::string& text,
+                     errc kind = errc::unavailable) {
+  const auto code = make_error_code(kind);
   return {.operation = operation, .code = code, .text = text + ": " + code.message()};
 }
 
@@ -74,6 +75,11 @@ TEST_F(FaultTellerTest, PromisesNoTryOnceItIsStopped) {
   stopped.request_stop();
   told_.stop_with(stopped.get_token());
   EXPECT_EQ(said_during([&] { meet(fault_operation::acquire, "away"); }), "rowlock: away\n");
+}
+
+TEST_F(FaultTellerTest, LeavesTheFaultThatEndsTheCommandToItsLastMessage) {
+  const auto rejected = fault_of(fault_operation::acquire, "no table", errc::rejected);
+  EXPECT_EQ(said_during([&] { told_.say_once(rejected); }), "");
 }
 
 }  // namespace

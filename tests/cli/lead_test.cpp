@@ -15,6 +15,7 @@ namespace rowlock::tests {
 namespace {
 
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 
 /// A service that says its term, and goes on until a signal that it has a trap for.
@@ -164,7 +165,7 @@ TEST_P(CliLeadTest, DoesNotSayOfWhatEndsItsWaitThatItTriesAgain) {
   await_readiness_for(SIGTERM, waiting.pid());
   execute("drop table shared_lock");
   EXPECT_EQ(waiting.wait(), 69);
-  EXPECT_THAT(waiting.errors(), HasSubstr("rowlock migrate"));
+  EXPECT_THAT(waiting.errors(), MatchesRegex("rowlock: [^\n]*rowlock migrate[^\n]*\n"));
   EXPECT_THAT(waiting.errors(), Not(HasSubstr("trying again")));
 }
 

@@ -29,7 +29,7 @@ found_table find_table(line& asked, const sql::postgres_statements& statements,
 void require_fit(const found_table& found, const table_name& table);
 
 /// Throws `error` (rejected) unless the table is there, at the version of this library, and fit.
-/// Two round trips.
+/// Two round trips, four for one that is not.
 void check_table(line& asked, const sql::postgres_statements& statements, const table_name& table);
 
 }  // namespace rowlock::postgres
