@@ -19,7 +19,7 @@ namespace rowlock::cli {
 namespace {
 
 /// Never destroyed: threads that a silent database keeps may say something while the process ends.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): one standard error a process
 std::atomic<message_writer*> background{nullptr};
 
 password_mask& passwords() {
