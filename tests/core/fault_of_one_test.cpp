@@ -85,7 +85,7 @@ class FaultOfOne : public testing::Test {
 
   using waits = std::vector<std::future<outcome<lease>>>;
 
-  /// Returns once all wait.
+  /// Returns once all were refused, so that each asks again only after a look, and have looked.
   waits wait_for_all(const std::vector<lease>& held) {
     waits waiting;
     for (const auto& each : held) {
@@ -93,7 +93,7 @@ class FaultOfOne : public testing::Test {
         return ours_.try_acquire(key, {.wait = wait_forever()});
       }));
     }
-    rows_.await("acquire", held.size());
+    rows_.await_answers("acquire", held.size());
     rows_.await_one_more(*time_, "watch");
     return waiting;
   }

@@ -44,6 +44,15 @@ class hooked_store final : public passing_store {
     }
   }
 
+  /// Returns once `count` such calls in all have ended.
+  void await_answers(const std::string& operation, std::size_t count) {
+    std::unique_lock lock{mutex_};
+    if (!called_.wait_for(lock, std::chrono::seconds{20},
+                          [&] { return ended_[operation] >= count; })) {
+      throw std::runtime_error{operation + " did not end"};
+    }
+  }
+
   /// Moves `time` on, step by step, until `count` such calls in all have begun. The step has to be
   /// small where time must not run past something else, as the threads of a busy machine are late.
   void await_moving(manual_time& time, const std::string& operation, std::size_t count,
@@ -56,11 +65,7 @@ class hooked_store final : public passing_store {
                       std::chrono::milliseconds step = std::chrono::milliseconds{20}) {
     const auto count = batches(operation).size() + 1;
     await_moving(time, operation, count, step);
-    std::unique_lock lock{mutex_};
-    if (!called_.wait_for(lock, std::chrono::seconds{20},
-                          [&] { return ended_[operation] >= count; })) {
-      throw std::runtime_error{operation + " did not end"};
-    }
+    await_answers(operation, count);
   }
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {

@@ -63,16 +63,20 @@ TEST_F(Outage, ThatLastsIsThrownWhenTheTimeIsOver) {
   std::array waiting{waiter(wait_for(1min)), waiter(wait_for(1min))};
   rows_.await_one_more(*time_, "watch");
   is_away_ = true;
-  for (auto& each : waiting) EXPECT_EQ(fault_of(each), errc::unavailable);
+  for (const auto& fault : faults_at_end(waiting, 1min)) EXPECT_EQ(fault, errc::unavailable);
 }
 
 TEST_F(Outage, ThatIsOverIsNotThrown) {
   is_away_ = true;
   auto waiting = waiter(wait_for(1h));
+  rows_.await("acquire", 1);
+  const auto end_of_wait = time_->now() + 1h;
   let_ask_in_vain(5);
   const auto held = theirs();
   is_away_ = false;
-  const auto refused = end_of(waiting, 10s);
+  rows_.await_one_more(*time_, "watch");
+  time_->advance(end_of_wait - time_->now());  // no further: the last try is to be answered
+  const auto refused = waiting.get();
   EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
   EXPECT_EQ(refused.refusal().holder, "theirs");
 }
@@ -237,7 +241,7 @@ TEST_F(Outage, IsToldToTheObserverOnceForAllWhoWait) {
   rows_.await_one_more(*time_, "watch");
   const auto before = asked_.load();
   is_away_ = true;
-  for (auto& each : waiting) EXPECT_EQ(fault_of(each), errc::unavailable);
+  for (const auto& fault : faults_at_end(waiting, 1min)) EXPECT_EQ(fault, errc::unavailable);
   ours_.reset();
   std::size_t faults = 0;
   for (const auto& each : told_->events()) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/hooked_store.hpp"
 #include "core/noting_observer.hpp"
@@ -49,6 +50,15 @@ class OutageTest : public testing::Test {
   static bool is_over(const std::future<Result>& asked) {
     return asked.wait_for(1ms) == std::future_status::ready;
   }
+  template <class Work>
+  static std::optional<errc> fault_in(const Work& work) {
+    try {
+      work();
+    } catch (const error& thrown) {
+      return thrown.kind();
+    }
+    return std::nullopt;
+  }
   /// Moves the clock on until it is over.
   template <class Result>
   Result end_of(std::future<Result>& asked, std::chrono::milliseconds step = 10ms) {
@@ -57,12 +67,19 @@ class OutageTest : public testing::Test {
   }
   template <class Result>
   std::optional<errc> fault_of(std::future<Result>& asked) {
-    try {
-      (void)end_of(asked, 100ms);
-    } catch (const error& thrown) {
-      return thrown.kind();
+    return fault_in([&] { (void)end_of(asked, 100ms); });
+  }
+  /// Of waits that began just now and may last so long: slowly at their end, as a wait whose last
+  /// try is not answered within two seconds of the clock ends with another fault.
+  template <class Results>
+  std::vector<std::optional<errc>> faults_at_end(Results& asked, std::chrono::seconds limit) {
+    time_->advance(limit - 2s);
+    std::vector<std::optional<errc>> faults;
+    for (auto& each : asked) {
+      while (each.wait_for(50ms) != std::future_status::ready) time_->advance(100ms);
+      faults.push_back(fault_in([&] { (void)each.get(); }));
     }
-    return std::nullopt;
+    return faults;
   }
   /// Moves the clock on until so many questions more were in vain.
   void let_ask_in_vain(std::size_t questions) {
