@@ -4,26 +4,17 @@
 
 #include <functional>
 #include <future>
-#include <optional>
 
 #include "cluster/galera_locks.hpp"
 #include "rowlock/retry.hpp"
 #include "rowlock/soci.hpp"
+#include "support/told_error.hpp"
 
 namespace rowlock::tests {
 namespace {
 
 class GaleraError : public galera_locks {
  protected:
-  static std::optional<errc> kind_of(const std::function<void()>& call) {
-    try {
-      call();
-    } catch (const error& thrown) {
-      return thrown.kind();
-    }
-    return {};
-  }
-
   /// Adds one to the counter, in a transaction at node 1 whose first run does `first_time` in
   /// between. How often it ran.
   static int runs_until_counted(const std::function<void(soci::session&)>& first_time) {
@@ -79,8 +70,8 @@ TEST_F(GaleraError, OfALostRaceAtTheNextStatementRunsTheTransactionAgain) {
 
 TEST_F(GaleraError, OfANodeThatIsCutOffIsUnavailable) {
   cluster().isolate(1);
-  EXPECT_EQ(kind_of([&] { acquire_at(1); }), errc::unavailable);
-  EXPECT_EQ(kind_of([&] { rows(1).read(std::array{request_.key}); }), errc::unavailable);
+  EXPECT_EQ(kind_thrown_by([&] { acquire_at(1); }), errc::unavailable);
+  EXPECT_EQ(kind_thrown_by([&] { rows(1).read(std::array{request_.key}); }), errc::unavailable);
   EXPECT_EQ(acquire_at(0).front().status, acquire_status::granted);
   cluster().reconnect(1);
   books_at(1)->catch_up();
@@ -93,11 +84,12 @@ TEST_F(GaleraError, OfACommitThatLosesTheOtherNodesIsInDoubt) {
   session << "update counter set value = value + 1 where book = 0";
   cluster().kill(1);
   cluster().kill(2);
-  auto acquiring = std::async(std::launch::async, [&] { return kind_of([&] { acquire_at(0); }); });
-  EXPECT_EQ(kind_of([&] { transaction.commit(); }), errc::outcome_unknown);
+  auto acquiring =
+      std::async(std::launch::async, [&] { return kind_thrown_by([&] { acquire_at(0); }); });
+  EXPECT_EQ(kind_thrown_by([&] { transaction.commit(); }), errc::outcome_unknown);
   EXPECT_EQ(acquiring.get(), errc::outcome_unknown);
   cluster().await_refusal(0);
-  EXPECT_EQ(kind_of([&] { acquire_at(0); }), errc::unavailable);
+  EXPECT_EQ(kind_thrown_by([&] { acquire_at(0); }), errc::unavailable);
 
   cluster().let_serve_alone(0);
   EXPECT_EQ(acquire_at(0).front().status, acquire_status::granted);

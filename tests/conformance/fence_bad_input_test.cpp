@@ -1,6 +1,5 @@
 // A fence with a lease or a transaction that is no good says so, and then nothing commits.
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "conformance/store_test.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
+#include "support/told_error.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -18,16 +18,6 @@ class FenceBadInput : public store_test {
   static constexpr std::array<proof, 2> proofs{
       [](app_transaction& work, const fenced_leases& leases) { work.fence(leases); },
       [](app_transaction& work, const fenced_leases& leases) { work.release_with(leases); }};
-
-  template <class Call>
-  static std::optional<errc> kind_of(const Call& call) {
-    try {
-      call();
-    } catch (const error& fault) {
-      return fault.kind();
-    }
-    return std::nullopt;
-  }
 
   std::unique_ptr<app_transaction> begin_with_note() {
     auto begun = *application_->begin();
@@ -51,7 +41,7 @@ TEST_P(FenceBadInput, WithAReleasedLeaseIsALeaseLost) {
   ASSERT_EQ(held.release(), release_result::released);
   for (const auto prove : proofs) {
     auto work = begin_with_note();
-    EXPECT_EQ(kind_of([&] { prove(*work, held); }), errc::lease_lost);
+    EXPECT_EQ(kind_thrown_by([&] { prove(*work, held); }), errc::lease_lost);
     expect_dead(std::move(work));
   }
 }
@@ -70,7 +60,7 @@ TEST_P(FenceBadInput, WithALeaseThatThisDatabaseDoesNotKnowIsALeaseLost) {
   for (const auto prove : proofs) {
     for (const auto* unknown : {&missing_here, &std::as_const(other_here)}) {
       auto work = begin_with_note();
-      EXPECT_EQ(kind_of([&] { prove(*work, *unknown); }), errc::lease_lost);
+      EXPECT_EQ(kind_thrown_by([&] { prove(*work, *unknown); }), errc::lease_lost);
       expect_dead(std::move(work));
     }
   }
@@ -83,8 +73,8 @@ TEST_P(FenceBadInput, InATransactionThatAFenceHasEndedIsMisuse) {
   released.release();
   for (const auto prove : proofs) {
     auto work = begin_with_note();
-    EXPECT_EQ(kind_of([&] { work->fence(released); }), errc::lease_lost);
-    EXPECT_EQ(kind_of([&] { prove(*work, held); }), errc::misuse);
+    EXPECT_EQ(kind_thrown_by([&] { work->fence(released); }), errc::lease_lost);
+    EXPECT_EQ(kind_thrown_by([&] { prove(*work, held); }), errc::misuse);
     expect_dead(std::move(work));
   }
   EXPECT_TRUE(held.is_valid());
@@ -95,7 +85,7 @@ TEST_P(FenceBadInput, InATransactionThatHasCommittedIsMisuse) {
   for (const auto prove : proofs) {
     auto work = *application_->begin();
     work->commit();
-    EXPECT_EQ(kind_of([&] { prove(*work, held); }), errc::misuse);
+    EXPECT_EQ(kind_thrown_by([&] { prove(*work, held); }), errc::misuse);
   }
   EXPECT_TRUE(held.is_valid());
 }
@@ -103,9 +93,9 @@ TEST_P(FenceBadInput, InATransactionThatHasCommittedIsMisuse) {
 TEST_P(FenceBadInput, AfterTheCommitNothingElseCanBeAskedOfTheTransactionEither) {
   auto work = *application_->begin();
   work->commit();
-  EXPECT_EQ(kind_of([&] { (void)work->lock_rows(key_, no_wait()); }), errc::misuse);
-  EXPECT_EQ(kind_of([&] { (void)work->read_version(key_); }), errc::misuse);
-  EXPECT_EQ(kind_of([&] { (void)work->try_commit(key_, {1}); }), errc::misuse);
+  EXPECT_EQ(kind_thrown_by([&] { (void)work->lock_rows(key_, no_wait()); }), errc::misuse);
+  EXPECT_EQ(kind_thrown_by([&] { (void)work->read_version(key_); }), errc::misuse);
+  EXPECT_EQ(kind_thrown_by([&] { (void)work->try_commit(key_, {1}); }), errc::misuse);
   EXPECT_FALSE(read(key_));
 }
 

@@ -5,12 +5,14 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <thread>
 
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/memory_store.hpp"
+#include "support/told_error.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -21,13 +23,8 @@ using call = faulty_store::call;
 class FaultyStore : public testing::Test {
  protected:
   /// What the caller of `try_acquire` gets.
-  errc fault_of_an_attempt() {
-    try {
-      const auto held = locks_.try_acquire(key_);
-    } catch (const error& thrown) {
-      return thrown.kind();
-    }
-    return {};
+  std::optional<errc> fault_of_an_attempt() {
+    return kind_thrown_by([this] { (void)locks_.try_acquire(key_); });
   }
 
   memory_store memory_;

@@ -15,6 +15,7 @@
 
 #include "core/observed_leases.hpp"
 #include "rowlock/error.hpp"
+#include "support/told_error.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -74,13 +75,8 @@ class Leader : public Observer {
       if (*at < faults.size()) throw error{faults[(*at)++], "a test's own fault: wait"};
     });
   }
-  errc fault_of(campaign& ended) {
-    try {
-      ended.get();
-    } catch (const error& thrown) {
-      return thrown.kind();
-    }
-    throw std::runtime_error{"it did not throw"};
+  std::optional<errc> fault_of(campaign& ended) {
+    return kind_thrown_by([&] { ended.get(); });
   }
 
   std::stop_source stop_;

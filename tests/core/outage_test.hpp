@@ -19,6 +19,7 @@
 #include "core/noting_observer.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
+#include "support/told_error.hpp"
 
 namespace rowlock::tests {
 
@@ -50,15 +51,6 @@ class OutageTest : public testing::Test {
   static bool is_over(const std::future<Result>& asked) {
     return asked.wait_for(1ms) == std::future_status::ready;
   }
-  template <class Work>
-  static std::optional<errc> fault_in(const Work& work) {
-    try {
-      work();
-    } catch (const error& thrown) {
-      return thrown.kind();
-    }
-    return std::nullopt;
-  }
   /// Moves the clock on until it is over.
   template <class Result>
   Result end_of(std::future<Result>& asked, std::chrono::milliseconds step = 10ms) {
@@ -67,7 +59,7 @@ class OutageTest : public testing::Test {
   }
   template <class Result>
   std::optional<errc> fault_of(std::future<Result>& asked) {
-    return fault_in([&] { (void)end_of(asked, 100ms); });
+    return kind_thrown_by([&] { (void)end_of(asked, 100ms); });
   }
   /// Of waits that began just now and may last so long: slowly at their end, as a wait whose last
   /// try is not answered within two seconds of the clock ends with another fault.
@@ -77,7 +69,7 @@ class OutageTest : public testing::Test {
     std::vector<std::optional<errc>> faults;
     for (auto& each : asked) {
       while (each.wait_for(50ms) != std::future_status::ready) time_->advance(100ms);
-      faults.push_back(fault_in([&] { (void)each.get(); }));
+      faults.push_back(kind_thrown_by([&] { (void)each.get(); }));
     }
     return faults;
   }

@@ -15,6 +15,7 @@
 #include "core/waiting_room.hpp"
 #include "rowlock/error.hpp"
 #include "support/patience.hpp"
+#include "support/told_error.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -68,11 +69,7 @@ class WaitingInLine : public testing::Test {
   static std::optional<errc> fault_of(one_in_line& waiting) {
     const auto end = end_of(waiting);
     if (end.fault == nullptr) return std::nullopt;
-    try {
-      std::rethrow_exception(end.fault);
-    } catch (const error& thrown) {
-      return thrown.kind();
-    }
+    return kind_thrown_by([&] { std::rethrow_exception(end.fault); });
   }
   /// Until the next question has begun.
   void await_question() {

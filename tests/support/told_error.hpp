@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -43,6 +44,17 @@ inline told_error error_of(const std::function<void()>& call) {
     collect_messages(thrown, told.messages);
   }
   return told;
+}
+
+/// Its kind; none if `call` throws no error of this library.
+template <class Call>
+std::optional<errc> kind_thrown_by(const Call& call) {
+  try {
+    call();
+  } catch (const error& thrown) {
+    return thrown.kind();
+  }
+  return std::nullopt;
 }
 
 inline void PrintTo(errc shown, std::ostream* out) { *out << make_error_code(shown).message(); }
