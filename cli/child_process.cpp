@@ -72,7 +72,7 @@ void keep_what_is_ours() {
 
 /// exec takes `char*` by tradition and does not write there.
 char* as_exec_wants(const std::string& text) {
-  return const_cast<char*>(text.c_str());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  return const_cast<char*>(text.c_str());  // NOLINT(*-type-const-cast): as it says
 }
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {

@@ -8,7 +8,7 @@
 namespace rowlock::race {
 
 namespace {
-thread_local std::uint64_t allocations = 0;  // NOLINT(*-avoid-non-const-global-variables)
+thread_local std::uint64_t allocations = 0;  // NOLINT(*-avoid-non-const-global-variables): a count
 }
 
 std::uint64_t allocations_of_this_thread() noexcept { return allocations; }
