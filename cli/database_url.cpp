@@ -4,7 +4,7 @@
 #include <cctype>
 #include <utility>
 
-#include "core/percent_decoding.hpp"
+#include "base/percent_decoding.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres_migrate.hpp"
 #include "rowlock/postgres_store.hpp"

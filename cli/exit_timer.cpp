@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "base/start_thread.hpp"
 #include "cli/say.hpp"
-#include "core/start_thread.hpp"
 
 namespace rowlock::cli {
 

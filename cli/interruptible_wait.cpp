@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "base/start_thread.hpp"
 #include "cli/exit_codes.hpp"
-#include "core/start_thread.hpp"
 
 namespace rowlock::cli {
 

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/start_thread.hpp"
+#include "base/start_thread.hpp"
 
 namespace rowlock::cli {
 

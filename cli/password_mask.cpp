@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/percent_decoding.hpp"
+#include "base/percent_decoding.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "core/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace rowlock::cli {
 

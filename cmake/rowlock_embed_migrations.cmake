@@ -5,15 +5,15 @@
 #   SQLITE <NNN_name>...       migrations/sqlite/<NNN_name>.{up,down}.sql, in order
 #   MYSQL <NNN_name>...)       migrations/mysql/<NNN_name>.{up,down}.sql, in order
 #
-# Adds a generated source to <target> that defines what src/sql/embedded_migrations.hpp declares.
+# Adds a generated source to <target> that defines what src/store/embedded_migrations.hpp declares.
 function(rowlock_embed_migrations target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "POSTGRESQL;SQLITE;MYSQL")
 
-  foreach(dialect IN ITEMS postgresql sqlite mysql)
-    string(TOUPPER ${dialect} list_name)
-    set(folder "${PROJECT_SOURCE_DIR}/migrations/${dialect}")
-    set(${dialect}_rows "")
-    list(LENGTH arg_${list_name} ${dialect}_count)
+  foreach(database IN ITEMS postgresql sqlite mysql)
+    string(TOUPPER ${database} list_name)
+    set(folder "${PROJECT_SOURCE_DIR}/migrations/${database}")
+    set(${database}_rows "")
+    list(LENGTH arg_${list_name} ${database}_count)
     set(last 0)
 
     foreach(migration IN LISTS arg_${list_name})
@@ -28,7 +28,7 @@ function(rowlock_embed_migrations target)
       endif()
       set(last ${number})
 
-      string(APPEND ${dialect}_rows "    {${number}, \"${name}\"")
+      string(APPEND ${database}_rows "    {${number}, \"${name}\"")
       foreach(direction IN ITEMS up down)
         set(file "${folder}/${migration}.${direction}.sql")
         if(NOT EXISTS "${file}")
@@ -40,9 +40,9 @@ function(rowlock_embed_migrations target)
         if(NOT clash EQUAL -1)
           message(FATAL_ERROR "${file} contains the end of a raw string literal.")
         endif()
-        string(APPEND ${dialect}_rows ",\n     R\"rowlock_sql(${text})rowlock_sql\"")
+        string(APPEND ${database}_rows ",\n     R\"rowlock_sql(${text})rowlock_sql\"")
       endforeach()
-      string(APPEND ${dialect}_rows "},\n")
+      string(APPEND ${database}_rows "},\n")
     endforeach()
   endforeach()
 

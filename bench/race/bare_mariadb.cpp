@@ -5,11 +5,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "mysql/sql/statements.hpp"
 #include "race/mariadb_connection.hpp"
 #include "race/placeholders.hpp"
 #include "race/rowlock_on_mariadb.hpp"
 #include "rowlock/owner_id.hpp"
-#include "sql/mysql_statements.hpp"
 
 namespace rowlock::race {
 

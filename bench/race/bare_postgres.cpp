@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "postgres/sql/lease_statements.hpp"
 #include "race/rowlock_on_postgres.hpp"
 #include "race/sql_protocol.hpp"
 #include "rowlock/owner_id.hpp"
-#include "sql/postgres_lease_statements.hpp"
 
 namespace rowlock::race {
 

@@ -11,7 +11,7 @@
 #include "race/rowlock_on_sqlite.hpp"
 #include "rowlock/owner_id.hpp"
 #include "rowlock/table_name.hpp"
-#include "sql/sqlite_statements.hpp"
+#include "sqlite/sql/statements.hpp"
 
 namespace rowlock::race {
 

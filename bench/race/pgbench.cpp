@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "postgres/sql/lease_statements.hpp"
 #include "race/placeholders.hpp"
 #include "race/rowlock_on_postgres.hpp"
 #include "race/scratch.hpp"
 #include "rowlock/owner_id.hpp"
-#include "sql/postgres_lease_statements.hpp"
 
 namespace rowlock::race {
 

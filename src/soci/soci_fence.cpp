@@ -5,7 +5,7 @@
 
 #include "rowlock/error.hpp"
 #include "rowlock/soci.hpp"
-#include "soci/dialect.hpp"
+#include "soci/backend.hpp"
 
 namespace rowlock {
 

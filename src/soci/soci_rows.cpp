@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "rowlock/soci.hpp"
-#include "soci/dialect.hpp"
+#include "soci/backend.hpp"
 
 namespace rowlock {
 

@@ -9,12 +9,12 @@
 #include <functional>
 #include <utility>
 
-#include "core/batches.hpp"
-#include "core/clock_skew.hpp"
-#include "core/connection_pool.hpp"
-#include "core/time_limit.hpp"
+#include "base/clock_skew.hpp"
+#include "base/in_batches.hpp"
+#include "base/limits.hpp"
 #include "rowlock/error.hpp"
 #include "soci/store_session.hpp"
+#include "store/connection_pool.hpp"
 
 namespace rowlock {
 

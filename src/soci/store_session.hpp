@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "soci/dialect.hpp"
+#include "soci/backend.hpp"
 
 namespace soci {
 class connection_pool;

@@ -16,9 +16,9 @@
 #include "rowlock/soci.hpp"
 #include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
+#include "support/caught_error.hpp"
 #include "support/mysql_database.hpp"
 #include "support/patience.hpp"
-#include "support/told_error.hpp"
 
 namespace rowlock::tests {
 

@@ -1,12 +1,11 @@
 // What a store looks for in the table before it uses it, on MariaDB, whatever the session is like.
-#include "soci/mysql_table_check.hpp"
-
 #include <array>
 #include <string>
 #include <vector>
 
 #include "backends/mysql_table.hpp"
 #include "cli/database_url.hpp"
+#include "mysql/table_check.hpp"
 #include "support/mariadb_line.hpp"
 #include "support/own_mariadb.hpp"
 

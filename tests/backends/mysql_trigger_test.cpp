@@ -1,6 +1,6 @@
 // A trigger of the lock table: it may raise any error, with any text, and hides the insert id.
 #include "backends/mysql_table.hpp"
-#include "core/noting_observer.hpp"
+#include "core/recording_observer.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -17,9 +17,9 @@
 #include "rowlock/owner_id.hpp"
 #include "rowlock/postgres_migrate.hpp"
 #include "rowlock/postgres_store.hpp"
+#include "support/caught_error.hpp"
 #include "support/patience.hpp"
 #include "support/postgres_schema.hpp"
-#include "support/told_error.hpp"
 
 namespace rowlock::tests {
 

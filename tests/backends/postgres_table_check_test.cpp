@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backends/soci_postgres_table.hpp"
-#include "dialects/postgres/table_check.hpp"
-#include "postgres/pqxx_transaction.hpp"
+#include "postgres/pqxx/transaction.hpp"
+#include "postgres/table_check.hpp"
 #include "rowlock/postgres.hpp"
 
 namespace rowlock::tests {

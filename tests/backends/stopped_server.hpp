@@ -11,7 +11,7 @@
 #include <stop_token>
 
 #include "rowlock/lock_table.hpp"
-#include "support/told_error.hpp"
+#include "support/caught_error.hpp"
 #include "support/watched_store.hpp"
 
 namespace rowlock::tests {

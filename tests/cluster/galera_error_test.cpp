@@ -8,7 +8,7 @@
 #include "cluster/galera_locks.hpp"
 #include "rowlock/retry.hpp"
 #include "rowlock/soci.hpp"
-#include "support/told_error.hpp"
+#include "support/caught_error.hpp"
 
 namespace rowlock::tests {
 namespace {

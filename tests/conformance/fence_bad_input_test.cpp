@@ -7,7 +7,7 @@
 #include "conformance/store_test.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
-#include "support/told_error.hpp"
+#include "support/caught_error.hpp"
 
 namespace rowlock::tests {
 namespace {

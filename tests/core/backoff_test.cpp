@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/giving_up.hpp"
+#include "base/pause.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::tests {

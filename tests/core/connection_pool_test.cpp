@@ -1,5 +1,5 @@
 // Who gets a connection of a pool, and who has to wait.
-#include "core/connection_pool.hpp"
+#include "store/connection_pool.hpp"
 
 #include <gtest/gtest.h>
 

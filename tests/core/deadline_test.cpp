@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/lease_book.hpp"
 #include "core/observed_leases.hpp"
+#include "lease/lease_registry.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/memory_store.hpp"

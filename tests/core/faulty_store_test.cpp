@@ -12,7 +12,7 @@
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/memory_store.hpp"
-#include "support/told_error.hpp"
+#include "support/caught_error.hpp"
 
 namespace rowlock::tests {
 namespace {

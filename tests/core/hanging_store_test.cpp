@@ -7,11 +7,11 @@
 #include <stop_token>
 
 #include "core/hooked_store.hpp"
-#include "core/renewer.hpp"
+#include "lease/renewer.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/read_write_lock.hpp"
-#include "support/told_error.hpp"
+#include "support/caught_error.hpp"
 
 namespace rowlock::tests {
 namespace {

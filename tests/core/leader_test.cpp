@@ -15,7 +15,7 @@
 
 #include "core/observed_leases.hpp"
 #include "rowlock/error.hpp"
-#include "support/told_error.hpp"
+#include "support/caught_error.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/kept_lease_test.hpp"
+#include "core/lease_state_test.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/memory_store.hpp"

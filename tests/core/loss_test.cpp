@@ -5,8 +5,8 @@
 #include <optional>
 #include <stop_token>
 
-#include "core/kept_lease_test.hpp"
-#include "core/row_verdict.hpp"
+#include "core/lease_state_test.hpp"
+#include "lease/row_verdict.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/fence.hpp"
 

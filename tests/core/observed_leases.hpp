@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/kept_lease_test.hpp"
-#include "core/noting_observer.hpp"
+#include "core/lease_state_test.hpp"
+#include "core/recording_observer.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::tests {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/kept_lease_test.hpp"
+#include "core/lease_state_test.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "core/hooked_store.hpp"
-#include "core/noting_observer.hpp"
+#include "core/recording_observer.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
-#include "support/told_error.hpp"
+#include "support/caught_error.hpp"
 
 namespace rowlock::tests {
 

@@ -1,6 +1,4 @@
 // What a thread that asks for several keys leaves for the others of its lock_table.
-#include "core/polling.hpp"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -8,7 +6,8 @@
 #include <memory>
 
 #include "core/hooked_store.hpp"
-#include "core/set_acquisition.hpp"
+#include "lock/set_acquisition.hpp"
+#include "lock/set_attempt.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::tests {

@@ -1,12 +1,12 @@
 // What the SQL for PostgreSQL has in common, read in its text.
-#include "sql/postgres_statements.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "postgres/sql/statements.hpp"
 
 namespace rowlock::tests {
 namespace {

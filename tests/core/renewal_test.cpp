@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/kept_lease_test.hpp"
+#include "core/lease_state_test.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::tests {

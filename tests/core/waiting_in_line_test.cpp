@@ -9,13 +9,13 @@
 #include <optional>
 #include <utility>
 
-#include "core/herald.hpp"
 #include "core/hooked_store.hpp"
-#include "core/outage.hpp"
-#include "core/waiting_room.hpp"
+#include "lease/event_dispatcher.hpp"
 #include "rowlock/error.hpp"
+#include "support/caught_error.hpp"
 #include "support/patience.hpp"
-#include "support/told_error.hpp"
+#include "wait/outage.hpp"
+#include "wait/wait_queue.hpp"
 
 namespace rowlock::tests {
 namespace {

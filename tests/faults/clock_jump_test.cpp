@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "faults/told_holder_test.hpp"
+#include "faults/commanded_holder_test.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "faults/chaos.hpp"
-#include "faults/crew.hpp"
 #include "faults/history.hpp"
 #include "faults/proving_ground.hpp"
 #include "faults/score_sheet.hpp"
+#include "faults/workers.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {

@@ -1,7 +1,7 @@
 // A holder that is stopped or killed inside its fenced transaction.
 #include <csignal>
 
-#include "faults/told_holder_test.hpp"
+#include "faults/commanded_holder_test.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -10,10 +10,10 @@
 #include <sstream>
 #include <utility>
 
-#include "core/noting_observer.hpp"
+#include "core/recording_observer.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/owner_id.hpp"
-#include "support/told_error.hpp"
+#include "support/caught_error.hpp"
 
 namespace rowlock::tests {
 

@@ -1,0 +1,42 @@
+// Bytes that stand as %XX in a URL.
+#include "base/percent_decoding.hpp"
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      decoded += text[at];
+      continue;
+    }
+    const int high = at + 1 < text.size() ? hex_digit(text[at + 1]) : -1;
+    const int low = at + 2 < text.size() ? hex_digit(text[at + 2]) : -1;
+    if (high < 0 || low < 0) {
+      throw error{errc::misuse,
+                  "in the URL a % must be followed by two hexadecimal digits; write %25 for the % "
+                  "itself"};
+    }
+    decoded += static_cast<char>(high * 16 + low);
+    at += 2;
+  }
+  if (decoded.find('\0') != std::string::npos) {
+    throw error{errc::misuse, "the URL contains a NUL byte"};
+  }
+  return decoded;
+}
+
+}  // namespace rowlock::detail

@@ -1,0 +1,14 @@
+// Who we are, for people, where nobody gave us a name.
+#ifndef ROWLOCK_BASE_PROCESS_HPP
+#define ROWLOCK_BASE_PROCESS_HPP
+
+#include <string>
+
+namespace rowlock::detail {
+
+/// `host:pid`.
+std::string own_label();
+
+}  // namespace rowlock::detail
+
+#endif

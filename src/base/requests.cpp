@@ -1,0 +1,121 @@
+// Which requests a store may be asked.
+#include <chrono>
+#include <set>
+#include <string>
+
+#include "base/utf8.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/store.hpp"
+
+namespace rowlock {
+
+namespace {
+
+void check_ttl(std::chrono::microseconds ttl) {
+  if (ttl <= std::chrono::microseconds::zero()) {
+    throw error{errc::misuse, "the ttl is not above zero: a lease must last some time"};
+  }
+  if (ttl > longest_ttl) {
+    throw error{errc::misuse, "the ttl is above 24 hours: make it short and let it be renewed"};
+  }
+}
+
+void check_text(const std::string& text, const char* name, std::size_t longest) {
+  if (text.size() > longest) {
+    throw error{errc::misuse, std::string{name} + " has more than " + std::to_string(longest) +
+                                  " bytes: shorten it"};
+  }
+  if (text.find('\0') != std::string::npos || !detail::is_valid_utf8(text)) {
+    throw error{errc::misuse, std::string{name} + " must be valid UTF-8 without NUL"};
+  }
+}
+
+constexpr std::size_t longest_holder = 128;
+constexpr std::size_t longest_note = 1024;
+
+}  // namespace
+
+void check(const acquire_request& request) {
+  check(request.key);
+  check_ttl(request.ttl);
+  check_text(request.holder, "the holder label", longest_holder);
+}
+
+void check_set(std::span<const acquire_request> requests) {
+  if (requests.size() > largest_set) {
+    throw error{errc::misuse,
+                "the set has more than " + std::to_string(largest_set) + " keys: split it"};
+  }
+  std::set<lock_key> keys;
+  for (const auto& request : requests) {
+    check(request);
+    if (!keys.insert(request.key).second) {
+      throw error{errc::misuse, "two requests of the set are for one key: ask for it once"};
+    }
+  }
+}
+
+void check(const renew_request& request) {
+  check(request.key);
+  check_ttl(request.ttl);
+}
+
+void check(const release_request& request) {
+  constexpr std::chrono::hours longest_done{24 * 3653};
+  check(request.key);
+  if (request.stay_closed < std::chrono::microseconds::zero() ||
+      request.stay_closed > longest_ttl) {
+    throw error{errc::misuse,
+                "how long a key stays closed (hold_at_least) must be between zero and 24 hours"};
+  }
+  if (request.done_for && (*request.done_for <= std::chrono::microseconds::zero() ||
+                           *request.done_for > longest_done)) {
+    throw error{errc::misuse,
+                "how long work is remembered as done must be above zero, and at most ten years"};
+  }
+}
+
+void check(const hand_over_request& request) {
+  check(request.ended);
+  check(request.next);
+  if (request.ended.key != request.next.key) {
+    throw error{errc::misuse, "a row is handed over to one who waits for another key"};
+  }
+  const bool stays = request.ended.stay_closed.count() != 0 || request.ended.done_for;
+  if (stays || request.next.expected || request.next.unless_done) {
+    throw error{
+        errc::misuse,
+        "a row that stays closed, is remembered as done, or is wanted on a condition cannot "
+        "be handed over: release it"};
+  }
+}
+
+void check(const note_request& request) {
+  check(request.key);
+  check_text(request.note, "the note", longest_note);
+}
+
+void check(const force_request& request) {
+  check(request.key);
+  if (request.reason.empty()) {
+    throw error{errc::misuse, "a key is taken away by force for a reason: give one"};
+  }
+  check_text(request.reason, "the reason", longest_note);
+}
+
+void check(const purge_request& request) {
+  constexpr std::chrono::hours youngest{1};
+  constexpr std::size_t most = 10'000;
+  if (request.after) check(*request.after);
+  if (request.older_than < youngest) {
+    throw error{
+        errc::misuse,
+        "rows that are younger than an hour are not purged: their versions are what a clock "
+        "that is set back must not undercut"};
+  }
+  if (request.at_most == 0 || request.at_most > most) {
+    throw error{errc::misuse, "a purge looks at 1 to 10,000 rows at a time"};
+  }
+}
+
+}  // namespace rowlock

@@ -1,0 +1,43 @@
+// Calls the user's code, in a thread of its own.
+#ifndef ROWLOCK_BASE_SERIAL_EXECUTOR_HPP
+#define ROWLOCK_BASE_SERIAL_EXECUTOR_HPP
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace rowlock::detail {
+
+/// Thread-safety: all members may be called from any thread.
+class messenger {
+ public:
+  messenger();
+  messenger(const messenger&) = delete;
+  messenger& operator=(const messenger&) = delete;
+  /// Tells what is still to be told, then ends. In a callback that it runs itself, it lets the
+  /// thread end alone.
+  ~messenger();
+
+  /// `call` must not throw.
+  void tell(std::function<void()> call);
+
+ private:
+  struct queue {
+    std::mutex mutex;
+    std::condition_variable wakeup;
+    std::vector<std::function<void()>> calls;  // guarded by mutex
+    bool ending = false;                       // guarded by mutex
+  };
+
+  static void run(const std::shared_ptr<queue>& told);
+
+  std::shared_ptr<queue> queue_;  // shared with a thread that may outlive us
+  std::thread thread_;
+};
+
+}  // namespace rowlock::detail
+
+#endif

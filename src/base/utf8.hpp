@@ -1,0 +1,14 @@
+// Whether bytes are valid UTF-8.
+#ifndef ROWLOCK_BASE_UTF8_HPP
+#define ROWLOCK_BASE_UTF8_HPP
+
+#include <string_view>
+
+namespace rowlock::detail {
+
+/// As RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. NUL is valid here.
+bool is_valid_utf8(std::string_view text) noexcept;
+
+}  // namespace rowlock::detail
+
+#endif

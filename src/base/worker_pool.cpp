@@ -1,0 +1,100 @@
+// Threads for calls that block.
+#include "base/worker_pool.hpp"
+
+#include "base/start_thread.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::detail {
+
+crew::crew(unsigned most, std::shared_ptr<time_source> time)
+    : most_{most}, time_{std::move(time)} {}
+
+void crew::run(task work) {
+  const std::scoped_lock lock{mutex_};
+  if (now_.size() >= idle_ && threads_.size() < most_) start_worker();
+  now_.push_back(std::move(work));
+  wake_.notify_one();
+}
+
+void crew::start_worker() {
+  try {
+    start_thread("make calls that block", [this] { threads_.emplace_back([this] { work(); }); });
+  } catch (const error&) {
+    if (threads_.empty()) throw;
+  }
+}
+
+crew::appointment crew::run_at(boot_clock::time_point when, task work) {
+  const std::scoped_lock lock{mutex_};
+  start_thread("watch the clock", [this] {
+    if (!watcher_.joinable()) watcher_ = std::thread{[this] { watch(); }};
+  });
+  const appointment made{when, ++last_appointment_};
+  const auto place = later_.emplace(made, std::move(work)).first;
+  if (place == later_.begin()) first_changed_.notify_one();
+  return made;
+}
+
+void crew::forget(const appointment& made) {
+  task forgotten;  // what it holds is not destroyed under the mutex
+  const std::scoped_lock lock{mutex_};
+  if (const auto found = later_.find(made); found != later_.end()) {
+    forgotten = std::move(found->second);
+    later_.erase(found);
+  }
+}
+
+void crew::do_unlocked(std::unique_lock<std::mutex>& lock, task begun) {
+  lock.unlock();
+  begun();
+  begun = nullptr;  // what it holds is not destroyed under the mutex
+  lock.lock();
+}
+
+void crew::work() {
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    if (!now_.empty()) {
+      auto begun = std::move(now_.front());
+      now_.pop_front();
+      do_unlocked(lock, std::move(begun));
+    } else if (is_closed_) {
+      return;
+    } else {
+      ++idle_;
+      wake_.wait(lock);
+      --idle_;
+    }
+  }
+}
+
+void crew::watch() {
+  std::unique_lock lock{mutex_};
+  while (!is_closed_) {
+    const auto first = later_.begin();
+    if (first == later_.end()) {
+      first_changed_.wait(lock);
+    } else if (const auto when = first->first.first; time_->now() < when) {
+      time_->wait_until(lock, first_changed_, when);
+    } else {
+      auto begun = std::move(first->second);
+      later_.erase(first);
+      do_unlocked(lock, std::move(begun));
+    }
+  }
+}
+
+void crew::close() {
+  std::map<appointment, task> forgotten;  // what they hold is not destroyed under the mutex
+  {
+    const std::scoped_lock lock{mutex_};
+    is_closed_ = true;
+    forgotten.swap(later_);
+    wake_.notify_all();
+    first_changed_.notify_all();
+  }
+  if (watcher_.joinable()) watcher_.join();
+  for (auto& thread : threads_) thread.join();
+}
+
+}  // namespace rowlock::detail

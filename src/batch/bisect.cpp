@@ -1,0 +1,93 @@
+// A call for many, made in parts when it fails, so that a fault stays with its cause.
+#include "batch/bisect.hpp"
+
+#include <deque>
+#include <utility>
+
+#include "base/fault_kind.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+using slice_work = std::function<void(part)>;
+using slice_failed = std::function<void(part, const std::exception_ptr&)>;
+using question = std::function<bool()>;
+
+/// What it threw; null for nothing.
+std::exception_ptr fault_of(const slice_work& work, part some) {
+  try {
+    work(some);
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+/// So many failures one after the other are no fault of a few requests: one of them makes two at
+/// most, as the other half of what failed succeeds. A database that answers is asked more often
+/// than one that may keep us waiting.
+class run_of_failures {
+ public:
+  void add(const std::exception_ptr& fault) {
+    ++length_;
+    outages_ = may_pass(fault) ? outages_ + 1 : 0;
+  }
+  void end() { *this = {}; }
+
+  [[nodiscard]] bool is_hopeless() const { return length_ >= 64 || outages_ >= 3; }
+
+ private:
+  int length_ = 0;
+  int outages_ = 0;  // at its end
+};
+
+}  // namespace
+
+void by_halves(part all, const slice_work& work, const slice_failed& failed,
+               const question& give_up) {
+  if (const auto fault = fault_of(work, all)) divide(all, fault, work, failed, give_up);
+}
+
+void divide(part all, const std::exception_ptr& first_fault, const slice_work& work,
+            const slice_failed& failed, const question& give_up) {
+  struct failure {
+    part of;
+    std::exception_ptr fault;
+  };
+  std::deque<failure> failures{{all, first_fault}};
+  run_of_failures in_vain;
+  in_vain.add(first_fault);
+  const auto is_over = [&] { return in_vain.is_hopeless() || give_up(); };
+  const auto try_to = [&](part some) {
+    auto fault = fault_of(work, some);
+    if (fault == nullptr) return in_vain.end();
+    in_vain.add(fault);
+    failures.push_back({some, std::move(fault)});
+  };
+  for (; !failures.empty(); failures.pop_front()) {
+    const auto [some, fault] = failures.front();
+    if (some.count < 2 || is_over()) {
+      failed(some, fault);
+      continue;
+    }
+    const auto others = failures.size();
+    const part first{some.begin, some.count / 2};
+    const part second{first.begin + first.count, some.count - first.count};
+    try_to(first);
+    if (give_up()) {
+      failures.push_back({second, fault});
+    } else {
+      try_to(second);
+    }
+    const bool both_failed = failures.size() == others + 2;
+    if (both_failed && is_over()) {  // told together
+      const auto last = std::move(failures.back().fault);
+      failures.pop_back();
+      failures.pop_back();
+      failed(some, last);
+    }
+  }
+}
+
+}  // namespace rowlock::detail

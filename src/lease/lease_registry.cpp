@@ -1,0 +1,161 @@
+// The leases held now.
+#include "lease/lease_registry.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::detail {
+
+lease_book::lease_book(std::shared_ptr<time_source> time, std::chrono::milliseconds margin,
+                       bool renew)
+    : time_{std::move(time)}, margin_{margin}, renew_{renew} {}
+
+boot_clock::time_point lease_book::deadline(const kept_lease& lease,
+                                            boot_clock::time_point asked) const {
+  return asked + lease.ttl - margin_;
+}
+
+boot_clock::time_point lease_book::next_renewal(const kept_lease& lease,
+                                                boot_clock::time_point asked) const {
+  return renew_ ? asked + lease.ttl / 3 : timetable::never;
+}
+
+bool lease_book::add(const std::shared_ptr<kept_lease>& lease, boot_clock::time_point asked) {
+  const std::scoped_lock lock{mutex_};
+  const auto valid_until = deadline(*lease, asked);
+  if (closed_ || time_->now() >= valid_until) return false;
+  lease->valid_until = valid_until;
+  lease->renew_at = next_renewal(*lease, asked);
+  by_deadline_.add(lease, valid_until);
+  by_renewal_.add(lease, lease->renew_at);
+  call(watcher_, valid_until);
+  call(renewer_, lease->renew_at);
+  return true;
+}
+
+bool lease_book::end(kept_lease& lease, lease_phase why) {
+  const std::scoped_lock lock{mutex_};
+  if (lease.phase != lease_phase::held) return false;
+  lease.phase = why;
+  remove(lease);
+  return true;
+}
+
+void lease_book::remove(const kept_lease& lease) {
+  by_deadline_.remove(lease, lease.valid_until);
+  by_renewal_.remove(lease, lease.renew_at);
+}
+
+void lease_book::set_renewal(kept_lease& lease, boot_clock::time_point when) {
+  by_renewal_.move(lease, lease.renew_at, when);
+  lease.renew_at = when;
+}
+
+kept_leases lease_book::end_all() {
+  const std::scoped_lock lock{mutex_};
+  auto ended = by_deadline_.all();
+  for (const auto& lease : ended) lease->phase = lease_phase::lost;
+  by_deadline_.clear();
+  by_renewal_.clear();
+  return ended;
+}
+
+bool lease_book::renewed(kept_lease& lease, boot_clock::time_point asked) {
+  const std::scoped_lock lock{mutex_};
+  const auto before = lease.valid_until.load();
+  if (lease.phase != lease_phase::held || time_->now() >= before) return false;
+  const auto valid_until = std::max(before, deadline(lease, asked));
+  by_deadline_.move(lease, before, valid_until);
+  lease.valid_until = valid_until;
+  set_renewal(lease, next_renewal(lease, asked));
+  return true;
+}
+
+void lease_book::renew_again_at(kept_lease& lease, boot_clock::time_point when) {
+  const std::scoped_lock lock{mutex_};
+  if (lease.phase == lease_phase::held) set_renewal(lease, when);
+}
+
+kept_leases lease_book::take_overdue() {
+  const auto now = time_->now();
+  kept_leases overdue;
+  while (by_deadline_.next() <= now) {
+    const auto lease = by_deadline_.first();
+    lease->phase = lease_phase::lost;
+    remove(*lease);
+    overdue.push_back(lease);
+  }
+  return overdue;
+}
+
+kept_leases lease_book::take_due() {
+  const auto now = time_->now();
+  kept_leases due;
+  if (by_renewal_.next() > now) return due;
+  const auto with_it = now + by_renewal_.first()->ttl / 5;
+  while (by_renewal_.next() <= with_it) {
+    const auto lease = by_renewal_.first();
+    set_renewal(*lease, timetable::never);  // until the answer is there
+    if (now < lease->renew_until) due.push_back(lease);
+  }
+  return due;
+}
+
+void lease_book::call(sleeper& who, boot_clock::time_point when) {
+  if (when >= who.sleeps_until) return;
+  who.sleeps_until = when;
+  who.called_for = when;
+  who.wakeup.notify_one();
+}
+
+void lease_book::sleep(std::unique_lock<std::mutex>& lock, sleeper& who,
+                       boot_clock::time_point until) {
+  if (time_->now() >= who.called_for) who.called_for = timetable::never;
+  until = std::min(until, who.called_for);
+  who.sleeps_until = until;
+  if (until == timetable::never) {
+    who.wakeup.wait(lock);
+  } else {
+    time_->wait_until(lock, who.wakeup, until);
+  }
+  who.sleeps_until = boot_clock::time_point::min();
+}
+
+kept_leases lease_book::wait_for_overdue() {
+  std::unique_lock lock{mutex_};
+  while (!closed_) {
+    if (auto overdue = take_overdue(); !overdue.empty()) return overdue;
+    sleep(lock, watcher_, by_deadline_.next());
+  }
+  return {};
+}
+
+kept_leases lease_book::wait_for_due(boot_clock::time_point until) {
+  std::unique_lock lock{mutex_};
+  while (!closed_ && !std::exchange(renewer_is_called_, false)) {
+    auto due = take_due();
+    if (!due.empty() || time_->now() >= until) return due;
+    sleep(lock, renewer_, std::min(until, by_renewal_.next()));
+  }
+  return {};
+}
+
+void lease_book::wake_renewer() {
+  const std::scoped_lock lock{mutex_};
+  renewer_is_called_ = true;
+  renewer_.wakeup.notify_one();
+}
+
+void lease_book::close() {
+  const std::scoped_lock lock{mutex_};
+  closed_ = true;
+  watcher_.wakeup.notify_one();
+  renewer_.wakeup.notify_one();
+}
+
+bool lease_book::is_closed() {
+  const std::scoped_lock lock{mutex_};
+  return closed_;
+}
+
+}  // namespace rowlock::detail

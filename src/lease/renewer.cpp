@@ -1,0 +1,283 @@
+// Talks to the store in the background.
+#include "lease/renewer.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "batch/acquire_each.hpp"
+#include "batch/bisect.hpp"
+#include "lease/row_verdict.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+constexpr std::chrono::milliseconds row_was_busy{20};
+constexpr std::chrono::milliseconds first_pause{50};
+constexpr std::chrono::seconds longest_pause{5};
+
+}  // namespace
+
+renewer::renewer(store& rows, lease_book& book, messenger& losses, herald& events,
+                 std::shared_ptr<time_source> time, std::function<void(const lock_key&)> released)
+    : rows_{rows},
+      book_{book},
+      losses_{losses},
+      events_{events},
+      time_{std::move(time)},
+      released_{std::move(released)} {}
+
+void renewer::run() {
+  look_at_settings();
+  while (!book_.is_closed()) {
+    const auto due = book_.wait_for_due(next_release());
+    if (!due.empty()) {
+      renew(due);
+      look_at_settings();
+    }
+    if (time_->now() >= next_release()) {
+      release_deferred([this] { return book_.is_closed() || is_over(); });
+    }
+  }
+  while (!is_over() && !release_deferred([this] { return is_over(); })) {
+    system_time()->sleep_until(boot_clock::now() + row_was_busy, {});
+  }
+}
+
+void renewer::close_by(boot_clock::time_point end) {
+  const std::scoped_lock lock{mutex_};
+  over_at_ = std::min(over_at_, end);
+}
+
+bool renewer::is_over() {
+  const std::scoped_lock lock{mutex_};
+  return boot_clock::now() >= over_at_;
+}
+
+void renewer::look_at_settings() noexcept {
+  if (knows_settings_ || !events_.is_heard()) return;
+  try {
+    for (auto& weak : rows_.weak_settings()) {
+      events_.tell(&observer::weak_setting, [&] { return weak_setting_event{std::move(weak)}; });
+    }
+    knows_settings_ = true;
+  } catch (...) {  // the next call that fails is told; this one is made again
+  }
+}
+
+void renewer::renew(const kept_leases& due) {
+  const std::span all{due};
+  const auto began = time_->now();
+  by_halves(
+      {.count = due.size()}, [&](part some) { renew_at_once(some.of(all)); },
+      [&](part some, const std::exception_ptr& fault) {
+        const auto failed = some.of(all);
+        const auto now = time_->now();
+        events_.tell_fault(fault_operation::renew, failed.front()->key, failed.size(), fault,
+                           now - began);
+        // Whatever it was, the database may be back before the deadline; if not, the watcher ends
+        // the leases. A renewal that was made but not answered only makes a row last longer.
+        for (const auto& lease : failed) {
+          book_.renew_again_at(*lease, now + std::min<boot_clock::duration>(
+                                                 lease->ttl / 10, std::chrono::seconds{1}));
+        }
+      },
+      [this] { return book_.is_closed(); });
+}
+
+void renewer::renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted) {
+  // One that has ended since would be held by nobody, for a whole ttl.
+  kept_leases due;
+  due.reserve(wanted.size());
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(due),
+               [](const auto& lease) { return lease->phase == lease_phase::held; });
+  if (due.empty()) return;
+
+  std::vector<renew_request> requests;
+  requests.reserve(due.size());
+  for (const auto& lease : due)
+    requests.push_back({lease->key, lease->owner, lease->token, lease->stored_ttl()});
+
+  std::vector<std::int64_t> rides;
+  rides.reserve(due.size());
+  for (const auto& lease : due) rides.push_back(lease->ride);
+
+  kept_leases lost;
+  kept_leases maybe_unset;
+  lost.reserve(due.size());  // so that nothing fails once it is done
+  maybe_unset.reserve(due.size());
+  const auto asked = time_->now();
+  const auto answers = rows_.renew(requests);
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    switch (answers[i]) {
+      case renew_answer::renewed:
+        renewed(*due[i], asked);
+        // A transaction that was to unset the row, and has neither done so nor keeps it locked, was
+        // rolled back.
+        due[i]->ride.compare_exchange_strong(rides[i], 0);
+        break;
+      case renew_answer::busy:
+        book_.renew_again_at(*due[i], time_->now() + row_was_busy);
+        break;
+      case renew_answer::lost:
+        (due[i]->ride == 0 ? lost : maybe_unset).push_back(due[i]);
+        break;
+    }
+  }
+  end_lost(std::move(lost));
+  if (maybe_unset.empty()) return;
+  for (const auto& lease : maybe_unset) {
+    book_.renew_again_at(*lease, time_->now() + row_was_busy);
+  }
+  look_for_losses(maybe_unset);
+}
+
+void renewer::look_for_losses(const kept_leases& doubted) {
+  std::vector<lock_key> keys;
+  keys.reserve(doubted.size());
+  for (const auto& lease : doubted) keys.push_back(lease->key);
+  kept_leases lost;
+  lost.reserve(doubted.size());
+  const auto seen = rows_.read(keys);
+  for (std::size_t i = 0; i < doubted.size(); ++i) {
+    switch (judge(seen[i], *doubted[i])) {
+      case row_verdict::ours:
+        break;
+      case row_verdict::unset_by_transaction:
+        unset_by_transaction(*doubted[i]);
+        break;
+      case row_verdict::lost:
+        lost.push_back(doubted[i]);
+        break;
+    }
+  }
+  end_lost(std::move(lost));
+}
+
+void renewer::end_lost(kept_leases gone) {
+  std::erase_if(gone, [this](const auto& lease) { return !book_.end(*lease, lease_phase::lost); });
+  if (gone.empty()) return;
+  losses_.tell(telling_lost(gone));
+  events_.tell_lost(gone, loss_reason::taken_away, time_->now());
+}
+
+void renewer::renewed(kept_lease& lease, boot_clock::time_point asked) {
+  const auto now = time_->now();
+  const auto left = lease.valid_until.load() - now;
+  if (!book_.renewed(lease, asked)) return;
+  events_.tell(&observer::renewed, [&] {
+    return renewed_event{lease.key, lease.token, as_told(now - asked), as_told(left)};
+  });
+}
+
+void renewer::unset_by_transaction(kept_lease& lease) {
+  if (!book_.end(lease, lease_phase::released)) return;
+  lease.is_unset = true;
+  events_.tell(&observer::released, [&] {
+    return released_event{
+        .key = lease.key, .token = lease.token, .held = as_told(time_->now() - lease.asked_at)};
+  });
+}
+
+void renewer::tell_released(const deferred_release& made, boot_clock::time_point asked) {
+  if (!made.held) return;
+  events_.tell(&observer::released, [&] {
+    return released_event{
+        made.request.key,    made.request.version,          release_result::released,
+        made.request.failed, as_told(time_->now() - asked), as_told(*made.held)};
+  });
+}
+
+void renewer::defer(std::vector<deferred_release> releases, tried before) {
+  if (releases.empty()) return;
+  {
+    const std::scoped_lock lock{mutex_};
+    std::move(releases.begin(), releases.end(), std::back_inserter(deferred_));
+    pause_ = first_pause;
+    next_release_ = time_->now();
+    if (before == tried::just_now) next_release_ += pause_;
+  }
+  book_.wake_renewer();
+}
+
+boot_clock::time_point renewer::next_release() {
+  const std::scoped_lock lock{mutex_};
+  const bool is_idle = deferred_.empty() || boot_clock::now() >= over_at_;
+  return is_idle ? boot_clock::time_point::max() : next_release_;
+}
+
+void renewer::release_at_once(std::span<deferred_release> made,
+                              std::vector<deferred_release>& busy) {
+  if (made.empty()) return;
+  const auto asked = time_->now();
+  std::vector<release_request> requests;
+  requests.reserve(made.size());
+  for (const auto& release : made) requests.push_back(release.request_at(asked));
+  const auto answers = rows_.release(requests);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (answers[i] == release_answer::busy) {
+      busy.push_back(std::move(made[i]));
+    } else if (answers[i] == release_answer::released) {
+      released_(made[i].request.key);
+      tell_released(made[i], asked);
+    }
+  }
+}
+
+void renewer::resolve_doubts(std::vector<deferred_release>& releases,
+                             std::vector<deferred_release>& still_in_doubt,
+                             const std::function<bool()>& give_up) {
+  std::erase_if(releases, [&](deferred_release& release) {
+    if (!release.in_doubt) return false;
+    if (give_up()) {
+      still_in_doubt.push_back(release);
+      return true;
+    }
+    const auto [answer, fault] = ask(rows_, *release.in_doubt, give_up);
+    if (fault == nullptr && answer.status == acquire_status::granted) {
+      release.request.version = *answer.version;
+      release.in_doubt.reset();
+      return false;
+    }
+    if (fault != nullptr || answer.status == acquire_status::busy ||
+        answer.version == release.handed_by) {
+      still_in_doubt.push_back(release);
+    }
+    return true;
+  });
+}
+
+bool renewer::release_deferred(const std::function<bool()>& give_up) {
+  std::vector<deferred_release> waiting;
+  {
+    const std::scoped_lock lock{mutex_};
+    waiting = std::exchange(deferred_, {});
+  }
+  const auto now = time_->now();
+  std::erase_if(waiting, [now](const auto& release) { return release.runs_out_at <= now; });
+  if (waiting.empty()) return true;
+
+  std::vector<deferred_release> still_waiting;
+  still_waiting.reserve(waiting.size());  // so that nothing fails once it is done
+  resolve_doubts(waiting, still_waiting, give_up);
+  const std::span all{waiting};
+  by_halves(
+      {.count = waiting.size()}, [&](part some) { release_at_once(some.of(all), still_waiting); },
+      [&](part some, const std::exception_ptr& fault) {  // as with a renewal: later, or it runs out
+        const auto failed = some.of(all);
+        events_.tell_fault(fault_operation::release, failed.front().request.key, failed.size(),
+                           fault, time_->now() - now);
+        std::move(failed.begin(), failed.end(), std::back_inserter(still_waiting));
+      },
+      give_up);
+  const std::scoped_lock lock{mutex_};
+  std::move(still_waiting.begin(), still_waiting.end(), std::back_inserter(deferred_));
+  pause_ = std::min<boot_clock::duration>(2 * pause_, longest_pause);
+  next_release_ = time_->now() + pause_;
+  return deferred_.empty();
+}
+
+}  // namespace rowlock::detail

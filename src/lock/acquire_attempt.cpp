@@ -1,0 +1,193 @@
+// One attempt to acquire a key.
+#include "lock/acquire_attempt.hpp"
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "base/copied_fault.hpp"
+#include "base/fault_kind.hpp"
+#include "base/next_pause.hpp"
+#include "base/threads.hpp"
+#include "batch/acquire_each.hpp"
+#include "lock/blocking_wait.hpp"
+#include "rowlock/error.hpp"
+#include "wait/outage.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+wait_end refused_as(refusal_reason reason, refusal last) {
+  last.reason = reason;
+  return {.refused = std::move(last)};
+}
+
+/// How long an answer to the last try may take, beyond the caller's own time: more than a database
+/// that works, less than a store may wait for one that does not.
+constexpr std::chrono::seconds last_answer{2};
+
+/// Of an end that is worth a wait.
+bool is_contention(const wait_end& end) {
+  return end.refused && (end.refused->reason == refusal_reason::held ||
+                         end.refused->reason == refusal_reason::busy);
+}
+
+retry_policy checked(retry_policy wait) {
+  check(wait);
+  return wait;
+}
+
+}  // namespace
+
+acquisition::acquisition(keeper& leases, wanted_lease wanted, retry_policy wait)
+    : leases_{leases},
+      wanted_{std::move(wanted)},
+      wait_{checked(std::move(wait))},
+      began_{leases.now()},
+      until_{wait_.give_up_after ? began_ + bounded(*wait_.give_up_after)
+                                 : boot_clock::time_point::max()} {}
+
+wait_end acquisition::ask(store& rows) {
+  const auto& request = wanted_.request;
+  const auto asked_at = leases_.now();
+  auto [answer, fault] = detail::ask(rows, request, [this] { return is_over(); });
+  has_failed_ = fault != nullptr;
+  if (has_failed_) return {.fault = fault};
+  leases_.outage().answered();
+  if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
+  if (auto kept = leases_.keep(wanted_, answer, asked_at)) {
+    return {.granted = std::move(kept)};
+  }
+  return too_late();
+}
+
+std::optional<wait_end> acquisition::ask_first(store& rows) {
+  leases_.start_threads();
+  // What is refused without a wait is told at once.
+  const bool may_be_told = wanted_.request.expected || wanted_.request.unless_done;
+  const bool can_wait = is_patient(wait_);
+  if (can_wait && !may_be_told && leases_.waiting().has_to_wait(key())) return std::nullopt;
+  const auto asked_at = leases_.now();
+  auto end = ask(rows);
+  if (has_failed_ && outlasts(wait_, end.fault)) return outlast(std::move(end), asked_at);
+  if (!is_contention(end)) return end;
+  if (wait_.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);
+  if (!can_wait) return end;
+  first_try_.refused = std::move(end.refused);
+  return std::nullopt;
+}
+
+std::optional<wait_end> acquisition::outlast(wait_end failed, boot_clock::time_point asked_at) {
+  if (wait_.stop.stop_requested()) {
+    if (kind_of(failed.fault) == errc::outcome_unknown) return failed;
+    return refused_as(refusal_reason::stopped, {.key = key()});
+  }
+  const auto now = leases_.now();
+  leases_.outage().failed(1, failed.fault, now);
+  leases_.events().tell_fault(fault_operation::acquire, key(), 1, failed.fault, now - asked_at);
+  first_try_.fault = std::move(failed.fault);
+  return std::nullopt;
+}
+
+void acquisition::wait_in_line(std::function<void(wait_end)> answered) {
+  waits_since_ = leases_.now();
+  in_line_ = leases_.waiting().join(wanted_, wait_, first_try_, std::move(answered));
+}
+
+bool acquisition::is_over() const {
+  return wait_.stop.stop_requested() || leases_.closing().stop_requested() ||
+         (is_patient(wait_) && leases_.now() >= until_);
+}
+
+boot_clock::time_point acquisition::answer_until() const noexcept {
+  return until_ == boot_clock::time_point::max() ? until_ : until_ + last_answer;
+}
+
+std::exception_ptr acquisition::why_away(const waiting_room::left_line& left) {
+  const auto& away = leases_.outage();
+  if (left.fault != nullptr && (left.is_in_doubt || away.is_known())) return own_fault(left.fault);
+  // Others have asked for it.
+  return away.is_on() ? own_fault(away.why()) : nullptr;
+}
+
+std::optional<wait_end> acquisition::time_over() {
+  const auto late = in_line_.lock();
+  auto left = late ? leases_.waiting().leave_after_last_try(*late) : std::nullopt;
+  if (!left) return std::nullopt;
+  if (left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
+  if (auto fault = why_away(*left)) return wait_end{.fault = std::move(fault)};
+  return refused_as(refusal_reason::timed_out, std::move(left->last));
+}
+
+std::optional<waiting_room::left_line> acquisition::leave() {
+  const auto leaving = in_line_.lock();
+  auto left = leaving ? leases_.waiting().leave(*leaving) : std::nullopt;
+  if (left && left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
+  return left;
+}
+
+std::optional<wait_end> acquisition::give_up() {
+  auto left = leave();
+  if (!left) return std::nullopt;
+  // The question under way may have been granted, whatever became of the last one.
+  const bool is_new_doubt = left->is_asked_for && !left->is_in_doubt;
+  auto fault = is_new_doubt ? nullptr : why_away(*left);
+  if (fault != nullptr) return wait_end{.fault = std::move(fault)};
+  if (!left->is_unanswered) return refused_as(refusal_reason::timed_out, std::move(left->last));
+  return unanswered(is_new_doubt ? errc::outcome_unknown : errc::unavailable);
+}
+
+std::optional<wait_end> acquisition::stop() {
+  auto left = leave();
+  if (!left) return std::nullopt;
+  if (left->is_in_doubt) return wait_end{.fault = own_fault(left->fault)};
+  return refused_as(refusal_reason::stopped, std::move(left->last));
+}
+
+void acquisition::tell(const wait_end& end) {
+  auto& events = leases_.events();
+  const auto now = leases_.now();
+  const auto took = as_told(now - began_);
+  const auto waited = as_told(waits_since_ ? now - *waits_since_ : boot_clock::duration::zero());
+  if (waits_since_) events.tell(&observer::waited, [&] { return waited_event{key(), waited}; });
+  if (end.fault != nullptr) {
+    events.tell_fault(fault_operation::acquire, key(), 1, end.fault, now - began_);
+  } else if (end.refused) {
+    events.tell(&observer::refused, [&] { return refused_event{*end.refused, took, waited}; });
+  } else {
+    events.tell(&observer::acquired, [&] {
+      return acquired_event{key(), end.granted->token, took, waited};
+    });
+  }
+}
+
+wait_end unanswered(errc kind) {
+  return {.fault = std::make_exception_ptr(
+              error{kind,
+                    "the database did not answer before the wait was over: a grant that comes "
+                    "later is given back; see whether the database hangs"})};
+}
+
+wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted,
+                 retry_policy wait) {
+  const auto callers_stop = wait.stop;
+  acquisition attempt{leases, std::move(wanted), std::move(wait)};
+  auto end = attempt.ask_first(here.rows());
+  if (!end) {
+    const either_stop stop{callers_stop, leases.closing()};
+    const auto caller = std::make_shared<blocked_caller>();
+    attempt.wait_in_line([caller](wait_end how) { caller->answer(std::move(how)); });
+    end = caller->wait(leases.time(), attempt.until(), stop.token());
+    if (!end && !stop.token().stop_requested()) end = attempt.time_over();
+    // The store may hang in the answer that is now its end.
+    if (!end) end = caller->wait(leases.time(), attempt.answer_until(), stop.token());
+    if (!end) end = stop.token().stop_requested() ? attempt.stop() : attempt.give_up();
+    if (!end) end = caller->wait();
+  }
+  attempt.tell(*end);
+  return *std::move(end);
+}
+
+}  // namespace rowlock::detail

@@ -1,0 +1,87 @@
+// One attempt to acquire a key, from the first question to the end of its wait.
+#ifndef ROWLOCK_LOCK_ACQUIRE_ATTEMPT_HPP
+#define ROWLOCK_LOCK_ACQUIRE_ATTEMPT_HPP
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "lease/lease_keeper.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/retry_policy.hpp"
+#include "rowlock/store.hpp"
+#include "wait/key_queue.hpp"
+
+namespace rowlock::detail {
+
+/// Its steps, which those share who block for it and those who do not: it asks at once, unless
+/// others of this process wait for the key already; then it waits in line, as far as the policy
+/// allows, and outlasts faults that may pass; at the end of a limited time it is asked for once
+/// more, unless the database is away.
+///
+/// Thread-safety: one thread at a time, but `until`; an end of the wait (`time_over`, `stop`) may
+/// meet any other.
+class acquisition {
+ public:
+  /// The time of the policy begins. Throws `error` (misuse) for one that cannot be meant.
+  acquisition(keeper& leases, wanted_lease wanted, retry_policy wait);
+
+  [[nodiscard]] const lock_key& key() const noexcept { return wanted_.request.key; }
+
+  /// None: it has to wait in line. Blocks.
+  std::optional<wait_end> ask_first(store& rows);
+
+  /// Where it has to wait: `answered` is told how that ended, unless the attempt left the line.
+  void wait_in_line(std::function<void(wait_end)> answered);
+
+  /// When the time is over; max: never.
+  [[nodiscard]] boot_clock::time_point until() const noexcept { return until_; }
+  /// When the answer to the last try has to be there; max: never.
+  [[nodiscard]] boot_clock::time_point answer_until() const noexcept;
+
+  /// Ends a wait in line whose time is over. None: its end is told, or will be when the store has
+  /// answered.
+  std::optional<wait_end> time_over();
+
+  /// Ends a wait in line whose last try was not answered. None: as of `stop`.
+  std::optional<wait_end> give_up();
+
+  /// Ends a wait in line that was stopped. None: its end is told, or will be in a moment.
+  std::optional<wait_end> stop();
+
+  /// Tells the observer how the attempt ended.
+  void tell(const wait_end& end);
+
+ private:
+  wait_end ask(store& rows);
+  /// How an attempt ends whose first question failed; none: it waits all the same.
+  std::optional<wait_end> outlast(wait_end failed, boot_clock::time_point asked_at);
+  /// Whether the caller has no time for another question.
+  [[nodiscard]] bool is_over() const;
+  /// Leaves the line; a grant that is made to it after all is given back.
+  std::optional<waiting_room::left_line> leave();
+  /// The fault of one whose time is over while the database is away, or that is in doubt. Null: it
+  /// was held.
+  std::exception_ptr why_away(const waiting_room::left_line& left);
+
+  keeper& leases_;
+  const wanted_lease wanted_;
+  const retry_policy wait_;
+  const boot_clock::time_point began_;
+  const boot_clock::time_point until_;
+  waiting_room::first_try first_try_;
+  bool has_failed_ = false;  // the store, when it was asked last
+  std::optional<boot_clock::time_point> waits_since_;
+  std::weak_ptr<waiter> in_line_;
+};
+
+/// The end of one whose time is over before an answer has come: `outcome_unknown` where a question
+/// for it is under way, else `unavailable`.
+wait_end unanswered(errc kind);
+
+/// In the calling thread, which blocks until it ends.
+wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted, retry_policy wait);
+
+}  // namespace rowlock::detail
+
+#endif

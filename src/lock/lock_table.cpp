@@ -1,0 +1,287 @@
+// Acquires leases.
+#include "rowlock/lock_table.hpp"
+
+#include <array>
+#include <exception>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/in_microseconds.hpp"
+#include "base/process.hpp"
+#include "lease/lease_keeper.hpp"
+#include "lock/acquire_attempt.hpp"
+#include "lock/set_acquisition.hpp"
+#include "lock/set_attempt.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock {
+
+namespace {
+
+using detail::in_microseconds;
+
+constexpr unsigned most_blocking_threads = 1024;
+
+std::string shown(std::chrono::milliseconds duration) {
+  return std::to_string(duration.count()) + " ms";
+}
+
+void check_times(std::chrono::milliseconds ttl, std::optional<std::chrono::milliseconds> at_most,
+                 const lock_options& options) {
+  constexpr std::chrono::milliseconds shortest_renewed{30};
+  constexpr std::chrono::hours longest_at_most{24 * 365};
+  if (ttl <= std::chrono::milliseconds::zero()) {
+    throw error{errc::misuse, "the ttl is not above zero: a lease must last some time"};
+  }
+  if (ttl <= options.margin) {
+    throw error{errc::misuse, "the ttl of " + shown(ttl) + " is not above the margin of " +
+                                  shown(options.margin) + ": raise the ttl or lower the margin"};
+  }
+  if (options.renew && ttl < shortest_renewed) {
+    throw error{errc::misuse, "the ttl of " + shown(ttl) +
+                                  " leaves no time to renew it: make it 30 ms or more, or set "
+                                  "renew to false"};
+  }
+  if (at_most && *at_most < ttl) {
+    throw error{errc::misuse, "at_most is " + shown(*at_most) + ", but a grant lasts its ttl of " +
+                                  shown(ttl) + " in any case: raise at_most or lower the ttl"};
+  }
+  if (at_most && *at_most > longest_at_most) {
+    throw error{errc::misuse, "at_most is above 365 days: leave it out, and renewal has no end"};
+  }
+}
+
+void check_delay(std::chrono::milliseconds ttl, std::chrono::milliseconds lock_delay) {
+  if (lock_delay < std::chrono::milliseconds::zero()) {
+    throw error{errc::misuse, "the lock_delay is negative"};
+  }
+  if (ttl <= longest_ttl && in_microseconds(ttl) + in_microseconds(lock_delay) > longest_ttl) {
+    throw error{errc::misuse,
+                "the ttl and the lock_delay are above 24 hours together: lower one of them"};
+  }
+}
+
+lock_options checked(lock_options options) {
+  if (options.margin < std::chrono::milliseconds::zero()) {
+    throw error{errc::misuse, "the margin is negative"};
+  }
+  if (options.time == nullptr) throw error{errc::misuse, "the time source is null"};
+  if (options.blocking_threads == 0 || options.blocking_threads > most_blocking_threads) {
+    throw error{errc::misuse,
+                "blocking_threads must be between 1 and " + std::to_string(most_blocking_threads)};
+  }
+  check(options.grouping);
+  if (options.holder.empty()) options.holder = detail::own_label();
+  check_times(options.ttl, options.at_most, options);
+  check_delay(options.ttl, options.lock_delay);
+  check(acquire_request{.key = {.type = "any", .source_id = "any"},
+                        .owner = {},
+                        .holder = options.holder,
+                        .ttl = in_microseconds(options.ttl) + in_microseconds(options.lock_delay)});
+  return options;
+}
+
+detail::wanted_lease to_wanted(const lock_key& key, const acquire_options& options,
+                               bool unless_done, const lock_options& usual) {
+  const auto ttl = options.ttl.value_or(usual.ttl);
+  const auto lock_delay = options.lock_delay.value_or(usual.lock_delay);
+  const auto hold_at_least = in_microseconds(options.hold_at_least);
+  detail::wanted_lease wanted{
+      .request = {.key = key,
+                  .owner = make_owner_id(),
+                  .holder = usual.holder,
+                  .ttl = in_microseconds(ttl) + in_microseconds(lock_delay),
+                  .expected = options.expected,
+                  .unless_done = unless_done},
+      .at_most = options.at_most ? options.at_most : usual.at_most,
+      .lock_delay = lock_delay,
+      .hold_at_least = options.hold_at_least,
+  };
+  check_times(ttl, wanted.at_most, usual);
+  check_delay(ttl, lock_delay);
+  check(wanted.request);
+  check(release_request{.key = key, .owner = {}, .version = {}, .stay_closed = hold_at_least});
+  if (options.note) check(note_request{key, {}, {}, *options.note});
+  return wanted;
+}
+
+std::optional<row_state> prepare(detail::keeper& leases, const detail::keeper::visit& here,
+                                 const lock_key& key) {
+  const auto asked = leases.now();
+  try {
+    return here.rows().prepare(std::array{key}).front();
+  } catch (...) {
+    leases.events().tell_fault(fault_operation::read, key, 1, std::current_exception(),
+                               leases.now() - asked);
+    throw;
+  }
+}
+
+}  // namespace
+
+lock_table::lock_table(store& rows, lock_options options)
+    : keeper_{detail::make_owned_at_home<detail::keeper>(rows, checked(std::move(options)))} {}
+
+lock_table::lock_table(std::shared_ptr<detail::keeper> keeper, std::string scope)
+    : keeper_{std::move(keeper)}, scope_{std::move(scope)}, is_whole_{false} {}
+
+lock_table::~lock_table() {
+  if (is_whole_) keeper_->close();
+}
+
+lock_table lock_table::within(std::string_view scope) const {
+  if (!scope_.empty()) {
+    throw error{errc::misuse, "the table is bound to a scope already: scopes do not nest"};
+  }
+  static_cast<void>(scoped(scope, {.type = "any", .source_id = "any"}));
+  return {keeper_, std::string{scope}};
+}
+
+lock_key lock_table::in_scope(const lock_key& key) const {
+  return scope_.empty() ? key : scoped(scope_, key);
+}
+
+void lock_table::check_once(const lock_key& key, std::chrono::milliseconds keep_for) {
+  check(release_request{
+      .key = key, .owner = {}, .version = {}, .done_for = in_microseconds(keep_for)});
+}
+
+detail::wanted_lease lock_table::wanted(const lock_key& key, const acquire_options& options,
+                                        bool unless_done) const {
+  return to_wanted(in_scope(key), options, unless_done, keeper_->options());
+}
+
+outcome<lease> lock_table::conclude(const std::shared_ptr<detail::keeper>& leases,
+                                    detail::wait_end end, const std::optional<std::string>& note) {
+  if (end.fault != nullptr) std::rethrow_exception(end.fault);
+  if (end.refused) return *std::move(end.refused);
+  lease granted{leases, std::move(end.granted)};
+  write_first_note(granted, note);
+  return granted;
+}
+
+outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options) {
+  return try_acquire(key, options, false);
+}
+
+void lock_table::write_first_note(lease& granted, const std::optional<std::string>& note) {
+  if (!note) return;
+  try {
+    static_cast<void>(granted.write_note(*note));
+  } catch (...) {
+    granted.kept_->hold_until = {};  // nobody is going to see the grant
+    throw;
+  }
+}
+
+outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options,
+                                       bool unless_done) {
+  auto asked = wanted(key, options, unless_done);
+  keeper_->home().require();
+  const auto here = keeper_->enter();
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = asked.request.key};
+  return conclude(keeper_, detail::acquire(*keeper_, *here, std::move(asked), options.wait),
+                  options.note);
+}
+
+outcome<lease_set> lock_table::try_acquire_all(const std::vector<lock_key>& keys,
+                                               const acquire_options& options) {
+  return try_acquire_set(keys, {}, options, {});
+}
+
+outcome<lease_set> lock_table::try_acquire_any(const std::vector<lock_key>& keys,
+                                               std::size_t at_most,
+                                               const acquire_options& options) {
+  if (at_most == 0) throw error{errc::misuse, "at most no key is asked for: ask for one or more"};
+  return try_acquire_set(keys, at_most, options, {});
+}
+
+outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys,
+                                               std::optional<std::size_t> at_most,
+                                               const acquire_options& options,
+                                               std::stop_source lost) {
+  keeper_->home().require();
+  detail::polling pauses{*keeper_, options.wait};
+  return try_acquire_set(keys, at_most, options, std::move(lost), pauses);
+}
+
+outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys,
+                                               std::optional<std::size_t> at_most,
+                                               const acquire_options& options,
+                                               std::stop_source lost, detail::polling& pauses) {
+  if (options.expected || options.note) {
+    throw error{errc::misuse,
+                "an expected version and a note belong to one key: acquire the keys one by one"};
+  }
+  detail::wanted_set wanted{.at_most = at_most};
+  std::set<lock_key> seen;
+  for (const auto& key : keys) {
+    auto stored = in_scope(key);
+    if (!seen.insert(stored).second) continue;
+    auto& each = wanted.leases.emplace_back(to_wanted(stored, options, false, keeper_->options()));
+    each.request.owner = pauses.owner();
+    each.one_lost = lost;
+  }
+  if (wanted.leases.size() > largest_set) {
+    throw error{errc::misuse, std::to_string(wanted.leases.size()) + " keys at once, more than " +
+                                  std::to_string(largest_set) +
+                                  ": split the set, or lock something coarser"};
+  }
+  if (wanted.leases.empty()) return lease_set{std::move(lost), {}};
+  const auto here = keeper_->enter();
+  if (!here) {
+    return refusal{.reason = refusal_reason::stopped, .key = wanted.leases.front().request.key};
+  }
+  auto end = detail::acquire(*keeper_, *here, wanted, pauses);
+  if (end.refused) return *std::move(end.refused);
+  std::vector<lease> granted;
+  granted.reserve(end.granted.size());
+  for (auto& each : end.granted) granted.push_back(lease{keeper_, std::move(each)});
+  return lease_set{std::move(lost), std::move(granted)};
+}
+
+outcome<lease> lock_table::try_acquire_one_of(const std::vector<lock_key>& keys,
+                                              const acquire_options& options,
+                                              detail::polling& pauses) {
+  auto note = options.note;
+  auto without_note = options;
+  without_note.note.reset();
+  auto taken = try_acquire_set(keys, 1, without_note, {}, pauses);
+  if (!taken.acquired()) return taken.refusal();
+  lease one = std::move(taken->leases_.front());
+  taken->leases_.clear();
+  write_first_note(one, note);
+  return one;
+}
+
+std::optional<row_state> lock_table::look(const lock_key& key) {
+  auto seen = try_look(key);
+  if (seen.acquired()) return *std::move(seen);
+  throw error{errc::unavailable, "the lock_table is being destroyed: ask another one"};
+}
+
+outcome<std::optional<row_state>> lock_table::try_look(const lock_key& key) {
+  const auto stored = in_scope(key);
+  keeper_->home().require();
+  const auto here = keeper_->enter();
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = stored};
+  return here->rows().read(std::array{stored}).front();
+}
+
+outcome<version> lock_table::read(const lock_key& key) {
+  const auto stored = in_scope(key);
+  keeper_->home().require();
+  const auto here = keeper_->enter();
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = stored};
+  const auto state = prepare(*keeper_, *here, stored);
+  if (!state) return refusal{.reason = refusal_reason::busy, .key = stored};
+  if (!state->owned && !state->is_live()) return state->version;
+  return refusal{.reason = state->is_live() ? refusal_reason::held : refusal_reason::busy,
+                 .key = stored,
+                 .holder = state->holder,
+                 .remaining = state->remaining,
+                 .current = state->version};
+}
+
+}  // namespace rowlock

@@ -1,0 +1,146 @@
+// One attempt of a calling thread to acquire several keys.
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "batch/acquire_each.hpp"
+#include "lock/set_acquisition.hpp"
+#include "rowlock/error.hpp"
+#include "wait/key_queue.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+using answers = std::vector<acquire_answer>;
+
+answers ask(store& rows, const std::vector<acquire_request>& requests,
+            std::optional<std::size_t> at_most, const polling& pauses) {
+  const auto once = [&] {
+    return at_most ? rows.acquire_any(requests, *at_most) : rows.acquire_all(requests);
+  };
+  try {
+    return once();
+  } catch (const error& thrown) {
+    if (thrown.kind() != errc::outcome_unknown || pauses.is_over()) throw;
+    try {
+      auto again = once();
+      const bool is_known = std::any_of(
+          again.begin(), again.end(),
+          [](const acquire_answer& answer) { return answer.status == acquire_status::granted; });
+      if (is_known) return again;
+    } catch (...) {  // the first fault says more
+    }
+    throw;
+  }
+}
+
+refusal why_not(const wanted_set& wanted, const answers& answered) {
+  for (std::size_t i = 0; i < answered.size(); ++i) {
+    if (answered[i].status == acquire_status::withheld) continue;
+    return to_refusal(wanted.leases[i].request.key, answered[i]);
+  }
+  const auto reason = wanted.at_most ? refusal_reason::held : refusal_reason::busy;
+  return {.reason = reason, .key = wanted.leases.front().request.key};
+}
+
+/// Null where the deadline of one has come already: then all are given back.
+std::optional<kept_leases> keep(keeper& leases, const wanted_set& wanted, const answers& answered,
+                                boot_clock::time_point asked_at) {
+  kept_leases kept;
+  bool is_in_time = true;
+  for (std::size_t i = 0; i < answered.size(); ++i) {
+    if (answered[i].status != acquire_status::granted) continue;
+    if (auto one = leases.keep(wanted.leases[i], answered[i], asked_at)) {
+      kept.push_back(std::move(one));
+    } else {
+      is_in_time = false;
+    }
+  }
+  if (is_in_time) return kept;
+  for (const auto& each : kept) {
+    each->hold_until = {};  // nobody has seen the grant
+    leases.release_later(*each);
+  }
+  return std::nullopt;
+}
+
+set_end taken_up(keeper& leases, const wanted_set& wanted, const answers& answered,
+                 boot_clock::time_point asked_at, polling& pauses) {
+  auto kept = keep(leases, wanted, answered, asked_at);
+  if (!kept) {
+    pauses.begin_anew();
+    std::rethrow_exception(too_late().fault);
+  }
+  if (kept->empty()) return {.refused = why_not(wanted, answered)};
+  return {.granted = *std::move(kept)};
+}
+
+/// None: it failed, and there may be another try. Otherwise it throws what the store does.
+std::optional<answers> ask_unless_away(keeper& leases, store& rows, const wanted_set& wanted,
+                                       const std::vector<acquire_request>& requests,
+                                       polling& pauses, std::optional<refusal>& stopped) {
+  const auto began = leases.now();
+  const auto& first = requests.front().key;
+  try {
+    return ask(rows, requests, wanted.at_most, pauses);
+  } catch (...) {
+    const auto fault = std::current_exception();
+    if (pauses.outlasts(fault)) {
+      leases.events().tell_fault(fault_operation::acquire, first, requests.size(), fault,
+                                 leases.now() - began);
+    }
+    stopped = pauses.pause_after(fault, first);
+    return std::nullopt;
+  }
+}
+
+set_end ask_and_wait(keeper& leases, store& rows, const wanted_set& wanted, polling& pauses) {
+  std::vector<acquire_request> requests;
+  requests.reserve(wanted.leases.size());
+  for (const auto& each : wanted.leases) requests.push_back(each.request);
+  for (;;) {
+    std::optional<refusal> over;
+    const auto asked_at = leases.now();
+    if (const auto answered = ask_unless_away(leases, rows, wanted, requests, pauses, over)) {
+      leases.outage().answered();
+      auto end = taken_up(leases, wanted, *answered, asked_at, pauses);
+      if (!end.refused) return end;
+      over = pauses.pause(*std::move(end.refused));
+    }
+    if (over) return {.refused = over};
+  }
+}
+
+void tell(keeper& leases, const set_end& end, boot_clock::time_point began) {
+  auto& events = leases.events();
+  const auto took = as_told(leases.now() - began);
+  if (end.refused) {
+    events.tell(&observer::refused, [&] { return refused_event{*end.refused, took, {}}; });
+  }
+  for (const auto& each : end.granted) {
+    events.tell(&observer::acquired, [&] {
+      return acquired_event{each->key, each->token, took, {}};
+    });
+  }
+}
+
+}  // namespace
+
+set_end acquire(keeper& leases, const keeper::visit& here, const wanted_set& wanted,
+                polling& pauses) {
+  leases.start_threads();
+  const auto began = leases.now();
+  try {
+    auto end = ask_and_wait(leases, here.rows(), wanted, pauses);
+    tell(leases, end, began);
+    return end;
+  } catch (...) {
+    leases.events().tell_fault(fault_operation::acquire, wanted.leases.front().request.key,
+                               wanted.leases.size(), std::current_exception(),
+                               leases.now() - began);
+    throw;
+  }
+}
+
+}  // namespace rowlock::detail

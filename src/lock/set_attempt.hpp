@@ -1,0 +1,132 @@
+// The pauses of a calling thread that asks again and again.
+#ifndef ROWLOCK_LOCK_SET_ATTEMPT_HPP
+#define ROWLOCK_LOCK_SET_ATTEMPT_HPP
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "base/copied_fault.hpp"
+#include "base/fault_kind.hpp"
+#include "base/next_pause.hpp"
+#include "base/pause.hpp"
+#include "base/threads.hpp"
+#include "lease/lease_keeper.hpp"
+#include "rowlock/backoff.hpp"
+#include "rowlock/owner_id.hpp"
+#include "wait/outage.hpp"
+
+namespace rowlock::detail {
+
+/// By the policy, and no longer than the keeper is open. Made just before the first try. All tries
+/// are one attempt: they have one owner, so that what was granted in doubt is recognised.
+class polling {
+ public:
+  polling(keeper& leases, const retry_policy& wait)
+      : leases_{leases},
+        stop_{wait.stop, leases.closing()},
+        policy_{until_stopped(wait, stop_.token())},
+        pauses_{policy_, leases.options().time} {}
+  /// Of single tries, whose caller has the time that `whole`, which outlives it, still has.
+  polling(keeper& leases, const polling& whole) : polling{leases, no_wait()} { whole_ = &whole; }
+
+  [[nodiscard]] const owner_id& owner() const noexcept { return owner_; }
+  /// What was granted is being given back: from now on it is another attempt.
+  void begin_anew() {
+    owner_ = make_owner_id();
+    doubt_ = nullptr;
+  }
+
+  /// Whether there may be another try at all.
+  [[nodiscard]] bool is_patient() const noexcept { return pauses_.is_patient(); }
+
+  /// Whether the caller has no time for another question.
+  [[nodiscard]] bool is_over() const {
+    if (whole_ != nullptr && whole_->is_over()) return true;
+    return stop_.token().stop_requested() || (is_patient() && pauses_.is_last_try());
+  }
+
+  /// None: slept, ask again. Otherwise what the wait came to. Throws the fault of a try that may
+  /// have been granted.
+  std::optional<refusal> pause(refusal last) {
+    leases_.outage().answered();
+    const bool is_contention =
+        last.reason == refusal_reason::held || last.reason == refusal_reason::busy;
+    if (!is_contention) return last;
+    const auto verdict = pauses_.pause(next_chance(last));
+    if (verdict == backoff::verdict::again) return std::nullopt;
+    if (doubt_ != nullptr) std::rethrow_exception(doubt_);
+    return given_up(std::move(last), verdict, pauses_);
+  }
+
+  /// Whether the tries go on after such a fault.
+  [[nodiscard]] bool outlasts(const std::exception_ptr& fault) const {
+    return detail::outlasts(policy_, fault);
+  }
+
+  /// The same after a try for `key` that failed: throws the fault at the end of the tries.
+  std::optional<refusal> pause_after(const std::exception_ptr& fault, const lock_key& key) {
+    // One that makes a single try at a time is asked again by another, which keeps the doubt.
+    if (!outlasts(fault)) std::rethrow_exception(doubt_ == nullptr ? fault : doubt_);
+    if (doubt_ == nullptr && kind_of(fault) == errc::outcome_unknown) doubt_ = fault;
+    const auto& thrown = doubt_ == nullptr ? fault : doubt_;
+    auto& away = leases_.outage();
+    away.failed(1, own_fault(fault), leases_.now());
+    const auto verdict = pauses_.pause();
+    if (verdict == backoff::verdict::again && await_turn(away)) return std::nullopt;
+    const bool is_stopped = policy_.stop.stop_requested();
+    if (!is_stopped || doubt_ != nullptr) std::rethrow_exception(thrown);
+    return refusal{.reason = refusal_reason::stopped, .key = key};
+  }
+
+  /// Calls `try_once`, which may throw, until it answers no refusal. None: it did so.
+  template <class Try>
+  std::optional<refusal> go_on(const lock_key& key, const Try& try_once) {
+    for (;;) {
+      std::optional<refusal> refused;
+      std::exception_ptr fault;
+      try {
+        refused = try_once();
+      } catch (const error&) {
+        fault = std::current_exception();
+      }
+      if (fault == nullptr && !refused) return std::nullopt;
+      auto over = refused ? pause(*std::move(refused)) : pause_after(fault, key);
+      if (over) return over;
+    }
+  }
+
+  /// Nothing is in doubt: the last try said all.
+  void forget_doubt() noexcept { doubt_ = nullptr; }
+
+ private:
+  static retry_policy until_stopped(retry_policy wait, std::stop_token stop) {
+    wait.stop = std::move(stop);
+    return wait;
+  }
+
+  /// Whether one may ask, while another one asks for all who wait. False: the tries are over.
+  bool await_turn(outage& away) {
+    while (!away.may_ask(leases_.now())) {
+      const auto now = leases_.now();
+      const auto left = pauses_.remaining();
+      if (policy_.stop.stop_requested() || left == boot_clock::duration::zero()) return false;
+      const auto turn = away.next_question();
+      leases_.time().sleep_until(left ? std::min(turn, now + *left) : turn, policy_.stop);
+    }
+    return true;
+  }
+
+  keeper& leases_;
+  either_stop stop_;
+  const retry_policy policy_;
+  backoff pauses_;
+  owner_id owner_ = make_owner_id();
+  std::exception_ptr doubt_ = nullptr;
+  const polling* whole_ = nullptr;
+};
+
+}  // namespace rowlock::detail
+
+#endif

@@ -1,0 +1,220 @@
+// One call of acquire on MariaDB or MySQL, and what the calls for sets share with it.
+#include "mysql/acquire.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace rowlock::through_soci {
+
+namespace {
+
+bool is_mine(const found_row& seen, const acquire_request& request) {
+  return seen.state.owned && seen.owner == request.owner.text;
+}
+
+}  // namespace
+
+std::vector<acquire_answer> mysql_acquiring::run() && {
+  seen_.resize(requests_.size());
+  const bool alone = requests_.size() == 1 && calls_.answers_at_once();
+  if (alone && take_if_unowned()) return std::move(answers_);
+
+  look_at(everything(), alone);
+  if (!mine_.empty()) adopt();
+  if (!takeable_.empty()) take();
+  if (!missing_.empty()) insert();
+  return std::move(answers_);
+}
+
+mysql_acquiring::places mysql_acquiring::everything() const {
+  places all(requests_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+bool mysql_acquiring::take_if_unowned() {
+  const auto& [key, owner, holder, ttl, expected, unless_done] = requests_.front();
+  const auto answered =
+      calls_.write(calls_.statements().acquire,
+                   {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
+                    mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count(),
+                    expected ? std::optional{expected->number} : std::nullopt, unless_done ? 1 : 0,
+                    skew_.count()});
+  if (!answered || answered->affected == 0) return false;
+  grant(0, answered->insert_id);
+  return true;
+}
+
+void mysql_acquiring::grant(std::size_t place, std::uint64_t insert_id) {
+  std::optional made{version{static_cast<std::int64_t>(insert_id)}};
+  if (insert_id == 0) {  // a trigger of the table has statements of its own, and theirs is told
+    const auto seen = calls_.look(keys_of({place})).front();
+    if (!seen || !is_mine(*seen, requests_[place])) return;  // it ran out already
+    made = seen->state.version;
+  }
+  answers_[place] = {.status = acquire_status::granted, .version = made};
+}
+
+key_list mysql_acquiring::keys_of(const places& chosen) const {
+  key_list keys;
+  keys.reserve(chosen.size());
+  for (const auto place : chosen) keys.push_back(&requests_[place].key);
+  return keys;
+}
+
+acquire_answer mysql_acquiring::refused(const acquire_request& request,
+                                        const found_row& seen) const {
+  const auto& row = seen.state;
+  acquire_answer answer{.status = acquire_status::busy, .version = row.version};
+  const bool is_run_out = row.owned && !row.is_live();
+  if (request.expected && (*request.expected != row.version || is_run_out)) {
+    answer.status = acquire_status::stale;
+  } else if (request.unless_done && row.done) {
+    answer.status = acquire_status::done;
+    answer.done = row.done;
+  } else if (!seen.can_be_taken(skew_)) {
+    answer.status = acquire_status::held;
+    answer.holder = row.holder;
+    answer.remaining = seen.until_expiry + skew_;
+  }
+  return answer;
+}
+
+void mysql_acquiring::look_at(const places& open, bool unowned_are_busy) {
+  auto seen = calls_.look(keys_of(open));
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const auto place = open[i];
+    const auto& request = requests_[place];
+    auto& answer = answers_[place];
+    if (!seen[i]) {
+      if (request.expected) {
+        answer.status = acquire_status::stale;
+      } else {
+        missing_.push_back(place);
+      }
+      continue;
+    }
+    if (is_mine(*seen[i], request) && seen[i]->state.is_live()) {
+      answer.version = seen[i]->state.version;  // busy, unless it can be renewed
+      mine_.push_back(place);
+      seen_[place] = std::move(seen[i]);
+      continue;
+    }
+    answer = refused(request, *seen[i]);
+    const bool is_to_be_taken =
+        answer.status == acquire_status::busy && (seen[i]->state.owned || !unowned_are_busy);
+    if (is_to_be_taken) takeable_.push_back(place);
+    seen_[place] = std::move(seen[i]);
+  }
+}
+
+std::int64_t mysql_acquiring::seen_version(std::size_t place) const {
+  return seen_[place] ? seen_[place]->state.version.number : 0;
+}
+
+json_rows mysql_acquiring::at_versions(const places& chosen) const {
+  json_rows rows;
+  for (const auto place : chosen) {
+    rows.add(row_of(requests_[place].key).number(seen_version(place)));
+  }
+  return rows;
+}
+
+json_rows::row mysql_acquiring::grant_of(std::size_t place) const {
+  const auto& request = requests_[place];
+  auto row = row_of(request.key);
+  row.number(seen_version(place))
+      .hex(request.owner.text)
+      .hex(request.holder)
+      .number(request.ttl.count());
+  return row;
+}
+
+json_rows mysql_acquiring::grants_of(const places& chosen) const {
+  json_rows rows;
+  for (const auto place : chosen) rows.add(grant_of(place));
+  return rows;
+}
+
+acquire_answer mysql_acquiring::granted(std::size_t place, version now) const {
+  acquire_answer answer{.status = acquire_status::granted, .version = now};
+  const auto& before = seen_[place];
+  if (!before || !before->state.owned || is_mine(*before, requests_[place])) return answer;
+  answer.took_over_expired = true;
+  answer.holder = before->state.holder;
+  answer.remaining = before->state.remaining;
+  return answer;
+}
+
+void mysql_acquiring::take() {
+  const auto to_write = grants_of(takeable_);
+  const auto& sql = calls_.statements();
+  const mysql_value skew{skew_.count()};
+  if (!calls_.answers_at_once() || !calls_.write(sql.take_many, {to_write.value(), skew})) {
+    calls_.write_what_nobody_has(sql.have_many_at_version, at_versions(takeable_), sql.take_many,
+                                 to_write, skew);
+  }
+  const auto now = calls_.look(keys_of(takeable_));
+  for (std::size_t i = 0; i < takeable_.size(); ++i) {
+    const auto& request = requests_[takeable_[i]];
+    auto& answer = answers_[takeable_[i]];
+    if (!now[i]) continue;
+    if (!is_mine(*now[i], request) || !now[i]->state.is_live()) {
+      answer = refused(request, *now[i]);
+      continue;
+    }
+    answer = granted(takeable_[i], now[i]->state.version);
+  }
+}
+
+bool mysql_acquiring::insert_one(std::size_t place) {
+  const auto& [key, owner, holder, ttl, expected, unless_done] = requests_[place];
+  const auto answered =
+      calls_.write(calls_.statements().insert,
+                   {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
+                    mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count()});
+  if (!answered) return false;
+  grant(place, answered->insert_id);
+  return true;
+}
+
+void mysql_acquiring::insert() {
+  places open = std::exchange(missing_, {});
+  if (open.size() > 1) {
+    json_rows rows;
+    for (const auto place : open) {
+      const auto& request = requests_[place];
+      rows.add(row_of(request.key)
+                   .hex(request.owner.text)
+                   .hex(request.holder)
+                   .number(request.ttl.count()));
+    }
+    if (calls_.write(calls_.statements().insert_many, {rows.value()})) {
+      const auto now = calls_.look(keys_of(open));
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        if (!now[i] || !is_mine(*now[i], requests_[open[i]])) continue;
+        answers_[open[i]] = {.status = acquire_status::granted, .version = now[i]->state.version};
+      }
+      return;
+    }
+  }
+  // One by one, so that a row which somebody else makes at this moment is in nobody's way.
+  std::erase_if(open, [this](std::size_t place) { return insert_one(place); });
+  if (!open.empty()) look_at(open, true);
+}
+
+/// Asked again after an unknown outcome: the grant was made, and its ttl counts from now.
+void mysql_acquiring::adopt() {
+  std::vector<renew_request> asked_again;
+  for (const auto place : mine_) {
+    const auto& request = requests_[place];
+    asked_again.push_back({request.key, request.owner, *answers_[place].version, request.ttl});
+  }
+  const auto renewed = renew_(asked_again);
+  for (std::size_t i = 0; i < mine_.size(); ++i) {
+    if (renewed[i] == renew_answer::renewed) answers_[mine_[i]].status = acquire_status::granted;
+  }
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,79 @@
+// One call of acquire, acquire_all or acquire_any on MariaDB or MySQL.
+#ifndef ROWLOCK_MYSQL_ACQUIRE_HPP
+#define ROWLOCK_MYSQL_ACQUIRE_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "mysql/session.hpp"
+
+namespace rowlock::through_soci {
+
+/// The answers to one call, as they come in.
+class mysql_acquiring {
+ public:
+  using renew_call = std::function<std::vector<renew_answer>(std::span<const renew_request>)>;
+
+  mysql_acquiring(mysql_calls& calls, std::span<const acquire_request> requests,
+                  std::chrono::microseconds skew, renew_call renew)
+      : calls_{calls},
+        requests_{requests},
+        skew_{skew},
+        renew_{std::move(renew)},
+        answers_(requests.size()) {}
+
+  std::vector<acquire_answer> run() &&;
+  /// Two round trips for a set that is granted, whether its rows are there or not, and one to see
+  /// why not; four where somebody was in the way after the first look. (MySQL: five, one and six.)
+  std::vector<acquire_answer> run_for_all() &&;
+  /// Five round trips, or one where nothing is free; two more for rows that are missing.
+  std::vector<acquire_answer> run_for_any(std::size_t at_most) &&;
+
+ private:
+  using places = std::vector<std::size_t>;
+
+  [[nodiscard]] places everything() const;
+  bool take_if_unowned();
+  /// Fills in what a look can answer.
+  void look_at(const places& open, bool unowned_are_busy);
+  acquire_answer refused(const acquire_request& request, const found_row& seen) const;
+  /// The row as it was seen now has the grant of the request.
+  acquire_answer granted(std::size_t place, version now) const;
+  void take();
+  void take_some(std::size_t at_most);
+  /// As it was seen; zero for a missing row.
+  [[nodiscard]] std::int64_t seen_version(std::size_t place) const;
+  [[nodiscard]] json_rows at_versions(const places& chosen) const;
+  /// What a grant of the row as it was seen takes.
+  [[nodiscard]] json_rows::row grant_of(std::size_t place) const;
+  [[nodiscard]] json_rows grants_of(const places& chosen) const;
+  void insert();
+  bool insert_one(std::size_t place);
+  /// By a statement that wrote the row, and answered with this.
+  void grant(std::size_t place, std::uint64_t insert_id);
+  void adopt();
+  bool grant_all();
+  /// After a grant of several at `now`, by the database's clock.
+  void tell_granted(std::size_t place, std::uint64_t now);
+  void see_who_is_in_the_way();
+  void withhold(const places& chosen);
+  void withhold_what_is_not_granted();
+  [[nodiscard]] key_list keys_of(const places& chosen) const;
+
+  mysql_calls& calls_;
+  std::span<const acquire_request> requests_;
+  std::chrono::microseconds skew_;
+  renew_call renew_;
+  std::vector<acquire_answer> answers_;         // busy, until more is known
+  places missing_;                              // to be inserted
+  places mine_;                                 // granted by an earlier call
+  places takeable_;                             // unowned, or run out
+  std::vector<std::optional<found_row>> seen_;  // by place
+};
+
+}  // namespace rowlock::through_soci
+
+#endif

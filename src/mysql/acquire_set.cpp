@@ -1,0 +1,105 @@
+// Sets of keys on MariaDB or MySQL: all or none of them, or any.
+#include <algorithm>
+#include <utility>
+
+#include "mysql/acquire.hpp"
+
+namespace rowlock::through_soci {
+
+void mysql_acquiring::withhold(const places& chosen) {
+  for (const auto place : chosen) answers_[place] = {.status = acquire_status::withheld};
+}
+
+void mysql_acquiring::withhold_what_is_not_granted() {
+  for (auto& answer : answers_) {
+    if (answer.status != acquire_status::granted) answer = {.status = acquire_status::withheld};
+  }
+}
+
+void mysql_acquiring::tell_granted(std::size_t place, std::uint64_t now) {
+  const auto by_the_clock = static_cast<std::int64_t>(now);
+  answers_[place] = granted(place, {std::max(seen_version(place) + 1, by_the_clock)});
+}
+
+std::vector<acquire_answer> mysql_acquiring::run_for_all() && {
+  seen_.resize(requests_.size());
+  look_at(everything(), false);
+  if (mine_.size() + takeable_.size() + missing_.size() < requests_.size()) {
+    for (const auto* others : {&mine_, &takeable_, &missing_}) withhold(*others);
+  } else if (!grant_all()) {
+    see_who_is_in_the_way();
+  }
+  return std::move(answers_);
+}
+
+bool mysql_acquiring::grant_all() {
+  json_rows grants;
+  for (const auto* fresh : {&takeable_, &missing_}) {
+    for (const auto place : *fresh) grants.add(grant_of(place).number(0));
+  }
+  for (const auto place : mine_) grants.add(grant_of(place).number(1));
+  places existing = takeable_;
+  existing.insert(existing.end(), mine_.begin(), mine_.end());
+
+  const auto written = calls_.write_all_or_none(calls_.statements().grant_all, grants,
+                                                skew_.count(), at_versions(existing));
+  if (!written) return false;
+  for (const auto* fresh : {&takeable_, &missing_}) {
+    for (const auto place : *fresh) tell_granted(place, written->insert_id);
+  }
+  for (const auto place : mine_) answers_[place].status = acquire_status::granted;
+  return true;
+}
+
+void mysql_acquiring::see_who_is_in_the_way() {
+  for (auto* seen_before : {&mine_, &takeable_, &missing_}) seen_before->clear();
+  answers_.assign(requests_.size(), {});
+  seen_.assign(requests_.size(), std::nullopt);
+  look_at(everything(), false);
+  places open = takeable_;
+  open.insert(open.end(), mine_.begin(), mine_.end());
+  const auto free = calls_.had_by_nobody(at_versions(open));
+  // Whoever was in the way may be gone: then these are told to be busy, as they were.
+  if (missing_.size() + free.size() == requests_.size()) return;
+  withhold(missing_);
+  for (const auto at : free) withhold({open[at]});
+}
+
+std::vector<acquire_answer> mysql_acquiring::run_for_any(std::size_t at_most) && {
+  seen_.resize(requests_.size());
+  look_at(everything(), false);
+  const auto wanted = [&] {
+    const auto granted = std::count_if(answers_.begin(), answers_.end(), [](const auto& answer) {
+      return answer.status == acquire_status::granted;
+    });
+    return at_most - static_cast<std::size_t>(granted);
+  };
+  if (mine_.size() > at_most) mine_.resize(at_most);
+  if (!mine_.empty()) adopt();
+  if (!takeable_.empty() && wanted() > 0) take_some(wanted());
+  if (missing_.size() > wanted()) missing_.resize(wanted());
+  if (!missing_.empty()) insert();
+  withhold_what_is_not_granted();
+  return std::move(answers_);
+}
+
+void mysql_acquiring::take_some(std::size_t at_most) {
+  const auto& sql = calls_.statements();
+  const auto written =
+      calls_.write_what_nobody_has(sql.have_some_at_version, at_versions(takeable_), sql.take_many,
+                                   grants_of(takeable_), skew_.count(), at_most);
+  places taken;
+  for (const auto at : written.places) taken.push_back(takeable_[at]);
+  if (written.affected == taken.size()) {
+    for (const auto place : taken) tell_granted(place, written.insert_id);
+    return;
+  }
+  // One that had run out was renewed in between.
+  const auto now = calls_.look(keys_of(taken));
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const bool is_ours = now[i] && now[i]->owner == requests_[taken[i]].owner.text;
+    if (is_ours) answers_[taken[i]] = granted(taken[i], now[i]->state.version);
+  }
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,87 @@
+// What a person on call asks of the table, on MariaDB and MySQL.
+#include "mysql/admin.hpp"
+
+#include <utility>
+
+namespace rowlock::through_soci {
+
+namespace {
+
+constexpr std::size_t most_at_once = 1000;  // rows stay locked while a statement runs
+
+/// How many of the rows it has written; it waits for none.
+std::size_t write(mysql_calls& calls, std::string_view have_sql, const json_rows& to_have,
+                  std::string_view write_sql, const json_rows& to_write) {
+  if (calls.answers_at_once()) {
+    if (const auto answered = calls.write(write_sql, {to_write.value()})) return answered->affected;
+    if (to_write.size() == 1) return 0;
+  }
+  return calls.write_what_nobody_has(have_sql, to_have, write_sql, to_write, 0).affected;
+}
+
+std::size_t purge_all(mysql_calls& calls, const json_rows& idle) {
+  const auto& sql = calls.statements();
+  return write(calls, sql.have_many_at_version, idle, sql.purge_many, idle);
+}
+
+}  // namespace
+
+note_answer write_note_in_mysql(mysql_calls& calls, const note_request& request) {
+  const auto& sql = calls.statements();
+  const auto granted = row_of(request.key).hex(request.owner.text).number(request.version.number);
+  json_rows to_have;
+  to_have.add(granted);
+  json_rows to_write;
+  to_write.add(json_rows::row{granted}.hex(request.note));
+  if (write(calls, sql.have_many_granted, to_have, sql.write_note, to_write) == 1) {
+    return note_answer::written;
+  }
+  const auto seen = calls.look({&request.key}).front();
+  const bool is_mine =
+      seen && seen->owner == request.owner.text && seen->state.version == request.version;
+  return is_mine ? note_answer::busy : note_answer::lost;
+}
+
+std::optional<std::string> used_by_in_mysql(mysql_calls& calls, const lock_key& key) {
+  if (!calls.look({&key}).front() || calls.is_free(key)) return std::nullopt;
+  return "a transaction; SHOW ENGINE INNODB STATUS lists those that are open";
+}
+
+force_answer force_release_in_mysql(mysql_calls& calls, const force_request& request) {
+  const auto& sql = calls.statements();
+  const auto at_version = row_of(request.key).number(request.version.number);
+  json_rows to_have;
+  to_have.add(at_version);
+  json_rows to_write;
+  to_write.add(json_rows::row{at_version}.hex(request.reason));
+  if (write(calls, sql.have_many_at_version, to_have, sql.force_release, to_write) == 1) {
+    return force_answer::released;
+  }
+  const auto seen = calls.look({&request.key}).front();
+  const bool is_somebodys = seen && (seen->state.owned || seen->state.is_live());
+  return is_somebodys && seen->state.version == request.version ? force_answer::busy
+                                                                : force_answer::stale;
+}
+
+purge_answer purge_in_mysql(mysql_calls& calls, const purge_request& request,
+                            std::chrono::microseconds skew) {
+  const auto after = request.after.value_or(lock_key{});
+  const auto looked_at = calls.read(
+      calls.statements().rows_to_purge,
+      {mysql_value::ascii(after.type), mysql_value::bytes(after.source_id),
+       static_cast<std::int64_t>(request.at_most), request.older_than.count(), skew.count()});
+  purge_answer answer;
+  json_rows idle;
+  for (const auto& row : looked_at.rows) {
+    answer.last = lock_key{row.at(0).value(), row.at(1).value()};
+    if (row.at(3) != "1") continue;
+    idle.add(row_of(*answer.last).number(std::stoll(row.at(2).value())));
+    if (idle.size() < most_at_once) continue;
+    answer.purged += purge_all(calls, std::exchange(idle, {}));
+  }
+  if (!idle.empty()) answer.purged += purge_all(calls, idle);
+  if (looked_at.rows.size() < request.at_most) answer.last.reset();
+  return answer;
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,24 @@
+// What a person on call asks of the table, on MariaDB and MySQL.
+#ifndef ROWLOCK_MYSQL_ADMIN_HPP
+#define ROWLOCK_MYSQL_ADMIN_HPP
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "mysql/session.hpp"
+
+namespace rowlock::through_soci {
+
+// The port's calls of the same names. `skew` is how far the clocks of the servers may be apart.
+
+note_answer write_note_in_mysql(mysql_calls& calls, const note_request& request);
+std::optional<std::string> used_by_in_mysql(mysql_calls& calls, const lock_key& key);
+force_answer force_release_in_mysql(mysql_calls& calls, const force_request& request);
+/// One round trip; one more for each 1,000 idle rows, or five where somebody has one of these.
+purge_answer purge_in_mysql(mysql_calls& calls, const purge_request& request,
+                            std::chrono::microseconds skew);
+
+}  // namespace rowlock::through_soci
+
+#endif

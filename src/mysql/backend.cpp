@@ -1,0 +1,224 @@
+// MariaDB and MySQL, by way of SOCI.
+#include "soci/backend.hpp"
+
+#include <soci/mysql/soci-mysql.h>
+#include <soci/soci.h>
+
+#include <exception>
+#include <variant>
+
+#include "mysql/connecting.hpp"
+#include "mysql/errors.hpp"
+#include "mysql/leases.hpp"
+#include "mysql/session.hpp"
+#include "mysql/sql/statements.hpp"
+#include "mysql/table_check.hpp"
+#include "mysql/transaction.hpp"
+#include "rowlock/error.hpp"
+#include "store/schema_check.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+namespace text = sql::mysql;
+using std::chrono::milliseconds;
+
+/// For this session, which is ours. Only an order: migrations that meet do no harm, and a cluster
+/// has no such locks.
+void take_turn(mysql_session& session) {
+  try {
+    session.execute(text::take_migration_turn);
+  } catch (const std::exception& thrown) {
+    if (is_lost_connection(error_number_of(thrown))) throw;
+  }
+}
+
+/// A grant on a table can be made before the table is.
+[[noreturn]] void throw_may_not_migrate(const table_name& table) {
+  const auto& name = table.text();
+  std::throw_with_nested(
+      error{errc::rejected, "the user of this connection may not migrate table " + name +
+                                ": run `GRANT ALL ON " + name + " TO ...; GRANT ALL ON " + name +
+                                "_schema TO ...` for it, or migrate as another"});
+}
+
+class mysql_dialect_type final : public dialect {
+ public:
+  [[nodiscard]] std::string_view backend() const noexcept override { return "mysql"; }
+  [[nodiscard]] const ::soci::backend_factory& factory() const override {
+    return *::soci::factory_mysql();
+  }
+  // A statement for several keys is three round trips; commits that meet share a flush all the
+  // same.
+  [[nodiscard]] unsigned statements_at_once() const noexcept override { return 16; }
+  [[nodiscard]] std::size_t sharing_pays_from() const noexcept override { return 17; }
+  [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
+    return mysql_migrations(table);
+  }
+
+  [[nodiscard]] std::string checked(std::string parameters,
+                                    const soci_options& options) const override {
+    return checked_mysql_parameters(std::move(parameters), options);
+  }
+
+  [[noreturn]] void throw_not_opened(const std::string& parameters) const override {
+    throw_mysql_not_opened(parameters);
+  }
+
+  [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
+                                                   const soci_options& options) const override {
+    return pin_mysql(session, options);
+  }
+
+  std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
+    mysql_session migrating{session};
+    refuse_without_tls(migrating);
+    refuse_old(migrating);
+    const auto& statements = mysql_statements_for(table, migrating.flavour());
+    try {
+      take_turn(migrating);
+      auto missing = sql::missing_migrations(schema_version(migrating, statements, table),
+                                             mysql_migrations(table), table);
+      check_mysql_table_if_there(migrating, statements, table);
+      for (const auto& step : missing) migrating.execute_script(step.up);
+      return missing;
+    } catch (const std::exception& thrown) {
+      if (is_missing_privilege(error_number_of(thrown))) throw_may_not_migrate(table);
+      throw_as_error(mysql_effects::none, &table);
+    }
+  }
+
+  [[nodiscard]] bool is_in_transaction(::soci::session& session) const override {
+    return mysql_session{session}.is_in_transaction();
+  }
+
+  begun_transaction begin(::soci::session& session, milliseconds /*slice*/) const override {
+    return begin_in_mysql(session);
+  }
+
+  begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,
+                                 milliseconds /*slice*/, const soci_table& table) const override {
+    return begin_locked_in_mysql(session, keys, table);
+  }
+
+  lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds /*slice*/,
+                           const soci_table& table, isolation known) const override {
+    return lock_in_mysql(session, keys, table, known);
+  }
+
+  outcome<version> read_version(::soci::session& session, const lock_key& key,
+                                const soci_table& table) const override {
+    mysql_caller caller{session, table.table};
+    caller.require_transaction();
+    const auto seen = caller.look_around({&key});
+    if (!seen) return busy_at(key);
+    const auto& row = seen->rows.front();
+    if (!row) {
+      const auto made =
+          caller.at_once(caller.statements().insert_in_transaction,
+                         {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id)});
+      if (!made) return busy_at(key);
+      return caller.version_in(*made, key);
+    }
+    const auto skew = skew_of(*seen, table);
+    if (!row->can_be_taken(skew)) return held_by(*row);
+    if (!row->state.owned) return row->state.version;
+
+    json_rows run_out;
+    run_out.add(row_of(key).number(row->state.version.number));
+    const auto unset = caller.at_once(caller.statements().prepare_in_transaction, run_out,
+                                      {run_out.value(), skew.count()});
+    if (!unset || unset->affected == 0) return busy_at(key);
+    return caller.look({&key}).value().front().value().state.version;
+  }
+
+  commit_result try_commit(::soci::session& session, const lock_key& key, version seen,
+                           const soci_table& table) const override {
+    mysql_caller caller{session, table.table};
+    caller.require_transaction();
+    json_rows row;
+    row.add(row_of(key).number(seen.number));
+    return stale_if_conflict([&] {
+      return caller.at_once(
+          caller.statements().advance, row,
+          {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id), seen.number});
+    });
+  }
+
+  commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
+                           std::int64_t seen) const override {
+    const table_name no_table;
+    mysql_caller caller{session, no_table};
+    const auto sql = sql::mysql_versioned_update(table, caller.session().flavour());
+    // A number as text too: compared with a text column, a number would take '7' and '07' for one.
+    const auto* number = std::get_if<std::int64_t>(&id);
+    const auto bound =
+        mysql_value::utf8(number == nullptr ? std::get<std::string>(id) : std::to_string(*number));
+    caller.require_transaction();
+    try {
+      return stale_if_conflict([&]() -> std::optional<mysql_answer> {
+        return caller.session().execute(sql, {bound, seen});
+      });
+    } catch (const std::exception&) {
+      throw_as_error(mysql_effects::none, nullptr);
+    }
+  }
+
+  detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
+                            const fence_options& options, std::span<const release_request> releases,
+                            const soci_table& table) const override {
+    return prove_in_mysql(session, leases, options, releases, table);
+  }
+
+  void commit(::soci::session& session) const override {
+    try {
+      mysql_session{session}.execute(text::commit);
+    } catch (const std::exception&) {
+      throw_failed_commit();
+    }
+  }
+
+  void roll_back(::soci::session& session) const noexcept override {
+    try {
+      mysql_session{session}.execute(text::roll_back);
+    } catch (const std::exception&) {  // the connection is lost, and the transaction with it
+    }
+  }
+
+  void count_failures(::soci::session& session, const lock_keys& keys,
+                      const soci_table& table) const override {
+    mysql_calls calls{mysql_session{session}, table.table};
+    const auto wanted = list_of(keys.in_order());
+    const auto seen = calls.look(wanted);
+    json_rows at_versions;
+    json_rows to_count;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (!seen[i]) continue;
+      at_versions.add(row_of(*wanted[i]).number(seen[i]->state.version.number));
+      to_count.add(row_of(*wanted[i]));
+    }
+    calls.write_what_nobody_has(calls.statements().have_many_at_version, at_versions,
+                                calls.statements().count_failures, to_count, 0);
+  }
+
+ private:
+  static commit_result stale_if_conflict(const auto& move) {
+    try {
+      const std::optional<mysql_answer> moved = move();
+      return moved && moved->affected == 1 ? commit_result::committed : commit_result::stale;
+    } catch (const std::exception& thrown) {
+      if (!is_mysql_conflict(thrown)) throw;
+      return commit_result::stale;
+    }
+  }
+};
+
+}  // namespace
+
+const dialect& mysql_dialect() {
+  static const mysql_dialect_type spoken;
+  return spoken;
+}
+
+}  // namespace rowlock::through_soci

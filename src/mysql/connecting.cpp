@@ -1,0 +1,229 @@
+// What a connection to MariaDB or MySQL must be like.
+#include "mysql/connecting.hpp"
+
+#include <soci/mysql/soci-mysql.h>
+#include <soci/soci.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "mysql/errors.hpp"
+#include "rowlock/error.hpp"
+#include "soci/connection_parameters.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+struct session_settings {
+  bool is_in_cluster = false;
+  bool is_in_autocommit = true;
+};
+
+session_settings settings_of(mysql_session& session) {
+  session_settings settings;
+  for (const auto& row : session.execute(sql::mysql::settings).rows) {
+    const auto name = row.at(0).value_or("");
+    const bool is_on = row.at(1).value_or("") == "ON";
+    if (name == "wsrep_on") settings.is_in_cluster = is_on;
+    if (name == "autocommit") settings.is_in_autocommit = is_on;
+  }
+  return settings;
+}
+
+/// What SOCI reads of a connection string.
+constexpr std::array<std::string_view, 18> known_to_soci{
+    "charset", "connect_timeout", "db",     "dbname",       "host",      "local_infile",
+    "pass",    "password",        "port",   "read_timeout", "reconnect", "service",
+    "sslca",   "sslcert",         "sslkey", "unix_socket",  "user",      "write_timeout"};
+
+/// Empty where none is, or where it might be a part of a password.
+std::string unknown_name_in(const connection_parameters& named) {
+  for (const auto& [name, value] : named.all()) {
+    if (name == "pass" || name == "password") break;
+    if (std::ranges::find(known_to_soci, name) != known_to_soci.end()) continue;
+    const bool is_word =
+        name.size() <= 32 &&
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789-") == std::string::npos;
+    return is_word ? name : "";
+  }
+  return {};
+}
+
+void refuse_missing_files(const connection_parameters& named) {
+  for (const char* const name : {"sslca", "sslcert", "sslkey"}) {
+    const auto file = named.value_of(name);
+    if (!file || access(file->c_str(), R_OK) == 0) continue;
+    throw error{errc::rejected, std::string{"the file that "} + name +
+                                    " names is not there, or may not be read: correct its path"};
+  }
+}
+
+/// In `host= password=x` SOCI reads `password=x` as the host, which then stands in messages, its
+/// own and the driver's.
+void refuse_missing_values(const connection_parameters& named) {
+  for (const auto& each : named.all()) {
+    const bool is_next_one = std::ranges::any_of(known_to_soci, [&](std::string_view known) {
+      return each.second.starts_with(std::string{known} + '=');
+    });
+    if (!is_next_one || each.first == "pass" || each.first == "password") continue;
+    throw error{errc::misuse,
+                "a parameter of the connection string has no value: write one after "
+                "its =, or leave the parameter out"};
+  }
+}
+
+/// ` at host:port`, as far as they are named.
+std::string place_of(const connection_parameters& named) {
+  const auto socket = named.value_of("unix_socket");
+  const auto host = named.value_of("host");
+  if (socket && !socket->empty()) return " at " + *socket;
+  if (!host || host->empty()) return {};
+  return " at " + *host + ":" + named.value_of("port").value_or("3306");
+}
+
+error meaning_of(unsigned number, const std::string& said, const std::string& place) {
+  // Of TLS the driver has one number, which is also that of a connection that ended meanwhile.
+  if (number == 2026 && said.find("certificate") != std::string::npos) {
+    return error{errc::rejected,
+                 "the server" + place +
+                     " does not agree with us on TLS: sslca must name the authority that "
+                     "signed its certificate"};
+  }
+  switch (number) {
+    case 1044:
+    case 1045:
+    case 1049:
+    case 1130:
+    case 1251:
+    case 1524:
+    case 1698:
+    case 1820:
+    case 1862:
+    case 2049:
+    case 2059:
+    case 3118:
+    case 3159:
+    case 4151:
+      return error{errc::rejected,
+                   "the server refuses the connection" + place + " (error " +
+                       std::to_string(number) +
+                       "): check user, password and database, and sslca for a user that must use "
+                       "TLS"};
+    default:
+      return error{errc::unavailable, "there is no connection to the server" + place + " (error " +
+                                          std::to_string(number) +
+                                          "): check host and port, and whether it runs"};
+  }
+}
+
+[[noreturn]] void throw_refused(unsigned number, const std::string& said,
+                                const std::string& place) {
+  try {
+    throw ::soci::mysql_soci_error{shown_text(number, said), static_cast<int>(number)};
+  } catch (const std::exception&) {
+    std::throw_with_nested(meaning_of(number, said, place));
+  }
+}
+
+}  // namespace
+
+std::string checked_mysql_parameters(std::string parameters, const soci_options& options) {
+  connection_parameters named{std::move(parameters)};
+  refuse_missing_values(named);
+  const auto reconnect = named.value_of("reconnect");
+  if (reconnect && *reconnect != "0") {
+    throw error{errc::misuse,
+                "with reconnect=1 a session would lose settings and locks without a word: leave "
+                "it out of the connection string"};
+  }
+  if (!named.value_of("sslca") && (named.value_of("sslcert") || named.value_of("sslkey"))) {
+    throw error{errc::misuse,
+                "SOCI ignores sslcert and sslkey without sslca, and the connection would not be "
+                "encrypted: name sslca too"};
+  }
+  refuse_missing_files(named);
+  const auto connect = std::to_string(options.connect_timeout.count());
+  const auto answer = std::to_string(options.answer_timeout.count());
+  named.add_unless_named("connect_timeout", connect);
+  named.add_unless_named("read_timeout", answer);
+  named.add_unless_named("write_timeout", answer);
+  return named.text();
+}
+
+void throw_mysql_not_opened(const std::string& parameters) {
+  const connection_parameters named{parameters};
+  try {
+    throw;
+  } catch (const ::soci::mysql_soci_error& thrown) {
+    throw_refused(thrown.err_num_, thrown.get_error_message(), place_of(named));
+  } catch (const ::soci::soci_error&) {
+    const auto unknown = unknown_name_in(named);
+    throw error{errc::misuse,
+                "SOCI does not take the connection string" +
+                    (unknown.empty() ? "" : ", it knows no parameter " + unknown) +
+                    ": write mysql://db=shop host=db "
+                    "user=app, values with blanks in single quotes, or a URL, mysql://app@db/shop"};
+  }
+}
+
+void refuse_without_tls(const mysql_session& session) {
+  if (!session.names_an_authority() || session.is_encrypted()) return;
+  throw error{errc::rejected,
+              "the connection is not encrypted, though sslca asks for it: turn TLS on in the "
+              "server, and find out who is between if it is on"};
+}
+
+void refuse_old(const mysql_session& session) {
+  const bool is_mariadb = session.flavour() == sql::mysql_flavour::mariadb;
+  const auto oldest = is_mariadb ? 100600UL : 80019UL;
+  if (session.server_version() >= oldest) return;
+  throw error{errc::rejected,
+              "the server is too old: rowlock needs MariaDB 10.6 or MySQL 8.0.19, or newer, so "
+              "upgrade it or connect to another"};
+}
+
+fit_session made_fit_for_a_store(::soci::session& session, const soci_options& options) {
+  mysql_session pinned{session};
+  pinned.close_on_exec();
+  if (pinned.reconnects()) {
+    throw error{errc::misuse,
+                "the session reconnects by itself, and would lose settings and locks without a "
+                "word: leave reconnect=1 out of its connection string"};
+  }
+  refuse_without_tls(pinned);
+  refuse_old(pinned);
+  if (pinned.is_in_transaction()) {
+    throw error{errc::misuse,
+                "a session of the store's pool has an open transaction: end it, and leave the pool "
+                "to the store alone"};
+  }
+  try {
+    const bool is_mariadb = pinned.flavour() == sql::mysql_flavour::mariadb;
+    const auto in_seconds = [](std::chrono::milliseconds limit) {
+      return std::chrono::ceil<std::chrono::seconds>(limit).count();
+    };
+    // Before anything is asked: sql_select_limit would hide rows of SHOW too.
+    pinned.execute(sql::mysql::read_committed_from_now_on);
+    pinned.execute(is_mariadb ? sql::mysql::pin_mariadb : sql::mysql::pin_mysql,
+                   {in_seconds(options.statement_timeout), in_seconds(options.lock_timeout)});
+    const auto settings = settings_of(pinned);
+    if (!settings.is_in_autocommit) {
+      throw error{errc::misuse,
+                  "a session of the store has autocommit off, so that its statements would lock "
+                  "rows and not commit: turn it on (SET autocommit = 1) for this user"};
+    }
+    const auto skew = options.clock_skew.value_or(
+        settings.is_in_cluster ? skew_of_a_cluster : std::chrono::milliseconds::zero());
+    return {pinned, skew};
+  } catch (const std::exception&) {
+    throw_as_error(mysql_effects::none, &options.table);
+  }
+}
+
+}  // namespace rowlock::through_soci

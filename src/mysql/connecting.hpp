@@ -1,0 +1,41 @@
+// What a connection to MariaDB or MySQL must be like.
+#ifndef ROWLOCK_MYSQL_CONNECTING_HPP
+#define ROWLOCK_MYSQL_CONNECTING_HPP
+
+#include <chrono>
+#include <string>
+
+#include "mysql/connection.hpp"
+#include "rowlock/soci_store.hpp"
+
+namespace rowlock::through_soci {
+
+/// How far the clocks of a Galera cluster's nodes may be apart, unless somebody says otherwise.
+inline constexpr std::chrono::seconds skew_of_a_cluster{1};
+
+/// `dialect::checked`
+std::string checked_mysql_parameters(std::string parameters, const soci_options& options);
+
+/// `dialect::throw_not_opened`
+[[noreturn]] void throw_mysql_not_opened(const std::string& parameters);
+
+/// Throws `error` (rejected) when the connection string names sslca, and the connection is not
+/// encrypted all the same: the driver goes on without where the server has no TLS, or seems to have
+/// none.
+void refuse_without_tls(const mysql_session& session);
+
+/// Throws `error` (rejected) for a server that lacks what the statements use, as it said in its
+/// greeting. No round trip.
+void refuse_old(const mysql_session& session);
+
+struct fit_session {
+  mysql_session session;
+  std::chrono::microseconds skew;
+};
+
+/// Changes the settings of a session that is a store's alone. Throws `error`, as `dialect::pin`.
+fit_session made_fit_for_a_store(::soci::session& session, const soci_options& options);
+
+}  // namespace rowlock::through_soci
+
+#endif

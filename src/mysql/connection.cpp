@@ -1,0 +1,129 @@
+// A session on MariaDB or MySQL, as far as we use it.
+#include "mysql/connection.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <soci/mysql/soci-mysql.h>
+#include <soci/soci.h>
+
+#include <memory>
+
+#include "mysql/errors.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+struct free_result {
+  void operator()(MYSQL_RES* result) const noexcept { mysql_free_result(result); }
+};
+using stored_result = std::unique_ptr<MYSQL_RES, free_result>;
+
+std::vector<mysql_answer::row> rows_in(MYSQL_RES& result) {
+  std::vector<mysql_answer::row> rows;
+  const unsigned columns = mysql_num_fields(&result);
+  while (MYSQL_ROW fetched = mysql_fetch_row(&result)) {
+    const unsigned long* lengths = mysql_fetch_lengths(&result);
+    auto& row = rows.emplace_back(columns);
+    for (unsigned at = 0; at < columns; ++at) {
+      if (fetched[at] != nullptr) row[at].emplace(fetched[at], lengths[at]);
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+// SOCI's library does not export the type for a dynamic_cast; the backend's name says what it is.
+mysql_session::mysql_session(::soci::session& session)
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast)
+    : connection_{static_cast<::soci::mysql_session_backend*>(session.get_backend())->conn_} {}
+
+void mysql_session::throw_last_error() const {
+  const unsigned number = mysql_errno(connection_);
+  throw ::soci::mysql_soci_error{shown_text(number, mysql_error(connection_)),
+                                 static_cast<int>(number)};
+}
+
+mysql_answer mysql_session::answer() {
+  mysql_answer answered;
+  if (const stored_result stored{mysql_store_result(connection_)}) {
+    answered.rows = rows_in(*stored);
+  } else if (mysql_field_count(connection_) != 0) {
+    throw_last_error();
+  }
+  answered.affected = mysql_affected_rows(connection_);
+  answered.insert_id = mysql_insert_id(connection_);
+  return answered;
+}
+
+mysql_answer mysql_session::execute(std::string_view sql,
+                                    std::initializer_list<mysql_value> values) {
+  const std::string text = with_values(sql, values);
+  if (mysql_real_query(connection_, text.data(), text.size()) != 0) throw_last_error();
+  return answer();
+}
+
+void mysql_session::execute_script(const std::string& sql) {
+  if (mysql_set_server_option(connection_, MYSQL_OPTION_MULTI_STATEMENTS_ON) != 0 ||
+      mysql_real_query(connection_, sql.data(), sql.size()) != 0) {
+    throw_last_error();
+  }
+  for (;;) {
+    (void)answer();
+    const int more = mysql_next_result(connection_);
+    if (more < 0) break;
+    if (more > 0) throw_last_error();
+  }
+  if (mysql_set_server_option(connection_, MYSQL_OPTION_MULTI_STATEMENTS_OFF) != 0) {
+    throw_last_error();
+  }
+}
+
+bool mysql_session::is_in_transaction() const noexcept {
+  // With innodb_rollback_on_timeout the server has rolled back.
+  constexpr unsigned lock_wait_timeout = 1205;
+  if (mysql_errno(connection_) == lock_wait_timeout) {
+    const auto ask = sql::mysql::do_nothing;
+    if (mysql_real_query(connection_, ask.data(), ask.size()) != 0) return false;
+  }
+  // An error does not tell the state: after some the server has rolled back.
+  const bool was_in = (connection_->server_status & SERVER_STATUS_IN_TRANS) != 0;
+  return was_in && !ends_the_transaction(mysql_errno(connection_));
+}
+
+bool mysql_session::reconnects() const noexcept {
+  my_bool is_on = 0;
+  return mysql_get_option(connection_, MYSQL_OPT_RECONNECT, &is_on) == 0 && is_on != 0;
+}
+
+bool mysql_session::names_an_authority() const noexcept {
+  const char* authority = nullptr;
+  return mysql_get_option(connection_, MYSQL_OPT_SSL_CA, &authority) == 0 && authority != nullptr;
+}
+
+bool mysql_session::is_encrypted() const noexcept {
+  return mysql_get_ssl_cipher(connection_) != nullptr;
+}
+
+sql::mysql_flavour mysql_session::flavour() const noexcept {
+  const std::string_view version = mysql_get_server_info(connection_);
+  return version.find("MariaDB") == std::string_view::npos ? sql::mysql_flavour::mysql
+                                                           : sql::mysql_flavour::mariadb;
+}
+
+unsigned long mysql_session::server_version() const noexcept {
+  return mysql_get_server_version(connection_);
+}
+
+void mysql_session::close_on_exec() noexcept {
+  (void)fcntl(static_cast<int>(mysql_get_socket(connection_)), F_SETFD, FD_CLOEXEC);
+}
+
+bool mysql_session::is_alive() const noexcept {
+  pollfd waited{
+      .fd = static_cast<int>(mysql_get_socket(connection_)), .events = POLLIN, .revents = 0};
+  return poll(&waited, 1, 0) == 0;
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,73 @@
+// A session on MariaDB or MySQL, as far as we use it.
+#ifndef ROWLOCK_MYSQL_CONNECTION_HPP
+#define ROWLOCK_MYSQL_CONNECTION_HPP
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mysql/mysql_values.hpp"
+#include "mysql/sql/statements.hpp"
+
+namespace soci {
+class session;
+}
+
+struct st_mysql;
+
+namespace rowlock::through_soci {
+
+/// What a statement answered.
+struct mysql_answer {
+  using row = std::vector<std::optional<std::string>>;
+
+  std::vector<row> rows;
+  /// Rows that were found by an UPDATE, or inserted.
+  std::uint64_t affected = 0;
+  /// What `last_insert_id(...)` in the statement was given.
+  std::uint64_t insert_id = 0;
+};
+
+/// Sends statements on the connection of a SOCI session by the client library of the database
+/// itself: so an exception holds no statement, the answer brings row count and insert id along, and
+/// no quoting is needed. Members throw `soci::mysql_soci_error` with the server's error number.
+///
+/// Thread-safety: as the session, one thread at a time.
+class mysql_session {
+ public:
+  /// The session's backend is "mysql".
+  explicit mysql_session(::soci::session& session);
+
+  mysql_answer execute(std::string_view sql, std::initializer_list<mysql_value> values = {});
+  /// Several statements, separated by semicolons.
+  void execute_script(const std::string& sql);
+
+  /// Seen in the last answer of the server. After a lock wait that timed out, where the answer does
+  /// not tell it, the server is asked.
+  [[nodiscard]] bool is_in_transaction() const noexcept;
+  /// Whether the client library would silently connect anew, and lose settings and locks.
+  [[nodiscard]] bool reconnects() const noexcept;
+  /// Whether the connection string names the authority that must have signed the certificate.
+  [[nodiscard]] bool names_an_authority() const noexcept;
+  [[nodiscard]] bool is_encrypted() const noexcept;
+  [[nodiscard]] sql::mysql_flavour flavour() const noexcept;
+  /// As a number: 101119 for 10.11.19.
+  [[nodiscard]] unsigned long server_version() const noexcept;
+  /// Processes that are started do not get the connection.
+  void close_on_exec() noexcept;
+  /// Whether nothing has come from the server that we did not ask for. No round trip.
+  [[nodiscard]] bool is_alive() const noexcept;
+
+ private:
+  mysql_answer answer();
+  [[noreturn]] void throw_last_error() const;
+
+  st_mysql* connection_;
+};
+
+}  // namespace rowlock::through_soci
+
+#endif

@@ -1,0 +1,207 @@
+// What the error numbers of MariaDB and MySQL mean.
+#include "mysql/errors.hpp"
+
+#include <soci/mysql/soci-mysql.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <new>
+
+#include "rowlock/error.hpp"
+#include "store/schema_check.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+bool is_one_of(unsigned number, std::initializer_list<unsigned> numbers) noexcept {
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+bool is_conflict(unsigned number) noexcept { return is_one_of(number, {1213, 1020, 3101}); }
+
+/// Not null, too long, out of range, wrong, broken CHECK, duplicate.
+bool is_about_a_value(unsigned number) noexcept {
+  return is_one_of(number, {1048, 1062, 1264, 1265, 1292, 1300, 1366, 1406, 1586, 3819, 4025});
+}
+
+/// What the client library says for itself.
+bool is_of_the_client_library(unsigned number) noexcept {
+  return (number >= 2000 && number < 3000) || (number >= 5000 && number < 6000);
+}
+
+/// Resources, locks, connections, and the server's own trouble: another time the same statement may
+/// work. A proxy tells by 1105 what it has no number for.
+bool may_pass(unsigned number) noexcept {
+  return number == 0 || is_conflict(number) || is_of_the_client_library(number) ||
+         is_one_of(number,
+                   {1015, 1021, 1026, 1030, 1037, 1038, 1040, 1041, 1047, 1105, 1114, 1135, 1180,
+                    1181, 1203, 1205, 1206, 1207, 1223, 1226, 1290, 1297, 1317, 1412, 1613, 1614,
+                    1615, 1637, 1689, 1792, 1836, 1969, 3024, 3032, 3100, 3168, 3572});
+}
+
+struct meaning {
+  errc code;
+  std::string message;
+};
+
+constexpr const char* look_it_up =
+    ": look the number up in its manual, and at the table, its triggers and the privileges of this "
+    "user";
+
+std::string shown(unsigned number) { return " (error " + std::to_string(number) + ")"; }
+
+meaning rejected_meaning(unsigned number, const table_name* lock_table) {
+  const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
+  if (lock_table == nullptr) {
+    return says("the server refuses the table, its columns or our access to it" + shown(number) +
+                look_it_up);
+  }
+  const auto& table = *lock_table;
+  if (is_missing_privilege(number)) {
+    const auto& name = table.text();
+    return says("no privilege on table " + name + ": run `GRANT SELECT ON " + name +
+                " TO ...; GRANT SELECT ON " + name +
+                "_schema TO ...` for the user of this connection; if it does more than read, also "
+                "`GRANT SELECT, INSERT, UPDATE ON " +
+                name + " TO ...`; and if it purges, `GRANT DELETE ON " + name + " TO ...`");
+  }
+  switch (number) {
+    case 1046:
+      return says(
+          "the connection has no database: name one in the connection string, or in the "
+          "name of the table");
+    case 1665:
+      return says(
+          "the server logs statements, which it cannot at READ COMMITTED (error 1665): set "
+          "binlog_format to ROW or MIXED");
+    case 1054:
+    case 1146:
+      return says("table " + table.text() +
+                  " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
+    default:
+      return says("the server refuses what it is asked of table " + table.text() + shown(number) +
+                  look_it_up);
+  }
+}
+
+meaning unavailable_meaning(unsigned number) {
+  const auto says = [](const std::string& message) { return meaning{errc::unavailable, message}; };
+  if (number == 1047) {
+    return says("the node is not in the primary component of its cluster: connect to another node");
+  }
+  if (number == 1792) {
+    return says(
+        "the transaction is read-only (START TRANSACTION READ ONLY, transaction_read_only): begin "
+        "one that may write");
+  }
+  if (is_one_of(number, {1290, 1836})) {
+    return says("the server is read-only, a replica perhaps: connect to the primary");
+  }
+  if (is_one_of(number, {1317, 1969, 3024})) {
+    return says("the server ended the statement: it took too long, or somebody killed it");
+  }
+  if (number == 1205) {
+    return says(
+        "a lock could not be had in time: somebody has the row, or locks the whole table (ALTER "
+        "TABLE, LOCK TABLES, a backup; SHOW PROCESSLIST shows who): try again when that is over");
+  }
+  if (is_conflict(number)) return says("a concurrent transaction was in the way: try again");
+  if (is_one_of(number, {1040, 1203, 1226})) return says("the server has too many connections");
+  if (number == 0) return says("the driver failed: try again, and see the nested exception");
+  return says("the server or its client library failed" + shown(number) +
+              ": try again, and look at the server's log");
+}
+
+meaning meaning_of(unsigned number, const table_name* table) {
+  if (is_about_a_value(number)) {
+    return {errc::misuse, "the server does not take a value" + shown(number)};
+  }
+  if (is_lost_connection(number)) {
+    return {errc::unavailable, "the connection to the server was lost" + shown(number)};
+  }
+  return may_pass(number) ? unavailable_meaning(number) : rejected_meaning(number, table);
+}
+
+}  // namespace
+
+std::string shown_text(unsigned number, std::string_view said) {
+  // Any other may hold a value of a statement, and a value may be an owner.
+  const bool holds_names_only =
+      is_one_of(number, {1020, 1040, 1044, 1045, 1046, 1047, 1049, 1053, 1054, 1142, 1143, 1146,
+                         1180, 1205, 1213, 1226, 1227, 1290, 1665, 1698, 1792, 1820, 1836});
+  return is_of_the_client_library(number) || holds_names_only ? std::string{said}
+                                                              : "error " + std::to_string(number);
+}
+
+unsigned error_number_of(const std::exception& thrown) noexcept {
+  const auto* failed = dynamic_cast<const ::soci::mysql_soci_error*>(&thrown);
+  return failed == nullptr ? 0 : failed->err_num_;
+}
+
+bool is_missing_privilege(unsigned number) noexcept {
+  return is_one_of(number, {1044, 1142, 1143, 1227});
+}
+
+bool ends_the_transaction(unsigned number) noexcept {
+  return is_conflict(number) || is_lost_connection(number);
+}
+
+bool is_lost_connection(unsigned number) noexcept {
+  return is_one_of(number, {1053, 1080, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2002,
+                            2003, 2005, 2006, 2012, 2013, 2020, 2026, 2027, 2055, 4031});
+}
+
+bool needs_new_connection(unsigned number) noexcept {
+  return is_lost_connection(number) || is_one_of(number, {1047, 1290, 1792, 1836, 2014});
+}
+
+bool is_mysql_conflict(const std::exception& thrown) {
+  return is_conflict(error_number_of(thrown));
+}
+
+bool is_contention(const std::exception& thrown) noexcept {
+  const auto number = error_number_of(thrown);
+  return is_conflict(number) || is_one_of(number, {1062, 1205, 3572});
+}
+
+bool is_overflow(unsigned number) noexcept { return number == 1690; }
+
+void throw_as_error(mysql_effects had, const table_name* lock_table) {
+  try {
+    throw;
+  } catch (const error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& thrown) {
+    const auto number = error_number_of(thrown);
+    auto found = meaning_of(number, lock_table);
+    if (had == mysql_effects::made && found.code == errc::unavailable) {
+      found = {errc::outcome_unknown, "a part of the call is done, then: " + found.message};
+    } else if (had != mysql_effects::none && number == 1180) {
+      found = {errc::outcome_unknown, "the commit failed" + shown(number) + ": ask again"};
+    } else if (had == mysql_effects::possible && is_lost_connection(number)) {
+      found = {errc::outcome_unknown,
+               "the connection to the server was lost before the answer came: ask again"};
+    }
+    std::throw_with_nested(error{found.code, found.message});
+  }
+}
+
+void throw_failed_commit() {
+  try {
+    throw;
+  } catch (const std::exception& thrown) {
+    const auto number = error_number_of(thrown);
+    if (is_conflict(number)) throw;
+    if (is_lost_connection(number) || number == 1180) {
+      std::throw_with_nested(error{errc::outcome_unknown,
+                                   "the answer to the commit got lost" + shown(number) +
+                                       ": look whether the work is there before doing it again"});
+    }
+    throw_as_error(mysql_effects::none, nullptr);
+  }
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,192 @@
+// Row locks in a transaction on MariaDB or MySQL.
+#include <exception>
+#include <utility>
+
+#include "mysql/errors.hpp"
+#include "mysql/transaction.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+namespace text = sql::mysql;
+
+enum class missing_rows { report, create };
+
+void check_settings(const mysql_sight& seen, const soci_table& table, isolation known) {
+  if (known == isolation::as_the_session_says && !seen.is_read_committed) {
+    throw error{errc::misuse,
+                "above READ COMMITTED a refused row would stay locked until the transaction ends, "
+                "and its holder could neither renew nor release it: begin with "
+                "rowlock::soci_transaction, or SET SESSION TRANSACTION ISOLATION LEVEL READ "
+                "COMMITTED before the transaction"};
+  }
+  if (seen.is_in_cluster && !table.one_writer_node) {
+    throw error{errc::misuse,
+                "row locks of Galera are local to a node, so two nodes could grant the same row: "
+                "use leases and fences, or, if all who use this table write through one and the "
+                "same node, say so by soci_table::one_writer_node"};
+  }
+}
+
+/// The rows of one `lock_rows`, in the caller's transaction.
+class locking {
+ public:
+  locking(mysql_caller& caller, const lock_keys& keys, const soci_table& table)
+      : caller_{caller}, table_{table}, keys_{list_of(keys.in_order())} {}
+
+  lock_attempt run(isolation known, missing_rows missing) {
+    const auto seen = caller_.look_around(keys_);
+    if (!seen) return {.refused = busy_at(*keys_.front())};
+    check_settings(*seen, table_, known);
+    skew_ = skew_of(*seen, table_);
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      const auto& row = seen->rows[i];
+      if (!row) {
+        missing_.push_back(keys_[i]);
+      } else if (!row->can_be_taken(skew_)) {
+        return {.refused = held_by(*row)};
+      } else {
+        existing_.push_back(keys_[i]);
+        at_versions_.add(row_of(*keys_[i]).number(row->state.version.number));
+      }
+    }
+    if (!missing_.empty() && missing == missing_rows::report) return {};
+    if (keys_.size() == 1) return lock_one();
+    return lock_all_or_none();
+  }
+
+ private:
+  lock_attempt lock_one() {
+    const auto& key = *keys_.front();
+    const auto type = mysql_value::ascii(key.type);
+    const auto id = mysql_value::bytes(key.source_id);
+    const auto answered =
+        missing_.empty() ? caller_.at_once(caller_.statements().lock_row, at_versions_,
+                                           {type, id, skew_.count()})
+                         : caller_.at_once(caller_.statements().insert_in_transaction, {type, id});
+    if (!answered || answered->affected == 0) return {.refused = why_not()};
+    row_lock locked;
+    locked.rows.push_back({key, caller_.version_in(*answered, key)});
+    return {.locked = std::move(locked)};
+  }
+
+  lock_attempt lock_all_or_none() {
+    caller_.execute(text::savepoint);
+    if (!have_all()) {
+      caller_.execute(text::roll_back_to_savepoint);
+      caller_.execute(text::release_savepoint);
+      return {.refused = why_not()};
+    }
+    caller_.execute(text::release_savepoint);
+    const auto now = caller_.look(keys_).value();
+    row_lock locked;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      locked.rows.push_back({*keys_[i], now[i].value().state.version});
+    }
+    return {.locked = std::move(locked)};
+  }
+
+  bool have_all() {
+    if (!existing_.empty()) {
+      const auto answered = caller_.at_once(caller_.statements().lock_many, at_versions_,
+                                            {rows_of(existing_).value(), skew_.count()});
+      if (!answered || answered->affected != existing_.size()) return false;
+    }
+    return std::all_of(missing_.begin(), missing_.end(), [this](const lock_key* key) {
+      return caller_
+          .at_once(caller_.statements().insert_in_transaction,
+                   {mysql_value::ascii(key->type), mysql_value::bytes(key->source_id)})
+          .has_value();
+    });
+  }
+
+  /// A lease that was granted meanwhile, or somebody's row lock.
+  refusal why_not() {
+    const auto now = caller_.look(keys_);
+    if (!now) return busy_at(*keys_.front());
+    for (const auto& row : *now) {
+      if (row && !row->can_be_taken(skew_)) return held_by(*row);
+    }
+    return busy_at(*keys_.front());
+  }
+
+  mysql_caller& caller_;
+  const soci_table& table_;
+  key_list keys_;
+  std::chrono::microseconds skew_{};
+  key_list missing_;
+  key_list existing_;
+  json_rows at_versions_;
+};
+
+/// In transactions of their own; one that somebody else makes at this moment is there, then.
+void create_rows(::soci::session& session, const lock_keys& keys, const soci_table& table) {
+  mysql_caller caller{session, table.table};
+  const auto wanted = list_of(keys.in_order());
+  const auto seen = caller.look(wanted);
+  for (std::size_t i = 0; seen && i < wanted.size(); ++i) {
+    if ((*seen)[i]) continue;
+    caller.unless_contended(
+        caller.statements().insert_in_transaction,
+        {mysql_value::ascii(wanted[i]->type), mysql_value::bytes(wanted[i]->source_id)});
+  }
+  // Where the session does not commit by itself.
+  if (caller.session().is_in_transaction()) caller.execute(text::commit);
+}
+
+void roll_back(::soci::session& session) noexcept {
+  try {
+    mysql_session{session}.execute(text::roll_back);
+  } catch (const std::exception&) {  // the connection is lost, and the transaction with it
+  }
+}
+
+}  // namespace
+
+begun_transaction begin_in_mysql(::soci::session& session) {
+  recognise_mysql_conflicts();
+  mysql_session begun{session};
+  if (begun.is_in_transaction()) {
+    throw error{errc::misuse, "the session has an open transaction already: end it first"};
+  }
+  try {
+    begun.execute(text::read_committed_once);
+    begun.execute(text::begin);
+  } catch (const std::exception&) {
+    roll_back(session);  // or the application's next transaction would have the isolation of this
+    throw_as_error(mysql_effects::none, nullptr);
+  }
+  return {};
+}
+
+lock_attempt lock_in_mysql(::soci::session& session, const lock_keys& keys, const soci_table& table,
+                           isolation known) {
+  mysql_caller caller{session, table.table};
+  caller.require_transaction();
+  return locking{caller, keys, table}.run(known, missing_rows::create);
+}
+
+begun_transaction begin_locked_in_mysql(::soci::session& session, const lock_keys& keys,
+                                        const soci_table& table) {
+  for (bool created = false;; created = true) {
+    begin_in_mysql(session);
+    try {
+      mysql_caller caller{session, table.table};
+      auto attempt =
+          locking{caller, keys, table}.run(isolation::as_we_began_it, missing_rows::report);
+      if (attempt.locked) return {};
+      roll_back(session);
+      if (attempt.refused) return {.refused = std::move(attempt.refused)};
+      if (created) return {.refused = busy_at(keys.in_order().front())};
+      create_rows(session, keys, table);
+    } catch (const std::exception& thrown) {
+      roll_back(session);
+      if (!is_mysql_conflict(thrown)) throw;
+      return {.refused = busy_at(keys.in_order().front())};
+    }
+  }
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,132 @@
+// What one call of the port asks a MariaDB or MySQL server.
+#include "mysql/session.hpp"
+
+#include <exception>
+
+namespace rowlock::through_soci {
+
+namespace {
+
+namespace text = sql::mysql;
+
+std::vector<std::size_t> places_in(const mysql_answer& answered) {
+  std::vector<std::size_t> places;
+  places.reserve(answered.rows.size());
+  for (const auto& row : answered.rows) {
+    places.push_back(static_cast<std::size_t>(std::stoull(row.at(0).value())) - 1);
+  }
+  return places;
+}
+
+/// A short one of ours, on a session of ours.
+class own_transaction {
+ public:
+  explicit own_transaction(mysql_session& session) : session_{session} {
+    session_.execute(text::begin);
+  }
+  own_transaction(const own_transaction&) = delete;
+  own_transaction& operator=(const own_transaction&) = delete;
+  ~own_transaction() {
+    if (!session_.is_in_transaction()) return;
+    try {
+      session_.execute(text::roll_back);
+    } catch (const std::exception&) {  // then the connection is lost, and the transaction with it
+    }
+  }
+
+  void commit() { session_.execute(text::commit); }
+
+ private:
+  mysql_session& session_;
+};
+
+}  // namespace
+
+std::vector<std::optional<found_row>> mysql_calls::look(const key_list& keys) {
+  return found_in(read(statements_.look, {rows_of(keys).value()}), keys);
+}
+
+std::optional<mysql_answer> mysql_calls::write(std::string_view sql,
+                                               std::initializer_list<mysql_value> values) {
+  const auto before = had_;
+  if (had_ == mysql_effects::none) had_ = mysql_effects::possible;
+  try {
+    auto answered = session_.execute(sql, values);
+    had_ = answered.affected == 0 ? before : mysql_effects::made;
+    return answered;
+  } catch (const std::exception& thrown) {
+    if (!is_contention(thrown)) throw;
+    had_ = before;
+    return std::nullopt;
+  }
+}
+
+mysql_written mysql_calls::write_what_nobody_has(
+    std::string_view have_sql, const json_rows& to_have, std::string_view write_sql,
+    const json_rows& to_write, const mysql_value& second_value, std::size_t at_most) {
+  const auto before = had_;
+  try {
+    own_transaction transaction{session_};
+    mysql_written written;
+    const mysql_value limit{static_cast<std::int64_t>(at_most)};
+    written.places = places_in(session_.execute(have_sql, {to_have.value(), limit}));
+    if (written.places.empty()) return written;
+    const auto answered =
+        session_.execute(write_sql, {to_write.only(written.places).value(), second_value});
+    written.affected = answered.affected;
+    written.insert_id = answered.insert_id;
+    if (had_ == mysql_effects::none) had_ = mysql_effects::possible;
+    transaction.commit();
+    had_ = mysql_effects::made;
+    return written;
+  } catch (const std::exception& thrown) {
+    if (!is_contention(thrown)) throw;
+    had_ = before;
+    return {};
+  }
+}
+
+std::vector<std::size_t> mysql_calls::had_by_nobody(const json_rows& existing) {
+  if (existing.empty()) return {};
+  try {
+    return places_in(session_.execute(statements_.have_many_at_version, {existing.value()}));
+  } catch (const std::exception& thrown) {
+    // SKIP LOCKED does not see what another node of a Galera cluster is about to commit.
+    if (!is_contention(thrown)) throw;
+    return {};
+  }
+}
+
+bool mysql_calls::is_free(const lock_key& key) {
+  try {
+    const auto found =
+        session_.execute(statements_.lock_if_free,
+                         {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id)});
+    return !found.rows.empty();
+  } catch (const std::exception& thrown) {
+    if (!is_contention(thrown)) throw;
+    return false;
+  }
+}
+
+std::optional<mysql_answer> mysql_calls::write_all_or_none(std::string_view write_sql,
+                                                           const json_rows& to_write,
+                                                           const mysql_value& second_value,
+                                                           const json_rows& existing) {
+  try {
+    if (answers_at_once()) return write(write_sql, {to_write.value(), second_value});
+    own_transaction transaction{session_};
+    if (had_by_nobody(existing).size() != existing.size()) return std::nullopt;
+    auto answered = session_.execute(write_sql, {to_write.value(), second_value});
+    had_ = mysql_effects::possible;
+    transaction.commit();
+    had_ = mysql_effects::made;
+    return answered;
+  } catch (const std::exception& thrown) {
+    if (!is_contention(thrown) && !is_overflow(error_number_of(thrown))) throw;
+    had_ = mysql_effects::none;
+    return std::nullopt;
+  }
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,189 @@
+// Whether a table of MariaDB or MySQL is one that rowlock's locks can live in.
+#include "mysql/table_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mysql/errors.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/migration.hpp"
+#include "store/schema_check.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+struct needed_column {
+  std::string_view name;
+  std::string_view type;
+  std::string_view collation;
+  bool takes_null;
+};
+
+/// Those on which exclusion depends. (MySQL says `bigint`, MariaDB `bigint(20)`.)
+constexpr std::array<needed_column, 7> needed_columns{{
+    {"lock_type", "varchar(135)", "ascii_bin", false},
+    {"source_id", "varbinary(256)", "", false},
+    {"version", "bigint", "", false},
+    {"owner", "varchar(33)", "ascii_bin", true},
+    {"expires_at", "datetime(6)", "", false},
+    {"done_until", "datetime(6)", "", false},
+    {"fence_count", "bigint", "", false},
+}};
+
+constexpr unsigned no_privilege = 1142;
+constexpr unsigned no_such_table = 1146;
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+using sql::throw_unfit;
+
+/// What the answer to `shape` says of one thing.
+struct part {
+  explicit part(const mysql_answer::row& row)
+      : what{row.at(0).value_or("")},
+        name{lower(row.at(1).value_or(""))},
+        type{lower(row.at(2).value_or(""))},
+        collation{row.at(3).value_or("")},
+        takes_null{row.at(4).value_or("") == "YES"} {}
+
+  std::string what;
+  std::string name;
+  std::string type;
+  std::string collation;
+  bool takes_null;
+};
+
+/// Nothing where there is no such table.
+std::vector<part> shape_of(mysql_session& session, const sql::mysql_statements& statements,
+                           const table_name& table) {
+  const auto& text = table.text();
+  const auto dot = text.find('.');
+  const auto database = dot == std::string::npos
+                            ? session.execute(sql::mysql::current_database).rows.at(0).at(0)
+                            : std::optional{text.substr(0, dot)};
+  if (!database) {
+    throw error{errc::rejected,
+                "the connection has no database: name one in the connection string, or in the name "
+                "of the table"};
+  }
+  const auto answered = session.execute(
+      statements.shape, {mysql_value::utf8(*database),
+                         mysql_value::utf8(text.substr(dot == std::string::npos ? 0 : dot + 1))});
+  std::vector<part> parts;
+  for (const auto& row : answered.rows) parts.emplace_back(row);
+  return parts;
+}
+
+void check_kind(const std::vector<part>& shape, const table_name& table) {
+  std::string key;
+  for (const auto& each : shape) {
+    if (each.what == "table" && each.name == "view") throw_unfit(table, "is a view, not a table");
+    if (each.what == "table" && each.type != "innodb") {
+      throw_unfit(table, "is not of the engine InnoDB, so that it has no row locks");
+    }
+    // Of a column of which only the beginning counts, the type is its length.
+    if (each.what == "key") key += each.name + each.type + ',';
+  }
+  if (key != "lock_type,source_id,") {
+    throw_unfit(table,
+                "has no primary key on (lock_type, source_id), so that a key may have two rows");
+  }
+}
+
+void check_columns(const std::vector<part>& shape, const table_name& table) {
+  for (const auto& needed : needed_columns) {
+    const std::string name{needed.name};
+    const auto found = std::find_if(shape.begin(), shape.end(), [&](const part& each) {
+      return each.what == "column" && each.name == name;
+    });
+    if (found == shape.end()) throw_unfit(table, "has no column " + name);
+    if (!found->type.starts_with(needed.type) || found->type.ends_with("unsigned")) {
+      throw_unfit(table,
+                  "has another type of column " + name + " than " + std::string{needed.type});
+    }
+    if (found->collation != needed.collation) {
+      throw_unfit(table, "has another collation of column " + name + " than " +
+                             std::string{needed.collation} + ", so that different keys may be one");
+    }
+    if (found->takes_null != needed.takes_null) {
+      throw_unfit(table, std::string{"takes "} + (needed.takes_null ? "no " : "") +
+                             "NULL in column " + name);
+    }
+  }
+}
+
+void check_shape(const std::vector<part>& shape, const table_name& table) {
+  check_kind(shape, table);
+  check_columns(shape, table);
+}
+
+/// None where the server answers with this error.
+std::optional<mysql_answer> unless(mysql_session& session, const std::string& sql,
+                                   unsigned error_number) {
+  try {
+    return session.execute(sql);
+  } catch (const std::exception& thrown) {
+    if (error_number_of(thrown) != error_number) throw;
+    return std::nullopt;
+  }
+}
+
+/// `information_schema` shows the table of all sessions, whatever hides it from this one. A user
+/// with privileges on columns alone may not see the definition: then this is not checked.
+void check_that_none_hides_it(mysql_session& session, const sql::mysql_statements& statements,
+                              const table_name& table) {
+  const auto answered = unless(session, statements.definition, no_privilege);
+  if (answered && answered->rows.at(0).at(1).value_or("").starts_with("CREATE TEMPORARY")) {
+    sql::throw_unfit(table, "is a temporary table of this session, which no other sees",
+                     "drop it, or give the store sessions without it");
+  }
+}
+
+void look(mysql_session& session, const sql::mysql_statements& statements,
+          const table_name& table) {
+  sql::check_schema(schema_version(session, statements, table), mysql_migrations(table), table,
+                    sql::some_url);
+  check_shape(shape_of(session, statements, table), table);
+  check_that_none_hides_it(session, statements, table);
+}
+
+}  // namespace
+
+std::optional<int> schema_version(mysql_session& session, const sql::mysql_statements& statements,
+                                  const table_name& table) {
+  const auto answered = unless(session, statements.schema_version, no_such_table);
+  if (!answered) return std::nullopt;
+  const int number = std::stoi(answered->rows.at(0).at(0).value());
+  if (number > 0 && !unless(session, statements.look_for_table, no_such_table)) {
+    sql::throw_without_table(table, statements.drop_companions);
+  }
+  return number;
+}
+
+void check_mysql_table(mysql_session& session, const sql::mysql_statements& statements,
+                       const table_name& table) {
+  try {
+    look(session, statements, table);
+  } catch (const error&) {
+    // One that is dropped or altered meanwhile may be seen in parts; the second look counts.
+    look(session, statements, table);
+  }
+}
+
+void check_mysql_table_if_there(mysql_session& session, const sql::mysql_statements& statements,
+                                const table_name& table) {
+  const auto shape = shape_of(session, statements, table);
+  if (!shape.empty()) check_shape(shape, table);
+}
+
+}  // namespace rowlock::through_soci

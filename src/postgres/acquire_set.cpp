@@ -1,0 +1,157 @@
+// Acquiring sets of rows on PostgreSQL.
+#include "postgres/acquire_set.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "postgres/request_values.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+/// An array of what `in` takes of each request: one value if it is the same for all.
+template <class In>
+std::string once_or_each(const unanswered<acquire_request>& requests, const In& in) {
+  const bool is_same = std::all_of(
+      requests.begin(), requests.end(),
+      [&](const acquire_request* request) { return in(request) == in(requests.front()); });
+  return array_of(std::span{requests}.first(is_same ? 1 : requests.size()), in);
+}
+
+std::string expected_versions(const unanswered<acquire_request>& requests) {
+  const bool are_wanted =
+      std::any_of(requests.begin(), requests.end(),
+                  [](const acquire_request* request) { return request->expected.has_value(); });
+  return array_of(std::span{requests}.first(are_wanted ? requests.size() : 0), expected_in);
+}
+
+/// What the statements for sets take of all requests; more may follow.
+template <class... More>
+bound_values values_of(const unanswered<acquire_request>& requests, More... more) {
+  const auto keys = keys_of(requests);
+  return bound_values{types_of(keys),
+                      ids_of(keys),
+                      once_or_each(requests, owner_in),
+                      once_or_each(requests, holder_in),
+                      once_or_each(requests, ttl_in),
+                      expected_versions(requests),
+                      once_or_each(requests, unless_done_in),
+                      more...};
+}
+
+/// The answers to one call of acquire_all, as they come in.
+class acquiring_all {
+ public:
+  acquiring_all(store_call& asking, std::span<const acquire_request> requests)
+      : asking_{asking},
+        wanted_{all(requests)},
+        answers_(requests.size(), {.status = acquire_status::withheld}),
+        is_locked_(requests.size()),
+        is_missing_(requests.size()) {}
+
+  void run() {
+    asking_.unless_contended([this] {
+      if (take() || look() || missing_.empty()) return;
+      asking_.prepare(missing_);
+      if (!take()) look();
+    });
+    if (!is_answered_) blame_transactions();
+  }
+
+  std::vector<acquire_answer> answers() && { return std::move(answers_); }
+
+ private:
+  bool take() {
+    const auto told = asking_.take_set(asking_.statements().acquire_all, values_of(wanted_));
+    is_locked_.assign(wanted_.size(), false);
+    for (const auto& each : told.granted) {
+      mark_locked(each.index);
+      answers_[each.index] = granted_by(each);
+    }
+    for (const auto index : told.withheld) mark_locked(index);
+    is_answered_ = !told.granted.empty();
+    return is_answered_;
+  }
+
+  void mark_locked(std::size_t index) {
+    if (index >= is_locked_.size() || is_locked_[index]) throw_two_rows_of_a_key();
+    is_locked_[index] = true;
+  }
+
+  /// Whether it tells why not all are granted. Rows that are missing are no reason.
+  bool look() {
+    const auto& sql = asking_.statements();
+    const auto seen = asking_.look(keys_of(wanted_));
+    missing_.clear();
+    is_missing_.assign(wanted_.size(), false);
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      const auto& request = *wanted_[i];
+      auto& answer = answers_[i];
+      answer = {.status = acquire_status::withheld};
+      if (!seen[i]) {
+        if (request.expected) answer.status = acquire_status::stale;
+        missing_.push_back(&request.key);
+        is_missing_[i] = true;
+      } else if (!seen[i]->is_live_and_of(request.owner)) {
+        auto why = refused(request, *seen[i], sql.clock_skew);
+        if (why.status != acquire_status::busy) answer = std::move(why);
+      }
+      is_answered_ = is_answered_ || answer.status != acquire_status::withheld;
+    }
+    return is_answered_;
+  }
+
+  /// Where no look tells why: others have locked these rows, or are creating them.
+  void blame_transactions() {
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      if (is_missing_[i] || (missing_.empty() && !is_locked_[i])) {
+        answers_[i].status = acquire_status::busy;
+      }
+    }
+  }
+
+  store_call& asking_;
+  const unanswered<acquire_request> wanted_;
+  std::vector<acquire_answer> answers_;
+  /// All are granted, or somebody's answer says why not.
+  bool is_answered_ = false;
+  /// By the last try, which could not get at the others.
+  std::vector<bool> is_locked_;
+  std::vector<bool> is_missing_;
+  key_list missing_;
+};
+
+}  // namespace
+
+std::vector<acquire_answer> acquire_all(store_call& asking,
+                                        std::span<const acquire_request> requests) {
+  acquiring_all acquired{asking, requests};
+  acquired.run();
+  return std::move(acquired).answers();
+}
+
+std::vector<acquire_answer> acquire_any(store_call& asking,
+                                        std::span<const acquire_request> requests,
+                                        std::size_t at_most) {
+  std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
+  const auto& sql = asking.statements();
+  auto open = all(requests);
+  const auto grant = [&](const std::vector<done_request>& done) {
+    take_out(open, done, [&](const acquire_request& request, const done_request& each) {
+      answers[static_cast<std::size_t>(&request - requests.data())] = granted_by(each);
+      --at_most;
+    });
+  };
+  asking.unless_contended([&] {
+    grant(asking.take_rows(sql.acquire_any, values_of(open, static_cast<std::int64_t>(at_most))));
+    std::erase_if(open, [](const acquire_request* each) { return each->expected.has_value(); });
+    if (at_most == 0 || open.empty()) return;
+    grant(
+        asking.write(sql.insert_many, values_to_insert(open, static_cast<std::int64_t>(at_most))));
+  });
+  return answers;
+}
+
+}  // namespace rowlock::postgres

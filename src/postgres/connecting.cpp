@@ -1,0 +1,143 @@
+// A connection string, with what it leaves open filled in.
+#include "postgres/connecting.hpp"
+
+#include <libpq-fe.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "base/process.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+using parsed_options = std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)>;
+
+std::map<std::string, std::string> parse(const std::string& text) {
+  char* complaint = nullptr;
+  const parsed_options options{PQconninfoParse(text.c_str(), &complaint), &PQconninfoFree};
+  PQfreemem(complaint);  // unread: it quotes the string
+  if (options == nullptr || text.find('\0') != std::string::npos) {
+    throw error{errc::misuse,
+                "libpq does not understand the connection string: check it against "
+                "postgresql://user:password@host:5432/database; in a URI, write the characters "
+                "@ / : ? # % of user and password as %40 %2F %3A %3F %23 %25"};
+  }
+  std::map<std::string, std::string> values;
+  for (const auto* option = options.get(); option->keyword != nullptr; ++option) {
+    if (option->val != nullptr) values.emplace(option->keyword, option->val);
+  }
+  return values;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? std::string{} : value;
+}
+
+bool is_plain(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '-' || c == '_';
+}
+
+bool is_digit_or_comma(char c) { return (c >= '0' && c <= '9') || c == ','; }
+
+bool is_plain_text(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), is_plain);
+}
+
+bool is_address_v6(char c) {
+  return c == ':' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/// Names and addresses, or the folder of a socket.
+bool is_host(const std::string& text) {
+  const auto all = [&](auto is_allowed) {
+    return std::all_of(text.begin(), text.end(), is_allowed);
+  };
+  if (text.starts_with('/')) return all([](char c) { return is_plain(c) || c == '/'; });
+  return all(is_address_v6) || all([](char c) { return is_plain(c) || c == ','; });
+}
+
+}  // namespace
+
+conninfo::conninfo(const std::string& text, const time_limits& limits)
+    : given_{parse(text)}, values_{given_} {
+  values_.emplace("fallback_application_name", "rowlock " + detail::own_label());
+  // Keys are bytes of UTF-8: under another encoding the same key would be another row.
+  values_["client_encoding"] = "UTF8";
+  // A service file says all of this itself, and what stands here would win over it.
+  if (names_a_service()) return;
+
+  if (environment("PGCONNECT_TIMEOUT").empty()) {
+    values_.emplace("connect_timeout", std::to_string(limits.connect.count()));
+  }
+  values_.emplace("tcp_user_timeout", std::to_string(limits.tcp_user.count()));
+  values_.emplace("keepalives_idle", "30");
+  values_.emplace("keepalives_interval", "10");
+  values_.emplace("keepalives_count", "3");
+
+  // The last one counts: the time limits can be overruled, the isolation cannot.
+  std::string options;
+  if (limits.statement) {
+    options = "-c statement_timeout=" + std::to_string(limits.statement->count()) + ' ';
+  }
+  if (limits.lock) options += "-c lock_timeout=" + std::to_string(limits.lock->count()) + ' ';
+  const std::string users =
+      values_.contains("options") ? value("options") : environment("PGOPTIONS");
+  if (!users.empty()) options += users + ' ';
+  values_["options"] = options + R"(-c default_transaction_isolation=read\ committed)";
+}
+
+bool conninfo::names_a_service() const {
+  return !value("service").empty() || !environment("PGSERVICE").empty();
+}
+
+std::string conninfo::value(const std::string& keyword) const {
+  const auto found = values_.find(keyword);
+  return found == values_.end() ? std::string{} : found->second;
+}
+
+std::string conninfo::text_of(const keywords& values) {
+  std::string text;
+  for (const auto& [keyword, value] : values) {
+    text += keyword + "='";
+    for (const char c : value) {
+      if (c == '\'' || c == '\\') text += '\\';
+      text += c;
+    }
+    text += "' ";
+  }
+  return text;
+}
+
+std::string conninfo::text() const { return text_of(values_); }
+
+std::string conninfo::text_without_options() const {
+  auto values = values_;
+  values.erase("options");
+  if (const auto users = given_.find("options"); users != given_.end()) values.insert(*users);
+  return text_of(values);
+}
+
+std::string conninfo::where() const {
+  const auto host = value("host").empty() ? value("hostaddr") : value("host");
+  const auto port = value("port");
+  const auto database = value("dbname");
+  // If one of them is odd, the cuts are in the wrong places, and then none is what it seems to be.
+  if (!is_host(host) || !std::all_of(port.begin(), port.end(), is_digit_or_comma) ||
+      !is_plain_text(database)) {
+    return "the server of the connection string (its host, port or database looks odd: in a URI, "
+           "write the characters @ / : ? # % of user and password as %40 %2F %3A %3F %23 %25)";
+  }
+  std::string shown = "PostgreSQL";
+  if (!host.empty()) shown += " on host " + host;
+  if (!port.empty()) shown += ", port " + port;
+  if (!database.empty()) shown += ", database " + database;
+  return shown;
+}
+
+}  // namespace rowlock::postgres

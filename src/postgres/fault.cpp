@@ -1,0 +1,185 @@
+// What a failure says, whatever driver told it.
+#include "postgres/fault.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "rowlock/error.hpp"
+#include "store/schema_check.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+bool is_one_of(std::string_view state, std::initializer_list<std::string_view> states) {
+  return std::find(states.begin(), states.end(), state) != states.end();
+}
+
+struct meaning {
+  errc code;
+  std::string message;
+};
+
+constexpr const char* look_at_the_text =
+    ": see the nested exception or, where that could show a value, the server's log";
+
+std::string how_to_grant(const table_name& table) {
+  const auto name = table.in("shared_lock");
+  return ": run `GRANT SELECT ON " + name + " TO ...; GRANT SELECT ON " +
+         table.in("shared_lock_schema") +
+         " TO ...` for the role of this connection, which needs USAGE on their schema too; if it "
+         "does more than read, also `GRANT SELECT, INSERT, UPDATE ON " +
+         name + " TO ...`; and if it purges, `GRANT DELETE, UPDATE (fence_count) ON " + name +
+         " TO ...`";
+}
+
+meaning rejected_meaning(std::string_view state, const table_name* lock_table,
+                         std::string_view other_table) {
+  const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
+  const std::string shown_state = " (SQLSTATE " + std::string{state} + ")";
+  meaning refuses = says("PostgreSQL refuses" + shown_state + look_at_the_text);
+  if (!is_one_of(state.substr(0, 2), {"28", "3D", "3F", "42"})) return refuses;
+  if (lock_table == nullptr) {
+    const std::string name = other_table.empty() ? "" : " " + std::string{other_table};
+    return says("PostgreSQL refuses the table" + name + ", its columns or our access to it" +
+                shown_state + look_at_the_text);
+  }
+  const auto& table = *lock_table;
+  if (state == "42501") return says("no privilege on table " + table.text() + how_to_grant(table));
+  if (is_one_of(state, {"42P01", "42703", "42883"})) {
+    return says("table " + table.text() +
+                " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
+  }
+  if (state == "42P10") {
+    return says("table " + table.text() +
+                " has not the primary key (lock_type, source_id), so that a key may have two rows: "
+                "compare it with the migrations of rowlock");
+  }
+  if (state == "3F000") {
+    return says("the schema of table " + table.text() + " is missing: create it, then migrate");
+  }
+  return refuses;
+}
+
+meaning unavailable_meaning(std::string_view state) {
+  const auto says = [](const std::string& message) { return meaning{errc::unavailable, message}; };
+  if (state == "25006") {
+    return says(
+        "the server is read-only, a standby perhaps: connect to the primary; or the transaction is "
+        "(default_transaction_read_only, SET TRANSACTION READ ONLY): begin one that may write");
+  }
+  if (state == "57014") return says("PostgreSQL cancelled the statement: it took too long");
+  if (state == "55P03") {
+    return says(
+        "somebody locks the whole table (ALTER TABLE, LOCK TABLE and the like; pg_locks shows "
+        "who), "
+        "longer than lock_timeout allows: try again when that is over");
+  }
+  if (is_one_of(state, {"40001", "40P01"})) {
+    return says("a concurrent transaction was in the way: try again");
+  }
+  if (state.starts_with("53")) {
+    return says("PostgreSQL is out of a resource (SQLSTATE " + std::string{state} + ")");
+  }
+  return says("PostgreSQL failed" +
+              (state.empty() ? "" : " (SQLSTATE " + std::string{state} + ")"));
+}
+
+/// By the class: transactions in a wrong state, conflicts, lack of something, objects in use,
+/// interventions, the system below, internal errors, and what has no SQLSTATE. All others come
+/// again, those that functions of an application make up included.
+bool may_pass(std::string_view state) {
+  return state.empty() ||
+         is_one_of(state.substr(0, 2), {"08", "25", "40", "53", "55", "57", "58", "72", "XX"});
+}
+
+meaning meaning_of(const fault& found, const table_name* table, std::string_view other_table) {
+  const std::string_view state = found.sqlstate;
+  if (state == "25P02") {
+    return {errc::misuse, "the transaction is aborted: roll it back, then begin another one"};
+  }
+  if (found.is_misuse) {
+    return {errc::misuse,
+            "the transaction or its connection cannot be used now, see the nested "
+            "exception: is it finished, or is something else open on it?"};
+  }
+  if (state.starts_with("22") || state.starts_with("23")) {
+    return {errc::misuse, "PostgreSQL does not take a value (SQLSTATE " + std::string{state} + ")"};
+  }
+  if (found.is_lost_connection()) {
+    return {errc::unavailable, "the connection to PostgreSQL was lost"};
+  }
+  return may_pass(state) ? unavailable_meaning(state) : rejected_meaning(state, table, other_table);
+}
+
+bool is_of_a_word(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// 32 hexadecimal digits at the beginning of a word: not the end of a name.
+bool holds_an_owner(std::string_view text) {
+  std::size_t digits = 0;
+  bool is_in_word = false;
+  for (const char c : text) {
+    const bool is_digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+    digits = is_digit && (digits > 0 || !is_in_word) ? digits + 1 : 0;
+    if (digits == 32) return true;
+    is_in_word = is_of_a_word(c);
+  }
+  return false;
+}
+
+/// A row may be in the text of an error about a value, anything in that of a RAISE, and all that
+/// was bound in any where the server has log_parameter_max_length_on_error.
+bool may_show_values(std::string_view state, const std::string& text) {
+  return state.starts_with("22") || state.starts_with("23") || state.starts_with("P0") ||
+         text.find("$1 = '") != std::string::npos || holds_an_owner(text);
+}
+
+}  // namespace
+
+bool fault::is_lost_connection() const {
+  return is_line_dead || sqlstate.starts_with("08") || sqlstate.starts_with("57P") ||
+         is_one_of(sqlstate, {"25P03", "40003"});
+}
+
+bool fault::needs_new_connection() const { return is_lost_connection() || sqlstate == "25006"; }
+
+bool fault::is_conflict() const { return is_one_of(sqlstate, {"40001", "40P01"}); }
+
+bool fault::is_prepared_statement_astray() const { return is_one_of(sqlstate, {"26000", "42P05"}); }
+
+bool fault::is_plan_outdated() const { return sqlstate == "0A000"; }
+
+void throw_as_error(const fault& found, effects had, const table_name* lock_table,
+                    std::string_view other_table) {
+  try {
+    throw;
+  } catch (const error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& thrown) {
+    auto means = meaning_of(found, lock_table, other_table);
+    if (had == effects::made && means.code == errc::unavailable) {
+      means = {errc::outcome_unknown, "a part of the call is done, then: " + means.message};
+    } else if (had == effects::possible && found.is_lost_connection()) {
+      means = {errc::outcome_unknown,
+               "the connection to PostgreSQL was lost before the answer came: ask again"};
+    }
+    if (may_show_values(found.sqlstate, thrown.what())) throw error{means.code, means.message};
+    std::throw_with_nested(error{means.code, means.message});
+  }
+}
+
+void throw_failed_commit(const fault& found) {
+  if (!found.is_lost_connection()) throw;
+  std::throw_with_nested(error{errc::outcome_unknown,
+                               "the connection to PostgreSQL was lost during the commit: look "
+                               "whether the work is there before doing it again"});
+}
+
+}  // namespace rowlock::postgres

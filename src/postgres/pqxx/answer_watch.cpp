@@ -1,0 +1,71 @@
+// Gives up connections on which no answer comes.
+#include "postgres/pqxx/answer_watch.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace rowlock::postgres {
+
+answer_watch::answer_watch(std::chrono::milliseconds limit) : limit_{limit} {}
+
+answer_watch::~answer_watch() {
+  if (!thread_.joinable()) return;
+  {
+    const std::scoped_lock lock{mutex_};
+    stopped_ = true;
+  }
+  wakeup_.notify_one();
+  thread_.join();
+}
+
+answer_watch::line::line(answer_watch& by, int socket)
+    : by_{by}, socket_{fcntl(socket, F_DUPFD_CLOEXEC, 0)} {  // NOLINT(*-vararg)
+  idle_.push_back({socket_, {}});
+}
+
+answer_watch::line::~line() { close(socket_); }
+
+void answer_watch::line::give_up() const noexcept { shutdown(socket_, SHUT_RDWR); }
+
+answer_watch::watched answer_watch::line::watch() { return watched{*this}; }
+
+answer_watch::watched::watched(line& on) : on_{on}, place_{on.idle_.begin()} {
+  auto& by = on_.by_;
+  const std::scoped_lock lock{by.mutex_};
+  if (!by.thread_.joinable()) by.thread_ = std::thread{[&by] { by.run(); }};
+  place_->due = clock::now() + by.limit_;
+  by.calls_.splice(by.calls_.end(), on_.idle_);
+  if (by.is_idle_) {
+    by.is_idle_ = false;
+    by.wakeup_.notify_one();
+  }
+}
+
+answer_watch::watched::~watched() {
+  const std::scoped_lock lock{on_.by_.mutex_};
+  on_.idle_.splice(on_.idle_.end(), on_.by_.calls_, place_);
+}
+
+void answer_watch::run() {
+  std::unique_lock lock{mutex_};
+  while (!stopped_) {
+    const auto now = clock::now();
+    auto next = clock::time_point::max();
+    for (const auto& each : calls_) {
+      if (each.due > now) {
+        next = each.due;
+        break;
+      }
+      shutdown(each.socket, SHUT_RDWR);
+    }
+    if (next != clock::time_point::max()) {
+      wakeup_.wait_until(lock, next, [this] { return stopped_; });
+    } else {
+      is_idle_ = true;
+      wakeup_.wait(lock, [this] { return stopped_ || !is_idle_; });
+    }
+  }
+}
+
+}  // namespace rowlock::postgres

@@ -1,0 +1,111 @@
+// One connection of a store.
+#include "postgres/pqxx/connection.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "postgres/failed_connect.hpp"
+#include "postgres/pqxx/execute.hpp"
+#include "postgres/pqxx/postgres_errors.hpp"
+#include "postgres/quiet_socket.hpp"
+#include "postgres/server_version.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+/// A pooler that does not know what to do with `options`.
+bool is_about_options(std::string_view words) {
+  return words.find("startup parameter") != std::string_view::npos;
+}
+
+/// The words of a failure; none when it worked.
+std::string try_to_connect(const std::string& text, std::shared_ptr<pqxx::connection>& opened) {
+  try {
+    opened = std::make_shared<pqxx::connection>(text);
+    return {};
+  } catch (const pqxx::failure& thrown) {
+    const std::string words = thrown.what();
+    return words.empty() ? "unknown" : words;
+  }
+}
+
+/// The same text has the same name everywhere, and another text another one: behind a pooler others
+/// may have prepared theirs on the connection that we are given.
+std::string name_of(std::string_view text) {
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  }
+  return "rowlock_" + std::to_string(hash);
+}
+
+}  // namespace
+
+std::shared_ptr<pqxx::connection> connect(const conninfo& to) {
+  std::shared_ptr<pqxx::connection> opened;
+  std::string words = try_to_connect(to.text(), opened);
+  if (is_about_options(words)) words = try_to_connect(to.text_without_options(), opened);
+  if (opened == nullptr) throw_failed_connect(words, to.where());
+  refuse_old(opened->server_version());
+  return opened;
+}
+
+postgres_connection::postgres_connection(std::shared_ptr<pqxx::connection> opened,
+                                         may_prepare& names, answer_watch& answers)
+    : connection_{std::move(opened)}, names_{names}, answers_{answers, connection_->sock()} {}
+
+const std::string& postgres_connection::prepared(const std::string& sql) {
+  const auto found = prepared_.find(&sql);
+  if (found != prepared_.end()) return found->second;
+  const auto name = name_of(sql);
+  connection_->prepare(name, sql);
+  return prepared_.emplace(&sql, name).first->second;
+}
+
+answer postgres_connection::execute(const std::string& sql, const bound_values& values) {
+  if (names_) {
+    const auto known = prepared_.size();
+    try {
+      const auto watched = answers_.watch();
+      pqxx::nontransaction autocommit{*connection_};
+      return execute_prepared(autocommit, prepared(sql), values);
+    } catch (const std::exception& thrown) {
+      const auto found = fault_in(thrown);
+      if (!found.is_prepared_statement_astray() && !found.is_plan_outdated()) throw;
+      // Of one that was prepared just now: somewhere else, and long ago.
+      const bool is_of_a_pooler = found.is_prepared_statement_astray() || prepared_.size() > known;
+      if (is_of_a_pooler) names_ = false;
+      is_outdated_ = !is_of_a_pooler;
+    }
+  }
+  return execute_unnamed(sql, values);
+}
+
+answer postgres_connection::execute_unnamed(const std::string& sql, const bound_values& values) {
+  const auto watched = answers_.watch();
+  pqxx::nontransaction autocommit{*connection_};
+  return postgres::execute(autocommit, sql, values);
+}
+
+fault postgres_connection::fault_in(const std::exception& thrown) const {
+  return postgres::fault_in(thrown);
+}
+
+void postgres_connection::pin(const std::string& sql,
+                              std::optional<std::chrono::milliseconds> statement_timeout,
+                              std::optional<std::chrono::milliseconds> lock_timeout) {
+  const auto count = [](const std::optional<std::chrono::milliseconds>& limit) {
+    return limit ? std::optional{std::int64_t{limit->count()}} : std::nullopt;
+  };
+  execute_unnamed(
+      sql, bound_values{connection_->backendpid(), count(statement_timeout), count(lock_timeout)});
+}
+
+bool postgres_connection::is_alive() const {
+  if (is_outdated_ || !connection_->is_open()) return false;
+  return is_quiet(connection_->sock());
+}
+
+}  // namespace rowlock::postgres

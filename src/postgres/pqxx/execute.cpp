@@ -1,0 +1,114 @@
+// Executing statements with bound values, on libpqxx 6.4 and 7.
+#include "postgres/pqxx/execute.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rowlock::postgres {
+
+namespace {
+
+class answer_of_pqxx final : public kept_answer {
+ public:
+  explicit answer_of_pqxx(const pqxx::result& result) : result_{result} {}
+
+  [[nodiscard]] std::size_t rows() const override {
+    return static_cast<std::size_t>(result_.size());
+  }
+  [[nodiscard]] std::size_t columns() const override {
+    return static_cast<std::size_t>(result_.columns());
+  }
+  [[nodiscard]] std::string_view name(std::size_t column) const override {
+    return result_.column_name(static_cast<pqxx::row::size_type>(column));
+  }
+  [[nodiscard]] std::optional<std::string_view> cell(std::size_t row,
+                                                     std::size_t column) const override {
+    // The text is the result's, however short the field lives.
+    const auto field = result_[static_cast<pqxx::result::size_type>(row)]
+                              [static_cast<pqxx::row::size_type>(column)];
+    if (field.is_null()) return std::nullopt;
+    return std::string_view{field.c_str(), field.size()};
+  }
+  [[nodiscard]] std::size_t affected_rows() const override {
+    return static_cast<std::size_t>(result_.affected_rows());
+  }
+
+ private:
+  const pqxx::result result_;
+};
+
+answer answer_in(const pqxx::result& result) {
+  return answer{std::make_unique<answer_of_pqxx>(result)};
+}
+
+#if PQXX_VERSION_MAJOR < 7
+
+using texts = std::vector<std::optional<std::string>>;
+
+const char* text_or_null(const std::optional<std::string>& value) {
+  return value ? value->c_str() : nullptr;
+}
+
+template <class Send, std::size_t... Places>
+pqxx::result send_each(const Send& send, const texts& values,
+                       std::index_sequence<Places...> /*places*/) {
+  return send(text_or_null(values[Places])...);
+}
+
+/// libpqxx 6 makes room for values one at a time, unless the call is written with so many of them.
+template <std::size_t Count = 0, class Send>
+pqxx::result send_with(const Send& send, const texts& values) {
+  if constexpr (Count < bound_values::most) {
+    if (values.size() > Count) return send_with<Count + 1>(send, values);
+  }
+  return send_each(send, values, std::make_index_sequence<Count>{});
+}
+
+#else
+
+pqxx::params in_the_drivers_form(const bound_values& values) {
+  pqxx::params params;
+  params.reserve(values.in_order().size());
+  for (const auto& each : values.in_order()) {
+    if (each) {
+      params.append(*each);
+    } else {
+      params.append();
+    }
+  }
+  return params;
+}
+
+#endif
+
+}  // namespace
+
+answer execute(pqxx::transaction_base& transaction, const std::string& sql,
+               const bound_values& values) {
+#if PQXX_VERSION_MAJOR < 7
+  const auto send = [&](auto... each) { return transaction.exec_params(sql, each...); };
+  return answer_in(send_with(send, values.in_order()));
+#elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
+  return answer_in(transaction.exec_params(sql, in_the_drivers_form(values)));
+#else
+  return answer_in(transaction.exec(sql, in_the_drivers_form(values)));
+#endif
+}
+
+answer execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
+                        const bound_values& values) {
+#if PQXX_VERSION_MAJOR < 7
+  const auto send = [&](auto... each) { return transaction.exec_prepared(name, each...); };
+  return answer_in(send_with(send, values.in_order()));
+#elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
+  return answer_in(transaction.exec_prepared(name, in_the_drivers_form(values)));
+#else
+  return answer_in(transaction.exec(pqxx::prepped{name}, in_the_drivers_form(values)));
+#endif
+}
+
+}  // namespace rowlock::postgres

@@ -1,0 +1,23 @@
+// Executing statements with bound values: the one place that knows which libpqxx it is.
+#ifndef ROWLOCK_POSTGRES_PQXX_EXECUTE_HPP
+#define ROWLOCK_POSTGRES_PQXX_EXECUTE_HPP
+
+#include <pqxx/pqxx>
+#include <string>
+
+#include "postgres/bound_values.hpp"
+#include "postgres/values.hpp"
+
+namespace rowlock::postgres {
+
+/// Without a name: the server parses it anew each time.
+answer execute(pqxx::transaction_base& transaction, const std::string& sql,
+               const bound_values& values);
+
+/// A statement that was prepared on the transaction's connection.
+answer execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
+                        const bound_values& values);
+
+}  // namespace rowlock::postgres
+
+#endif

@@ -1,0 +1,201 @@
+// Hears of releases on a connection of its own.
+#include "postgres/pqxx/notify.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <pqxx/pqxx>
+#include <system_error>
+#include <utility>
+
+#include "base/start_thread.hpp"
+#include "postgres/pqxx/execute.hpp"
+#include "rowlock/requests.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+constexpr int shortest_pause_ms = 250;
+constexpr int longest_pause_ms = 30'000;
+
+/// Takes the first word off `text`; none if there is no more than one.
+std::optional<std::string> take_word(std::string& text) {
+  const auto space = text.find(' ');
+  if (space == std::string::npos) return std::nullopt;
+  auto word = text.substr(0, space);
+  text.erase(0, space + 1);
+  return word;
+}
+
+/// Bounded: any session may notify on the channel, and clocks count nanoseconds.
+std::optional<std::chrono::microseconds> take_time(std::string& text) {
+  const auto word = take_word(text);
+  std::int64_t parsed = 0;
+  if (!word) return std::nullopt;
+  const auto* end = word->data() + word->size();
+  const auto [stopped, failure] = std::from_chars(word->data(), end, parsed);
+  if (failure != std::errc{} || stopped != end) return std::nullopt;
+  constexpr std::chrono::microseconds longest = longest_ttl;
+  return std::clamp(std::chrono::microseconds{parsed}, -longest, longest);
+}
+
+std::optional<lock_key> key_in(std::string announced) {
+  auto type = take_word(announced);
+  if (!type) return std::nullopt;
+  return lock_key{.type = *std::move(type), .source_id = std::move(announced)};
+}
+
+/// Of what is not understood, nothing: whoever may notify on the channel is no reason to end.
+void tell(release_listener& listener, std::string announced) {
+  if (!announced.starts_with('+')) {
+    if (const auto key = key_in(std::move(announced))) listener.released(*key);
+    return;
+  }
+  announced.erase(0, 1);
+  const auto lease = take_time(announced);
+  const auto word = take_time(announced);
+  const auto key = key_in(std::move(announced));
+  if (lease && word && key) listener.taken(*key, {.lease = *lease, .word = *word});
+}
+
+#if PQXX_VERSION_MAJOR < 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10)
+
+/// Listens on a channel as long as it lives; then the connection is of no use any more.
+class channel final : public pqxx::notification_receiver {
+ public:
+  channel(pqxx::connection& connection, const std::string& name, release_listener& listener)
+      : pqxx::notification_receiver{connection, name},
+        connection_{connection},
+        listener_{listener} {}
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+  /// The driver's own destructor would send UNLISTEN, and wait for the answer without a limit.
+  ~channel() override {
+#if PQXX_VERSION_MAJOR < 7
+    connection_.disconnect();
+#else
+    shutdown(connection_.sock(), SHUT_RDWR);
+#endif
+  }
+
+  void operator()(const std::string& announced, int /*backend*/) override {
+    tell(listener_, announced);
+  }
+
+ private:
+  pqxx::connection& connection_;
+  release_listener& listener_;
+};
+
+#else
+
+class channel {
+ public:
+  channel(pqxx::connection& connection, const std::string& name, release_listener& listener) {
+    connection.listen(name, [&listener](const pqxx::notification& heard) {
+      tell(listener, std::string{heard.payload});
+    });
+  }
+};
+
+#endif
+
+}  // namespace
+
+class release_announcements::open_line {
+ public:
+  open_line(release_announcements& used_by, int socket)
+      : used_by_{used_by}, line_{used_by.answers_, socket} {
+    const std::scoped_lock lock{used_by_.mutex_};
+    used_by_.open_ = &line_;
+    if (used_by_.is_over_) line_.give_up();
+  }
+  open_line(const open_line&) = delete;
+  open_line& operator=(const open_line&) = delete;
+  ~open_line() {
+    const std::scoped_lock lock{used_by_.mutex_};
+    used_by_.open_ = nullptr;
+  }
+
+  [[nodiscard]] answer_watch::watched watch() { return line_.watch(); }
+
+ private:
+  release_announcements& used_by_;
+  answer_watch::line line_;
+};
+
+release_announcements::release_announcements(connector make, std::string channel_sql,
+                                             release_listener& listener, answer_watch& answers)
+    : make_{std::move(make)},
+      channel_sql_{std::move(channel_sql)},
+      listener_{listener},
+      answers_{answers},
+      end_{eventfd(0, EFD_CLOEXEC)},
+      pause_ms_{shortest_pause_ms} {
+  if (end_ < 0) throw std::system_error{errno, std::generic_category(), "eventfd"};
+  try {
+    detail::start_thread("hear of releases with",
+                         [this] { thread_ = std::thread{[this] { run(); }}; });
+  } catch (...) {
+    close(end_);
+    throw;
+  }
+}
+
+release_announcements::~release_announcements() {
+  (void)eventfd_write(end_, 1);
+  {
+    const std::scoped_lock lock{mutex_};
+    is_over_ = true;
+    if (open_ != nullptr) open_->give_up();
+  }
+  thread_.join();
+  close(end_);
+}
+
+bool release_announcements::wait(int socket, int milliseconds) const {
+  std::array<pollfd, 2> awaited{{{.fd = end_, .events = POLLIN, .revents = 0},
+                                 {.fd = socket, .events = POLLIN, .revents = 0}}};
+  (void)poll(awaited.data(), awaited.size(), milliseconds);
+  return awaited[0].revents == 0;
+}
+
+void release_announcements::run() {
+  do {
+    try {
+      listen();
+    } catch (const std::exception&) {  // polling goes on, and says what the matter is
+    }
+    pause_ms_ = std::min(2 * pause_ms_, longest_pause_ms);
+  } while (wait(-1, pause_ms_));
+}
+
+void release_announcements::listen() {
+  const auto connection = make_();
+  open_line line{*this, connection->sock()};
+  std::optional<channel> heard;
+  {
+    const auto watched = line.watch();
+    std::string name;
+    {
+      pqxx::nontransaction asking{*connection};
+      name = execute(asking, channel_sql_, bound_values{}).front().text("channel");
+    }
+    heard.emplace(*connection, name, listener_);
+  }
+  if (!connection->is_open()) return;  // the driver keeps to itself that LISTEN failed
+  pause_ms_ = shortest_pause_ms;
+  listener_.listening();
+  while (connection->is_open() && wait(connection->sock(), -1)) connection->get_notifs();
+}
+
+}  // namespace rowlock::postgres

@@ -1,0 +1,90 @@
+// Who knows whether a transaction committed.
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <pqxx/pqxx>
+
+#include "postgres/caller_transaction.hpp"
+#include "postgres/pqxx/connector.hpp"
+#include "postgres/pqxx/execute.hpp"
+#include "postgres/pqxx/postgres_errors.hpp"
+#include "rowlock/boot_clock.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/postgres_witness.hpp"
+#include "rowlock/table_name.hpp"
+#include "rowlock/time_source.hpp"
+
+namespace rowlock {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// None: it is still in progress.
+std::optional<commit_fate> fate_in(const postgres::answer::row& answered) {
+  const auto told = answered.text("fate");
+  if (told == "in progress") return std::nullopt;
+  if (told == "committed") return commit_fate::committed;
+  if (told == "aborted") return commit_fate::rolled_back;
+  return commit_fate::unknown;
+}
+
+}  // namespace
+
+class postgres_witness::impl {
+ public:
+  impl(postgres::connector connect, milliseconds patience)
+      : connect_{std::move(connect)}, patience_{patience} {}
+
+  [[nodiscard]] commit_fate fate_of(const std::string& transaction) const {
+    const auto end = boot_clock::now() + patience_;
+    for (milliseconds pause{5};; pause = std::min(2 * pause, milliseconds{250})) {
+      if (const auto fate = ask(transaction)) return *fate;
+      const auto next = boot_clock::now() + pause;
+      if (next > end) return commit_fate::unknown;
+      system_time()->sleep_until(next, {});
+    }
+  }
+
+ private:
+  /// None: ask again.
+  [[nodiscard]] std::optional<commit_fate> ask(const std::string& transaction) const {
+    const auto space = transaction.find(' ');
+    if (space == std::string::npos) return commit_fate::unknown;
+    try {
+      const auto connection = connect_();
+      pqxx::nontransaction asking{*connection};
+      const auto answered = postgres::execute(
+          asking, postgres::statements_for(table_name{}).fate,
+          postgres::bound_values{transaction.substr(0, space), transaction.substr(space + 1)});
+      return fate_in(answered.front());
+    } catch (const error& fault) {
+      if (fault.kind() != errc::unavailable) return commit_fate::unknown;
+    } catch (const std::exception& thrown) {
+      if (!postgres::fault_in(thrown).is_lost_connection()) return commit_fate::unknown;
+    }
+    return std::nullopt;
+  }
+
+  postgres::connector connect_;
+  milliseconds patience_;
+};
+
+postgres_witness::postgres_witness(const std::string& connection_string, milliseconds patience)
+    : impl_{std::make_shared<impl>(
+          postgres::connector_to(postgres::conninfo{
+              connection_string, {.statement = postgres::time_limits{}.tcp_user}}),
+          patience)} {}
+
+postgres_witness::postgres_witness(detail::make_connection make, milliseconds patience)
+    : impl_{std::make_shared<impl>(postgres::connector_by(std::move(make)), patience)} {}
+
+commit_fate postgres_witness::operator()(const std::string& transaction) const noexcept {
+  try {
+    return impl_->fate_of(transaction);
+  } catch (const std::exception&) {  // out of memory, perhaps; it stays as unknown as before
+    return commit_fate::unknown;
+  }
+}
+
+}  // namespace rowlock

@@ -1,0 +1,54 @@
+// A row of the lock table, as a look or a list answers it.
+#include "postgres/row.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace rowlock::postgres {
+
+using std::chrono::microseconds;
+
+seen_row seen_in(const answer::row& found, lock_key key) {
+  seen_row seen;
+  row_state& state = seen.state;
+  state.key = std::move(key);
+  state.version = {found.number("version")};
+  state.owned = !found.is_null("owner");
+  state.failure_count = found.number("failure_count");
+  state.expiry_count = found.number("expiry_count");
+  state.note = found.text("note");
+  state.force_reason = found.text("force_reason");
+  seen.owner = found.text("owner");
+  seen.left = microseconds{found.number("remaining_us")};
+  if (state.owned || seen.left > microseconds::zero()) {
+    state.holder = found.text("holder");
+    state.acquired_at = found.text("acquired_at");
+    state.remaining = seen.left;
+  }
+  const microseconds remembered{found.number("done_left_us")};
+  if (remembered > microseconds::zero()) {
+    // The table takes a mark that names no grant, as a statement written by hand may leave it.
+    const auto by = found.is_null("done_by") ? 0 : found.number("done_by");
+    state.done = done_mark{{by}, found.text("done_at"), remembered};
+  }
+  return seen;
+}
+
+acquire_answer refused(const acquire_request& request, const seen_row& seen, microseconds skew) {
+  const auto& row = seen.state;
+  acquire_answer answer{.status = acquire_status::busy, .version = row.version};
+  const bool is_other_version = request.expected && *request.expected != row.version;
+  if (is_other_version || (request.expected && row.owned && !row.is_live())) {
+    answer.status = acquire_status::stale;
+  } else if (request.unless_done && row.done) {
+    answer.status = acquire_status::done;
+    answer.done = row.done;
+  } else if (!seen.can_be_taken(skew)) {
+    answer.status = acquire_status::held;
+    answer.holder = row.holder;
+    answer.remaining = seen.left + skew;
+  }
+  return answer;
+}
+
+}  // namespace rowlock::postgres

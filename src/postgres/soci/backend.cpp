@@ -1,0 +1,260 @@
+// PostgreSQL, by way of SOCI.
+#include "soci/backend.hpp"
+
+#include <soci/postgresql/soci-postgresql.h>
+#include <soci/soci.h>
+#include <soci/version.h>
+
+#include <algorithm>
+#include <exception>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "postgres/caller_transaction.hpp"
+#include "postgres/connecting.hpp"
+#include "postgres/failed_connect.hpp"
+#include "postgres/fence_calls.hpp"
+#include "postgres/migrate_calls.hpp"
+#include "postgres/soci/connection.hpp"
+#include "postgres/soci/session.hpp"
+#include "postgres/transaction.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/retry.hpp"
+#include "rowlock/row_transaction.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+::soci::session& in_transaction(::soci::session& session) {
+  postgres_line{session}.require_transaction();
+  return session;
+}
+
+/// `keyword=...`, as against what follows the scheme of one of libpq's URIs.
+bool has_keywords(std::string_view parameters) {
+  const auto end = parameters.find_first_not_of("abcdefghijklmnopqrstuvwxyz_ ");
+  return parameters.find('=') == end;
+}
+
+/// SOCI passes keywords on, and does not know libpq's URIs, whose scheme is its own.
+postgres::conninfo conninfo_of(const std::string& parameters, const postgres::time_limits& limits) {
+  return {has_keywords(parameters) ? parameters : "postgresql://" + parameters, limits};
+}
+
+/// The table, as the statements know it.
+postgres_table on_postgres(const soci_table& table) {
+  return {table.table, table.clock_skew.value_or(milliseconds::zero())};
+}
+
+/// SOCI 4.0 may lose one of several blanks, and a double quote that follows a blank and `=`.
+/// SOCI 4.1 takes the text apart without libpq's escapes, and puts quotes around blanks alone.
+bool is_spoilt_by_soci(const std::string& value) {
+#if SOCI_VERSION >= 400100
+  if (value.find_first_of("'\t\n\v\f\r") != std::string::npos) return true;
+#endif
+  return std::count(value.begin(), value.end(), ' ') > 1 || value.find("=\"") != std::string::npos;
+}
+
+void begin(postgres_line& used) {
+  used.require_no_transaction();
+  try {
+    used.run(postgres::statements_for({}).begin);
+  } catch (const std::exception& thrown) {
+    postgres::throw_as_error(used.fault_in(thrown), postgres::effects::none, nullptr);
+  }
+}
+
+void roll_back(postgres_line& used) noexcept {
+  try {
+    if (used.is_in_transaction()) used.run(postgres::statements_for({}).roll_back);
+  } catch (const std::exception&) {  // the connection is lost, and the transaction with it
+  }
+}
+
+/// The driver's exception of a conflict passes through.
+void commit(postgres_line& used) {
+  try {
+    used.run(postgres::statements_for({}).commit);
+  } catch (const std::exception& thrown) {
+    const auto found = used.fault_in(thrown);
+    if (found.is_conflict()) throw;
+    if (found.is_lost_connection()) postgres::throw_failed_commit(found);
+    postgres::throw_as_error(found, postgres::effects::none, nullptr);
+  }
+}
+
+void commit_unless_in_conflict(postgres_line& used) {
+  try {
+    commit(used);
+  } catch (const std::exception& thrown) {
+    if (!used.fault_in(thrown).is_conflict()) throw;
+  }
+}
+
+class postgres_dialect_type final : public dialect {
+ public:
+  postgres_dialect_type() {
+    detail::recognise_conflicts(
+        [](const std::exception& thrown) { return postgres_fault_in(thrown).is_conflict(); });
+  }
+
+  [[nodiscard]] std::string_view backend() const noexcept override { return "postgresql"; }
+  [[nodiscard]] const ::soci::backend_factory& factory() const override {
+    return ::soci::postgresql;
+  }
+  [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
+    return postgres_migrations(table);
+  }
+
+  /// Without startup options, which a pooler might refuse: what they would say is pinned.
+  [[nodiscard]] std::string checked(std::string parameters,
+                                    const soci_options& options) const override {
+    const auto to = conninfo_of(parameters, {.connect = options.connect_timeout});
+    if (to.has_given(is_spoilt_by_soci)) {
+      throw error{errc::misuse,
+                  "SOCI may spoil a connection parameter that has several blanks, or quotes (from "
+                  "4.1 on: or tabs): put it into a service file or a password file of libpq's"};
+    }
+    return to.text_without_options();
+  }
+
+  [[noreturn]] void throw_not_opened(const std::string& /*parameters*/) const override {
+    try {
+      throw;
+    } catch (const std::exception& thrown) {
+      postgres::throw_failed_connect(thrown.what(), "PostgreSQL, as SOCI connects to it,");
+    }
+  }
+
+  void quieten(::soci::session& session) const override { postgres_line{session}.drop_notices(); }
+
+  [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
+                                                   const soci_options& options) const override {
+    return std::make_unique<postgres_leases>(session, options);
+  }
+
+  std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
+    postgres_line used{session};
+    through_soci::begin(used);
+    try {
+      auto applied = postgres::migrate(used, table);
+      through_soci::commit(used);
+      return applied;
+    } catch (const std::exception& thrown) {
+      const auto found = used.fault_in(thrown);
+      through_soci::roll_back(used);
+      postgres::throw_as_error(found, postgres::effects::none, &table);
+    }
+  }
+
+  [[nodiscard]] bool is_in_transaction(::soci::session& session) const override {
+    return postgres_line{session}.is_in_transaction();
+  }
+
+  begun_transaction begin(::soci::session& session, milliseconds /*slice*/) const override {
+    postgres_line used{session};
+    through_soci::begin(used);
+    return {};
+  }
+
+  begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,
+                                 milliseconds slice, const soci_table& table) const override {
+    postgres_line used{session};
+    const auto or_roll_back = [&used](const auto& work) {
+      try {
+        return work();
+      } catch (...) {
+        through_soci::roll_back(used);
+        throw;
+      }
+    };
+    return {.refused = detail::begin_and_lock(
+                keys.in_order().front(), [&] { through_soci::begin(used); },
+                [&] {
+                  return or_roll_back([&] {
+                    return postgres::try_to_lock(used, keys, slice, on_postgres(table),
+                                                 postgres::missing_rows::report);
+                  });
+                },
+                [&] {
+                  or_roll_back([&] {
+                    postgres::create_rows(used, keys, on_postgres(table));
+                    commit_unless_in_conflict(used);
+                  });
+                },
+                [&] { through_soci::roll_back(used); })};
+  }
+
+  lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds slice,
+                           const soci_table& table, isolation /*known*/) const override {
+    postgres_line used{in_transaction(session)};
+    auto tried = postgres::try_to_lock(used, keys, slice, on_postgres(table),
+                                       postgres::missing_rows::create);
+    return {std::move(tried.locked), std::move(tried.refused)};
+  }
+
+  outcome<version> read_version(::soci::session& session, const lock_key& key,
+                                const soci_table& table) const override {
+    postgres_line used{in_transaction(session)};
+    return postgres::read_version(used, key, on_postgres(table));
+  }
+
+  commit_result try_commit(::soci::session& session, const lock_key& key, version seen,
+                           const soci_table& table) const override {
+    postgres_line used{in_transaction(session)};
+    return postgres::try_commit(used, key, seen, on_postgres(table));
+  }
+
+  commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
+                           std::int64_t seen) const override {
+    postgres_line used{in_transaction(session)};
+    return postgres::try_commit(used, table, id, seen);
+  }
+
+  detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
+                            const fence_options& options, std::span<const release_request> releases,
+                            const soci_table& table) const override {
+    postgres_line used{in_transaction(session)};
+    return postgres::prove(used, leases, options, releases, postgres::naming::unwanted, table.table)
+        .of_rows;
+  }
+
+  void commit(::soci::session& session) const override {
+    postgres_line used{in_transaction(session)};
+    through_soci::commit(used);
+  }
+
+  void roll_back(::soci::session& session) const noexcept override {
+    try {
+      postgres_line used{session};
+      through_soci::roll_back(used);
+    } catch (const std::exception&) {  // a session that was closed has nothing to roll back
+    }
+  }
+
+  void count_failures(::soci::session& session, const lock_keys& keys,
+                      const soci_table& table) const override {
+    postgres_line used{session};
+    through_soci::begin(used);
+    try {
+      postgres::count_failures(used, keys, on_postgres(table));
+      through_soci::commit(used);
+    } catch (...) {
+      through_soci::roll_back(used);
+      throw;
+    }
+  }
+};
+
+}  // namespace
+
+const dialect& postgres_dialect() {
+  static const postgres_dialect_type spoken;
+  return spoken;
+}
+
+}  // namespace rowlock::through_soci

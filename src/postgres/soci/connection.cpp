@@ -1,0 +1,221 @@
+// The connection inside a soci::session, as a line.
+#include "postgres/soci/connection.hpp"
+
+#include <libpq-fe.h>
+#include <poll.h>
+#include <soci/postgresql/soci-postgresql.h>
+#include <soci/soci.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "postgres/quiet_socket.hpp"
+#include "postgres/server_version.hpp"
+#include "rowlock/boot_clock.hpp"
+#include "rowlock/error.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::string_view no_state = "     ";  // as SOCI says it
+constexpr std::string_view lost = "08006";
+
+/// Not a dynamic_cast: Debian's SOCI does not export that type's information. What the session says
+/// of itself was looked at when its dialect was chosen.
+PGconn* connection_of(::soci::session& session) {
+  auto* const backend = session.get_backend();
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast)
+  auto* const opened = static_cast<::soci::postgresql_session_backend*>(backend);
+  auto* const connection = opened == nullptr ? nullptr : opened->conn_;
+  if (connection == nullptr) {
+    throw error{errc::misuse, "the soci::session is not open: open it first"};
+  }
+  return connection;
+}
+
+class answer_of_libpq final : public postgres::kept_answer {
+ public:
+  explicit answer_of_libpq(postgres_line::result result) : result_{std::move(result)} {}
+
+  [[nodiscard]] std::size_t rows() const override {
+    return static_cast<std::size_t>(PQntuples(result_.get()));
+  }
+  [[nodiscard]] std::size_t columns() const override {
+    return static_cast<std::size_t>(PQnfields(result_.get()));
+  }
+  [[nodiscard]] std::string_view name(std::size_t column) const override {
+    return PQfname(result_.get(), static_cast<int>(column));
+  }
+  [[nodiscard]] std::optional<std::string_view> cell(std::size_t row,
+                                                     std::size_t column) const override {
+    const int y = static_cast<int>(row);
+    const int x = static_cast<int>(column);
+    if (PQgetisnull(result_.get(), y, x) != 0) return std::nullopt;
+    return std::string_view{PQgetvalue(result_.get(), y, x),
+                            static_cast<std::size_t>(PQgetlength(result_.get(), y, x))};
+  }
+  [[nodiscard]] std::size_t affected_rows() const override {
+    return std::strtoull(PQcmdTuples(result_.get()), nullptr, 10);
+  }
+
+ private:
+  postgres_line::result result_;
+};
+
+bool has_failed(const PGresult* result) {
+  const auto status = PQresultStatus(result);
+  return status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
+}
+
+constexpr auto never = boot_clock::time_point::max();
+
+/// Milliseconds for poll(), which takes less than zero for "no limit".
+int until(boot_clock::time_point end) {
+  if (end == never) return -1;
+  const auto left = std::chrono::ceil<milliseconds>(end - boot_clock::now()).count();
+  return static_cast<int>(std::clamp<milliseconds::rep>(left, 0, std::numeric_limits<int>::max()));
+}
+
+}  // namespace
+
+postgres_line::postgres_line(::soci::session& session, std::optional<milliseconds> longest_answer)
+    : connection_{connection_of(session)}, longest_answer_{longest_answer} {
+  postgres::refuse_old(PQserverVersion(connection_));
+}
+
+postgres::answer postgres_line::execute(const std::string& sql,
+                                        const postgres::bound_values& values) {
+  std::vector<const char*> texts;
+  texts.reserve(values.in_order().size());
+  for (const auto& each : values.in_order()) texts.push_back(each ? each->c_str() : nullptr);
+  auto answered = ask([&] {
+    return PQsendQueryParams(connection_, sql.c_str(), static_cast<int>(texts.size()), nullptr,
+                             texts.data(), nullptr, nullptr, 0);
+  });
+  return postgres::answer{std::make_unique<answer_of_libpq>(std::move(answered))};
+}
+
+std::string postgres_line::encoding() const {
+  const char* const told = PQparameterStatus(connection_, "client_encoding");
+  return told == nullptr ? std::string{} : std::string{told};
+}
+
+void postgres_line::run(const std::string& script) {
+  ask([&] { return PQsendQuery(connection_, script.c_str()); });
+}
+
+postgres_line::result postgres_line::ask(const std::function<int()>& send) {
+  if (send() == 0) fail(nullptr);
+  result last{nullptr, &PQclear};
+  for (;;) {
+    wait_for_the_answer();
+    result next{PQgetResult(connection_), &PQclear};
+    if (next == nullptr) break;
+    if (last == nullptr || !has_failed(last.get())) last = std::move(next);
+  }
+  if (last == nullptr || has_failed(last.get())) fail(last.get());
+  return last;
+}
+
+void postgres_line::wait_for_the_answer() const {
+  const auto end = longest_answer_ ? boot_clock::now() + *longest_answer_ : never;
+  while (PQisBusy(connection_) != 0) {
+    pollfd socket{.fd = PQsocket(connection_), .events = POLLIN, .revents = 0};
+    // A socket that is shut down reads as ended, and libpq takes the connection for lost.
+    if (poll(&socket, 1, until(end)) == 0) shutdown(socket.fd, SHUT_RDWR);
+    if (PQconsumeInput(connection_) == 0) return;
+  }
+}
+
+void postgres_line::fail(const PGresult* told) const {
+  const auto field = [told](int code) -> std::string {
+    const char* const text = told == nullptr ? nullptr : PQresultErrorField(told, code);
+    return text == nullptr ? "" : text;
+  };
+  std::string state = field(PG_DIAG_SQLSTATE);
+  if (state.size() != no_state.size()) {
+    state = PQstatus(connection_) == CONNECTION_OK ? no_state : lost;
+  }
+  const auto sentence = field(PG_DIAG_MESSAGE_PRIMARY);
+  throw ::soci::postgresql_soci_error{
+      sentence.empty() ? "libpq could not execute the statement" : sentence, state.c_str()};
+}
+
+postgres::fault postgres_fault_in(const std::exception& thrown) {
+  const auto* const failed = dynamic_cast<const ::soci::postgresql_soci_error*>(&thrown);
+  if (failed == nullptr) return {};
+  const auto state = failed->sqlstate();
+  return {.sqlstate = state == no_state ? std::string{} : state};
+}
+
+postgres::fault postgres_line::fault_in(const std::exception& thrown) const {
+  return postgres_fault_in(thrown);
+}
+
+bool postgres_line::is_in_transaction() const noexcept {
+  const auto state = PQtransactionStatus(connection_);
+  return state == PQTRANS_INTRANS || state == PQTRANS_INERROR;
+}
+
+bool postgres_line::is_idle() const noexcept {
+  return PQtransactionStatus(connection_) == PQTRANS_IDLE;
+}
+
+bool postgres_line::is_alive() const noexcept {
+  return is_idle() && postgres::is_quiet(PQsocket(connection_));
+}
+
+void postgres_line::drop_notices() noexcept {
+  PQsetNoticeReceiver(
+      connection_, [](void* /*unused*/, const PGresult* /*notice*/) {}, nullptr);
+}
+
+int postgres_line::server_process() const noexcept { return PQbackendPID(connection_); }
+
+namespace {
+
+/// What does not fit a transaction to be used or to be begun.
+void refuse_what_is_neither(PGTransactionStatusType state) {
+  if (state == PQTRANS_UNKNOWN) {
+    throw error{errc::unavailable,
+                "the connection to PostgreSQL was lost: reconnect the soci::session"};
+  }
+  if (state == PQTRANS_ACTIVE) {
+    throw error{errc::misuse,
+                "a statement of the soci::session is not finished: read its rows to the end first"};
+  }
+}
+
+}  // namespace
+
+void postgres_line::require_transaction() const {
+  const auto state = PQtransactionStatus(connection_);
+  refuse_what_is_neither(state);
+  if (state == PQTRANS_IDLE) {
+    throw error{errc::misuse,
+                "no transaction is open on the soci::session: begin one, with soci::transaction or "
+                "rowlock::soci_transaction"};
+  }
+  if (state == PQTRANS_INERROR) {
+    throw error{errc::misuse, "the transaction is aborted: roll it back, then begin another one"};
+  }
+}
+
+void postgres_line::require_no_transaction() const {
+  const auto state = PQtransactionStatus(connection_);
+  refuse_what_is_neither(state);
+  if (state != PQTRANS_IDLE) {
+    throw error{errc::misuse, "the soci::session has an open transaction already: end it first"};
+  }
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,74 @@
+// The connection inside a soci::session, as a line.
+#ifndef ROWLOCK_POSTGRES_SOCI_CONNECTION_HPP
+#define ROWLOCK_POSTGRES_SOCI_CONNECTION_HPP
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "postgres/connection.hpp"
+
+struct pg_conn;
+struct pg_result;
+
+namespace soci {
+class session;
+}
+
+namespace rowlock::through_soci {
+
+/// Executes with libpq, on the session's own connection: SOCI's statements refuse answers of type
+/// void, and its exceptions show values. All that it throws is `soci::postgresql_soci_error` with
+/// an SQLSTATE and the server's one sentence, which PostgreSQL forms without bound values (but for
+/// classes 22 and 23).
+class postgres_line final : public postgres::transaction_line {
+ public:
+  using result = std::unique_ptr<pg_result, void (*)(pg_result*)>;
+
+  /// `longest_answer` is how long a statement may go unanswered before the connection is given up,
+  /// whatever the network pretends; none for a session of the application. Throws `error`: misuse
+  /// for a session that is not open, rejected for a server that is too old.
+  explicit postgres_line(::soci::session& session,
+                         std::optional<std::chrono::milliseconds> longest_answer = std::nullopt);
+
+  postgres::answer execute(const std::string& sql, const postgres::bound_values& values) override;
+  using line::execute;
+  [[nodiscard]] std::string encoding() const override;
+  void run(const std::string& script) override;
+  [[nodiscard]] postgres::fault fault_in(const std::exception& thrown) const override;
+
+  // All of these without a round trip.
+
+  [[nodiscard]] bool is_in_transaction() const noexcept;
+  /// Throws `error`: misuse unless statements can be executed in an open transaction; unavailable
+  /// when the connection is lost.
+  void require_transaction() const;
+  /// The same, for one that is to be begun.
+  void require_no_transaction() const;
+  /// Connected, and in autocommit.
+  [[nodiscard]] bool is_idle() const noexcept;
+  /// Of one that nobody uses: whether the server has not closed it.
+  [[nodiscard]] bool is_alive() const noexcept;
+  /// From now on; libpq would print them to stderr.
+  void drop_notices() noexcept;
+  /// As the server told it; a pooler makes one up.
+  [[nodiscard]] int server_process() const noexcept;
+
+ private:
+  result ask(const std::function<int()>& send);
+  void wait_for_the_answer() const;
+  [[noreturn]] void fail(const pg_result* told) const;
+
+  pg_conn* connection_;
+  std::optional<std::chrono::milliseconds> longest_answer_;
+};
+
+/// What an exception of SOCI's backend for PostgreSQL says.
+postgres::fault postgres_fault_in(const std::exception& thrown);
+
+}  // namespace rowlock::through_soci
+
+#endif

@@ -1,0 +1,241 @@
+// The text of the statements for PostgreSQL that grant, renew and end leases.
+//
+// What postgres_statements.hpp says of all of them holds for these too.
+#include "postgres/sql/lease_statements.hpp"
+
+#include <string_view>
+
+#include "postgres/sql/spelling.hpp"
+
+namespace rowlock::sql {
+
+namespace {
+
+// Of what it grants it answers who had a lease that ran out, if another owner had one, and what is
+// left of that: RETURNING sees the old row only through k. (Joined with k, the plan for a small
+// table would read all of it; so the row is found by its ctid.)
+// Of a row that another one has, it answers who, and for how long: so a refusal is one round trip.
+// Whatever else is in the way is for a look.
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null,
+// $7 whether only unless the work is remembered as done
+constexpr std::string_view acquire = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
+    FROM shared_lock
+   WHERE lock_type = $1 AND source_id = $2 AND expires_at <= {long_ago}
+     AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
+     AND (NOT $7::boolean OR done_until <= clock_timestamp())
+     FOR NO KEY UPDATE SKIP LOCKED),
+taken AS (
+  UPDATE shared_lock
+     SET owner = $3::text, holder = $4::text, acquired_at = clock_timestamp(),
+         version = greatest(version + 1, {now_us}),
+         expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
+         expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
+   WHERE ctid = (SELECT row_id FROM k) AND lock_type = $1 AND source_id = $2
+  RETURNING version, {taking} AS told)
+SELECT true AS is_granted, version, (SELECT last_holder FROM k) AS holder,
+       (SELECT (extract(epoch FROM ran_out_at - clock_timestamp()) * 1000000)::bigint
+          FROM k
+         WHERE last_owner <> $3) AS left_us
+  FROM taken
+UNION ALL
+SELECT false, version, holder,
+       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint
+  FROM shared_lock
+ WHERE lock_type = $1 AND source_id = $2 AND expires_at > {long_ago}
+   AND owner IS DISTINCT FROM $3 AND $6::bigint IS NULL
+   AND (NOT $7::boolean OR done_until <= clock_timestamp())
+   AND NOT EXISTS (SELECT FROM taken)
+)sql";
+
+// Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions,
+// $7 whether only unless the work is remembered as done
+constexpr std::string_view acquire_many = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT {row}, w.owner, w.holder, w.ttl, w.place,
+         l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
+                (SELECT $4::text[]), (SELECT $5::bigint[]), (SELECT $6::bigint[]),
+                (SELECT $7::boolean[]))
+         WITH ORDINALITY AS w (lock_type, source_id, owner, holder, ttl, expected, unless_done,
+                               place)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.expires_at <= {long_ago}
+     AND (w.expected IS NULL OR (l.version = w.expected AND l.owner IS NULL))
+     AND (NOT w.unless_done OR l.done_until <= clock_timestamp())
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
+UPDATE shared_lock l
+   SET owner = k.owner, holder = k.holder, acquired_at = clock_timestamp(),
+       version = greatest(l.version + 1, {now_us}),
+       expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
+       expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> k.owner)::integer
+  FROM k
+ WHERE {same_row}
+RETURNING k.place, l.version, k.last_holder,
+          CASE WHEN k.last_owner <> k.owner
+               THEN (extract(epoch FROM k.ran_out_at - clock_timestamp()) * 1000000)::bigint
+           END AS left_of_last_us, {taking} AS told
+)sql";
+
+// Of a missing row. Not insert_many with one: PostgreSQL plans that anew each time, which takes
+// longer than all the rest. $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds
+constexpr std::string_view insert = R"sql(
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+SELECT $1::text, $2::text, {now_us}, $3::text, $4::text, clock_timestamp(),
+       clock_timestamp() + $5::bigint * interval '1 microsecond'
+ WHERE {gate}
+ON CONFLICT (lock_type, source_id) DO NOTHING
+RETURNING 1 AS place, version
+)sql";
+
+// Of missing rows. Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds; $6 how
+// many at most, or null: those that are asked for first, and no other gate is tried. (With OFFSET 0
+// each is looked up by the primary key, in any plan; with IS TRUE those that were inserted are
+// hashed, and not compared one by one with all that were asked for.)
+constexpr std::string_view insert_many = R"sql(
+WITH w AS MATERIALIZED (
+  SELECT DISTINCT ON (lock_type COLLATE "C", source_id COLLATE "C") *
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
+                (SELECT $4::text[]), (SELECT $5::bigint[]))
+         WITH ORDINALITY AS u (lock_type, source_id, owner, holder, ttl, place)
+   ORDER BY lock_type COLLATE "C", source_id COLLATE "C", place),
+missing AS MATERIALIZED (
+  SELECT *
+    FROM w
+   WHERE NOT EXISTS (SELECT FROM shared_lock l
+                      WHERE l.lock_type = w.lock_type AND l.source_id = w.source_id
+                     OFFSET 0)
+   ORDER BY place),
+chosen AS MATERIALIZED (
+  SELECT *, {now_us} AS version
+    FROM missing m
+   WHERE {gate}
+   LIMIT $6::bigint),
+inserted AS (
+  INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+  SELECT c.lock_type, c.source_id, c.version,
+         c.owner, c.holder, clock_timestamp(),
+         clock_timestamp() + c.ttl * interval '1 microsecond'
+    FROM chosen c
+  ON CONFLICT (lock_type, source_id) DO NOTHING
+  RETURNING lock_type, source_id)
+SELECT c.place, c.version
+  FROM chosen c
+ WHERE ((c.lock_type, c.source_id) IN (SELECT lock_type, source_id FROM inserted)) IS TRUE
+)sql";
+
+// $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
+constexpr std::string_view renew = R"sql(
+UPDATE shared_lock
+   SET expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond'
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                  FOR NO KEY UPDATE SKIP LOCKED)
+   AND lock_type = $1 AND source_id = $2
+RETURNING 1 AS place, version
+)sql";
+
+// Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 ttls in microseconds. (A subquery, not a
+// WITH: of ten thousand rows none is put aside in between.)
+constexpr std::string_view renew_many = R"sql(
+UPDATE shared_lock l
+   SET expires_at = (SELECT clock_timestamp()) + k.ttl * interval '1 microsecond'
+  FROM (SELECT {row}, w.ttl, w.place
+          FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
+                      (SELECT $4::bigint[]), (SELECT $5::bigint[]))
+               WITH ORDINALITY AS w (lock_type, source_id, owner, version, ttl, place)
+          JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+         WHERE l.owner = w.owner AND l.version = w.version
+           FOR NO KEY UPDATE OF l SKIP LOCKED) k
+ WHERE {same_row}
+RETURNING k.place, l.version
+)sql";
+
+// Ends of statements that release: what the database forgets in a crash is a release, and the key
+// is free when its lease runs out. Forgetting that a row stays closed, or that work is done, would
+// be more than a delay.
+constexpr std::string_view forgettable = R"sql(,
+          CASE WHEN $6::bigint = 0 AND $7::bigint IS NULL
+               THEN set_config('synchronous_commit', 'off', true) END AS committed)sql";
+// Set once, not for each row.
+constexpr std::string_view forgettable_many = R"sql(,
+          CASE WHEN 0 = ALL ($6::bigint[]) AND num_nonnulls(VARIADIC $7::bigint[]) = 0
+               THEN (SELECT set_config('synchronous_commit', 'off', true)) END AS committed)sql";
+
+// $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed, $6 how long the row stays
+// closed in microseconds, $7 how long the work is remembered as done in microseconds, or null
+constexpr std::string_view release = R"sql(
+UPDATE shared_lock l
+   SET {as_released},
+       failure_count = l.failure_count + $5::boolean::integer
+  FROM (SELECT $6::bigint AS stay_closed, $7::bigint AS done_for) k
+ WHERE l.ctid = (SELECT ctid
+                   FROM shared_lock
+                  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                    FOR NO KEY UPDATE SKIP LOCKED)
+   AND l.lock_type = $1 AND l.source_id = $2
+RETURNING 1 AS place, l.version, {announcement} AS announced{committed}
+)sql";
+
+// Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 whether the callbacks failed, $6 how long
+// the rows stay closed, $7 how long the work is remembered as done or null, in microseconds
+constexpr std::string_view release_many = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT {row}, w.failed, w.stay_closed, w.done_for, w.place
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
+                (SELECT $4::bigint[]), (SELECT $5::boolean[]), (SELECT $6::bigint[]),
+                (SELECT $7::bigint[]))
+         WITH ORDINALITY AS w (lock_type, source_id, owner, version, failed, stay_closed, done_for,
+                               place)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.owner = w.owner AND l.version = w.version
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
+UPDATE shared_lock l
+   SET {as_released},
+       failure_count = l.failure_count + k.failed::integer
+  FROM k
+ WHERE {same_row}
+RETURNING k.place, l.version, {announcement} AS announced{committed}
+)sql";
+
+// The release of one lease and the grant of the next one in one. $1 type, $2 id, $3 owner,
+// $4 version, $5 whether the callback failed, $6 next owner, $7 next holder, $8 ttl in microseconds
+constexpr std::string_view hand_over = R"sql(
+UPDATE shared_lock
+   SET owner = $6::text, holder = $7::text, acquired_at = clock_timestamp(),
+       version = greatest(version + 1, {now_us}),
+       expires_at = clock_timestamp() + $8::bigint * interval '1 microsecond',
+       failure_count = failure_count + $5::boolean::integer
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                  FOR NO KEY UPDATE SKIP LOCKED)
+   AND lock_type = $1 AND source_id = $2
+RETURNING 1 AS place, version
+)sql";
+
+std::string releasing(const postgres_table& table, std::string_view text,
+                      std::string_view committed) {
+  std::string sql{text};
+  fill(sql, "{committed}", committed);
+  return in_postgres(table, sql);
+}
+
+}  // namespace
+
+postgres_lease_statements::postgres_lease_statements(const postgres_table& table,
+                                                     bool asynchronous_release)
+    : acquire{in_postgres(table, sql::acquire)},
+      acquire_many{in_postgres(table, sql::acquire_many)},
+      insert{in_postgres(table, gated(sql::insert, "$1::text", "$2::text"))},
+      insert_many{in_postgres(table, gated(sql::insert_many, "m.lock_type", "m.source_id"))},
+      renew{in_postgres(table, sql::renew)},
+      renew_many{in_postgres(table, sql::renew_many)},
+      release{releasing(table, sql::release, asynchronous_release ? forgettable : "")},
+      release_many{
+          releasing(table, sql::release_many, asynchronous_release ? forgettable_many : "")},
+      hand_over{in_postgres(table, sql::hand_over)} {}
+
+}  // namespace rowlock::sql

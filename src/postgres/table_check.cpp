@@ -1,0 +1,99 @@
+// Whether the table on a server is the one that the migrations made.
+#include "postgres/table_check.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include "rowlock/migration.hpp"
+#include "store/schema_check.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+struct finding {
+  std::string unfit;
+  std::string remedy = sql::make_it_anew;
+};
+
+std::string kind_of(std::string_view letter) {
+  if (letter == "p") return "partitioned";
+  if (letter == "v" || letter == "m") return "a view";
+  if (letter == "f") return "a foreign table";
+  return "of another kind";
+}
+
+/// What is wrong with a table that is there; the first thing alone.
+finding finding_in(const answer::row& found, const table_name& table) {
+  if (found.text("kind") != "r") {
+    return {"is " + kind_of(found.text("kind")) +
+            ", not an ordinary table, so that a key may have two rows"};
+  }
+  if (found.text("persistence") == "t") {
+    return {"is a temporary one, which other sessions do not see",
+            "drop it, or name rowlock's table with its schema"};
+  }
+  if (found.flag("has_heirs")) {
+    return {"has tables that inherit from it, so that a key may have two rows",
+            table.in("run `ALTER TABLE ... NO INHERIT shared_lock` for each of them")};
+  }
+  if (!found.flag("has_key")) {
+    return {"has not the primary key (lock_type, source_id), so that a key may have two rows",
+            table.in("of each key that has several, leave the row with the greatest version; then "
+                     "run `ALTER TABLE shared_lock ADD PRIMARY KEY (lock_type, source_id)`")};
+  }
+  if (found.flag("has_rewrites")) {
+    return {"has rules (CREATE RULE), which change what statements do", "drop them: DROP RULE"};
+  }
+  if (!found.is_null("unlike_columns")) {
+    return {
+        "has not these columns as its migrations make them (type, collation, NOT NULL, rule of "
+        "the domain): " +
+        found.text("unlike_columns")};
+  }
+  return {};
+}
+
+}  // namespace
+
+found_table find_table(line& asked, const sql::postgres_statements& statements,
+                       const table_name& table) {
+  const auto answered = asked.execute(statements.found_table);
+  const auto found = answered.front();
+  const bool has_record = found.flag("is_there");
+  const bool has_table = found.flag("has_table");
+  if (!has_record && !has_table) return {};
+  std::optional<int> number;
+  if (has_record) {
+    const auto recorded = asked.execute(statements.schema_version);
+    if (const auto row = recorded.front(); !row.is_null("number")) {
+      number = static_cast<int>(row.number("number"));
+    }
+  }
+  if (!has_table) sql::throw_without_table(table, statements.drop_companions);
+  auto wrong = finding_in(found, table);
+  if (!number) {
+    // A table that is not as the migrations make it may belong to another program.
+    if (wrong.unfit.empty()) sql::throw_without_record(table, statements.restore_record);
+    return {};
+  }
+  return {number, std::move(wrong.unfit), std::move(wrong.remedy)};
+}
+
+void require_fit(const found_table& found, const table_name& table) {
+  if (!found.unfit.empty()) sql::throw_unfit(table, found.unfit, found.remedy);
+}
+
+void check_table(line& asked, const sql::postgres_statements& statements, const table_name& table) {
+  const auto look = [&] {
+    auto found = find_table(asked, statements, table);
+    sql::check_schema(found.number, postgres_migrations(table), table, sql::some_url);
+    return found;
+  };
+  auto found = look();
+  // One that is dropped or altered meanwhile may be seen in parts; the second look counts.
+  if (!found.unfit.empty()) found = look();
+  require_fit(found, table);
+}
+
+}  // namespace rowlock::postgres

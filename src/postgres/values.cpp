@@ -1,0 +1,63 @@
+// What a statement answered, whatever driver brought it.
+#include "postgres/values.hpp"
+
+#include <charconv>
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+[[noreturn]] void refuse() {
+  throw error{errc::rejected,
+              "the answer does not fit its statement: is there something between us and PostgreSQL "
+              "that rewrites statements?"};
+}
+
+}  // namespace
+
+void throw_two_rows_of_a_key() {
+  throw error{
+      errc::rejected,
+      "PostgreSQL answered more than one row for a key: look whether the table still has its "
+      "primary key (lock_type, source_id), and is no partitioned one; what this call has "
+      "granted stays granted until its ttl is over"};
+}
+
+std::optional<std::string_view> answer::row::cell(std::string_view column) const {
+  const auto& kept = *of_.kept_;
+  for (std::size_t i = 0; i < kept.columns(); ++i) {
+    if (kept.name(i) == column) return kept.cell(index_, i);
+  }
+  refuse();
+}
+
+std::string answer::row::text(std::string_view column) const {
+  return std::string{cell(column).value_or("")};
+}
+
+std::int64_t answer::row::number(std::string_view column) const {
+  const auto found = cell(column);
+  if (!found) refuse();
+  std::int64_t parsed = 0;
+  const auto* end = found->data() + found->size();
+  const auto [stopped, failure] = std::from_chars(found->data(), end, parsed);
+  if (failure != std::errc{} || stopped != end) refuse();
+  return parsed;
+}
+
+bool answer::row::flag(std::string_view column) const {
+  const auto found = cell(column);
+  if (found != "t" && found != "f") refuse();
+  return found == "t";
+}
+
+std::size_t answer::row::place() const { return static_cast<std::size_t>(number("place")) - 1; }
+
+answer::row answer::front() const {
+  if (empty()) refuse();
+  return {*this, 0};
+}
+
+}  // namespace rowlock::postgres

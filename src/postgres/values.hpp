@@ -1,0 +1,92 @@
+// What a statement answered, whatever driver brought it.
+#ifndef ROWLOCK_POSTGRES_VALUES_HPP
+#define ROWLOCK_POSTGRES_VALUES_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rowlock::postgres {
+
+/// What a driver was answered, where the driver keeps it. Rows and columns are counted from 0.
+class kept_answer {
+ public:
+  kept_answer() = default;
+  kept_answer(const kept_answer&) = delete;
+  kept_answer& operator=(const kept_answer&) = delete;
+  virtual ~kept_answer() = default;
+
+  [[nodiscard]] virtual std::size_t rows() const = 0;
+  [[nodiscard]] virtual std::size_t columns() const = 0;
+  [[nodiscard]] virtual std::string_view name(std::size_t column) const = 0;
+  /// None for null.
+  [[nodiscard]] virtual std::optional<std::string_view> cell(std::size_t row,
+                                                             std::size_t column) const = 0;
+  [[nodiscard]] virtual std::size_t affected_rows() const = 0;
+};
+
+/// Throws `error` (rejected): the rows of an answer are not one for each request at most.
+[[noreturn]] void throw_two_rows_of_a_key();
+
+/// Rows of texts as PostgreSQL spells them, and how many rows were changed.
+class answer {
+ public:
+  /// One row; not longer than its answer. Its members throw `error` (rejected) for a column that is
+  /// not there and for a text that is not of the type asked for.
+  class row {
+   public:
+    row(const answer& of, std::size_t index) : of_{of}, index_{index} {}
+
+    [[nodiscard]] bool is_null(std::string_view column) const { return !cell(column); }
+    /// Empty for null.
+    [[nodiscard]] std::string text(std::string_view column) const;
+    [[nodiscard]] std::int64_t number(std::string_view column) const;
+    [[nodiscard]] bool flag(std::string_view column) const;
+    /// Which of the requests, from 0, the row answers.
+    [[nodiscard]] std::size_t place() const;
+
+   private:
+    [[nodiscard]] std::optional<std::string_view> cell(std::string_view column) const;
+
+    const answer& of_;
+    std::size_t index_;
+  };
+
+  class iterator {
+   public:
+    iterator(const answer& of, std::size_t index) : of_{&of}, index_{index} {}
+
+    row operator*() const { return {*of_, index_}; }
+    iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    bool operator==(const iterator&) const = default;
+
+   private:
+    const answer* of_;
+    std::size_t index_;
+  };
+
+  explicit answer(std::unique_ptr<const kept_answer> kept) : kept_{std::move(kept)} {}
+
+  [[nodiscard]] std::size_t size() const { return kept_->rows(); }
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] std::size_t affected_rows() const { return kept_->affected_rows(); }
+
+  [[nodiscard]] iterator begin() const { return {*this, 0}; }
+  [[nodiscard]] iterator end() const { return {*this, size()}; }
+  /// Throws `error` (rejected) when there is none.
+  [[nodiscard]] row front() const;
+
+ private:
+  std::unique_ptr<const kept_answer> kept_;
+};
+
+}  // namespace rowlock::postgres
+
+#endif

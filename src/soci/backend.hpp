@@ -1,0 +1,200 @@
+// What rowlock asks of a database by way of SOCI: one implementation for each backend.
+#ifndef ROWLOCK_SOCI_BACKEND_HPP
+#define ROWLOCK_SOCI_BACKEND_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rowlock/fence.hpp"
+#include "rowlock/lock_keys.hpp"
+#include "rowlock/migration.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/row_lock.hpp"
+#include "rowlock/soci.hpp"
+#include "rowlock/soci_store.hpp"
+#include "rowlock/store.hpp"
+#include "rowlock/versioned_table.hpp"
+
+namespace soci {
+class backend_factory;
+class session;
+}  // namespace soci
+
+namespace rowlock::through_soci {
+
+/// The port's calls on one session of a store, which is its alone.
+///
+/// Each member throws `error` only. SOCI's exceptions hold the statement with its values: they are
+/// never nested, and their texts never copied. Requests and keys are checked before, and at most
+/// 1,000.
+///
+/// Thread-safety: one thread at a time. It does not outlive its session.
+class lease_session {
+ public:
+  lease_session() = default;
+  lease_session(const lease_session&) = delete;
+  lease_session& operator=(const lease_session&) = delete;
+  virtual ~lease_session() = default;
+
+  virtual std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) = 0;
+  virtual std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) = 0;
+  virtual std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                                  std::size_t at_most) = 0;
+  virtual std::vector<renew_answer> renew(std::span<const renew_request> requests) = 0;
+  virtual std::vector<release_answer> release(std::span<const release_request> requests) = 0;
+  virtual hand_over_answer hand_over(const hand_over_request& request) = 0;
+  virtual note_answer write_note(const note_request& request) = 0;
+  virtual std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) = 0;
+  virtual std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) = 0;
+  virtual std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) {
+    return read(keys);
+  }
+  virtual std::vector<row_state> list() = 0;
+  virtual std::optional<std::string> used_by(const lock_key& key) = 0;
+  virtual force_answer force_release(const force_request& request) = 0;
+  virtual purge_answer purge(const purge_request& request) = 0;
+  virtual std::vector<std::string> weak_settings() { return {}; }
+
+  /// Once per store, before the first call: throws (rejected) unless the table is there, has the
+  /// schema of this library, and is one that its locks can live in.
+  virtual void check_table() = 0;
+
+  /// After a call has thrown: whether the next one can use this session.
+  [[nodiscard]] virtual bool is_usable() const noexcept = 0;
+  /// Of one that was idle: whether the server has not closed it since. No round trip.
+  [[nodiscard]] virtual bool is_alive() const noexcept = 0;
+};
+
+/// All rows locked; or refused; or neither, when a row is missing and was not to be created.
+struct lock_attempt {
+  std::optional<row_lock> locked = std::nullopt;
+  std::optional<refusal> refused = std::nullopt;
+};
+
+/// Who knows the isolation of the caller's transaction.
+enum class isolation { as_we_began_it, as_the_session_says };
+
+/// A transaction of ours on the application's session.
+struct begun_transaction {
+  std::optional<refusal> refused = std::nullopt;
+  /// What the dialect wants to keep until the transaction ends.
+  std::shared_ptr<void> kept = nullptr;
+};
+
+/// A session for `dialect::listen`, opened anew at each call.
+using open_session = std::function<std::unique_ptr<soci::session>()>;
+
+/// One backend. Everything on a session of the application throws `error`, except for conflicts:
+/// those are thrown as the driver's exceptions (with texts of our own), so that `retry` and
+/// `run_fenced` know them.
+///
+/// Thread-safety: all members may be called from any thread, each session by one at a time.
+class dialect {
+ public:
+  dialect() = default;
+  dialect(const dialect&) = delete;
+  dialect& operator=(const dialect&) = delete;
+  virtual ~dialect() = default;
+
+  /// The scheme of its connection strings, and what `soci::session::get_backend_name` says.
+  [[nodiscard]] virtual std::string_view backend() const noexcept = 0;
+  [[nodiscard]] virtual const soci::backend_factory& factory() const = 0;
+  [[nodiscard]] virtual std::vector<migration> migrations(const table_name& table) const = 0;
+
+  // For a store. `parameters` is what follows `backend://`.
+
+  /// The parameters with our time limits where they say none. Throws `error` (misuse) for those
+  /// that cannot work.
+  [[nodiscard]] virtual std::string checked(std::string parameters,
+                                            const soci_options& options) const = 0;
+  /// Called while an exception of opening a session with `parameters` is being handled; they are
+  /// empty for a session of the application's pool, which does not tell them.
+  [[noreturn]] virtual void throw_not_opened(const std::string& parameters) const = 0;
+  /// Of a session that was just opened by us, not by the application.
+  virtual void quieten(soci::session& /*session*/) const {}
+  /// Makes a session fit for a store, and refuses one that cannot be (`rejected`).
+  [[nodiscard]] virtual std::unique_ptr<lease_session> pin(soci::session& session,
+                                                           const soci_options& options) const = 0;
+  /// As `store::listen`; null where releases are not announced.
+  [[nodiscard]] virtual std::unique_ptr<subscription> listen(const open_session& /*open*/,
+                                                             const table_name& /*table*/,
+                                                             release_listener& /*listener*/) const {
+    return nullptr;
+  }
+
+  /// Creates the database where that is a thing of its own (a file).
+  virtual void create_database(const std::string& /*parameters*/) const {}
+  /// Applies what is missing, on a session of ours.
+  virtual std::vector<migration> migrate(soci::session& session, const table_name& table) const = 0;
+
+  // In the application's transaction. All but `begin` and `begin_locked` first throw (misuse)
+  // unless one is open, without a round trip.
+
+  [[nodiscard]] virtual bool is_in_transaction(soci::session& session) const = 0;
+  /// Misuse in an open transaction. Refused (busy) when it could not begin within `slice`.
+  virtual begun_transaction begin(soci::session& session,
+                                  std::chrono::milliseconds slice) const = 0;
+  /// Begins one that holds the rows; refused, there is none. Missing rows are created before it.
+  virtual begun_transaction begin_locked(soci::session& session, const lock_keys& keys,
+                                         std::chrono::milliseconds slice,
+                                         const soci_table& table) const = 0;
+  /// As of a store with connections enough.
+  [[nodiscard]] virtual unsigned statements_at_once() const noexcept { return 4; }
+  [[nodiscard]] virtual std::size_t sharing_pays_from() const noexcept { return 2; }
+  /// Whether a refusal can end while the caller's transaction is open. Otherwise waiting in it
+  /// would only keep the holder from releasing.
+  [[nodiscard]] virtual bool can_wait_inside() const noexcept { return true; }
+  /// Waits for row locks at most `slice`; creates missing rows.
+  virtual lock_attempt try_to_lock(soci::session& session, const lock_keys& keys,
+                                   std::chrono::milliseconds slice, const soci_table& table,
+                                   isolation known) const = 0;
+  virtual outcome<version> read_version(soci::session& session, const lock_key& key,
+                                        const soci_table& table) const = 0;
+  virtual commit_result try_commit(soci::session& session, const lock_key& key, version seen,
+                                   const soci_table& table) const = 0;
+  virtual commit_result try_commit(soci::session& session, const versioned_table& table,
+                                   const row_id& id, std::int64_t seen) const = 0;
+  /// Throws (misuse) where this fence cannot hold here. Tries for a moment. `releases` are what is
+  /// to be written into the rows beyond the proof, one for each of `leases` in their order; none:
+  /// the rows stay as they are.
+  virtual detail::fence_proof prove(soci::session& session, const fenced_leases& leases,
+                                    const fence_options& options,
+                                    std::span<const release_request> releases,
+                                    const soci_table& table) const = 0;
+  /// Throws `error` (outcome_unknown) when the answer got lost.
+  virtual void commit(soci::session& session) const = 0;
+  virtual void roll_back(soci::session& session) const noexcept = 0;
+  /// failure_count + 1 in a transaction of its own, without waiting.
+  virtual void count_failures(soci::session& session, const lock_keys& keys,
+                              const soci_table& table) const = 0;
+};
+
+/// A backend and its parameters, split from `backend://parameters`, or of a URL of MariaDB or
+/// MySQL.
+struct connection_target {
+  const dialect* spoken;
+  std::string parameters;
+};
+
+/// Throws `error`: rejected for a backend that is not supported, misuse for a string without one.
+/// No message shows the string.
+connection_target target_of(std::string_view as_given);
+
+/// Of an open session; throws `error` as above.
+const dialect& dialect_of(soci::session& session);
+
+/// The dialects themselves; dialects.cpp lists them.
+const dialect& mysql_dialect();
+const dialect& postgres_dialect();
+const dialect& sqlite_dialect();
+
+}  // namespace rowlock::through_soci
+
+#endif

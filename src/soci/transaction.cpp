@@ -1,0 +1,118 @@
+// Transactions on a session of the application.
+#include <soci/soci.h>
+
+#include <utility>
+
+#include "rowlock/error.hpp"
+#include "rowlock/soci.hpp"
+#include "soci/backend.hpp"
+
+namespace rowlock {
+
+namespace {
+
+using std::chrono::milliseconds;
+using through_soci::dialect_of;
+
+std::shared_ptr<void> begin_or_throw(::soci::session& session, milliseconds turn_timeout) {
+  auto begun = dialect_of(session).begin(session, turn_timeout);
+  if (!begun.refused) return std::move(begun.kept);
+  throw error{errc::unavailable,
+              "others wrote to the database for longer than turn_timeout: try again, and keep "
+              "transactions short"};
+}
+
+}  // namespace
+
+soci_transaction::soci_transaction(::soci::session& session, milliseconds turn_timeout)
+    : session_{session}, kept_{begin_or_throw(session, turn_timeout)} {}
+
+soci_transaction::~soci_transaction() {
+  if (!open_ || !home_.is_here()) return;
+  try {
+    dialect_of(session_).roll_back(session_);
+  } catch (...) {  // the session was closed, and the transaction with it
+  }
+}
+
+void soci_transaction::end() noexcept {
+  open_ = false;
+  kept_.reset();
+}
+
+void soci_transaction::abort() {
+  if (!home_.is_here() || !open_) return;
+  dialect_of(session_).roll_back(session_);
+  end();
+  is_aborted_ = true;
+}
+
+void soci_transaction::commit() {
+  home_.require();
+  if (is_lent_) detail::throw_commit_in_callback();
+  const auto& spoken = dialect_of(session_);
+  // A fence on the session itself may have rolled back, and so may the server after a deadlock.
+  if (open_ && !spoken.is_in_transaction(session_)) end();
+  if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
+  spoken.commit(session_);
+  end();
+}
+
+using rows = row_transaction<soci_transaction>;
+
+std::optional<refusal> rows::begin(std::optional<soci_transaction>& transaction,
+                                   ::soci::session& session, milliseconds slice) {
+  auto begun = dialect_of(session).begin(session, slice);
+  if (begun.refused) return begun.refused;
+  transaction.emplace(session, soci_transaction::begun{std::move(begun.kept)});
+  return {};
+}
+
+std::optional<refusal> rows::begin_locked(std::optional<soci_transaction>& transaction,
+                                          ::soci::session& session, const lock_keys& keys,
+                                          milliseconds slice, const soci_table& table) {
+  auto begun = dialect_of(session).begin_locked(session, keys, slice, table);
+  if (begun.refused) return begun.refused;
+  transaction.emplace(session, soci_transaction::begun{std::move(begun.kept)});
+  return {};
+}
+
+outcome<version> rows::read(soci_transaction& transaction, const lock_key& key,
+                            const soci_table& table) {
+  return read_version(transaction.session(), key, table);
+}
+
+commit_result rows::try_commit(soci_transaction& transaction, const lock_key& key, version seen,
+                               const soci_table& table) {
+  return rowlock::try_commit(transaction.session(), key, seen, table);
+}
+
+void rows::fence(soci_transaction& transaction, const fenced_leases& leases,
+                 const fence_options& options, const soci_table& table) {
+  try {
+    rowlock::fence(transaction.session_, leases, options, table);
+  } catch (const lease_lost&) {
+    transaction.end();
+    throw;
+  }
+}
+
+void rows::release_with(soci_transaction& transaction, const fenced_leases& leases,
+                        const release_options& options, const soci_table& table) {
+  try {
+    rowlock::release_with(transaction.session_, leases, options, table);
+  } catch (const lease_lost&) {
+    transaction.end();
+    throw;
+  }
+}
+
+void rows::count_failure(::soci::session& session, const lock_keys& keys,
+                         const soci_table& table) noexcept {
+  try {
+    dialect_of(session).count_failures(session, keys, table);
+  } catch (...) {  // best effort: the callback's own exception matters more
+  }
+}
+
+}  // namespace rowlock

@@ -1,0 +1,39 @@
+// How a row is granted, and why it is not.
+#ifndef ROWLOCK_SQLITE_ACQUIRE_HPP
+#define ROWLOCK_SQLITE_ACQUIRE_HPP
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rowlock/store.hpp"
+#include "sqlite/row_statements.hpp"
+
+namespace rowlock::on_sqlite {
+
+/// One request that might be granted.
+struct candidate {
+  /// Its place among the requests.
+  std::size_t place;
+  /// The row is there, and its lease is this owner's.
+  bool is_mine = false;
+  bool is_there = false;
+  /// It would take over a lease that ran out.
+  bool is_takeover = false;
+};
+
+/// Fills in the answers that need no write; returns the rest, which are `busy` until they are
+/// written.
+std::vector<candidate> look_at(row_statements& rows, std::span<const acquire_request> requests,
+                               std::vector<acquire_answer>& answers);
+
+/// One statement.
+acquire_answer acquire_one(row_statements& rows, const acquire_request& request);
+
+/// In a transaction of the file's one writer, so that what is seen is what is taken over.
+acquire_answer acquire_or_take_over(row_statements& rows, const acquire_request& request);
+
+}  // namespace rowlock::on_sqlite
+
+#endif

@@ -1,0 +1,82 @@
+// The calls of the port for sets of keys, on a SQLite file.
+#include <algorithm>
+
+#include "sqlite/acquire.hpp"
+#include "sqlite/set_calls.hpp"
+
+namespace rowlock::on_sqlite {
+
+namespace {
+
+using answer_list = std::vector<acquire_answer>;
+
+/// Grants the set in a transaction. At the first that is not granted it says why, as do those
+/// behind it, and the transaction is to be rolled back: false.
+bool grant_all(row_statements& rows, std::span<const acquire_request> requests,
+               answer_list& answers) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    answers[i] = acquire_or_take_over(rows, requests[i]);
+    if (answers[i].status == acquire_status::granted) continue;
+    std::fill_n(answers.begin(), i, acquire_answer{.status = acquire_status::withheld});
+    answer_list behind(requests.size() - i - 1);
+    for (const auto& free : look_at(rows, requests.subspan(i + 1), behind)) {
+      behind[free.place] = {.status = acquire_status::withheld};
+    }
+    std::move(behind.begin(), behind.end(), answers.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    return false;
+  }
+  return true;
+}
+
+/// What is granted first, where not all can be.
+int rank_of(const candidate& wanted) {
+  if (wanted.is_mine) return 0;
+  return wanted.is_there ? 1 : 2;
+}
+
+}  // namespace
+
+answer_list acquire_all(file_turn& file, std::span<const acquire_request> requests) {
+  answer_list answers(requests.size());
+  std::vector<candidate> candidates;
+  const bool was_read =
+      file.try_read([&](row_statements& rows) { candidates = look_at(rows, requests, answers); });
+  if (!was_read || requests.empty()) return answers;
+  if (candidates.size() < requests.size()) {
+    for (const auto& free : candidates) answers[free.place] = {.status = acquire_status::withheld};
+    return answers;
+  }
+  auto written = answers;
+  const bool was_our_turn =
+      file.try_write_if([&](row_statements& rows) { return grant_all(rows, requests, written); });
+  return was_our_turn ? written : answers;
+}
+
+answer_list acquire_any(file_turn& file, std::span<const acquire_request> requests,
+                        std::size_t at_most) {
+  answer_list withheld(requests.size(), {.status = acquire_status::withheld});
+  std::vector<candidate> candidates;
+  file.try_read([&](row_statements& rows) {
+    auto seen = withheld;
+    candidates = look_at(rows, requests, seen);
+  });
+  if (candidates.empty() || at_most == 0) return withheld;
+
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const auto& a, const auto& b) { return rank_of(a) < rank_of(b); });
+  auto written = withheld;
+  const bool was_our_turn = file.try_write_if([&](row_statements& rows) {
+    std::size_t granted = 0;
+    for (const auto& wanted : candidates) {
+      if (granted == at_most) break;
+      auto answer = acquire_or_take_over(rows, requests[wanted.place]);
+      if (answer.status != acquire_status::granted) continue;
+      written[wanted.place] = std::move(answer);
+      ++granted;
+    }
+    return true;
+  });
+  return was_our_turn ? written : withheld;
+}
+
+}  // namespace rowlock::on_sqlite

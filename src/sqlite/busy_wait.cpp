@@ -1,0 +1,40 @@
+// How long one call waits for its turn.
+#include "sqlite/busy_wait.hpp"
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+namespace rowlock::on_sqlite {
+
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr microseconds shortest_pause{250};
+constexpr microseconds first_limit{3000};
+constexpr microseconds last_limit{500};
+
+/// Drawn, so that those who collided do not meet again.
+microseconds drawn_up_to(microseconds limit) {
+  thread_local std::minstd_rand generator{std::random_device{}()};
+  std::uniform_int_distribution<microseconds::rep> any{shortest_pause.count(), limit.count()};
+  return microseconds{any(generator)};
+}
+
+}  // namespace
+
+patience::patience(std::chrono::milliseconds longest)
+    : end_{clock::now() + longest}, pause_limit_{first_limit} {}
+
+bool patience::pause() {
+  const auto now = clock::now();
+  if (now >= end_) return false;
+  std::this_thread::sleep_until(std::min(end_, now + drawn_up_to(pause_limit_)));
+  // Shorter and shorter: who has waited longer asks more often than who has just come. (With pauses
+  // that grow, one of 32 writers was served a hundred times as often as another; so, four times.)
+  pause_limit_ = std::max(last_limit, pause_limit_ * 9 / 10);
+  return true;
+}
+
+}  // namespace rowlock::on_sqlite

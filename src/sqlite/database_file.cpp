@@ -1,0 +1,138 @@
+// The file that a path names.
+#include "sqlite/database_file.hpp"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "rowlock/error.hpp"
+#include "sqlite/sql/transaction_statements.hpp"
+#include "sqlite/statement.hpp"
+
+namespace rowlock::on_sqlite {
+
+namespace {
+
+/// Debian's SQLite takes `file:...` for a URI, and every SQLite `:memory:` for no file.
+std::string as_plain_path(const std::string& path) {
+  if (path.empty() || path.find('\0') != std::string::npos) {
+    throw error{errc::misuse, "the path of a SQLite file is empty or contains a NUL byte"};
+  }
+  if (path.starts_with("sqlite://")) {
+    throw error{errc::misuse, path + " is a URL: give the path of the file, without sqlite://"};
+  }
+  return path.front() == '/' ? path : "./" + path;
+}
+
+void check_file(const std::string& path) {
+  std::error_code failed;
+  const auto found = std::filesystem::status(path, failed);
+  if (found.type() == std::filesystem::file_type::not_found) {
+    if (std::filesystem::path{path}.filename() == ":memory:") {
+      throw error{errc::rejected,
+                  "there is no file " + path +
+                      ", and a database in memory is none, which no other process would see: give "
+                      "the path of a file, or use memory_store in tests"};
+    }
+    throw error{errc::rejected,
+                "there is no file " + path + ": run `rowlock migrate " + url_of(path) + "`"};
+  }
+  // What cannot be looked at cannot be opened either, and that says why.
+  if (!failed && !std::filesystem::is_regular_file(found)) {
+    throw error{errc::rejected, path + " is not a file: give the path of a SQLite database"};
+  }
+}
+
+}  // namespace
+
+std::string url_of(const std::string& path) {
+  constexpr const char* digits = "0123456789ABCDEF";
+  std::error_code unknown_folder;
+  const std::string absolute = std::filesystem::absolute(path, unknown_folder).lexically_normal();
+  std::string url = "sqlite://";
+  for (const char c : absolute) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte <= ' ' || byte == 0x7F ||
+        std::string_view{"%?#\"'`$\\&;|<>()*"}.find(c) != std::string_view::npos) {
+      url += '%';
+      url += digits[byte >> 4U];
+      url += digits[byte & 0x0FU];
+    } else {
+      url += c;
+    }
+  }
+  return url;
+}
+
+std::string url_of(sqlite3* database) {
+  const auto path = path_of(database);
+  return path.empty() ? "sqlite://" : url_of(path);
+}
+
+std::string path_of(sqlite3* database) {
+  const char* const path = sqlite3_db_filename(database, "main");
+  return path == nullptr ? "" : path;
+}
+
+std::string file_of(sqlite3* database) {
+  auto path = path_of(database);
+  // Databases in memory can have names too.
+  struct stat found {};
+  return stat(path.c_str(), &found) == 0 ? path : std::string{};
+}
+
+void create_file(const std::string& path) {
+  // Without opening it: closing a file drops all locks that this process has on it (POSIX).
+  if (mknod(as_plain_path(path).c_str(), S_IFREG | S_IRUSR | S_IWUSR, 0) == 0) return;
+  const std::error_code failed{errno, std::generic_category()};
+  if (failed == std::errc::file_exists) return;
+  if (failed == std::errc::no_such_file_or_directory || failed == std::errc::not_a_directory) {
+    throw error{errc::rejected, "the folder of " + path + " does not exist: create it first"};
+  }
+  throw error{errc::unavailable, "cannot create " + path + ": " + failed.message()};
+}
+
+std::string as_existing_file(const std::string& path) {
+  std::string plain = as_plain_path(path);
+  check_file(plain);
+  return plain;
+}
+
+std::string uri_of_unwritable(const std::string& path) {
+  std::error_code unknown;
+  if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0) return {};
+  if (std::filesystem::exists(path + "-wal", unknown) || unknown) return {};
+  return "file://" + url_of(path).substr(std::string_view{"sqlite://"}.size()) + "?immutable=1";
+}
+
+bool has_moved(sqlite3* database) {
+  int moved = 0;
+  const int known = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return known == SQLITE_OK && moved != 0;
+}
+
+bool is_read_only(sqlite3* database) noexcept { return sqlite3_db_readonly(database, "main") == 1; }
+
+void require_writable(sqlite3* database) {
+  if (!is_read_only(database)) return;
+  throw error{errc::unavailable, url_of(database) +
+                                     ": the file is read-only: give this user write permission to "
+                                     "the file and its folder, and open it for writing"};
+}
+
+void prepare_connection(sqlite3* database) {
+  sqlite3_busy_timeout(database, 0);
+  execute(database, sql::sqlite::sync_every_commit);
+}
+
+void switch_to_wal(sqlite3* database, patience& wait) {
+  if (is_read_only(database)) return;
+  until_not_busy(wait, [&] { execute(database, sql::sqlite::journal_in_wal); });
+}
+
+}  // namespace rowlock::on_sqlite

@@ -1,0 +1,66 @@
+// What one call of a store does with its connection, once it has it.
+#include "sqlite/file_access.hpp"
+
+#include "rowlock/error.hpp"
+#include "sqlite/database_file.hpp"
+#include "sqlite/result_codes.hpp"
+#include "sqlite/writer_ticket.hpp"
+#include "sqlite/writing.hpp"
+
+namespace rowlock::on_sqlite {
+
+bool file_turn::try_read(const work& reading) {
+  return succeeds_in_time(wait_, [&] { reading(rows_); });
+}
+
+void file_turn::read(const work& reading) {
+  if (!try_read(reading)) throw_others_kept_the_file();
+}
+
+bool file_turn::try_write(std::size_t statements, const work& writing) {
+  if (statements != 1) {
+    return try_write_if([&](row_statements& rows) {
+      writing(rows);
+      return true;
+    });
+  }
+  const write_turn in_order{database_, wait_.end()};
+  try {
+    return succeeds_in_time(wait_, [&] { writing(rows_); });
+  } catch (const failure& thrown) {
+    throw_as_commit(thrown);
+  }
+}
+
+bool file_turn::try_write_if(const std::function<bool(row_statements&)>& writing) {
+  const write_turn in_order{database_, wait_.end()};
+  if (!begin_immediate(database_, wait_)) return false;
+  try {
+    if (writing(rows_)) {
+      commit(database_, wait_);
+    } else {
+      roll_back(database_);
+    }
+    return true;
+  } catch (const failure& thrown) {
+    roll_back(database_);
+    if (!is_busy(thrown)) throw;
+    return false;
+  }
+}
+
+bool file_turn::has_writer() {
+  if (is_read_only(database_)) return false;
+  patience none{std::chrono::milliseconds::zero()};
+  if (!begin_immediate(database_, none)) return true;
+  roll_back(database_);
+  return false;
+}
+
+void throw_others_kept_the_file() {
+  throw error{errc::unavailable,
+              "others kept the SQLite file for longer than turn_timeout: try again, and keep "
+              "transactions short"};
+}
+
+}  // namespace rowlock::on_sqlite

@@ -1,0 +1,85 @@
+// The statements on the lock table, on one connection.
+#ifndef ROWLOCK_SQLITE_ROW_STATEMENTS_HPP
+#define ROWLOCK_SQLITE_ROW_STATEMENTS_HPP
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rowlock/refusal.hpp"
+#include "rowlock/store.hpp"
+#include "rowlock/table_name.hpp"
+#include "sqlite/statement.hpp"
+
+namespace rowlock::on_sqlite {
+
+/// A row with the owner, which is not for everybody.
+struct found_row {
+  row_state state;
+  std::string owner;
+};
+
+/// A row that may be purged, or not.
+struct seen_row {
+  lock_key key;
+  bool is_idle = false;
+};
+
+/// The refusal of a row that is live.
+refusal held_by(const found_row& found);
+/// The refusal of a row that somebody may be writing.
+refusal busy_at(const lock_key& key);
+
+/// Each member runs one statement, once, to its end, and throws `failure`. They are
+/// prepared when first used. The database must outlive them.
+///
+/// Thread-safety: as the database's, one thread at a time.
+class row_statements {
+ public:
+  row_statements(sqlite3* database, table_name table);
+
+  std::optional<found_row> read(const lock_key& key);
+  std::vector<row_state> list();
+
+  /// The version of the grant.
+  std::optional<version> acquire(const acquire_request& request);
+  bool renew(const renew_request& request);
+  bool release(const release_request& request);
+  bool write_note(const note_request& request);
+
+  /// Creates the row, or unsets a lease that has run out.
+  void prepare(const lock_key& key);
+
+  bool force_release(const force_request& request);
+  /// Looks at one row more than the request says.
+  std::vector<seen_row> look_for_idle(const purge_request& request);
+  bool delete_if_idle(const lock_key& key, std::chrono::microseconds older_than);
+
+  /// The version at the lock; none when there is a live lease.
+  std::optional<version> lock(const lock_key& key);
+  /// False when the version is not `seen` any more, or the row is somebody's, or closed.
+  bool commit(const lock_key& key, version seen);
+  void count_failure(const lock_key& key);
+  /// Has the file's one place for a writer until the transaction ends.
+  void become_writer();
+
+  /// The number of the last migration that was applied; none when there is no table of them. Throws
+  /// `error` (rejected) where the lock table was dropped since.
+  std::optional<int> last_migration();
+
+ private:
+  statement& prepared(std::string_view plain);
+  /// Zero without a row; none when there is no such table.
+  std::optional<std::int64_t> first_number(std::string_view plain);
+
+  sqlite3* database_;
+  table_name table_;
+  std::map<std::string_view, statement> prepared_;  // by the text before it was rendered
+};
+
+}  // namespace rowlock::on_sqlite
+
+#endif

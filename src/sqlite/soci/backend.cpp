@@ -1,0 +1,174 @@
+// SQLite by way of SOCI: the statements run on its own handle.
+#include "soci/backend.hpp"
+
+#include <soci/soci.h>
+
+#include <utility>
+
+#include "sqlite/caller_transaction.hpp"
+#include "sqlite/database_file.hpp"
+#include "sqlite/migrate.hpp"
+#include "sqlite/result_codes.hpp"
+#include "sqlite/soci/handle.hpp"
+#include "sqlite/soci/session.hpp"
+#include "sqlite/soci/sqlite_parameters.hpp"
+#include "sqlite/transaction.hpp"
+#include "sqlite/write_transaction.hpp"
+#include "sqlite/writing.hpp"
+#include "store/schema_check.hpp"
+
+namespace rowlock::through_soci {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// What `work` returns on the session's handle; its failures as errors. `if_missing` says what to
+/// do where a table or a column is missing.
+auto on_handle(::soci::session& session, const auto& work, const auto& if_missing) {
+  recognise_sqlite_conflicts();
+  auto* const database = handle_of(session);
+  try {
+    return work(database);
+  } catch (const on_sqlite::failure& failed) {
+    const auto where = on_sqlite::url_of(database);
+    on_sqlite::throw_error(failed, where, if_missing(where));
+  }
+}
+
+auto on_table(::soci::session& session, const table_name& table, const auto& work) {
+  return on_handle(session, work,
+                   [&](const std::string& where) { return sql::how_to_migrate(where, table); });
+}
+
+auto on_file(::soci::session& session, const auto& work) {
+  return on_handle(session, work, [](const auto&) { return "look at the nested exception"; });
+}
+
+/// Called while an exception of opening or reconnecting is being handled.
+[[noreturn]] void throw_not_opened() {
+  try {
+    throw_opening_failure();
+  } catch (const on_sqlite::failure& failed) {
+    on_sqlite::throw_error(failed, "sqlite3://", "look at the file");
+  }
+}
+
+/// A file that was replaced is opened anew: what is written to the old one, others do not see.
+void reconnect_if_moved(::soci::session& session) {
+  if (!on_sqlite::has_moved(handle_of(session))) return;
+  (void)on_sqlite::as_existing_file(on_sqlite::path_of(handle_of(session)));
+  try {
+    session.reconnect();
+  } catch (const std::exception&) {
+    throw_not_opened();
+  }
+}
+
+class dialect_of_files final : public dialect {
+ public:
+  [[nodiscard]] std::string_view backend() const noexcept override { return "sqlite3"; }
+  [[nodiscard]] const ::soci::backend_factory& factory() const override { return existing_files(); }
+  [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
+    return sqlite_migrations(table);
+  }
+
+  [[nodiscard]] std::string checked(std::string parameters,
+                                    const soci_options& /*options*/) const override {
+    (void)file_in(parameters);
+    return parameters;
+  }
+  [[noreturn]] void throw_not_opened(const std::string& /*parameters*/) const override {
+    through_soci::throw_not_opened();
+  }
+  [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
+                                                   const soci_options& options) const override {
+    recognise_sqlite_conflicts();
+    reconnect_if_moved(session);
+    return make_sqlite_session(session, options);
+  }
+
+  void create_database(const std::string& parameters) const override {
+    on_sqlite::create_file(file_in(parameters));
+  }
+  std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
+    on_sqlite::check_schema_name(table);
+    return on_handle(
+        session, [&](sqlite3* database) { return on_sqlite::migrate(database, table); },
+        [](const auto&) { return on_sqlite::look_at_the_tables; });
+  }
+
+  [[nodiscard]] bool is_in_transaction(::soci::session& session) const override {
+    return on_sqlite::is_in_transaction(handle_of(session));
+  }
+  begun_transaction begin(::soci::session& session, milliseconds slice) const override {
+    auto turn =
+        on_file(session, [&](sqlite3* database) { return on_sqlite::try_begin(database, slice); });
+    if (!turn) return {.refused = refusal{.reason = refusal_reason::busy}};
+    return {.kept = std::move(turn)};
+  }
+  begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,
+                                 milliseconds slice, const soci_table& table) const override {
+    auto begun = on_table(session, table.table, [&](sqlite3* database) {
+      return on_sqlite::begin_locked(database, keys, slice, table.table);
+    });
+    return {.refused = std::move(begun.refused), .kept = std::move(begun.turn)};
+  }
+  [[nodiscard]] unsigned statements_at_once() const noexcept override { return 1; }
+  [[nodiscard]] bool can_wait_inside() const noexcept override { return false; }
+  lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds /*slice*/,
+                           const soci_table& table, isolation /*known*/) const override {
+    auto locked = on_table(session, table.table, [&](sqlite3* database) {
+      return on_sqlite::lock_rows(database, keys, table.table);
+    });
+    if (!locked.acquired()) return {.refused = locked.refusal()};
+    return {.locked = *std::move(locked)};
+  }
+  outcome<version> read_version(::soci::session& session, const lock_key& key,
+                                const soci_table& table) const override {
+    return on_table(session, table.table, [&](sqlite3* database) {
+      return on_sqlite::read_version(database, key, table.table);
+    });
+  }
+  commit_result try_commit(::soci::session& session, const lock_key& key, version seen,
+                           const soci_table& table) const override {
+    return on_table(session, table.table, [&](sqlite3* database) {
+      return on_sqlite::try_commit(database, key, seen, table.table);
+    });
+  }
+  commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
+                           std::int64_t seen) const override {
+    return on_handle(
+        session,
+        [&](sqlite3* database) { return on_sqlite::try_commit(database, table, id, seen); },
+        [](const auto&) { return on_sqlite::compare_the_names; });
+  }
+  /// Whichever fence is asked for: the file's one writer is this transaction.
+  detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
+                            const fence_options& /*options*/,
+                            std::span<const release_request> releases,
+                            const soci_table& table) const override {
+    return on_table(session, table.table, [&](sqlite3* database) {
+      return on_sqlite::prove(database, leases, releases, table.table);
+    });
+  }
+  void commit(::soci::session& session) const override {
+    on_file(session, [](sqlite3* database) { on_sqlite::commit_begun(database); });
+  }
+  void roll_back(::soci::session& session) const noexcept override {
+    on_sqlite::roll_back(handle_of(session));
+  }
+  void count_failures(::soci::session& session, const lock_keys& keys,
+                      const soci_table& table) const override {
+    on_sqlite::count_failure(handle_of(session), keys, table.table);
+  }
+};
+
+}  // namespace
+
+const dialect& sqlite_dialect() {
+  static const dialect_of_files spoken;
+  return spoken;
+}
+
+}  // namespace rowlock::through_soci

@@ -1,0 +1,31 @@
+// What SOCI's sqlite3 backend is made of.
+#ifndef ROWLOCK_SQLITE_SOCI_HANDLE_HPP
+#define ROWLOCK_SQLITE_SOCI_HANDLE_HPP
+
+#include "sqlite/failure.hpp"
+
+struct sqlite3;
+
+namespace soci {
+class backend_factory;
+class session;
+}  // namespace soci
+
+namespace rowlock::through_soci {
+
+/// SQLite's own, of an open session of that backend.
+sqlite3* handle_of(::soci::session& session);
+
+/// Opens existing files only, where SOCI would create what is missing.
+const ::soci::backend_factory& existing_files();
+
+/// Called while an exception of opening or reconnecting is being handled: throws it if it is an
+/// `error`, and what it says as a failure if not.
+[[noreturn]] void throw_opening_failure();
+
+/// Tells `retry` which exceptions of this backend are conflicts. Cheap, any number of times.
+void recognise_sqlite_conflicts() noexcept;
+
+}  // namespace rowlock::through_soci
+
+#endif

@@ -1,0 +1,131 @@
+// Whether a table of a SQLite file is one that rowlock's locks can live in.
+#include "sqlite/table_check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "rowlock/error.hpp"
+#include "sqlite/database_file.hpp"
+#include "sqlite/sql/statements.hpp"
+#include "sqlite/statement.hpp"
+#include "store/schema_check.hpp"
+
+namespace rowlock::on_sqlite {
+
+namespace {
+
+namespace text = sql::sqlite;
+
+struct column {
+  std::string name;
+  std::string type;
+  bool takes_null;
+};
+
+struct needed_column {
+  std::string_view name;
+  std::string_view type;
+  bool takes_null;
+};
+
+/// Those on which exclusion depends.
+constexpr std::array<needed_column, 6> needed_columns{{
+    {"lock_type", "TEXT", false},
+    {"source_id", "TEXT", false},
+    {"version", "INTEGER", false},
+    {"owner", "TEXT", true},
+    {"expires_at", "TEXT", false},
+    {"done_until", "TEXT", false},
+}};
+
+/// One that SQLite knows by this name.
+class known_table {
+ public:
+  known_table(sqlite3* database, std::string name, std::string schema)
+      : database_{database}, name_{std::move(name)}, schema_{std::move(schema)} {}
+
+  [[nodiscard]] bool has_the_primary_key() const {
+    statement asked{database_, text::primary_key_of_table};
+    std::vector<std::string> key;
+    for (bind(asked); asked.has_next_row();) key.push_back(asked.text(0) + ' ' + asked.text(1));
+    return key == std::vector<std::string>{"lock_type BINARY", "source_id BINARY"};
+  }
+
+  [[nodiscard]] std::vector<column> columns() const {
+    statement asked{database_, text::columns_of_table};
+    std::vector<column> found;
+    for (bind(asked); asked.has_next_row();) {
+      found.push_back({asked.text(0), asked.text(1), asked.integer(2) != 0});
+    }
+    return found;
+  }
+
+ private:
+  void bind(statement& asked) const {
+    asked.bind(1, name_);
+    asked.bind(2, schema_);
+  }
+
+  sqlite3* database_;
+  std::string name_;
+  std::string schema_;
+};
+
+std::optional<std::string> what_is_wrong_with(const std::vector<column>& columns) {
+  for (const auto& needed : needed_columns) {
+    const std::string name{needed.name};
+    const auto found = std::find_if(columns.begin(), columns.end(),
+                                    [&](const column& each) { return each.name == needed.name; });
+    if (found == columns.end()) return "has no column " + name;
+    if (found->type != needed.type) {
+      return "has another type of column " + name + " than " + std::string{needed.type};
+    }
+    if (found->takes_null != needed.takes_null) {
+      return std::string{"takes "} + (needed.takes_null ? "no " : "") + "NULL in column " + name;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::string> what_is_wrong_with(sqlite3* database, const table_name& table) {
+  const auto dot = table.text().find('.');
+  const bool has_schema = dot != std::string::npos;
+  const auto name = table.text().substr(has_schema ? dot + 1 : 0);
+  const auto schema = has_schema ? std::optional{table.text().substr(0, dot)} : std::nullopt;
+  statement kind{database, text::kind_of_table};
+  kind.bind(1, name);
+  kind.bind(2, schema);
+  if (!kind.has_next_row()) return {};
+
+  if (kind.text(0) == "temp") {
+    return "is a temporary table of this connection, which no other sees";
+  }
+  if (kind.text(1) != "table") return "is a " + kind.text(1) + ", not a table";
+  const known_table found{database, name, kind.text(0)};
+  if (!found.has_the_primary_key()) {
+    return "has no primary key on (lock_type, source_id), so that a key may have two rows";
+  }
+  if (kind.integer(2) == 0) return "is not STRICT and WITHOUT ROWID";
+  return what_is_wrong_with(found.columns());
+}
+
+void check_table(sqlite3* database, row_statements& rows, const table_name& table,
+                 const std::string& where) {
+  const auto number = rows.last_migration();
+  if (!number && file_of(database).empty()) {
+    throw error{errc::rejected,
+                "there is no table " + table.text() +
+                    " in this database, which is in memory, where no command reaches it: execute "
+                    "what sqlite_migrations() returns on the connection, or open a file"};
+  }
+  sql::check_schema(number, sqlite_migrations(table), table, where);
+  if (const auto wrong = what_is_wrong_with(database, table)) {
+    sql::throw_unfit(table, *wrong);
+  }
+}
+
+}  // namespace rowlock::on_sqlite

@@ -1,0 +1,114 @@
+// Locks, versions and proofs inside a transaction of the application.
+#include "sqlite/transaction.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "sqlite/caller_transaction.hpp"
+#include "sqlite/result_codes.hpp"
+#include "sqlite/row_statements.hpp"
+#include "sqlite/savepoint.hpp"
+#include "store/versioned_update.hpp"
+
+namespace rowlock::on_sqlite {
+
+namespace {
+
+/// Stale also when a deferred transaction cannot become the writer: somebody else is, or was since
+/// it began.
+commit_result stale_if_busy(const auto& version_was_moved) {
+  try {
+    return version_was_moved() ? commit_result::committed : commit_result::stale;
+  } catch (const failure& thrown) {
+    if (!is_busy(thrown)) throw;
+    return commit_result::stale;
+  }
+}
+
+bool are_held(row_statements& rows, const fenced_leases& leases) {
+  const auto& all = leases.all();
+  return std::all_of(all.begin(), all.end(), [&](const lease& each) {
+    const auto found = rows.read(each.key());
+    return found && found->state.owned && found->state.version == each.token();
+  });
+}
+
+}  // namespace
+
+outcome<row_lock> lock_rows(sqlite3* transaction, const lock_keys& keys, const table_name& table) {
+  require_immediate_transaction(transaction);
+  row_statements rows{transaction, table};
+  // Rolled back by its destructor, so that a refusal keeps no row.
+  savepoint all_or_nothing{transaction};
+  row_lock locked;
+  for (const auto& key : keys.in_order()) {
+    if (const auto moved = rows.lock(key)) {
+      locked.rows.push_back({.key = key, .version = *moved});
+      continue;
+    }
+    const auto found = rows.read(key);
+    if (found && found->state.is_live()) return held_by(*found);
+    return busy_at(key);
+  }
+  all_or_nothing.release();
+  return locked;
+}
+
+outcome<version> read_version(sqlite3* transaction, const lock_key& key, const table_name& table) {
+  check(key);
+  require_transaction(transaction);
+  row_statements rows{transaction, table};
+  try {
+    auto found = rows.read(key);
+    if (!found || (found->state.owned && !found->state.is_live())) {
+      rows.prepare(key);
+      found = rows.read(key);
+    }
+    if (!found) return busy_at(key);
+    if (found->state.owned || found->state.is_live()) return held_by(*found);
+    return found->state.version;
+  } catch (const failure& thrown) {
+    if (!is_busy(thrown)) throw;
+    return busy_at(key);
+  }
+}
+
+commit_result try_commit(sqlite3* transaction, const lock_key& key, version seen,
+                         const table_name& table) {
+  check(key);
+  require_transaction(transaction);
+  return stale_if_busy([&] { return row_statements{transaction, table}.commit(key, seen); });
+}
+
+commit_result try_commit(sqlite3* transaction, const versioned_table& table, const row_id& id,
+                         std::int64_t seen) {
+  const std::string sql = sql::versioned_update(table);
+  require_transaction(transaction);
+  return stale_if_busy([&] {
+    statement update{transaction, sql};
+    std::visit([&](const auto& value) { update.bind(1, value); }, id);
+    update.bind(2, seen);
+    return update.changed_rows() > 0;
+  });
+}
+
+detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
+                          std::span<const release_request> releases, const table_name& table) {
+  require_immediate_transaction(transaction);
+  row_statements rows{transaction, table};
+  detail::fence_proof proved{};
+  proved.found = detail::prove_patiently(leases, [&] {
+    // A transaction that has written an attached file is not yet the writer of this one.
+    rows.become_writer();
+    // The file's one writer is this transaction, so what it reads stays true until it ends.
+    if (!are_held(rows, leases)) return detail::fence_try::lost;
+    for (const auto& each : releases) {
+      if (!rows.release(each)) return detail::fence_try::lost;
+      proved.unset_as.push_back(rows.read(each.key)->state.version);
+    }
+    return detail::fence_try::held;
+  });
+  return proved;
+}
+
+}  // namespace rowlock::on_sqlite

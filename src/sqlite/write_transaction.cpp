@@ -1,0 +1,87 @@
+// IMMEDIATE transactions that begin in the order of the file's writers.
+#include "sqlite/write_transaction.hpp"
+
+#include <utility>
+
+#include "sqlite/caller_transaction.hpp"
+#include "sqlite/database_file.hpp"
+#include "sqlite/result_codes.hpp"
+#include "sqlite/row_statements.hpp"
+#include "sqlite/transaction.hpp"
+#include "sqlite/writing.hpp"
+
+namespace rowlock::on_sqlite {
+
+namespace {
+
+std::optional<refusal> look_for_leases(sqlite3* database, const lock_keys& keys,
+                                       const table_name& table) {
+  row_statements rows{database, table};
+  for (const auto& key : keys.in_order()) {
+    try {
+      const auto found = rows.read(key);
+      if (found && found->state.is_live()) return held_by(*found);
+    } catch (const failure& thrown) {
+      if (!is_busy(thrown)) throw;
+      return busy_at(key);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::shared_ptr<write_turn> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout) {
+  if (is_in_transaction(database)) {
+    throw error{errc::misuse, "the connection has an open transaction already: end it first"};
+  }
+  const without_busy_timeout ours{database};
+  patience wait{turn_timeout};
+  auto turn = std::make_shared<write_turn>(database, wait.end());
+  if (!begin_immediate(database, wait)) turn.reset();
+  return turn;
+}
+
+locked_transaction begin_locked(sqlite3* database, const lock_keys& keys,
+                                std::chrono::milliseconds turn_timeout, const table_name& table) {
+  if (auto refused = look_for_leases(database, keys, table)) return {.refused = refused};
+  auto turn = try_begin(database, turn_timeout);
+  if (!turn) return {.refused = busy_at(keys.in_order().front())};
+  try {
+    const auto locked = lock_rows(database, keys, table);
+    if (locked.acquired()) return {.turn = std::move(turn)};
+    roll_back(database);
+    return {.refused = locked.refusal()};
+  } catch (...) {
+    roll_back(database);
+    throw;
+  }
+}
+
+error turn_did_not_come(sqlite3* database) {
+  return error{errc::unavailable, url_of(database) +
+                                      ": others wrote to the file for longer than turn_timeout: "
+                                      "try again, and keep transactions short"};
+}
+
+void commit_begun(sqlite3* database) {
+  patience wait{default_turn};
+  commit(database, wait);
+}
+
+void count_failure(sqlite3* database, const lock_keys& keys, const table_name& table) noexcept {
+  try {
+    const auto turn = try_begin(database, std::chrono::milliseconds::zero());
+    if (!turn) return;
+    try {
+      row_statements rows{database, table};
+      for (const auto& key : keys.in_order()) rows.count_failure(key);
+      commit_begun(database);
+    } catch (...) {
+      roll_back(database);
+    }
+  } catch (...) {  // best effort: the callback's own exception matters more
+  }
+}
+
+}  // namespace rowlock::on_sqlite

@@ -1,0 +1,44 @@
+// The migrations, for a table of any name.
+#include "rowlock/migration.hpp"
+
+#include <span>
+#include <string_view>
+
+#include "store/embedded_migrations.hpp"
+#include "store/names.hpp"
+
+namespace rowlock {
+
+namespace {
+
+std::vector<migration> rendered(std::span<const sql::embedded_migration> embedded,
+                                const auto& in_table) {
+  std::vector<migration> migrations;
+  migrations.reserve(embedded.size());
+  for (const auto& each : embedded) {
+    migrations.push_back({.number = each.number,
+                          .name = std::string{each.name},
+                          .up = in_table(each.up),
+                          .down = in_table(each.down)});
+  }
+  return migrations;
+}
+
+}  // namespace
+
+std::vector<migration> postgres_migrations(const table_name& table) {
+  return rendered(sql::embedded_postgres_migrations(),
+                  [&](std::string_view sql) { return table.in(sql); });
+}
+
+std::vector<migration> sqlite_migrations(const table_name& table) {
+  return rendered(sql::embedded_sqlite_migrations(),
+                  [&](std::string_view sql) { return table.in(sql); });
+}
+
+std::vector<migration> mysql_migrations(const table_name& table) {
+  return rendered(sql::embedded_mysql_migrations(),
+                  [&](std::string_view sql) { return sql::in_backticks(table, sql); });
+}
+
+}  // namespace rowlock

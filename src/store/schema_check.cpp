@@ -1,0 +1,75 @@
+// Whether the schema in a database is the one this library knows.
+#include "store/schema_check.hpp"
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::sql {
+
+namespace {
+
+void refuse_newer(int found, int last, const table_name& table) {
+  if (found <= last) return;
+  throw error{errc::rejected, "the schema of table " + table.text() + " is version " +
+                                  std::to_string(found) + ", newer than version " +
+                                  std::to_string(last) +
+                                  " that this rowlock knows: deploy a newer rowlock"};
+}
+
+/// As it is where it has some of its own: MariaDB quotes names with them.
+std::string in_backticks(const std::string& sql) {
+  return sql.find('`') == std::string::npos ? '`' + sql + '`' : sql;
+}
+
+}  // namespace
+
+std::string how_to_migrate(const std::string& where, const table_name& table) {
+  const bool is_default = table.text() == table_name{}.text();
+  return "run `rowlock migrate " + where + (is_default ? "" : " --table " + table.text()) + "`";
+}
+
+void check_schema(std::optional<int> found, std::span<const migration> known,
+                  const table_name& table, const std::string& where) {
+  const int last = known.back().number;
+  const std::string remedy = ": " + how_to_migrate(where, table);
+  if (!found) throw error{errc::rejected, "there is no table " + table.text() + remedy};
+  refuse_newer(*found, last, table);
+  if (*found < last) {
+    throw error{errc::rejected, "the schema of table " + table.text() + " is version " +
+                                    std::to_string(*found) + ", older than version " +
+                                    std::to_string(last) + " that this rowlock needs" + remedy};
+  }
+}
+
+void throw_without_table(const table_name& table, const std::string& remedy) {
+  throw error{errc::rejected, "table " + table.text() +
+                                  " is gone, dropped by hand perhaps, but what was made with it is "
+                                  "still there: run " +
+                                  in_backticks(remedy) + ", then " +
+                                  how_to_migrate(some_url, table)};
+}
+
+void throw_without_record(const table_name& table, const std::string& remedy) {
+  throw error{errc::rejected,
+              "table " + table.text() + " is there, but table " + table.text() +
+                  "_schema, which says that it was migrated, is gone or empty: run `" + remedy +
+                  "`"};
+}
+
+void throw_unfit(const table_name& table, const std::string& what, const std::string& remedy) {
+  std::string message = "table " + table.text();
+  message.append(" ").append(what).append(": ").append(remedy);
+  throw error{errc::rejected, message};
+}
+
+std::vector<migration> missing_migrations(std::optional<int> found,
+                                          std::span<const migration> known,
+                                          const table_name& table) {
+  refuse_newer(found.value_or(0), known.back().number, table);
+  std::vector<migration> missing;
+  for (const auto& each : known) {
+    if (each.number > found.value_or(0)) missing.push_back(each);
+  }
+  return missing;
+}
+
+}  // namespace rowlock::sql

@@ -1,0 +1,284 @@
+// The rules of the port, on a map.
+#include "rowlock/memory_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <new>
+#include <utility>
+
+#include "testing/release_hints.hpp"
+
+namespace rowlock {
+
+namespace {
+
+std::string utc_now_text() {
+  const auto now = std::chrono::system_clock::now();
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch() %
+                                                                            std::chrono::seconds{1})
+                          .count();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  std::array<char, 32> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S.", &utc);
+  const std::string fraction = std::to_string(micros);
+  return std::string{text.data(), size} + std::string(6 - fraction.size(), '0') + fraction;
+}
+
+}  // namespace
+
+memory_store::memory_store(std::shared_ptr<time_source> time)
+    : time_{std::move(time)}, announcements_{std::make_unique<detail::announcements>()} {}
+
+std::unique_ptr<subscription> memory_store::listen(release_listener& listener) {
+  return announcements_->listen(listener);
+}
+
+memory_store::~memory_store() {
+  if (home_.is_here()) return;
+  // Another thread may have been in the middle of a change when the parent forked.
+  // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): on purpose, it is never destroyed
+  static_cast<void>(new (std::nothrow) std::map<lock_key, row>{std::move(rows_)});
+  static_cast<void>(announcements_.release());
+}
+
+std::unique_lock<std::mutex> memory_store::enter() {
+  home_.require();
+  return std::unique_lock{mutex_};
+}
+
+std::int64_t memory_store::now_us() const {
+  return std::chrono::duration_cast<std::chrono::microseconds>(time_->now().time_since_epoch())
+      .count();
+}
+
+std::chrono::microseconds memory_store::left_of(const row& found) const {
+  return std::chrono::duration_cast<std::chrono::microseconds>(found.expires_at - time_->now());
+}
+
+bool memory_store::is_live(const row& found) const { return found.expires_at > time_->now(); }
+
+bool memory_store::is_done(const row& found) const { return found.done_until > time_->now(); }
+
+void memory_store::move_version(row& moved) const {
+  moved.version.number = std::max(moved.version.number + 1, now_us());
+}
+
+void memory_store::unset(row& ended) const {
+  move_version(ended);
+  ended.owner.reset();
+  ended.holder.clear();
+  ended.acquired_at.clear();
+  ended.expires_at = {};
+}
+
+memory_store::row* memory_store::granted_row(const lock_key& key, const owner_id& owner,
+                                             version seen) {
+  const auto found = rows_.find(key);
+  if (found == rows_.end() || found->second.owner != owner || found->second.version != seen) {
+    return nullptr;
+  }
+  return &found->second;
+}
+
+bool memory_store::is_mine(const acquire_request& request) const {
+  const auto found = rows_.find(request.key);
+  return found != rows_.end() && found->second.owner == request.owner && is_live(found->second);
+}
+
+acquire_answer memory_store::look_at(const acquire_request& request) const {
+  const auto found = rows_.find(request.key);
+  if (found == rows_.end()) {
+    return {.status = request.expected ? acquire_status::stale : acquire_status::granted};
+  }
+  const row& wanted = found->second;
+  if (!wanted.is_committed) return {.status = acquire_status::busy};
+  const bool is_live_and_mine = is_mine(request);
+  if (is_live_and_mine && wanted.locked_by == nullptr) {
+    return {.status = acquire_status::granted, .version = wanted.version};
+  }
+  if (request.expected &&
+      (wanted.version != *request.expected || (wanted.owner.has_value() && !is_live(wanted)))) {
+    return {.status = acquire_status::stale, .version = wanted.version};
+  }
+  if (request.unless_done && is_done(wanted) && !is_live_and_mine) {
+    return {.status = acquire_status::done,
+            .version = wanted.version,
+            .done = state_of(request.key, wanted).done};
+  }
+  if (is_live(wanted) && !is_live_and_mine) {
+    return {.status = acquire_status::held,
+            .version = wanted.version,
+            .holder = wanted.holder,
+            .remaining = left_of(wanted)};
+  }
+  if (wanted.locked_by != nullptr) {
+    return {.status = acquire_status::busy, .version = wanted.version};
+  }
+  return {.status = acquire_status::granted};
+}
+
+acquire_answer memory_store::acquire(const acquire_request& request) {
+  auto answer = look_at(request);
+  if (answer.status != acquire_status::granted) return answer;
+  row& granted = rows_[request.key];
+  if (!is_mine(request)) {
+    if (granted.owner && granted.owner != request.owner) {
+      ++granted.expiry_count;
+      answer.took_over_expired = true;
+      answer.holder = granted.holder;
+      answer.remaining = left_of(granted);
+    }
+    move_version(granted);
+    answer.version = granted.version;
+    granted.owner = request.owner;
+    granted.holder = request.holder;
+    granted.acquired_at = utc_now_text();
+  }
+  granted.expires_at = time_->now() + request.ttl;
+  return answer;
+}
+
+std::vector<acquire_answer> memory_store::acquire(std::span<const acquire_request> requests) {
+  for (const auto& request : requests) check(request);
+  const auto lock = enter();
+  std::vector<acquire_answer> answers;
+  answers.reserve(requests.size());
+  for (const auto& request : requests) answers.push_back(acquire(request));
+  return answers;
+}
+
+std::vector<renew_answer> memory_store::renew(std::span<const renew_request> requests) {
+  for (const auto& request : requests) check(request);
+  const auto lock = enter();
+  std::vector<renew_answer> answers;
+  answers.reserve(requests.size());
+  for (const auto& request : requests) {
+    row* held = granted_row(request.key, request.owner, request.version);
+    if (held == nullptr) {
+      answers.push_back(renew_answer::lost);
+    } else if (held->locked_by != nullptr) {
+      answers.push_back(renew_answer::busy);
+    } else {
+      held->expires_at = time_->now() + request.ttl;
+      answers.push_back(renew_answer::renewed);
+    }
+  }
+  return answers;
+}
+
+std::vector<release_answer> memory_store::release(std::span<const release_request> requests) {
+  for (const auto& request : requests) check(request);
+  std::vector<lock_key> released;
+  auto answers = release(requests, released);
+  announcements_->announce(released);
+  return answers;
+}
+
+std::vector<release_answer> memory_store::release(std::span<const release_request> requests,
+                                                  std::vector<lock_key>& released) {
+  const auto lock = enter();
+  std::vector<release_answer> answers;
+  answers.reserve(requests.size());
+  for (const auto& request : requests) {
+    row* held = granted_row(request.key, request.owner, request.version);
+    if (held == nullptr) {
+      answers.push_back(release_answer::lost);
+    } else if (held->locked_by != nullptr) {
+      answers.push_back(release_answer::busy);
+    } else {
+      release(*held, request);
+      answers.push_back(release_answer::released);
+      released.push_back(request.key);
+    }
+  }
+  return answers;
+}
+
+void memory_store::release(row& held, const release_request& request) const {
+  auto holder = std::move(held.holder);
+  unset(held);
+  if (request.failed) ++held.failure_count;
+  if (request.stay_closed > std::chrono::microseconds::zero()) {
+    held.holder = std::move(holder);
+    held.expires_at = time_->now() + request.stay_closed;
+  }
+  if (request.done_for) {
+    held.done_by = request.version;
+    held.done_at = utc_now_text();
+    held.done_until = time_->now() + *request.done_for;
+  }
+}
+
+note_answer memory_store::write_note(const note_request& request) {
+  check(request);
+  const auto lock = enter();
+  row* held = granted_row(request.key, request.owner, request.version);
+  if (held == nullptr) return note_answer::lost;
+  if (held->locked_by != nullptr) return note_answer::busy;
+  held->note = request.note;
+  return note_answer::written;
+}
+
+row_state memory_store::state_of(const lock_key& key, const row& found) const {
+  row_state state{.key = key, .version = found.version, .owned = found.owner.has_value()};
+  state.failure_count = found.failure_count;
+  state.expiry_count = found.expiry_count;
+  state.note = found.note;
+  state.force_reason = found.force_reason;
+  if (state.owned) state.acquired_at = found.acquired_at;
+  if (state.owned || is_live(found)) {
+    state.holder = found.holder;
+    state.remaining = left_of(found);
+  }
+  if (is_done(found)) {
+    state.done = done_mark{
+        found.done_by, found.done_at,
+        std::chrono::duration_cast<std::chrono::microseconds>(found.done_until - time_->now())};
+  }
+  return state;
+}
+
+std::vector<std::optional<row_state>> memory_store::read(std::span<const lock_key> keys) {
+  for (const auto& key : keys) check(key);
+  const auto lock = enter();
+  std::vector<std::optional<row_state>> states;
+  states.reserve(keys.size());
+  for (const auto& key : keys) {
+    const auto found = rows_.find(key);
+    const bool is_there = found != rows_.end() && found->second.is_committed;
+    states.push_back(is_there ? std::optional{state_of(key, found->second)} : std::nullopt);
+  }
+  return states;
+}
+
+std::vector<std::optional<row_state>> memory_store::prepare(std::span<const lock_key> keys) {
+  for (const auto& key : keys) check(key);
+  {
+    const auto lock = enter();
+    for (const auto& key : keys) {
+      const auto [found, is_new] = rows_.try_emplace(key);
+      row& prepared = found->second;
+      if (is_new) {
+        move_version(prepared);
+      } else if (prepared.locked_by == nullptr && prepared.owner && !is_live(prepared)) {
+        unset(prepared);
+        ++prepared.expiry_count;
+      }
+    }
+  }
+  return read(keys);
+}
+
+std::vector<row_state> memory_store::list() {
+  const auto lock = enter();
+  std::vector<row_state> owned;
+  for (const auto& [key, found] : rows_) {
+    if (found.owner || is_live(found)) owned.push_back(state_of(key, found));
+  }
+  return owned;
+}
+
+}  // namespace rowlock

@@ -1,0 +1,46 @@
+// Whether the database is away, as far as those who wait know.
+#include "wait/outage.hpp"
+
+#include "base/next_pause.hpp"
+#include "rowlock/retry_policy.hpp"
+
+namespace rowlock::detail {
+
+void outage::pause(boot_clock::time_point now) {
+  pause_ = next_pause(retry_policy{}, pause_);
+  next_ = now + pause_;
+}
+
+void outage::failed(std::size_t keys, const std::exception_ptr& why, boot_clock::time_point now) {
+  const std::scoped_lock lock{mutex_};
+  in_vain_ += keys;
+  why_ = why;
+  pause(now);
+}
+
+void outage::answered() noexcept {
+  if (in_vain_ == 0) return;
+  const std::scoped_lock lock{mutex_};
+  in_vain_ = 0;
+  pause_ = {};
+}
+
+std::exception_ptr outage::why() const {
+  const std::scoped_lock lock{mutex_};
+  return why_;
+}
+
+boot_clock::time_point outage::next_question() const {
+  const std::scoped_lock lock{mutex_};
+  return next_;
+}
+
+bool outage::may_ask(boot_clock::time_point now) {
+  if (!is_on()) return true;
+  const std::scoped_lock lock{mutex_};
+  if (now < next_) return false;
+  pause(now);
+  return true;
+}
+
+}  // namespace rowlock::detail

@@ -1,0 +1,175 @@
+// Where the threads and continuations of one process wait for keys.
+#ifndef ROWLOCK_WAIT_WAIT_QUEUE_HPP
+#define ROWLOCK_WAIT_WAIT_QUEUE_HPP
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "batch/acquire_each.hpp"
+#include "rowlock/store.hpp"
+#include "rowlock/time_source.hpp"
+#include "wait/contention_backoff.hpp"
+#include "wait/key_queue.hpp"
+
+namespace rowlock::detail {
+
+class herald;
+class outage;
+class wait_ends;
+
+/// What becomes of a grant.
+struct grant_taker {
+  /// Null: its deadline has come already, and it is given back.
+  std::function<std::shared_ptr<kept_lease>(const wanted_lease&, const acquire_answer&,
+                                            boot_clock::time_point asked)>
+      keep;
+  /// Nobody wants it any more.
+  std::function<void(const wanted_lease&, version)> give_back;
+  /// Nobody wants it any more, if it is made after all: `waiter::handed_by`.
+  std::function<void(const wanted_lease&, version handed_by)> give_back_if_granted;
+};
+
+/// A line for each key, and one thread that asks for all of them: rows that may be free are asked
+/// for in one statement; now and then all rows are looked at in one statement, less than twice a
+/// second when nobody has come for a while. Waiting costs no thread.
+///
+/// A fault that may pass ends no wait that is to outlast it. The observer is told of it once for
+/// all who wait. While the database is away, one key after the other is asked for, to find its end.
+///
+/// Thread-safety: all members may be called from any thread, except from `waiter::done`.
+class waiting_room final : private release_listener {
+ public:
+  waiting_room(store& rows, std::shared_ptr<time_source> time, grant_taker taker, outage& away,
+               herald& events);
+  /// It must have been closed.
+  ~waiting_room() override = default;
+
+  /// Whether one who may wait need not ask: others of this process stand in line already, or it was
+  /// heard a moment ago that other processes have the key, or are about to.
+  [[nodiscard]] bool has_to_wait(const lock_key& key);
+
+  /// What the first try of one who joins came to, if it has asked.
+  struct first_try {
+    std::optional<refusal> refused = std::nullopt;
+    std::exception_ptr fault = nullptr;
+  };
+  /// Joins the line for its key, at the end (in doubt, first of all).
+  /// Throws `error` (unavailable) when the system lets us start no thread, and what the store
+  /// throws when it is to listen.
+  std::shared_ptr<waiter> join(wanted_lease wanted, retry_policy policy, const first_try& first,
+                               std::function<void(wait_end)> done);
+
+  struct left_line {
+    /// What the first in line was refused with last.
+    refusal last;
+    /// The store has not answered a question that is under way.
+    bool is_unanswered = false;
+    /// That question is for this one.
+    bool is_asked_for = false;
+    /// As in `waiter`: a grant that nobody takes is to be given back.
+    std::optional<version> handed_by;
+    /// Why the last try for it failed; null if it did not.
+    std::exception_ptr fault = nullptr;
+    /// It may have been granted.
+    bool is_in_doubt = false;
+  };
+  /// Gives up: `done` will not be called, and a grant that is under way is given back. None: the
+  /// answer is there, or will be in a moment.
+  std::optional<left_line> leave(waiter& leaving);
+  /// The same, but the first in line is asked for once more, unless it is being asked for or the
+  /// database is away; the answer is its end. None: that is so, or as above.
+  std::optional<left_line> leave_after_last_try(waiter& leaving);
+
+  /// Hands the row of a lease that has ended over to the next in its line. None: nobody waits here
+  /// who may have it at once, or it is the turn of other processes; it is to be released. Throws
+  /// what the store throws; then the next one asks for the row by itself.
+  std::optional<release_answer> hand_over(const kept_lease& ended, const release_request& how);
+
+  /// The key may be free.
+  void released(const lock_key& key) noexcept override;
+
+  /// No statement begins any more; who waits has to leave.
+  void stop();
+  /// Ends the thread, after the statement under way. Nobody may wait any more.
+  void close();
+
+ private:
+  void taken(const lock_key& key, const grant_times& lasts) noexcept override;
+  void listening() noexcept override;
+  /// Each part that has not been started yet.
+  void start();
+  void run();
+  void ask(const waiters& heads);
+  void look();
+  [[nodiscard]] bool is_closed();
+  /// Of the answers to those heads that begin there, and of the faults that end no wait.
+  void note_faults(const waiters& heads, std::size_t begin, std::span<const asked_request> asked,
+                   boot_clock::time_point asked_at);
+  void tell_outage(const lock_key& first, std::size_t keys, const std::exception_ptr& fault,
+                   boot_clock::time_point asked_at);
+
+  // These are called with the mutex held.
+  [[nodiscard]] hearsay* heard_of(const lock_key& key);
+  void hear_of(const lock_key& key);
+  /// A new line.
+  void begin(waiting_line& line, bool has_not_asked, boot_clock::time_point now);
+  /// The row may be free.
+  void ask_in_turn(waiting_line& line, boot_clock::time_point now);
+  std::shared_ptr<waiter> take_next(const kept_lease& ended);
+  /// It asks for the row by itself.
+  void not_handed_over(waiter& next);
+  waiters take_heads_to_ask(boot_clock::time_point now);
+  /// While the database is away: one whose own pause is over, of one line after the other.
+  waiters take_one_to_ask(boot_clock::time_point now);
+  [[nodiscard]] boot_clock::time_point next_look(boot_clock::time_point now) const;
+  /// When there may be something to ask, if nothing happens before.
+  [[nodiscard]] boot_clock::time_point next_question() const;
+  /// Takes the fault out of what was asked.
+  void settle(const std::shared_ptr<waiter>& head, asked_request& asked,
+              boot_clock::time_point asked_at, wait_ends& ended);
+  void settle(const lock_key& key, const std::optional<row_state>& seen, wait_ends& ended);
+  /// A look, or a question for `asked`, failed. Whether the key is still waited for.
+  bool settle_fault(const lock_key& key, const std::exception_ptr& fault, const waiter* asked,
+                    wait_ends& ended);
+  /// To the first in line, who had asked.
+  void was_granted(const lock_key& key);
+  std::optional<left_line> leave_line(waiter& leaving);
+  /// Takes it out of its line; false if it has left.
+  bool take_out(waiter& taken);
+  void forget_if_empty(const lock_key& key);
+
+  store& rows_;
+  const std::shared_ptr<time_source> time_;
+  const grant_taker taker_;
+  outage& outage_;
+  herald& events_;
+
+  std::mutex mutex_;
+  // All below are guarded by mutex_.
+  std::condition_variable wake_;
+  std::map<lock_key, waiting_line> lines_;
+  std::map<lock_key, hearsay> heard_;  // of keys that have or had lines
+  boot_clock::time_point last_look_;
+  boot_clock::time_point last_new_line_;
+  lock_key last_asked_;     // in an outage
+  bool is_asking_ = false;  // the thread is in a call of the store
+  bool closed_ = false;
+
+  std::mutex starting_;
+  // All below are guarded by starting_, and stay as they are from the first join on.
+  bool has_listened_ = false;
+  std::unique_ptr<subscription> subscription_;
+  std::thread thread_;
+};
+
+}  // namespace rowlock::detail
+
+#endif

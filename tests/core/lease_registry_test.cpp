@@ -1,0 +1,72 @@
+// How often the threads that keep leases are woken.
+#include "lease/lease_registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+namespace rowlock::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Stands still, and counts how often one thread looks at it.
+class counting_time final : public time_source {
+ public:
+  [[nodiscard]] boot_clock::time_point now() const noexcept override {
+    if (std::this_thread::get_id() == counted_.load()) ++looks_;
+    return boot_clock::time_point{1h};
+  }
+  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
+                  boot_clock::time_point /*until*/) override {
+    wakeup.wait(lock);
+  }
+
+  void count_this_thread() { counted_ = std::this_thread::get_id(); }
+  [[nodiscard]] int looks() const { return looks_; }
+
+ private:
+  std::atomic<std::thread::id> counted_;
+  mutable std::atomic<int> looks_ = 0;
+};
+
+TEST(LeaseBook, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
+  const auto time = std::make_shared<counting_time>();
+  lease_book book{time, 0ms, true};
+  const std::jthread watcher{[&] {
+    time->count_this_thread();
+    book.wait_for_overdue();
+  }};
+  while (time->looks() == 0) std::this_thread::yield();
+
+  const wanted_lease wanted{
+      .request = {.key = {"job", "1"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
+  for (int i = 0; i < 100; ++i) {
+    const auto lease = std::make_shared<kept_lease>(wanted, version{1}, time->now());
+    EXPECT_TRUE(book.add(lease, time->now()));
+    EXPECT_TRUE(book.end(*lease, lease_phase::released));
+    std::this_thread::sleep_for(1ms);  // if it were woken, it would look now
+  }
+  book.close();
+  EXPECT_LE(time->looks(), 4)
+      << "two each time it goes to sleep: at first, and for the first lease";
+}
+
+TEST(LeaseBook, ALeaseThatIsOverdueHasEndedAndCannotEndAgain) {
+  const auto time = std::make_shared<manual_time>();
+  lease_book book{time, 0ms, true};
+  const wanted_lease wanted{
+      .request = {.key = {"job", "1"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
+  const auto lease = std::make_shared<kept_lease>(wanted, version{1}, time->now());
+  ASSERT_TRUE(book.add(lease, time->now()));
+  time->advance(30s);
+  EXPECT_EQ(book.wait_for_overdue(), kept_leases{lease});
+  EXPECT_EQ(lease->phase, lease_phase::lost);
+  EXPECT_FALSE(book.end(*lease, lease_phase::released));
+}
+
+}  // namespace
+}  // namespace rowlock::detail
