@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/start_thread.hpp"
+#include "base/threads.hpp"
 #include "cli/say.hpp"
 
 namespace rowlock::cli {

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "base/start_thread.hpp"
+#include "base/threads.hpp"
 #include "cli/exit_codes.hpp"
 
 namespace rowlock::cli {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/start_thread.hpp"
+#include "base/threads.hpp"
 
 namespace rowlock::cli {
 

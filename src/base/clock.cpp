@@ -1,7 +1,9 @@
-// The real clock, and one that a test moves.
+// The boot clock, real and manual time.
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
+#include "rowlock/boot_clock.hpp"
 #include "rowlock/time_source.hpp"
 
 namespace rowlock {
@@ -54,6 +56,12 @@ void manual_time::wait_until(std::unique_lock<std::mutex>& lock, std::condition_
 void manual_time::advance(boot_clock::duration step) {
   const std::scoped_lock lock{mutex_};
   now_ += step;
+}
+
+boot_clock::time_point boot_clock::now() noexcept {
+  timespec read{};
+  clock_gettime(CLOCK_BOOTTIME, &read);
+  return time_point{std::chrono::seconds{read.tv_sec} + std::chrono::nanoseconds{read.tv_nsec}};
 }
 
 }  // namespace rowlock

@@ -1,5 +1,9 @@
-// The error category and the exception.
+// The error category, the kind of a fault, and a copy of it for each of several threads.
 #include "rowlock/error.hpp"
+
+#include <string>
+
+#include "base/faults.hpp"
 
 namespace rowlock {
 
@@ -41,3 +45,59 @@ error::error(errc code, const std::string& message)
     : std::system_error{make_error_code(code), message} {}
 
 }  // namespace rowlock
+
+namespace rowlock::detail {
+
+namespace {
+
+/// Without what std::system_error has put behind it.
+std::string message_of(const error& fault) {
+  const std::string text = fault.what();
+  const auto behind = ": " + fault.code().message();
+  return text.ends_with(behind) ? text.substr(0, text.size() - behind.size()) : text;
+}
+
+std::exception_ptr copy_of(const error& fault) {
+  const error copy{fault.kind(), message_of(fault)};
+  try {
+    std::rethrow_if_nested(fault);
+  } catch (...) {
+    try {
+      std::throw_with_nested(copy);
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+  return std::make_exception_ptr(copy);
+}
+
+}  // namespace
+
+std::exception_ptr own_fault(const std::exception_ptr& fault) noexcept {
+  try {
+    try {
+      std::rethrow_exception(fault);
+    } catch (const error& thrown) {
+      return copy_of(thrown);
+    }
+  } catch (...) {
+    return fault;
+  }
+}
+
+std::optional<errc> kind_of(const std::exception_ptr& fault) {
+  try {
+    std::rethrow_exception(fault);
+  } catch (const error& thrown) {
+    return thrown.kind();
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
+bool may_pass(const std::exception_ptr& fault) {
+  const auto kind = kind_of(fault);
+  return kind == errc::unavailable || kind == errc::outcome_unknown;
+}
+
+}  // namespace rowlock::detail

@@ -1,12 +1,18 @@
-// Which keys are allowed.
+// Keys, sets of keys, scopes, versions: their checks and order.
 #include "rowlock/lock_key.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <ostream>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/utf8.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/lock_keys.hpp"
+#include "rowlock/version.hpp"
 
 namespace rowlock {
 
@@ -84,4 +90,61 @@ std::ostream& operator<<(std::ostream& out, const lock_key& shown) {
   return out << shown.type << '/' << shown.source_id;
 }
 
+lock_keys::lock_keys(lock_key key) : lock_keys{std::vector{std::move(key)}} {}
+
+lock_keys::lock_keys(std::initializer_list<lock_key> keys) : lock_keys{std::vector(keys)} {}
+
+lock_keys::lock_keys(std::vector<lock_key> keys) : keys_{std::move(keys)} {
+  if (keys_.empty()) throw error{errc::misuse, "no key to lock: name at least one"};
+  for (const lock_key& key : keys_) check(key);
+  std::sort(keys_.begin(), keys_.end());
+  keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
+  if (keys_.size() > most) {
+    throw error{errc::misuse, std::to_string(keys_.size()) + " keys at once, more than " +
+                                  std::to_string(most) + ": lock something coarser"};
+  }
+}
+
+std::ostream& operator<<(std::ostream& out, const version& shown) { return out << shown.number; }
+
 }  // namespace rowlock
+
+namespace rowlock::detail {
+
+namespace {
+
+/// Length of the sequence that begins with `lead`, and the smallest code point it may encode.
+struct sequence {
+  std::size_t length;
+  std::uint32_t smallest;
+  std::uint32_t bits;
+};
+
+sequence sequence_of(unsigned char lead) noexcept {
+  if (lead < 0x80) return {1, 0, lead};
+  if ((lead & 0xE0U) == 0xC0) return {2, 0x80, lead & 0x1FU};
+  if ((lead & 0xF0U) == 0xE0) return {3, 0x800, lead & 0x0FU};
+  if ((lead & 0xF8U) == 0xF0) return {4, 0x10000, lead & 0x07U};
+  return {0, 0, 0};
+}
+
+}  // namespace
+
+bool is_valid_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const auto [length, smallest, lead_bits] = sequence_of(static_cast<unsigned char>(text[0]));
+    if (length == 0 || length > text.size()) return false;
+    std::uint32_t code_point = lead_bits;
+    for (const char raw : text.substr(1, length - 1)) {
+      const auto byte = static_cast<unsigned char>(raw);
+      if ((byte & 0xC0U) != 0x80) return false;
+      code_point = (code_point << 6U) | (byte & 0x3FU);
+    }
+    const bool is_surrogate = code_point >= 0xD800 && code_point <= 0xDFFF;
+    if (code_point < smallest || is_surrogate || code_point > 0x10FFFF) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+}  // namespace rowlock::detail

@@ -3,8 +3,8 @@
 
 #include <array>
 
+#include "base/pause.hpp"
 #include "base/process.hpp"
-#include "base/short_patience.hpp"
 #include "rowlock/time_source.hpp"
 
 namespace rowlock {

@@ -1,13 +1,18 @@
-// The last refusal of a wait, and why the wait ended.
+// The next pause, bounds of times, and what a refusal says of a better moment.
 #ifndef ROWLOCK_BASE_PAUSE_HPP
 #define ROWLOCK_BASE_PAUSE_HPP
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <optional>
+#include <stop_token>
 
 #include "rowlock/backoff.hpp"
+#include "rowlock/boot_clock.hpp"
 #include "rowlock/refusal.hpp"
+#include "rowlock/retry_policy.hpp"
+#include "rowlock/time_source.hpp"
 
 namespace rowlock::detail {
 
@@ -31,6 +36,37 @@ inline std::optional<boot_clock::duration> next_chance(const refusal& refused) {
     return std::min(*refused.remaining, longest) + std::chrono::milliseconds{1};
   }
   return std::nullopt;
+}
+
+/// What is longer is for ever: clocks count nanoseconds, and must not overflow.
+constexpr std::chrono::milliseconds bounded(std::chrono::milliseconds duration) {
+  return std::min<std::chrono::milliseconds>(duration, std::chrono::hours{24 * 365 * 10});
+}
+
+/// Throws `error` (misuse) for a policy that cannot be meant.
+void check(const retry_policy& policy);
+
+/// Whether there may be more than one try.
+[[nodiscard]] bool is_patient(const retry_policy& policy) noexcept;
+
+/// Whether a wait goes on after such a fault.
+[[nodiscard]] bool outlasts(const retry_policy& wait, const std::exception_ptr& fault);
+
+/// Any time between the two, both included.
+boot_clock::duration drawn_between(boot_clock::duration low, boot_clock::duration high);
+
+/// By the pauses of `policy`; `last` is the pause before this one, zero if there was none.
+boot_clock::duration next_pause(const retry_policy& policy, boot_clock::duration last);
+
+/// Calls `try_once` until it answers true, with pauses of 1, 2, 4 ... 64 ms. False if it never did.
+template <class Try>
+bool try_for_a_moment(time_source& time, const std::stop_token& stop, const Try& try_once) {
+  using std::chrono::milliseconds;
+  for (milliseconds pause{1};; pause *= 2) {
+    if (try_once()) return true;
+    if (pause > milliseconds{64}) return false;
+    time.sleep_until(time.now() + pause, stop);
+  }
 }
 
 }  // namespace rowlock::detail

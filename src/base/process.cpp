@@ -1,7 +1,12 @@
-// The process in which something was made.
-#include <pthread.h>
+// Objects of the process that made them; the label of this process.
+#include "base/process.hpp"
 
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
 #include <atomic>
+#include <climits>
 
 #include "rowlock/home_process.hpp"
 
@@ -21,6 +26,12 @@ unsigned forks() noexcept {
   static const int counting = pthread_atfork(nullptr, nullptr, [] { ++forks_so_far(); });
   static_cast<void>(counting);
   return forks_so_far().load(std::memory_order_relaxed);
+}
+
+std::string own_label() {
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
+  return std::string{host.data()}.substr(0, 100) + ':' + std::to_string(getpid());
 }
 
 }  // namespace rowlock::detail

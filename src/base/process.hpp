@@ -1,4 +1,4 @@
-// Who we are, for people, where nobody gave us a name.
+// The label of this process.
 #ifndef ROWLOCK_BASE_PROCESS_HPP
 #define ROWLOCK_BASE_PROCESS_HPP
 

@@ -1,10 +1,15 @@
-// Which requests a store may be asked.
+// Checks of requests; owner ids.
+#include <sys/random.h>
+
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <set>
 #include <string>
 
 #include "base/utf8.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/owner_id.hpp"
 #include "rowlock/store.hpp"
 
 namespace rowlock {
@@ -116,6 +121,24 @@ void check(const purge_request& request) {
   if (request.at_most == 0 || request.at_most > most) {
     throw error{errc::misuse, "a purge looks at 1 to 10,000 rows at a time"};
   }
+}
+
+owner_id make_owner_id() {
+  std::array<unsigned char, 16> bytes{};
+  // At most 256 bytes are never cut short by a signal once the source is ready (getrandom(2)).
+  while (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    if (errno != EINTR) {
+      throw error{errc::unavailable, "the kernel gives no random bytes: check getrandom(2)"};
+    }
+  }
+  constexpr const char* digits = "0123456789abcdef";
+  owner_id made;
+  made.text.reserve(2 * bytes.size());
+  for (const unsigned char byte : bytes) {
+    made.text += digits[byte >> 4U];
+    made.text += digits[byte & 0x0FU];
+  }
+  return made;
 }
 
 }  // namespace rowlock

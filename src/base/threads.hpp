@@ -1,9 +1,14 @@
-// A stop that is requested when either of two is.
+// Starting threads, and a stop that two sources request.
 #ifndef ROWLOCK_BASE_THREADS_HPP
 #define ROWLOCK_BASE_THREADS_HPP
 
+#include <exception>
 #include <stop_token>
+#include <string>
+#include <system_error>
 #include <utility>
+
+#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
 
@@ -28,6 +33,19 @@ class either_stop {
   std::stop_callback<request> on_one_;
   std::stop_callback<request> on_other_;
 };
+
+/// Calls `start`, which starts a thread "to ..." (`purpose`). Throws `error` (unavailable) when the
+/// system lets us start none.
+template <class Start>
+void start_thread(const char* purpose, const Start& start) {
+  try {
+    start();
+  } catch (const std::system_error&) {
+    std::throw_with_nested(error{errc::unavailable, "the system lets us start no thread to " +
+                                                        std::string{purpose} +
+                                                        ": raise its limit of threads"});
+  }
+}
 
 }  // namespace rowlock::detail
 

@@ -1,7 +1,7 @@
 // Threads for calls that block.
 #include "base/worker_pool.hpp"
 
-#include "base/start_thread.hpp"
+#include "base/threads.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::detail {

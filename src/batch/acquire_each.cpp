@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/copied_fault.hpp"
-#include "base/fault_kind.hpp"
+#include "base/faults.hpp"
 
 namespace rowlock::detail {
 

@@ -1,8 +1,8 @@
-// Which of the calls that meet share a statement, and which thread makes it.
+// Which calls share a statement, and which thread sends it.
+#include "batch/batch_schedule.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include "batch/shared_statements.hpp"
 
 namespace rowlock::detail {
 

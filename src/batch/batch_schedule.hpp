@@ -1,12 +1,15 @@
-// A call that may share a statement with others, and a queue of such calls.
+// Which calls share a statement, and which thread sends it.
 #ifndef ROWLOCK_BATCH_BATCH_SCHEDULE_HPP
 #define ROWLOCK_BATCH_BATCH_SCHEDULE_HPP
 
 #include <chrono>
 #include <cstddef>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/one_shot.hpp"
+#include "batch/batch_linger.hpp"
 
 namespace rowlock::detail {
 
@@ -71,6 +74,57 @@ class call_queue {
   meeting_call* first_ = nullptr;
   meeting_call** end_ = &first_;
   std::size_t size_ = 0;
+};
+
+/// The first that finds no statement under way begins at once. The others stand in a queue; when a
+/// statement ends, the first in the queue leads the next one, for all that ask for the same, those
+/// included that come until its thread is awake, and those it waits for a moment (`company`). Where
+/// few ask, others begin beside quick ones of a few calls; beside any, where fewer ask than share
+/// to their advantage, and beside those that take unusually long; `in_flight` at most, one fewer to
+/// acquire.
+///
+/// Thread-safety: all members may be called from any thread.
+class shared_statements {
+ public:
+  struct limits {
+    unsigned in_flight = 4;
+    /// Requests of a statement.
+    std::size_t at_most = 256;
+    /// Fewer calls at once are made side by side, as far as `in_flight` allows.
+    std::size_t pays_from = 2;
+    /// A statement that takes longer is stuck, or the disk is very slow.
+    std::chrono::milliseconds usual_time{20};
+  };
+
+  explicit shared_statements(const limits& has, const company::patience& patience = {});
+
+  /// Returns once the fate of the call is known. One that leads makes the statement for itself and
+  /// for those that follow it by `next`, and then calls `end`.
+  meeting_call::fate meet(meeting_call& call);
+  /// Tells those that followed the leader what became of them.
+  void end(meeting_call& leader, meeting_call::fate of_the_others) noexcept;
+
+  [[nodiscard]] std::size_t waiting() const;
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  // These are called with the mutex held.
+  [[nodiscard]] bool may_begin(statement_kind kind) const;
+  void begin(meeting_call& leader);
+  /// Chooses those that follow, and gives the mutex back.
+  void lead(std::unique_lock<std::mutex> lock, meeting_call& leader);
+  /// Of those that wait, so that all ask for `requests` with them. How many there are.
+  std::size_t take_along(meeting_call& leader, std::size_t& requests);
+  /// The one that is to be told that it leads, if any may.
+  meeting_call* next_leader();
+
+  const limits limits_;
+  mutable std::mutex mutex_;
+  std::vector<const meeting_call*> under_way_;  // their leaders; guarded by mutex_
+  call_queue waiting_;                          // guarded by mutex_
+  std::size_t present_ = 0;                     // calls that wait or are made; guarded by mutex_
+  company company_;                             // guarded by mutex_
 };
 
 }  // namespace rowlock::detail

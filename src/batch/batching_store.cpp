@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "base/copied_fault.hpp"
+#include "base/faults.hpp"
 #include "base/in_batches.hpp"
-#include "batch/shared_statements.hpp"
+#include "batch/batch_schedule.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/grouping_store.hpp"
 

@@ -4,7 +4,7 @@
 #include <deque>
 #include <utility>
 
-#include "base/fault_kind.hpp"
+#include "base/faults.hpp"
 
 namespace rowlock::detail {
 

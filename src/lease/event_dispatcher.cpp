@@ -4,7 +4,7 @@
 #include <ostream>
 #include <utility>
 
-#include "base/start_thread.hpp"
+#include "base/threads.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock {

@@ -4,8 +4,8 @@
 #include <exception>
 #include <set>
 
-#include "base/in_microseconds.hpp"
-#include "base/short_patience.hpp"
+#include "base/limits.hpp"
+#include "base/pause.hpp"
 
 namespace rowlock {
 

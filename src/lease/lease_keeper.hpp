@@ -1,4 +1,4 @@
-// Keeps the leases of one lock_table.
+// The leases of a lock_table: grants in, releases out.
 #ifndef ROWLOCK_LEASE_LEASE_KEEPER_HPP
 #define ROWLOCK_LEASE_LEASE_KEEPER_HPP
 

@@ -1,4 +1,4 @@
-// The leases held now.
+// The live leases, by deadline and by time of renewal.
 #include "lease/lease_registry.hpp"
 
 #include <algorithm>

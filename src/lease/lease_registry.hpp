@@ -1,17 +1,57 @@
-// The leases held now, by the times at which something has to be done about them.
+// The live leases, by deadline and by time of renewal.
 #ifndef ROWLOCK_LEASE_LEASE_REGISTRY_HPP
 #define ROWLOCK_LEASE_LEASE_REGISTRY_HPP
 
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "lease/lease_state.hpp"
-#include "lease/timetable.hpp"
+#include "rowlock/boot_clock.hpp"
 #include "rowlock/time_source.hpp"
 
 namespace rowlock::detail {
+
+/// Each lease has one time in it, which its owner remembers. All members take time logarithmic in
+/// the number of leases, or less; only `add` can throw.
+///
+/// Thread-safety: one thread at a time.
+class timetable {
+ public:
+  using time = boot_clock::time_point;
+  static constexpr time never = time::max();
+
+  void add(const std::shared_ptr<kept_lease>& lease, time at) {
+    leases_.emplace(place{at, lease.get()}, lease);
+  }
+  void move(const kept_lease& lease, time from, time to) {
+    auto moved = leases_.extract(place{from, &lease});
+    moved.key().first = to;
+    leases_.insert(std::move(moved));
+  }
+  void remove(const kept_lease& lease, time at) { leases_.erase(place{at, &lease}); }
+  void clear() noexcept { leases_.clear(); }
+
+  /// The earliest time; never where there is no lease.
+  [[nodiscard]] time next() const { return leases_.empty() ? never : leases_.begin()->first.first; }
+  /// Whose it is. There must be one.
+  [[nodiscard]] const std::shared_ptr<kept_lease>& first() const { return leases_.begin()->second; }
+
+  [[nodiscard]] kept_leases all() const {
+    kept_leases leases;
+    leases.reserve(leases_.size());
+    for (const auto& [at, lease] : leases_) leases.push_back(lease);
+    return leases;
+  }
+
+ private:
+  using place = std::pair<time, const kept_lease*>;
+
+  std::map<place, std::shared_ptr<kept_lease>> leases_;
+};
 
 /// Invariants: (1) a lease is in the book exactly while its phase is held; (2) `valid_until` only
 /// moves forward, and only before it has come.

@@ -6,9 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/copied_fault.hpp"
-#include "base/fault_kind.hpp"
-#include "base/next_pause.hpp"
+#include "base/faults.hpp"
+#include "base/pause.hpp"
 #include "base/threads.hpp"
 #include "batch/acquire_each.hpp"
 #include "lock/blocking_wait.hpp"

@@ -1,4 +1,4 @@
-// One attempt to acquire a key for somebody who does not block: its end is told by a call.
+// An attempt for callers that do not block.
 #ifndef ROWLOCK_LOCK_ASYNC_ATTEMPT_HPP
 #define ROWLOCK_LOCK_ASYNC_ATTEMPT_HPP
 

@@ -7,11 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "base/in_microseconds.hpp"
+#include "base/limits.hpp"
 #include "base/process.hpp"
 #include "lease/lease_keeper.hpp"
 #include "lock/acquire_attempt.hpp"
-#include "lock/set_acquisition.hpp"
 #include "lock/set_attempt.hpp"
 #include "rowlock/error.hpp"
 

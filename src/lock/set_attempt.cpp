@@ -1,10 +1,11 @@
-// One attempt of a calling thread to acquire several keys.
+// One attempt for several keys, all or any, with its pauses.
+#include "lock/set_attempt.hpp"
+
 #include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "batch/acquire_each.hpp"
-#include "lock/set_acquisition.hpp"
 #include "rowlock/error.hpp"
 #include "wait/key_queue.hpp"
 

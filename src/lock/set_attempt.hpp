@@ -1,20 +1,21 @@
-// The pauses of a calling thread that asks again and again.
+// One attempt for several keys, all or any, with its pauses.
 #ifndef ROWLOCK_LOCK_SET_ATTEMPT_HPP
 #define ROWLOCK_LOCK_SET_ATTEMPT_HPP
 
 #include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <utility>
+#include <vector>
 
-#include "base/copied_fault.hpp"
-#include "base/fault_kind.hpp"
-#include "base/next_pause.hpp"
+#include "base/faults.hpp"
 #include "base/pause.hpp"
 #include "base/threads.hpp"
 #include "lease/lease_keeper.hpp"
 #include "rowlock/backoff.hpp"
 #include "rowlock/owner_id.hpp"
+#include "rowlock/refusal.hpp"
 #include "wait/outage.hpp"
 
 namespace rowlock::detail {
@@ -126,6 +127,23 @@ class polling {
   std::exception_ptr doubt_ = nullptr;
   const polling* whole_ = nullptr;
 };
+
+struct wanted_set {
+  /// Of different keys, in the order in which they are wanted.
+  std::vector<wanted_lease> leases = {};
+  /// So many of them; none: all of them or nothing.
+  std::optional<std::size_t> at_most = std::nullopt;
+};
+
+struct set_end {
+  kept_leases granted = {};
+  std::optional<refusal> refused = std::nullopt;
+};
+
+/// Asks at once, and again as `pauses` say. Throws `error`. With `at_most`, a refusal says that
+/// none was free, and its key is the first.
+set_end acquire(keeper& leases, const keeper::visit& here, const wanted_set& wanted,
+                polling& pauses);
 
 }  // namespace rowlock::detail
 

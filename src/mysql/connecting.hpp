@@ -1,9 +1,10 @@
-// What a connection to MariaDB or MySQL must be like.
+// Parameters, TLS and settings of a session.
 #ifndef ROWLOCK_MYSQL_CONNECTING_HPP
 #define ROWLOCK_MYSQL_CONNECTING_HPP
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "mysql/connection.hpp"
 #include "rowlock/soci_store.hpp"
@@ -35,6 +36,11 @@ struct fit_session {
 
 /// Changes the settings of a session that is a store's alone. Throws `error`, as `dialect::pin`.
 fit_session made_fit_for_a_store(::soci::session& session, const soci_options& options);
+
+struct mysql_answer;
+
+/// As `store::weak_settings`, from what SHOW VARIABLES answered.
+std::vector<std::string> weak_settings_in(const mysql_answer& shown);
 
 }  // namespace rowlock::through_soci
 

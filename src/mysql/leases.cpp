@@ -8,7 +8,6 @@
 #include "mysql/acquire.hpp"
 #include "mysql/admin.hpp"
 #include "mysql/connecting.hpp"
-#include "mysql/mysql_settings.hpp"
 #include "mysql/session.hpp"
 #include "mysql/table_check.hpp"
 

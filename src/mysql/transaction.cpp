@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "base/clock_skew.hpp"
+#include "base/limits.hpp"
 #include "mysql/connecting.hpp"
 #include "mysql/errors.hpp"
 #include "rowlock/error.hpp"

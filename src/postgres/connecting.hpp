@@ -1,6 +1,8 @@
-// A connection string, with what it leaves open filled in.
+// Connection strings, the server's version, failed connects, an idle socket.
 #ifndef ROWLOCK_POSTGRES_CONNECTING_HPP
 #define ROWLOCK_POSTGRES_CONNECTING_HPP
+
+#include <poll.h>
 
 #include <algorithm>
 #include <chrono>
@@ -54,6 +56,21 @@ class conninfo {
   keywords given_;
   keywords values_;
 };
+
+/// Throws `error`, what the words of libpq mean, without them: they may hold parts of a password.
+/// `where` stands for the server.
+[[noreturn]] void throw_failed_connect(const std::string& words, const std::string& where);
+
+/// Throws `error` (rejected) for a server that lacks what the statements use. `version` is what
+/// libpq knows from the start of the connection: 150018 for 15.18, zero where it knows none.
+void refuse_old(int version);
+
+/// Nobody asked anything on it, so whatever is there to be read is the end, or news of it. No round
+/// trip.
+inline bool is_quiet(int socket) noexcept {
+  pollfd watched{.fd = socket, .events = POLLIN, .revents = 0};
+  return poll(&watched, 1, 0) == 0;
+}
 
 }  // namespace rowlock::postgres
 

@@ -5,7 +5,6 @@
 #include <exception>
 #include <string>
 
-#include "postgres/bound_values.hpp"
 #include "postgres/fault.hpp"
 #include "postgres/values.hpp"
 

@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "postgres/caller_transaction.hpp"
-#include "postgres/fence_calls.hpp"
-#include "postgres/key_list.hpp"
 #include "postgres/request_values.hpp"
+#include "postgres/transaction.hpp"
+#include "postgres/values.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::postgres {

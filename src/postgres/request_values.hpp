@@ -9,9 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "postgres/bound_values.hpp"
-#include "postgres/key_list.hpp"
 #include "postgres/session.hpp"
+#include "postgres/values.hpp"
 #include "rowlock/store.hpp"
 
 namespace rowlock::postgres {

@@ -11,9 +11,9 @@
 
 #include "postgres/connection.hpp"
 #include "postgres/fault.hpp"
-#include "postgres/key_list.hpp"
 #include "postgres/row.hpp"
 #include "postgres/sql/statements.hpp"
+#include "postgres/values.hpp"
 #include "rowlock/store.hpp"
 #include "rowlock/table_name.hpp"
 

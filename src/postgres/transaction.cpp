@@ -1,15 +1,24 @@
-// Locking, reading and committing against rows in the application's transaction on PostgreSQL.
+// Row locks, versions and migrations in the caller's transaction.
 #include "postgres/transaction.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <map>
+#include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 
-#include "postgres/caller_transaction.hpp"
-#include "postgres/key_list.hpp"
 #include "postgres/row.hpp"
+#include "postgres/sql/statements.hpp"
+#include "postgres/table_check.hpp"
+#include "postgres/values.hpp"
+#include "rowlock/error.hpp"
 #include "rowlock/row_transaction.hpp"
-#include "store/versioned_update.hpp"
+#include "store/names.hpp"
+#include "store/schema_check.hpp"
 
 namespace rowlock::postgres {
 
@@ -143,6 +152,96 @@ void create_rows(transaction_line& used, const lock_keys& keys, const postgres_t
 void count_failures(transaction_line& used, const lock_keys& keys, const postgres_table& table) {
   caller_transaction{used}.execute(statements_for(table).count_failures,
                                    arrays_of(list_of(keys.in_order())), &table.table);
+}
+
+std::optional<answer> caller_transaction::execute(const std::string& sql,
+                                                  const bound_values& values,
+                                                  const table_name* lock_table,
+                                                  std::string_view other_table) {
+  try {
+    return execute_or_conflict(sql, values, lock_table, other_table);
+  } catch (const std::exception& thrown) {
+    if (line_.fault_in(thrown).is_conflict()) return std::nullopt;
+    throw;
+  }
+}
+
+answer caller_transaction::execute_or_conflict(const std::string& sql, const bound_values& values,
+                                               const table_name* lock_table,
+                                               std::string_view other_table) {
+  try {
+    return line_.execute(sql, values);
+  } catch (const std::exception& thrown) {
+    const auto found = line_.fault_in(thrown);
+    if (found.is_conflict()) throw;
+    throw_as_error(found, effects::none, lock_table, other_table);
+  }
+}
+
+void require_same_keys(const transaction_line& used, const key_list& keys) {
+  // A type is ASCII always.
+  const bool are_ascii = std::all_of(keys.begin(), keys.end(), [](const lock_key* key) {
+    return std::all_of(key->source_id.begin(), key->source_id.end(),
+                       [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+  });
+  if (are_ascii) return;
+  const auto encoding = used.encoding();
+  if (encoding == "UTF8") return;
+  throw error{
+      errc::misuse,
+      "a key that is not ASCII would be another one to the server, because the connection's "
+      "client_encoding is " +
+          encoding + ": SET client_encoding TO 'UTF8', or connect with client_encoding=UTF8"};
+}
+
+const sql::postgres_statements& statements_for(const postgres_table& table,
+                                               bool asynchronous_release) {
+  using named = std::tuple<std::string, std::chrono::milliseconds, bool>;
+  static std::mutex mutex;
+  static std::map<named, sql::postgres_statements> rendered;  // guarded by mutex
+  const std::scoped_lock lock{mutex};
+  const named name{table.table.text(), table.clock_skew, asynchronous_release};
+  const auto found = rendered.find(name);
+  if (found != rendered.end()) return found->second;
+  return rendered
+      .emplace(std::piecewise_construct, std::forward_as_tuple(name),
+               std::forward_as_tuple(table, asynchronous_release))
+      .first->second;
+}
+
+namespace {
+
+void apply(transaction_line& used, const migration& step, const table_name& table) {
+  try {
+    used.run(step.up);
+  } catch (const std::exception& thrown) {
+    const auto state = used.fault_in(thrown).sqlstate;
+    if (state == "42501") {
+      std::throw_with_nested(error{
+          errc::rejected, "the role of this connection may not create table " + table.text() +
+                              ": GRANT CREATE ON SCHEMA ... TO it, or migrate as another role"});
+    }
+    if (state == "42P07" || state == "42710" || state == "42723") {
+      std::throw_with_nested(
+          error{errc::rejected, "something that rowlock did not make is named " + table.text() +
+                                    " or " + table.text() +
+                                    "_...: rename it, or give rowlock's table another name"});
+    }
+    throw;
+  }
+}
+
+}  // namespace
+
+std::vector<migration> migrate(transaction_line& used, const table_name& table) {
+  const sql::postgres_statements statements{table};
+  used.execute(statements.read_committed);
+  used.execute(statements.take_migration_turn);
+  const auto found = find_table(used, statements, table);
+  auto missing = sql::missing_migrations(found.number, postgres_migrations(table), table);
+  if (missing.empty()) require_fit(found, table);
+  for (const auto& step : missing) apply(used, step, table);
+  return missing;
 }
 
 }  // namespace rowlock::postgres

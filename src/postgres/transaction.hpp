@@ -1,18 +1,28 @@
-// Locking, reading and committing against rows in the application's transaction on PostgreSQL.
+// Row locks, versions, fences and migrations in the caller's transaction.
 #ifndef ROWLOCK_POSTGRES_TRANSACTION_HPP
 #define ROWLOCK_POSTGRES_TRANSACTION_HPP
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "postgres/connection.hpp"
+#include "postgres/sql/statements.hpp"
+#include "postgres/values.hpp"
+#include "rowlock/fence.hpp"
 #include "rowlock/lock_keys.hpp"
+#include "rowlock/migration.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/postgres_table.hpp"
 #include "rowlock/refusal.hpp"
 #include "rowlock/retry_policy.hpp"
 #include "rowlock/row_lock.hpp"
+#include "rowlock/store.hpp"
+#include "rowlock/table_name.hpp"
 #include "rowlock/version.hpp"
 #include "rowlock/versioned_table.hpp"
 
@@ -47,6 +57,51 @@ lock_attempt try_to_lock(transaction_line& used, const lock_keys& keys,
 void create_rows(transaction_line& used, const lock_keys& keys, const postgres_table& table);
 
 void count_failures(transaction_line& used, const lock_keys& keys, const postgres_table& table);
+
+class caller_transaction {
+ public:
+  explicit caller_transaction(transaction_line& used) : line_{used} {}
+
+  /// The answer; none when a concurrent transaction won (40001, 40P01), and then this one can only
+  /// be rolled back. Throws `error`. `lock_table` is none for a table of the application, which
+  /// is `other_table`.
+  std::optional<answer> execute(const std::string& sql, const bound_values& values,
+                                const table_name* lock_table, std::string_view other_table = {});
+
+  /// The same, but the driver's exception of such a conflict passes through, for `retry`.
+  answer execute_or_conflict(const std::string& sql, const bound_values& values,
+                             const table_name* lock_table, std::string_view other_table = {});
+
+ private:
+  transaction_line& line_;
+};
+
+/// Throws `error` (misuse) where the server would take one of the keys for another: those that are
+/// not ASCII need a `client_encoding` of UTF8. No round trip.
+void require_same_keys(const transaction_line& used, const key_list& keys);
+
+/// Rendered once per table and process. Throws `error` (misuse) for a clock_skew that cannot be.
+const sql::postgres_statements& statements_for(const postgres_table& table,
+                                               bool asynchronous_release = false);
+
+/// Whether to tell the name of the transaction, for one who may have to ask about its commit.
+enum class naming { unwanted, wanted };
+
+struct proof {
+  detail::fence_proof of_rows;
+  /// Where it is held and the name is wanted.
+  std::string name;
+};
+
+/// Tries for a moment to fence the transaction, and to write `releases` into the rows: one for each
+/// of the leases in their order, or none, and then the rows stay. Where the leases are not held the
+/// caller has to end it. Throws `error`, and the driver's exception of a conflict.
+proof prove(transaction_line& used, const fenced_leases& leases, const fence_options& options,
+            std::span<const release_request> releases, naming name, const table_name& table);
+
+/// Applies what is missing, in a transaction that has just begun and that the caller commits; what
+/// was applied. Throws `error` and what the driver throws.
+std::vector<migration> migrate(transaction_line& used, const table_name& table);
 
 }  // namespace rowlock::postgres
 

@@ -1,4 +1,4 @@
-// What a statement answered, whatever driver brought it.
+// Bound values and arrays in, result rows out.
 #include "postgres/values.hpp"
 
 #include <charconv>
@@ -58,6 +58,36 @@ std::size_t answer::row::place() const { return static_cast<std::size_t>(number(
 answer::row answer::front() const {
   if (empty()) refuse();
   return {*this, 0};
+}
+
+void array_literal::separate() {
+  if (!elements_.empty()) elements_ += ',';
+}
+
+void array_literal::add(std::string_view element) {
+  separate();
+  elements_ += '"';
+  for (const char c : element) {
+    if (c == '"' || c == '\\') elements_ += '\\';
+    elements_ += c;
+  }
+  elements_ += '"';
+}
+
+void array_literal::add(std::int64_t element) {
+  separate();
+  elements_ += std::to_string(element);
+}
+
+void array_literal::add(bool element) {
+  separate();
+  elements_ += element ? 't' : 'f';
+}
+
+void array_literal::add(const std::optional<std::int64_t>& element) {
+  if (element) return add(*element);
+  separate();
+  elements_ += "NULL";
 }
 
 }  // namespace rowlock::postgres

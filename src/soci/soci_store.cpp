@@ -1,4 +1,4 @@
-// The port, by way of SOCI.
+// The store through SOCI, and its migrations.
 #include "rowlock/soci_store.hpp"
 
 #include <soci/soci.h>
@@ -9,10 +9,10 @@
 #include <functional>
 #include <utility>
 
-#include "base/clock_skew.hpp"
 #include "base/in_batches.hpp"
 #include "base/limits.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/soci_migrate.hpp"
 #include "soci/store_session.hpp"
 #include "store/connection_pool.hpp"
 
@@ -231,5 +231,18 @@ std::vector<std::string> soci_store::weak_settings() {
 unsigned soci_store::statements_at_once() const noexcept { return impl_->statements_at_once(); }
 
 std::size_t soci_store::sharing_pays_from() const noexcept { return impl_->sharing_pays_from(); }
+
+std::vector<migration> migrate_soci(const std::string& connection_string, const table_name& table) {
+  auto target = through_soci::target_of(connection_string);
+  target.parameters = target.spoken->checked(std::move(target.parameters), soci_options{});
+  target.spoken->create_database(target.parameters);
+  const auto session = through_soci::open(target);
+  return target.spoken->migrate(*session, table);
+}
+
+std::vector<migration> soci_migrations(const std::string& connection_string,
+                                       const table_name& table) {
+  return through_soci::target_of(connection_string).spoken->migrations(table);
+}
 
 }  // namespace rowlock

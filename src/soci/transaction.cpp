@@ -1,6 +1,7 @@
-// Transactions on a session of the application.
+// The caller's SOCI transaction: row locks and fences.
 #include <soci/soci.h>
 
+#include <span>
 #include <utility>
 
 #include "rowlock/error.hpp"
@@ -113,6 +114,82 @@ void rows::count_failure(::soci::session& session, const lock_keys& keys,
     dialect_of(session).count_failures(session, keys, table);
   } catch (...) {  // best effort: the callback's own exception matters more
   }
+}
+
+namespace {
+
+using through_soci::dialect_of;
+using through_soci::isolation;
+
+outcome<row_lock> lock_rows(::soci::session& session, const lock_keys& keys,
+                            const retry_policy& wait, const soci_table& table, isolation known) {
+  const auto& spoken = dialect_of(session);
+  row_lock locked;
+  const auto& patience = spoken.can_wait_inside() ? wait : no_wait();
+  auto refused = detail::wait_for_rows(patience, [&](std::chrono::milliseconds slice) {
+    auto attempt = spoken.try_to_lock(session, keys, slice, table, known);
+    if (attempt.locked) locked = *std::move(attempt.locked);
+    return attempt.refused;
+  });
+  if (refused) return *std::move(refused);
+  return locked;
+}
+
+}  // namespace
+
+outcome<row_lock> lock_rows(soci_transaction& transaction, const lock_keys& keys,
+                            const wait_policy& wait, const soci_table& table) {
+  return lock_rows(transaction.session(), keys, wait, table, isolation::as_we_began_it);
+}
+
+outcome<row_lock> lock_rows(::soci::session& transaction, const lock_keys& keys,
+                            const wait_policy& wait, const soci_table& table) {
+  return lock_rows(transaction, keys, wait, table, isolation::as_the_session_says);
+}
+
+outcome<version> read_version(::soci::session& transaction, const lock_key& key,
+                              const soci_table& table) {
+  check(key);
+  return dialect_of(transaction).read_version(transaction, key, table);
+}
+
+commit_result try_commit(::soci::session& transaction, const lock_key& key, version seen,
+                         const soci_table& table) {
+  check(key);
+  return dialect_of(transaction).try_commit(transaction, key, seen, table);
+}
+
+commit_result try_commit(::soci::session& transaction, const versioned_table& table,
+                         const row_id& id, std::int64_t seen) {
+  return dialect_of(transaction).try_commit(transaction, table, id, seen);
+}
+
+namespace {
+
+void prove(::soci::session& session, const fenced_leases& leases, const fence_options& options,
+           std::span<const release_request> releases, const soci_table& table) {
+  if (options.idle_limit <= std::chrono::milliseconds::zero()) {
+    throw error{errc::misuse, "the idle limit of a fence must be above zero"};
+  }
+  const auto& spoken = through_soci::dialect_of(session);
+  const auto proved = spoken.prove(session, leases, options, releases, table);
+  if (proved.found != detail::fence_try::held) {
+    spoken.roll_back(session);
+    detail::throw_not_proved(leases, proved.found);
+  }
+  detail::released_within(leases, proved.unset_as);
+}
+
+}  // namespace
+
+void fence(::soci::session& transaction, const fenced_leases& leases, const fence_options& options,
+           const soci_table& table) {
+  prove(transaction, leases, options, {}, table);
+}
+
+void release_with(::soci::session& transaction, const fenced_leases& leases,
+                  const release_options& options, const soci_table& table) {
+  prove(transaction, leases, {}, detail::to_release(leases, options), table);
 }
 
 }  // namespace rowlock

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "sqlite/acquire.hpp"
-#include "sqlite/set_calls.hpp"
+#include "sqlite/leases.hpp"
 
 namespace rowlock::on_sqlite {
 

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "sqlite/result_codes.hpp"
+#include "sqlite/statement.hpp"
 
 namespace rowlock::on_sqlite {
 

@@ -1,4 +1,4 @@
-// The file that a path names.
+// The database file: its path, WAL, network file systems, a file that moved.
 #ifndef ROWLOCK_SQLITE_DATABASE_FILE_HPP
 #define ROWLOCK_SQLITE_DATABASE_FILE_HPP
 
@@ -46,6 +46,12 @@ void prepare_connection(sqlite3* database);
 
 /// Where the connection can write. Throws `failure`: SQLITE_BUSY when the patience is over.
 void switch_to_wal(sqlite3* database, patience& wait);
+
+/// Throws `error` (rejected) when `file` is on a file system that other machines may share: locks
+/// do not reach them there, or not reliably, and the shared memory of WAL never does. FUSE counts
+/// as one, because the kernel does not say what is behind it (sshfs, or something local). Does
+/// nothing where `file` cannot be looked at.
+void refuse_network_file_system(const std::string& file);
 
 }  // namespace rowlock::on_sqlite
 

@@ -3,9 +3,9 @@
 
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
-#include "sqlite/result_codes.hpp"
+#include "sqlite/statement.hpp"
+#include "sqlite/write_transaction.hpp"
 #include "sqlite/writer_ticket.hpp"
-#include "sqlite/writing.hpp"
 
 namespace rowlock::on_sqlite {
 

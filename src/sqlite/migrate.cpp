@@ -12,7 +12,6 @@
 #include "sqlite/row_statements.hpp"
 #include "sqlite/table_check.hpp"
 #include "sqlite/write_transaction.hpp"
-#include "sqlite/writing.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::on_sqlite {

@@ -1,14 +1,16 @@
-// Locks, versions and proofs inside a transaction of the application.
+// Row locks, versions and proofs in the caller's transaction.
 #include "sqlite/transaction.hpp"
+
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <variant>
 
-#include "sqlite/caller_transaction.hpp"
-#include "sqlite/result_codes.hpp"
+#include "rowlock/error.hpp"
 #include "sqlite/row_statements.hpp"
-#include "sqlite/savepoint.hpp"
-#include "store/versioned_update.hpp"
+#include "sqlite/sql/transaction_statements.hpp"
+#include "sqlite/statement.hpp"
+#include "store/names.hpp"
 
 namespace rowlock::on_sqlite {
 
@@ -109,6 +111,36 @@ detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
     return detail::fence_try::held;
   });
   return proved;
+}
+
+bool is_in_transaction(sqlite3* database) noexcept { return sqlite3_get_autocommit(database) == 0; }
+
+void require_transaction(sqlite3* database) {
+  if (is_in_transaction(database)) return;
+  throw error{errc::misuse, "the connection has no open transaction: begin one first"};
+}
+
+void require_immediate_transaction(sqlite3* database) {
+  require_transaction(database);
+  if (sqlite3_txn_state(database, nullptr) == SQLITE_TXN_WRITE) return;
+  throw error{errc::misuse,
+              "the open transaction is a deferred one, which cannot lock: begin it with BEGIN "
+              "IMMEDIATE, or use rowlock::sqlite_transaction"};
+}
+
+savepoint::savepoint(sqlite3* transaction) : transaction_{transaction} {
+  execute(transaction_, sql::sqlite::set_savepoint);
+}
+
+savepoint::~savepoint() {
+  if (released_) return;
+  // It fails only where SQLite has rolled the whole transaction back.
+  sqlite3_exec(transaction_, sql::sqlite::undo_savepoint.data(), nullptr, nullptr, nullptr);
+}
+
+void savepoint::release() {
+  execute(transaction_, sql::sqlite::release_savepoint);
+  released_ = true;
 }
 
 }  // namespace rowlock::on_sqlite

@@ -1,4 +1,4 @@
-// Locks, versions and proofs inside a transaction of the application.
+// Row locks, versions and proofs in the caller's transaction.
 #ifndef ROWLOCK_SQLITE_TRANSACTION_HPP
 #define ROWLOCK_SQLITE_TRANSACTION_HPP
 
@@ -39,6 +39,43 @@ commit_result try_commit(sqlite3* transaction, const versioned_table& table, con
 /// stay as they are.
 detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
                           std::span<const release_request> releases, const table_name& table);
+
+}  // namespace rowlock::on_sqlite
+
+struct sqlite3;
+
+namespace rowlock::on_sqlite {
+
+/// Seen on the connection, without touching the file.
+bool is_in_transaction(sqlite3* database) noexcept;
+
+/// Throw `error` (misuse), seen on the connection without touching the file.
+void require_transaction(sqlite3* database);
+void require_immediate_transaction(sqlite3* database);
+
+}  // namespace rowlock::on_sqlite
+
+struct sqlite3;
+
+namespace rowlock::on_sqlite {
+
+/// Thread-safety: as its database, one thread at a time.
+class savepoint {
+ public:
+  /// Throws `failure`.
+  explicit savepoint(sqlite3* transaction);
+  savepoint(const savepoint&) = delete;
+  savepoint& operator=(const savepoint&) = delete;
+  /// Undoes what was done since the constructor, unless it was released.
+  ~savepoint();
+
+  /// Throws `failure`.
+  void release();
+
+ private:
+  sqlite3* transaction_;
+  bool released_ = false;
+};
 
 }  // namespace rowlock::on_sqlite
 

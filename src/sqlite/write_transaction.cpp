@@ -1,14 +1,15 @@
-// IMMEDIATE transactions that begin in the order of the file's writers.
+// A transaction that writes: BEGIN IMMEDIATE with a ticket, commit, roll back.
 #include "sqlite/write_transaction.hpp"
+
+#include <sqlite3.h>
 
 #include <utility>
 
-#include "sqlite/caller_transaction.hpp"
 #include "sqlite/database_file.hpp"
-#include "sqlite/result_codes.hpp"
 #include "sqlite/row_statements.hpp"
+#include "sqlite/sql/transaction_statements.hpp"
+#include "sqlite/statement.hpp"
 #include "sqlite/transaction.hpp"
-#include "sqlite/writing.hpp"
 
 namespace rowlock::on_sqlite {
 
@@ -82,6 +83,42 @@ void count_failure(sqlite3* database, const lock_keys& keys, const table_name& t
     }
   } catch (...) {  // best effort: the callback's own exception matters more
   }
+}
+
+namespace {
+
+int busy_timeout_of(sqlite3* database) {
+  statement pragma{database, sql::sqlite::get_busy_timeout};
+  return pragma.has_next_row() ? static_cast<int>(pragma.integer(0)) : 0;
+}
+
+}  // namespace
+
+bool begin_immediate(sqlite3* database, patience& wait) {
+  return succeeds_in_time(wait, [&] { execute(database, sql::sqlite::begin_immediate); });
+}
+
+void commit(sqlite3* database, patience& wait) {
+  try {
+    until_not_busy(wait, [&] { execute(database, sql::sqlite::commit); });
+  } catch (const failure& thrown) {
+    throw_as_commit(thrown);
+  }
+}
+
+void roll_back(sqlite3* database) noexcept {
+  if (!is_in_transaction(database)) return;
+  // What cannot be rolled back is at its end already, or goes with the connection.
+  sqlite3_exec(database, sql::sqlite::rollback.data(), nullptr, nullptr, nullptr);
+}
+
+without_busy_timeout::without_busy_timeout(sqlite3* database)
+    : database_{database}, milliseconds_{busy_timeout_of(database)} {
+  if (milliseconds_ > 0) sqlite3_busy_timeout(database_, 0);
+}
+
+without_busy_timeout::~without_busy_timeout() {
+  if (milliseconds_ > 0) sqlite3_busy_timeout(database_, milliseconds_);
 }
 
 }  // namespace rowlock::on_sqlite

@@ -1,4 +1,4 @@
-// Names of tables and columns, which cannot be bound: checked, then quoted once.
+// Names of tables and columns, checked and quoted; the UPDATE of a versioned table.
 #ifndef ROWLOCK_STORE_NAMES_HPP
 #define ROWLOCK_STORE_NAMES_HPP
 
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rowlock/table_name.hpp"
+#include "rowlock/versioned_table.hpp"
 
 namespace rowlock::sql {
 
@@ -25,6 +26,10 @@ std::string quoted_with_schema(std::string_view name, std::string_view what,
 /// unless the session says otherwise.
 std::string with_backticks(std::string sql);
 std::string in_backticks(const table_name& table, std::string_view sql);
+
+/// `UPDATE t SET v = v + 1 WHERE id = $1 AND v = $2`, in every dialect: $1 is the id, $2 the
+/// version seen. Throws `error` (misuse) for names that are not allowed.
+std::string versioned_update(const versioned_table& table);
 
 }  // namespace rowlock::sql
 

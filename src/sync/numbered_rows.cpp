@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "base/short_patience.hpp"
+#include "base/pause.hpp"
 #include "lease/lease_keeper.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"

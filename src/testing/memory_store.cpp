@@ -1,10 +1,11 @@
-// The rules of the port, on a map.
+// The port on a map: the model that other stores are compared with.
 #include "rowlock/memory_store.hpp"
 
 #include <algorithm>
 #include <array>
 #include <ctime>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "testing/release_hints.hpp"
@@ -279,6 +280,118 @@ std::vector<row_state> memory_store::list() {
     if (found.owner || is_live(found)) owned.push_back(state_of(key, found));
   }
   return owned;
+}
+
+std::vector<acquire_answer> memory_store::acquire_all(std::span<const acquire_request> requests) {
+  check_set(requests);
+  const auto lock = enter();
+  std::vector<acquire_answer> answers;
+  answers.reserve(requests.size());
+  for (const auto& request : requests) answers.push_back(look_at(request));
+  const bool are_granted = std::all_of(answers.begin(), answers.end(), [](const auto& answer) {
+    return answer.status == acquire_status::granted;
+  });
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (are_granted) {
+      answers[i] = acquire(requests[i]);
+    } else if (answers[i].status == acquire_status::granted) {
+      answers[i] = {.status = acquire_status::withheld};
+    }
+  }
+  return answers;
+}
+
+std::vector<acquire_answer> memory_store::acquire_any(std::span<const acquire_request> requests,
+                                                      std::size_t at_most) {
+  check_set(requests);
+  const auto lock = enter();
+  std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
+  std::size_t granted = 0;
+  const auto grant_if = [&](const auto& condition) {
+    for (std::size_t i = 0; i < requests.size() && granted < at_most; ++i) {
+      if (answers[i].status == acquire_status::granted || !condition(requests[i])) continue;
+      if (look_at(requests[i]).status != acquire_status::granted) continue;
+      answers[i] = acquire(requests[i]);
+      ++granted;
+    }
+  };
+  grant_if([this](const acquire_request& request) { return is_mine(request); });
+  grant_if([this](const acquire_request& request) { return rows_.contains(request.key); });
+  grant_if([](const acquire_request&) { return true; });
+  return answers;
+}
+
+hand_over_answer memory_store::hand_over(const hand_over_request& request) {
+  check(request);
+  const auto lock = enter();
+  const auto& [ended, next] = request;
+  row* held = granted_row(ended.key, ended.owner, ended.version);
+  if (held == nullptr) return {.ended = release_answer::lost};
+  if (held->locked_by != nullptr) return {.ended = release_answer::busy};
+  if (ended.failed) ++held->failure_count;
+  unset(*held);
+  return {.ended = release_answer::released, .granted = acquire(next).version};
+}
+
+std::optional<std::string> memory_store::used_by(const lock_key& key) {
+  check(key);
+  const auto lock = enter();
+  const auto found = rows_.find(key);
+  const bool is_used =
+      found != rows_.end() && found->second.is_committed && found->second.locked_by != nullptr;
+  return is_used ? std::optional{std::string{"a transaction of this process"}} : std::nullopt;
+}
+
+force_answer memory_store::force_release(const force_request& request) {
+  check(request);
+  {
+    const auto lock = enter();
+    const auto found = rows_.find(request.key);
+    if (found == rows_.end() || !found->second.is_committed) return force_answer::stale;
+    row& taken = found->second;
+    const bool is_somebodys = taken.owner || is_live(taken);
+    if (taken.version != request.version || !is_somebodys) return force_answer::stale;
+    if (taken.locked_by != nullptr) return force_answer::busy;
+    unset(taken);
+    taken.force_reason = request.reason;
+  }
+  announcements_->announce({request.key});
+  return force_answer::released;
+}
+
+bool memory_store::is_idle(const row& found, std::chrono::microseconds older_than) const {
+  return found.is_committed && found.locked_by == nullptr && !found.owner && !is_live(found) &&
+         !is_done(found) && found.version.number < now_us() - older_than.count();
+}
+
+bool memory_store::is_needed(const lock_key& key) const {
+  if (!key.type.ends_with("#0")) return false;
+  const auto name = key.type.substr(0, key.type.size() - 1);
+  for (int number = 1; number <= 1000; ++number) {
+    if (rows_.contains({.type = name + std::to_string(number), .source_id = key.source_id})) {
+      return true;
+    }
+  }
+  return false;
+}
+
+purge_answer memory_store::purge(const purge_request& request) {
+  check(request);
+  const auto lock = enter();
+  auto next = request.after ? rows_.upper_bound(*request.after) : rows_.begin();
+  purge_answer answer;
+  for (std::size_t looked = 0; next != rows_.end(); ++looked) {
+    if (looked == request.at_most) return answer;
+    answer.last = next->first;
+    if (is_idle(next->second, request.older_than) && !is_needed(next->first)) {
+      next = rows_.erase(next);
+      ++answer.purged;
+    } else {
+      ++next;
+    }
+  }
+  answer.last.reset();
+  return answer;
 }
 
 }  // namespace rowlock

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/next_pause.hpp"
+#include "base/pause.hpp"
 
 namespace rowlock::detail {
 

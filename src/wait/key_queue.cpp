@@ -5,8 +5,7 @@
 #include <exception>
 #include <utility>
 
-#include "base/fault_kind.hpp"
-#include "base/next_pause.hpp"
+#include "base/faults.hpp"
 #include "base/pause.hpp"
 #include "rowlock/error.hpp"
 

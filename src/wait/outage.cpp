@@ -1,7 +1,7 @@
 // Whether the database is away, as far as those who wait know.
 #include "wait/outage.hpp"
 
-#include "base/next_pause.hpp"
+#include "base/pause.hpp"
 #include "rowlock/retry_policy.hpp"
 
 namespace rowlock::detail {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/copied_fault.hpp"
+#include "base/faults.hpp"
 #include "wait/wait_queue.hpp"
 
 namespace rowlock::detail {

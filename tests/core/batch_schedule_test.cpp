@@ -1,4 +1,6 @@
 // Which thread makes the statement of calls that meet, moment by moment.
+#include "batch/batch_schedule.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -6,8 +8,6 @@
 #include <future>
 #include <thread>
 #include <vector>
-
-#include "batch/shared_statements.hpp"
 
 namespace rowlock::detail {
 namespace {

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "core/hooked_store.hpp"
-#include "lock/set_acquisition.hpp"
 #include "lock/set_attempt.hpp"
 #include "rowlock/error.hpp"
 

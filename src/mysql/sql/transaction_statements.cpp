@@ -5,7 +5,6 @@
 
 #include "mysql/sql/spelling.hpp"
 #include "store/names.hpp"
-#include "store/versioned_update.hpp"
 
 namespace rowlock::sql {
 

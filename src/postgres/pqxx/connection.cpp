@@ -1,15 +1,17 @@
-// One connection of a store.
+// A libpqxx connection: opened, pooled, its errors.
 #include "postgres/pqxx/connection.hpp"
 
 #include <cstdint>
+#include <mutex>
+#include <pqxx/pqxx>
+#include <string>
 #include <string_view>
+#include <typeinfo>
 #include <utility>
 
-#include "postgres/failed_connect.hpp"
+#include "postgres/connecting.hpp"
 #include "postgres/pqxx/execute.hpp"
-#include "postgres/pqxx/postgres_errors.hpp"
-#include "postgres/quiet_socket.hpp"
-#include "postgres/server_version.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::postgres {
 
@@ -106,6 +108,63 @@ void postgres_connection::pin(const std::string& sql,
 bool postgres_connection::is_alive() const {
   if (is_outdated_ || !connection_->is_open()) return false;
   return is_quiet(connection_->sock());
+}
+
+connector connector_to(const conninfo& to) {
+  return [to] { return connect(to); };
+}
+
+connector connector_by(detail::make_connection make) {
+  const auto turns = std::make_shared<std::mutex>();  // `make` need not be safe for threads
+  return [make = std::move(make), turns] {
+    const std::scoped_lock turn{*turns};
+    try {
+      const auto made = make();
+      if (made.connection == nullptr || *made.type != typeid(pqxx::connection)) {
+        throw error{errc::misuse,
+                    "the factory must return a std::unique_ptr<pqxx::connection> that is not null"};
+      }
+      auto connection = std::static_pointer_cast<pqxx::connection>(made.connection);
+      refuse_old(connection->server_version());
+      return connection;
+    } catch (const pqxx::failure& thrown) {
+      throw_failed_connect(thrown.what(), "PostgreSQL, as the factory connects to it,");
+    }
+  };
+}
+
+namespace {
+
+template <class Exception>
+bool is(const std::exception& thrown) {
+  return dynamic_cast<const Exception*>(&thrown) != nullptr;
+}
+
+std::string sqlstate_of(const std::exception& thrown) {
+  // libpqxx 6 drops the SQLSTATE of some, and libpqxx 7 that of insufficient_privilege.
+  if (is<pqxx::too_many_connections>(thrown)) return "53300";
+  if (is<pqxx::insufficient_privilege>(thrown)) return "42501";
+  if (is<pqxx::serialization_failure>(thrown)) return "40001";
+  if (is<pqxx::deadlock_detected>(thrown)) return "40P01";
+  if (is<pqxx::statement_completion_unknown>(thrown)) return "40003";
+  const auto* failed = dynamic_cast<const pqxx::sql_error*>(&thrown);
+  return failed == nullptr ? std::string{} : failed->sqlstate();
+}
+
+}  // namespace
+
+fault fault_in(const std::exception& thrown) {
+  return {.sqlstate = sqlstate_of(thrown),
+          .is_line_dead = is<pqxx::broken_connection>(thrown) || is<pqxx::in_doubt_error>(thrown),
+          .is_misuse = is<pqxx::usage_error>(thrown)};
+}
+
+void throw_as_error(effects had, const table_name* lock_table) {
+  try {
+    throw;
+  } catch (const std::exception& thrown) {
+    throw_as_error(fault_in(thrown), had, lock_table);
+  }
 }
 
 }  // namespace rowlock::postgres

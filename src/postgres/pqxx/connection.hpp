@@ -1,10 +1,11 @@
-// One connection of a store: opened, asked, and given up when it is dead.
+// A libpqxx connection: opened, pooled, its errors.
 #ifndef ROWLOCK_POSTGRES_PQXX_CONNECTION_HPP
 #define ROWLOCK_POSTGRES_PQXX_CONNECTION_HPP
 
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,7 +14,10 @@
 
 #include "postgres/connecting.hpp"
 #include "postgres/connection.hpp"
+#include "postgres/fault.hpp"
 #include "postgres/pqxx/answer_watch.hpp"
+#include "rowlock/postgres_connect.hpp"
+#include "store/connection_pool.hpp"
 
 namespace rowlock::postgres {
 
@@ -60,6 +64,22 @@ class postgres_connection final : public line {
   std::map<const std::string*, std::string> prepared_;
   bool is_outdated_ = false;
 };
+
+using connection_pool = detail::connection_pool<postgres_connection>;
+
+/// A new connection at each call, from any thread. Throws `error`, without the driver's words.
+using connector = std::function<std::shared_ptr<pqxx::connection>()>;
+
+connector connector_to(const conninfo& to);
+/// One call of `make` at a time. Throws `error` (misuse) where it makes something else.
+connector connector_by(detail::make_connection make);
+
+/// As far as libpqxx tells it; empty for an exception that is not of libpqxx.
+fault fault_in(const std::exception& thrown);
+
+/// Called while an exception is being handled: throws the `error` it means, as the other function
+/// of this name does.
+[[noreturn]] void throw_as_error(effects had, const table_name* lock_table);
 
 }  // namespace rowlock::postgres
 

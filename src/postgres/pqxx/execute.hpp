@@ -5,7 +5,6 @@
 #include <pqxx/pqxx>
 #include <string>
 
-#include "postgres/bound_values.hpp"
 #include "postgres/values.hpp"
 
 namespace rowlock::postgres {

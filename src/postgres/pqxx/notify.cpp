@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/start_thread.hpp"
+#include "base/threads.hpp"
 #include "postgres/pqxx/execute.hpp"
 #include "rowlock/requests.hpp"
 

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "postgres/pqxx/answer_watch.hpp"
-#include "postgres/pqxx/connector.hpp"
+#include "postgres/pqxx/connection.hpp"
 #include "rowlock/store.hpp"
 
 namespace rowlock::postgres {

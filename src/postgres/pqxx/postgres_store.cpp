@@ -1,4 +1,4 @@
-// The port, on PostgreSQL.
+// The PostgreSQL store through libpqxx, and its migrations.
 #include "rowlock/postgres_store.hpp"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <pqxx/pqxx>
 #include <utility>
 
 #include "base/in_batches.hpp"
@@ -15,13 +16,14 @@
 #include "postgres/admin.hpp"
 #include "postgres/connecting.hpp"
 #include "postgres/pqxx/connection.hpp"
-#include "postgres/pqxx/connection_pool.hpp"
-#include "postgres/pqxx/connector.hpp"
 #include "postgres/pqxx/notify.hpp"
-#include "postgres/pqxx/postgres_errors.hpp"
+#include "postgres/pqxx/transaction.hpp"
 #include "postgres/read.hpp"
 #include "postgres/session.hpp"
+#include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/postgres.hpp"
+#include "rowlock/postgres_migrate.hpp"
 
 namespace rowlock {
 
@@ -254,5 +256,23 @@ std::vector<std::string> postgres_store::weak_settings() {
 }
 
 unsigned postgres_store::statements_at_once() const noexcept { return impl_->statements_at_once(); }
+
+std::vector<migration> migrate_postgres(const std::string& connection_string,
+                                        const table_name& table) {
+  const auto connection = postgres::connect(postgres::conninfo{connection_string, {}});
+  try {
+    pqxx::work work{*connection};
+    postgres::pqxx_transaction used{work};
+    auto missing = postgres::migrate(used, table);
+    try {
+      work.commit();
+    } catch (...) {
+      detail::throw_failed_commit();
+    }
+    return missing;
+  } catch (const std::exception&) {
+    postgres::throw_as_error(postgres::effects::none, &table);
+  }
+}
 
 }  // namespace rowlock

@@ -1,9 +1,19 @@
-// The application's pqxx transaction, as a line.
+// The caller's pqxx transaction: row locks, fences, the commit.
 #include "postgres/pqxx/transaction.hpp"
 
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <pqxx/pqxx>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "postgres/connecting.hpp"
+#include "postgres/pqxx/connection.hpp"
 #include "postgres/pqxx/execute.hpp"
-#include "postgres/pqxx/postgres_errors.hpp"
-#include "postgres/server_version.hpp"
+#include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres.hpp"
 #include "rowlock/retry.hpp"
@@ -82,6 +92,120 @@ bool detail::was_aborted(pqxx::transaction_base& transaction) {
     return true;
   }
   throw_commit_in_callback();
+}
+
+using postgres::pqxx_transaction;
+
+outcome<row_lock> lock_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
+                            const wait_policy& wait, const postgres_table& table) {
+  pqxx_transaction used{transaction};
+  return postgres::lock_rows(used, keys, wait, table);
+}
+
+outcome<version> read_version(pqxx::transaction_base& transaction, const lock_key& key,
+                              const postgres_table& table) {
+  check(key);
+  pqxx_transaction used{transaction};
+  return postgres::read_version(used, key, table);
+}
+
+namespace detail {
+
+postgres_attempt lock_existing_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
+                                    std::chrono::milliseconds slice, const postgres_table& table) {
+  pqxx_transaction used{transaction};
+  auto tried = postgres::try_to_lock(used, keys, slice, table, postgres::missing_rows::report);
+  return {std::move(tried.locked), std::move(tried.refused)};
+}
+
+void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
+                 const postgres_table& table) {
+  pqxx_transaction used{transaction};
+  postgres::create_rows(used, keys, table);
+  try {
+    transaction.commit();
+  } catch (const std::exception& thrown) {
+    // Serializable ones may still lose here. The rows are there, then, or the next try makes them.
+    if (!postgres::fault_in(thrown).is_conflict()) {
+      postgres::throw_as_error(postgres::effects::none, &table.table);
+    }
+  }
+}
+
+void count_failures(pqxx::transaction_base& transaction, const lock_keys& keys,
+                    const postgres_table& table) {
+  pqxx_transaction used{transaction};
+  postgres::count_failures(used, keys, table);
+}
+
+}  // namespace detail
+
+namespace {
+
+using postgres::naming;
+
+/// The name of the transaction, if it is wanted.
+std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                           const fence_options& options, std::span<const release_request> releases,
+                           naming name, const postgres_table& table) {
+  if (dynamic_cast<pqxx::subtransaction*>(&transaction) != nullptr) {
+    throw error{
+        errc::misuse,
+        "a fence inside a pqxx::subtransaction is undone when that is rolled back: fence the "
+        "transaction itself"};
+  }
+  postgres::pqxx_transaction used{transaction};
+  auto proved = postgres::prove(used, leases, options, releases, name, table.table);
+  if (proved.of_rows.found != detail::fence_try::held) {
+    transaction.abort();
+    detail::throw_not_proved(leases, proved.of_rows.found);
+  }
+  detail::released_within(leases, proved.of_rows.unset_as);
+  return std::move(proved.name);
+}
+
+}  // namespace
+
+void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
+           const fence_options& options, const postgres_table& table) {
+  prove_or_abort(transaction, leases, options, {}, naming::unwanted, table);
+}
+
+void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                  const release_options& options, const postgres_table& table) {
+  prove_or_abort(transaction, leases, {}, detail::to_release(leases, options), naming::unwanted,
+                 table);
+}
+
+std::string detail::prove_named(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                                const fenced_run_options& options, const postgres_table& table) {
+  std::vector<release_request> releases;
+  if (options.release) releases = to_release(leases, options.released_as);
+  return prove_or_abort(transaction, leases, options.release ? fence_options{} : options.fence,
+                        releases, naming::wanted, table);
+}
+
+commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& key, version seen,
+                         const postgres_table& table) {
+  check(key);
+  postgres::pqxx_transaction used{transaction};
+  return postgres::try_commit(used, key, seen, table);
+}
+
+commit_result try_commit(pqxx::transaction_base& transaction, const versioned_table& table,
+                         const row_id& id, std::int64_t seen) {
+  postgres::pqxx_transaction used{transaction};
+  return postgres::try_commit(used, table, id, seen);
+}
+
+void detail::throw_failed_begin() { postgres::throw_as_error(postgres::effects::none, nullptr); }
+
+void detail::throw_failed_commit() {
+  try {
+    throw;
+  } catch (const std::exception& thrown) {
+    postgres::throw_failed_commit(postgres::fault_in(thrown));
+  }
 }
 
 }  // namespace rowlock

@@ -4,10 +4,9 @@
 #include <optional>
 #include <pqxx/pqxx>
 
-#include "postgres/caller_transaction.hpp"
-#include "postgres/pqxx/connector.hpp"
+#include "postgres/pqxx/connection.hpp"
 #include "postgres/pqxx/execute.hpp"
-#include "postgres/pqxx/postgres_errors.hpp"
+#include "postgres/transaction.hpp"
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres_witness.hpp"

@@ -11,11 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "postgres/caller_transaction.hpp"
 #include "postgres/connecting.hpp"
-#include "postgres/failed_connect.hpp"
-#include "postgres/fence_calls.hpp"
-#include "postgres/migrate_calls.hpp"
 #include "postgres/soci/connection.hpp"
 #include "postgres/soci/session.hpp"
 #include "postgres/transaction.hpp"

@@ -15,8 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "postgres/quiet_socket.hpp"
-#include "postgres/server_version.hpp"
+#include "postgres/connecting.hpp"
 #include "rowlock/boot_clock.hpp"
 #include "rowlock/error.hpp"
 

@@ -8,8 +8,8 @@
 #include "postgres/acquire.hpp"
 #include "postgres/acquire_set.hpp"
 #include "postgres/admin.hpp"
-#include "postgres/caller_transaction.hpp"
 #include "postgres/read.hpp"
+#include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::through_soci {

@@ -18,7 +18,7 @@
 
 #include <chrono>
 
-#include "base/clock_skew.hpp"
+#include "base/limits.hpp"
 #include "postgres/sql/lease_statements.hpp"
 #include "postgres/sql/operator_statements.hpp"
 #include "postgres/sql/row_statements.hpp"

@@ -5,16 +5,13 @@
 
 #include <utility>
 
-#include "sqlite/caller_transaction.hpp"
 #include "sqlite/database_file.hpp"
 #include "sqlite/migrate.hpp"
-#include "sqlite/result_codes.hpp"
 #include "sqlite/soci/handle.hpp"
 #include "sqlite/soci/session.hpp"
-#include "sqlite/soci/sqlite_parameters.hpp"
+#include "sqlite/statement.hpp"
 #include "sqlite/transaction.hpp"
 #include "sqlite/write_transaction.hpp"
-#include "sqlite/writing.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::through_soci {

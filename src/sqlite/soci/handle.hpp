@@ -1,8 +1,10 @@
-// What SOCI's sqlite3 backend is made of.
+// The handle of a SOCI session's file, and its parameters.
 #ifndef ROWLOCK_SQLITE_SOCI_HANDLE_HPP
 #define ROWLOCK_SQLITE_SOCI_HANDLE_HPP
 
-#include "sqlite/failure.hpp"
+#include <string>
+
+#include "sqlite/statement.hpp"
 
 struct sqlite3;
 
@@ -25,6 +27,10 @@ const ::soci::backend_factory& existing_files();
 
 /// Tells `retry` which exceptions of this backend are conflicts. Cheap, any number of times.
 void recognise_sqlite_conflicts() noexcept;
+
+/// The path in `db=/path timeout=5`, or in `/path` alone. Throws `error` (misuse) where there is
+/// none, for what is no path (in memory, a URI), and for settings that a store cannot work with.
+std::string file_in(const std::string& parameters);
 
 }  // namespace rowlock::through_soci
 

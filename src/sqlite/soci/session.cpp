@@ -8,15 +8,12 @@
 #include <utility>
 
 #include "rowlock/error.hpp"
-#include "sqlite/caller_transaction.hpp"
 #include "sqlite/database_file.hpp"
 #include "sqlite/leases.hpp"
-#include "sqlite/network_file_system.hpp"
-#include "sqlite/operator_calls.hpp"
-#include "sqlite/result_codes.hpp"
-#include "sqlite/set_calls.hpp"
 #include "sqlite/soci/handle.hpp"
+#include "sqlite/statement.hpp"
 #include "sqlite/table_check.hpp"
+#include "sqlite/transaction.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::through_soci {

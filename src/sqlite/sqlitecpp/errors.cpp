@@ -1,4 +1,4 @@
-// The exceptions of SQLiteCpp, which applications know.
+// SQLite::Exception in and out; opening a file.
 #include "sqlite/sqlitecpp/errors.hpp"
 
 #include <SQLiteCpp/Exception.h>
@@ -6,7 +6,8 @@
 #include <exception>
 
 #include "rowlock/retry.hpp"
-#include "sqlite/result_codes.hpp"
+#include "sqlite/database_file.hpp"
+#include "sqlite/statement.hpp"
 
 namespace rowlock::detail {
 
@@ -32,6 +33,17 @@ void throw_as_error(const on_sqlite::failure& failed, const std::string& where,
   } catch (const SQLite::Exception&) {
     on_sqlite::throw_error(failed, where, if_missing);
   }
+}
+
+std::unique_ptr<SQLite::Database> open_file(const std::string& path) {
+  const auto plain = on_sqlite::as_existing_file(path);
+  if (const auto uri = on_sqlite::uri_of_unwritable(plain); !uri.empty()) {
+    return opened_by_driver([&] {
+      return std::make_unique<SQLite::Database>(uri, SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    });
+  }
+  return opened_by_driver(
+      [&] { return std::make_unique<SQLite::Database>(plain, SQLite::OPEN_READWRITE); });
 }
 
 }  // namespace rowlock::detail

@@ -1,4 +1,4 @@
-// The exceptions of SQLiteCpp, which applications know.
+// SQLite::Exception in and out; opening a file.
 #ifndef ROWLOCK_SQLITE_SQLITECPP_ERRORS_HPP
 #define ROWLOCK_SQLITE_SQLITECPP_ERRORS_HPP
 
@@ -9,7 +9,7 @@
 
 #include "rowlock/table_name.hpp"
 #include "sqlite/database_file.hpp"
-#include "sqlite/failure.hpp"
+#include "sqlite/statement.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::detail {
@@ -46,6 +46,11 @@ auto on_lock_table(const SQLite::Database& database, const table_name& table, co
     throw_as_error(failed, where, sql::how_to_migrate(where, table));
   }
 }
+
+/// Opens an existing file for writing; one that this process may not write, for reading as it is at
+/// this moment. `path` is always a path, never a URI or a special name.
+/// Throws `error`, and `failure`.
+std::unique_ptr<SQLite::Database> open_file(const std::string& path);
 
 }  // namespace rowlock::detail
 

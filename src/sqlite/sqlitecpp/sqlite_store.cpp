@@ -1,4 +1,4 @@
-// The port, on a SQLite file.
+// The SQLite store through SQLiteCpp, and its migrations.
 #include "rowlock/sqlite_store.hpp"
 
 #include <SQLiteCpp/Database.h>
@@ -6,9 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "rowlock/sqlite_migrate.hpp"
+#include "sqlite/database_file.hpp"
 #include "sqlite/leases.hpp"
-#include "sqlite/operator_calls.hpp"
-#include "sqlite/set_calls.hpp"
+#include "sqlite/migrate.hpp"
+#include "sqlite/sqlitecpp/errors.hpp"
 #include "sqlite/sqlitecpp/store_connection.hpp"
 
 namespace rowlock {
@@ -111,6 +113,17 @@ force_answer sqlite_store::force_release(const force_request& request) {
 purge_answer sqlite_store::purge(const purge_request& request) {
   check(request);
   return impl_->in_turn([&](file_turn& file) { return on_sqlite::purge(file, request); });
+}
+
+std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table) {
+  on_sqlite::check_schema_name(table);
+  on_sqlite::create_file(path);
+  try {
+    const auto database = detail::open_file(path);
+    return on_sqlite::migrate(database->getHandle(), table);
+  } catch (const on_sqlite::failure& failed) {
+    detail::throw_as_error(failed, on_sqlite::url_of(path), on_sqlite::look_at_the_tables);
+  }
 }
 
 }  // namespace rowlock

@@ -7,9 +7,8 @@
 
 #include "base/limits.hpp"
 #include "rowlock/error.hpp"
-#include "sqlite/network_file_system.hpp"
+#include "sqlite/database_file.hpp"
 #include "sqlite/sqlitecpp/errors.hpp"
-#include "sqlite/sqlitecpp/open_file.hpp"
 #include "sqlite/table_check.hpp"
 #include "store/schema_check.hpp"
 

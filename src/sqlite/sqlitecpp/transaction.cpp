@@ -1,16 +1,17 @@
-// IMMEDIATE transactions on a connection of the application.
+// The caller's SQLite::Database: row locks and fences.
+#include "sqlite/transaction.hpp"
+
 #include <SQLiteCpp/Database.h>
 
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "rowlock/error.hpp"
 #include "rowlock/sqlite.hpp"
-#include "sqlite/caller_transaction.hpp"
-#include "sqlite/result_codes.hpp"
 #include "sqlite/sqlitecpp/errors.hpp"
+#include "sqlite/statement.hpp"
 #include "sqlite/write_transaction.hpp"
-#include "sqlite/writing.hpp"
 
 namespace rowlock {
 
@@ -128,6 +129,67 @@ commit_result rows::try_commit(sqlite_transaction& transaction, const lock_key& 
 void rows::count_failure(SQLite::Database& database, const lock_keys& keys,
                          const table_name& table) noexcept {
   on_sqlite::count_failure(database.getHandle(), keys, table);
+}
+
+using detail::on_lock_table;
+
+outcome<row_lock> lock_rows(SQLite::Database& transaction, const lock_keys& keys,
+                            const wait_policy& /*wait*/, const table_name& table) {
+  detail::recognise_sqlite_conflicts();
+  return on_lock_table(transaction, table,
+                       [&] { return on_sqlite::lock_rows(transaction.getHandle(), keys, table); });
+}
+
+outcome<version> read_version(SQLite::Database& transaction, const lock_key& key,
+                              const table_name& table) {
+  detail::recognise_sqlite_conflicts();
+  return on_lock_table(transaction, table, [&] {
+    return on_sqlite::read_version(transaction.getHandle(), key, table);
+  });
+}
+
+commit_result try_commit(SQLite::Database& transaction, const lock_key& key, version seen,
+                         const table_name& table) {
+  detail::recognise_sqlite_conflicts();
+  return on_lock_table(transaction, table, [&] {
+    return on_sqlite::try_commit(transaction.getHandle(), key, seen, table);
+  });
+}
+
+commit_result try_commit(SQLite::Database& transaction, const versioned_table& table,
+                         const row_id& id, std::int64_t seen) {
+  detail::recognise_sqlite_conflicts();
+  try {
+    return on_sqlite::try_commit(transaction.getHandle(), table, id, seen);
+  } catch (const on_sqlite::failure& failed) {
+    detail::throw_as_error(failed, detail::url_of(transaction), on_sqlite::compare_the_names);
+  }
+}
+
+namespace {
+
+void prove(SQLite::Database& transaction, const fenced_leases& leases,
+           std::span<const release_request> releases, const table_name& table) {
+  detail::recognise_sqlite_conflicts();
+  const auto proved = detail::on_lock_table(transaction, table, [&] {
+    return on_sqlite::prove(transaction.getHandle(), leases, releases, table);
+  });
+  if (proved.found != detail::fence_try::held) {
+    on_sqlite::roll_back(transaction.getHandle());
+    detail::throw_not_proved(leases, proved.found);
+  }
+  detail::released_within(leases, proved.unset_as);
+}
+
+}  // namespace
+
+void fence(SQLite::Database& transaction, const fenced_leases& leases, const table_name& table) {
+  prove(transaction, leases, {}, table);
+}
+
+void release_with(SQLite::Database& transaction, const fenced_leases& leases,
+                  const release_options& options, const table_name& table) {
+  prove(transaction, leases, detail::to_release(leases, options), table);
 }
 
 }  // namespace rowlock

@@ -1,8 +1,11 @@
-// One fault, told to several threads.
-#ifndef ROWLOCK_BASE_COPIED_FAULT_HPP
-#define ROWLOCK_BASE_COPIED_FAULT_HPP
+// Faults as std::exception_ptr: their kind, and a copy for each of several threads.
+#ifndef ROWLOCK_BASE_FAULTS_HPP
+#define ROWLOCK_BASE_FAULTS_HPP
 
 #include <exception>
+#include <optional>
+
+#include "rowlock/error.hpp"
 
 namespace rowlock::detail {
 
@@ -11,6 +14,12 @@ namespace rowlock::detail {
 /// agree on who frees it. What is nested is shared, and so are exceptions that are not ours, and
 /// all when there is no memory.
 std::exception_ptr own_fault(const std::exception_ptr& fault) noexcept;
+
+/// None: it is not ours.
+std::optional<errc> kind_of(const std::exception_ptr& fault);
+
+/// Whether it may pass by itself: the database is away, or the answer got lost.
+bool may_pass(const std::exception_ptr& fault);
 
 }  // namespace rowlock::detail
 
