@@ -9,7 +9,6 @@
 
 #include "cli/database_url.hpp"
 #include "rowlock/soci.hpp"
-#include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
 #include "subject.hpp"
 

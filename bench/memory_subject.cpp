@@ -1,5 +1,5 @@
 // The store in memory: what the rules cost without a database.
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 #include "subject.hpp"
 
 namespace rowlock::bench {

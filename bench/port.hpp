@@ -5,7 +5,7 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::bench {
 

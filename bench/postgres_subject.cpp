@@ -7,7 +7,6 @@
 #include <string>
 
 #include "rowlock/postgres.hpp"
-#include "rowlock/postgres_migrate.hpp"
 #include "rowlock/postgres_store.hpp"
 #include "subject.hpp"
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "rowlock/postgres.hpp"
-#include "rowlock/postgres_migrate.hpp"
+#include "rowlock/postgres_store.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::bench {
 

@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "rowlock/sqlite.hpp"
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
 #include "subject.hpp"
 

@@ -6,11 +6,8 @@
 
 #include "base/percent_decoding.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/postgres_migrate.hpp"
 #include "rowlock/postgres_store.hpp"
-#include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
 
 namespace rowlock {

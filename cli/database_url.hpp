@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rowlock/migration.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace rowlock {

@@ -12,7 +12,7 @@
 
 #include "cli/fault_teller.hpp"
 #include "cli/release_witness.hpp"
-#include "rowlock/boot_clock.hpp"
+#include "rowlock/clock.hpp"
 #include "rowlock/observer.hpp"
 
 namespace rowlock::cli {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "rowlock/boot_clock.hpp"
+#include "rowlock/clock.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/passing_store.hpp"
+#include "rowlock/port/passing_store.hpp"
 
 namespace rowlock::cli {
 

@@ -16,7 +16,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/say.hpp"
 #include "cli/wakeup.hpp"
-#include "rowlock/boot_clock.hpp"
+#include "rowlock/clock.hpp"
 
 namespace rowlock::cli {
 

@@ -9,8 +9,8 @@
 
 #include "cli/fault_teller.hpp"
 #include "rowlock/lease.hpp"
+#include "rowlock/lock_key.hpp"
 #include "rowlock/observer.hpp"
-#include "rowlock/version.hpp"
 
 namespace rowlock::cli {
 

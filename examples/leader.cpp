@@ -9,7 +9,6 @@
 #include <string>
 #include <thread>
 
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
 
 using namespace std::chrono_literals;

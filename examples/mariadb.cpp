@@ -8,7 +8,6 @@
 
 #include "rowlock/lock_table.hpp"
 #include "rowlock/soci.hpp"
-#include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
 
 using namespace std::chrono_literals;

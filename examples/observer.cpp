@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "rowlock/lock_table.hpp"
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 #include "spdlog_observer.hpp"
 
 using namespace std::chrono_literals;

@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "rowlock/lock_table.hpp"
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
 
 using namespace std::chrono_literals;

@@ -5,7 +5,6 @@
 #include "rowlock/lock_table.hpp"
 #include "rowlock/read_write_lock.hpp"
 #include "rowlock/semaphore.hpp"
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
 
 int main() {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "rowlock/sqlite.hpp"
-#include "rowlock/sqlite_migrate.hpp"
+#include "rowlock/sqlite_store.hpp"
 
 using namespace std::chrono_literals;
 

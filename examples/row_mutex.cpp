@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "rowlock/lock_table.hpp"
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 
 int main() {
   rowlock::memory_store store;  // or a database, and then the other thread may be another machine

@@ -9,7 +9,7 @@
 #include "race/mariadb_connection.hpp"
 #include "race/placeholders.hpp"
 #include "race/rowlock_on_mariadb.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock::race {
 

@@ -8,7 +8,7 @@
 #include "postgres/sql/lease_statements.hpp"
 #include "race/rowlock_on_postgres.hpp"
 #include "race/sql_protocol.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock::race {
 

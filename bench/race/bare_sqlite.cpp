@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "race/rowlock_on_sqlite.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 #include "rowlock/table_name.hpp"
 #include "sqlite/sql/statements.hpp"
 

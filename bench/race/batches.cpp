@@ -15,7 +15,7 @@
 #include "race/keys.hpp"
 #include "race/rowlock_on_postgres.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::race {
 

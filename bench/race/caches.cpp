@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock::race {
 

@@ -19,7 +19,7 @@
 #include "race/placeholders.hpp"
 #include "race/rowlock_on_postgres.hpp"
 #include "race/scratch.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock::race {
 

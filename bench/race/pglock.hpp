@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "race/sql_protocol.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock::race {
 

@@ -6,7 +6,7 @@
 
 #include "race/protocol.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::race {
 

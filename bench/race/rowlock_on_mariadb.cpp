@@ -8,7 +8,6 @@
 #include "race/keys.hpp"
 #include "race/mariadb_connection.hpp"
 #include "race/rowlock_contender.hpp"
-#include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
 
 namespace rowlock::race {

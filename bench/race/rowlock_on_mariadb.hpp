@@ -5,7 +5,7 @@
 #include <string>
 
 #include "race/protocol.hpp"
-#include "rowlock/grouping_store.hpp"
+#include "rowlock/port/batching_store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace rowlock::race {

@@ -7,7 +7,6 @@
 #include "race/connections.hpp"
 #include "race/keys.hpp"
 #include "race/rowlock_contender.hpp"
-#include "rowlock/postgres_migrate.hpp"
 #include "rowlock/postgres_store.hpp"
 
 namespace rowlock::race {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "race/rowlock_contender.hpp"
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
 
 namespace rowlock::race {

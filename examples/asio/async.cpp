@@ -9,7 +9,7 @@
 #include <string>
 
 #include "rowlock/asio.hpp"
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 
 using namespace std::chrono_literals;
 using namespace asio::experimental::awaitable_operators;

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "rowlock/lock_table.hpp"
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
 
 using namespace std::chrono_literals;

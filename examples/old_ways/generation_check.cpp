@@ -9,9 +9,9 @@
 
 #include "rowlock/error.hpp"
 #include "rowlock/retry.hpp"
+#include "rowlock/row_lock.hpp"
 #include "rowlock/sqlite.hpp"
-#include "rowlock/sqlite_migrate.hpp"
-#include "rowlock/with_optimistic_commit.hpp"
+#include "rowlock/sqlite_store.hpp"
 
 namespace {
 

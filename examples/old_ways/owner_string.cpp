@@ -8,7 +8,6 @@
 #include <string>
 
 #include "rowlock/lock_table.hpp"
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
 
 using namespace std::chrono_literals;

@@ -10,7 +10,6 @@
 
 #include "rowlock/lock_table.hpp"
 #include "rowlock/sqlite.hpp"
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
 
 int main() {

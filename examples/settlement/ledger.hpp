@@ -10,7 +10,7 @@
 
 #include "invoice.hpp"
 #include "rowlock/lease.hpp"
-#include "rowlock/lock_keys.hpp"
+#include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
 
 namespace settlement {

@@ -7,7 +7,7 @@
 
 #include "invoice.hpp"
 #include "ledger.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 #include "scoreboard.hpp"
 #include "supervisor.hpp"
 

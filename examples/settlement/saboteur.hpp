@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ledger.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 #include "worker_process.hpp"
 
 namespace settlement {

@@ -8,7 +8,7 @@
 
 #include "cli/database_url.hpp"
 #include "ledger.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace settlement {

@@ -6,8 +6,8 @@
 #include <csignal>
 #include <utility>
 
-#include "rowlock/backoff.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/retry.hpp"
 
 namespace settlement {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "ledger.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 #include "scoreboard.hpp"
 
 namespace settlement {

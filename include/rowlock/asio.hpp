@@ -15,8 +15,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "rowlock/asio_operation.hpp"
-#include "rowlock/continuation.hpp"
+#include "rowlock/async.hpp"
+#include "rowlock/detail/asio_operation.hpp"
 #include "rowlock/lock_table.hpp"
 
 // No call here blocks, and none makes a statement in a thread of Asio's: the lock_table has threads

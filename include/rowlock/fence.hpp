@@ -13,14 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "rowlock/backoff.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lease.hpp"
-#include "rowlock/lease_set.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/retry.hpp"
-#include "rowlock/retry_policy.hpp"
 #include "rowlock/row_transaction.hpp"
-#include "rowlock/store.hpp"
 
 namespace rowlock {
 

@@ -11,9 +11,8 @@
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/retry_policy.hpp"
-#include "rowlock/store.hpp"
-#include "rowlock/version.hpp"
+#include "rowlock/port/store.hpp"
+#include "rowlock/retry.hpp"
 
 namespace rowlock {
 

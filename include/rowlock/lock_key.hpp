@@ -1,11 +1,15 @@
-// What is locked: a type and a source id.
+// Keys, sets of keys, and versions.
 #ifndef ROWLOCK_LOCK_KEY_HPP
 #define ROWLOCK_LOCK_KEY_HPP
 
 #include <compare>
+#include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rowlock {
 
@@ -33,6 +37,35 @@ lock_key scoped(std::string_view scope, const lock_key& key);
 
 /// `type/source_id`, for people.
 std::ostream& operator<<(std::ostream& out, const lock_key& shown);
+
+/// 1 to 1,000 different keys, sorted by bytes, each once (however often it was named): everybody
+/// locks in this one order, so that nobody deadlocks. A parameter of this type takes one key, a
+/// list in braces, or a vector. Throws `error` (misuse) for no key, too many, and a wrong one.
+class lock_keys {
+ public:
+  static constexpr std::size_t most = 1000;
+
+  lock_keys(lock_key key);                          // NOLINT(google-explicit-constructor)
+  lock_keys(std::initializer_list<lock_key> keys);  // NOLINT(google-explicit-constructor)
+  lock_keys(std::vector<lock_key> keys);            // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] std::span<const lock_key> in_order() const noexcept { return keys_; }
+
+ private:
+  std::vector<lock_key> keys_;
+};
+
+/// One number with three uses: the expected value of a compare-and-set, the proof of ownership, and
+/// the fencing token. It only rises: `greatest(version + 1, now in microseconds)`, a hybrid logical
+/// clock (Kulkarni et al., 2014), so a row that was purged, or an acknowledged grant that a crash
+/// lost, never brings an old number back. It fits a double (below 2^53) until the year 2255.
+struct version {
+  std::int64_t number = 0;
+
+  friend auto operator<=>(const version&, const version&) = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const version& shown);
 
 }  // namespace rowlock
 

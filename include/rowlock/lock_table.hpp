@@ -14,15 +14,14 @@
 #include <utility>
 #include <vector>
 
-#include "rowlock/grouping_store.hpp"
+#include "rowlock/clock.hpp"
 #include "rowlock/lease.hpp"
-#include "rowlock/lease_set.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/observer.hpp"
 #include "rowlock/outcome.hpp"
-#include "rowlock/retry_policy.hpp"
-#include "rowlock/store.hpp"
-#include "rowlock/time_source.hpp"
+#include "rowlock/port/batching_store.hpp"
+#include "rowlock/port/store.hpp"
+#include "rowlock/retry.hpp"
 
 namespace rowlock {
 

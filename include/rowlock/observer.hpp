@@ -10,8 +10,7 @@
 
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_key.hpp"
-#include "rowlock/refusal.hpp"
-#include "rowlock/version.hpp"
+#include "rowlock/outcome.hpp"
 
 namespace rowlock {
 

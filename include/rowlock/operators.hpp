@@ -9,8 +9,7 @@
 #include <string>
 
 #include "rowlock/lock_key.hpp"
-#include "rowlock/store.hpp"
-#include "rowlock/version.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock {
 

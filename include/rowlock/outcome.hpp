@@ -1,14 +1,55 @@
-// What an attempt came to: a value, or a refusal.
+// What an attempt came to: a value, or a refusal with its reason.
 #ifndef ROWLOCK_OUTCOME_HPP
 #define ROWLOCK_OUTCOME_HPP
 
+#include <chrono>
+#include <iosfwd>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
-#include "rowlock/refusal.hpp"
+#include "rowlock/lock_key.hpp"
 
 namespace rowlock {
+
+struct done_mark {
+  /// The grant under which it was done; 0 where the row, written by hand perhaps, does not say.
+  version by;
+  /// Database clock, UTC, `2026-01-31 12:00:00.000000`.
+  std::string at = {};
+  /// How much longer it is remembered.
+  std::chrono::microseconds remaining{};
+};
+
+enum class refusal_reason {
+  held,       ///< A live lease has the key, or it stays closed for a while after one; `holder` and
+              ///< `remaining` say whose and how long.
+  busy,       ///< A transaction has the row (or, on SQLite, the file) right now; it has no name.
+  stale,      ///< The version moved on since it was read, or a concurrent transaction won.
+  timed_out,  ///< It was still held or busy when the wait was over.
+  stopped,    ///< A stop was requested during the wait.
+  already_done,  ///< The work is remembered as done; `done` says since when and by which grant.
+};
+
+/// Contention, as a value: nothing was changed and no callback ran.
+struct refusal {
+  refusal_reason reason = refusal_reason::held;
+  /// The key in question; of several, the first that stood in the way.
+  lock_key key = {};
+  /// The label of the holder, for people; empty where the row does not know one.
+  std::string holder = {};
+  /// What is left of the holder's lease, by the database's clock.
+  std::optional<std::chrono::microseconds> remaining = std::nullopt;
+  /// The row's version now, where one was seen.
+  std::optional<rowlock::version> current = std::nullopt;
+  /// Of `already_done`.
+  std::optional<done_mark> done = std::nullopt;
+};
+
+/// For people: `invoice/42 is held by host:4711 for another 12.5 s`.
+std::ostream& operator<<(std::ostream& out, const refusal& shown);
+std::ostream& operator<<(std::ostream& out, refusal_reason shown);
 
 namespace detail {
 [[noreturn]] void throw_refused_outcome_was_used();
@@ -73,6 +114,17 @@ class [[nodiscard]] outcome<void> {
   std::optional<rowlock::refusal> refusal_;
   bool kept_ = true;
 };
+
+/// What a compare-and-set inside a transaction answers.
+enum class [[nodiscard]] commit_result{
+    committed,  ///< The version was moved; it counts when the transaction commits.
+    /// It is no longer as it was seen, or there is no such row (never was, or was deleted since).
+    /// Roll the transaction back. Which of them, the next read of the row tells.
+    stale,
+};
+
+/// For people: `committed`.
+std::ostream& operator<<(std::ostream& out, commit_result shown);
 
 }  // namespace rowlock
 

@@ -9,16 +9,12 @@
 #include <string>
 
 #include "rowlock/fence.hpp"
-#include "rowlock/lock_keys.hpp"
+#include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
-#include "rowlock/postgres_table.hpp"
-#include "rowlock/retry_policy.hpp"
+#include "rowlock/retry.hpp"
 #include "rowlock/row_lock.hpp"
 #include "rowlock/row_transaction.hpp"
-#include "rowlock/version.hpp"
-#include "rowlock/versioned_table.hpp"
-#include "rowlock/with_optimistic_commit.hpp"
-#include "rowlock/with_row_lock.hpp"
+#include "rowlock/table_name.hpp"
 
 namespace pqxx {
 class transaction_base;

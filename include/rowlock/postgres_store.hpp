@@ -1,17 +1,46 @@
-// The lock table in a PostgreSQL database.
+// The store in PostgreSQL: connections, options, migrations, and whether a transaction was
+// committed.
 #ifndef ROWLOCK_POSTGRES_STORE_HPP
 #define ROWLOCK_POSTGRES_STORE_HPP
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
-#include "rowlock/home_process.hpp"
-#include "rowlock/postgres_connect.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/detail/home_process.hpp"
+#include "rowlock/fence.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/table_name.hpp"
+
+namespace rowlock::detail {
+
+/// pqxx::connection is a typedef in libpqxx 6 and a class in 7, so it cannot be named here.
+struct made_connection {
+  std::shared_ptr<void> connection;
+  const std::type_info* type = nullptr;
+};
+using make_connection = std::function<made_connection()>;
+
+/// What returns a `std::unique_ptr<pqxx::connection>`, new at each call.
+template <class Make>
+concept connection_factory =
+    std::is_invocable_v<Make&> && !std::is_convertible_v<Make, std::string>;
+
+template <class Make>
+make_connection erased(Make make) {
+  return [make = std::move(make)]() mutable -> made_connection {
+    auto opened = make();
+    using connection = std::remove_reference_t<decltype(*opened)>;
+    return {std::shared_ptr<connection>{std::move(opened)}, &typeid(connection)};
+  };
+}
+
+}  // namespace rowlock::detail
 
 namespace rowlock {
 
@@ -107,6 +136,42 @@ class postgres_store final : public store {
  private:
   class impl;
   detail::owned_at_home<impl> impl_;
+};
+
+/// Applies what is missing, in one transaction, and returns it; nothing the second time. Any number
+/// of processes may call it at once. Throws `error`: rejected also for a schema newer than ours.
+std::vector<migration> migrate_postgres(const std::string& connection_string,
+                                        const table_name& table = {});
+
+/// For `fenced_run_options::in_doubt`: asks the server (`pg_xact_status`) on a connection of its
+/// own, and again while the transaction is still in progress or the server cannot be reached, until
+/// `patience` is over. Unknown: it was over; or the server has crashed since or is another one,
+/// where the transaction's id may be somebody else's; or it has forgotten the transaction.
+///
+/// Never throws. One connection and one round trip for each time it asks.
+///
+/// Thread-safety: may be called from any thread.
+class postgres_witness {
+ public:
+  /// A libpq URI or keyword string, of the server (not a standby) that the transactions run on.
+  /// Throws `error` (misuse) when libpq does not understand it.
+  explicit postgres_witness(const std::string& connection_string,
+                            std::chrono::milliseconds patience = std::chrono::seconds{10});
+
+  /// Connections from the application: `make()` returns a `std::unique_ptr<pqxx::connection>`, new
+  /// at each call. Give it a `connect_timeout`, which bounds how far `patience` can be exceeded.
+  template <detail::connection_factory Make>
+  explicit postgres_witness(Make make,
+                            std::chrono::milliseconds patience = std::chrono::seconds{10})
+      : postgres_witness{detail::erased(std::move(make)), patience} {}
+  postgres_witness(detail::make_connection make, std::chrono::milliseconds patience);
+
+  /// `transaction` is the name that the fence took along.
+  commit_fate operator()(const std::string& transaction) const noexcept;
+
+ private:
+  class impl;
+  std::shared_ptr<const impl> impl_;
 };
 
 }  // namespace rowlock

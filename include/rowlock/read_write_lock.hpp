@@ -3,11 +3,16 @@
 #define ROWLOCK_READ_WRITE_LOCK_HPP
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 
 #include "rowlock/lock_table.hpp"
-#include "rowlock/numbered_rows.hpp"
 
 namespace rowlock {
+
+namespace detail {
+class numbered_rows;
+}
 
 /// A reader has a lease on one of the rows `type#1` to `type#N` of the name, a writer has leases on
 /// all of them and on the one after them, the gate. Exclusion is that of the rows, so a fence of
@@ -26,6 +31,7 @@ class read_write_lock {
   /// `locks` must outlive it. At most 1 to 999 readers at a time. Throws `error` (misuse). No round
   /// trip.
   read_write_lock(lock_table& locks, lock_key name, std::size_t readers = 16);
+  ~read_write_lock();
 
   /// A reader's lease. Refused while a writer has the gate, or N readers are there; or somebody is
   /// about to write N, or died while doing so, until its lease is over. Two round trips; three more
@@ -61,7 +67,7 @@ class read_write_lock {
   [[nodiscard]] lock_key key() const;
 
   lock_table& locks_;
-  detail::numbered_rows rows_;
+  const std::unique_ptr<detail::numbered_rows> rows_;
 };
 
 }  // namespace rowlock

@@ -3,12 +3,16 @@
 #define ROWLOCK_ROW_MUTEX_HPP
 
 #include <chrono>
+#include <memory>
 #include <optional>
 
 #include "rowlock/lock_table.hpp"
-#include "rowlock/turns.hpp"
 
 namespace rowlock {
+
+namespace detail {
+class turns;
+}
 
 /// Meets TimedLockable, so `std::unique_lock` and `std::scoped_lock` work, over several rows in any
 /// order too. It excludes the threads that share this object and everybody else who uses the key.
@@ -23,6 +27,7 @@ class row_mutex {
  public:
   /// `locks` must outlive it. Throws `error` (misuse) for a wrong key.
   row_mutex(lock_table& locks, lock_key key);
+  ~row_mutex();
 
   void lock();
   [[nodiscard]] bool try_lock();
@@ -55,7 +60,7 @@ class row_mutex {
 
   lock_table& locks_;
   lock_key key_;
-  detail::turns here_;
+  const std::unique_ptr<detail::turns> here_;
   std::optional<lease> held_;  // belongs to whose turn it is
 };
 

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "rowlock/outcome.hpp"
-#include "rowlock/refusal.hpp"
-#include "rowlock/retry_policy.hpp"
+#include "rowlock/retry.hpp"
 
 namespace rowlock {
 

@@ -4,13 +4,17 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "rowlock/lock_table.hpp"
-#include "rowlock/numbered_rows.hpp"
 
 namespace rowlock {
+
+namespace detail {
+class numbered_rows;
+}
 
 /// A permit is a lease on one of the rows `type#1` to `type#N` of the name, so it is renewed, lost,
 /// fenced and released as any lease, and two of them are never on one row. The row `type#0` says
@@ -22,6 +26,7 @@ class semaphore {
  public:
   /// `locks` must outlive it. 1 to 1,000 permits. Throws `error` (misuse). No round trip.
   semaphore(lock_table& locks, lock_key name, std::size_t permits);
+  ~semaphore();
 
   /// A permit, or a refusal: all are taken; or somebody is about to write how many there are, or
   /// died while doing so, until its lease is over (`type#0` is the refusal's key). One round trip
@@ -47,7 +52,7 @@ class semaphore {
 
  private:
   lock_table& locks_;
-  detail::numbered_rows rows_;
+  const std::unique_ptr<detail::numbered_rows> rows_;
 };
 
 }  // namespace rowlock

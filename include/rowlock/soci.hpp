@@ -9,18 +9,14 @@
 #include <string_view>
 #include <utility>
 
+#include "rowlock/detail/home_process.hpp"
 #include "rowlock/fence.hpp"
-#include "rowlock/home_process.hpp"
-#include "rowlock/lock_keys.hpp"
+#include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
-#include "rowlock/retry_policy.hpp"
+#include "rowlock/retry.hpp"
 #include "rowlock/row_lock.hpp"
 #include "rowlock/row_transaction.hpp"
 #include "rowlock/table_name.hpp"
-#include "rowlock/version.hpp"
-#include "rowlock/versioned_table.hpp"
-#include "rowlock/with_optimistic_commit.hpp"
-#include "rowlock/with_row_lock.hpp"
 
 namespace soci {
 class session;

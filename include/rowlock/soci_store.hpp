@@ -1,4 +1,4 @@
-// The lock table in a database that SOCI connects to.
+// The store in what SOCI connects to, and its migrations.
 #ifndef ROWLOCK_SOCI_STORE_HPP
 #define ROWLOCK_SOCI_STORE_HPP
 
@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rowlock/home_process.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/detail/home_process.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace soci {
@@ -115,6 +115,20 @@ class soci_store final : public store {
   class impl;
   detail::owned_at_home<impl> impl_;
 };
+
+/// Applies what is missing and returns it; nothing if all is there. Any number of processes may
+/// migrate at once. Throws `error`: rejected when the schema is newer than this library, when
+/// something else is in the way, when the user may not create tables, and for a backend that is not
+/// supported; unavailable.
+///
+/// On MySQL and MariaDB a CREATE TABLE commits by itself: one that was interrupted is continued by
+/// the next call.
+std::vector<migration> migrate_soci(const std::string& connection_string,
+                                    const table_name& table = {});
+
+/// All steps for the database that the connection string names, in order.
+std::vector<migration> soci_migrations(const std::string& connection_string,
+                                       const table_name& table = {});
 
 }  // namespace rowlock
 

@@ -1,4 +1,4 @@
-// The lock table in a SQLite file.
+// The store in a SQLite file, and its migrations.
 #ifndef ROWLOCK_SQLITE_STORE_HPP
 #define ROWLOCK_SQLITE_STORE_HPP
 
@@ -6,9 +6,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "rowlock/home_process.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/detail/home_process.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace SQLite {
@@ -69,6 +70,11 @@ class sqlite_store final : public store {
   class impl;
   detail::owned_at_home<impl> impl_;
 };
+
+/// Applies what is missing, in one transaction, and returns it; nothing the second time. Creates
+/// the file if it does not exist (not its folder) and switches it to WAL. Any number of processes
+/// may call it at once. Throws `error`: rejected also for a schema newer than ours.
+std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table = {});
 
 }  // namespace rowlock
 

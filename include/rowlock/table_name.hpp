@@ -1,9 +1,12 @@
-// The name of the lock table, checked and quoted once.
+// The lock table: its name, its migrations, and what PostgreSQL has to be told of it.
 #ifndef ROWLOCK_TABLE_NAME_HPP
 #define ROWLOCK_TABLE_NAME_HPP
 
+#include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace rowlock {
 
@@ -30,6 +33,34 @@ class table_name {
 
  private:
   std::string text_;
+};
+
+/// One step, as plain SQL that any migration tool can apply. Each up text ends by writing its
+/// number into `shared_lock_schema`, each down text takes it back.
+struct migration {
+  int number = 0;
+  std::string name;
+  std::string up;
+  std::string down;
+};
+
+/// All steps, in order, for `table`.
+std::vector<migration> postgres_migrations(const table_name& table = {});
+std::vector<migration> sqlite_migrations(const table_name& table = {});
+std::vector<migration> mysql_migrations(const table_name& table = {});
+
+/// A table whose rows transactions of the application use; a name alone is one of one clock.
+struct postgres_table {
+  postgres_table() = default;
+  postgres_table(table_name named,  // NOLINT(google-explicit-constructor)
+                 std::chrono::milliseconds skew = std::chrono::milliseconds::zero())
+      : table{std::move(named)}, clock_skew{skew} {}
+  postgres_table(std::string_view name) : table{name} {}  // NOLINT(google-explicit-constructor)
+  postgres_table(const char* name) : table{name} {}       // NOLINT(google-explicit-constructor)
+
+  table_name table = {};
+  /// As `postgres_options::clock_skew`, and the same for all who use the table.
+  std::chrono::milliseconds clock_skew{};
 };
 
 }  // namespace rowlock

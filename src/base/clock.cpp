@@ -1,10 +1,9 @@
 // The boot clock, real and manual time.
+#include "rowlock/clock.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-
-#include "rowlock/boot_clock.hpp"
-#include "rowlock/time_source.hpp"
 
 namespace rowlock {
 

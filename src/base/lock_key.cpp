@@ -11,8 +11,6 @@
 
 #include "base/utf8.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/lock_keys.hpp"
-#include "rowlock/version.hpp"
 
 namespace rowlock {
 

@@ -5,7 +5,7 @@
 
 #include "base/pause.hpp"
 #include "base/process.hpp"
-#include "rowlock/time_source.hpp"
+#include "rowlock/clock.hpp"
 
 namespace rowlock {
 

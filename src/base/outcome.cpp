@@ -5,8 +5,7 @@
 
 #include "rowlock/error.hpp"
 #include "rowlock/lease.hpp"
-#include "rowlock/refusal.hpp"
-#include "rowlock/requests.hpp"
+#include "rowlock/port/requests.hpp"
 #include "rowlock/row_lock.hpp"
 
 namespace rowlock::detail {

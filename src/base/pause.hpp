@@ -8,11 +8,9 @@
 #include <optional>
 #include <stop_token>
 
-#include "rowlock/backoff.hpp"
-#include "rowlock/boot_clock.hpp"
-#include "rowlock/refusal.hpp"
-#include "rowlock/retry_policy.hpp"
-#include "rowlock/time_source.hpp"
+#include "rowlock/clock.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/retry.hpp"
 
 namespace rowlock::detail {
 

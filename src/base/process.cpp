@@ -8,7 +8,7 @@
 #include <atomic>
 #include <climits>
 
-#include "rowlock/home_process.hpp"
+#include "rowlock/detail/home_process.hpp"
 
 namespace rowlock::detail {
 

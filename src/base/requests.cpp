@@ -1,4 +1,6 @@
 // Checks of requests; owner ids.
+#include "rowlock/port/requests.hpp"
+
 #include <sys/random.h>
 
 #include <array>
@@ -9,8 +11,7 @@
 
 #include "base/utf8.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/owner_id.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock {
 

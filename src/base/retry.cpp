@@ -12,9 +12,7 @@
 
 #include "base/faults.hpp"
 #include "base/pause.hpp"
-#include "rowlock/backoff.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/retry_policy.hpp"
 #include "rowlock/row_transaction.hpp"
 
 namespace rowlock {

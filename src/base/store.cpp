@@ -1,5 +1,5 @@
 // What a store does that has no statement of its own for it.
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 #include <array>
 

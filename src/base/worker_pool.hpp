@@ -13,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "rowlock/boot_clock.hpp"
-#include "rowlock/time_source.hpp"
+#include "rowlock/clock.hpp"
 
 namespace rowlock::detail {
 

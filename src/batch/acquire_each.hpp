@@ -7,10 +7,9 @@
 #include <span>
 
 #include "batch/bisect.hpp"
-#include "rowlock/boot_clock.hpp"
-#include "rowlock/refusal.hpp"
-#include "rowlock/store.hpp"
-#include "rowlock/time_source.hpp"
+#include "rowlock/clock.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::detail {
 

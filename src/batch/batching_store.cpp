@@ -1,4 +1,6 @@
 // A store whose calls share statements when they meet.
+#include "rowlock/port/batching_store.hpp"
+
 #include <algorithm>
 #include <exception>
 #include <iterator>
@@ -10,7 +12,6 @@
 #include "base/in_batches.hpp"
 #include "batch/batch_schedule.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/grouping_store.hpp"
 
 namespace rowlock {
 

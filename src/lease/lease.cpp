@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "lease/lease_keeper.hpp"
-#include "rowlock/lease_set.hpp"
 
 namespace rowlock {
 

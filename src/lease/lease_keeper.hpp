@@ -17,7 +17,7 @@
 #include "lease/event_dispatcher.hpp"
 #include "lease/lease_registry.hpp"
 #include "lease/renewer.hpp"
-#include "rowlock/home_process.hpp"
+#include "rowlock/detail/home_process.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_table.hpp"
 #include "wait/outage.hpp"

@@ -10,8 +10,7 @@
 #include <utility>
 
 #include "lease/lease_state.hpp"
-#include "rowlock/boot_clock.hpp"
-#include "rowlock/time_source.hpp"
+#include "rowlock/clock.hpp"
 
 namespace rowlock::detail {
 

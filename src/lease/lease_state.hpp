@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "rowlock/boot_clock.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/clock.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::detail {
 

@@ -12,7 +12,7 @@
 #include "base/serial_executor.hpp"
 #include "lease/event_dispatcher.hpp"
 #include "lease/lease_registry.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::detail {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "lease/lease_state.hpp"
-#include "rowlock/requests.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock::detail {
 

@@ -8,8 +8,8 @@
 
 #include "lease/lease_keeper.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/retry_policy.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
+#include "rowlock/retry.hpp"
 #include "wait/key_queue.hpp"
 
 namespace rowlock::detail {

@@ -6,7 +6,7 @@
 
 #include "base/pause.hpp"
 #include "lease/lease_keeper.hpp"
-#include "rowlock/continuation.hpp"
+#include "rowlock/async.hpp"
 
 namespace rowlock::detail {
 

@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "rowlock/time_source.hpp"
+#include "rowlock/clock.hpp"
 #include "wait/key_queue.hpp"
 
 namespace rowlock::detail {

@@ -13,9 +13,9 @@
 #include "base/pause.hpp"
 #include "base/threads.hpp"
 #include "lease/lease_keeper.hpp"
-#include "rowlock/backoff.hpp"
-#include "rowlock/owner_id.hpp"
-#include "rowlock/refusal.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/port/requests.hpp"
+#include "rowlock/retry.hpp"
 #include "wait/outage.hpp"
 
 namespace rowlock::detail {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "mysql/connection.hpp"
-#include "rowlock/refusal.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::through_soci {
 

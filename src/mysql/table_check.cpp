@@ -11,7 +11,7 @@
 
 #include "mysql/errors.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/migration.hpp"
+#include "rowlock/table_name.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::through_soci {

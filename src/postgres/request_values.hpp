@@ -11,7 +11,7 @@
 
 #include "postgres/session.hpp"
 #include "postgres/values.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::postgres {
 

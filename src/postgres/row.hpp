@@ -6,7 +6,7 @@
 #include <string>
 
 #include "postgres/values.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::postgres {
 

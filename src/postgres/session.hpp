@@ -14,7 +14,7 @@
 #include "postgres/row.hpp"
 #include "postgres/sql/statements.hpp"
 #include "postgres/values.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace rowlock::postgres {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "rowlock/migration.hpp"
+#include "rowlock/table_name.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::postgres {

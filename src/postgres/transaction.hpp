@@ -14,17 +14,12 @@
 #include "postgres/sql/statements.hpp"
 #include "postgres/values.hpp"
 #include "rowlock/fence.hpp"
-#include "rowlock/lock_keys.hpp"
-#include "rowlock/migration.hpp"
+#include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
-#include "rowlock/postgres_table.hpp"
-#include "rowlock/refusal.hpp"
-#include "rowlock/retry_policy.hpp"
+#include "rowlock/port/store.hpp"
+#include "rowlock/retry.hpp"
 #include "rowlock/row_lock.hpp"
-#include "rowlock/store.hpp"
 #include "rowlock/table_name.hpp"
-#include "rowlock/version.hpp"
-#include "rowlock/versioned_table.hpp"
 
 namespace rowlock::postgres {
 

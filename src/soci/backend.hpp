@@ -13,14 +13,13 @@
 #include <vector>
 
 #include "rowlock/fence.hpp"
-#include "rowlock/lock_keys.hpp"
-#include "rowlock/migration.hpp"
+#include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/row_lock.hpp"
 #include "rowlock/soci.hpp"
 #include "rowlock/soci_store.hpp"
-#include "rowlock/store.hpp"
-#include "rowlock/versioned_table.hpp"
+#include "rowlock/table_name.hpp"
 
 namespace soci {
 class backend_factory;

@@ -12,7 +12,6 @@
 #include "base/in_batches.hpp"
 #include "base/limits.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/soci_migrate.hpp"
 #include "soci/store_session.hpp"
 #include "store/connection_pool.hpp"
 

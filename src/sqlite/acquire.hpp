@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 #include "sqlite/row_statements.hpp"
 
 namespace rowlock::on_sqlite {

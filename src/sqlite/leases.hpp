@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 #include "sqlite/file_access.hpp"
 
 namespace rowlock::on_sqlite {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "rowlock/migration.hpp"
+#include "rowlock/table_name.hpp"
 
 struct sqlite3;
 

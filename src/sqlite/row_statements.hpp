@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rowlock/refusal.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/table_name.hpp"
 #include "sqlite/statement.hpp"
 

@@ -6,13 +6,11 @@
 #include <span>
 
 #include "rowlock/fence.hpp"
-#include "rowlock/lock_keys.hpp"
+#include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/row_lock.hpp"
-#include "rowlock/store.hpp"
 #include "rowlock/table_name.hpp"
-#include "rowlock/version.hpp"
-#include "rowlock/versioned_table.hpp"
 
 struct sqlite3;
 

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "rowlock/error.hpp"
-#include "rowlock/lock_keys.hpp"
-#include "rowlock/refusal.hpp"
+#include "rowlock/lock_key.hpp"
+#include "rowlock/outcome.hpp"
 #include "rowlock/table_name.hpp"
 #include "sqlite/busy_wait.hpp"
 #include "sqlite/writer_ticket.hpp"

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "rowlock/home_process.hpp"
+#include "rowlock/detail/home_process.hpp"
 #include "sqlite/busy_wait.hpp"
 #include "sqlite/ticket_file.hpp"
 

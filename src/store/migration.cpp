@@ -1,9 +1,8 @@
 // The migrations, for a table of any name.
-#include "rowlock/migration.hpp"
-
 #include <span>
 #include <string_view>
 
+#include "rowlock/table_name.hpp"
 #include "store/embedded_migrations.hpp"
 #include "store/names.hpp"
 

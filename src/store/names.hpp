@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "rowlock/row_lock.hpp"
 #include "rowlock/table_name.hpp"
-#include "rowlock/versioned_table.hpp"
 
 namespace rowlock::sql {
 

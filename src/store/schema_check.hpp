@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rowlock/migration.hpp"
+#include "rowlock/table_name.hpp"
 
 namespace rowlock::sql {
 

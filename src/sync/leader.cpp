@@ -7,8 +7,8 @@
 
 #include "base/threads.hpp"
 #include "lease/lease_keeper.hpp"
-#include "rowlock/backoff.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/retry.hpp"
 
 namespace rowlock {
 

@@ -1,5 +1,5 @@
 // The rows of one name, and the one that says how many they are.
-#include "rowlock/numbered_rows.hpp"
+#include "sync/numbered_rows.hpp"
 
 #include <utility>
 

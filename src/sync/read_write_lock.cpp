@@ -6,20 +6,24 @@
 
 #include "lock/set_attempt.hpp"
 #include "rowlock/error.hpp"
+#include "sync/numbered_rows.hpp"
 
 namespace rowlock {
 
 read_write_lock::read_write_lock(lock_table& locks, lock_key name, std::size_t readers)
-    : locks_{locks}, rows_{std::move(name), readers, "readers"} {
+    : locks_{locks},
+      rows_{std::make_unique<detail::numbered_rows>(std::move(name), readers, "readers")} {
   if (readers >= largest_set) {
     throw error{errc::misuse, "a writer takes the rows of all readers and the gate: at most 999"};
   }
 }
 
+read_write_lock::~read_write_lock() = default;
+
 outcome<lease> read_write_lock::try_once_shared(const acquire_options& options,
                                                 detail::polling& once) {
-  if (auto refused = rows_.agree(locks_)) return *std::move(refused);
-  const auto seen = locks_.try_look(rows_.gate());
+  if (auto refused = rows_->agree(locks_)) return *std::move(refused);
+  const auto seen = locks_.try_look(rows_->gate());
   if (!seen.acquired()) return seen.refusal();
   if (const auto& gate = *seen; gate && gate->is_live()) {
     return refusal{.reason = refusal_reason::held,
@@ -28,7 +32,7 @@ outcome<lease> read_write_lock::try_once_shared(const acquire_options& options,
                    .remaining = gate->remaining,
                    .current = gate->version};
   }
-  return locks_.try_acquire_one_of(rows_.slots(), options, once);
+  return locks_.try_acquire_one_of(rows_->slots(), options, once);
 }
 
 outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& options) {
@@ -46,11 +50,11 @@ outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& option
   return *std::move(held);
 }
 
-lock_key read_write_lock::key() const { return locks_.in_scope(rows_.gate()); }
+lock_key read_write_lock::key() const { return locks_.in_scope(rows_->gate()); }
 
 std::optional<refusal> read_write_lock::collect(lease_set& held, const acquire_options& options,
                                                 detail::polling& once) {
-  auto missing = rows_.slots();
+  auto missing = rows_->slots();
   std::erase_if(missing,
                 [&](const lock_key& key) { return held.find(locks_.in_scope(key)) != nullptr; });
   const auto wanted = missing.size();
@@ -69,8 +73,8 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
                 "time; leave hold_at_least out"};
   }
   locks_.keeper_->home().require();
-  auto all = rows_.slots();
-  all.push_back(rows_.gate());
+  auto all = rows_->slots();
+  all.push_back(rows_->gate());
   detail::polling pauses{*locks_.keeper_, options.wait};
   detail::polling once{*locks_.keeper_, pauses};
   const auto take = [&](const std::vector<lock_key>& keys) {
@@ -83,14 +87,14 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
       once.begin_anew();
     }
     if (held) return collect(*held, options, once);
-    if (auto refused = rows_.agree(locks_)) return refused;
+    if (auto refused = rows_->agree(locks_)) return refused;
     auto whole = take(all);
     if (whole.acquired()) {
       held.emplace(*std::move(whole));
       return std::nullopt;
     }
     if (!pauses.is_patient()) return whole.refusal();
-    auto gate = take({rows_.gate()});
+    auto gate = take({rows_->gate()});
     if (!gate.acquired()) return gate.refusal();
     held.emplace(*std::move(gate));
     return whole.refusal();

@@ -3,13 +3,17 @@
 
 #include <utility>
 
+#include "base/timed_mutex.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock {
 
-row_mutex::row_mutex(lock_table& locks, lock_key key) : locks_{locks}, key_{std::move(key)} {
+row_mutex::row_mutex(lock_table& locks, lock_key key)
+    : locks_{locks}, key_{std::move(key)}, here_{std::make_unique<detail::turns>()} {
   check(key_);
 }
+
+row_mutex::~row_mutex() = default;
 
 bool row_mutex::lock_row(const retry_policy& wait) {
   try {
@@ -19,34 +23,34 @@ bool row_mutex::lock_row(const retry_policy& wait) {
       return true;
     }
   } catch (...) {
-    here_.give_back();
+    here_->give_back();
     throw;
   }
-  here_.give_back();
+  here_->give_back();
   return false;
 }
 
 void row_mutex::lock() {
-  here_.take();
+  here_->take();
   if (!lock_row(wait_forever())) {
     throw error{errc::unavailable, "the lock_table was destroyed while somebody waited for a row"};
   }
 }
 
 bool row_mutex::try_lock() {
-  return here_.take(std::chrono::steady_clock::now()) && lock_row(no_wait());
+  return here_->take(std::chrono::steady_clock::now()) && lock_row(no_wait());
 }
 
 bool row_mutex::try_lock_within(std::chrono::milliseconds duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
-  if (!here_.take(end)) return false;
+  if (!here_->take(end)) return false;
   const auto left = end - std::chrono::steady_clock::now();
   return lock_row(wait_for(std::chrono::ceil<std::chrono::milliseconds>(left)));
 }
 
 void row_mutex::unlock() noexcept {
   held_.reset();
-  here_.give_back();
+  here_->give_back();
 }
 
 const lease& row_mutex::possession() const {

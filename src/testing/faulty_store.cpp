@@ -1,5 +1,5 @@
 // A store that fails when a test tells it to.
-#include "rowlock/faulty_store.hpp"
+#include "rowlock/testing/faulty_store.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // The port on a map: the model that other stores are compared with.
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "rowlock/error.hpp"
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 
 namespace rowlock {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::detail {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "rowlock/boot_clock.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/clock.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::detail {
 

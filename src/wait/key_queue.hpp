@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "lease/lease_state.hpp"
-#include "rowlock/refusal.hpp"
-#include "rowlock/retry_policy.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/outcome.hpp"
+#include "rowlock/port/store.hpp"
+#include "rowlock/retry.hpp"
 
 namespace rowlock::detail {
 

@@ -2,7 +2,7 @@
 #include "wait/outage.hpp"
 
 #include "base/pause.hpp"
-#include "rowlock/retry_policy.hpp"
+#include "rowlock/retry.hpp"
 
 namespace rowlock::detail {
 

@@ -7,7 +7,7 @@
 #include <exception>
 #include <mutex>
 
-#include "rowlock/boot_clock.hpp"
+#include "rowlock/clock.hpp"
 
 namespace rowlock::detail {
 

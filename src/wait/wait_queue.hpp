@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "batch/acquire_each.hpp"
-#include "rowlock/store.hpp"
-#include "rowlock/time_source.hpp"
+#include "rowlock/clock.hpp"
+#include "rowlock/port/store.hpp"
 #include "wait/contention_backoff.hpp"
 #include "wait/key_queue.hpp"
 

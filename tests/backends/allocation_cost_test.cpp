@@ -8,9 +8,8 @@
 #include "backends/postgres_table.hpp"
 #include "race/allocations.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/memory_store.hpp"
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {

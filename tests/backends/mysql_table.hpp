@@ -12,9 +12,8 @@
 #include <string>
 
 #include "rowlock/lock_table.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 #include "rowlock/soci.hpp"
-#include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
 #include "support/caught_error.hpp"
 #include "support/mysql_database.hpp"

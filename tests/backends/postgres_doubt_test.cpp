@@ -7,7 +7,7 @@
 #include "backends/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
-#include "rowlock/postgres_witness.hpp"
+#include "rowlock/postgres_store.hpp"
 #include "support/own_postgres.hpp"
 #include "support/tcp_proxy.hpp"
 

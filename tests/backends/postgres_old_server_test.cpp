@@ -1,7 +1,7 @@
 // A server that is too old is refused before anything is locked, by either driver.
 #include "backends/soci_postgres_table.hpp"
 #include "rowlock/postgres.hpp"
-#include "rowlock/soci_migrate.hpp"
+#include "rowlock/soci_store.hpp"
 #include "support/old_server.hpp"
 #include "support/tcp_proxy.hpp"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backends/postgres_table.hpp"
+#include "rowlock/clock.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/passing_store.hpp"
-#include "rowlock/time_source.hpp"
+#include "rowlock/port/passing_store.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "rowlock/error.hpp"
-#include "rowlock/owner_id.hpp"
-#include "rowlock/postgres_migrate.hpp"
+#include "rowlock/port/requests.hpp"
 #include "rowlock/postgres_store.hpp"
 #include "support/caught_error.hpp"
 #include "support/patience.hpp"

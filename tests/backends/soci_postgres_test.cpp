@@ -4,7 +4,7 @@
 #include "backends/recorded_commits.hpp"
 #include "backends/soci_postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/soci_migrate.hpp"
+#include "rowlock/soci_store.hpp"
 #include "support/fake_postgres.hpp"
 #include "support/tcp_proxy.hpp"
 

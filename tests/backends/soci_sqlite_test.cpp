@@ -4,7 +4,7 @@
 
 #include "backends/soci_sqlite_files.hpp"
 #include "backends/sqlite_queue.hpp"
-#include "rowlock/soci_migrate.hpp"
+#include "rowlock/soci_store.hpp"
 
 namespace rowlock::tests {
 namespace {

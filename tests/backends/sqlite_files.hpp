@@ -13,8 +13,7 @@
 #include <string>
 
 #include "rowlock/error.hpp"
-#include "rowlock/owner_id.hpp"
-#include "rowlock/sqlite_migrate.hpp"
+#include "rowlock/port/requests.hpp"
 #include "rowlock/sqlite_store.hpp"
 #include "support/temp_folder.hpp"
 

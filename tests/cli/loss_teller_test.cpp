@@ -8,7 +8,7 @@
 
 #include "cli/release_witness.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 
 namespace rowlock::cli {
 namespace {

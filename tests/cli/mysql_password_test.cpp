@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/cli_test.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 #include "support/child_process.hpp"
 #include "support/mariadb_line.hpp"
 #include "support/mysql_database.hpp"

@@ -6,7 +6,7 @@
 #include <array>
 #include <chrono>
 
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 #include "support/watched_store.hpp"
 
 namespace rowlock::tests {

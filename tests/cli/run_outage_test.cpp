@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "cli/cli_test.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 #include "support/fake_postgres.hpp"
 #include "support/mariadb_line.hpp"
 #include "support/own_mariadb.hpp"

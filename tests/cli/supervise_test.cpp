@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "rowlock/lock_table.hpp"
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {

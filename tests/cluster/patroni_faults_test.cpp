@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "faults/faults_on.hpp"
-#include "rowlock/postgres_migrate.hpp"
+#include "rowlock/postgres_store.hpp"
 #include "support/child_process.hpp"
 #include "support/postgres_schema.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "rowlock/conformance/contender.hpp"
+#include "rowlock/testing/store_bench.hpp"
 #include "support/possession.hpp"
 
 namespace rowlock::conformance {

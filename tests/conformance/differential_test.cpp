@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "conformance/stores.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock::tests {
 namespace {

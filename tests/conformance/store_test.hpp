@@ -12,8 +12,8 @@
 #include <string>
 
 #include "conformance/stores.hpp"
-#include "rowlock/owner_id.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/requests.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock {
 

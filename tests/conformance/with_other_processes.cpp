@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "conformance/stores.hpp"
-#include "rowlock/owner_id.hpp"
-#include "rowlock/passing_store.hpp"
+#include "rowlock/port/passing_store.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock::tests {
 

@@ -1,4 +1,6 @@
 // Acquiring and releasing without a thread that waits.
+#include "rowlock/async.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,7 +16,6 @@
 
 #include "core/hooked_store.hpp"
 #include "core/recording_observer.hpp"
-#include "rowlock/continuation.hpp"
 #include "rowlock/error.hpp"
 #include "support/caught_error.hpp"
 #include "support/forked_child.hpp"

@@ -1,6 +1,4 @@
 // How a retry_policy is walked through.
-#include "rowlock/backoff.hpp"
-
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -9,6 +7,7 @@
 
 #include "base/pause.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/retry.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/hooked_store.hpp"
-#include "rowlock/grouping_store.hpp"
+#include "rowlock/port/batching_store.hpp"
 
 namespace rowlock::tests {
 

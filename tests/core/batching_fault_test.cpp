@@ -13,7 +13,7 @@
 #include "core/batching.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/passing_store.hpp"
+#include "rowlock/port/passing_store.hpp"
 
 namespace rowlock::tests {
 namespace {

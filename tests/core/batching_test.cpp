@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "rowlock/error.hpp"
-#include "rowlock/grouping_store.hpp"
 #include "rowlock/lock_table.hpp"
+#include "rowlock/port/batching_store.hpp"
 #include "support/forked_child.hpp"
 
 namespace rowlock::tests {

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "rowlock/time_source.hpp"
+#include "rowlock/clock.hpp"
 
 namespace rowlock::tests {
 

@@ -12,7 +12,7 @@
 #include "lease/lease_registry.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/fence.hpp"
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -1,5 +1,5 @@
 // Faults on demand, for the tests of applications.
-#include "rowlock/faulty_store.hpp"
+#include "rowlock/testing/faulty_store.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 #include "support/caught_error.hpp"
 
 namespace rowlock::tests {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/observed_leases.hpp"
-#include "rowlock/continuation.hpp"
+#include "rowlock/async.hpp"
 
 namespace rowlock::tests {
 namespace {

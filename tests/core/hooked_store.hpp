@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "rowlock/memory_store.hpp"
-#include "rowlock/passing_store.hpp"
+#include "rowlock/port/passing_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 
 namespace rowlock::tests {
 

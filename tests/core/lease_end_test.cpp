@@ -8,7 +8,7 @@
 #include "core/lease_state_test.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/fence.hpp"
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 #include "support/patience.hpp"
 
 namespace rowlock::tests {

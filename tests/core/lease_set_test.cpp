@@ -1,6 +1,4 @@
 // Several keys under one possession.
-#include "rowlock/lease_set.hpp"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,6 +9,7 @@
 
 #include "core/hooked_store.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/lease.hpp"
 #include "rowlock/lock_table.hpp"
 
 namespace rowlock::tests {

@@ -6,7 +6,7 @@
 #include "rowlock/error.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "rowlock/continuation.hpp"
+#include "rowlock/async.hpp"
 #include "rowlock/row_mutex.hpp"
 
 namespace rowlock::tests {

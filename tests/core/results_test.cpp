@@ -5,7 +5,7 @@
 #include <string>
 
 #include "rowlock/lease.hpp"
-#include "rowlock/requests.hpp"
+#include "rowlock/port/requests.hpp"
 #include "rowlock/row_lock.hpp"
 
 namespace rowlock::tests {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "rowlock/error.hpp"
-#include "rowlock/migration.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -1,8 +1,7 @@
 // Does not compile, and is to say why: a callback that takes no transaction, given to ROWLOCK_CALL.
 #include "rowlock/fence.hpp"
-#include "rowlock/memory_store.hpp"
-#include "rowlock/with_optimistic_commit.hpp"
-#include "rowlock/with_row_lock.hpp"
+#include "rowlock/row_lock.hpp"
+#include "rowlock/testing/memory_store.hpp"
 
 namespace {
 

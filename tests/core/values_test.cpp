@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "rowlock/error.hpp"
-#include "rowlock/lock_keys.hpp"
+#include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock::tests {
 namespace {

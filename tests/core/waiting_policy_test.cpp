@@ -9,7 +9,7 @@
 #include <stop_token>
 
 #include "core/hooked_store.hpp"
-#include "rowlock/continuation.hpp"
+#include "rowlock/async.hpp"
 #include "rowlock/lock_table.hpp"
 
 namespace rowlock::tests {

@@ -14,8 +14,8 @@
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
-#include "rowlock/retry_policy.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
+#include "rowlock/retry.hpp"
 
 namespace rowlock::tests {
 

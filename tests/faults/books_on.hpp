@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "faults/books.hpp"
-#include "rowlock/with_row_lock.hpp"
+#include "rowlock/row_lock.hpp"
 
 namespace rowlock::tests {
 

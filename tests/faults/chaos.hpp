@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "rowlock/boot_clock.hpp"
+#include "rowlock/clock.hpp"
 
 namespace rowlock::tests {
 

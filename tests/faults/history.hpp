@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "rowlock/boot_clock.hpp"
-#include "rowlock/version.hpp"
+#include "rowlock/clock.hpp"
+#include "rowlock/lock_key.hpp"
 
 namespace rowlock::tests {
 

@@ -4,7 +4,7 @@
 
 #include "faults/network_faults.hpp"
 #include "faults/proving_ground.hpp"
-#include "rowlock/postgres_migrate.hpp"
+#include "rowlock/postgres_store.hpp"
 #include "support/own_postgres.hpp"
 #include "support/postgres_schema.hpp"
 #include "support/soci_postgres.hpp"

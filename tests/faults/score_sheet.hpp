@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "faults/history.hpp"
-#include "rowlock/boot_clock.hpp"
+#include "rowlock/clock.hpp"
 
 namespace rowlock::tests {
 

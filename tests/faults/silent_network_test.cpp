@@ -4,7 +4,7 @@
 #include <stop_token>
 
 #include "faults/proxied_table.hpp"
-#include "rowlock/passing_store.hpp"
+#include "rowlock/port/passing_store.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "faults/proving_ground.hpp"
-#include "rowlock/sqlite_migrate.hpp"
+#include "rowlock/sqlite_store.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::tests {

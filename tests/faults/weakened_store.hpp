@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "rowlock/passing_store.hpp"
+#include "rowlock/port/passing_store.hpp"
 
 namespace rowlock::tests {
 

@@ -1,8 +1,8 @@
 // What a user's first program does: compiles without the drivers' headers, links, takes a lock.
 #include <rowlock/lock_table.hpp>
-#include <rowlock/memory_store.hpp>
 #include <rowlock/postgres_store.hpp>
 #include <rowlock/sqlite_store.hpp>
+#include <rowlock/testing/memory_store.hpp>
 
 int main() {
   const rowlock::postgres_store opened_later{"postgresql://nowhere/none"};

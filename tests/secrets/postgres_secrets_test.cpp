@@ -2,7 +2,7 @@
 #include "backends/soci_postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
-#include "rowlock/soci_migrate.hpp"
+#include "rowlock/soci_store.hpp"
 #include "secrets/spoken.hpp"
 #include "support/fake_postgres.hpp"
 #include "support/old_server.hpp"

@@ -12,7 +12,7 @@
 
 #include "core/recording_observer.hpp"
 #include "rowlock/lock_table.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 #include "support/caught_error.hpp"
 
 namespace rowlock::tests {

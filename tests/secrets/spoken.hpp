@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::tests {
 

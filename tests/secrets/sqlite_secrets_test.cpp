@@ -7,7 +7,6 @@
 #include "rowlock/lock_table.hpp"
 #include "rowlock/soci_store.hpp"
 #include "rowlock/sqlite.hpp"
-#include "rowlock/sqlite_migrate.hpp"
 #include "rowlock/sqlite_store.hpp"
 #include "secrets/spoken.hpp"
 #include "support/temp_folder.hpp"

@@ -2,7 +2,7 @@
 #ifndef ROWLOCK_TESTS_SUPPORT_APPLICATION_HPP
 #define ROWLOCK_TESTS_SUPPORT_APPLICATION_HPP
 
-#include "rowlock/conformance/application.hpp"
+#include "rowlock/testing/store_bench.hpp"
 
 namespace rowlock::tests {
 

@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "rowlock/row_lock.hpp"
 #include "rowlock/row_transaction.hpp"
-#include "rowlock/with_optimistic_commit.hpp"
-#include "rowlock/with_row_lock.hpp"
 #include "support/application.hpp"
 
 namespace rowlock::tests {

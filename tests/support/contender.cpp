@@ -1,11 +1,10 @@
 // rowlock_contender: the contender of the conformance suite on every database.
-#include "rowlock/conformance/contender.hpp"
-
 #include <exception>
 #include <iostream>
 #include <string>
 
 #include "cli/database_url.hpp"
+#include "rowlock/testing/store_bench.hpp"
 #include "support/database_application.hpp"
 #include "support/soci_application.hpp"
 

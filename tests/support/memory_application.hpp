@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "rowlock/memory_store.hpp"
+#include "rowlock/testing/memory_store.hpp"
 #include "support/application.hpp"
 
 namespace rowlock::tests {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "cli/database_url.hpp"
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace rowlock::tests {

@@ -1,5 +1,4 @@
 // The PostgreSQL store on the test server.
-#include "rowlock/postgres_migrate.hpp"
 #include "rowlock/postgres_store.hpp"
 #include "support/benches.hpp"
 #include "support/database_application.hpp"

@@ -7,7 +7,7 @@
 #include <pqxx/pqxx>
 #include <stdexcept>
 
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace rowlock::tests {

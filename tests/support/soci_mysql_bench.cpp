@@ -4,7 +4,6 @@
 
 #include <stdexcept>
 
-#include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
 #include "support/benches.hpp"
 #include "support/mysql_database.hpp"

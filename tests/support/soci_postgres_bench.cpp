@@ -1,5 +1,4 @@
 // The store through SOCI on the test server.
-#include "rowlock/soci_migrate.hpp"
 #include "rowlock/soci_store.hpp"
 #include "support/benches.hpp"
 #include "support/database_application.hpp"

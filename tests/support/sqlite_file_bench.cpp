@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "rowlock/sqlite_migrate.hpp"
+#include "rowlock/sqlite_store.hpp"
 #include "support/database_application.hpp"
 
 namespace rowlock::tests {

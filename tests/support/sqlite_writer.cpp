@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "rowlock/owner_id.hpp"
+#include "rowlock/port/requests.hpp"
 #include "rowlock/sqlite.hpp"
 #include "rowlock/sqlite_store.hpp"
 

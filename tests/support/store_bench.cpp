@@ -1,5 +1,5 @@
 // What a bench does that has nothing of the kind.
-#include "rowlock/conformance/store_bench.hpp"
+#include "rowlock/testing/store_bench.hpp"
 
 #include <ostream>
 #include <stdexcept>

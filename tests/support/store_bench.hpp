@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "rowlock/conformance/store_bench.hpp"
+#include "rowlock/testing/store_bench.hpp"
 #include "support/application.hpp"
 
 namespace rowlock::tests {

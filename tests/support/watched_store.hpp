@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "rowlock/passing_store.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/passing_store.hpp"
+#include "rowlock/port/store.hpp"
 #include "support/patience.hpp"
 
 namespace rowlock::tests {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "mysql/sql/spelling.hpp"
+#include "rowlock/row_lock.hpp"
 #include "rowlock/table_name.hpp"
-#include "rowlock/versioned_table.hpp"
 
 namespace rowlock::sql {
 

@@ -16,7 +16,7 @@
 #include "postgres/connection.hpp"
 #include "postgres/fault.hpp"
 #include "postgres/pqxx/answer_watch.hpp"
-#include "rowlock/postgres_connect.hpp"
+#include "rowlock/postgres_store.hpp"
 #include "store/connection_pool.hpp"
 
 namespace rowlock::postgres {

@@ -18,7 +18,7 @@
 
 #include "base/threads.hpp"
 #include "postgres/pqxx/execute.hpp"
-#include "rowlock/requests.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock::postgres {
 

@@ -8,7 +8,7 @@
 
 #include "postgres/pqxx/answer_watch.hpp"
 #include "postgres/pqxx/connection.hpp"
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock::postgres {
 

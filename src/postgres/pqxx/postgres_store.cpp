@@ -23,7 +23,6 @@
 #include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres.hpp"
-#include "rowlock/postgres_migrate.hpp"
 
 namespace rowlock {
 

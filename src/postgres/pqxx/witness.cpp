@@ -7,11 +7,10 @@
 #include "postgres/pqxx/connection.hpp"
 #include "postgres/pqxx/execute.hpp"
 #include "postgres/transaction.hpp"
-#include "rowlock/boot_clock.hpp"
+#include "rowlock/clock.hpp"
 #include "rowlock/error.hpp"
-#include "rowlock/postgres_witness.hpp"
+#include "rowlock/postgres_store.hpp"
 #include "rowlock/table_name.hpp"
-#include "rowlock/time_source.hpp"
 
 namespace rowlock {
 

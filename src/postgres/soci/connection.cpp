@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "postgres/connecting.hpp"
-#include "rowlock/boot_clock.hpp"
+#include "rowlock/clock.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::through_soci {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "postgres/sql/spelling.hpp"
-#include "rowlock/migration.hpp"
+#include "rowlock/table_name.hpp"
 
 namespace rowlock::sql {
 

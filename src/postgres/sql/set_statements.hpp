@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "rowlock/postgres_table.hpp"
+#include "rowlock/table_name.hpp"
 
 namespace rowlock::sql {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "rowlock/postgres_table.hpp"
+#include "rowlock/table_name.hpp"
 
 namespace rowlock::sql {
 

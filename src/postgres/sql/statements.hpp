@@ -25,7 +25,7 @@
 #include "postgres/sql/session_statements.hpp"
 #include "postgres/sql/set_statements.hpp"
 #include "postgres/sql/transaction_statements.hpp"
-#include "rowlock/postgres_table.hpp"
+#include "rowlock/table_name.hpp"
 
 namespace rowlock::sql {
 

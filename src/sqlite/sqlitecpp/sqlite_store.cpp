@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "rowlock/sqlite_migrate.hpp"
 #include "sqlite/database_file.hpp"
 #include "sqlite/leases.hpp"
 #include "sqlite/migrate.hpp"

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "base/timed_mutex.hpp"
 #include "rowlock/sqlite_store.hpp"
-#include "rowlock/turns.hpp"
 #include "sqlite/file_access.hpp"
 
 namespace rowlock::detail {

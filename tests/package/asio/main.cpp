@@ -2,7 +2,7 @@
 #include <asio.hpp>
 #include <rowlock/asio.hpp>
 #include <rowlock/lock_table.hpp>
-#include <rowlock/memory_store.hpp>
+#include <rowlock/testing/memory_store.hpp>
 
 int main() {
   rowlock::memory_store store;

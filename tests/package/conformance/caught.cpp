@@ -1,7 +1,7 @@
 // Stores with a mistake each.
 #include <map>
 #include <mutex>
-#include <rowlock/passing_store.hpp>
+#include <rowlock/port/passing_store.hpp>
 
 #include "own_bench.hpp"
 

@@ -1,8 +1,8 @@
 // A program for the suite to kill. Its rows are in memory, so here it can only take its own keys.
 #include <exception>
 #include <iostream>
-#include <rowlock/conformance/contender.hpp>
-#include <rowlock/memory_store.hpp>
+#include <rowlock/testing/memory_store.hpp>
+#include <rowlock/testing/store_bench.hpp>
 #include <string>
 #include <vector>
 

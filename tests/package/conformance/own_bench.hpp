@@ -3,9 +3,9 @@
 #define OWN_BENCH_HPP
 
 #include <memory>
-#include <rowlock/conformance/store_bench.hpp>
-#include <rowlock/memory_store.hpp>
-#include <rowlock/time_source.hpp>
+#include <rowlock/clock.hpp>
+#include <rowlock/testing/memory_store.hpp>
+#include <rowlock/testing/store_bench.hpp>
 #include <span>
 
 /// `Store` is made of the store that it passes on to.

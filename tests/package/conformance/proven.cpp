@@ -1,6 +1,6 @@
 // A store that somebody else has written: it counts the calls that reach its rows.
 #include <atomic>
-#include <rowlock/passing_store.hpp>
+#include <rowlock/port/passing_store.hpp>
 
 #include "own_bench.hpp"
 

@@ -1,6 +1,6 @@
 // What asio.hpp is made of: a call of continuation.hpp as an operation of Asio.
-#ifndef ROWLOCK_ASIO_OPERATION_HPP
-#define ROWLOCK_ASIO_OPERATION_HPP
+#ifndef ROWLOCK_DETAIL_ASIO_OPERATION_HPP
+#define ROWLOCK_DETAIL_ASIO_OPERATION_HPP
 
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
@@ -21,7 +21,7 @@
 #include <tuple>
 #include <utility>
 
-#include "rowlock/continuation.hpp"
+#include "rowlock/async.hpp"
 
 namespace rowlock::detail {
 

@@ -1,12 +1,12 @@
 // A place for one thread at a time, with a time limit.
-#ifndef ROWLOCK_TURNS_HPP
-#define ROWLOCK_TURNS_HPP
+#ifndef ROWLOCK_BASE_TIMED_MUTEX_HPP
+#define ROWLOCK_BASE_TIMED_MUTEX_HPP
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 
-#include "rowlock/home_process.hpp"
+#include "rowlock/detail/home_process.hpp"
 
 namespace rowlock::detail {
 

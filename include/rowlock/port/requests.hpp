@@ -1,19 +1,31 @@
 // What a store is asked, and what it answers.
-#ifndef ROWLOCK_REQUESTS_HPP
-#define ROWLOCK_REQUESTS_HPP
+#ifndef ROWLOCK_PORT_REQUESTS_HPP
+#define ROWLOCK_PORT_REQUESTS_HPP
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 
-#include "rowlock/done_mark.hpp"
 #include "rowlock/lock_key.hpp"
-#include "rowlock/owner_id.hpp"
-#include "rowlock/version.hpp"
+#include "rowlock/outcome.hpp"
 
 namespace rowlock {
+
+/// Tells one attempt to acquire from every other one, so that an attempt whose answer got lost can
+/// be asked again and recognises its own grant. It is a capability: whoever knows it can renew and
+/// release, so it is never shown. For people there is the holder label.
+struct owner_id {
+  /// 128 random bits as 32 hexadecimal digits.
+  std::string text;
+
+  friend auto operator<=>(const owner_id&, const owner_id&) = default;
+};
+
+/// A fresh id from the kernel's random source. Safe after fork.
+owner_id make_owner_id();
 
 struct acquire_request {
   lock_key key;

@@ -1,6 +1,6 @@
 // Leases for those who do not block: what adapters to event loops are made of.
-#ifndef ROWLOCK_CONTINUATION_HPP
-#define ROWLOCK_CONTINUATION_HPP
+#ifndef ROWLOCK_ASYNC_HPP
+#define ROWLOCK_ASYNC_HPP
 
 #include <chrono>
 #include <exception>

@@ -1,15 +1,26 @@
-// Where the rules get their time from: the real clock, or one that a test moves.
-#ifndef ROWLOCK_TIME_SOURCE_HPP
-#define ROWLOCK_TIME_SOURCE_HPP
+// The clock that deadlines are counted on, and time that a test moves.
+#ifndef ROWLOCK_CLOCK_HPP
+#define ROWLOCK_CLOCK_HPP
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <stop_token>
 
-#include "rowlock/boot_clock.hpp"
-
 namespace rowlock {
+
+/// Linux `CLOCK_BOOTTIME`: monotonic, unaffected by changes of the wall clock, and, unlike
+/// `std::chrono::steady_clock`, counting during suspend. All deadlines of a holder are on it.
+struct boot_clock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<boot_clock>;
+  static constexpr bool is_steady = true;
+
+  static time_point now() noexcept;
+};
 
 /// Thread-safety: all members may be called from any thread.
 class time_source {

@@ -1,6 +1,6 @@
 // A lock table in memory: the reference of the rules, and a store for the tests of applications.
-#ifndef ROWLOCK_MEMORY_STORE_HPP
-#define ROWLOCK_MEMORY_STORE_HPP
+#ifndef ROWLOCK_TESTING_MEMORY_STORE_HPP
+#define ROWLOCK_TESTING_MEMORY_STORE_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -11,16 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/clock.hpp"
+#include "rowlock/detail/home_process.hpp"
 #include "rowlock/fence.hpp"
-#include "rowlock/home_process.hpp"
-#include "rowlock/lock_keys.hpp"
+#include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
+#include "rowlock/port/store.hpp"
 #include "rowlock/row_lock.hpp"
 #include "rowlock/row_transaction.hpp"
-#include "rowlock/store.hpp"
-#include "rowlock/time_source.hpp"
-#include "rowlock/with_optimistic_commit.hpp"
-#include "rowlock/with_row_lock.hpp"
 
 namespace rowlock {
 

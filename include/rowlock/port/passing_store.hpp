@@ -1,6 +1,6 @@
 // A store that passes every call on, for those that watch or change some of them.
-#ifndef ROWLOCK_PASSING_STORE_HPP
-#define ROWLOCK_PASSING_STORE_HPP
+#ifndef ROWLOCK_PORT_PASSING_STORE_HPP
+#define ROWLOCK_PORT_PASSING_STORE_HPP
 
 #include <cstddef>
 #include <memory>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "rowlock/store.hpp"
+#include "rowlock/port/store.hpp"
 
 namespace rowlock {
 

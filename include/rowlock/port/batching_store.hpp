@@ -1,14 +1,14 @@
 // A store whose calls share statements when they meet.
-#ifndef ROWLOCK_GROUPING_STORE_HPP
-#define ROWLOCK_GROUPING_STORE_HPP
+#ifndef ROWLOCK_PORT_BATCHING_STORE_HPP
+#define ROWLOCK_PORT_BATCHING_STORE_HPP
 
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "rowlock/home_process.hpp"
-#include "rowlock/passing_store.hpp"
+#include "rowlock/detail/home_process.hpp"
+#include "rowlock/port/passing_store.hpp"
 
 namespace rowlock {
 

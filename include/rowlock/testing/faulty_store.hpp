@@ -1,6 +1,6 @@
 // A store that fails when a test tells it to.
-#ifndef ROWLOCK_FAULTY_STORE_HPP
-#define ROWLOCK_FAULTY_STORE_HPP
+#ifndef ROWLOCK_TESTING_FAULTY_STORE_HPP
+#define ROWLOCK_TESTING_FAULTY_STORE_HPP
 
 #include <chrono>
 #include <deque>
@@ -9,8 +9,8 @@
 #include <mutex>
 #include <string>
 
-#include "rowlock/passing_store.hpp"
-#include "rowlock/time_source.hpp"
+#include "rowlock/clock.hpp"
+#include "rowlock/port/passing_store.hpp"
 
 namespace rowlock {
 

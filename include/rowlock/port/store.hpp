@@ -1,6 +1,6 @@
 // The port between the locking rules and a database.
-#ifndef ROWLOCK_STORE_HPP
-#define ROWLOCK_STORE_HPP
+#ifndef ROWLOCK_PORT_STORE_HPP
+#define ROWLOCK_PORT_STORE_HPP
 
 #include <chrono>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "rowlock/requests.hpp"
+#include "rowlock/port/requests.hpp"
 
 namespace rowlock {
 

@@ -1,6 +1,6 @@
 // The rows of one name, and the one that says how many they are.
-#ifndef ROWLOCK_NUMBERED_ROWS_HPP
-#define ROWLOCK_NUMBERED_ROWS_HPP
+#ifndef ROWLOCK_SYNC_NUMBERED_ROWS_HPP
+#define ROWLOCK_SYNC_NUMBERED_ROWS_HPP
 
 #include <atomic>
 #include <chrono>
@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "rowlock/boot_clock.hpp"
+#include "rowlock/clock.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
-#include "rowlock/refusal.hpp"
-#include "rowlock/retry_policy.hpp"
+#include "rowlock/retry.hpp"
 
 namespace rowlock {
 

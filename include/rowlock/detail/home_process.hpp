@@ -1,6 +1,6 @@
 // The process in which something was made, and the copies that fork() makes of it.
-#ifndef ROWLOCK_HOME_PROCESS_HPP
-#define ROWLOCK_HOME_PROCESS_HPP
+#ifndef ROWLOCK_DETAIL_HOME_PROCESS_HPP
+#define ROWLOCK_DETAIL_HOME_PROCESS_HPP
 
 #include <memory>
 #include <utility>
