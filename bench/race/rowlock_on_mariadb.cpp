@@ -40,12 +40,12 @@ void build_on_mariadb(const place& where) {
   }
 }
 
-protocol rowlock_on_mariadb(std::string name, const group_options& grouping) {
+protocol rowlock_on_mariadb(std::string name, const batching_options& batching) {
   return {.name = std::move(name),
           .runs_on = engine::mariadb,
           .build = build_on_mariadb,
-          .open = [grouping](const place& where) {
-            return through_lock_table(rows_in(where), {.ttl = ttl, .grouping = grouping});
+          .open = [batching](const place& where) {
+            return through_lock_table(rows_in(where), {.ttl = ttl, .batching = batching});
           }};
 }
 

@@ -14,7 +14,7 @@ table_name mariadb_table_in(const place& where);
 /// With rows for all keys of the measurement.
 void build_on_mariadb(const place& where);
 
-protocol rowlock_on_mariadb(std::string name, const group_options& grouping);
+protocol rowlock_on_mariadb(std::string name, const batching_options& batching);
 
 }  // namespace rowlock::race
 

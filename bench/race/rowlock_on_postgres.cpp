@@ -45,12 +45,12 @@ void build_in(const place& where) {
   autocommit.exec("VACUUM ANALYZE shared_lock");
 }
 
-protocol rowlock_on_postgres(std::string name, const group_options& grouping) {
+protocol rowlock_on_postgres(std::string name, const batching_options& batching) {
   return {.name = std::move(name),
           .runs_on = engine::postgres,
           .build = build_in,
-          .open = [grouping](const place& where) {
-            return through_lock_table(store_in(where), {.ttl = ttl, .grouping = grouping});
+          .open = [batching](const place& where) {
+            return through_lock_table(store_in(where), {.ttl = ttl, .batching = batching});
           }};
 }
 

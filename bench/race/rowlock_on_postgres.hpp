@@ -18,7 +18,7 @@ std::unique_ptr<store> store_in(const place& where);
 void build_in(const place& where);
 
 /// Through lock_table: leases are kept, waiters are woken.
-protocol rowlock_on_postgres(std::string name, const group_options& grouping);
+protocol rowlock_on_postgres(std::string name, const batching_options& batching);
 /// The same, with `postgres_options::asynchronous_release`.
 protocol rowlock_releasing_asynchronously(std::string name);
 /// Through the store port alone: what the keeping of leases costs is the difference. Does not wait.

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-# How this library stands in the comparisons without grouping, and with it.
+# How this library stands in the comparisons without batching, and with it.
 UNGROUPED = "rowlock_ungrouped"
 GROUPED = "rowlock"
 # With an option that is off by default.

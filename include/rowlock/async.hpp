@@ -21,8 +21,8 @@
 namespace rowlock {
 
 namespace detail {
-class continued_acquisition;
-struct continuation;
+class async_attempt;
+struct async_access;
 }  // namespace detail
 
 /// How an attempt ended: exactly one of the two is there.
@@ -44,11 +44,11 @@ class pending_acquire {
   void cancel() const;
 
  private:
-  friend struct detail::continuation;
-  explicit pending_acquire(std::weak_ptr<detail::continued_acquisition> started)
+  friend struct detail::async_access;
+  explicit pending_acquire(std::weak_ptr<detail::async_attempt> started)
       : started_{std::move(started)} {}
 
-  std::weak_ptr<detail::continued_acquisition> started_;
+  std::weak_ptr<detail::async_attempt> started_;
 };
 
 /// `lock_table::try_acquire`, without its wait: `told` is called once, with how the attempt ended.

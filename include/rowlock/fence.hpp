@@ -155,7 +155,7 @@ std::string prove(Transaction& transaction, const fenced_leases& leases,
 
 /// Called while the `error` of a commit is being handled: returns if the transaction, when asked
 /// for by `name`, turns out to have committed, and throws otherwise.
-void ask_in_doubt(const error& fault, const std::string& name, const fenced_run_options& options);
+void resolve_doubt(const error& fault, const std::string& name, const fenced_run_options& options);
 
 /// Refused when the transaction could not begin.
 template <class Transaction, class Connection, class Work>
@@ -186,7 +186,7 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
           try {
             row_transaction<Transaction>::commit(*transaction);
           } catch (const error& fault) {
-            ask_in_doubt(fault, name, options);
+            resolve_doubt(fault, name, options);
           }
           if (options.release) released_by_commit(leases);
         });

@@ -20,10 +20,10 @@ namespace rowlock {
 struct release_request;
 
 namespace detail {
-class keeper;
-struct continuation;
-struct kept_lease;
-struct work_end;
+class lease_keeper;
+struct async_access;
+struct lease_state;
+struct work_result;
 }  // namespace detail
 
 enum class note_result {
@@ -47,7 +47,7 @@ class lease;
 
 namespace detail {
 /// For the stores: a transaction is to unset the row of a lease, has done so, or may have.
-struct lease_riding {
+struct transactional_release {
   /// Throws `error` (misuse) in a child of fork().
   static void require_home(const lease& riding);
   static release_request to_release(const lease& riding);
@@ -56,7 +56,7 @@ struct lease_riding {
   static void commit(const lease& riding) noexcept;
   static void doubt(const lease& riding) noexcept;
   /// Looks at the rows, and marks those of the leases lost that are. Best effort.
-  static void look_for_losses(
+  static void read_for_losses(
       std::span<const std::reference_wrapper<const lease>> doubted) noexcept;
 };
 }  // namespace detail
@@ -122,21 +122,23 @@ class lease {
  private:
   friend class lock_table;
   friend class lease_set;
-  friend struct detail::continuation;
-  friend struct detail::lease_riding;
+  friend struct detail::async_access;
+  friend struct detail::transactional_release;
 
-  lease(std::shared_ptr<detail::keeper> keeper, std::shared_ptr<detail::kept_lease> kept) noexcept;
+  lease(std::shared_ptr<detail::lease_keeper> keeper,
+        std::shared_ptr<detail::lease_state> kept) noexcept;
 
   release_result release_after_failure() noexcept;
   release_result release_as_done(std::chrono::milliseconds keep_for) noexcept;
   void end_quietly() noexcept;
   /// A transaction may have unset the row.
-  [[nodiscard]] bool rides() const noexcept;
+  [[nodiscard]] bool is_released_by_transaction() const noexcept;
   /// The worst of the results.
-  static release_result release_all(std::span<lease> ended, const detail::work_end& how) noexcept;
+  static release_result release_all(std::span<lease> ended,
+                                    const detail::work_result& how) noexcept;
 
-  std::shared_ptr<detail::keeper> keeper_;
-  std::shared_ptr<detail::kept_lease> kept_;
+  std::shared_ptr<detail::lease_keeper> keeper_;
+  std::shared_ptr<detail::lease_state> kept_;
 };
 
 /// Several leases that are renewed, fenced and released together: one statement each. A parameter
@@ -183,7 +185,7 @@ class lease_set {
 
   /// The leases of the other set, too. It must have been acquired to tell the same `lost()`.
   void take(lease_set other);
-  release_result release(const detail::work_end& how) noexcept;
+  release_result release(const detail::work_result& how) noexcept;
   release_result release_after_failure() noexcept;
 
   std::stop_source lost_;

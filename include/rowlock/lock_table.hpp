@@ -28,9 +28,9 @@ namespace rowlock {
 namespace detail {
 class numbered_rows;
 class campaign;
-class polling;
-struct wait_end;
-struct wanted_lease;
+class retry_pauses;
+struct attempt_end;
+struct lease_request;
 }  // namespace detail
 
 /// What holds for all leases of a lock_table.
@@ -61,7 +61,7 @@ struct lock_options {
   /// they are started when they are needed. 1 to 1,024.
   unsigned blocking_threads = 4;
   /// Which acquisitions and releases of different threads share a statement when they meet.
-  group_options grouping = {};
+  batching_options batching = {};
   /// The holder's clock.
   std::shared_ptr<time_source> time = system_time();
   /// Is told what happens. Null: nobody.
@@ -189,19 +189,19 @@ class lock_table {
   friend class read_write_lock;
   friend class semaphore;
   friend class detail::campaign;
-  friend struct detail::continuation;
+  friend struct detail::async_access;
 
-  lock_table(std::shared_ptr<detail::keeper> keeper, std::string scope);
+  lock_table(std::shared_ptr<detail::lease_keeper> keeper, std::string scope);
 
   static void check_once(const lock_key& key, std::chrono::milliseconds keep_for);
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options, bool unless_done);
   static void write_first_note(lease& granted, const std::optional<std::string>& note);
   /// Throws `error` (misuse).
-  [[nodiscard]] detail::wanted_lease wanted(const lock_key& key, const acquire_options& options,
-                                            bool unless_done) const;
+  [[nodiscard]] detail::lease_request wanted(const lock_key& key, const acquire_options& options,
+                                             bool unless_done) const;
   /// What the end of an attempt is to the user.
-  static outcome<lease> conclude(const std::shared_ptr<detail::keeper>& leases,
-                                 detail::wait_end end, const std::optional<std::string>& note);
+  static outcome<lease> conclude(const std::shared_ptr<detail::lease_keeper>& leases,
+                                 detail::attempt_end end, const std::optional<std::string>& note);
 
   /// Calls `callback` under a lease and ends it in the way the work ended: by `finish`, if it
   /// returned.
@@ -215,18 +215,18 @@ class lock_table {
   outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
                                      std::optional<std::size_t> at_most,
                                      const acquire_options& options, std::stop_source lost,
-                                     detail::polling& pauses);
+                                     detail::retry_pauses& pauses);
 
   /// One of the keys, the first that is free.
   outcome<lease> try_acquire_one_of(const std::vector<lock_key>& keys,
-                                    const acquire_options& options, detail::polling& pauses);
+                                    const acquire_options& options, detail::retry_pauses& pauses);
 
   /// As `look`; refused (stopped) while the lock_table is being destroyed.
   outcome<std::optional<row_state>> try_look(const lock_key& key);
 
   [[nodiscard]] lock_key in_scope(const lock_key& key) const;
 
-  std::shared_ptr<detail::keeper> keeper_;
+  std::shared_ptr<detail::lease_keeper> keeper_;
   const std::string scope_;     // empty: none
   const bool is_whole_ = true;  // not one scope of another table
 };

@@ -59,10 +59,10 @@ class read_write_lock {
 
  private:
   // `once` allows one try, and is the attempt that all tries belong to.
-  outcome<lease> try_once_shared(const acquire_options& options, detail::polling& once);
+  outcome<lease> try_once_shared(const acquire_options& options, detail::retry_pauses& once);
   /// With the gate in hand: takes the rows that are free; none when it has them all.
   std::optional<refusal> collect(lease_set& held, const acquire_options& options,
-                                 detail::polling& once);
+                                 detail::retry_pauses& once);
   /// Stands for all of them in a refusal.
   [[nodiscard]] lock_key key() const;
 

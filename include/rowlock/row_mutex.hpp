@@ -11,7 +11,7 @@
 namespace rowlock {
 
 namespace detail {
-class turns;
+class timed_mutex;
 }
 
 /// Meets TimedLockable, so `std::unique_lock` and `std::scoped_lock` work, over several rows in any
@@ -60,7 +60,7 @@ class row_mutex {
 
   lock_table& locks_;
   lock_key key_;
-  const std::unique_ptr<detail::turns> here_;
+  const std::unique_ptr<detail::timed_mutex> in_process_;
   std::optional<lease> held_;  // belongs to whose turn it is
 };
 

@@ -24,7 +24,7 @@ class Database;
 namespace rowlock {
 
 namespace on_sqlite {
-class write_turn;
+class writer_ticket;
 }  // namespace on_sqlite
 
 /// An IMMEDIATE transaction: it has the file's one place for a writer from its beginning, so
@@ -39,8 +39,8 @@ class write_turn;
 class sqlite_transaction {
   /// Only `row_transaction` can make one.
   struct begun {
-    explicit begun(std::shared_ptr<on_sqlite::write_turn> in) noexcept : turn{std::move(in)} {}
-    std::shared_ptr<on_sqlite::write_turn> turn;
+    explicit begun(std::shared_ptr<on_sqlite::writer_ticket> in) noexcept : turn{std::move(in)} {}
+    std::shared_ptr<on_sqlite::writer_ticket> turn;
   };
 
  public:
@@ -71,7 +71,7 @@ class sqlite_transaction {
 
   detail::home_process home_;
   SQLite::Database& database_;
-  std::shared_ptr<on_sqlite::write_turn> turn_;  // until the end of the transaction
+  std::shared_ptr<on_sqlite::writer_ticket> turn_;  // until the end of the transaction
   bool open_ = true;
   bool is_lent_ = false;
   bool is_aborted_ = false;

@@ -73,7 +73,7 @@ std::exception_ptr copy_of(const error& fault) {
 
 }  // namespace
 
-std::exception_ptr own_fault(const std::exception_ptr& fault) noexcept {
+std::exception_ptr copied_fault(const std::exception_ptr& fault) noexcept {
   try {
     try {
       std::rethrow_exception(fault);

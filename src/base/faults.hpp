@@ -13,7 +13,7 @@ namespace rowlock::detail {
 /// catches an exception may change it, and ThreadSanitizer does not see how those who share one
 /// agree on who frees it. What is nested is shared, and so are exceptions that are not ours, and
 /// all when there is no memory.
-std::exception_ptr own_fault(const std::exception_ptr& fault) noexcept;
+std::exception_ptr copied_fault(const std::exception_ptr& fault) noexcept;
 
 /// None: it is not ours.
 std::optional<errc> kind_of(const std::exception_ptr& fault);

@@ -15,7 +15,7 @@ namespace rowlock::detail {
 ///
 /// Thread-safety: `tell` may be called from any thread.
 template <class Message>
-class mailbox {
+class one_shot {
  public:
   /// The receiver may have destroyed it when this returns.
   void tell(Message message) {

@@ -19,7 +19,7 @@ force_result force_release(store& rows, const lock_key& key, version expected,
                            const std::string& reason, const std::string& by) {
   force_request request{.key = key, .version = expected, .reason = reason};
   check(request);  // before it cannot be empty any more
-  request.reason += " (by " + (by.empty() ? detail::own_label() : by) + ')';
+  request.reason += " (by " + (by.empty() ? detail::holder_label() : by) + ')';
   force_result result;
   detail::try_for_a_moment(*system_time(), {}, [&] {
     result.answer = rows.force_release(request);

@@ -28,7 +28,7 @@ unsigned forks() noexcept {
   return forks_so_far().load(std::memory_order_relaxed);
 }
 
-std::string own_label() {
+std::string holder_label() {
   std::array<char, HOST_NAME_MAX + 1> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '?';
   return std::string{host.data()}.substr(0, 100) + ':' + std::to_string(getpid());

@@ -7,7 +7,7 @@
 namespace rowlock::detail {
 
 /// `host:pid`.
-std::string own_label();
+std::string holder_label();
 
 }  // namespace rowlock::detail
 

@@ -81,7 +81,7 @@ void check(const release_request& request) {
   }
 }
 
-void check(const hand_over_request& request) {
+void check(const handoff_request& request) {
   check(request.ended);
   check(request.next);
   if (request.ended.key != request.next.key) {

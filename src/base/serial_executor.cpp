@@ -5,10 +5,10 @@
 
 namespace rowlock::detail {
 
-messenger::messenger()
+serial_executor::serial_executor()
     : queue_{std::make_shared<queue>()}, thread_{[shared = queue_] { run(shared); }} {}
 
-messenger::~messenger() {
+serial_executor::~serial_executor() {
   {
     const std::scoped_lock lock{queue_->mutex};
     queue_->ending = true;
@@ -21,17 +21,17 @@ messenger::~messenger() {
   }
 }
 
-void messenger::tell(std::function<void()> call) {
+void serial_executor::post(std::function<void()> call) {
   const std::scoped_lock lock{queue_->mutex};
   queue_->calls.push_back(std::move(call));
   queue_->wakeup.notify_one();
 }
 
-void messenger::run(const std::shared_ptr<queue>& told) {
-  std::unique_lock lock{told->mutex};
+void serial_executor::run(const std::shared_ptr<queue>& tasks) {
+  std::unique_lock lock{tasks->mutex};
   for (;;) {
-    told->wakeup.wait(lock, [&] { return told->ending || !told->calls.empty(); });
-    auto now = std::exchange(told->calls, {});
+    tasks->wakeup.wait(lock, [&] { return tasks->ending || !tasks->calls.empty(); });
+    auto now = std::exchange(tasks->calls, {});
     if (now.empty()) return;
     lock.unlock();
     for (const auto& call : now) call();

@@ -12,17 +12,17 @@
 namespace rowlock::detail {
 
 /// Thread-safety: all members may be called from any thread.
-class messenger {
+class serial_executor {
  public:
-  messenger();
-  messenger(const messenger&) = delete;
-  messenger& operator=(const messenger&) = delete;
+  serial_executor();
+  serial_executor(const serial_executor&) = delete;
+  serial_executor& operator=(const serial_executor&) = delete;
   /// Tells what is still to be told, then ends. In a callback that it runs itself, it lets the
   /// thread end alone.
-  ~messenger();
+  ~serial_executor();
 
   /// `call` must not throw.
-  void tell(std::function<void()> call);
+  void post(std::function<void()> call);
 
  private:
   struct queue {
@@ -32,7 +32,7 @@ class messenger {
     bool ending = false;                       // guarded by mutex
   };
 
-  static void run(const std::shared_ptr<queue>& told);
+  static void run(const std::shared_ptr<queue>& tasks);
 
   std::shared_ptr<queue> queue_;  // shared with a thread that may outlive us
   std::thread thread_;

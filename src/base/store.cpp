@@ -5,9 +5,9 @@
 
 namespace rowlock {
 
-hand_over_answer store::hand_over(const hand_over_request& request) {
+handoff_answer store::handoff(const handoff_request& request) {
   check(request);
-  hand_over_answer answer{.ended = release(std::array{request.ended}).front()};
+  handoff_answer answer{.ended = release(std::array{request.ended}).front()};
   if (answer.ended != release_answer::released) return answer;
   const auto next = acquire(std::array{request.next}).front();
   if (next.status == acquire_status::granted) answer.granted = next.version;

@@ -11,46 +11,46 @@
 namespace rowlock::detail {
 
 /// A mutex with a time limit. (Not `std::timed_mutex`: ThreadSanitizer of GCC 12 does not see it
-/// being locked.) In a child of fork() nobody gets a turn: `take` throws `error` (misuse).
+/// being locked.) In a child of fork() every lock throws `error` (misuse).
 ///
 /// Thread-safety: all members may be called from any thread.
-class turns {
+class timed_mutex {
  public:
-  void take() {
+  void lock() {
     home_.require();
-    std::unique_lock lock{place_->mutex};
-    place_->given_back.wait(lock, [this] { return !place_->taken; });
-    place_->taken = true;
+    std::unique_lock guard{state_->mutex};
+    state_->unlocked.wait(guard, [this] { return !state_->locked; });
+    state_->locked = true;
   }
 
   /// False when the turn did not come before `end`.
-  bool take(std::chrono::steady_clock::time_point end) {
+  bool try_lock_until(std::chrono::steady_clock::time_point end) {
     home_.require();
-    std::unique_lock lock{place_->mutex};
-    if (!place_->given_back.wait_until(lock, end, [this] { return !place_->taken; })) return false;
-    place_->taken = true;
+    std::unique_lock guard{state_->mutex};
+    if (!state_->unlocked.wait_until(guard, end, [this] { return !state_->locked; })) return false;
+    state_->locked = true;
     return true;
   }
 
-  void give_back() noexcept {
+  void unlock() noexcept {
     if (!home_.is_here()) return;
     {
-      const std::scoped_lock lock{place_->mutex};
-      place_->taken = false;
+      const std::scoped_lock guard{state_->mutex};
+      state_->locked = false;
     }
-    place_->given_back.notify_one();
+    state_->unlocked.notify_one();
   }
 
  private:
-  struct place {
+  struct state {
     std::mutex mutex;
-    std::condition_variable given_back;
-    bool taken = false;  // guarded by mutex
+    std::condition_variable unlocked;
+    bool locked = false;  // guarded by mutex
   };
 
   home_process home_;
   // A condition variable that threads waited on at the time of a fork() cannot be destroyed.
-  owned_at_home<place> place_ = make_owned_at_home<place>();
+  owned_at_home<state> state_ = make_owned_at_home<state>();
 };
 
 }  // namespace rowlock::detail

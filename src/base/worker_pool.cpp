@@ -6,17 +6,17 @@
 
 namespace rowlock::detail {
 
-crew::crew(unsigned most, std::shared_ptr<time_source> time)
+worker_pool::worker_pool(unsigned most, std::shared_ptr<time_source> time)
     : most_{most}, time_{std::move(time)} {}
 
-void crew::run(task work) {
+void worker_pool::post(task work) {
   const std::scoped_lock lock{mutex_};
   if (now_.size() >= idle_ && threads_.size() < most_) start_worker();
   now_.push_back(std::move(work));
   wake_.notify_one();
 }
 
-void crew::start_worker() {
+void worker_pool::start_worker() {
   try {
     start_thread("make calls that block", [this] { threads_.emplace_back([this] { work(); }); });
   } catch (const error&) {
@@ -24,18 +24,18 @@ void crew::start_worker() {
   }
 }
 
-crew::appointment crew::run_at(boot_clock::time_point when, task work) {
+worker_pool::timer worker_pool::post_at(boot_clock::time_point when, task work) {
   const std::scoped_lock lock{mutex_};
   start_thread("watch the clock", [this] {
     if (!watcher_.joinable()) watcher_ = std::thread{[this] { watch(); }};
   });
-  const appointment made{when, ++last_appointment_};
+  const timer made{when, ++last_timer_};
   const auto place = later_.emplace(made, std::move(work)).first;
   if (place == later_.begin()) first_changed_.notify_one();
   return made;
 }
 
-void crew::forget(const appointment& made) {
+void worker_pool::cancel(const timer& made) {
   task forgotten;  // what it holds is not destroyed under the mutex
   const std::scoped_lock lock{mutex_};
   if (const auto found = later_.find(made); found != later_.end()) {
@@ -44,14 +44,14 @@ void crew::forget(const appointment& made) {
   }
 }
 
-void crew::do_unlocked(std::unique_lock<std::mutex>& lock, task begun) {
+void worker_pool::do_unlocked(std::unique_lock<std::mutex>& lock, task begun) {
   lock.unlock();
   begun();
   begun = nullptr;  // what it holds is not destroyed under the mutex
   lock.lock();
 }
 
-void crew::work() {
+void worker_pool::work() {
   std::unique_lock lock{mutex_};
   for (;;) {
     if (!now_.empty()) {
@@ -68,7 +68,7 @@ void crew::work() {
   }
 }
 
-void crew::watch() {
+void worker_pool::watch() {
   std::unique_lock lock{mutex_};
   while (!is_closed_) {
     const auto first = later_.begin();
@@ -84,8 +84,8 @@ void crew::watch() {
   }
 }
 
-void crew::close() {
-  std::map<appointment, task> forgotten;  // what they hold is not destroyed under the mutex
+void worker_pool::close() {
+  std::map<timer, task> forgotten;  // what they hold is not destroyed under the mutex
   {
     const std::scoped_lock lock{mutex_};
     is_closed_ = true;

@@ -22,24 +22,24 @@ namespace rowlock::detail {
 /// calls.
 ///
 /// Thread-safety: all members may be called from any thread; `close` from none of its own.
-class crew {
+class worker_pool {
  public:
   /// Must not throw.
   using task = std::function<void()>;
   /// What is to be done later.
-  using appointment = std::pair<boot_clock::time_point, std::uint64_t>;
+  using timer = std::pair<boot_clock::time_point, std::uint64_t>;
 
-  crew(unsigned most, std::shared_ptr<time_source> time);
+  worker_pool(unsigned most, std::shared_ptr<time_source> time);
 
   /// First come, first served. Throws `error` (unavailable) where the system lets us start not even
   /// one thread.
-  void run(task work);
+  void post(task work);
 
   /// By the thread that watches the clock: `work` must not block. Throws `error` (unavailable)
   /// where the system does not let us start it.
-  appointment run_at(boot_clock::time_point when, task work);
+  timer post_at(boot_clock::time_point when, task work);
   /// Without effect once it has begun.
-  void forget(const appointment& made);
+  void cancel(const timer& made);
 
   /// Does what was to be done at once, forgets what was to be done later, and ends the threads.
   void close();
@@ -60,8 +60,8 @@ class crew {
   std::condition_variable wake_;
   std::condition_variable first_changed_;
   std::deque<task> now_;
-  std::map<appointment, task> later_;
-  std::uint64_t last_appointment_ = 0;
+  std::map<timer, task> later_;
+  std::uint64_t last_timer_ = 0;
   std::vector<std::thread> threads_;
   std::thread watcher_;
   std::size_t idle_ = 0;

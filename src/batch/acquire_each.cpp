@@ -12,7 +12,7 @@ namespace rowlock::detail {
 namespace {
 
 /// None: it is still not known whether the attempt was granted.
-std::optional<acquire_answer> ask_in_doubt(store& rows, const acquire_request& request) {
+std::optional<acquire_answer> resolve_doubt(store& rows, const acquire_request& request) {
   try {
     auto answer = rows.acquire({&request, 1}).front();
     // The statement in doubt may be what makes the row busy.
@@ -23,12 +23,12 @@ std::optional<acquire_answer> ask_in_doubt(store& rows, const acquire_request& r
 }
 
 /// A call for several, and for parts of them after a fault.
-class asking_together {
+class batch_attempt {
  public:
-  using sink = std::function<void(part, std::span<asked_request>, boot_clock::time_point)>;
+  using sink = std::function<void(slice, std::span<acquire_result>, boot_clock::time_point)>;
 
-  asking_together(store& rows, std::span<const acquire_request> requests, time_source& time,
-                  const sink& answered)
+  batch_attempt(store& rows, std::span<const acquire_request> requests, time_source& time,
+                const sink& answered)
       : rows_{rows},
         requests_{requests},
         time_{time},
@@ -37,13 +37,13 @@ class asking_together {
         doubts_(requests.size()) {}
 
   void run(const std::function<bool()>& give_up) {
-    by_halves(
-        {.count = requests_.size()}, [this](part some) { ask(some); },
-        [this](part some, const std::exception_ptr& why) { failed(some, why); }, give_up);
+    bisect(
+        {.count = requests_.size()}, [this](slice some) { acquire_each(some); },
+        [this](slice some, const std::exception_ptr& why) { failed(some, why); }, give_up);
   }
 
  private:
-  void ask(part some) {
+  void acquire_each(slice some) {
     const auto asked_at = time_.now();
     std::vector<acquire_answer> answers;
     try {
@@ -56,21 +56,21 @@ class asking_together {
       const auto place = some.begin + i;
       // A statement in doubt may be what makes the row busy.
       const bool is_known = doubts_[place] == nullptr || answers[i].status != acquire_status::busy;
-      asked_[place] = is_known ? asked_request{std::move(answers[i])}
-                               : asked_request{{}, own_fault(doubts_[place])};
+      asked_[place] = is_known ? acquire_result{std::move(answers[i])}
+                               : acquire_result{{}, copied_fault(doubts_[place])};
     }
     answered_(some, some.of(std::span{asked_}), asked_at);
   }
 
-  void note_doubt(part some, const std::exception_ptr& fault) {
+  void note_doubt(slice some, const std::exception_ptr& fault) {
     if (kind_of(fault) != errc::outcome_unknown) return;
     for (auto& doubt : some.of(std::span{doubts_})) doubt = fault;
   }
 
-  void failed(part some, const std::exception_ptr& fault) {
+  void failed(slice some, const std::exception_ptr& fault) {
     for (auto place = some.begin; place < some.begin + some.count; ++place) {
       const auto& doubt = doubts_[place];
-      asked_[place] = {{}, own_fault(doubt == nullptr ? fault : doubt)};
+      asked_[place] = {{}, copied_fault(doubt == nullptr ? fault : doubt)};
     }
     answered_(some, some.of(std::span{asked_}), time_.now());
   }
@@ -79,32 +79,32 @@ class asking_together {
   const std::span<const acquire_request> requests_;
   time_source& time_;
   const sink& answered_;
-  std::vector<asked_request> asked_;
+  std::vector<acquire_result> asked_;
   std::vector<std::exception_ptr> doubts_;  // what each may have been granted in
 };
 
 }  // namespace
 
-asked_request ask(store& rows, const acquire_request& request,
-                  const std::function<bool()>& give_up) {
+acquire_result acquire_each(store& rows, const acquire_request& request,
+                            const std::function<bool()>& give_up) {
   try {
     return {rows.acquire({&request, 1}).front()};
   } catch (...) {  // who asks is in another thread, perhaps
     const auto fault = std::current_exception();
     if (kind_of(fault) == errc::outcome_unknown && !give_up()) {
-      if (auto answer = ask_in_doubt(rows, request)) return {*std::move(answer)};
+      if (auto answer = resolve_doubt(rows, request)) return {*std::move(answer)};
     }
-    return {{}, own_fault(fault)};
+    return {{}, copied_fault(fault)};
   }
 }
 
-void ask(
+void acquire_each(
     store& rows, std::span<const acquire_request> requests, time_source& time,
-    const std::function<void(part, std::span<asked_request>, boot_clock::time_point)>& answered,
+    const std::function<void(slice, std::span<acquire_result>, boot_clock::time_point)>& answered,
     const std::function<bool()>& give_up) {
-  if (requests.size() > 1) return asking_together{rows, requests, time, answered}.run(give_up);
+  if (requests.size() > 1) return batch_attempt{rows, requests, time, answered}.run(give_up);
   const auto asked_at = time.now();
-  auto asked = ask(rows, requests.front(), give_up);
+  auto asked = acquire_each(rows, requests.front(), give_up);
   answered({.count = 1}, {&asked, 1}, asked_at);
 }
 

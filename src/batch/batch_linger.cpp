@@ -5,26 +5,26 @@
 
 namespace rowlock::detail {
 
-void company::ended(clock::time_point began, std::size_t answered) {
+void batch_linger::ended(clock::time_point began, std::size_t answered) {
   ended_at_ = clock::now();
   took_ = ended_at_ - began;
   answered_ = answered;
   expected_ = answered;
 }
 
-bool company::is_calm() const {
+bool batch_linger::is_idle() const {
   constexpr std::size_t few_answered = 4;
   const bool is_known = took_ > clock::duration::zero();
-  return is_known && took_ < patience_.shortest && answered_ <= few_answered;
+  return is_known && took_ < limits_.shortest && answered_ <= few_answered;
 }
 
-void company::came() {
+void batch_linger::arrived() {
   if (expected_ > 0 && --expected_ == 0) all_came_.notify_all();
 }
 
-bool company::await(std::unique_lock<std::mutex>& lock) {
-  if (expected_ == 0 || took_ < patience_.shortest || took_ > patience_.longest) return false;
-  const std::chrono::duration<double> at_most = took_ * patience_.part;
+bool batch_linger::linger(std::unique_lock<std::mutex>& lock) {
+  if (expected_ == 0 || took_ < limits_.shortest || took_ > limits_.longest) return false;
+  const std::chrono::duration<double> at_most = took_ * limits_.slice;
   const auto until = ended_at_ + std::chrono::duration_cast<clock::duration>(at_most);
   if (clock::now() >= until) return false;
   if (to_skip_ > 0) {
@@ -35,10 +35,10 @@ bool company::await(std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
-void company::has_waited(std::size_t calls, std::size_t joined) {
+void batch_linger::lingered(std::size_t calls, std::size_t joined) {
   // Each who joins has saved a statement's time, and each who asked has waited a part of it.
   const bool was_worth_it =
-      static_cast<double>(joined) >= static_cast<double>(calls) * patience_.part;
+      static_cast<double>(joined) >= static_cast<double>(calls) * limits_.slice;
   skips_ = was_worth_it ? 0 : std::min(2 * skips_ + 1, 63U);
   to_skip_ = skips_;
 }

@@ -15,34 +15,34 @@ namespace rowlock::detail {
 /// does not wait.
 ///
 /// Thread-safety: none, its owner's mutex is held.
-class company {
+class batch_linger {
  public:
   using clock = std::chrono::steady_clock;
 
-  struct patience {
+  struct linger_limits {
     /// Of the time that the statement before took.
-    double part = 0.25;
+    double slice = 0.25;
     /// Such a statement is over before the others could have come,
     clock::duration shortest = std::chrono::milliseconds{2};
     /// and such a one tells nothing about the next one.
     clock::duration longest = std::chrono::milliseconds{20};
   };
 
-  explicit company(const patience& has) : patience_{has} {}
+  explicit batch_linger(const linger_limits& has) : limits_{has} {}
 
   /// A statement has ended that answered so many calls.
   void ended(clock::time_point began, std::size_t answered);
   /// Whether few ask here, and statements do not take long.
-  [[nodiscard]] bool is_calm() const;
+  [[nodiscard]] bool is_idle() const;
   /// A call begins or waits.
-  void came();
+  void arrived();
   /// Before a statement: waits for those who may come. Whether it did.
-  bool await(std::unique_lock<std::mutex>& lock);
+  bool linger(std::unique_lock<std::mutex>& lock);
   /// So many calls have waited, and so many joined them.
-  void has_waited(std::size_t calls, std::size_t joined);
+  void lingered(std::size_t calls, std::size_t joined);
 
  private:
-  const patience patience_;
+  const linger_limits limits_;
   std::condition_variable all_came_;
   clock::time_point ended_at_;
   clock::duration took_{};

@@ -11,47 +11,47 @@ namespace {
 constexpr std::size_t most_calls_beside_others = 3;
 constexpr unsigned most_in_flight = 256;  // far more than help
 
-void tell(meeting_call* leader) {
-  if (leader != nullptr) leader->told.tell(meeting_call::fate::leading);
+void tell(batched_call* leader) {
+  if (leader != nullptr) leader->result.tell(batched_call::role::leading);
 }
 
 }  // namespace
 
-shared_statements::shared_statements(const limits& has, const company::patience& patience)
+batch_schedule::batch_schedule(const limits& has, const batch_linger::linger_limits& linger_limits)
     : limits_{.in_flight = std::clamp(has.in_flight, 1U, most_in_flight),
               .at_most = has.at_most,
               .pays_from = has.pays_from,
               .usual_time = has.usual_time},
-      company_{patience} {
+      linger_{linger_limits} {
   under_way_.reserve(limits_.in_flight);  // so that to begin cannot fail
 }
 
-meeting_call::fate shared_statements::meet(meeting_call& call) {
+batched_call::role batch_schedule::join(batched_call& call) {
   std::unique_lock lock{mutex_};
-  company_.came();
+  linger_.arrived();
   ++present_;
   if (may_begin(call.kind)) {
     begin(call);
     lead(std::move(lock), call);
-    return meeting_call::fate::leading;
+    return batched_call::role::leading;
   }
   waiting_.push_back(call);
   lock.unlock();
 
   const auto look_after = std::max(limits_.usual_time, std::chrono::milliseconds{1});
-  auto became = call.told.wait_for(look_after);
-  while (!became) {
+  auto role = call.result.wait_for(look_after);
+  while (!role) {
     lock.lock();
     auto* const next = next_leader();
     lock.unlock();
     tell(next);
-    became = call.told.wait_for(look_after);
+    role = call.result.wait_for(look_after);
   }
-  if (became == meeting_call::fate::leading) lead(std::unique_lock{mutex_}, call);
-  return *became;
+  if (role == batched_call::role::leading) lead(std::unique_lock{mutex_}, call);
+  return *role;
 }
 
-bool shared_statements::may_begin(statement_kind kind) const {
+bool batch_schedule::may_begin(statement_kind kind) const {
   if (under_way_.empty()) return true;
   if (under_way_.size() >= limits_.in_flight) return false;
   if (kind == statement_kind::acquire) {  // not with the last place for all
@@ -63,21 +63,21 @@ bool shared_statements::may_begin(statement_kind kind) const {
   if (present_ < limits_.pays_from) return true;
   const auto since = clock::now() - limits_.usual_time;
   return std::all_of(under_way_.begin(), under_way_.end(), [&](const auto* each) {
-    return each->began <= since || (!each->may_be_large && company_.is_calm());
+    return each->began <= since || (!each->may_be_large && linger_.is_idle());
   });
 }
 
-void shared_statements::begin(meeting_call& leader) {
+void batch_schedule::begin(batched_call& leader) {
   under_way_.push_back(&leader);
   leader.began = clock::now();
 }
 
-void shared_statements::lead(std::unique_lock<std::mutex> lock, meeting_call& leader) {
+void batch_schedule::lead(std::unique_lock<std::mutex> lock, batched_call& leader) {
   auto requests = leader.requests;
-  auto calls = 1 + take_along(leader, requests);
-  if (requests < limits_.at_most && company_.await(lock)) {
-    const auto joined = take_along(leader, requests);
-    company_.has_waited(calls, joined);
+  auto calls = 1 + collect(leader, requests);
+  if (requests < limits_.at_most && linger_.linger(lock)) {
+    const auto joined = collect(leader, requests);
+    linger_.lingered(calls, joined);
     calls += joined;
     leader.began = clock::now();
   }
@@ -87,11 +87,11 @@ void shared_statements::lead(std::unique_lock<std::mutex> lock, meeting_call& le
   tell(beside_it);
 }
 
-std::size_t shared_statements::take_along(meeting_call& leader, std::size_t& requests) {
+std::size_t batch_schedule::collect(batched_call& leader, std::size_t& requests) {
   auto** end = &leader.next;
   while (*end != nullptr) end = &(*end)->next;
   std::size_t taken = 0;
-  *end = waiting_.take_if([&](const meeting_call& each) {
+  *end = waiting_.take_if([&](const batched_call& each) {
     if (each.kind != leader.kind || requests + each.requests > limits_.at_most) return false;
     requests += each.requests;
     ++taken;
@@ -100,11 +100,11 @@ std::size_t shared_statements::take_along(meeting_call& leader, std::size_t& req
   return taken;
 }
 
-meeting_call* shared_statements::next_leader() {
+batched_call* batch_schedule::next_leader() {
   if (waiting_.size() == 0 || !may_begin(statement_kind::release)) return nullptr;
   const bool may_acquire = may_begin(statement_kind::acquire);
   bool is_found = false;
-  auto* const leader = waiting_.take_if([&](const meeting_call& each) {
+  auto* const leader = waiting_.take_if([&](const batched_call& each) {
     const bool leads = !is_found && (may_acquire || each.kind == statement_kind::release);
     is_found = is_found || leads;
     return leads;
@@ -113,27 +113,27 @@ meeting_call* shared_statements::next_leader() {
   return leader;
 }
 
-void shared_statements::end(meeting_call& leader, meeting_call::fate of_the_others) noexcept {
+void batch_schedule::end(batched_call& leader, batched_call::role of_the_others) noexcept {
   std::size_t calls = 1;
   for (const auto* each = leader.next; each != nullptr; each = each->next) ++calls;
   // Those who make theirs alone do not come again soon.
-  const auto answered = of_the_others == meeting_call::fate::alone ? 0 : calls;
+  const auto answered = of_the_others == batched_call::role::alone ? 0 : calls;
   std::unique_lock lock{mutex_};
   std::erase(under_way_, &leader);
   present_ -= calls;
-  company_.ended(leader.began, answered);
+  linger_.ended(leader.began, answered);
   auto* const next = next_leader();
   lock.unlock();
 
   tell(next);
   for (auto* each = leader.next; each != nullptr;) {
     auto* const following = each->next;
-    each->told.tell(of_the_others);
+    each->result.tell(of_the_others);
     each = following;
   }
 }
 
-std::size_t shared_statements::waiting() const {
+std::size_t batch_schedule::waiting() const {
   const std::scoped_lock lock{mutex_};
   return waiting_.size();
 }

@@ -15,16 +15,16 @@
 
 namespace rowlock {
 
-using detail::meeting_call;
+using detail::batched_call;
 using detail::statement_kind;
 
 namespace {
 
 /// With the answers or the fault that the thread of its leader leaves there.
 template <class Request, class Answer>
-struct call final : meeting_call {
+struct call final : batched_call {
   call(statement_kind asks_for, std::span<const Request> all)
-      : meeting_call{asks_for, all.size()}, asked{all} {}
+      : batched_call{asks_for, all.size()}, asked{all} {}
 
   const std::span<const Request> asked;
   std::vector<Answer> answers;
@@ -50,18 +50,18 @@ bool is_doubt() {
 
 }  // namespace
 
-class grouping_store::meeting_place {
+class batching_store::queue {
  public:
-  explicit meeting_place(const detail::shared_statements::limits& limits) : statements_{limits} {}
+  explicit queue(const detail::batch_schedule::limits& limits) : statements_{limits} {}
 
   template <class Answer, class Request, class Ask>
   std::vector<Answer> ask(statement_kind kind, std::span<const Request> requests, const Ask& ask) {
     home_.require();
     if (requests.empty()) return {};
     call<Request, Answer> mine{kind, requests};
-    auto became = statements_.meet(mine);
-    if (became == meeting_call::fate::leading) became = lead(mine, ask);
-    if (became == meeting_call::fate::alone) return ask_alone(mine, ask);
+    auto role = statements_.join(mine);
+    if (role == batched_call::role::leading) role = lead(mine, ask);
+    if (role == batched_call::role::alone) return execute_alone(mine, ask);
     if (mine.fault != nullptr) std::rethrow_exception(mine.fault);
     return std::move(mine.answers);
   }
@@ -75,7 +75,7 @@ class grouping_store::meeting_place {
   /// After a shared statement that may have been made, the same attempt again tells, unless that
   /// statement still is what makes the row busy.
   template <class Request, class Answer, class Ask>
-  static std::vector<Answer> ask_alone(const call<Request, Answer>& mine, const Ask& ask) {
+  static std::vector<Answer> execute_alone(const call<Request, Answer>& mine, const Ask& ask) {
     if (mine.fault == nullptr) return ask(mine.asked);
     try {
       auto answers = ask(mine.asked);
@@ -88,23 +88,23 @@ class grouping_store::meeting_place {
 
   /// Makes the statement for all that share it. What became of them.
   template <class Request, class Answer, class Ask>
-  meeting_call::fate lead(call<Request, Answer>& leader, const Ask& ask) {
-    auto became = meeting_call::fate::answered;
+  batched_call::role lead(call<Request, Answer>& leader, const Ask& ask) {
+    auto role = batched_call::role::answered;
     try {
       share(leader, ask);
     } catch (...) {  // it may be the fault of one of them: each meets its own alone
       const bool is_in_doubt = is_doubt();
       const bool is_told_to_all =
           leader.next == nullptr || (is_in_doubt && leader.kind == statement_kind::release);
-      if (!is_told_to_all) became = meeting_call::fate::alone;
+      if (!is_told_to_all) role = batched_call::role::alone;
       if (is_told_to_all || is_in_doubt) {
         for (auto* each = &leader; each != nullptr; each = following<Request, Answer>(*each)) {
-          each->fault = detail::own_fault(std::current_exception());
+          each->fault = detail::copied_fault(std::current_exception());
         }
       }
     }
-    statements_.end(leader, became);
-    return became;
+    statements_.end(leader, role);
+    return role;
   }
 
   template <class Request, class Answer, class Ask>
@@ -129,15 +129,15 @@ class grouping_store::meeting_place {
 
   /// Calls of one kind share a statement, so they have the same types.
   template <class Request, class Answer>
-  static call<Request, Answer>* following(const meeting_call& before) {
+  static call<Request, Answer>* following(const batched_call& before) {
     return static_cast<call<Request, Answer>*>(before.next);
   }
 
   const detail::home_process home_;
-  detail::shared_statements statements_;
+  detail::batch_schedule statements_;
 };
 
-void check(const group_options& options) {
+void check(const batching_options& options) {
   if (options.at_most == 0 || options.at_most > detail::longest_batch) {
     throw error{errc::misuse, std::to_string(options.at_most) +
                                   " requests in one statement: allow 1 to " +
@@ -148,29 +148,30 @@ void check(const group_options& options) {
   }
 }
 
-grouping_store::grouping_store(store& asked, const group_options& options) : passing_store{asked} {
+batching_store::batching_store(store& asked, const batching_options& options)
+    : passing_store{asked} {
   check(options);
-  place_ = detail::make_owned_at_home<meeting_place>(detail::shared_statements::limits{
+  queue_ = detail::make_owned_at_home<queue>(detail::batch_schedule::limits{
       .in_flight = options.in_flight.value_or(asked.statements_at_once()),
       .at_most = options.at_most,
       .pays_from = options.at_most == 1 ? std::numeric_limits<std::size_t>::max()
                                         : asked.sharing_pays_from()});
 }
 
-grouping_store::~grouping_store() = default;
+batching_store::~batching_store() = default;
 
-std::vector<acquire_answer> grouping_store::acquire(std::span<const acquire_request> requests) {
-  return place_->ask<acquire_answer>(
+std::vector<acquire_answer> batching_store::acquire(std::span<const acquire_request> requests) {
+  return queue_->ask<acquire_answer>(
       statement_kind::acquire, requests,
       [this](std::span<const acquire_request> all) { return asked().acquire(all); });
 }
 
-std::vector<release_answer> grouping_store::release(std::span<const release_request> requests) {
-  return place_->ask<release_answer>(
+std::vector<release_answer> batching_store::release(std::span<const release_request> requests) {
+  return queue_->ask<release_answer>(
       statement_kind::release, requests,
       [this](std::span<const release_request> all) { return asked().release(all); });
 }
 
-std::size_t grouping_store::waiting() const { return place_->waiting(); }
+std::size_t batching_store::waiting() const { return queue_->waiting(); }
 
 }  // namespace rowlock

@@ -10,12 +10,12 @@ namespace rowlock::detail {
 
 namespace {
 
-using slice_work = std::function<void(part)>;
-using slice_failed = std::function<void(part, const std::exception_ptr&)>;
+using slice_work = std::function<void(slice)>;
+using slice_failed = std::function<void(slice, const std::exception_ptr&)>;
 using question = std::function<bool()>;
 
 /// What it threw; null for nothing.
-std::exception_ptr fault_of(const slice_work& work, part some) {
+std::exception_ptr fault_of(const slice_work& work, slice some) {
   try {
     work(some);
     return nullptr;
@@ -27,7 +27,7 @@ std::exception_ptr fault_of(const slice_work& work, part some) {
 /// So many failures one after the other are no fault of a few requests: one of them makes two at
 /// most, as the other half of what failed succeeds. A database that answers is asked more often
 /// than one that may keep us waiting.
-class run_of_failures {
+class failure_streak {
  public:
   void add(const std::exception_ptr& fault) {
     ++length_;
@@ -44,22 +44,22 @@ class run_of_failures {
 
 }  // namespace
 
-void by_halves(part all, const slice_work& work, const slice_failed& failed,
-               const question& give_up) {
-  if (const auto fault = fault_of(work, all)) divide(all, fault, work, failed, give_up);
+void bisect(slice all, const slice_work& work, const slice_failed& failed,
+            const question& give_up) {
+  if (const auto fault = fault_of(work, all)) bisect_failed(all, fault, work, failed, give_up);
 }
 
-void divide(part all, const std::exception_ptr& first_fault, const slice_work& work,
-            const slice_failed& failed, const question& give_up) {
+void bisect_failed(slice all, const std::exception_ptr& first_fault, const slice_work& work,
+                   const slice_failed& failed, const question& give_up) {
   struct failure {
-    part of;
+    slice of;
     std::exception_ptr fault;
   };
   std::deque<failure> failures{{all, first_fault}};
-  run_of_failures in_vain;
+  failure_streak in_vain;
   in_vain.add(first_fault);
   const auto is_over = [&] { return in_vain.is_hopeless() || give_up(); };
-  const auto try_to = [&](part some) {
+  const auto try_to = [&](slice some) {
     auto fault = fault_of(work, some);
     if (fault == nullptr) return in_vain.end();
     in_vain.add(fault);
@@ -72,8 +72,8 @@ void divide(part all, const std::exception_ptr& first_fault, const slice_work& w
       continue;
     }
     const auto others = failures.size();
-    const part first{some.begin, some.count / 2};
-    const part second{first.begin + first.count, some.count - first.count};
+    const slice first{some.begin, some.count / 2};
+    const slice second{first.begin + first.count, some.count - first.count};
     try_to(first);
     if (give_up()) {
       failures.push_back({second, fault});

@@ -10,7 +10,7 @@
 namespace rowlock::detail {
 
 /// Some of many, by their places.
-struct part {
+struct slice {
   std::size_t begin = 0;
   std::size_t count = 0;
 
@@ -23,14 +23,15 @@ struct part {
 /// Calls `work` with all; if that throws, with each half, and so on. `failed` is told of single
 /// ones that fail, and of more together when one part after the other fails, as in an outage, or
 /// when it is time to `give_up`. `work` must bear being repeated. What `failed` throws passes.
-void by_halves(part all, const std::function<void(part)>& work,
-               const std::function<void(part, const std::exception_ptr&)>& failed,
-               const std::function<bool()>& give_up);
+void bisect(slice all, const std::function<void(slice)>& work,
+            const std::function<void(slice, const std::exception_ptr&)>& failed,
+            const std::function<bool()>& give_up);
 
 /// The same where a call for all has failed already.
-void divide(part all, const std::exception_ptr& first_fault, const std::function<void(part)>& work,
-            const std::function<void(part, const std::exception_ptr&)>& failed,
-            const std::function<bool()>& give_up);
+void bisect_failed(slice all, const std::exception_ptr& first_fault,
+                   const std::function<void(slice)>& work,
+                   const std::function<void(slice, const std::exception_ptr&)>& failed,
+                   const std::function<bool()>& give_up);
 
 }  // namespace rowlock::detail
 

@@ -57,33 +57,34 @@ void describe(fault_event& told, const std::exception_ptr& thrown) {
 }
 
 template <class Call>
-void swallowing(const Call& call) noexcept {
+void swallowing(const Call& wake_by) noexcept {
   try {
-    call();
+    wake_by();
   } catch (...) {  // it is the observer's own affair
   }
 }
 
 }  // namespace
 
-herald::herald(std::shared_ptr<observer> told)
-    : audience_{told ? std::make_shared<audience>(std::move(told)) : nullptr} {
-  if (!audience_) return;
-  start_thread("tell the observer", [this] { messenger_ = std::make_unique<messenger>(); });
+event_dispatcher::event_dispatcher(std::shared_ptr<observer> told)
+    : sink_{told ? std::make_shared<sink>(std::move(told)) : nullptr} {
+  if (!sink_) return;
+  start_thread("tell the observer",
+               [this] { loss_executor_ = std::make_unique<serial_executor>(); });
 }
 
-void herald::queue(call event) {
+void event_dispatcher::queue(wake_by event) {
   const std::scoped_lock lock{mutex_};
-  if (!messenger_) return;
-  if (audience_->queued >= longest_queue) {
-    ++audience_->missed;
+  if (!loss_executor_) return;
+  if (sink_->queued >= longest_queue) {
+    ++sink_->missed;
     return;
   }
-  messenger_->tell([to = audience_, told = std::move(event)] { deliver(*to, told); });
-  ++audience_->queued;
+  loss_executor_->post([to = sink_, told = std::move(event)] { deliver(*to, told); });
+  ++sink_->queued;
 }
 
-void herald::deliver(audience& to, const call& event) noexcept {
+void event_dispatcher::deliver(sink& to, const wake_by& event) noexcept {
   --to.queued;
   if (const auto missed = to.missed.exchange(0); missed != 0) {
     swallowing([&] { to.hearing->missed(missed); });
@@ -91,28 +92,30 @@ void herald::deliver(audience& to, const call& event) noexcept {
   swallowing([&] { event(*to.hearing); });
 }
 
-void herald::tell_lost(const kept_leases& lost, loss_reason why,
-                       boot_clock::time_point now) noexcept {
+void event_dispatcher::emit_lost(const lease_states& lost, loss_reason why,
+                                 boot_clock::time_point now) noexcept {
   for (const auto& lease : lost) {
     tell(&observer::lost, [&] {
-      return lost_event{lease->key, lease->token, why, as_told(now - lease->asked_at)};
+      return lost_event{lease->key, lease->token, why, to_microseconds(now - lease->asked_at)};
     });
   }
 }
 
-void herald::tell_fault(fault_operation of, const lock_key& first, std::size_t keys,
-                        const std::exception_ptr& thrown, boot_clock::duration took) noexcept {
+void event_dispatcher::emit_fault(fault_operation of, const lock_key& first, std::size_t keys,
+                                  const std::exception_ptr& thrown,
+                                  boot_clock::duration took) noexcept {
   tell(&observer::fault, [&] {
-    fault_event told{.operation = of, .key = first, .keys = keys, .took = as_told(took)};
+    fault_event told{.operation = of, .key = first, .keys = keys, .took = to_microseconds(took)};
     describe(told, thrown);
     return told;
   });
 }
 
-void herald::close() noexcept {
-  std::unique_ptr<messenger> ending;  // ended without the mutex: events still to be told may tell
+void event_dispatcher::close() noexcept {
+  std::unique_ptr<serial_executor>
+      completion;  // ended without the mutex: events still to be told may tell
   const std::scoped_lock lock{mutex_};
-  ending = std::move(messenger_);
+  completion = std::move(loss_executor_);
 }
 
 }  // namespace detail

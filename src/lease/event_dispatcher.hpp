@@ -17,33 +17,33 @@
 
 namespace rowlock::detail {
 
-inline std::chrono::microseconds as_told(boot_clock::duration duration) {
+inline std::chrono::microseconds to_microseconds(boot_clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::microseconds>(duration);
 }
 
-/// Not the messenger of losses: an observer that takes long must not delay a loss.
+/// Not the executor of losses: an observer that takes long must not delay a loss.
 ///
 /// Thread-safety: all members may be called from any thread, and under any mutex.
-class herald {
+class event_dispatcher {
  public:
   /// Null: nobody is told, and there is no thread.
-  explicit herald(std::shared_ptr<observer> told);
+  explicit event_dispatcher(std::shared_ptr<observer> told);
 
-  [[nodiscard]] bool is_heard() const noexcept { return audience_ != nullptr; }
+  [[nodiscard]] bool has_observer() const noexcept { return sink_ != nullptr; }
 
   /// Tells the event that `make` makes; it is only made if somebody listens.
   template <class Event, class Make>
   void tell(void (observer::*hears)(const Event&), const Make& make) noexcept {
-    if (!audience_) return;
+    if (!sink_) return;
     try {
       queue([hears, event = make()](observer& told) { (told.*hears)(event); });
     } catch (...) {  // out of memory
-      ++audience_->missed;
+      ++sink_->missed;
     }
   }
 
-  void tell_lost(const kept_leases& lost, loss_reason why, boot_clock::time_point now) noexcept;
-  void tell_fault(fault_operation of, const lock_key& first, std::size_t keys,
+  void emit_lost(const lease_states& lost, loss_reason why, boot_clock::time_point now) noexcept;
+  void emit_fault(fault_operation of, const lock_key& first, std::size_t keys,
                   const std::exception_ptr& thrown, boot_clock::duration took) noexcept;
 
   /// Tells what is still to be told, and then nothing more.
@@ -51,21 +51,21 @@ class herald {
 
  private:
   /// Shared with a thread that may outlive us.
-  struct audience {
-    explicit audience(std::shared_ptr<observer> told) : hearing{std::move(told)} {}
+  struct sink {
+    explicit sink(std::shared_ptr<observer> told) : hearing{std::move(told)} {}
 
     const std::shared_ptr<observer> hearing;
     std::atomic<std::size_t> queued{0};
     std::atomic<std::size_t> missed{0};
   };
-  using call = std::function<void(observer&)>;
+  using wake_by = std::function<void(observer&)>;
 
-  void queue(call event);
-  static void deliver(audience& to, const call& event) noexcept;
+  void queue(wake_by event);
+  static void deliver(sink& to, const wake_by& event) noexcept;
 
-  const std::shared_ptr<audience> audience_;
+  const std::shared_ptr<sink> sink_;
   std::mutex mutex_;
-  std::unique_ptr<messenger> messenger_;  // guarded by mutex_
+  std::unique_ptr<serial_executor> loss_executor_;  // guarded by mutex_
 };
 
 }  // namespace rowlock::detail

@@ -10,7 +10,7 @@
 namespace rowlock {
 
 fenced_leases::fenced_leases(const lease& one) : leases_{one} {
-  detail::lease_riding::require_home(one);
+  detail::transactional_release::require_home(one);
 }
 
 fenced_leases::fenced_leases(std::initializer_list<std::reference_wrapper<const lease>> leases)
@@ -32,7 +32,7 @@ void fenced_leases::check() const {
   if (leases_.empty()) throw error{errc::misuse, "no lease to fence with: name at least one"};
   std::set<lock_key> keys;
   for (const lease& each : leases_) {
-    detail::lease_riding::require_home(each);
+    detail::transactional_release::require_home(each);
     if (!keys.insert(each.key()).second) {
       throw error{errc::misuse, "two of the leases to fence with are of one key: name it once"};
     }
@@ -46,7 +46,7 @@ std::vector<release_request> to_release(const fenced_leases& leases,
   std::vector<release_request> requests;
   requests.reserve(leases.all().size());
   for (const lease& each : leases.all()) {
-    auto& request = requests.emplace_back(lease_riding::to_release(each));
+    auto& request = requests.emplace_back(transactional_release::to_release(each));
     if (options.done_for) request.done_for = in_microseconds(*options.done_for);
     check(request);
   }
@@ -55,16 +55,16 @@ std::vector<release_request> to_release(const fenced_leases& leases,
 
 void released_within(const fenced_leases& leases, const std::vector<version>& unset_as) noexcept {
   for (std::size_t i = 0; i < unset_as.size(); ++i) {
-    lease_riding::begin(leases.all()[i], unset_as[i]);
+    transactional_release::begin(leases.all()[i], unset_as[i]);
   }
 }
 
 void released_by_commit(const fenced_leases& leases) noexcept {
-  for (const lease& each : leases.all()) lease_riding::commit(each);
+  for (const lease& each : leases.all()) transactional_release::commit(each);
 }
 
 void released_in_doubt(const fenced_leases& leases) noexcept {
-  for (const lease& each : leases.all()) lease_riding::doubt(each);
+  for (const lease& each : leases.all()) transactional_release::doubt(each);
 }
 
 namespace {
@@ -87,7 +87,7 @@ void throw_not_proved(const fenced_leases& leases, fence_try last) {
         "the work that needed it"};
   }
   // The row that the lease's own store has says whether it is lost; this may be another table.
-  if (last == fence_try::lost) lease_riding::look_for_losses(leases.all());
+  if (last == fence_try::lost) transactional_release::read_for_losses(leases.all());
   if (last == fence_try::in_use) {
     throw lease_lost{
         "another transaction has had the row for a tenth of a second, so the lease cannot be "
@@ -106,7 +106,7 @@ void throw_not_proved(const fenced_leases& leases, fence_try last) {
       "taken away), or it was granted by another database or table; stop the work that needed it"};
 }
 
-void ask_in_doubt(const error& fault, const std::string& name, const fenced_run_options& options) {
+void resolve_doubt(const error& fault, const std::string& name, const fenced_run_options& options) {
   if (fault.kind() != errc::outcome_unknown || name.empty()) throw;
   switch (options.in_doubt(name)) {
     case commit_fate::committed:

@@ -14,8 +14,8 @@ namespace rowlock {
 
 using detail::lease_phase;
 
-lease::lease(std::shared_ptr<detail::keeper> keeper,
-             std::shared_ptr<detail::kept_lease> kept) noexcept
+lease::lease(std::shared_ptr<detail::lease_keeper> keeper,
+             std::shared_ptr<detail::lease_state> kept) noexcept
     : keeper_{std::move(keeper)}, kept_{std::move(kept)} {}
 
 lease::lease(lease&& other) noexcept = default;
@@ -31,10 +31,12 @@ lease& lease::operator=(lease&& other) noexcept {
 
 lease::~lease() { end_quietly(); }
 
-bool lease::rides() const noexcept { return kept_ && kept_->ride != 0; }
+bool lease::is_released_by_transaction() const noexcept {
+  return kept_ && kept_->release_transaction != 0;
+}
 
 void lease::end_quietly() noexcept {
-  if (rides()) {
+  if (is_released_by_transaction()) {
     // Most likely there is nothing left to do, so nobody should wait for the answer.
     keeper_->release_later(*kept_);
   } else {
@@ -69,30 +71,32 @@ release_result lease::release() noexcept {
   return kept_ ? keeper_->release(*kept_, {}) : release_result::lost;
 }
 
-void detail::lease_riding::require_home(const lease& riding) { riding.keeper_->home().require(); }
+void detail::transactional_release::require_home(const lease& riding) {
+  riding.keeper_->home().require();
+}
 
-release_request detail::lease_riding::to_release(const lease& riding) {
+release_request detail::transactional_release::to_release(const lease& riding) {
   return riding.kept_->to_release(riding.keeper_->now());
 }
 
-void detail::lease_riding::begin(const lease& riding, version unset_as) noexcept {
-  riding.kept_->ride = unset_as.number;
+void detail::transactional_release::begin(const lease& riding, version unset_as) noexcept {
+  riding.kept_->release_transaction = unset_as.number;
 }
 
-void detail::lease_riding::commit(const lease& riding) noexcept {
+void detail::transactional_release::commit(const lease& riding) noexcept {
   riding.keeper_->released_by_commit(*riding.kept_);
 }
 
-void detail::lease_riding::doubt(const lease& riding) noexcept {
-  if (riding.kept_->ride != 0) riding.keeper_->release_later(*riding.kept_);
+void detail::transactional_release::doubt(const lease& riding) noexcept {
+  if (riding.kept_->release_transaction != 0) riding.keeper_->release_later(*riding.kept_);
 }
 
-void detail::lease_riding::look_for_losses(
+void detail::transactional_release::read_for_losses(
     std::span<const std::reference_wrapper<const lease>> doubted) noexcept {
   try {
-    std::map<keeper*, kept_leases> of;  // not all are of one lock_table, perhaps
+    std::map<lease_keeper*, lease_states> of;  // not all are of one lock_table, perhaps
     for (const lease& each : doubted) of[each.keeper_.get()].push_back(each.kept_);
-    for (const auto& [keeper, leases] : of) keeper->look_for_losses(leases);
+    for (const auto& [keeper, leases] : of) keeper->read_for_losses(leases);
   } catch (const std::bad_alloc&) {  // the next renewals find out
   }
 }
@@ -101,8 +105,8 @@ release_result lease::release_as_done(std::chrono::milliseconds keep_for) noexce
   return keeper_->release(*kept_, {.done_for = keep_for});
 }
 
-release_result lease::release_all(std::span<lease> ended, const detail::work_end& how) noexcept {
-  std::vector<detail::kept_lease*> kept;
+release_result lease::release_all(std::span<lease> ended, const detail::work_result& how) noexcept {
+  std::vector<detail::lease_state*> kept;
   kept.reserve(ended.size());
   for (const auto& each : ended) {
     if (each.kept_) kept.push_back(each.kept_.get());
@@ -143,8 +147,9 @@ lease_set& lease_set::operator=(lease_set&& other) noexcept {
 }
 
 lease_set::~lease_set() {
-  const bool may_be_unset =
-      std::any_of(leases_.begin(), leases_.end(), [](const lease& each) { return each.rides(); });
+  const bool may_be_unset = std::any_of(leases_.begin(), leases_.end(), [](const lease& each) {
+    return each.is_released_by_transaction();
+  });
   if (!may_be_unset) release();  // otherwise each ends by itself, without waiting for an answer
 }
 
@@ -178,11 +183,11 @@ void lease_set::take(lease_set other) {
   std::sort(leases_.begin(), leases_.end(), is_before);
 }
 
-release_result lease_set::release() noexcept { return release(detail::work_end{}); }
+release_result lease_set::release() noexcept { return release(detail::work_result{}); }
 
 release_result lease_set::release_after_failure() noexcept { return release({.failed = true}); }
 
-release_result lease_set::release(const detail::work_end& how) noexcept {
+release_result lease_set::release(const detail::work_result& how) noexcept {
   return lease::release_all(leases_, how);
 }
 

@@ -19,7 +19,7 @@ namespace {
 /// Leases that have ended, and what their rows are to be told.
 struct ended_leases {
   struct one {
-    kept_lease* lease;
+    lease_state* lease;
     std::size_t place;
   };
 
@@ -47,10 +47,10 @@ struct ended_leases {
 /// Of those whose rows are no longer theirs, although a transaction may have unset them. `settle`
 /// is told of each whose result is known.
 template <class Settle>
-void settle_by_look(store& rows, std::span<const ended_leases::one> doubted,
+void settle_by_look(store& target, std::span<const ended_leases::one> doubted,
                     const std::vector<lock_key>& keys, const Settle& settle) {
   if (doubted.empty()) return;
-  const auto seen = rows.read(keys);
+  const auto seen = target.read(keys);
   for (std::size_t i = 0; i < doubted.size(); ++i) {
     const bool is_unset = judge(seen[i], *doubted[i].lease) == row_verdict::unset_by_transaction;
     settle(doubted[i], is_unset ? release_result::released : release_result::lost);
@@ -60,15 +60,15 @@ void settle_by_look(store& rows, std::span<const ended_leases::one> doubted,
 /// One try. Left in `asked` are those whose rows are busy; where this throws, all that are not
 /// settled.
 template <class Settle>
-void release_once(store& rows, ended_leases& asked, const Settle& settle) {
-  const auto answers = rows.release(asked.requests);
+void release_once(store& target, ended_leases& asked, const Settle& settle) {
+  const auto answers = target.release(asked.requests);
   ended_leases left{0};
   ended_leases busy{0};
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const auto& one = asked.each[i];
     if (answers[i] == release_answer::busy) {
       busy.add(one, asked.requests[i]);
-    } else if (answers[i] == release_answer::lost && one.lease->ride != 0) {
+    } else if (answers[i] == release_answer::lost && one.lease->release_transaction != 0) {
       left.add(one, std::move(asked.requests[i]));
     } else {
       const bool is_released = answers[i] == release_answer::released;
@@ -78,86 +78,88 @@ void release_once(store& rows, ended_leases& asked, const Settle& settle) {
   const auto doubted = left.each.size();
   for (std::size_t i = 0; i < busy.each.size(); ++i) left.add(busy.each[i], busy.requests[i]);
   asked = std::move(left);
-  settle_by_look(rows, std::span{asked.each}.first(doubted), asked.keys(doubted), settle);
+  settle_by_look(target, std::span{asked.each}.first(doubted), asked.keys(doubted), settle);
   asked = std::move(busy);
 }
 
 }  // namespace
 
-void keeper::released_by_commit(kept_lease& ended) noexcept {
-  if (!home_.is_here() || !book_.end(ended, lease_phase::released)) return;
+void lease_keeper::released_by_commit(lease_state& ended) noexcept {
+  if (!home_.is_here() || !registry_.end(ended, lease_phase::released)) return;
   ended.is_unset = true;
-  tell_released(ended, release_result::released, false, now());
+  emit_released(ended, release_result::released, false, now());
 }
 
-void keeper::release_later(kept_lease& ended) noexcept {
+void lease_keeper::release_later(lease_state& ended) noexcept {
   if (!home_.is_here()) return;
-  if (const auto here = enter()) release_later(ended, {}, *here);
+  if (const auto here = begin_operation()) release_later(ended, {}, *here);
 }
 
-void keeper::release_later(kept_lease& ended, const work_end& how, const visit& /*here*/) noexcept {
-  if (!book_.end(ended, lease_phase::released)) return;
-  tell_released(ended, release_result::deferred, how.failed, now());
+void lease_keeper::release_later(lease_state& ended, const work_result& how,
+                                 const operation_guard& /*here*/) noexcept {
+  if (!registry_.end(ended, lease_phase::released)) return;
+  emit_released(ended, release_result::deferred, how.failed, now());
   renewer_->defer({{ended, now(), how, now() - ended.asked_at}}, renewer::tried::never);
 }
 
-void keeper::look_for_losses(const kept_leases& doubted) noexcept {
+void lease_keeper::read_for_losses(const lease_states& doubted) noexcept {
   if (!home_.is_here()) return;
-  const auto here = enter();
+  const auto here = begin_operation();
   if (!here) return;
   const auto began = now();
   try {
-    renewer_->look_for_losses(doubted);
+    renewer_->read_for_losses(doubted);
   } catch (...) {  // the next renewals find out
-    events_.tell_fault(fault_operation::read, doubted.front()->key, doubted.size(),
+    events_.emit_fault(fault_operation::read, doubted.front()->key, doubted.size(),
                        std::current_exception(), now() - began);
   }
 }
 
-void keeper::tell_released(const kept_lease& ended, release_result result, bool failed,
-                           boot_clock::time_point began) noexcept {
+void lease_keeper::emit_released(const lease_state& ended, release_result result, bool failed,
+                                 boot_clock::time_point began) noexcept {
   events_.tell(&observer::released, [&] {
     return released_event{ended.key,
                           ended.token,
                           result,
                           failed,
-                          as_told(now() - began),
-                          as_told(began - ended.asked_at)};
+                          to_microseconds(now() - began),
+                          to_microseconds(began - ended.asked_at)};
   });
 }
 
-void keeper::tell_ended(const kept_lease& ended, release_result result, bool failed,
-                        boot_clock::time_point began) noexcept {
-  if (result == release_result::lost) return tell_taken_away(ended, began);
-  tell_released(ended, result, failed, began);
+void lease_keeper::emit_ended(const lease_state& ended, release_result result, bool failed,
+                              boot_clock::time_point began) noexcept {
+  if (result == release_result::lost) return emit_force_released(ended, began);
+  emit_released(ended, result, failed, began);
 }
 
-void keeper::tell_taken_away(const kept_lease& ended, boot_clock::time_point began) noexcept {
+void lease_keeper::emit_force_released(const lease_state& ended,
+                                       boot_clock::time_point began) noexcept {
   events_.tell(&observer::lost, [&] {
     return lost_event{ended.key, ended.token, loss_reason::taken_away,
-                      as_told(began - ended.asked_at)};
+                      to_microseconds(began - ended.asked_at)};
   });
 }
 
-release_result keeper::release(kept_lease& ended, const work_end& how) noexcept {
+release_result lease_keeper::release(lease_state& ended, const work_result& how) noexcept {
   // The object of a lease that was given back asks once more, at its own end.
   if (ended.phase != lease_phase::held && !ended.is_unset) return release_result::lost;
   auto* const one = &ended;
   return release(std::span{&one, 1}, how).front();
 }
 
-std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
-                                            const work_end& how) noexcept {
+std::vector<release_result> lease_keeper::release(std::span<lease_state* const> ended,
+                                                  const work_result& how) noexcept {
   std::vector<release_result> results(ended.size(), release_result::lost);
   if (!home_.is_here()) return results;
   ended_leases to_ask{ended.size()};
   // Only one that stands alone: those of a set are given back in one statement.
-  const auto hand_over = [this](const ended_leases& all) {
+  const auto handoff = [this](const ended_leases& all) {
     const auto& lease = *all.each.front().lease;
-    return all.each.size() == 1 && lease.ride == 0 &&
-           waiting_.hand_over(lease, all.requests.front()) == release_answer::released;
+    return all.each.size() == 1 && lease.release_transaction == 0 &&
+           queue_.handoff(lease, all.requests.front()) == release_answer::released;
   };
-  const auto here = enter();
+  const auto here = begin_operation();
   // A deadline that has come is a loss, even if the watcher has not got to it yet.
   const auto began = now();
   for (std::size_t place = 0; place < ended.size(); ++place) {
@@ -165,36 +167,36 @@ std::vector<release_result> keeper::release(std::span<kept_lease* const> ended,
     if (lease.is_unset.exchange(false)) {
       results[place] = release_result::released;
     } else if (here && began < lease.valid_until.load() &&
-               book_.end(lease, lease_phase::released)) {
+               registry_.end(lease, lease_phase::released)) {
       to_ask.add({&lease, place}, lease.to_release(began, how));
     }
   }
   if (to_ask.empty()) return results;
   const auto settle = [&](const ended_leases::one& one, release_result result) {
     results[one.place] = result;
-    if (result == release_result::released) waiting_.released(one.lease->key);
-    tell_ended(*one.lease, result, how.failed, began);
+    if (result == release_result::released) queue_.released(one.lease->key);
+    emit_ended(*one.lease, result, how.failed, began);
   };
   try {
-    if (hand_over(to_ask)) {
+    if (handoff(to_ask)) {
       const auto& [lease, place] = to_ask.each.front();
       results[place] = release_result::released;
-      tell_released(*lease, release_result::released, how.failed, began);
+      emit_released(*lease, release_result::released, how.failed, began);
       return results;
     }
     try_for_a_moment(*options_.time, closing(), [&] {
-      release_once(rows_, to_ask, settle);
+      release_once(target_, to_ask, settle);
       return to_ask.empty();
     });
   } catch (...) {  // the fault is in the result: it is tried again, or runs out
-    events_.tell_fault(fault_operation::release, to_ask.requests.front().key, to_ask.each.size(),
+    events_.emit_fault(fault_operation::release, to_ask.requests.front().key, to_ask.each.size(),
                        std::current_exception(), now() - began);
   }
   std::vector<deferred_release> deferred;
   deferred.reserve(to_ask.each.size());
   for (const auto& each : to_ask.each) {
     results[each.place] = release_result::deferred;
-    tell_released(*each.lease, release_result::deferred, how.failed, began);
+    emit_released(*each.lease, release_result::deferred, how.failed, began);
     deferred.emplace_back(*each.lease, now(), how, began - each.lease->asked_at);
   }
   renewer_->defer(std::move(deferred), renewer::tried::just_now);
@@ -207,106 +209,107 @@ namespace {
 
 constexpr std::chrono::seconds last_releases{2};
 
-std::unique_ptr<grouping_store> grouped(store& rows, const group_options& options) {
-  return options.at_most == 1 ? nullptr : std::make_unique<grouping_store>(rows, options);
+std::unique_ptr<batching_store> grouped(store& target, const batching_options& options) {
+  return options.at_most == 1 ? nullptr : std::make_unique<batching_store>(target, options);
 }
 
 }  // namespace
 
-keeper::keeper(store& rows, lock_options options)
+lease_keeper::lease_keeper(store& target, lock_options options)
     : options_{std::move(options)},
-      grouped_{grouped(rows, options_.grouping)},
-      rows_{grouped_ != nullptr ? *grouped_ : rows},
+      batched_{grouped(target, options_.batching)},
+      target_{batched_ != nullptr ? *batched_ : target},
       events_{options_.observer},
-      book_{options_.time, options_.margin, options_.renew},
-      waiting_{
-          rows_,
-          options_.time,
-          {.keep = [this](const wanted_lease& wanted, const acquire_answer& granted,
-                          boot_clock::time_point asked) { return keep(wanted, granted, asked); },
-           .give_back =
-               [this](const wanted_lease& unwanted, version granted) {
-                 give_back({unwanted, granted, now()});
-               },
-           .give_back_if_granted =
-               [this](const wanted_lease& unwanted, version handed_by) {
-                 give_back_if_granted(unwanted, handed_by);
-               }},
-          outage_,
-          events_},
-      crew_{options_.blocking_threads, options_.time} {}
+      registry_{options_.time, options_.margin, options_.renew},
+      queue_{target_,
+             options_.time,
+             {.take_up =
+                  [this](const lease_request& wanted, const acquire_answer& granted,
+                         boot_clock::time_point asked) { return take_up(wanted, granted, asked); },
+              .return_grant =
+                  [this](const lease_request& unwanted, version granted) {
+                    return_grant({unwanted, granted, now()});
+                  },
+              .return_if_granted =
+                  [this](const lease_request& unwanted, version handed_by) {
+                    return_if_granted(unwanted, handed_by);
+                  }},
+             outage_,
+             events_},
+      pool_{options_.blocking_threads, options_.time} {}
 
-std::optional<keeper::visit> keeper::enter() {
+std::optional<lease_keeper::operation_guard> lease_keeper::begin_operation() {
   const std::scoped_lock lock{mutex_};
   if (closed_) return std::nullopt;
-  ++visitors_;
-  return visit{*this};
+  ++operations_;
+  return operation_guard{*this};
 }
 
-keeper::visit::~visit() {
-  if (visited_ == nullptr || !visited_->home_.is_here()) return;
-  const std::scoped_lock lock{visited_->mutex_};
-  --visited_->visitors_;
-  visited_->visitor_left_.notify_all();
+lease_keeper::operation_guard::~operation_guard() {
+  if (keeper_ == nullptr || !keeper_->home_.is_here()) return;
+  const std::scoped_lock lock{keeper_->mutex_};
+  --keeper_->operations_;
+  keeper_->operation_ended_.notify_all();
 }
 
-void keeper::start_threads() {
+void lease_keeper::start_threads() {
   const std::scoped_lock lock{mutex_};
   start_thread("keep leases with", [this] {
-    if (!messenger_) messenger_.emplace();
+    if (!loss_executor_) loss_executor_.emplace();
     if (!renewer_) {
-      renewer_.emplace(rows_, book_, *messenger_, events_, options_.time,
-                       [this](const lock_key& key) { waiting_.released(key); });
+      renewer_.emplace(target_, registry_, *loss_executor_, events_, options_.time,
+                       [this](const lock_key& key) { queue_.released(key); });
     }
     if (!renewer_thread_.joinable()) renewer_thread_ = std::thread{[this] { renewer_->run(); }};
     if (!watcher_thread_.joinable()) watcher_thread_ = std::thread{[this] { watch(); }};
   });
 }
 
-void keeper::watch() {
-  for (auto overdue = book_.wait_for_overdue(); !overdue.empty();
-       overdue = book_.wait_for_overdue()) {
-    messenger_->tell(telling_lost(overdue));
-    events_.tell_lost(overdue, loss_reason::ran_out, now());
+void lease_keeper::watch() {
+  for (auto overdue = registry_.wait_for_overdue(); !overdue.empty();
+       overdue = registry_.wait_for_overdue()) {
+    loss_executor_->post(emitting_lost(overdue));
+    events_.emit_lost(overdue, loss_reason::ran_out, now());
   }
 }
 
-std::shared_ptr<kept_lease> keeper::keep(const wanted_lease& wanted, const acquire_answer& granted,
-                                         boot_clock::time_point asked) {
+std::shared_ptr<lease_state> lease_keeper::take_up(const lease_request& wanted,
+                                                   const acquire_answer& granted,
+                                                   boot_clock::time_point asked) {
   if (granted.took_over_expired) {
     events_.tell(&observer::expired_takeover, [&] {
       return expired_takeover_event{wanted.request.key, *granted.version, granted.holder,
                                     -granted.remaining.value_or(0us)};
     });
   }
-  auto kept = std::make_shared<kept_lease>(wanted, *granted.version, asked);
+  auto kept = std::make_shared<lease_state>(wanted, *granted.version, asked);
   kept->hold_until = now() + wanted.hold_at_least;
-  if (book_.add(kept, asked)) return kept;
+  if (registry_.add(kept, asked)) return kept;
   kept->hold_until = {};
-  give_back(*kept);
+  return_grant(*kept);
   return nullptr;
 }
 
-void keeper::give_back(const kept_lease& unwanted) {
+void lease_keeper::return_grant(const lease_state& unwanted) {
   renewer_->defer({{unwanted, now()}}, renewer::tried::never);
 }
 
-void keeper::give_back_if_granted(const wanted_lease& unwanted, version handed_by) {
+void lease_keeper::return_if_granted(const lease_request& unwanted, version handed_by) {
   renewer_->defer({{unwanted, handed_by, now()}}, renewer::tried::never);
 }
 
-note_result keeper::write_note(const note_request& request) {
-  const auto here = enter();
+note_result lease_keeper::write_note(const note_request& request) {
+  const auto here = begin_operation();
   if (!here) return note_result::lost;
   auto answer = note_answer::busy;
   const auto began = now();
   try {
     try_for_a_moment(*options_.time, closing(), [&] {
-      answer = rows_.write_note(request);
+      answer = target_.write_note(request);
       return answer != note_answer::busy;
     });
   } catch (...) {
-    events_.tell_fault(fault_operation::note, request.key, 1, std::current_exception(),
+    events_.emit_fault(fault_operation::note, request.key, 1, std::current_exception(),
                        now() - began);
     throw;
   }
@@ -321,23 +324,23 @@ note_result keeper::write_note(const note_request& request) {
   return note_result::busy;
 }
 
-void keeper::end_leases() noexcept {
-  const auto left = book_.end_all();
+void lease_keeper::end_leases() noexcept {
+  const auto left = registry_.end_all();
   std::vector<deferred_release> to_release;
   to_release.reserve(left.size());
   for (const auto& lease : left) to_release.emplace_back(*lease, now());
-  messenger_->tell(telling_lost(left));
-  events_.tell_lost(left, loss_reason::closed, now());
+  loss_executor_->post(emitting_lost(left));
+  events_.emit_lost(left, loss_reason::closed, now());
   renewer_->defer(std::move(to_release), renewer::tried::never);
 }
 
 // A store that hangs is waited for once: what has to be asked is asked at the same time, and
 // nothing when that has taken too long.
-void keeper::close() noexcept {
+void lease_keeper::close() noexcept {
   if (!home_.is_here()) return;
   const auto end = boot_clock::now() + last_releases;
   closing_.request_stop();
-  waiting_.stop();
+  queue_.stop();
   bool has_leases = false;
   {
     const std::scoped_lock lock{mutex_};
@@ -350,17 +353,17 @@ void keeper::close() noexcept {
   }
   {
     std::unique_lock lock{mutex_};
-    visitor_left_.wait(lock, [this] { return visitors_ == 0; });
+    operation_ended_.wait(lock, [this] { return operations_ == 0; });
   }
-  crew_.close();
-  waiting_.close();
+  pool_.close();
+  queue_.close();
   if (!renewer_thread_.joinable()) return events_.close();
   renewer_->close_by(end);
   end_leases();  // what was granted meanwhile
-  book_.close();
+  registry_.close();
   if (watcher_thread_.joinable()) watcher_thread_.join();
   renewer_thread_.join();
-  messenger_.reset();
+  loss_executor_.reset();
   events_.close();
 }
 

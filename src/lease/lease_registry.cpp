@@ -6,21 +6,21 @@
 
 namespace rowlock::detail {
 
-lease_book::lease_book(std::shared_ptr<time_source> time, std::chrono::milliseconds margin,
-                       bool renew)
+lease_registry::lease_registry(std::shared_ptr<time_source> time, std::chrono::milliseconds margin,
+                               bool renew)
     : time_{std::move(time)}, margin_{margin}, renew_{renew} {}
 
-boot_clock::time_point lease_book::deadline(const kept_lease& lease,
-                                            boot_clock::time_point asked) const {
+boot_clock::time_point lease_registry::deadline(const lease_state& lease,
+                                                boot_clock::time_point asked) const {
   return asked + lease.ttl - margin_;
 }
 
-boot_clock::time_point lease_book::next_renewal(const kept_lease& lease,
-                                                boot_clock::time_point asked) const {
-  return renew_ ? asked + lease.ttl / 3 : timetable::never;
+boot_clock::time_point lease_registry::next_renewal(const lease_state& lease,
+                                                    boot_clock::time_point asked) const {
+  return renew_ ? asked + lease.ttl / 3 : lease_index::never;
 }
 
-bool lease_book::add(const std::shared_ptr<kept_lease>& lease, boot_clock::time_point asked) {
+bool lease_registry::add(const std::shared_ptr<lease_state>& lease, boot_clock::time_point asked) {
   const std::scoped_lock lock{mutex_};
   const auto valid_until = deadline(*lease, asked);
   if (closed_ || time_->now() >= valid_until) return false;
@@ -28,12 +28,12 @@ bool lease_book::add(const std::shared_ptr<kept_lease>& lease, boot_clock::time_
   lease->renew_at = next_renewal(*lease, asked);
   by_deadline_.add(lease, valid_until);
   by_renewal_.add(lease, lease->renew_at);
-  call(watcher_, valid_until);
-  call(renewer_, lease->renew_at);
+  wake_by(watcher_, valid_until);
+  wake_by(renewer_, lease->renew_at);
   return true;
 }
 
-bool lease_book::end(kept_lease& lease, lease_phase why) {
+bool lease_registry::end(lease_state& lease, lease_phase why) {
   const std::scoped_lock lock{mutex_};
   if (lease.phase != lease_phase::held) return false;
   lease.phase = why;
@@ -41,17 +41,17 @@ bool lease_book::end(kept_lease& lease, lease_phase why) {
   return true;
 }
 
-void lease_book::remove(const kept_lease& lease) {
+void lease_registry::remove(const lease_state& lease) {
   by_deadline_.remove(lease, lease.valid_until);
   by_renewal_.remove(lease, lease.renew_at);
 }
 
-void lease_book::set_renewal(kept_lease& lease, boot_clock::time_point when) {
+void lease_registry::set_renewal(lease_state& lease, boot_clock::time_point when) {
   by_renewal_.move(lease, lease.renew_at, when);
   lease.renew_at = when;
 }
 
-kept_leases lease_book::end_all() {
+lease_states lease_registry::end_all() {
   const std::scoped_lock lock{mutex_};
   auto ended = by_deadline_.all();
   for (const auto& lease : ended) lease->phase = lease_phase::lost;
@@ -60,7 +60,7 @@ kept_leases lease_book::end_all() {
   return ended;
 }
 
-bool lease_book::renewed(kept_lease& lease, boot_clock::time_point asked) {
+bool lease_registry::renewed(lease_state& lease, boot_clock::time_point asked) {
   const std::scoped_lock lock{mutex_};
   const auto before = lease.valid_until.load();
   if (lease.phase != lease_phase::held || time_->now() >= before) return false;
@@ -71,14 +71,14 @@ bool lease_book::renewed(kept_lease& lease, boot_clock::time_point asked) {
   return true;
 }
 
-void lease_book::renew_again_at(kept_lease& lease, boot_clock::time_point when) {
+void lease_registry::renew_again_at(lease_state& lease, boot_clock::time_point when) {
   const std::scoped_lock lock{mutex_};
   if (lease.phase == lease_phase::held) set_renewal(lease, when);
 }
 
-kept_leases lease_book::take_overdue() {
+lease_states lease_registry::take_overdue() {
   const auto now = time_->now();
-  kept_leases overdue;
+  lease_states overdue;
   while (by_deadline_.next() <= now) {
     const auto lease = by_deadline_.first();
     lease->phase = lease_phase::lost;
@@ -88,32 +88,32 @@ kept_leases lease_book::take_overdue() {
   return overdue;
 }
 
-kept_leases lease_book::take_due() {
+lease_states lease_registry::take_due() {
   const auto now = time_->now();
-  kept_leases due;
+  lease_states due;
   if (by_renewal_.next() > now) return due;
   const auto with_it = now + by_renewal_.first()->ttl / 5;
   while (by_renewal_.next() <= with_it) {
     const auto lease = by_renewal_.first();
-    set_renewal(*lease, timetable::never);  // until the answer is there
+    set_renewal(*lease, lease_index::never);  // until the answer is there
     if (now < lease->renew_until) due.push_back(lease);
   }
   return due;
 }
 
-void lease_book::call(sleeper& who, boot_clock::time_point when) {
+void lease_registry::wake_by(sleeper& who, boot_clock::time_point when) {
   if (when >= who.sleeps_until) return;
   who.sleeps_until = when;
-  who.called_for = when;
+  who.wakes_by = when;
   who.wakeup.notify_one();
 }
 
-void lease_book::sleep(std::unique_lock<std::mutex>& lock, sleeper& who,
-                       boot_clock::time_point until) {
-  if (time_->now() >= who.called_for) who.called_for = timetable::never;
-  until = std::min(until, who.called_for);
+void lease_registry::sleep(std::unique_lock<std::mutex>& lock, sleeper& who,
+                           boot_clock::time_point until) {
+  if (time_->now() >= who.wakes_by) who.wakes_by = lease_index::never;
+  until = std::min(until, who.wakes_by);
   who.sleeps_until = until;
-  if (until == timetable::never) {
+  if (until == lease_index::never) {
     who.wakeup.wait(lock);
   } else {
     time_->wait_until(lock, who.wakeup, until);
@@ -121,7 +121,7 @@ void lease_book::sleep(std::unique_lock<std::mutex>& lock, sleeper& who,
   who.sleeps_until = boot_clock::time_point::min();
 }
 
-kept_leases lease_book::wait_for_overdue() {
+lease_states lease_registry::wait_for_overdue() {
   std::unique_lock lock{mutex_};
   while (!closed_) {
     if (auto overdue = take_overdue(); !overdue.empty()) return overdue;
@@ -130,9 +130,9 @@ kept_leases lease_book::wait_for_overdue() {
   return {};
 }
 
-kept_leases lease_book::wait_for_due(boot_clock::time_point until) {
+lease_states lease_registry::wait_for_due(boot_clock::time_point until) {
   std::unique_lock lock{mutex_};
-  while (!closed_ && !std::exchange(renewer_is_called_, false)) {
+  while (!closed_ && !std::exchange(wakes_renewer_, false)) {
     auto due = take_due();
     if (!due.empty() || time_->now() >= until) return due;
     sleep(lock, renewer_, std::min(until, by_renewal_.next()));
@@ -140,20 +140,20 @@ kept_leases lease_book::wait_for_due(boot_clock::time_point until) {
   return {};
 }
 
-void lease_book::wake_renewer() {
+void lease_registry::wake_renewer() {
   const std::scoped_lock lock{mutex_};
-  renewer_is_called_ = true;
+  wakes_renewer_ = true;
   renewer_.wakeup.notify_one();
 }
 
-void lease_book::close() {
+void lease_registry::close() {
   const std::scoped_lock lock{mutex_};
   closed_ = true;
   watcher_.wakeup.notify_one();
   renewer_.wakeup.notify_one();
 }
 
-bool lease_book::is_closed() {
+bool lease_registry::is_closed() {
   const std::scoped_lock lock{mutex_};
   return closed_;
 }

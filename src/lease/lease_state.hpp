@@ -24,7 +24,7 @@ enum class lease_phase {
 };
 
 /// What one attempt asks for.
-struct wanted_lease {
+struct lease_request {
   acquire_request request;
   /// How long it is to be renewed.
   std::optional<std::chrono::milliseconds> at_most = std::nullopt;
@@ -37,7 +37,7 @@ struct wanted_lease {
 };
 
 /// How the work under a lease ended.
-struct work_end {
+struct work_result {
   bool failed = false;
   /// It is to be remembered as done.
   std::optional<std::chrono::microseconds> done_for = std::nullopt;
@@ -51,9 +51,9 @@ inline std::chrono::microseconds rest_of_hold(boot_clock::time_point hold_until,
 }
 
 /// One grant. It leaves `held` once and for all.
-struct kept_lease {
-  kept_lease(const wanted_lease& granted, rowlock::version granted_token,
-             boot_clock::time_point asked)
+struct lease_state {
+  lease_state(const lease_request& granted, rowlock::version granted_token,
+              boot_clock::time_point asked)
       : key{granted.request.key},
         owner{granted.request.owner},
         ttl{granted.request.ttl - granted.lock_delay},
@@ -63,7 +63,7 @@ struct kept_lease {
         renew_until{granted.at_most ? asked + *granted.at_most : boot_clock::time_point::max()},
         one_lost{granted.one_lost} {}
 
-  void tell_lost() {
+  void emit_lost() {
     lost.request_stop();
     if (one_lost.stop_possible()) one_lost.request_stop();
   }
@@ -71,7 +71,7 @@ struct kept_lease {
   /// What the database counts from a grant or a renewal.
   [[nodiscard]] std::chrono::microseconds stored_ttl() const { return ttl + lock_delay; }
 
-  [[nodiscard]] release_request to_release(boot_clock::time_point now, work_end how = {}) const {
+  [[nodiscard]] release_request to_release(boot_clock::time_point now, work_result how = {}) const {
     return {.key = key,
             .owner = owner,
             .version = token,
@@ -91,7 +91,7 @@ struct kept_lease {
   boot_clock::time_point hold_until;
   /// How many holders of this process in a row have had the key before, without a release. Set as
   /// above.
-  unsigned handed_over = 0;
+  unsigned handoffs = 0;
 
   std::atomic<lease_phase> phase{lease_phase::held};
   std::atomic<boot_clock::time_point> valid_until{};
@@ -100,19 +100,19 @@ struct kept_lease {
 
   /// The version that a transaction gave the row which is to unset it, and may be open, committed,
   /// or rolled back; 0 if there is none.
-  std::atomic<std::int64_t> ride{0};
+  std::atomic<std::int64_t> release_transaction{0};
   /// It is known to have committed, and nobody has asked for the release yet.
   std::atomic<bool> is_unset{false};
 
-  boot_clock::time_point renew_at;  // guarded by the mutex of the lease_book
+  boot_clock::time_point renew_at;  // guarded by the mutex of the lease_registry
 };
 
-using kept_leases = std::vector<std::shared_ptr<kept_lease>>;
+using lease_states = std::vector<std::shared_ptr<lease_state>>;
 
-/// For the messenger: requests a stop on `lost` of each.
-inline auto telling_lost(kept_leases lost) {
+/// For the executor of losses: requests a stop on `lost` of each.
+inline auto emitting_lost(lease_states lost) {
   return [lost = std::move(lost)] {
-    for (const auto& lease : lost) lease->tell_lost();
+    for (const auto& lease : lost) lease->emit_lost();
   };
 }
 

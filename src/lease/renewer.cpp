@@ -21,10 +21,11 @@ constexpr std::chrono::seconds longest_pause{5};
 
 }  // namespace
 
-renewer::renewer(store& rows, lease_book& book, messenger& losses, herald& events,
-                 std::shared_ptr<time_source> time, std::function<void(const lock_key&)> released)
-    : rows_{rows},
-      book_{book},
+renewer::renewer(store& target, lease_registry& registry, serial_executor& losses,
+                 event_dispatcher& events, std::shared_ptr<time_source> time,
+                 std::function<void(const lock_key&)> released)
+    : target_{target},
+      registry_{registry},
       losses_{losses},
       events_{events},
       time_{std::move(time)},
@@ -32,14 +33,14 @@ renewer::renewer(store& rows, lease_book& book, messenger& losses, herald& event
 
 void renewer::run() {
   look_at_settings();
-  while (!book_.is_closed()) {
-    const auto due = book_.wait_for_due(next_release());
+  while (!registry_.is_closed()) {
+    const auto due = registry_.wait_for_due(next_release());
     if (!due.empty()) {
       renew(due);
       look_at_settings();
     }
     if (time_->now() >= next_release()) {
-      release_deferred([this] { return book_.is_closed() || is_over(); });
+      release_deferred([this] { return registry_.is_closed() || is_over(); });
     }
   }
   while (!is_over() && !release_deferred([this] { return is_over(); })) {
@@ -58,9 +59,9 @@ bool renewer::is_over() {
 }
 
 void renewer::look_at_settings() noexcept {
-  if (knows_settings_ || !events_.is_heard()) return;
+  if (knows_settings_ || !events_.has_observer()) return;
   try {
-    for (auto& weak : rows_.weak_settings()) {
+    for (auto& weak : target_.weak_settings()) {
       events_.tell(&observer::weak_setting, [&] { return weak_setting_event{std::move(weak)}; });
     }
     knows_settings_ = true;
@@ -68,29 +69,29 @@ void renewer::look_at_settings() noexcept {
   }
 }
 
-void renewer::renew(const kept_leases& due) {
+void renewer::renew(const lease_states& due) {
   const std::span all{due};
   const auto began = time_->now();
-  by_halves(
-      {.count = due.size()}, [&](part some) { renew_at_once(some.of(all)); },
-      [&](part some, const std::exception_ptr& fault) {
+  bisect(
+      {.count = due.size()}, [&](slice some) { renew_at_once(some.of(all)); },
+      [&](slice some, const std::exception_ptr& fault) {
         const auto failed = some.of(all);
         const auto now = time_->now();
-        events_.tell_fault(fault_operation::renew, failed.front()->key, failed.size(), fault,
+        events_.emit_fault(fault_operation::renew, failed.front()->key, failed.size(), fault,
                            now - began);
         // Whatever it was, the database may be back before the deadline; if not, the watcher ends
         // the leases. A renewal that was made but not answered only makes a row last longer.
         for (const auto& lease : failed) {
-          book_.renew_again_at(*lease, now + std::min<boot_clock::duration>(
-                                                 lease->ttl / 10, std::chrono::seconds{1}));
+          registry_.renew_again_at(*lease, now + std::min<boot_clock::duration>(
+                                                     lease->ttl / 10, std::chrono::seconds{1}));
         }
       },
-      [this] { return book_.is_closed(); });
+      [this] { return registry_.is_closed(); });
 }
 
-void renewer::renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted) {
+void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted) {
   // One that has ended since would be held by nobody, for a whole ttl.
-  kept_leases due;
+  lease_states due;
   due.reserve(wanted.size());
   std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(due),
                [](const auto& lease) { return lease->phase == lease_phase::held; });
@@ -101,47 +102,47 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted)
   for (const auto& lease : due)
     requests.push_back({lease->key, lease->owner, lease->token, lease->stored_ttl()});
 
-  std::vector<std::int64_t> rides;
-  rides.reserve(due.size());
-  for (const auto& lease : due) rides.push_back(lease->ride);
+  std::vector<std::int64_t> is_released_by_transaction;
+  is_released_by_transaction.reserve(due.size());
+  for (const auto& lease : due) is_released_by_transaction.push_back(lease->release_transaction);
 
-  kept_leases lost;
-  kept_leases maybe_unset;
+  lease_states lost;
+  lease_states maybe_unset;
   lost.reserve(due.size());  // so that nothing fails once it is done
   maybe_unset.reserve(due.size());
   const auto asked = time_->now();
-  const auto answers = rows_.renew(requests);
+  const auto answers = target_.renew(requests);
   for (std::size_t i = 0; i < due.size(); ++i) {
     switch (answers[i]) {
       case renew_answer::renewed:
         renewed(*due[i], asked);
         // A transaction that was to unset the row, and has neither done so nor keeps it locked, was
         // rolled back.
-        due[i]->ride.compare_exchange_strong(rides[i], 0);
+        due[i]->release_transaction.compare_exchange_strong(is_released_by_transaction[i], 0);
         break;
       case renew_answer::busy:
-        book_.renew_again_at(*due[i], time_->now() + row_was_busy);
+        registry_.renew_again_at(*due[i], time_->now() + row_was_busy);
         break;
       case renew_answer::lost:
-        (due[i]->ride == 0 ? lost : maybe_unset).push_back(due[i]);
+        (due[i]->release_transaction == 0 ? lost : maybe_unset).push_back(due[i]);
         break;
     }
   }
   end_lost(std::move(lost));
   if (maybe_unset.empty()) return;
   for (const auto& lease : maybe_unset) {
-    book_.renew_again_at(*lease, time_->now() + row_was_busy);
+    registry_.renew_again_at(*lease, time_->now() + row_was_busy);
   }
-  look_for_losses(maybe_unset);
+  read_for_losses(maybe_unset);
 }
 
-void renewer::look_for_losses(const kept_leases& doubted) {
+void renewer::read_for_losses(const lease_states& doubted) {
   std::vector<lock_key> keys;
   keys.reserve(doubted.size());
   for (const auto& lease : doubted) keys.push_back(lease->key);
-  kept_leases lost;
+  lease_states lost;
   lost.reserve(doubted.size());
-  const auto seen = rows_.read(keys);
+  const auto seen = target_.read(keys);
   for (std::size_t i = 0; i < doubted.size(); ++i) {
     switch (judge(seen[i], *doubted[i])) {
       case row_verdict::ours:
@@ -157,37 +158,43 @@ void renewer::look_for_losses(const kept_leases& doubted) {
   end_lost(std::move(lost));
 }
 
-void renewer::end_lost(kept_leases gone) {
-  std::erase_if(gone, [this](const auto& lease) { return !book_.end(*lease, lease_phase::lost); });
+void renewer::end_lost(lease_states gone) {
+  std::erase_if(gone,
+                [this](const auto& lease) { return !registry_.end(*lease, lease_phase::lost); });
   if (gone.empty()) return;
-  losses_.tell(telling_lost(gone));
-  events_.tell_lost(gone, loss_reason::taken_away, time_->now());
+  losses_.post(emitting_lost(gone));
+  events_.emit_lost(gone, loss_reason::taken_away, time_->now());
 }
 
-void renewer::renewed(kept_lease& lease, boot_clock::time_point asked) {
+void renewer::renewed(lease_state& lease, boot_clock::time_point asked) {
   const auto now = time_->now();
   const auto left = lease.valid_until.load() - now;
-  if (!book_.renewed(lease, asked)) return;
+  if (!registry_.renewed(lease, asked)) return;
   events_.tell(&observer::renewed, [&] {
-    return renewed_event{lease.key, lease.token, as_told(now - asked), as_told(left)};
+    return renewed_event{lease.key, lease.token, to_microseconds(now - asked),
+                         to_microseconds(left)};
   });
 }
 
-void renewer::unset_by_transaction(kept_lease& lease) {
-  if (!book_.end(lease, lease_phase::released)) return;
+void renewer::unset_by_transaction(lease_state& lease) {
+  if (!registry_.end(lease, lease_phase::released)) return;
   lease.is_unset = true;
   events_.tell(&observer::released, [&] {
-    return released_event{
-        .key = lease.key, .token = lease.token, .held = as_told(time_->now() - lease.asked_at)};
+    return released_event{.key = lease.key,
+                          .token = lease.token,
+                          .held = to_microseconds(time_->now() - lease.asked_at)};
   });
 }
 
-void renewer::tell_released(const deferred_release& made, boot_clock::time_point asked) {
+void renewer::emit_released(const deferred_release& made, boot_clock::time_point asked) {
   if (!made.held) return;
   events_.tell(&observer::released, [&] {
-    return released_event{
-        made.request.key,    made.request.version,          release_result::released,
-        made.request.failed, as_told(time_->now() - asked), as_told(*made.held)};
+    return released_event{made.request.key,
+                          made.request.version,
+                          release_result::released,
+                          made.request.failed,
+                          to_microseconds(time_->now() - asked),
+                          to_microseconds(*made.held)};
   });
 }
 
@@ -200,7 +207,7 @@ void renewer::defer(std::vector<deferred_release> releases, tried before) {
     next_release_ = time_->now();
     if (before == tried::just_now) next_release_ += pause_;
   }
-  book_.wake_renewer();
+  registry_.wake_renewer();
 }
 
 boot_clock::time_point renewer::next_release() {
@@ -216,13 +223,13 @@ void renewer::release_at_once(std::span<deferred_release> made,
   std::vector<release_request> requests;
   requests.reserve(made.size());
   for (const auto& release : made) requests.push_back(release.request_at(asked));
-  const auto answers = rows_.release(requests);
+  const auto answers = target_.release(requests);
   for (std::size_t i = 0; i < made.size(); ++i) {
     if (answers[i] == release_answer::busy) {
       busy.push_back(std::move(made[i]));
     } else if (answers[i] == release_answer::released) {
       released_(made[i].request.key);
-      tell_released(made[i], asked);
+      emit_released(made[i], asked);
     }
   }
 }
@@ -236,7 +243,7 @@ void renewer::resolve_doubts(std::vector<deferred_release>& releases,
       still_in_doubt.push_back(release);
       return true;
     }
-    const auto [answer, fault] = ask(rows_, *release.in_doubt, give_up);
+    const auto [answer, fault] = acquire_each(target_, *release.in_doubt, give_up);
     if (fault == nullptr && answer.status == acquire_status::granted) {
       release.request.version = *answer.version;
       release.in_doubt.reset();
@@ -264,11 +271,12 @@ bool renewer::release_deferred(const std::function<bool()>& give_up) {
   still_waiting.reserve(waiting.size());  // so that nothing fails once it is done
   resolve_doubts(waiting, still_waiting, give_up);
   const std::span all{waiting};
-  by_halves(
-      {.count = waiting.size()}, [&](part some) { release_at_once(some.of(all), still_waiting); },
-      [&](part some, const std::exception_ptr& fault) {  // as with a renewal: later, or it runs out
+  bisect(
+      {.count = waiting.size()}, [&](slice some) { release_at_once(some.of(all), still_waiting); },
+      [&](slice some,
+          const std::exception_ptr& fault) {  // as with a renewal: later, or it runs out
         const auto failed = some.of(all);
-        events_.tell_fault(fault_operation::release, failed.front().request.key, failed.size(),
+        events_.emit_fault(fault_operation::release, failed.front().request.key, failed.size(),
                            fault, time_->now() - now);
         std::move(failed.begin(), failed.end(), std::back_inserter(still_waiting));
       },

@@ -18,7 +18,7 @@ namespace rowlock::detail {
 
 /// A release that is tried again until the lease runs out by itself.
 struct deferred_release {
-  deferred_release(const kept_lease& ended, boot_clock::time_point now, work_end how = {},
+  deferred_release(const lease_state& ended, boot_clock::time_point now, work_result how = {},
                    std::optional<boot_clock::duration> was_held = std::nullopt)
       : request{ended.to_release(now, how)},
         hold_until{ended.hold_until},
@@ -27,7 +27,7 @@ struct deferred_release {
 
   /// Of an attempt that is over. A statement whose answer got lost may grant it the row of the
   /// lease with version `handed_by` after all.
-  deferred_release(const wanted_lease& ended, version handed_by_lease, boot_clock::time_point now)
+  deferred_release(const lease_request& ended, version handed_by_lease, boot_clock::time_point now)
       : request{.key = ended.request.key, .owner = ended.request.owner, .version = {}},
         runs_out_at{now + ended.request.ttl},
         in_doubt{ended.request},
@@ -55,8 +55,9 @@ struct deferred_release {
 class renewer {
  public:
   /// `released` is told of each release that was made here.
-  renewer(store& rows, lease_book& book, messenger& losses, herald& events,
-          std::shared_ptr<time_source> time, std::function<void(const lock_key&)> released);
+  renewer(store& target, lease_registry& registry, serial_executor& losses,
+          event_dispatcher& events, std::shared_ptr<time_source> time,
+          std::function<void(const lock_key&)> released);
 
   /// Until the book is closed and the releases that still wait are made, as far as they are within
   /// the time of `close_by`, which comes before.
@@ -71,18 +72,18 @@ class renewer {
   void defer(std::vector<deferred_release> releases, tried before);
 
   /// Ends those of the leases whose rows are no longer theirs. Throws what the store throws.
-  void look_for_losses(const kept_leases& doubted);
+  void read_for_losses(const lease_states& doubted);
 
  private:
   void look_at_settings() noexcept;
-  void renew(const kept_leases& due);
+  void renew(const lease_states& due);
   /// In one call. Throws what the store throws.
-  void renew_at_once(std::span<const std::shared_ptr<kept_lease>> wanted);
-  void renewed(kept_lease& lease, boot_clock::time_point asked);
-  void end_lost(kept_leases gone);
+  void renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted);
+  void renewed(lease_state& lease, boot_clock::time_point asked);
+  void end_lost(lease_states gone);
   /// Of a lease that rode in it.
-  void unset_by_transaction(kept_lease& lease);
-  void tell_released(const deferred_release& made, boot_clock::time_point asked);
+  void unset_by_transaction(lease_state& lease);
+  void emit_released(const deferred_release& made, boot_clock::time_point asked);
   /// Asks for attempts in doubt. Those that are granted are to be released; those that may be later
   /// are added to `still_in_doubt`.
   void resolve_doubts(std::vector<deferred_release>& releases,
@@ -95,10 +96,10 @@ class renewer {
   [[nodiscard]] boot_clock::time_point next_release();
   [[nodiscard]] bool is_over();
 
-  store& rows_;
-  lease_book& book_;
-  messenger& losses_;
-  herald& events_;
+  store& target_;
+  lease_registry& registry_;
+  serial_executor& losses_;
+  event_dispatcher& events_;
   const std::shared_ptr<time_source> time_;
   const std::function<void(const lock_key&)> released_;
   bool knows_settings_ = false;  // of the one thread

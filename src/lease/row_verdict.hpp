@@ -18,12 +18,12 @@ enum class row_verdict {
 /// A transaction that was to unset the row is known to have committed in two cases only: the row is
 /// as that transaction left it, since every other grant moves the version on, or it remembers work
 /// that was done under this lease. Otherwise others may have had the key after a rollback.
-inline row_verdict judge(const std::optional<row_state>& row, const kept_lease& lease) {
+inline row_verdict judge(const std::optional<row_state>& row, const lease_state& lease) {
   if (!row) return row_verdict::lost;
   if (row->owned && row->version == lease.token) return row_verdict::ours;
   // Versions only rise, so this is a reader that lags, and it proves nothing.
   if (row->version < lease.token) return row_verdict::ours;
-  const version unset_as{lease.ride};
+  const version unset_as{lease.release_transaction};
   if (unset_as.number == 0) return row_verdict::lost;
   const bool is_as_it_was_left = !row->owned && row->version == unset_as;
   const bool is_done = row->done && row->done->by == lease.token;

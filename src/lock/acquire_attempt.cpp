@@ -18,7 +18,7 @@ namespace rowlock::detail {
 
 namespace {
 
-wait_end refused_as(refusal_reason reason, refusal last) {
+attempt_end refused_as(refusal_reason reason, refusal last) {
   last.reason = reason;
   return {.refused = std::move(last)};
 }
@@ -28,7 +28,7 @@ wait_end refused_as(refusal_reason reason, refusal last) {
 constexpr std::chrono::seconds last_answer{2};
 
 /// Of an end that is worth a wait.
-bool is_contention(const wait_end& end) {
+bool is_contention(const attempt_end& end) {
   return end.refused && (end.refused->reason == refusal_reason::held ||
                          end.refused->reason == refusal_reason::busy);
 }
@@ -40,7 +40,7 @@ retry_policy checked(retry_policy wait) {
 
 }  // namespace
 
-acquisition::acquisition(keeper& leases, wanted_lease wanted, retry_policy wait)
+acquire_attempt::acquire_attempt(lease_keeper& leases, lease_request wanted, retry_policy wait)
     : leases_{leases},
       wanted_{std::move(wanted)},
       wait_{checked(std::move(wait))},
@@ -48,28 +48,28 @@ acquisition::acquisition(keeper& leases, wanted_lease wanted, retry_policy wait)
       until_{wait_.give_up_after ? began_ + bounded(*wait_.give_up_after)
                                  : boot_clock::time_point::max()} {}
 
-wait_end acquisition::ask(store& rows) {
+attempt_end acquire_attempt::acquire_each(store& target) {
   const auto& request = wanted_.request;
   const auto asked_at = leases_.now();
-  auto [answer, fault] = detail::ask(rows, request, [this] { return is_over(); });
+  auto [answer, fault] = detail::acquire_each(target, request, [this] { return is_over(); });
   has_failed_ = fault != nullptr;
   if (has_failed_) return {.fault = fault};
   leases_.outage().answered();
   if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
-  if (auto kept = leases_.keep(wanted_, answer, asked_at)) {
+  if (auto kept = leases_.take_up(wanted_, answer, asked_at)) {
     return {.granted = std::move(kept)};
   }
-  return too_late();
+  return granted_too_late();
 }
 
-std::optional<wait_end> acquisition::ask_first(store& rows) {
+std::optional<attempt_end> acquire_attempt::first_try(store& target) {
   leases_.start_threads();
   // What is refused without a wait is told at once.
   const bool may_be_told = wanted_.request.expected || wanted_.request.unless_done;
   const bool can_wait = is_patient(wait_);
-  if (can_wait && !may_be_told && leases_.waiting().has_to_wait(key())) return std::nullopt;
+  if (can_wait && !may_be_told && leases_.waiting().must_wait(key())) return std::nullopt;
   const auto asked_at = leases_.now();
-  auto end = ask(rows);
+  auto end = acquire_each(target);
   if (has_failed_ && outlasts(wait_, end.fault)) return outlast(std::move(end), asked_at);
   if (!is_contention(end)) return end;
   if (wait_.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);
@@ -78,81 +78,84 @@ std::optional<wait_end> acquisition::ask_first(store& rows) {
   return std::nullopt;
 }
 
-std::optional<wait_end> acquisition::outlast(wait_end failed, boot_clock::time_point asked_at) {
+std::optional<attempt_end> acquire_attempt::outlast(attempt_end failed,
+                                                    boot_clock::time_point asked_at) {
   if (wait_.stop.stop_requested()) {
     if (kind_of(failed.fault) == errc::outcome_unknown) return failed;
     return refused_as(refusal_reason::stopped, {.key = key()});
   }
   const auto now = leases_.now();
   leases_.outage().failed(1, failed.fault, now);
-  leases_.events().tell_fault(fault_operation::acquire, key(), 1, failed.fault, now - asked_at);
+  leases_.events().emit_fault(fault_operation::acquire, key(), 1, failed.fault, now - asked_at);
   first_try_.fault = std::move(failed.fault);
   return std::nullopt;
 }
 
-void acquisition::wait_in_line(std::function<void(wait_end)> answered) {
+void acquire_attempt::enqueue(std::function<void(attempt_end)> answered) {
   waits_since_ = leases_.now();
-  in_line_ = leases_.waiting().join(wanted_, wait_, first_try_, std::move(answered));
+  queued_ = leases_.waiting().join(wanted_, wait_, first_try_, std::move(answered));
 }
 
-bool acquisition::is_over() const {
+bool acquire_attempt::is_over() const {
   return wait_.stop.stop_requested() || leases_.closing().stop_requested() ||
          (is_patient(wait_) && leases_.now() >= until_);
 }
 
-boot_clock::time_point acquisition::answer_until() const noexcept {
+boot_clock::time_point acquire_attempt::answer_until() const noexcept {
   return until_ == boot_clock::time_point::max() ? until_ : until_ + last_answer;
 }
 
-std::exception_ptr acquisition::why_away(const waiting_room::left_line& left) {
+std::exception_ptr acquire_attempt::why_away(const wait_queue::departure& left) {
   const auto& away = leases_.outage();
-  if (left.fault != nullptr && (left.is_in_doubt || away.is_known())) return own_fault(left.fault);
+  if (left.fault != nullptr && (left.is_in_doubt || away.is_known()))
+    return copied_fault(left.fault);
   // Others have asked for it.
-  return away.is_on() ? own_fault(away.why()) : nullptr;
+  return away.is_on() ? copied_fault(away.why()) : nullptr;
 }
 
-std::optional<wait_end> acquisition::time_over() {
-  const auto late = in_line_.lock();
+std::optional<attempt_end> acquire_attempt::time_over() {
+  const auto late = queued_.lock();
   auto left = late ? leases_.waiting().leave_after_last_try(*late) : std::nullopt;
   if (!left) return std::nullopt;
-  if (left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
-  if (auto fault = why_away(*left)) return wait_end{.fault = std::move(fault)};
+  if (left->handed_by) leases_.return_if_granted(wanted_, *left->handed_by);
+  if (auto fault = why_away(*left)) return attempt_end{.fault = std::move(fault)};
   return refused_as(refusal_reason::timed_out, std::move(left->last));
 }
 
-std::optional<waiting_room::left_line> acquisition::leave() {
-  const auto leaving = in_line_.lock();
+std::optional<wait_queue::departure> acquire_attempt::leave() {
+  const auto leaving = queued_.lock();
   auto left = leaving ? leases_.waiting().leave(*leaving) : std::nullopt;
-  if (left && left->handed_by) leases_.give_back_if_granted(wanted_, *left->handed_by);
+  if (left && left->handed_by) leases_.return_if_granted(wanted_, *left->handed_by);
   return left;
 }
 
-std::optional<wait_end> acquisition::give_up() {
+std::optional<attempt_end> acquire_attempt::give_up() {
   auto left = leave();
   if (!left) return std::nullopt;
   // The question under way may have been granted, whatever became of the last one.
-  const bool is_new_doubt = left->is_asked_for && !left->is_in_doubt;
+  const bool is_new_doubt = left->is_being_tried && !left->is_in_doubt;
   auto fault = is_new_doubt ? nullptr : why_away(*left);
-  if (fault != nullptr) return wait_end{.fault = std::move(fault)};
+  if (fault != nullptr) return attempt_end{.fault = std::move(fault)};
   if (!left->is_unanswered) return refused_as(refusal_reason::timed_out, std::move(left->last));
   return unanswered(is_new_doubt ? errc::outcome_unknown : errc::unavailable);
 }
 
-std::optional<wait_end> acquisition::stop() {
+std::optional<attempt_end> acquire_attempt::stop() {
   auto left = leave();
   if (!left) return std::nullopt;
-  if (left->is_in_doubt) return wait_end{.fault = own_fault(left->fault)};
+  if (left->is_in_doubt) return attempt_end{.fault = copied_fault(left->fault)};
   return refused_as(refusal_reason::stopped, std::move(left->last));
 }
 
-void acquisition::tell(const wait_end& end) {
+void acquire_attempt::tell(const attempt_end& end) {
   auto& events = leases_.events();
   const auto now = leases_.now();
-  const auto took = as_told(now - began_);
-  const auto waited = as_told(waits_since_ ? now - *waits_since_ : boot_clock::duration::zero());
+  const auto took = to_microseconds(now - began_);
+  const auto waited =
+      to_microseconds(waits_since_ ? now - *waits_since_ : boot_clock::duration::zero());
   if (waits_since_) events.tell(&observer::waited, [&] { return waited_event{key(), waited}; });
   if (end.fault != nullptr) {
-    events.tell_fault(fault_operation::acquire, key(), 1, end.fault, now - began_);
+    events.emit_fault(fault_operation::acquire, key(), 1, end.fault, now - began_);
   } else if (end.refused) {
     events.tell(&observer::refused, [&] { return refused_event{*end.refused, took, waited}; });
   } else {
@@ -162,22 +165,22 @@ void acquisition::tell(const wait_end& end) {
   }
 }
 
-wait_end unanswered(errc kind) {
+attempt_end unanswered(errc kind) {
   return {.fault = std::make_exception_ptr(
               error{kind,
                     "the database did not answer before the wait was over: a grant that comes "
                     "later is given back; see whether the database hangs"})};
 }
 
-wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted,
-                 retry_policy wait) {
+attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guard& here,
+                    lease_request wanted, retry_policy wait) {
   const auto callers_stop = wait.stop;
-  acquisition attempt{leases, std::move(wanted), std::move(wait)};
-  auto end = attempt.ask_first(here.rows());
+  acquire_attempt attempt{leases, std::move(wanted), std::move(wait)};
+  auto end = attempt.first_try(here.target());
   if (!end) {
     const either_stop stop{callers_stop, leases.closing()};
-    const auto caller = std::make_shared<blocked_caller>();
-    attempt.wait_in_line([caller](wait_end how) { caller->answer(std::move(how)); });
+    const auto caller = std::make_shared<blocking_wait>();
+    attempt.enqueue([caller](attempt_end how) { caller->answer(std::move(how)); });
     end = caller->wait(leases.time(), attempt.until(), stop.token());
     if (!end && !stop.token().stop_requested()) end = attempt.time_over();
     // The store may hang in the answer that is now its end.

@@ -21,18 +21,18 @@ namespace rowlock::detail {
 ///
 /// Thread-safety: one thread at a time, but `until`; an end of the wait (`time_over`, `stop`) may
 /// meet any other.
-class acquisition {
+class acquire_attempt {
  public:
   /// The time of the policy begins. Throws `error` (misuse) for one that cannot be meant.
-  acquisition(keeper& leases, wanted_lease wanted, retry_policy wait);
+  acquire_attempt(lease_keeper& leases, lease_request wanted, retry_policy wait);
 
   [[nodiscard]] const lock_key& key() const noexcept { return wanted_.request.key; }
 
   /// None: it has to wait in line. Blocks.
-  std::optional<wait_end> ask_first(store& rows);
+  std::optional<attempt_end> first_try(store& target);
 
   /// Where it has to wait: `answered` is told how that ended, unless the attempt left the line.
-  void wait_in_line(std::function<void(wait_end)> answered);
+  void enqueue(std::function<void(attempt_end)> answered);
 
   /// When the time is over; max: never.
   [[nodiscard]] boot_clock::time_point until() const noexcept { return until_; }
@@ -41,46 +41,47 @@ class acquisition {
 
   /// Ends a wait in line whose time is over. None: its end is told, or will be when the store has
   /// answered.
-  std::optional<wait_end> time_over();
+  std::optional<attempt_end> time_over();
 
   /// Ends a wait in line whose last try was not answered. None: as of `stop`.
-  std::optional<wait_end> give_up();
+  std::optional<attempt_end> give_up();
 
   /// Ends a wait in line that was stopped. None: its end is told, or will be in a moment.
-  std::optional<wait_end> stop();
+  std::optional<attempt_end> stop();
 
   /// Tells the observer how the attempt ended.
-  void tell(const wait_end& end);
+  void tell(const attempt_end& end);
 
  private:
-  wait_end ask(store& rows);
+  attempt_end acquire_each(store& target);
   /// How an attempt ends whose first question failed; none: it waits all the same.
-  std::optional<wait_end> outlast(wait_end failed, boot_clock::time_point asked_at);
+  std::optional<attempt_end> outlast(attempt_end failed, boot_clock::time_point asked_at);
   /// Whether the caller has no time for another question.
   [[nodiscard]] bool is_over() const;
   /// Leaves the line; a grant that is made to it after all is given back.
-  std::optional<waiting_room::left_line> leave();
+  std::optional<wait_queue::departure> leave();
   /// The fault of one whose time is over while the database is away, or that is in doubt. Null: it
   /// was held.
-  std::exception_ptr why_away(const waiting_room::left_line& left);
+  std::exception_ptr why_away(const wait_queue::departure& left);
 
-  keeper& leases_;
-  const wanted_lease wanted_;
+  lease_keeper& leases_;
+  const lease_request wanted_;
   const retry_policy wait_;
   const boot_clock::time_point began_;
   const boot_clock::time_point until_;
-  waiting_room::first_try first_try_;
+  wait_queue::first_try first_try_;
   bool has_failed_ = false;  // the store, when it was asked last
   std::optional<boot_clock::time_point> waits_since_;
-  std::weak_ptr<waiter> in_line_;
+  std::weak_ptr<waiter> queued_;
 };
 
 /// The end of one whose time is over before an answer has come: `outcome_unknown` where a question
 /// for it is under way, else `unavailable`.
-wait_end unanswered(errc kind);
+attempt_end unanswered(errc kind);
 
 /// In the calling thread, which blocks until it ends.
-wait_end acquire(keeper& leases, const keeper::visit& here, wanted_lease wanted, retry_policy wait);
+attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guard& here,
+                    lease_request wanted, retry_policy wait);
 
 }  // namespace rowlock::detail
 

@@ -10,8 +10,8 @@
 
 namespace rowlock::detail {
 
-continued_acquisition::continued_acquisition(keeper& leases, keeper::visit here,
-                                             wanted_lease wanted, retry_policy wait, ending told)
+async_attempt::async_attempt(lease_keeper& leases, lease_keeper::operation_guard here,
+                             lease_request wanted, retry_policy wait, completion told)
     : leases_{leases},
       here_{std::move(here)},
       stop_{wait.stop},
@@ -19,90 +19,89 @@ continued_acquisition::continued_acquisition(keeper& leases, keeper::visit here,
       attempt_{leases, std::move(wanted), std::move(wait)},
       told_{std::move(told)} {}
 
-continued_acquisition::~continued_acquisition() {
-  for (const auto& each : at_the_end_) leases_.crew().forget(each);
+async_attempt::~async_attempt() {
+  for (const auto& each : at_the_end_) leases_.worker_pool().cancel(each);
 }
 
 // Whoever is called when the last owner is gone already leaves it to the destructor.
-void continued_acquisition::closing::operator()() const {
+void async_attempt::closing::operator()() const {
   if (const auto self = attempt->weak_from_this().lock()) self->cancel();
 }
-void continued_acquisition::stopping::operator()() const {
+void async_attempt::stopping::operator()() const {
   if (const auto self = attempt->weak_from_this().lock()) self->stop_waiting();
 }
 
-void continued_acquisition::start() {
+void async_attempt::start() {
   if (can_wait_ && attempt_.until() != boot_clock::time_point::max()) {
-    run_at(attempt_.answer_until(), &continued_acquisition::give_up);
+    post_at(attempt_.answer_until(), &async_attempt::give_up);
   }
-  leases_.crew().run(
-      [self = shared_from_this()] { self->take([&] { return self->ask_first(); }); });
+  leases_.worker_pool().post(
+      [self = shared_from_this()] { self->take([&] { return self->first_try(); }); });
   // One that was stopped before has one try all the same.
   if (!stop_.stop_requested()) on_stop_.emplace(stop_, stopping{this});
   on_close_.emplace(leases_.closing(), closing{this});
 }
 
 template <class Step>
-void continued_acquisition::take(const Step& step) {
-  std::optional<wait_end> end;
+void async_attempt::take(const Step& step) {
+  std::optional<attempt_end> end;
   try {
     end = step();
   } catch (...) {
-    end = wait_end{.fault = std::current_exception()};
+    end = attempt_end{.fault = std::current_exception()};
   }
   if (end) finish(*std::move(end));
 }
 
-std::optional<wait_end> continued_acquisition::ask_first() {
+std::optional<attempt_end> async_attempt::first_try() {
   {
     const std::scoped_lock lock{mutex_};
     if (!told_) return std::nullopt;
-    is_asking_ = true;
+    is_trying_ = true;
   }
-  auto end = attempt_.ask_first(here_.rows());
-  return end ? end : wait_in_line();
+  auto end = attempt_.first_try(here_.target());
+  return end ? end : enqueue();
 }
 
-std::optional<wait_end> continued_acquisition::wait_in_line() {
+std::optional<attempt_end> async_attempt::enqueue() {
   {
     const std::scoped_lock lock{mutex_};
     if (!told_) return std::nullopt;
-    attempt_.wait_in_line([self = shared_from_this()](wait_end how) {
-      self->leases_.crew().run([self, how = std::move(how)] { self->finish(how); });
+    attempt_.enqueue([self = shared_from_this()](attempt_end how) {
+      self->leases_.worker_pool().post([self, how = std::move(how)] { self->finish(how); });
     });
-    is_in_line_ = true;
+    is_queued_ = true;
   }
   if (attempt_.until() != boot_clock::time_point::max()) {
-    run_at(attempt_.until(), &continued_acquisition::time_over);
+    post_at(attempt_.until(), &async_attempt::time_over);
   }
   return std::nullopt;
 }
 
-void continued_acquisition::run_at(boot_clock::time_point when,
-                                   void (continued_acquisition::*step)()) {
-  at_the_end_.push_back(leases_.crew().run_at(when, [waiting = weak_from_this(), step] {
+void async_attempt::post_at(boot_clock::time_point when, void (async_attempt::*step)()) {
+  at_the_end_.push_back(leases_.worker_pool().post_at(when, [waiting = weak_from_this(), step] {
     if (const auto self = waiting.lock()) ((*self).*step)();
   }));
 }
 
-void continued_acquisition::time_over() {
+void async_attempt::time_over() {
   take([this] { return attempt_.time_over(); });
 }
 
-void continued_acquisition::give_up() {
+void async_attempt::give_up() {
   const auto how = [this] {
-    return unanswered(is_asking_ ? errc::outcome_unknown : errc::unavailable);
+    return unanswered(is_trying_ ? errc::outcome_unknown : errc::unavailable);
   };
   if (end_before_line(how)) return;
   take([this] { return attempt_.give_up(); });
 }
 
-continued_acquisition::ending continued_acquisition::end_it() {
+async_attempt::completion async_attempt::end_it() {
   const std::scoped_lock lock{mutex_};
   return std::exchange(told_, nullptr);
 }
 
-void continued_acquisition::finish(wait_end end) {
+void async_attempt::finish(attempt_end end) {
   const auto told = end_it();
   if (told || !end.refused) attempt_.tell(end);
   if (told) {
@@ -114,12 +113,12 @@ void continued_acquisition::finish(wait_end end) {
 }
 
 template <class How>
-bool continued_acquisition::end_before_line(const How& how) {
-  ending told;
-  wait_end end;
+bool async_attempt::end_before_line(const How& how) {
+  completion told;
+  attempt_end end;
   {
     const std::scoped_lock lock{mutex_};
-    if (is_in_line_) return false;
+    if (is_queued_) return false;
     told = std::exchange(told_, nullptr);
     if (!told) return true;
     end = how();
@@ -129,13 +128,13 @@ bool continued_acquisition::end_before_line(const How& how) {
   return true;
 }
 
-wait_end continued_acquisition::stopped() const {
+attempt_end async_attempt::stopped() const {
   return {.refused = refusal{.reason = refusal_reason::stopped, .key = attempt_.key()}};
 }
 
-void continued_acquisition::cancel() {
+void async_attempt::cancel() {
   if (!leases_.home().is_here()) return;
-  auto end = std::optional<wait_end>{};
+  auto end = std::optional<attempt_end>{};
   const auto told = end_it();
   if (!told) return;
   {
@@ -147,9 +146,9 @@ void continued_acquisition::cancel() {
   told(*std::move(end));
 }
 
-void continued_acquisition::stop_waiting() {
+void async_attempt::stop_waiting() {
   if (!leases_.home().is_here() || end_before_line([this] { return stopped(); })) return;
-  std::optional<wait_end> end;
+  std::optional<attempt_end> end;
   {
     const std::scoped_lock lock{mutex_};
     end = attempt_.stop();
@@ -161,28 +160,28 @@ void continued_acquisition::stop_waiting() {
 
 namespace rowlock {
 
-struct detail::continuation {
+struct detail::async_access {
   static pending_acquire acquire(lock_table& locks, const lock_key& key,
                                  const acquire_options& options, bool unless_done,
                                  std::function<void(acquire_end)> told) {
     auto wanted = locks.wanted(key, options, unless_done);
     const auto leases = locks.keeper_;
     leases->home().require();
-    auto here = leases->enter();
+    auto here = leases->begin_operation();
     if (!here) {
       told({.answer = refusal{.reason = refusal_reason::stopped, .key = wanted.request.key}});
       return {};
     }
-    const auto started = std::make_shared<continued_acquisition>(
+    const auto started = std::make_shared<async_attempt>(
         *leases, *std::move(here), std::move(wanted), options.wait,
-        [leases, note = options.note, told = std::move(told)](wait_end end) {
+        [leases, note = options.note, told = std::move(told)](attempt_end end) {
           told(concluded(leases, std::move(end), note));
         });
     started->start();
     return pending_acquire{started};
   }
 
-  static acquire_end concluded(const std::shared_ptr<keeper>& leases, wait_end end,
+  static acquire_end concluded(const std::shared_ptr<lease_keeper>& leases, attempt_end end,
                                const std::optional<std::string>& note) {
     try {
       return {.answer = lock_table::conclude(leases, std::move(end), note)};
@@ -195,26 +194,28 @@ struct detail::continuation {
     if (how.done_for) lock_table::check_once({.type = "any", .source_id = "any"}, *how.done_for);
   }
 
-  static void release(lease ended, const work_end& how, std::function<void(release_result)> told) {
+  static void release(lease ended, const work_result& how,
+                      std::function<void(release_result)> told) {
     const auto leases = std::exchange(ended.keeper_, nullptr);
     const auto kept = std::exchange(ended.kept_, nullptr);
     const bool is_ours = kept && leases->home().is_here();
-    auto here = is_ours ? leases->enter() : std::nullopt;
+    auto here = is_ours ? leases->begin_operation() : std::nullopt;
     if (!here) return told(release_result::lost);
-    const auto visit = std::make_shared<keeper::visit>(*std::move(here));
+    const auto operation_guard = std::make_shared<lease_keeper::operation_guard>(*std::move(here));
     const auto tell = std::make_shared<std::function<void(release_result)>>(std::move(told));
     try {
-      leases->crew().run(
-          [leases, kept, how, tell, visit] { (*tell)(release(*leases, *kept, how, *visit)); });
+      leases->worker_pool().post([leases, kept, how, tell, operation_guard] {
+        (*tell)(release(*leases, *kept, how, *operation_guard));
+      });
     } catch (const error&) {  // no thread can be started: the renewer has one
-      leases->release_later(*kept, how, *visit);
+      leases->release_later(*kept, how, *operation_guard);
       (*tell)(release_result::deferred);
     }
   }
 
   /// Those that are left when the table is being destroyed are not asked for one by one.
-  static release_result release(keeper& leases, kept_lease& kept, const work_end& how,
-                                const keeper::visit& here) {
+  static release_result release(lease_keeper& leases, lease_state& kept, const work_result& how,
+                                const lease_keeper::operation_guard& here) {
     if (!leases.closing().stop_requested()) return leases.release(kept, how);
     leases.release_later(kept, how, here);
     return release_result::deferred;
@@ -225,25 +226,25 @@ struct detail::continuation {
   }
 };
 
-void pending_acquire::cancel() const { detail::continuation::cancel(*this); }
+void pending_acquire::cancel() const { detail::async_access::cancel(*this); }
 
 pending_acquire start_acquire(lock_table& locks, const lock_key& key,
                               const acquire_options& options,
                               std::function<void(acquire_end)> told) {
-  return detail::continuation::acquire(locks, key, options, false, std::move(told));
+  return detail::async_access::acquire(locks, key, options, false, std::move(told));
 }
 
 pending_acquire start_acquire_once(lock_table& locks, const lock_key& key,
                                    const acquire_options& options,
                                    std::function<void(acquire_end)> told) {
-  return detail::continuation::acquire(locks, key, options, true, std::move(told));
+  return detail::async_access::acquire(locks, key, options, true, std::move(told));
 }
 
-void check(const end_of_work& how) { detail::continuation::check(how); }
+void check(const end_of_work& how) { detail::async_access::check(how); }
 
 void start_release(lease ended, end_of_work how, std::function<void(release_result)> told) {
   check(how);
-  detail::continuation::release(std::move(ended), {how.failed, how.done_for}, std::move(told));
+  detail::async_access::release(std::move(ended), {how.failed, how.done_for}, std::move(told));
 }
 
 }  // namespace rowlock

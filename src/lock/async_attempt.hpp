@@ -14,25 +14,25 @@
 
 namespace rowlock::detail {
 
-/// The crew of the keeper asks; a wait is an entry in the line, and has appointments of the crew if
-/// its time is limited. The attempt lives as long as one of these needs it, and `keeper::close`
-/// waits for that. A stop, or the end of the time for an answer, ends it even while it waits for
-/// its turn to ask, or its first question hangs.
+/// The worker pool of the keeper makes the tries; a wait is an entry in the queue, and has timers
+/// of the pool if its time is limited. The attempt lives as long as one of these needs it, and
+/// `lease_keeper::close` waits for that. A stop, or the end of the time for an answer, ends it even
+/// while it waits for its turn to ask, or its first question hangs.
 ///
 /// In a child of fork() nothing ends it.
 ///
 /// Thread-safety: all members may be called from any thread.
-class continued_acquisition : public std::enable_shared_from_this<continued_acquisition> {
+class async_attempt : public std::enable_shared_from_this<async_attempt> {
  public:
-  /// Called once, by a thread of the crew or by the one that cancels or stops, and under no mutex.
-  using ending = std::function<void(wait_end)>;
+  /// Called once, by a thread of the pool or by the one that cancels or stops, and under no mutex.
+  using completion = std::function<void(attempt_end)>;
 
-  /// As `acquisition`.
-  continued_acquisition(keeper& leases, keeper::visit here, wanted_lease wanted, retry_policy wait,
-                        ending told);
-  continued_acquisition(const continued_acquisition&) = delete;
-  continued_acquisition& operator=(const continued_acquisition&) = delete;
-  ~continued_acquisition();
+  /// As `acquire_attempt`.
+  async_attempt(lease_keeper& leases, lease_keeper::operation_guard here, lease_request wanted,
+                retry_policy wait, completion told);
+  async_attempt(const async_attempt&) = delete;
+  async_attempt& operator=(const async_attempt&) = delete;
+  ~async_attempt();
 
   /// Throws `error` (unavailable) when the system lets us start no thread.
   void start();
@@ -42,21 +42,21 @@ class continued_acquisition : public std::enable_shared_from_this<continued_acqu
 
  private:
   struct closing {
-    continued_acquisition* attempt;
+    async_attempt* attempt;
     void operator()() const;
   };
   struct stopping {
-    continued_acquisition* attempt;
+    async_attempt* attempt;
     void operator()() const;
   };
 
-  /// Runs a step of the crew's, which answers how the attempt ended, if it did.
+  /// Runs a step in the pool, which returns how the attempt ended, if it did.
   template <class Step>
   void take(const Step& step);
-  std::optional<wait_end> ask_first();
-  std::optional<wait_end> wait_in_line();
+  std::optional<attempt_end> first_try();
+  std::optional<attempt_end> enqueue();
   /// `step` may end it at `when`.
-  void run_at(boot_clock::time_point when, void (continued_acquisition::*step)());
+  void post_at(boot_clock::time_point when, void (async_attempt::*step)());
   void time_over();
   void give_up();
   void stop_waiting();
@@ -64,22 +64,22 @@ class continued_acquisition : public std::enable_shared_from_this<continued_acqu
   /// in line.
   template <class How>
   bool end_before_line(const How& how);
-  [[nodiscard]] wait_end stopped() const;
-  void finish(wait_end end);
+  [[nodiscard]] attempt_end stopped() const;
+  void finish(attempt_end end);
   /// Of one that is not over: whom to tell. Null: it is over.
-  ending end_it();
+  completion end_it();
 
-  keeper& leases_;
-  const keeper::visit here_;
+  lease_keeper& leases_;
+  const lease_keeper::operation_guard here_;
   const std::stop_token stop_;
   const bool can_wait_;
 
   std::mutex mutex_;
-  acquisition attempt_;      // enters and leaves its line under mutex_
-  ending told_;              // guarded by mutex_; null: it is over
-  bool is_asking_ = false;   // guarded by mutex_; its turn to ask has come
-  bool is_in_line_ = false;  // guarded by mutex_; it was, if it is over
-  std::vector<crew::appointment> at_the_end_;
+  acquire_attempt attempt_;  // enters and leaves its line under mutex_
+  completion told_;          // guarded by mutex_; null: it is over
+  bool is_trying_ = false;   // guarded by mutex_; its turn to ask has come
+  bool is_queued_ = false;   // guarded by mutex_; it was, if it is over
+  std::vector<worker_pool::timer> at_the_end_;
 
   // Destroyed first, because they use what is above.
   std::optional<std::stop_callback<closing>> on_close_;

@@ -14,17 +14,17 @@
 namespace rowlock::detail {
 
 /// Thread-safety: `answer` may be called from any thread.
-class blocked_caller {
+class blocking_wait {
  public:
-  void answer(wait_end how) {
+  void answer(attempt_end how) {
     const std::scoped_lock lock{mutex_};
     end_ = std::move(how);
     wake_.notify_all();
   }
 
   /// None: `until` has come, or a stop was requested.
-  std::optional<wait_end> wait(time_source& time, boot_clock::time_point until,
-                               const std::stop_token& stop) {
+  std::optional<attempt_end> wait(time_source& time, boot_clock::time_point until,
+                                  const std::stop_token& stop) {
     const std::stop_callback wake{stop, [this] {
                                     const std::scoped_lock lock{mutex_};
                                     wake_.notify_all();
@@ -41,7 +41,7 @@ class blocked_caller {
   }
 
   /// For an answer that is on its way.
-  wait_end wait() {
+  attempt_end wait() {
     std::unique_lock lock{mutex_};
     wake_.wait(lock, [this] { return end_.has_value(); });
     return *std::move(end_);
@@ -50,7 +50,7 @@ class blocked_caller {
  private:
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::optional<wait_end> end_;  // guarded by mutex_
+  std::optional<attempt_end> end_;  // guarded by mutex_
 };
 
 }  // namespace rowlock::detail

@@ -70,8 +70,8 @@ lock_options checked(lock_options options) {
     throw error{errc::misuse,
                 "blocking_threads must be between 1 and " + std::to_string(most_blocking_threads)};
   }
-  check(options.grouping);
-  if (options.holder.empty()) options.holder = detail::own_label();
+  check(options.batching);
+  if (options.holder.empty()) options.holder = detail::holder_label();
   check_times(options.ttl, options.at_most, options);
   check_delay(options.ttl, options.lock_delay);
   check(acquire_request{.key = {.type = "any", .source_id = "any"},
@@ -81,12 +81,12 @@ lock_options checked(lock_options options) {
   return options;
 }
 
-detail::wanted_lease to_wanted(const lock_key& key, const acquire_options& options,
-                               bool unless_done, const lock_options& usual) {
+detail::lease_request to_wanted(const lock_key& key, const acquire_options& options,
+                                bool unless_done, const lock_options& usual) {
   const auto ttl = options.ttl.value_or(usual.ttl);
   const auto lock_delay = options.lock_delay.value_or(usual.lock_delay);
   const auto hold_at_least = in_microseconds(options.hold_at_least);
-  detail::wanted_lease wanted{
+  detail::lease_request wanted{
       .request = {.key = key,
                   .owner = make_owner_id(),
                   .holder = usual.holder,
@@ -105,13 +105,14 @@ detail::wanted_lease to_wanted(const lock_key& key, const acquire_options& optio
   return wanted;
 }
 
-std::optional<row_state> prepare(detail::keeper& leases, const detail::keeper::visit& here,
+std::optional<row_state> prepare(detail::lease_keeper& leases,
+                                 const detail::lease_keeper::operation_guard& here,
                                  const lock_key& key) {
   const auto asked = leases.now();
   try {
-    return here.rows().prepare(std::array{key}).front();
+    return here.target().prepare(std::array{key}).front();
   } catch (...) {
-    leases.events().tell_fault(fault_operation::read, key, 1, std::current_exception(),
+    leases.events().emit_fault(fault_operation::read, key, 1, std::current_exception(),
                                leases.now() - asked);
     throw;
   }
@@ -119,10 +120,11 @@ std::optional<row_state> prepare(detail::keeper& leases, const detail::keeper::v
 
 }  // namespace
 
-lock_table::lock_table(store& rows, lock_options options)
-    : keeper_{detail::make_owned_at_home<detail::keeper>(rows, checked(std::move(options)))} {}
+lock_table::lock_table(store& target, lock_options options)
+    : keeper_{
+          detail::make_owned_at_home<detail::lease_keeper>(target, checked(std::move(options)))} {}
 
-lock_table::lock_table(std::shared_ptr<detail::keeper> keeper, std::string scope)
+lock_table::lock_table(std::shared_ptr<detail::lease_keeper> keeper, std::string scope)
     : keeper_{std::move(keeper)}, scope_{std::move(scope)}, is_whole_{false} {}
 
 lock_table::~lock_table() {
@@ -146,13 +148,14 @@ void lock_table::check_once(const lock_key& key, std::chrono::milliseconds keep_
       .key = key, .owner = {}, .version = {}, .done_for = in_microseconds(keep_for)});
 }
 
-detail::wanted_lease lock_table::wanted(const lock_key& key, const acquire_options& options,
-                                        bool unless_done) const {
+detail::lease_request lock_table::wanted(const lock_key& key, const acquire_options& options,
+                                         bool unless_done) const {
   return to_wanted(in_scope(key), options, unless_done, keeper_->options());
 }
 
-outcome<lease> lock_table::conclude(const std::shared_ptr<detail::keeper>& leases,
-                                    detail::wait_end end, const std::optional<std::string>& note) {
+outcome<lease> lock_table::conclude(const std::shared_ptr<detail::lease_keeper>& leases,
+                                    detail::attempt_end end,
+                                    const std::optional<std::string>& note) {
   if (end.fault != nullptr) std::rethrow_exception(end.fault);
   if (end.refused) return *std::move(end.refused);
   lease granted{leases, std::move(end.granted)};
@@ -178,7 +181,7 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
                                        bool unless_done) {
   auto asked = wanted(key, options, unless_done);
   keeper_->home().require();
-  const auto here = keeper_->enter();
+  const auto here = keeper_->begin_operation();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = asked.request.key};
   return conclude(keeper_, detail::acquire(*keeper_, *here, std::move(asked), options.wait),
                   options.note);
@@ -201,19 +204,20 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
                                                const acquire_options& options,
                                                std::stop_source lost) {
   keeper_->home().require();
-  detail::polling pauses{*keeper_, options.wait};
+  detail::retry_pauses pauses{*keeper_, options.wait};
   return try_acquire_set(keys, at_most, options, std::move(lost), pauses);
 }
 
 outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys,
                                                std::optional<std::size_t> at_most,
                                                const acquire_options& options,
-                                               std::stop_source lost, detail::polling& pauses) {
+                                               std::stop_source lost,
+                                               detail::retry_pauses& pauses) {
   if (options.expected || options.note) {
     throw error{errc::misuse,
                 "an expected version and a note belong to one key: acquire the keys one by one"};
   }
-  detail::wanted_set wanted{.at_most = at_most};
+  detail::set_request wanted{.at_most = at_most};
   std::set<lock_key> seen;
   for (const auto& key : keys) {
     auto stored = in_scope(key);
@@ -228,7 +232,7 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
                                   ": split the set, or lock something coarser"};
   }
   if (wanted.leases.empty()) return lease_set{std::move(lost), {}};
-  const auto here = keeper_->enter();
+  const auto here = keeper_->begin_operation();
   if (!here) {
     return refusal{.reason = refusal_reason::stopped, .key = wanted.leases.front().request.key};
   }
@@ -242,7 +246,7 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
 
 outcome<lease> lock_table::try_acquire_one_of(const std::vector<lock_key>& keys,
                                               const acquire_options& options,
-                                              detail::polling& pauses) {
+                                              detail::retry_pauses& pauses) {
   auto note = options.note;
   auto without_note = options;
   without_note.note.reset();
@@ -263,15 +267,15 @@ std::optional<row_state> lock_table::look(const lock_key& key) {
 outcome<std::optional<row_state>> lock_table::try_look(const lock_key& key) {
   const auto stored = in_scope(key);
   keeper_->home().require();
-  const auto here = keeper_->enter();
+  const auto here = keeper_->begin_operation();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = stored};
-  return here->rows().read(std::array{stored}).front();
+  return here->target().read(std::array{stored}).front();
 }
 
 outcome<version> lock_table::read(const lock_key& key) {
   const auto stored = in_scope(key);
   keeper_->home().require();
-  const auto here = keeper_->enter();
+  const auto here = keeper_->begin_operation();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = stored};
   const auto state = prepare(*keeper_, *here, stored);
   if (!state) return refusal{.reason = refusal_reason::busy, .key = stored};

@@ -15,10 +15,10 @@ namespace {
 
 using answers = std::vector<acquire_answer>;
 
-answers ask(store& rows, const std::vector<acquire_request>& requests,
-            std::optional<std::size_t> at_most, const polling& pauses) {
+answers acquire_each(store& target, const std::vector<acquire_request>& requests,
+                     std::optional<std::size_t> at_most, const retry_pauses& pauses) {
   const auto once = [&] {
-    return at_most ? rows.acquire_any(requests, *at_most) : rows.acquire_all(requests);
+    return at_most ? target.acquire_any(requests, *at_most) : target.acquire_all(requests);
   };
   try {
     return once();
@@ -36,7 +36,7 @@ answers ask(store& rows, const std::vector<acquire_request>& requests,
   }
 }
 
-refusal why_not(const wanted_set& wanted, const answers& answered) {
+refusal why_not(const set_request& wanted, const answers& answered) {
   for (std::size_t i = 0; i < answered.size(); ++i) {
     if (answered[i].status == acquire_status::withheld) continue;
     return to_refusal(wanted.leases[i].request.key, answered[i]);
@@ -46,13 +46,13 @@ refusal why_not(const wanted_set& wanted, const answers& answered) {
 }
 
 /// Null where the deadline of one has come already: then all are given back.
-std::optional<kept_leases> keep(keeper& leases, const wanted_set& wanted, const answers& answered,
-                                boot_clock::time_point asked_at) {
-  kept_leases kept;
+std::optional<lease_states> take_up(lease_keeper& leases, const set_request& wanted,
+                                    const answers& answered, boot_clock::time_point asked_at) {
+  lease_states kept;
   bool is_in_time = true;
   for (std::size_t i = 0; i < answered.size(); ++i) {
     if (answered[i].status != acquire_status::granted) continue;
-    if (auto one = leases.keep(wanted.leases[i], answered[i], asked_at)) {
+    if (auto one = leases.take_up(wanted.leases[i], answered[i], asked_at)) {
       kept.push_back(std::move(one));
     } else {
       is_in_time = false;
@@ -66,29 +66,30 @@ std::optional<kept_leases> keep(keeper& leases, const wanted_set& wanted, const 
   return std::nullopt;
 }
 
-set_end taken_up(keeper& leases, const wanted_set& wanted, const answers& answered,
-                 boot_clock::time_point asked_at, polling& pauses) {
-  auto kept = keep(leases, wanted, answered, asked_at);
+set_attempt_end taken_up(lease_keeper& leases, const set_request& wanted, const answers& answered,
+                         boot_clock::time_point asked_at, retry_pauses& pauses) {
+  auto kept = take_up(leases, wanted, answered, asked_at);
   if (!kept) {
     pauses.begin_anew();
-    std::rethrow_exception(too_late().fault);
+    std::rethrow_exception(granted_too_late().fault);
   }
   if (kept->empty()) return {.refused = why_not(wanted, answered)};
   return {.granted = *std::move(kept)};
 }
 
 /// None: it failed, and there may be another try. Otherwise it throws what the store does.
-std::optional<answers> ask_unless_away(keeper& leases, store& rows, const wanted_set& wanted,
+std::optional<answers> ask_unless_away(lease_keeper& leases, store& target,
+                                       const set_request& wanted,
                                        const std::vector<acquire_request>& requests,
-                                       polling& pauses, std::optional<refusal>& stopped) {
+                                       retry_pauses& pauses, std::optional<refusal>& stopped) {
   const auto began = leases.now();
   const auto& first = requests.front().key;
   try {
-    return ask(rows, requests, wanted.at_most, pauses);
+    return acquire_each(target, requests, wanted.at_most, pauses);
   } catch (...) {
     const auto fault = std::current_exception();
     if (pauses.outlasts(fault)) {
-      leases.events().tell_fault(fault_operation::acquire, first, requests.size(), fault,
+      leases.events().emit_fault(fault_operation::acquire, first, requests.size(), fault,
                                  leases.now() - began);
     }
     stopped = pauses.pause_after(fault, first);
@@ -96,14 +97,15 @@ std::optional<answers> ask_unless_away(keeper& leases, store& rows, const wanted
   }
 }
 
-set_end ask_and_wait(keeper& leases, store& rows, const wanted_set& wanted, polling& pauses) {
+set_attempt_end ask_and_wait(lease_keeper& leases, store& target, const set_request& wanted,
+                             retry_pauses& pauses) {
   std::vector<acquire_request> requests;
   requests.reserve(wanted.leases.size());
   for (const auto& each : wanted.leases) requests.push_back(each.request);
   for (;;) {
     std::optional<refusal> over;
     const auto asked_at = leases.now();
-    if (const auto answered = ask_unless_away(leases, rows, wanted, requests, pauses, over)) {
+    if (const auto answered = ask_unless_away(leases, target, wanted, requests, pauses, over)) {
       leases.outage().answered();
       auto end = taken_up(leases, wanted, *answered, asked_at, pauses);
       if (!end.refused) return end;
@@ -113,9 +115,9 @@ set_end ask_and_wait(keeper& leases, store& rows, const wanted_set& wanted, poll
   }
 }
 
-void tell(keeper& leases, const set_end& end, boot_clock::time_point began) {
+void tell(lease_keeper& leases, const set_attempt_end& end, boot_clock::time_point began) {
   auto& events = leases.events();
-  const auto took = as_told(leases.now() - began);
+  const auto took = to_microseconds(leases.now() - began);
   if (end.refused) {
     events.tell(&observer::refused, [&] { return refused_event{*end.refused, took, {}}; });
   }
@@ -128,16 +130,16 @@ void tell(keeper& leases, const set_end& end, boot_clock::time_point began) {
 
 }  // namespace
 
-set_end acquire(keeper& leases, const keeper::visit& here, const wanted_set& wanted,
-                polling& pauses) {
+set_attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guard& here,
+                        const set_request& wanted, retry_pauses& pauses) {
   leases.start_threads();
   const auto began = leases.now();
   try {
-    auto end = ask_and_wait(leases, here.rows(), wanted, pauses);
+    auto end = ask_and_wait(leases, here.target(), wanted, pauses);
     tell(leases, end, began);
     return end;
   } catch (...) {
-    leases.events().tell_fault(fault_operation::acquire, wanted.leases.front().request.key,
+    leases.events().emit_fault(fault_operation::acquire, wanted.leases.front().request.key,
                                wanted.leases.size(), std::current_exception(),
                                leases.now() - began);
     throw;

@@ -22,15 +22,17 @@ namespace rowlock::detail {
 
 /// By the policy, and no longer than the keeper is open. Made just before the first try. All tries
 /// are one attempt: they have one owner, so that what was granted in doubt is recognised.
-class polling {
+class retry_pauses {
  public:
-  polling(keeper& leases, const retry_policy& wait)
+  retry_pauses(lease_keeper& leases, const retry_policy& wait)
       : leases_{leases},
         stop_{wait.stop, leases.closing()},
         policy_{until_stopped(wait, stop_.token())},
         pauses_{policy_, leases.options().time} {}
   /// Of single tries, whose caller has the time that `whole`, which outlives it, still has.
-  polling(keeper& leases, const polling& whole) : polling{leases, no_wait()} { whole_ = &whole; }
+  retry_pauses(lease_keeper& leases, const retry_pauses& whole) : retry_pauses{leases, no_wait()} {
+    whole_ = &whole;
+  }
 
   [[nodiscard]] const owner_id& owner() const noexcept { return owner_; }
   /// What was granted is being given back: from now on it is another attempt.
@@ -73,9 +75,9 @@ class polling {
     if (doubt_ == nullptr && kind_of(fault) == errc::outcome_unknown) doubt_ = fault;
     const auto& thrown = doubt_ == nullptr ? fault : doubt_;
     auto& away = leases_.outage();
-    away.failed(1, own_fault(fault), leases_.now());
+    away.failed(1, copied_fault(fault), leases_.now());
     const auto verdict = pauses_.pause();
-    if (verdict == backoff::verdict::again && await_turn(away)) return std::nullopt;
+    if (verdict == backoff::verdict::again && await_retry(away)) return std::nullopt;
     const bool is_stopped = policy_.stop.stop_requested();
     if (!is_stopped || doubt_ != nullptr) std::rethrow_exception(thrown);
     return refusal{.reason = refusal_reason::stopped, .key = key};
@@ -108,42 +110,42 @@ class polling {
   }
 
   /// Whether one may ask, while another one asks for all who wait. False: the tries are over.
-  bool await_turn(outage& away) {
-    while (!away.may_ask(leases_.now())) {
+  bool await_retry(outage& away) {
+    while (!away.may_try(leases_.now())) {
       const auto now = leases_.now();
       const auto left = pauses_.remaining();
       if (policy_.stop.stop_requested() || left == boot_clock::duration::zero()) return false;
-      const auto turn = away.next_question();
+      const auto turn = away.next_attempt();
       leases_.time().sleep_until(left ? std::min(turn, now + *left) : turn, policy_.stop);
     }
     return true;
   }
 
-  keeper& leases_;
+  lease_keeper& leases_;
   either_stop stop_;
   const retry_policy policy_;
   backoff pauses_;
   owner_id owner_ = make_owner_id();
   std::exception_ptr doubt_ = nullptr;
-  const polling* whole_ = nullptr;
+  const retry_pauses* whole_ = nullptr;
 };
 
-struct wanted_set {
+struct set_request {
   /// Of different keys, in the order in which they are wanted.
-  std::vector<wanted_lease> leases = {};
+  std::vector<lease_request> leases = {};
   /// So many of them; none: all of them or nothing.
   std::optional<std::size_t> at_most = std::nullopt;
 };
 
-struct set_end {
-  kept_leases granted = {};
+struct set_attempt_end {
+  lease_states granted = {};
   std::optional<refusal> refused = std::nullopt;
 };
 
 /// Asks at once, and again as `pauses` say. Throws `error`. With `at_most`, a refusal says that
 /// none was free, and its key is the first.
-set_end acquire(keeper& leases, const keeper::visit& here, const wanted_set& wanted,
-                polling& pauses);
+set_attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guard& here,
+                        const set_request& wanted, retry_pauses& pauses);
 
 }  // namespace rowlock::detail
 

@@ -63,8 +63,8 @@ class mysql_leases final : public lease_session {
     return call([&] { return release_now(requests); });
   }
 
-  hand_over_answer hand_over(const hand_over_request& request) override {
-    return call([&] { return hand_over_now(request); });
+  handoff_answer handoff(const handoff_request& request) override {
+    return call([&] { return handoff_now(request); });
   }
 
   note_answer write_note(const note_request& request) override {
@@ -181,24 +181,24 @@ class mysql_leases final : public lease_session {
             .places);
   }
 
-  hand_over_answer hand_over_now(const hand_over_request& request) {
+  handoff_answer handoff_now(const handoff_request& request) {
     const auto& [ended, next] = request;
     if (!calls_.answers_at_once()) {
-      hand_over_answer answer{.ended = release_now({&ended, 1}).front()};
+      handoff_answer answer{.ended = release_now({&ended, 1}).front()};
       if (answer.ended != release_answer::released) return answer;
       const auto asked = acquiring({&next, 1}).run().front();
       if (asked.status == acquire_status::granted) answer.granted = asked.version;
       return answer;
     }
     const auto answered = calls_.write(
-        calls_.statements().hand_over,
+        calls_.statements().handoff,
         {mysql_value::ascii(ended.key.type), mysql_value::bytes(ended.key.source_id),
          mysql_value::ascii(ended.owner.text), ended.version.number, ended.failed ? 1 : 0,
          mysql_value::ascii(next.owner.text), mysql_value::utf8(next.holder), next.ttl.count()});
     if (!answered || answered->affected == 0) {
       return {.ended = busy_or_lost(std::span{&ended, 1}, release_answer::released, {}).front()};
     }
-    hand_over_answer answer{.ended = release_answer::released};
+    handoff_answer answer{.ended = release_answer::released};
     // (A trigger of the table has statements of its own, and theirs is told: then the next one
     // asks.)
     if (answered->insert_id != 0) {

@@ -166,13 +166,13 @@ std::vector<release_answer> release(store_call& asking, std::span<const release_
       });
 }
 
-hand_over_answer hand_over(store_call& asking, const hand_over_request& request) {
+handoff_answer handoff(store_call& asking, const handoff_request& request) {
   const auto& ended = request.ended;
   const auto& next = request.next;
-  hand_over_answer answer;
+  handoff_answer answer;
   const auto send = [&](const unanswered<release_request>& /*open*/) {
     auto done = asking.write(
-        asking.statements().hand_over,
+        asking.statements().handoff,
         bound_values{ended.key.type, ended.key.source_id, ended.owner.text, ended.version.number,
                      ended.failed, next.owner.text, next.holder, ttl_in(&next)});
     if (!done.empty()) answer.granted = done.front().version;

@@ -16,7 +16,7 @@ namespace rowlock::postgres {
 std::vector<acquire_answer> acquire(store_call& asking, std::span<const acquire_request> requests);
 std::vector<renew_answer> renew(store_call& asking, std::span<const renew_request> requests);
 std::vector<release_answer> release(store_call& asking, std::span<const release_request> requests);
-hand_over_answer hand_over(store_call& asking, const hand_over_request& request);
+handoff_answer handoff(store_call& asking, const handoff_request& request);
 
 }  // namespace rowlock::postgres
 

@@ -68,7 +68,7 @@ bool is_host(const std::string& text) {
 
 conninfo::conninfo(const std::string& text, const time_limits& limits)
     : given_{parse(text)}, values_{given_} {
-  values_.emplace("fallback_application_name", "rowlock " + detail::own_label());
+  values_.emplace("fallback_application_name", "rowlock " + detail::holder_label());
   // Keys are bytes of UTF-8: under another encoding the same key would be another row.
   values_["client_encoding"] = "UTF8";
   // A service file says all of this itself, and what stands here would win over it.

@@ -48,7 +48,7 @@ class lease_session {
                                                   std::size_t at_most) = 0;
   virtual std::vector<renew_answer> renew(std::span<const renew_request> requests) = 0;
   virtual std::vector<release_answer> release(std::span<const release_request> requests) = 0;
-  virtual hand_over_answer hand_over(const hand_over_request& request) = 0;
+  virtual handoff_answer handoff(const handoff_request& request) = 0;
   virtual note_answer write_note(const note_request& request) = 0;
   virtual std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) = 0;
   virtual std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) = 0;

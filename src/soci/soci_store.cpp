@@ -174,9 +174,9 @@ std::vector<release_answer> soci_store::release(std::span<const release_request>
                                                 impl::purpose::keeping_leases);
 }
 
-hand_over_answer soci_store::hand_over(const hand_over_request& request) {
+handoff_answer soci_store::handoff(const handoff_request& request) {
   check(request);
-  return impl_->call([&](lease_session& leases) { return leases.hand_over(request); },
+  return impl_->call([&](lease_session& leases) { return leases.handoff(request); },
                      impl::purpose::keeping_leases);
 }
 

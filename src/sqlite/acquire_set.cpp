@@ -36,7 +36,7 @@ int rank_of(const candidate& wanted) {
 
 }  // namespace
 
-answer_list acquire_all(file_turn& file, std::span<const acquire_request> requests) {
+answer_list acquire_all(file_access& file, std::span<const acquire_request> requests) {
   answer_list answers(requests.size());
   std::vector<candidate> candidates;
   const bool was_read =
@@ -52,7 +52,7 @@ answer_list acquire_all(file_turn& file, std::span<const acquire_request> reques
   return was_our_turn ? written : answers;
 }
 
-answer_list acquire_any(file_turn& file, std::span<const acquire_request> requests,
+answer_list acquire_any(file_access& file, std::span<const acquire_request> requests,
                         std::size_t at_most) {
   answer_list withheld(requests.size(), {.status = acquire_status::withheld});
   std::vector<candidate> candidates;

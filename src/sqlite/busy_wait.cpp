@@ -24,10 +24,10 @@ microseconds drawn_up_to(microseconds limit) {
 
 }  // namespace
 
-patience::patience(std::chrono::milliseconds longest)
+busy_wait::busy_wait(std::chrono::milliseconds longest)
     : end_{clock::now() + longest}, pause_limit_{first_limit} {}
 
-bool patience::pause() {
+bool busy_wait::pause() {
   const auto now = clock::now();
   if (now >= end_) return false;
   std::this_thread::sleep_until(std::min(end_, now + drawn_up_to(pause_limit_)));

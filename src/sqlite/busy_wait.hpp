@@ -13,11 +13,11 @@ namespace rowlock::on_sqlite {
 /// instead.
 ///
 /// Thread-safety: one thread at a time.
-class patience {
+class busy_wait {
  public:
   using clock = std::chrono::steady_clock;
 
-  explicit patience(std::chrono::milliseconds longest);
+  explicit busy_wait(std::chrono::milliseconds longest);
 
   [[nodiscard]] clock::time_point end() const noexcept { return end_; }
 
@@ -32,7 +32,7 @@ class patience {
 /// Does `work` until it meets nobody. Throws its last SQLITE_BUSY when the patience is over. What
 /// `work` did before that exception must bear repeating.
 template <class Work>
-void until_not_busy(patience& wait, const Work& work) {
+void until_not_busy(busy_wait& wait, const Work& work) {
   for (;;) {
     try {
       work();
@@ -45,7 +45,7 @@ void until_not_busy(patience& wait, const Work& work) {
 
 /// The same, but false when the patience is over.
 template <class Work>
-bool succeeds_in_time(patience& wait, const Work& work) {
+bool succeeds_in_time(busy_wait& wait, const Work& work) {
   try {
     until_not_busy(wait, work);
     return true;

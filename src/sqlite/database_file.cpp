@@ -134,7 +134,7 @@ void prepare_connection(sqlite3* database) {
   execute(database, sql::sqlite::sync_every_commit);
 }
 
-void switch_to_wal(sqlite3* database, patience& wait) {
+void switch_to_wal(sqlite3* database, busy_wait& wait) {
   if (is_read_only(database)) return;
   until_not_busy(wait, [&] { execute(database, sql::sqlite::journal_in_wal); });
 }

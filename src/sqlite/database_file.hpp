@@ -45,7 +45,7 @@ void require_writable(sqlite3* database);
 void prepare_connection(sqlite3* database);
 
 /// Where the connection can write. Throws `failure`: SQLITE_BUSY when the patience is over.
-void switch_to_wal(sqlite3* database, patience& wait);
+void switch_to_wal(sqlite3* database, busy_wait& wait);
 
 /// Throws `error` (rejected) when `file` is on a file system that other machines may share: locks
 /// do not reach them there, or not reliably, and the shared memory of WAL never does. FUSE counts

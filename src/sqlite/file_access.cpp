@@ -9,22 +9,22 @@
 
 namespace rowlock::on_sqlite {
 
-bool file_turn::try_read(const work& reading) {
+bool file_access::try_read(const work& reading) {
   return succeeds_in_time(wait_, [&] { reading(rows_); });
 }
 
-void file_turn::read(const work& reading) {
+void file_access::read(const work& reading) {
   if (!try_read(reading)) throw_others_kept_the_file();
 }
 
-bool file_turn::try_write(std::size_t statements, const work& writing) {
+bool file_access::try_write(std::size_t statements, const work& writing) {
   if (statements != 1) {
     return try_write_if([&](row_statements& rows) {
       writing(rows);
       return true;
     });
   }
-  const write_turn in_order{database_, wait_.end()};
+  const writer_ticket in_order{database_, wait_.end()};
   try {
     return succeeds_in_time(wait_, [&] { writing(rows_); });
   } catch (const failure& thrown) {
@@ -32,8 +32,8 @@ bool file_turn::try_write(std::size_t statements, const work& writing) {
   }
 }
 
-bool file_turn::try_write_if(const std::function<bool(row_statements&)>& writing) {
-  const write_turn in_order{database_, wait_.end()};
+bool file_access::try_write_if(const std::function<bool(row_statements&)>& writing) {
+  const writer_ticket in_order{database_, wait_.end()};
   if (!begin_immediate(database_, wait_)) return false;
   try {
     if (writing(rows_)) {
@@ -49,9 +49,9 @@ bool file_turn::try_write_if(const std::function<bool(row_statements&)>& writing
   }
 }
 
-bool file_turn::has_writer() {
+bool file_access::has_writer() {
   if (is_read_only(database_)) return false;
-  patience none{std::chrono::milliseconds::zero()};
+  busy_wait none{std::chrono::milliseconds::zero()};
   if (!begin_immediate(database_, none)) return true;
   roll_back(database_);
   return false;

@@ -12,11 +12,11 @@ namespace rowlock::on_sqlite {
 
 /// One call's turn at the connection. What is done in it may be done again when it met somebody
 /// else who uses the file, and so must bear repeating. Throws `failure`.
-class file_turn {
+class file_access {
  public:
   using work = std::function<void(row_statements&)>;
 
-  file_turn(sqlite3* database, row_statements& rows, patience& wait) noexcept
+  file_access(sqlite3* database, row_statements& rows, busy_wait& wait) noexcept
       : database_{database}, rows_{rows}, wait_{wait} {}
 
   /// False when it could not be done before the patience was over.
@@ -34,7 +34,7 @@ class file_turn {
  private:
   sqlite3* database_;
   row_statements& rows_;
-  patience& wait_;
+  busy_wait& wait_;
 };
 
 /// When a turn did not come, and the answer cannot be "busy".

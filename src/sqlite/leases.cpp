@@ -14,7 +14,7 @@ namespace {
 /// What a holder asks for: the same but for the statement and the words. It writes first, because
 /// it mostly succeeds.
 template <class Request, class Answer, class Change>
-std::vector<Answer> change_all(file_turn& file, std::span<const Request> requests,
+std::vector<Answer> change_all(file_access& file, std::span<const Request> requests,
                                const Change& change, Answer changed,
                                std::size_t statements_each = 1) {
   std::vector<Answer> answers(requests.size(), Answer::busy);
@@ -51,7 +51,7 @@ std::vector<std::optional<row_state>> states_of(row_statements& rows,
 
 }  // namespace
 
-std::vector<acquire_answer> acquire(file_turn& file, std::span<const acquire_request> requests) {
+std::vector<acquire_answer> acquire(file_access& file, std::span<const acquire_request> requests) {
   std::vector<acquire_answer> answers(requests.size());
   std::vector<candidate> candidates;
   const bool was_read =
@@ -72,16 +72,16 @@ std::vector<acquire_answer> acquire(file_turn& file, std::span<const acquire_req
   return was_our_turn ? written : answers;
 }
 
-std::vector<renew_answer> renew(file_turn& file, std::span<const renew_request> requests) {
+std::vector<renew_answer> renew(file_access& file, std::span<const renew_request> requests) {
   return change_all(file, requests, &row_statements::renew, renew_answer::renewed);
 }
 
-std::vector<release_answer> release(file_turn& file, std::span<const release_request> requests) {
+std::vector<release_answer> release(file_access& file, std::span<const release_request> requests) {
   return change_all(file, requests, &row_statements::release, release_answer::released);
 }
 
-hand_over_answer hand_over(file_turn& file, const hand_over_request& request) {
-  hand_over_answer answer;
+handoff_answer handoff(file_access& file, const handoff_request& request) {
+  handoff_answer answer;
   const auto change = [&](row_statements& rows, const release_request& ended) {
     answer.granted.reset();
     const bool is_released = rows.release(ended);
@@ -94,18 +94,18 @@ hand_over_answer hand_over(file_turn& file, const hand_over_request& request) {
   return answer;
 }
 
-note_answer write_note(file_turn& file, const note_request& request) {
+note_answer write_note(file_access& file, const note_request& request) {
   return change_all(file, std::span{&request, 1}, &row_statements::write_note, note_answer::written)
       .front();
 }
 
-std::vector<std::optional<row_state>> read(file_turn& file, std::span<const lock_key> keys) {
+std::vector<std::optional<row_state>> read(file_access& file, std::span<const lock_key> keys) {
   std::vector<std::optional<row_state>> states;
   file.read([&](row_statements& rows) { states = states_of(rows, keys); });
   return states;
 }
 
-std::vector<std::optional<row_state>> prepare(file_turn& file, std::span<const lock_key> keys) {
+std::vector<std::optional<row_state>> prepare(file_access& file, std::span<const lock_key> keys) {
   auto states = read(file, keys);
   std::vector<lock_key> unfit;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -120,20 +120,20 @@ std::vector<std::optional<row_state>> prepare(file_turn& file, std::span<const l
   return states;
 }
 
-std::vector<row_state> list(file_turn& file) {
+std::vector<row_state> list(file_access& file) {
   std::vector<row_state> found;
   file.read([&](row_statements& rows) { found = rows.list(); });
   return found;
 }
 
-std::optional<std::string> used_by(file_turn& file, const lock_key& key) {
+std::optional<std::string> used_by(file_access& file, const lock_key& key) {
   bool is_there = false;
   file.read([&](row_statements& rows) { is_there = rows.read(key).has_value(); });
   if (!is_there || !file.has_writer()) return std::nullopt;
   return "a transaction that is writing to the file, whatever it writes";
 }
 
-force_answer force_release(file_turn& file, const force_request& request) {
+force_answer force_release(file_access& file, const force_request& request) {
   bool is_to_be_taken = false;
   file.read([&](row_statements& rows) {
     const auto found = rows.read(request.key);
@@ -149,7 +149,7 @@ force_answer force_release(file_turn& file, const force_request& request) {
   return was_our_turn ? answer : force_answer::busy;
 }
 
-purge_answer purge(file_turn& file, const purge_request& request) {
+purge_answer purge(file_access& file, const purge_request& request) {
   std::vector<seen_row> seen;
   file.read([&](row_statements& rows) { seen = rows.look_for_idle(request); });
   purge_answer answer;

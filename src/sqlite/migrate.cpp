@@ -55,7 +55,7 @@ void check_schema_name(const table_name& table) {
 }
 
 std::vector<migration> migrate(sqlite3* database, const table_name& table) {
-  patience wait{longest_wait};
+  busy_wait wait{longest_wait};
   bool is_complete = false;
   until_not_busy(wait, [&] {
     require_writable(database);

@@ -71,14 +71,14 @@ struct flock exclusive_lock(off_t start, off_t length) {
 }
 
 /// Numbers from here on are garbage: nobody comes so often, and files do not become so long.
-constexpr turnstile_file::ticket tickets = turnstile_file::ticket{1} << 62U;
+constexpr ticket_file::ticket tickets = ticket_file::ticket{1} << 62U;
 
 /// The number of the last ticket stands first; then how often tickets were called, by their last
 /// digits.
-constexpr off_t first_bell = sizeof(turnstile_file::ticket);
-constexpr turnstile_file::ticket bells = 256;
+constexpr off_t first_bell = sizeof(ticket_file::ticket);
+constexpr ticket_file::ticket bells = 256;
 
-off_t bell_of(turnstile_file::ticket who) {
+off_t bell_of(ticket_file::ticket who) {
   return first_bell + static_cast<off_t>((who % bells) * sizeof(std::uint32_t));
 }
 
@@ -87,35 +87,35 @@ off_t bell_of(turnstile_file::ticket who) {
                                      std::generic_category().message(errno)};
 }
 
-off_t byte_of(turnstile_file::ticket ticket) { return static_cast<off_t>(ticket) + 1; }
+off_t byte_of(ticket_file::ticket ticket) { return static_cast<off_t>(ticket) + 1; }
 
 }  // namespace
 
-turnstile_file::turnstile_file(const std::string& database) {
+ticket_file::ticket_file(const std::string& database) {
   const std::string path = database + "-rowlock";
   file_ = open_or_create(path, database);
   if (file_ == -1 && errno != ENOENT) throw_unusable(path);
 }
 
-turnstile_file::~turnstile_file() {
+ticket_file::~ticket_file() {
   if (page_ != nullptr) munmap(page_, page_size);
   if (is_there()) close(file_);
 }
 
-turnstile_file::ticket turnstile_file::last() const {
+ticket_file::ticket ticket_file::last() const {
   ticket found = 0;
   if (pread(file_, &found, sizeof found, 0) == -1) throw_unreadable();
   return found < tickets ? found : 0;
 }
 
-bool turnstile_file::count_up(ticket before) const {
+bool ticket_file::count_up(ticket before) const {
   if (last() != before) return false;
   const ticket counted = before + 1;
   if (pwrite(file_, &counted, sizeof counted, 0) != sizeof counted) throw_unreadable();
   return true;
 }
 
-bool turnstile_file::try_lock(ticket wanted) const {
+bool ticket_file::try_lock(ticket wanted) const {
   auto lock = exclusive_lock(byte_of(wanted), 1);
   if (fcntl(file_, F_OFD_SETLK, &lock) == 0) return true;
   if (errno == EAGAIN || errno == EACCES) return false;
@@ -124,18 +124,18 @@ bool turnstile_file::try_lock(ticket wanted) const {
                   std::generic_category().message(errno)};
 }
 
-void turnstile_file::unlock(ticket locked) const noexcept {
+void ticket_file::unlock(ticket locked) const noexcept {
   auto lock = exclusive_lock(byte_of(locked), 1);
   lock.l_type = F_UNLCK;
   fcntl(file_, F_OFD_SETLK, &lock);
 }
 
-bool turnstile_file::is_anybody_before(ticket mine) const {
+bool ticket_file::is_anybody_before(ticket mine) const {
   auto lock = exclusive_lock(0, byte_of(mine));
   return fcntl(file_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-std::optional<turnstile_file::ticket> turnstile_file::first_after(ticket mine) const noexcept {
+std::optional<ticket_file::ticket> ticket_file::first_after(ticket mine) const noexcept {
   const off_t start = byte_of(mine) + 1;
   std::optional<ticket> first;
   // The kernel names any of them; before that one there may be more.
@@ -149,14 +149,14 @@ std::optional<turnstile_file::ticket> turnstile_file::first_after(ticket mine) c
   }
 }
 
-std::uint32_t turnstile_file::calls_of(ticket mine) const noexcept {
+std::uint32_t ticket_file::calls_of(ticket mine) const noexcept {
   std::uint32_t calls = 0;
   // What cannot be read is a call that did not come.
   [[maybe_unused]] const auto length = pread(file_, &calls, sizeof calls, bell_of(mine));
   return calls;
 }
 
-void* turnstile_file::address_of_bell(ticket who) noexcept {
+void* ticket_file::address_of_bell(ticket who) noexcept {
   if (page_ == nullptr && fill_page(file_)) {
     void* const mapped = mmap(nullptr, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (mapped != MAP_FAILED) page_ = mapped;
@@ -164,14 +164,14 @@ void* turnstile_file::address_of_bell(ticket who) noexcept {
   return static_cast<std::byte*>(page_) + bell_of(who);
 }
 
-void turnstile_file::call(ticket who) noexcept {
+void ticket_file::call(ticket who) noexcept {
   const std::uint32_t calls = calls_of(who) + 1;
   [[maybe_unused]] const auto length = pwrite(file_, &calls, sizeof calls, bell_of(who));
   syscall(SYS_futex, address_of_bell(who), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void turnstile_file::wait_for_call(ticket mine, std::uint32_t calls,
-                                   std::chrono::nanoseconds longest) noexcept {
+void ticket_file::wait_for_call(ticket mine, std::uint32_t calls,
+                                std::chrono::nanoseconds longest) noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
   const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (longest - seconds).count()};
   const auto answer =

@@ -17,17 +17,17 @@ namespace rowlock::on_sqlite {
 ///
 /// Thread-safety: one thread at a time. The locks belong to the object, not to the process, so two
 /// objects of one process exclude each other as well.
-class turnstile_file {
+class ticket_file {
  public:
   using ticket = std::uint64_t;
 
   /// Opens it; creates it with the permissions of the database where it is missing, but not without
   /// a database. Throws `error` (unavailable).
-  explicit turnstile_file(const std::string& database);
-  turnstile_file(const turnstile_file&) = delete;
-  turnstile_file& operator=(const turnstile_file&) = delete;
+  explicit ticket_file(const std::string& database);
+  ticket_file(const ticket_file&) = delete;
+  ticket_file& operator=(const ticket_file&) = delete;
   /// Closes it. The locks stay if a child of fork() has it open as well.
-  ~turnstile_file();
+  ~ticket_file();
 
   /// False without a database: names are given to those in memory, too.
   [[nodiscard]] bool is_there() const noexcept { return file_ != -1; }

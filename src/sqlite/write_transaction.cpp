@@ -32,13 +32,14 @@ std::optional<refusal> look_for_leases(sqlite3* database, const lock_keys& keys,
 
 }  // namespace
 
-std::shared_ptr<write_turn> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout) {
+std::shared_ptr<writer_ticket> try_begin(sqlite3* database,
+                                         std::chrono::milliseconds turn_timeout) {
   if (is_in_transaction(database)) {
     throw error{errc::misuse, "the connection has an open transaction already: end it first"};
   }
   const without_busy_timeout ours{database};
-  patience wait{turn_timeout};
-  auto turn = std::make_shared<write_turn>(database, wait.end());
+  busy_wait wait{turn_timeout};
+  auto turn = std::make_shared<writer_ticket>(database, wait.end());
   if (!begin_immediate(database, wait)) turn.reset();
   return turn;
 }
@@ -66,7 +67,7 @@ error turn_did_not_come(sqlite3* database) {
 }
 
 void commit_begun(sqlite3* database) {
-  patience wait{default_turn};
+  busy_wait wait{default_turn};
   commit(database, wait);
 }
 
@@ -94,11 +95,11 @@ int busy_timeout_of(sqlite3* database) {
 
 }  // namespace
 
-bool begin_immediate(sqlite3* database, patience& wait) {
+bool begin_immediate(sqlite3* database, busy_wait& wait) {
   return succeeds_in_time(wait, [&] { execute(database, sql::sqlite::begin_immediate); });
 }
 
-void commit(sqlite3* database, patience& wait) {
+void commit(sqlite3* database, busy_wait& wait) {
   try {
     until_not_busy(wait, [&] { execute(database, sql::sqlite::commit); });
   } catch (const failure& thrown) {

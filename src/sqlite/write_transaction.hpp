@@ -22,12 +22,12 @@ inline constexpr std::chrono::milliseconds default_turn = std::chrono::seconds{1
 
 /// Begins one. Null when its turn did not come; otherwise the turn, which is to be kept until the
 /// transaction has ended. Throws `error` (misuse) inside another transaction, and `failure`.
-std::shared_ptr<write_turn> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout);
+std::shared_ptr<writer_ticket> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout);
 
 struct locked_transaction {
   /// Why there is none.
   std::optional<refusal> refused = std::nullopt;
-  std::shared_ptr<write_turn> turn = nullptr;
+  std::shared_ptr<writer_ticket> turn = nullptr;
 };
 
 /// Begins one that holds the rows. A live lease is found by a read before it, which keeps nobody
@@ -51,11 +51,11 @@ struct sqlite3;
 namespace rowlock::on_sqlite {
 
 /// Begins an IMMEDIATE transaction; false when somebody else was the writer all the time.
-bool begin_immediate(sqlite3* database, patience& wait);
+bool begin_immediate(sqlite3* database, busy_wait& wait);
 
 /// Commits. Throws SQLITE_BUSY when readers were in the way all the time (never in WAL mode): the
 /// transaction is still open then. In doubt when the disk fails.
-void commit(sqlite3* database, patience& wait);
+void commit(sqlite3* database, busy_wait& wait);
 
 /// Rolls back, unless SQLite itself has ended the transaction already.
 void roll_back(sqlite3* database) noexcept;

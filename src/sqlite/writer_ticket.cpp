@@ -19,7 +19,7 @@ constexpr int patience_with_a_newcomer = 1000;
 
 }  // namespace
 
-write_turn::write_turn(sqlite3* database, patience::clock::time_point end) {
+writer_ticket::writer_ticket(sqlite3* database, busy_wait::clock::time_point end) {
   const auto path = path_of(database);
   if (path.empty()) return;
   queue_.emplace(path);
@@ -32,12 +32,12 @@ write_turn::write_turn(sqlite3* database, patience::clock::time_point end) {
   }
 }
 
-write_turn::~write_turn() {
+writer_ticket::~writer_ticket() {
   // A child of fork() would end the turn of its parent.
   if (queue_ && home_.is_here()) leave(ticket_);
 }
 
-std::optional<turnstile_file::ticket> write_turn::take_ticket(patience::clock::time_point end) {
+std::optional<ticket_file::ticket> writer_ticket::take_ticket(busy_wait::clock::time_point end) {
   // The lock comes before the look at the count, so that whoever has a later ticket sees this one
   // taken.
   for (int tries = 0;; ++tries) {
@@ -52,7 +52,7 @@ std::optional<turnstile_file::ticket> write_turn::take_ticket(patience::clock::t
       leave(last + 1);
     } else if (tries < patience_with_a_newcomer) {
       std::this_thread::yield();
-    } else if (patience::clock::now() >= end) {
+    } else if (busy_wait::clock::now() >= end) {
       return {};
     } else {
       // Stopped between the lock and the count: its ticket is void, and it will see that.
@@ -61,18 +61,18 @@ std::optional<turnstile_file::ticket> write_turn::take_ticket(patience::clock::t
   }
 }
 
-void write_turn::wait_to_be_first(patience::clock::time_point end) {
+void writer_ticket::wait_to_be_first(busy_wait::clock::time_point end) {
   while (queue_->is_anybody_before(ticket_)) {
     const auto calls = queue_->calls_of(ticket_);
     // Whoever has left since then may have called before.
     if (!queue_->is_anybody_before(ticket_)) return;
-    const auto left = end - patience::clock::now();
-    if (left <= patience::clock::duration::zero()) return;
+    const auto left = end - busy_wait::clock::now();
+    if (left <= busy_wait::clock::duration::zero()) return;
     queue_->wait_for_call(ticket_, calls, std::min<std::chrono::nanoseconds>(left, look_again));
   }
 }
 
-void write_turn::leave(turnstile_file::ticket left) noexcept {
+void writer_ticket::leave(ticket_file::ticket left) noexcept {
   queue_->unlock(left);
   if (const auto next = queue_->first_after(left)) queue_->call(*next);
 }

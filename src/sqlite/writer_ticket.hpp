@@ -20,24 +20,24 @@ namespace rowlock::on_sqlite {
 /// Without a queue where nobody else can have the database: in memory, or temporary.
 ///
 /// Thread-safety: one thread at a time.
-class write_turn {
+class writer_ticket {
  public:
   /// Throws `error` (unavailable).
-  write_turn(sqlite3* database, patience::clock::time_point end);
-  write_turn(const write_turn&) = delete;
-  write_turn& operator=(const write_turn&) = delete;
-  ~write_turn();
+  writer_ticket(sqlite3* database, busy_wait::clock::time_point end);
+  writer_ticket(const writer_ticket&) = delete;
+  writer_ticket& operator=(const writer_ticket&) = delete;
+  ~writer_ticket();
 
  private:
   /// None when there was none to be had until `end`: somebody keeps all of them.
-  [[nodiscard]] std::optional<turnstile_file::ticket> take_ticket(patience::clock::time_point end);
-  void wait_to_be_first(patience::clock::time_point end);
+  [[nodiscard]] std::optional<ticket_file::ticket> take_ticket(busy_wait::clock::time_point end);
+  void wait_to_be_first(busy_wait::clock::time_point end);
   /// Gives a ticket back and calls whoever comes after it.
-  void leave(turnstile_file::ticket left) noexcept;
+  void leave(ticket_file::ticket left) noexcept;
 
   detail::home_process home_;
-  std::optional<turnstile_file> queue_;
-  turnstile_file::ticket ticket_ = 0;
+  std::optional<ticket_file> queue_;
+  ticket_file::ticket ticket_ = 0;
 };
 
 }  // namespace rowlock::on_sqlite

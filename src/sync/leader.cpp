@@ -74,7 +74,7 @@ class campaign {
     }
   }
 
-  const std::shared_ptr<keeper> keeper_;
+  const std::shared_ptr<lease_keeper> keeper_;
   lock_table locks_;
   const lock_key key_;
   const leader_callback& callback_;

@@ -21,7 +21,7 @@ read_write_lock::read_write_lock(lock_table& locks, lock_key name, std::size_t r
 read_write_lock::~read_write_lock() = default;
 
 outcome<lease> read_write_lock::try_once_shared(const acquire_options& options,
-                                                detail::polling& once) {
+                                                detail::retry_pauses& once) {
   if (auto refused = rows_->agree(locks_)) return *std::move(refused);
   const auto seen = locks_.try_look(rows_->gate());
   if (!seen.acquired()) return seen.refusal();
@@ -37,8 +37,8 @@ outcome<lease> read_write_lock::try_once_shared(const acquire_options& options,
 
 outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& options) {
   locks_.keeper_->home().require();
-  detail::polling pauses{*locks_.keeper_, options.wait};
-  detail::polling once{*locks_.keeper_, pauses};
+  detail::retry_pauses pauses{*locks_.keeper_, options.wait};
+  detail::retry_pauses once{*locks_.keeper_, pauses};
   std::optional<lease> held;
   auto over = pauses.go_on(key(), [&]() -> std::optional<refusal> {
     auto attempt = try_once_shared(options, once);
@@ -53,7 +53,7 @@ outcome<lease> read_write_lock::try_acquire_shared(const acquire_options& option
 lock_key read_write_lock::key() const { return locks_.in_scope(rows_->gate()); }
 
 std::optional<refusal> read_write_lock::collect(lease_set& held, const acquire_options& options,
-                                                detail::polling& once) {
+                                                detail::retry_pauses& once) {
   auto missing = rows_->slots();
   std::erase_if(missing,
                 [&](const lock_key& key) { return held.find(locks_.in_scope(key)) != nullptr; });
@@ -75,8 +75,8 @@ outcome<lease_set> read_write_lock::try_acquire_exclusive(const acquire_options&
   locks_.keeper_->home().require();
   auto all = rows_->slots();
   all.push_back(rows_->gate());
-  detail::polling pauses{*locks_.keeper_, options.wait};
-  detail::polling once{*locks_.keeper_, pauses};
+  detail::retry_pauses pauses{*locks_.keeper_, options.wait};
+  detail::retry_pauses once{*locks_.keeper_, pauses};
   const auto take = [&](const std::vector<lock_key>& keys) {
     return locks_.try_acquire_set(keys, {}, options, {}, once);
   };

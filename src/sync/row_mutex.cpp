@@ -9,7 +9,7 @@
 namespace rowlock {
 
 row_mutex::row_mutex(lock_table& locks, lock_key key)
-    : locks_{locks}, key_{std::move(key)}, here_{std::make_unique<detail::turns>()} {
+    : locks_{locks}, key_{std::move(key)}, in_process_{std::make_unique<detail::timed_mutex>()} {
   check(key_);
 }
 
@@ -23,34 +23,34 @@ bool row_mutex::lock_row(const retry_policy& wait) {
       return true;
     }
   } catch (...) {
-    here_->give_back();
+    in_process_->unlock();
     throw;
   }
-  here_->give_back();
+  in_process_->unlock();
   return false;
 }
 
 void row_mutex::lock() {
-  here_->take();
+  in_process_->lock();
   if (!lock_row(wait_forever())) {
     throw error{errc::unavailable, "the lock_table was destroyed while somebody waited for a row"};
   }
 }
 
 bool row_mutex::try_lock() {
-  return here_->take(std::chrono::steady_clock::now()) && lock_row(no_wait());
+  return in_process_->try_lock_until(std::chrono::steady_clock::now()) && lock_row(no_wait());
 }
 
 bool row_mutex::try_lock_within(std::chrono::milliseconds duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
-  if (!here_->take(end)) return false;
+  if (!in_process_->try_lock_until(end)) return false;
   const auto left = end - std::chrono::steady_clock::now();
   return lock_row(wait_for(std::chrono::ceil<std::chrono::milliseconds>(left)));
 }
 
 void row_mutex::unlock() noexcept {
   held_.reset();
-  here_->give_back();
+  in_process_->unlock();
 }
 
 const lease& row_mutex::possession() const {

@@ -22,7 +22,7 @@ semaphore::~semaphore() = default;
 
 outcome<lease> semaphore::try_acquire(const acquire_options& options) {
   locks_.keeper_->home().require();
-  detail::polling pauses{*locks_.keeper_, options.wait};
+  detail::retry_pauses pauses{*locks_.keeper_, options.wait};
   const auto agree = [this] { return rows_->agree(locks_); };
   if (auto over = pauses.go_on(locks_.in_scope(rows_->record()), agree)) return *std::move(over);
   pauses.forget_doubt();  // what was in doubt is no permit

@@ -72,8 +72,8 @@ std::vector<renew_answer> faulty_store::renew(std::span<const renew_request> req
 std::vector<release_answer> faulty_store::release(std::span<const release_request> requests) {
   return pass(call::release, [&] { return passing_store::release(requests); });
 }
-hand_over_answer faulty_store::hand_over(const hand_over_request& request) {
-  return pass(call::release, [&] { return passing_store::hand_over(request); });
+handoff_answer faulty_store::handoff(const handoff_request& request) {
+  return pass(call::release, [&] { return passing_store::handoff(request); });
 }
 note_answer faulty_store::write_note(const note_request& request) {
   return pass(call::operate, [&] { return passing_store::write_note(request); });

@@ -31,7 +31,7 @@ std::string utc_now_text() {
 }  // namespace
 
 memory_store::memory_store(std::shared_ptr<time_source> time)
-    : time_{std::move(time)}, announcements_{std::make_unique<detail::announcements>()} {}
+    : time_{std::move(time)}, announcements_{std::make_unique<detail::release_hints>()} {}
 
 std::unique_ptr<subscription> memory_store::listen(release_listener& listener) {
   return announcements_->listen(listener);
@@ -321,7 +321,7 @@ std::vector<acquire_answer> memory_store::acquire_any(std::span<const acquire_re
   return answers;
 }
 
-hand_over_answer memory_store::hand_over(const hand_over_request& request) {
+handoff_answer memory_store::handoff(const handoff_request& request) {
   check(request);
   const auto lock = enter();
   const auto& [ended, next] = request;

@@ -13,7 +13,7 @@ namespace rowlock::detail {
 
 /// Thread-safety: all members may be called from any thread. A listener is told under the mutex, so
 /// that it is told of nothing after its subscription has ended. It must outlive its subscriptions.
-class announcements {
+class release_hints {
  public:
   std::unique_ptr<subscription> listen(release_listener& listener) {
     {
@@ -33,14 +33,14 @@ class announcements {
  private:
   class entry final : public subscription {
    public:
-    entry(announcements& from, release_listener& listener) : from_{from}, listener_{listener} {}
+    entry(release_hints& from, release_listener& listener) : from_{from}, listener_{listener} {}
     ~entry() override {
       const std::scoped_lock lock{from_.mutex_};
       from_.listeners_.erase(&listener_);
     }
 
    private:
-    announcements& from_;
+    release_hints& from_;
     release_listener& listener_;
   };
 

@@ -11,7 +11,7 @@
 
 namespace rowlock::detail {
 
-wait_end too_late() {
+attempt_end granted_too_late() {
   return {.fault = std::make_exception_ptr(error{
               errc::unavailable,
               "the database granted the lease, but answered only after the lease's own "
@@ -24,19 +24,19 @@ void waiter::tried(boot_clock::time_point now) {
   try_at = now + pause;
 }
 
-void waiter::failed(const std::exception_ptr& why, bool asked) {
+void waiter::failed(const std::exception_ptr& why, bool tried_one) {
   if (is_in_doubt) return;  // the first fault says more
   fault = why;
-  is_in_doubt = asked && kind_of(why) == errc::outcome_unknown;
+  is_in_doubt = tried_one && kind_of(why) == errc::outcome_unknown;
 }
 
 void waiter::forget_fault() {
   if (!is_in_doubt) fault = nullptr;
 }
 
-void waiting_line::join(std::shared_ptr<waiter> joining, boot_clock::time_point now) {
+void key_queue::join(std::shared_ptr<waiter> joining, boot_clock::time_point now) {
   joining->tried(now);
-  if (joining->policy.attempts) quiet_until_ = boot_clock::time_point::min();
+  if (joining->policy.attempts) reads_suppressed_until_ = boot_clock::time_point::min();
   next_try_ = std::min(next_try_, joining->try_at);
   if (joining->is_in_doubt) {
     waiting.push_front(std::move(joining));
@@ -45,85 +45,85 @@ void waiting_line::join(std::shared_ptr<waiter> joining, boot_clock::time_point 
   }
 }
 
-void waiting_line::ask_by(boot_clock::time_point when) { ask_at_ = std::min(ask_at_, when); }
+void key_queue::try_by(boot_clock::time_point when) { try_at_ = std::min(try_at_, when); }
 
-void waiting_line::look_by(boot_clock::time_point when) { look_at_ = std::min(look_at_, when); }
+void key_queue::read_by(boot_clock::time_point when) { read_at_ = std::min(read_at_, when); }
 
-void waiting_line::be_quiet_until(boot_clock::time_point when, boot_clock::time_point look_by) {
+void key_queue::suppress_reads_until(boot_clock::time_point when, boot_clock::time_point read_by) {
   const auto counts = [](const auto& each) { return each->policy.attempts.has_value(); };
   if (std::any_of(waiting.begin(), waiting.end(), counts)) return;
-  quiet_until_ = when;
-  look_at_ = look_by;
+  reads_suppressed_until_ = when;
+  read_at_ = read_by;
 }
 
-void waiting_line::refused(refusal why, boot_clock::time_point began, boot_clock::time_point now,
-                           const waiter* asked) {
+void key_queue::refused(refusal why, boot_clock::time_point started_at, boot_clock::time_point now,
+                        const waiter* tried_one) {
   last = std::move(why);
   const bool is_busy = last.reason == refusal_reason::busy;
   bool is_resolved = false;
   for (const auto& each : waiting) {
     // The statement in doubt may be what makes the row busy.
-    if (each.get() == asked && !is_busy) is_resolved = std::exchange(each->is_in_doubt, false);
+    if (each.get() == tried_one && !is_busy) is_resolved = std::exchange(each->is_in_doubt, false);
     each->forget_fault();
   }
-  try_those_due(now, asked);
+  try_those_due(now, tried_one);
   if (is_resolved) {
     // The lease that was found may be that of another one in doubt.
     const auto is_in_doubt = [](const auto& each) { return each->is_in_doubt; };
     std::stable_partition(waiting.begin(), waiting.end(), is_in_doubt);
-    if (waiting.front()->is_in_doubt) ask_by(now);
+    if (waiting.front()->is_in_doubt) try_by(now);
   }
   // Of a busy row, and of one that may be ours, only another try tells whether it is free.
-  if (is_busy || waiting.front()->is_in_doubt) ask_by(waiting.front()->try_at);
-  if (const auto chance = next_chance(last)) ask_by(began + *chance);
+  if (is_busy || waiting.front()->is_in_doubt) try_by(waiting.front()->try_at);
+  if (const auto chance = next_chance(last)) try_by(started_at + *chance);
 }
 
-waiters waiting_line::take_failed(const std::exception_ptr& why, boot_clock::time_point now,
-                                  const waiter* asked) {
-  quiet_until_ = boot_clock::time_point::min();
+waiters key_queue::take_failed(const std::exception_ptr& why, boot_clock::time_point now,
+                               const waiter* tried_one) {
+  reads_suppressed_until_ = boot_clock::time_point::min();
   for (const auto& each : waiting) {
-    if (outlasts(each->policy, why)) each->failed(why, each.get() == asked);
+    if (outlasts(each->policy, why)) each->failed(why, each.get() == tried_one);
   }
-  try_those_due(now, asked);
+  try_those_due(now, tried_one);
   const auto ends = [&](const waiter& each) {
-    return (asked == nullptr || &each == asked) && !outlasts(each.policy, why);
+    return (tried_one == nullptr || &each == tried_one) && !outlasts(each.policy, why);
   };
   auto taken = take_if(ends);
-  const bool asks_on = !waiting.empty() && (asked != nullptr || waiting.front()->is_in_doubt);
-  if (asks_on) ask_by(waiting.front()->try_at);
+  const bool asks_on = !waiting.empty() && (tried_one != nullptr || waiting.front()->is_in_doubt);
+  if (asks_on) try_by(waiting.front()->try_at);
   return taken;
 }
 
-void waiting_line::try_those_due(boot_clock::time_point now, const waiter* asked) {
+void key_queue::try_those_due(boot_clock::time_point now, const waiter* tried_one) {
   next_try_ = boot_clock::time_point::max();
   for (const auto& each : waiting) {
-    if (each.get() == asked || each->try_at <= now) each->tried(now);
+    if (each.get() == tried_one || each->try_at <= now) each->tried(now);
     next_try_ = std::min(next_try_, each->try_at);
   }
 }
 
-void waiting_line::moved_up(boot_clock::time_point now) {
-  look_by(now + next_pause(waiting.front()->policy, {}));
+void key_queue::moved_up(boot_clock::time_point now) {
+  read_by(now + next_pause(waiting.front()->policy, {}));
 }
 
-waiters waiting_line::take_exhausted() {
+waiters key_queue::take_exhausted() {
   return take_if([](const waiter& each) { return each.is_exhausted(); });
 }
 
-waiters waiting_line::take_stale(version current) {
+waiters key_queue::take_stale(version current) {
   return take_if([current](const waiter& each) {
     return !each.is_in_doubt && each.wanted.request.expected &&
            each.wanted.request.expected != current;
   });
 }
 
-waiters waiting_line::take_done() {
+waiters key_queue::take_done() {
   return take_if(
       [](const waiter& each) { return !each.is_in_doubt && each.wanted.request.unless_done; });
 }
 
 template <class Condition>
-waiters waiting_line::take_if(const Condition& condition) {
+waiters key_queue::take_if(const Condition& condition) {
   waiters taken;
   std::erase_if(waiting, [&](const auto& each) {
     if (!condition(*each)) return false;

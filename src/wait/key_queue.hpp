@@ -18,33 +18,33 @@
 namespace rowlock::detail {
 
 /// How a wait ended: exactly one of the three is there.
-struct wait_end {
-  std::shared_ptr<kept_lease> granted = nullptr;
+struct attempt_end {
+  std::shared_ptr<lease_state> granted = nullptr;
   std::optional<refusal> refused = std::nullopt;
   std::exception_ptr fault = nullptr;
 };
 
 /// Granted, but answered after the deadline of the lease.
-wait_end too_late();
+attempt_end granted_too_late();
 
 /// One who waits.
 struct waiter {
-  waiter(wanted_lease asked, retry_policy how, std::function<void(wait_end)> then)
-      : wanted{std::move(asked)}, policy{std::move(how)}, done{std::move(then)} {}
+  waiter(lease_request tried_one, retry_policy how, std::function<void(attempt_end)> then)
+      : wanted{std::move(tried_one)}, policy{std::move(how)}, done{std::move(then)} {}
 
-  const wanted_lease wanted;
+  const lease_request wanted;
   /// Its pauses and attempts count; its stop is the waiter's own affair, and so is its time limit
   /// but for the answer that is under way then.
   const retry_policy policy;
   /// Called once, unless the waiter has left before; by the thread of the waiting room or of one
   /// who hands the row over, neither of which it must keep.
-  const std::function<void(wait_end)> done;
+  const std::function<void(attempt_end)> done;
 
   /// One of its tries was in vain.
   void tried(boot_clock::time_point now);
   /// One of its tries, or a look for it, failed, and it goes on: it was `asked` for, so that it may
   /// have been granted if that is not known.
-  void failed(const std::exception_ptr& why, bool asked);
+  void failed(const std::exception_ptr& why, bool tried_one);
   /// The database has answered somebody. What became of its own try is told by its own answer only.
   void forget_fault();
   /// Nothing is tried for it any more.
@@ -54,7 +54,7 @@ struct waiter {
 
   // Guarded by the mutex of the waiting room.
   bool is_waiting = true;
-  bool is_asked_for = false;
+  bool is_being_tried = false;
   bool is_time_over = false;
   unsigned tries = 0;
   /// Why the last try failed; null once there is an answer.
@@ -73,7 +73,7 @@ using waiters = std::deque<std::shared_ptr<waiter>>;
 
 /// First come, first served: only the first in line is asked for. Never empty. Guarded by the mutex
 /// of the waiting room.
-class waiting_line {
+class key_queue {
  public:
   waiters waiting;
 
@@ -84,46 +84,46 @@ class waiting_line {
   refusal last;
 
   /// When the row may be free: the moment to ask for it.
-  [[nodiscard]] boot_clock::time_point ask_at() const {
-    return ask_at_ == boot_clock::time_point::max() ? ask_at_ : std::max(ask_at_, not_before_);
+  [[nodiscard]] boot_clock::time_point try_at() const {
+    return try_at_ == boot_clock::time_point::max() ? try_at_ : std::max(try_at_, not_before_);
   }
-  void ask_by(boot_clock::time_point when);
+  void try_by(boot_clock::time_point when);
   /// Before asking: whoever hears of a release meanwhile sets it again.
-  void forget_ask_at() { ask_at_ = boot_clock::time_point::max(); }
+  void forget_try_at() { try_at_ = boot_clock::time_point::max(); }
 
   /// Leaves the row to other processes until then, whatever is heard.
-  void give_way_until(boot_clock::time_point when) { not_before_ = when; }
+  void yield_until(boot_clock::time_point when) { not_before_ = when; }
 
   /// When to look at the row, whatever is expected: at the next try of anybody at the latest,
   /// unless it is quiet till then.
-  [[nodiscard]] boot_clock::time_point look_at() const {
-    return std::min(look_at_, std::max(next_try_, quiet_until_));
+  [[nodiscard]] boot_clock::time_point read_at() const {
+    return std::min(read_at_, std::max(next_try_, reads_suppressed_until_));
   }
-  void look_by(boot_clock::time_point when);
+  void read_by(boot_clock::time_point when);
   /// Until then a look would tell no more than was heard; after that `look_by` counts. Those whose
   /// tries are counted have theirs all the same.
-  void be_quiet_until(boot_clock::time_point when, boot_clock::time_point look_by);
+  void suppress_reads_until(boot_clock::time_point when, boot_clock::time_point read_by);
   /// Before looking, as above.
-  void forget_look_at() { look_at_ = boot_clock::time_point::max(); }
+  void forget_read_at() { read_at_ = boot_clock::time_point::max(); }
 
   /// A look, or a question for `asked`, that began at `began` found that the first has to wait. It
   /// was a try of `asked`, and of all whose own pause was over. What is left of a lease is counted
   /// from `began`: too early costs a try, too late the time of all who wait.
-  void refused(refusal why, boot_clock::time_point began, boot_clock::time_point now,
-               const waiter* asked = nullptr);
+  void refused(refusal why, boot_clock::time_point started_at, boot_clock::time_point now,
+               const waiter* tried_one = nullptr);
 
   /// A look, or a question for `asked`, failed with what may pass. It was a try as above. Those who
   /// do not wait through that leave the line; of a question, `asked` alone.
   waiters take_failed(const std::exception_ptr& why, boot_clock::time_point now,
-                      const waiter* asked = nullptr);
+                      const waiter* tried_one = nullptr);
 
   /// When the first try of anybody is due by its own pauses.
   [[nodiscard]] boot_clock::time_point next_try() const { return next_try_; }
 
   /// How often it was heard that others took the row, while all who stand here waited.
-  unsigned turns_of_others = 0;
+  unsigned grants_to_others = 0;
   /// Heard while the first was asked for: the answer tells whether it was that one who took it.
-  unsigned turns_of_somebody = 0;
+  unsigned grants_unattributed = 0;
 
   /// Somebody else is the first now.
   void moved_up(boot_clock::time_point now);
@@ -138,14 +138,14 @@ class waiting_line {
   waiters take_done();
 
  private:
-  void try_those_due(boot_clock::time_point now, const waiter* asked);
+  void try_those_due(boot_clock::time_point now, const waiter* tried_one);
   template <class Condition>
   waiters take_if(const Condition& condition);
 
-  boot_clock::time_point ask_at_ = boot_clock::time_point::max();
-  boot_clock::time_point look_at_ = boot_clock::time_point::max();
+  boot_clock::time_point try_at_ = boot_clock::time_point::max();
+  boot_clock::time_point read_at_ = boot_clock::time_point::max();
   boot_clock::time_point not_before_ = boot_clock::time_point::min();
-  boot_clock::time_point quiet_until_ = boot_clock::time_point::min();
+  boot_clock::time_point reads_suppressed_until_ = boot_clock::time_point::min();
   boot_clock::time_point next_try_ = boot_clock::time_point::max();
 };
 

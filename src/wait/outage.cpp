@@ -30,12 +30,12 @@ std::exception_ptr outage::why() const {
   return why_;
 }
 
-boot_clock::time_point outage::next_question() const {
+boot_clock::time_point outage::next_attempt() const {
   const std::scoped_lock lock{mutex_};
   return next_;
 }
 
-bool outage::may_ask(boot_clock::time_point now) {
+bool outage::may_try(boot_clock::time_point now) {
   if (!is_on()) return true;
   const std::scoped_lock lock{mutex_};
   if (now < next_) return false;

@@ -31,9 +31,9 @@ class outage {
   [[nodiscard]] std::exception_ptr why() const;
 
   /// While it is on: when somebody may ask next.
-  [[nodiscard]] boot_clock::time_point next_question() const;
+  [[nodiscard]] boot_clock::time_point next_attempt() const;
   /// Whether one who waits may ask now. While it is on, the others then may not for a pause.
-  bool may_ask(boot_clock::time_point now);
+  bool may_try(boot_clock::time_point now);
 
  private:
   static constexpr std::size_t few = 3;

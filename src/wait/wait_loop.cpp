@@ -37,34 +37,35 @@ std::vector<std::optional<row_state>> watch(store& rows, std::span<const lock_ke
 
 }  // namespace
 
-void waiting_room::ask(const waiters& heads) {
+void wait_queue::try_heads(const waiters& heads) {
   std::vector<acquire_request> requests;
   requests.reserve(heads.size());
   for (const auto& head : heads) requests.push_back(head->wanted.request);
-  detail::ask(
+  detail::acquire_each(
       rows_, requests, *time_,
-      [&](part some, std::span<asked_request> asked, boot_clock::time_point asked_at) noexcept {
-        note_faults(heads, some.begin, asked, asked_at);
-        wait_ends ended;
+      [&](slice some, std::span<acquire_result> tried_one,
+          boot_clock::time_point tried_at) noexcept {
+        note_faults(heads, some.begin, tried_one, tried_at);
+        pending_results ended;
         {
           const std::scoped_lock lock{mutex_};
           for (std::size_t i = 0; i < some.count; ++i) {
-            settle(heads[some.begin + i], asked[i], asked_at, ended);
+            answered(heads[some.begin + i], tried_one[i], tried_at, ended);
           }
         }
-        ended.tell(taker_, asked_at);
+        ended.deliver(sink_, tried_at);
       },
       [this] { return is_closed(); });
 }
 
-void waiting_room::settle(const std::shared_ptr<waiter>& head, asked_request& asked,
-                          boot_clock::time_point asked_at, wait_ends& ended) {
-  auto& [answer, fault] = asked;
+void wait_queue::answered(const std::shared_ptr<waiter>& head, acquire_result& tried_one,
+                          boot_clock::time_point tried_at, pending_results& ended) {
+  auto& [answer, fault] = tried_one;
   const auto& key = head->wanted.request.key;
-  head->is_asked_for = false;
+  head->is_being_tried = false;
   if (fault != nullptr) {
     if (head->is_waiting && outlasts(head->policy, fault)) {
-      settle_fault(key, fault, head.get(), ended);
+      failed_for(key, fault, head.get(), ended);
     } else if (take_out(*head)) {
       ended.add({head}, fault);
     } else if (!closed_ && kind_of(fault) == errc::outcome_unknown) {
@@ -84,138 +85,138 @@ void waiting_room::settle(const std::shared_ptr<waiter>& head, asked_request& as
     if (take_out(*head)) ended.add(head, {.refused = std::move(refused)});
     return;
   }
-  const auto place = lines_.find(key);
-  if (place == lines_.end()) return;
-  auto& line = place->second;
+  const auto place = queues_.find(key);
+  if (place == queues_.end()) return;
+  auto& queue = place->second;
   if (answer.status == acquire_status::done) {
     // It has not been granted, and would be asked for without end if it stayed in doubt.
     head->is_in_doubt = false;
-    ended.add(line.take_done(), refused, refusal_reason::already_done);
-    line.ask_by(time_->now());  // for those to whom that makes no difference
+    ended.add(queue.take_done(), refused, refusal_reason::already_done);
+    queue.try_by(time_->now());  // for those to whom that makes no difference
     forget_if_empty(key);
     return;
   }
-  const auto meanwhile = std::exchange(line.turns_of_somebody, 0);
-  line.turns_of_others += meanwhile;
-  if (auto* heard = heard_of(key)) heard->refused(meanwhile, line.turns_of_others);
-  line.refused(std::move(refused), asked_at, time_->now(), head.get());
-  ended.add_exhausted(line.take_exhausted(), line.last);
+  const auto meanwhile = std::exchange(queue.grants_unattributed, 0);
+  queue.grants_to_others += meanwhile;
+  if (auto* backoff = backoff_of(key)) backoff->refused(meanwhile, queue.grants_to_others);
+  queue.refused(std::move(refused), tried_at, time_->now(), head.get());
+  ended.add_exhausted(queue.take_exhausted(), queue.last);
   forget_if_empty(key);
 }
 
-void waiting_room::was_granted(const lock_key& key) {
-  const auto place = lines_.find(key);
-  if (place == lines_.end()) return;
+void wait_queue::was_granted(const lock_key& key) {
+  const auto place = queues_.find(key);
+  if (place == queues_.end()) return;
   for (const auto& each : place->second.waiting) each->forget_fault();
-  place->second.turns_of_somebody = 0;
-  const auto turns = std::exchange(place->second.turns_of_others, 0);
-  if (auto* heard = heard_of(key)) heard->won(turns);
+  place->second.grants_unattributed = 0;
+  const auto grants = std::exchange(place->second.grants_to_others, 0);
+  if (auto* backoff = backoff_of(key)) backoff->granted(grants);
 }
 
-void waiting_room::look() {
+void wait_queue::read_all() {
   std::vector<lock_key> keys;
   {
     const std::scoped_lock lock{mutex_};
-    last_look_ = time_->now();
-    for (auto& [key, line] : lines_) {
+    last_read_ = time_->now();
+    for (auto& [key, queue] : queues_) {
       keys.push_back(key);
-      line.forget_ask_at();
-      line.forget_look_at();
+      queue.forget_try_at();
+      queue.forget_read_at();
     }
   }
-  const auto tell = [this](const auto& settle_them) noexcept {
-    wait_ends ended;
+  const auto deliver = [this](const auto& settle) noexcept {
+    pending_results ended;
     {
       const std::scoped_lock lock{mutex_};
-      settle_them(ended);
+      settle(ended);
     }
-    ended.tell(taker_, last_look_);
+    ended.deliver(sink_, last_read_);
   };
   const std::span<const lock_key> all{keys};
   const auto give_up = [this] { return is_closed(); };
-  by_halves(
+  bisect(
       {.count = keys.size()},
-      [&](part some) {
-        const auto looked_at = some.of(all);
-        const auto seen = watch(rows_, looked_at, give_up);
+      [&](slice some) {
+        const auto read_keys = some.of(all);
+        const auto seen = watch(rows_, read_keys, give_up);
         outage_.answered();
-        tell([&](wait_ends& ended) {
-          for (std::size_t i = 0; i < some.count; ++i) settle(looked_at[i], seen[i], ended);
+        deliver([&](pending_results& ended) {
+          for (std::size_t i = 0; i < some.count; ++i) answered(read_keys[i], seen[i], ended);
         });
       },
-      [&](part some, const std::exception_ptr& fault) {
+      [&](slice some, const std::exception_ptr& fault) {
         std::size_t waited_for = 0;
-        tell([&](wait_ends& ended) {
+        deliver([&](pending_results& ended) {
           for (const auto& key : some.of(all)) {
-            if (settle_fault(key, fault, nullptr, ended)) ++waited_for;
+            if (failed_for(key, fault, nullptr, ended)) ++waited_for;
           }
         });
         if (waited_for == 0) return;
         outage_.failed(waited_for, fault, time_->now());
-        tell_outage(all[some.begin], waited_for, fault, last_look_);
+        emit_fault(all[some.begin], waited_for, fault, last_read_);
       },
       give_up);
 }
 
-bool waiting_room::settle_fault(const lock_key& key, const std::exception_ptr& fault,
-                                const waiter* asked, wait_ends& ended) {
-  const auto place = lines_.find(key);
-  if (place == lines_.end()) return false;
-  auto& line = place->second;
-  ended.add(line.take_failed(fault, time_->now(), asked), fault);
-  ended.add_exhausted(line.take_exhausted(), line.last);
-  const bool is_waited_for = !line.waiting.empty();
+bool wait_queue::failed_for(const lock_key& key, const std::exception_ptr& fault,
+                            const waiter* tried_one, pending_results& ended) {
+  const auto place = queues_.find(key);
+  if (place == queues_.end()) return false;
+  auto& queue = place->second;
+  ended.add(queue.take_failed(fault, time_->now(), tried_one), fault);
+  ended.add_exhausted(queue.take_exhausted(), queue.last);
+  const bool is_waited_for = !queue.waiting.empty();
   forget_if_empty(key);
   return is_waited_for;
 }
 
-void waiting_room::note_faults(const waiters& heads, std::size_t begin,
-                               std::span<const asked_request> asked,
-                               boot_clock::time_point asked_at) {
+void wait_queue::note_faults(const waiters& heads, std::size_t begin,
+                             std::span<const acquire_result> tried_one,
+                             boot_clock::time_point tried_at) {
   std::vector<std::size_t> in_vain;
   bool is_answered = false;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const auto& fault = asked[i].fault;
+  for (std::size_t i = 0; i < tried_one.size(); ++i) {
+    const auto& fault = tried_one[i].fault;
     is_answered = is_answered || fault == nullptr;
     if (fault != nullptr && outlasts(heads[begin + i]->policy, fault)) in_vain.push_back(i);
   }
   if (is_answered) outage_.answered();
   if (in_vain.empty()) return;
   const auto first = in_vain.front();
-  if (!is_answered) outage_.failed(in_vain.size(), asked[first].fault, time_->now());
-  tell_outage(heads[begin + first]->wanted.request.key, in_vain.size(), asked[first].fault,
-              asked_at);
+  if (!is_answered) outage_.failed(in_vain.size(), tried_one[first].fault, time_->now());
+  emit_fault(heads[begin + first]->wanted.request.key, in_vain.size(), tried_one[first].fault,
+             tried_at);
 }
 
-void waiting_room::tell_outage(const lock_key& first, std::size_t keys,
-                               const std::exception_ptr& fault, boot_clock::time_point asked_at) {
-  events_.tell_fault(fault_operation::acquire, first, keys, fault, time_->now() - asked_at);
+void wait_queue::emit_fault(const lock_key& first, std::size_t keys,
+                            const std::exception_ptr& fault, boot_clock::time_point tried_at) {
+  events_.emit_fault(fault_operation::acquire, first, keys, fault, time_->now() - tried_at);
 }
 
-void waiting_room::settle(const lock_key& key, const std::optional<row_state>& seen,
-                          wait_ends& ended) {
-  const auto place = lines_.find(key);
-  if (place == lines_.end()) return;
-  auto& line = place->second;
+void wait_queue::answered(const lock_key& key, const std::optional<row_state>& seen,
+                          pending_results& ended) {
+  const auto place = queues_.find(key);
+  if (place == queues_.end()) return;
+  auto& queue = place->second;
   const auto now = time_->now();
   if (!seen || !seen->is_live()) {
-    ask_in_turn(line, now);
+    try_in_turn(queue, now);
     return;
   }
-  if (auto* heard = heard_of(key)) heard->watched(now);
-  line.refused({.reason = refusal_reason::held,
-                .key = key,
-                .holder = seen->holder,
-                .remaining = seen->remaining,
-                .current = seen->version},
-               last_look_, now);
-  ended.add(line.take_stale(seen->version), line.last, refusal_reason::stale);
+  if (auto* backoff = backoff_of(key)) backoff->marked(now);
+  queue.refused({.reason = refusal_reason::held,
+                 .key = key,
+                 .holder = seen->holder,
+                 .remaining = seen->remaining,
+                 .current = seen->version},
+                last_read_, now);
+  ended.add(queue.take_stale(seen->version), queue.last, refusal_reason::stale);
   if (seen->done) {
-    ended.add(line.take_done(), {.key = key, .current = seen->version, .done = seen->done},
+    ended.add(queue.take_done(), {.key = key, .current = seen->version, .done = seen->done},
               refusal_reason::already_done);
   }
   // One whose time ended during this look is still to have its last try.
-  if (line.ask_at() > now) ended.add_exhausted(line.take_exhausted(), line.last);
+  if (queue.try_at() > now) ended.add_exhausted(queue.take_exhausted(), queue.last);
   forget_if_empty(key);
 }
 
@@ -225,47 +226,47 @@ using namespace std::chrono_literals;
 
 /// So many holders in a row, and then other processes have a chance: time for one of them to hear
 /// of the release and to ask for the row.
-constexpr unsigned most_in_a_row = 64;
-constexpr auto head_start = 5ms;
+constexpr unsigned longest_run = 64;
+constexpr auto yield_time = 5ms;
 
-bool can_be_handed_over(const release_request& how) {
+bool can_be_handed_off(const release_request& how) {
   return how.stay_closed == 0us && !how.done_for;
 }
 
 bool wants_it_as_it_is(const waiter& next) {
   const auto& request = next.wanted.request;
-  return !next.is_asked_for && !request.expected && !request.unless_done;
+  return !next.is_being_tried && !request.expected && !request.unless_done;
 }
 
 }  // namespace
 
-std::shared_ptr<waiter> waiting_room::take_next(const kept_lease& ended) {
-  const auto place = lines_.find(ended.key);
-  if (closed_ || place == lines_.end()) return nullptr;
-  auto& line = place->second;
-  if (ended.handed_over >= most_in_a_row) {
-    line.give_way_until(time_->now() + head_start);
+std::shared_ptr<waiter> wait_queue::take_next(const lease_state& ended) {
+  const auto place = queues_.find(ended.key);
+  if (closed_ || place == queues_.end()) return nullptr;
+  auto& queue = place->second;
+  if (ended.handoffs >= longest_run) {
+    queue.yield_until(time_->now() + yield_time);
     return nullptr;
   }
-  auto next = line.waiting.front();
+  auto next = queue.waiting.front();
   if (!wants_it_as_it_is(*next)) return nullptr;
-  next->is_asked_for = true;
+  next->is_being_tried = true;
   return next;
 }
 
-std::optional<release_answer> waiting_room::hand_over(const kept_lease& ended,
-                                                      const release_request& how) {
-  if (!can_be_handed_over(how)) return std::nullopt;
+std::optional<release_answer> wait_queue::handoff(const lease_state& ended,
+                                                  const release_request& how) {
+  if (!can_be_handed_off(how)) return std::nullopt;
   std::shared_ptr<waiter> next;
   {
     const std::scoped_lock lock{mutex_};
     next = take_next(ended);
   }
   if (next == nullptr) return std::nullopt;
-  const auto asked_at = time_->now();
-  hand_over_answer answer;
+  const auto tried_at = time_->now();
+  handoff_answer answer;
   try {
-    answer = rows_.hand_over({how, next->wanted.request});
+    answer = rows_.handoff({how, next->wanted.request});
   } catch (...) {
     bool has_left = false;
     {
@@ -274,31 +275,31 @@ std::optional<release_answer> waiting_room::hand_over(const kept_lease& ended,
         has_left = !next->is_waiting;
         if (!has_left) next->handed_by = how.version;
       }
-      not_handed_over(*next);
+      handoff_failed(*next);
     }
-    if (has_left) taker_.give_back_if_granted(next->wanted, how.version);
+    if (has_left) sink_.return_if_granted(next->wanted, how.version);
     throw;
   }
-  wait_ends granted;
+  pending_results granted;
   {
     const std::scoped_lock lock{mutex_};
     if (answer.granted) {
-      next->is_asked_for = false;
+      next->is_being_tried = false;
       granted.add_grant(next, {.status = acquire_status::granted, .version = answer.granted},
-                        take_out(*next), ended.handed_over + 1);
+                        take_out(*next), ended.handoffs + 1);
     } else {
-      not_handed_over(*next);
+      handoff_failed(*next);
     }
   }
-  granted.tell(taker_, asked_at);
+  granted.deliver(sink_, tried_at);
   return answer.ended;
 }
 
-void waiting_room::not_handed_over(waiter& next) {
-  next.is_asked_for = false;
-  const auto place = lines_.find(next.wanted.request.key);
-  if (place == lines_.end()) return;
-  place->second.ask_by(time_->now());
+void wait_queue::handoff_failed(waiter& next) {
+  next.is_being_tried = false;
+  const auto place = queues_.find(next.wanted.request.key);
+  if (place == queues_.end()) return;
+  place->second.try_by(time_->now());
   wake_.notify_one();
 }
 

@@ -13,9 +13,9 @@
 namespace rowlock::detail {
 
 /// Thread-safety: one thread at a time.
-class wait_ends {
+class pending_results {
  public:
-  void add(std::shared_ptr<waiter> ended, wait_end how) {
+  void add(std::shared_ptr<waiter> ended, attempt_end how) {
     ends_.emplace_back(std::move(ended), std::move(how));
   }
   void add(const waiters& ended, refusal why, refusal_reason reason) {
@@ -26,7 +26,7 @@ class wait_ends {
   /// says more.
   void add(const waiters& ended, const std::exception_ptr& fault) {
     for (const auto& each : ended) {
-      add(each, {.fault = own_fault(each->is_in_doubt ? each->fault : fault)});
+      add(each, {.fault = copied_fault(each->is_in_doubt ? each->fault : fault)});
     }
   }
   /// Their tries are used up: `why`, but for those whose last try failed.
@@ -34,7 +34,7 @@ class wait_ends {
     why.reason = refusal_reason::timed_out;
     for (const auto& each : ended) {
       if (each->fault != nullptr) {
-        add(each, {.fault = own_fault(each->fault)});
+        add(each, {.fault = copied_fault(each->fault)});
       } else {
         add(each, {.refused = why});
       }
@@ -42,28 +42,28 @@ class wait_ends {
   }
   /// Unless it is `wanted`, the grant is given back.
   void add_grant(std::shared_ptr<waiter> to, acquire_answer granted, bool wanted,
-                 unsigned handed_over = 0) {
-    grants_.push_back({std::move(to), std::move(granted), wanted, handed_over});
+                 unsigned handoffs = 0) {
+    grants_.push_back({std::move(to), std::move(granted), wanted, handoffs});
   }
   /// It has left, and may have been granted: the grant is given back.
   void add_doubt(std::shared_ptr<waiter> left) { doubts_.push_back(std::move(left)); }
 
-  void tell(const grant_taker& taker, boot_clock::time_point asked_at) {
-    for (const auto& [to, granted, wanted, handed_over] : grants_) {
+  void deliver(const grant_sink& sink, boot_clock::time_point tried_at) {
+    for (const auto& [to, granted, wanted, handoffs] : grants_) {
       if (!wanted) {
-        taker.give_back(to->wanted, *granted.version);
-      } else if (auto kept = taker.keep(to->wanted, granted, asked_at)) {
-        kept->handed_over = handed_over;
+        sink.return_grant(to->wanted, *granted.version);
+      } else if (auto kept = sink.take_up(to->wanted, granted, tried_at)) {
+        kept->handoffs = handoffs;
         to->done({.granted = std::move(kept)});
       } else {
-        to->done(too_late());
+        to->done(granted_too_late());
       }
     }
     for (const auto& left : doubts_) {
-      taker.give_back_if_granted(left->wanted, left->handed_by.value_or(version{}));
+      sink.return_if_granted(left->wanted, left->handed_by.value_or(version{}));
     }
     for (auto& [ended, how] : ends_) {
-      if (ended->handed_by) taker.give_back_if_granted(ended->wanted, *ended->handed_by);
+      if (ended->handed_by) sink.return_if_granted(ended->wanted, *ended->handed_by);
       ended->done(std::move(how));
     }
   }
@@ -73,10 +73,10 @@ class wait_ends {
     std::shared_ptr<waiter> to;
     acquire_answer granted;
     bool wanted;
-    unsigned handed_over;
+    unsigned handoffs;
   };
 
-  std::vector<std::pair<std::shared_ptr<waiter>, wait_end>> ends_;
+  std::vector<std::pair<std::shared_ptr<waiter>, attempt_end>> ends_;
   std::vector<grant> grants_;
   waiters doubts_;
 };

@@ -9,7 +9,7 @@
 namespace rowlock::tests {
 namespace {
 
-class Crowd : public asio_test {
+class ManyWaits : public asio_test {
  protected:
   static constexpr int keys = 100;
   static constexpr int waiters = 1000;
@@ -36,7 +36,7 @@ class Crowd : public asio_test {
   }
 };
 
-TEST_F(Crowd, OfAThousandWaitsOnFourThreadsInLittleMemoryAndWithTwoStatementsASecond) {
+TEST_F(ManyWaits, OfAThousandWaitsOnFourThreadsInLittleMemoryAndWithTwoStatementsASecond) {
   std::vector<lease> held;
   for (int i = 0; i < keys; ++i) held.push_back(theirs(id(i)));
   const auto memory = status("VmRSS:");

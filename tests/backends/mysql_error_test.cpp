@@ -26,7 +26,7 @@ class MysqlError : public mysql_test {
            " dbname=" + database_.name();
   }
 
-  static void expect_no_secret(const told_error& told, const std::string& secret) {
+  static void expect_no_secret(const caught_error& told, const std::string& secret) {
     for (const auto& message : told.messages) {
       EXPECT_EQ(message.find(secret), std::string::npos) << message;
     }

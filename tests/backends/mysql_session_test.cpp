@@ -12,13 +12,13 @@ class MysqlSession : public mysql_test {
  protected:
   /// A store on a pool with one session, to which `prepare` was done before.
   template <class Prepare>
-  told_error refusal_of_pool(const Prepare& prepare) {
+  caught_error refusal_of_pool(const Prepare& prepare) {
     ::soci::connection_pool pool{1};
     prepare(pool.at(0));
     soci_store rows{pool, {.pool_size = 1}};
     return error_of([&] { acquire(rows, key_); });
   }
-  told_error refusal_of_table() {
+  caught_error refusal_of_table() {
     soci_store rows{target()};
     return error_of([&] { acquire(rows, key_); });
   }

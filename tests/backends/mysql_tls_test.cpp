@@ -26,11 +26,11 @@ std::string trusting(const own_mariadb& server, const self_signed& authority) {
 }
 
 /// Of a store that is given `target`.
-told_error refusal_of(const std::string& target) {
+caught_error refusal_of(const std::string& target) {
   soci_store rows{target};
   return error_of([&] { rows.list(); });
 }
-void expect_refused(const told_error& told, const std::string& why) {
+void expect_refused(const caught_error& told, const std::string& why) {
   EXPECT_EQ(told.kind, errc::rejected);
   EXPECT_NE(told.message().find(why), std::string::npos) << told.message();
 }

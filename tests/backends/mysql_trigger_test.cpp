@@ -50,7 +50,7 @@ TEST_F(MysqlTrigger, RaisesWhatComesAgainAndIsRejectedOrWhatMayPassAndIsUnavaila
 }
 
 TEST_F(MysqlTrigger, RaisesATextThatNobodyIsShown) {
-  const auto events = std::make_shared<noting_observer>();
+  const auto events = std::make_shared<recording_observer>();
   {
     lock_table locks{rows_, {.observer = events}};
     for (const unsigned number : {1644U, 1690U, 1292U, 1030U, 4025U, 30000U}) {

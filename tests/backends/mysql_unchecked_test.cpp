@@ -134,7 +134,7 @@ TEST_F(MysqlUnchecked, AHandOverOfALeaseThatWasTakenAwayIsNone) {
   soci_store rows{pool_, {.pool_size = 1}};
   ASSERT_EQ(rows_.force_release({key_, granted, "a test"}), force_answer::released);
   const auto faster = take_by_others(key_);
-  const auto answer = rows.hand_over(
+  const auto answer = rows.handoff(
       {.ended = {.key = key_, .owner = mine_, .version = granted},
        .next = {.key = key_, .owner = make_owner_id(), .holder = "host:3", .ttl = 1h}});
   EXPECT_EQ(answer.ended, release_answer::lost);

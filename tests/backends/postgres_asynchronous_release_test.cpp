@@ -31,7 +31,7 @@ TEST_F(PostgresAsynchronousRelease, IsForReleasesAlone) {
 
   const auto second = granted(key_);
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a grant after a release";
-  const auto third = rows_.hand_over({{key_, mine_, second}, request(key_)}).granted;
+  const auto third = rows_.handoff({{key_, mine_, second}, request(key_)}).granted;
   ASSERT_TRUE(third);
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a hand-over";
   EXPECT_EQ(rows_.write_note({key_, mine_, *third, "half way"}), note_answer::written);

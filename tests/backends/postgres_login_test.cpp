@@ -11,14 +11,14 @@
 namespace rowlock::tests {
 namespace {
 
-told_error error_of_reading(const std::string& connection_string) {
+caught_error error_of_reading(const std::string& connection_string) {
   return error_of([&] {
     postgres_store rows{connection_string, {.connect_timeout = 1s}};
     (void)rows.list();
   });
 }
 
-void expect_unsaid(const told_error& told, const std::vector<std::string>& secrets) {
+void expect_unsaid(const caught_error& told, const std::vector<std::string>& secrets) {
   for (const auto& message : told.messages) {
     for (const auto& secret : secrets) {
       EXPECT_EQ(message.find(secret), std::string::npos) << message;

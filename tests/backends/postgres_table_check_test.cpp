@@ -28,7 +28,7 @@ class PostgresTableCheck : public soci_postgres_table,
   void change(const std::string& sql) { server_.ask(table().in(sql)); }
 
   /// What a store says at its first call.
-  told_error refusal() {
+  caught_error refusal() {
     return error_of([&] { (void)open()->list(); });
   }
   void expect_refusal(const std::string& sql, const std::string& words) {

@@ -21,7 +21,7 @@ class SociPostgres : public soci_postgres_table {
   }
 };
 
-told_error error_of_reading(const std::string& connection_string) {
+caught_error error_of_reading(const std::string& connection_string) {
   return error_of([&] {
     soci_store rows{connection_string, {.connect_timeout = 1s}};
     (void)rows.list();

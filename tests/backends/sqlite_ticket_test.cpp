@@ -19,7 +19,7 @@
 namespace rowlock::tests {
 namespace {
 
-class SqliteTurnstile : public migrated_sqlite_test {
+class SqliteTicket : public migrated_sqlite_test {
  protected:
   void await_arrivals(std::uint64_t count) const {
     while (queue_.arrivals() < count) std::this_thread::sleep_for(1ms);
@@ -32,7 +32,7 @@ class SqliteTurnstile : public migrated_sqlite_test {
   const sqlite_queue queue_{path()};
 };
 
-TEST_F(SqliteTurnstile, ServesThoseWhoWaitInTheOrderInWhichTheyCame) {
+TEST_F(SqliteTicket, ServesThoseWhoWaitInTheOrderInWhichTheyCame) {
   const auto database = open();
   std::optional<sqlite_transaction> first{std::in_place, *database};
   const auto before = queue_.arrivals();
@@ -55,7 +55,7 @@ TEST_F(SqliteTurnstile, ServesThoseWhoWaitInTheOrderInWhichTheyCame) {
   EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
 }
 
-TEST_F(SqliteTurnstile, IsForTheWritesOfAStoreToo) {
+TEST_F(SqliteTicket, IsForTheWritesOfAStoreToo) {
   patient_store()->prepare(std::array{other_key_});
   sqlite_store rows{path(), {.turn_timeout = 5ms}};
   acquire_answer granted;
@@ -69,7 +69,7 @@ TEST_F(SqliteTurnstile, IsForTheWritesOfAStoreToo) {
   EXPECT_TRUE(queue_.is_joined_by([&] { rows.prepare(std::array{lock_key{"invoice", "44"}}); }));
 }
 
-TEST_F(SqliteTurnstile, IsNotWrittenByThoseWhoMeetNobody) {
+TEST_F(SqliteTicket, IsNotWrittenByThoseWhoMeetNobody) {
   const auto rows = patient_store();
   const auto granted = acquire(*rows);
   const auto before = std::filesystem::last_write_time(queue_.path());
@@ -78,7 +78,7 @@ TEST_F(SqliteTurnstile, IsNotWrittenByThoseWhoMeetNobody) {
   EXPECT_EQ(std::filesystem::last_write_time(queue_.path()), before);
 }
 
-TEST_F(SqliteTurnstile, IsNotForThoseWhoOnlyLook) {
+TEST_F(SqliteTicket, IsNotForThoseWhoOnlyLook) {
   const auto rows = patient_store();
   acquire(*rows);
   const auto database = open();
@@ -92,14 +92,14 @@ TEST_F(SqliteTurnstile, IsNotForThoseWhoOnlyLook) {
   EXPECT_EQ(queue_.arrivals(), before);
 }
 
-TEST_F(SqliteTurnstile, EndsWithTheTransactionNotWithTheObject) {
+TEST_F(SqliteTicket, EndsWithTheTransactionNotWithTheObject) {
   const auto database = open();
   sqlite_transaction work{*database};
   work.commit();
   EXPECT_EQ(acquire(*patient_store()).status, acquire_status::granted);
 }
 
-TEST_F(SqliteTurnstile, IsLeftByWhoHasWaitedTooLong) {
+TEST_F(SqliteTicket, IsLeftByWhoHasWaitedTooLong) {
   const auto database = open();
   std::optional<sqlite_transaction> first{std::in_place, *database};
   sqlite_store impatient{path(), {.turn_timeout = 5ms}};
@@ -108,7 +108,7 @@ TEST_F(SqliteTurnstile, IsLeftByWhoHasWaitedTooLong) {
   EXPECT_EQ(acquire(*patient_store()).status, acquire_status::granted);
 }
 
-TEST_F(SqliteTurnstile, IsNotKeptByAProcessThatWasKilled) {
+TEST_F(SqliteTicket, IsNotKeptByAProcessThatWasKilled) {
   child_process killed{{ROWLOCK_SQLITE_WRITER, path(), "keep"}};
   ASSERT_EQ(killed.read_line(), "ready") << killed.errors();
   const auto before = queue_.arrivals();
@@ -118,21 +118,21 @@ TEST_F(SqliteTurnstile, IsNotKeptByAProcessThatWasKilled) {
   EXPECT_EQ(next.get(), acquire_status::granted);
 }
 
-TEST_F(SqliteTurnstile, ThatIsStuckCostsTimeButNeverTheLock) {
+TEST_F(SqliteTicket, ThatIsStuckCostsTimeButNeverTheLock) {
   acquire(*patient_store());
   const auto somebody = queue_.in_front();
   sqlite_store rows{path(), {.turn_timeout = 5ms}};
   EXPECT_EQ(rows.acquire(std::array{request(other_key_)}).front().status, acquire_status::granted);
 }
 
-TEST_F(SqliteTurnstile, ThatSomebodyKeepsForEverCostsTimeButNeverTheLock) {
+TEST_F(SqliteTicket, ThatSomebodyKeepsForEverCostsTimeButNeverTheLock) {
   acquire(*patient_store());
   const auto somebody = queue_.everywhere();
   sqlite_store rows{path(), {.turn_timeout = 5ms}};
   EXPECT_EQ(rows.acquire(std::array{request(other_key_)}).front().status, acquire_status::granted);
 }
 
-TEST_F(SqliteTurnstile, ThatWasTruncatedServesThoseWhoWaitAndThoseWhoCome) {
+TEST_F(SqliteTicket, ThatWasTruncatedServesThoseWhoWaitAndThoseWhoCome) {
   const auto database = open();
   std::optional<sqlite_transaction> first{std::in_place, *database};
   const auto before = queue_.arrivals();
@@ -145,7 +145,7 @@ TEST_F(SqliteTurnstile, ThatWasTruncatedServesThoseWhoWaitAndThoseWhoCome) {
             acquire_status::granted);
 }
 
-TEST_F(SqliteTurnstile, ThatIsFullOfGarbageServesEverybody) {
+TEST_F(SqliteTicket, ThatIsFullOfGarbageServesEverybody) {
   const auto rows = patient_store();
   for (const char garbage : {'\0', '\x3F', '\x7F', '\x80', '\xFF'}) {
     std::ofstream{queue_.path(), std::ios::binary} << std::string(10'000, garbage);
@@ -157,14 +157,14 @@ TEST_F(SqliteTurnstile, ThatIsFullOfGarbageServesEverybody) {
   }
 }
 
-TEST_F(SqliteTurnstile, HasThePermissionsOfTheDatabase) {
+TEST_F(SqliteTicket, HasThePermissionsOfTheDatabase) {
   std::filesystem::remove(queue_.path());
   chmod(path().c_str(), 0664);
   acquire(*patient_store());
   EXPECT_EQ(std::filesystem::status(queue_.path()).permissions(), std::filesystem::perms{0664});
 }
 
-TEST_F(SqliteTurnstile, ThatCannotBeMadeIsUnavailableAndSaysWhatToDo) {
+TEST_F(SqliteTicket, ThatCannotBeMadeIsUnavailableAndSaysWhatToDo) {
   sqlite_store owners{path()};
   acquire(owners);  // keeps its -wal and -shm, which are all that SQLite needs
   std::filesystem::remove(queue_.path());
@@ -184,7 +184,7 @@ TEST_F(SqliteTurnstile, ThatCannotBeMadeIsUnavailableAndSaysWhatToDo) {
   chmod(path("").c_str(), 0755);
 }
 
-TEST_F(SqliteTurnstile, IsNotNeededInMemory) {
+TEST_F(SqliteTicket, IsNotNeededInMemory) {
   SQLite::Database database{":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE};
   sqlite_transaction work{database};
   EXPECT_NO_THROW(work.commit());

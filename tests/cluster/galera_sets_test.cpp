@@ -140,9 +140,9 @@ TEST_F(GaleraSets, OfOneKeyThatIsHandedOverHaveOneHolder) {
   expect_nothing_lost_and_all_free();
 }
 
-class GaleraHandOver : public galera_locks {};
+class GaleraHandoff : public galera_locks {};
 
-TEST_F(GaleraHandOver, PassesBySomebodyWhoWaitsAtAnotherNode) {
+TEST_F(GaleraHandoff, PassesBySomebodyWhoWaitsAtAnotherNode) {
   const lock_key key{.type = "cluster", .source_id = "1"};
   const acquire_request first{.key = key, .owner = make_owner_id(), .holder = "first:1", .ttl = 1h};
   acquire_request next = first;
@@ -154,7 +154,7 @@ TEST_F(GaleraHandOver, PassesBySomebodyWhoWaitsAtAnotherNode) {
   auto waiting = std::async(std::launch::async,
                             [&] { return elsewhere.try_acquire(key, {.wait = soon_again()}); });
   watched.await_refusals(1);
-  const auto answer = rows(0).hand_over({.ended = {key, first.owner, granted}, .next = next});
+  const auto answer = rows(0).handoff({.ended = {key, first.owner, granted}, .next = next});
   EXPECT_EQ(answer.ended, release_answer::released);
   ASSERT_TRUE(answer.granted);
   EXPECT_GT(*answer.granted, granted);

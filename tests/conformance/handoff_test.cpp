@@ -8,26 +8,26 @@
 namespace rowlock::tests {
 namespace {
 
-class HandOver : public store_test {
+class Handoff : public store_test {
  protected:
-  [[nodiscard]] hand_over_request to_them(version granted, bool failed = false) const {
+  [[nodiscard]] handoff_request to_them(version granted, bool failed = false) const {
     return {.ended = {.key = key_, .owner = mine_, .version = granted, .failed = failed},
             .next = {.key = key_, .owner = theirs_, .holder = "next:1", .ttl = 1h}};
   }
-  void expect_misuse(const hand_over_request& request) {
+  void expect_misuse(const handoff_request& request) {
     try {
-      (void)rows_->hand_over(request);
+      (void)rows_->handoff(request);
       FAIL() << "handed over";
     } catch (const error& thrown) {
       EXPECT_EQ(thrown.kind(), errc::misuse);
     }
   }
 };
-class HandOverOfALockedRow : public HandOver {};
+class HandoffOfALockedRow : public Handoff {};
 
-TEST_P(HandOver, EndsOneLeaseAndGrantsTheNext) {
+TEST_P(Handoff, EndsOneLeaseAndGrantsTheNext) {
   const auto my_version = granted(key_, mine_);
-  const auto answer = rows_->hand_over(to_them(my_version));
+  const auto answer = rows_->handoff(to_them(my_version));
   EXPECT_EQ(answer.ended, release_answer::released);
   ASSERT_TRUE(answer.granted);
   EXPECT_GT(*answer.granted, my_version);
@@ -43,27 +43,27 @@ TEST_P(HandOver, EndsOneLeaseAndGrantsTheNext) {
   EXPECT_EQ(release(key_, theirs_, *answer.granted), release_answer::released);
 }
 
-TEST_P(HandOver, OfFailedWorkCountsTheFailure) {
-  EXPECT_TRUE(rows_->hand_over(to_them(granted(key_, mine_), true)).granted);
+TEST_P(Handoff, OfFailedWorkCountsTheFailure) {
+  EXPECT_TRUE(rows_->handoff(to_them(granted(key_, mine_), true)).granted);
   EXPECT_EQ(row(key_).failure_count, 1);
 }
 
-TEST_P(HandOver, ByWhoDoesNotHoldTheRowIsLost) {
-  EXPECT_EQ(rows_->hand_over(to_them(version{1})).ended, release_answer::lost);
+TEST_P(Handoff, ByWhoDoesNotHoldTheRowIsLost) {
+  EXPECT_EQ(rows_->handoff(to_them(version{1})).ended, release_answer::lost);
   EXPECT_FALSE(read(key_)) << "a missing row was inserted";
   const auto my_version = granted(key_, mine_);
   const auto before = described(row(key_));
-  const auto answer = rows_->hand_over(to_them(version{my_version.number + 1}));
+  const auto answer = rows_->handoff(to_them(version{my_version.number + 1}));
   EXPECT_EQ(answer.ended, release_answer::lost);
   EXPECT_FALSE(answer.granted);
   EXPECT_EQ(described(row(key_)), before);
 }
 
-TEST_P(HandOver, ASecondTimeIsLostAndTheNextOneStillFindsItsGrant) {
+TEST_P(Handoff, ASecondTimeIsLostAndTheNextOneStillFindsItsGrant) {
   const auto my_version = granted(key_, mine_);
-  const auto first = rows_->hand_over(to_them(my_version));
+  const auto first = rows_->handoff(to_them(my_version));
   ASSERT_TRUE(first.granted);
-  const auto again = rows_->hand_over(to_them(my_version));
+  const auto again = rows_->handoff(to_them(my_version));
   EXPECT_EQ(again.ended, release_answer::lost);
   EXPECT_FALSE(again.granted);
   const auto asked = acquire(key_, theirs_);
@@ -71,16 +71,16 @@ TEST_P(HandOver, ASecondTimeIsLostAndTheNextOneStillFindsItsGrant) {
   EXPECT_EQ(asked.version, first.granted);
 }
 
-TEST_P(HandOver, OfALeaseThatRanOutAndThatNobodyTookIsMade) {
+TEST_P(Handoff, OfALeaseThatRanOutAndThatNobodyTookIsMade) {
   const auto my_version = run_out(key_, mine_);
-  const auto answer = rows_->hand_over(to_them(my_version));
+  const auto answer = rows_->handoff(to_them(my_version));
   EXPECT_EQ(answer.ended, release_answer::released);
   ASSERT_TRUE(answer.granted);
   EXPECT_TRUE(row(key_).is_live());
   EXPECT_EQ(row(key_).expiry_count, 0);
 }
 
-TEST_P(HandOver, OnAConditionIsMisuse) {
+TEST_P(Handoff, OnAConditionIsMisuse) {
   const auto my_version = granted(key_, mine_);
   auto other_key = to_them(my_version);
   other_key.next.key = {"job", "another"};
@@ -97,21 +97,21 @@ TEST_P(HandOver, OnAConditionIsMisuse) {
   EXPECT_EQ(row(key_).version, my_version);
 }
 
-TEST_P(HandOverOfALockedRow, IsBusyAndChangesNothing) {
+TEST_P(HandoffOfALockedRow, IsBusyAndChangesNothing) {
   const auto rivals = bench_->open(20ms);
   const auto my_version = run_out(key_, mine_);
   locked_rows locked{*bench_, key_};
-  const auto answer = rivals->hand_over(to_them(my_version));
+  const auto answer = rivals->handoff(to_them(my_version));
   EXPECT_EQ(answer.ended, release_answer::busy);
   EXPECT_FALSE(answer.granted);
   locked.roll_back();
   EXPECT_EQ(row(key_).version, my_version);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, HandOver, testing::ValuesIn(every_store()), name_of);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HandOverOfALockedRow);
-INSTANTIATE_TEST_SUITE_P(Stores, HandOverOfALockedRow,
-                         testing::ValuesIn(stores_with_transactions()), name_of);
+INSTANTIATE_TEST_SUITE_P(Stores, Handoff, testing::ValuesIn(every_store()), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HandoffOfALockedRow);
+INSTANTIATE_TEST_SUITE_P(Stores, HandoffOfALockedRow, testing::ValuesIn(stores_with_transactions()),
+                         name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

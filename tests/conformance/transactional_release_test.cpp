@@ -12,7 +12,7 @@
 namespace rowlock::tests {
 namespace {
 
-class Ride : public store_test {
+class TransactionalRelease : public store_test {
  protected:
   /// An operator takes the key away, and another holder comes and goes.
   void let_another_come_and_go(version taken) {
@@ -48,14 +48,14 @@ class Ride : public store_test {
   lock_table locks_{*rows_, {.ttl = 1h, .renew = false}};
 };
 
-TEST_P(Ride, ThatWasRolledBackIsNotTakenForTheReasonWhyAnotherHadTheKey) {
+TEST_P(TransactionalRelease, ThatWasRolledBackIsNotTakenForTheReasonWhyAnotherHadTheKey) {
   lease held = *locks_.try_acquire(key_);
   roll_back_a_release_of(held);
   let_another_come_and_go(held.token());
   EXPECT_EQ(held.release(), release_result::lost);
 }
 
-TEST_P(Ride, ThatWasRolledBackDoesNotKeepWhatAnotherHad) {
+TEST_P(TransactionalRelease, ThatWasRolledBackDoesNotKeepWhatAnotherHad) {
   const auto done = locks_.with_lock(key_, [&](const lease& held) {
     roll_back_a_release_of(held);
     let_another_come_and_go(held.token());
@@ -64,7 +64,7 @@ TEST_P(Ride, ThatWasRolledBackDoesNotKeepWhatAnotherHad) {
   EXPECT_FALSE(done.kept());
 }
 
-TEST_P(Ride, ThatWasRolledBackIsNotTakenForTheReasonOfALossByARenewal) {
+TEST_P(TransactionalRelease, ThatWasRolledBackIsNotTakenForTheReasonOfALossByARenewal) {
   lock_table renewing{*rows_, {.ttl = 2s, .margin = 1ms}};
   lease held = *renewing.try_acquire(key_);
   roll_back_a_release_of(held);
@@ -73,13 +73,13 @@ TEST_P(Ride, ThatWasRolledBackIsNotTakenForTheReasonOfALossByARenewal) {
   EXPECT_EQ(held.release(), release_result::lost);
 }
 
-TEST_P(Ride, ThatCommittedIsARelease) {
+TEST_P(TransactionalRelease, ThatCommittedIsARelease) {
   lease held = *locks_.try_acquire(key_);
   commit_release_of(held);
   EXPECT_EQ(held.release(), release_result::released);
 }
 
-TEST_P(Ride, OfSeveralThatCommittedIsAReleaseOfEach) {
+TEST_P(TransactionalRelease, OfSeveralThatCommittedIsAReleaseOfEach) {
   lease one = *locks_.try_acquire(key_);
   lease other = *locks_.try_acquire(other_key_);
   commit_release_of({std::cref(other), std::cref(one)});
@@ -87,21 +87,21 @@ TEST_P(Ride, OfSeveralThatCommittedIsAReleaseOfEach) {
   EXPECT_EQ(other.release(), release_result::released);
 }
 
-TEST_P(Ride, ThatCommittedIsInDoubtOnceAnotherHasHadTheKey) {
+TEST_P(TransactionalRelease, ThatCommittedIsInDoubtOnceAnotherHasHadTheKey) {
   lease held = *locks_.try_acquire(key_);
   commit_release_of(held);
   come_and_go();
   EXPECT_EQ(held.release(), release_result::lost);
 }
 
-TEST_P(Ride, ThatCommittedAndIsRememberedAsDoneIsARelease) {
+TEST_P(TransactionalRelease, ThatCommittedAndIsRememberedAsDoneIsARelease) {
   lease held = *locks_.try_acquire(key_);
   commit_release_of(held, {.done_for = 1h});
   come_and_go();
   EXPECT_EQ(held.release(), release_result::released);
 }
 
-TEST_P(Ride, ThatWasRolledBackDoesNotHideALaterLoss) {
+TEST_P(TransactionalRelease, ThatWasRolledBackDoesNotHideALaterLoss) {
   lock_table locks{*rows_, {.ttl = 2s, .margin = 1ms}};
   lease held = *locks.try_acquire(key_);
   roll_back_a_release_of(held);
@@ -116,8 +116,9 @@ TEST_P(Ride, ThatWasRolledBackDoesNotHideALaterLoss) {
   EXPECT_EQ(held.release(), release_result::lost);
 }
 
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Ride);
-INSTANTIATE_TEST_SUITE_P(Stores, Ride, testing::ValuesIn(stores_with_transactions()), name_of);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransactionalRelease);
+INSTANTIATE_TEST_SUITE_P(Stores, TransactionalRelease,
+                         testing::ValuesIn(stores_with_transactions()), name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

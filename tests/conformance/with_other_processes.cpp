@@ -10,7 +10,7 @@ namespace rowlock::tests {
 
 namespace {
 
-lock_key company(const char* place) { return {.type = "company", .source_id = place}; }
+lock_key key_of_others(const char* place) { return {.type = "others", .source_id = place}; }
 
 /// Answers only what it was asked. (A set is one of several as it is.)
 class store_in_company final : public passing_store {
@@ -20,34 +20,37 @@ class store_in_company final : public passing_store {
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
     const auto beside = [](const char* place) {
-      return acquire_request{.key = company(place),
+      return acquire_request{.key = key_of_others(place),
                              .owner = make_owner_id(),
-                             .holder = "company",
+                             .holder = "others",
                              .ttl = std::chrono::minutes{1}};
     };
-    return without_company(rows_->acquire(between(beside("before"), requests, beside("after"))));
+    return without_others(rows_->acquire(between(beside("before"), requests, beside("after"))));
   }
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
     const auto beside = [](const char* place) {
-      return renew_request{company(place), make_owner_id(), version{1}, std::chrono::minutes{1}};
+      return renew_request{key_of_others(place), make_owner_id(), version{1},
+                           std::chrono::minutes{1}};
     };
-    return without_company(rows_->renew(between(beside("before"), requests, beside("after"))));
+    return without_others(rows_->renew(between(beside("before"), requests, beside("after"))));
   }
   std::vector<release_answer> release(std::span<const release_request> requests) override {
     const auto beside = [](const char* place) {
-      return release_request{company(place), make_owner_id(), version{1}};
+      return release_request{key_of_others(place), make_owner_id(), version{1}};
     };
-    return without_company(rows_->release(between(beside("before"), requests, beside("after"))));
+    return without_others(rows_->release(between(beside("before"), requests, beside("after"))));
   }
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
-    return without_company(rows_->read(between(company("before"), keys, company("after"))));
+    return without_others(
+        rows_->read(between(key_of_others("before"), keys, key_of_others("after"))));
   }
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
-    return without_company(rows_->prepare(between(company("before"), keys, company("after"))));
+    return without_others(
+        rows_->prepare(between(key_of_others("before"), keys, key_of_others("after"))));
   }
   std::vector<row_state> list() override {
     auto listed = rows_->list();
-    std::erase_if(listed, [](const row_state& state) { return state.key.type == "company"; });
+    std::erase_if(listed, [](const row_state& state) { return state.key.type == "others"; });
     return listed;
   }
 
@@ -62,7 +65,7 @@ class store_in_company final : public passing_store {
   }
 
   template <class Answer>
-  static std::vector<Answer> without_company(std::vector<Answer> answers) {
+  static std::vector<Answer> without_others(std::vector<Answer> answers) {
     answers.pop_back();
     answers.erase(answers.begin());
     return answers;

@@ -33,7 +33,7 @@ class listened_store final : public passing_store {
   int subscriptions_ = 0;
 };
 
-class Asking : public kept_lease_test {
+class AcquireAttempt : public lease_state_test {
  protected:
   static void limit_threads(rlim_t most, std::vector<std::string>& said) {
     rlimit limit{};
@@ -46,12 +46,12 @@ class Asking : public kept_lease_test {
   }
 };
 
-TEST_F(Asking, TheDeadlineCountsFromBeforeTheQuestion) {
+TEST_F(AcquireAttempt, TheDeadlineCountsFromBeforeTheQuestion) {
   rows_.before("acquire", [this] { time_->advance(5s); });
   EXPECT_EQ(acquire("a").remaining(), 24s);
 }
 
-TEST_F(Asking, AGrantThatComesAfterItsDeadlineIsGivenBackAndNotHandedOut) {
+TEST_F(AcquireAttempt, AGrantThatComesAfterItsDeadlineIsGivenBackAndNotHandedOut) {
   rows_.after("acquire", [this] { time_->advance(29s); });
   try {
     (void)locks_->try_acquire({"job", "a"});
@@ -62,7 +62,7 @@ TEST_F(Asking, AGrantThatComesAfterItsDeadlineIsGivenBackAndNotHandedOut) {
   rows_.await("release", 1);
 }
 
-TEST_F(Asking, WhereNoThreadCanBeStartedNothingIsAskedFor) {
+TEST_F(AcquireAttempt, WhereNoThreadCanBeStartedNothingIsAskedFor) {
   const auto wrong = complaints_of_child([this](std::vector<std::string>& said) {
     limit_threads(0, said);
     memory_store rows{time_};
@@ -81,7 +81,7 @@ TEST_F(Asking, WhereNoThreadCanBeStartedNothingIsAskedFor) {
   EXPECT_EQ(wrong, std::vector<std::string>{});
 }
 
-TEST_F(Asking, WhereNoThreadCanBeStartedToWaitWithTheAttemptFailsAndALaterOneWaits) {
+TEST_F(AcquireAttempt, WhereNoThreadCanBeStartedToWaitWithTheAttemptFailsAndALaterOneWaits) {
   const auto wrong = complaints_of_child([this](std::vector<std::string>& said) {
     memory_store rows{time_};
     watched_store watched{rows};
@@ -111,7 +111,7 @@ TEST_F(Asking, WhereNoThreadCanBeStartedToWaitWithTheAttemptFailsAndALaterOneWai
   EXPECT_EQ(wrong, std::vector<std::string>{});
 }
 
-TEST_F(Asking, AnAnswerThatGotLostIsAskedForAgainAsTheSameAttempt) {
+TEST_F(AcquireAttempt, AnAnswerThatGotLostIsAskedForAgainAsTheSameAttempt) {
   rows_.after("acquire", [this] {
     if (rows_.batches("acquire").size() == 1)
       throw error{errc::outcome_unknown, "the connection broke"};
@@ -122,7 +122,7 @@ TEST_F(Asking, AnAnswerThatGotLostIsAskedForAgainAsTheSameAttempt) {
   EXPECT_EQ(rows_.rows().list().front().expiry_count, 0);
 }
 
-TEST_F(Asking, ADoubtThatCannotBeResolvedStaysADoubt) {
+TEST_F(AcquireAttempt, ADoubtThatCannotBeResolvedStaysADoubt) {
   rows_.after("acquire", [] { throw error{errc::outcome_unknown, "the connection broke"}; });
   rows_.before("acquire", [this] {
     if (rows_.batches("acquire").size() == 2) throw error{errc::unavailable, "nobody answers"};
@@ -135,7 +135,7 @@ TEST_F(Asking, ADoubtThatCannotBeResolvedStaysADoubt) {
   }
 }
 
-TEST_F(Asking, AChildOfForkDoesNotEvenAskTheStore) {
+TEST_F(AcquireAttempt, AChildOfForkDoesNotEvenAskTheStore) {
   const auto wrong = complaints_of_child([this](std::vector<std::string>& said) {
     rows_.before("acquire", [&] { said.emplace_back("it asked"); });
     try {
@@ -147,7 +147,7 @@ TEST_F(Asking, AChildOfForkDoesNotEvenAskTheStore) {
   EXPECT_EQ(wrong, std::vector<std::string>{});
 }
 
-TEST_F(Asking, AFaultOfTheDatabaseIsThrownAndNeverAnswersHeld) {
+TEST_F(AcquireAttempt, AFaultOfTheDatabaseIsThrownAndNeverAnswersHeld) {
   rows_.before("acquire", [] { throw error{errc::unavailable, "the server is down"}; });
   try {
     (void)locks_->try_acquire(
@@ -158,7 +158,7 @@ TEST_F(Asking, AFaultOfTheDatabaseIsThrownAndNeverAnswersHeld) {
   }
 }
 
-TEST_F(Asking, AWaiterLooksAgainWhenTheHoldersLeaseHasRunOut) {
+TEST_F(AcquireAttempt, AWaiterLooksAgainWhenTheHoldersLeaseHasRunOut) {
   lock_table holders{rows_, {.ttl = 5s, .renew = false, .time = time_}};
   const lease held = *holders.try_acquire({"job", "a"});
   std::optional<outcome<lease>> acquired;
@@ -173,7 +173,7 @@ TEST_F(Asking, AWaiterLooksAgainWhenTheHoldersLeaseHasRunOut) {
   EXPECT_TRUE((*acquired)->is_valid());
 }
 
-TEST_F(Asking, WhatCannotBeMeantIsMisuse) {
+TEST_F(AcquireAttempt, WhatCannotBeMeantIsMisuse) {
   const auto misuse = [](const auto& call) {
     try {
       call();

@@ -25,7 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Continuation : public testing::Test {
+class Async : public testing::Test {
  protected:
   struct attempt {
     std::future<acquire_end> end;
@@ -65,7 +65,7 @@ class Continuation : public testing::Test {
                                   lock_options{.ttl = 1h, .blocking_threads = 1, .time = time_}};
 };
 
-TEST_F(Continuation, IsToldOfAGrantOfARefusalAndOfAFault) {
+TEST_F(Async, IsToldOfAGrantOfARefusalAndOfAFault) {
   auto granted = start().answer();
   EXPECT_TRUE(granted->is_valid());
   EXPECT_EQ(start().answer().refusal().reason, refusal_reason::held);
@@ -73,17 +73,17 @@ TEST_F(Continuation, IsToldOfAGrantOfARefusalAndOfAFault) {
   EXPECT_NE(start().end.get().fault, nullptr);
 }
 
-TEST_F(Continuation, ThrowsMisuseAndThenTellsNothing) {
+TEST_F(Async, ThrowsMisuseAndThenTellsNothing) {
   EXPECT_THROW(start_acquire(*ours_, {"", ""}, {}, [](acquire_end) { FAIL(); }), error);
   EXPECT_THROW((lock_table{rows_, {.blocking_threads = 0}}), error);
 }
 
-TEST_F(Continuation, WritesItsNoteBeforeItIsTold) {
+TEST_F(Async, WritesItsNoteBeforeItIsTold) {
   const auto granted = start(acquire_options{.note = "copying"}).answer();
   EXPECT_EQ(rows_.rows().read(std::array{key_}).front()->note, "copying");
 }
 
-TEST_F(Continuation, OfManyWaitsTakesNoThreadOfTheCrew) {
+TEST_F(Async, OfManyWaitsTakesNoThreadOfTheCrew) {
   auto held = theirs();
   std::vector<attempt> waiting;
   for (int i = 0; i < 50; ++i) waiting.push_back(start(wait_forever()));
@@ -95,7 +95,7 @@ TEST_F(Continuation, OfManyWaitsTakesNoThreadOfTheCrew) {
   for (auto& each : waiting) EXPECT_TRUE(each.answer().acquired());
 }
 
-TEST_F(Continuation, AsksOnceMoreAtTheEndOfALimitedTime) {
+TEST_F(Async, AsksOnceMoreAtTheEndOfALimitedTime) {
   auto held = theirs();
   auto waiting = start(patient_for(2s));
   rows_.await("acquire", 1);
@@ -105,7 +105,7 @@ TEST_F(Continuation, AsksOnceMoreAtTheEndOfALimitedTime) {
   EXPECT_TRUE(waiting.answer().acquired());
 }
 
-TEST_F(Continuation, IsRefusedAsTimedOutAfterThatAndStillSaysWhoHoldsTheKey) {
+TEST_F(Async, IsRefusedAsTimedOutAfterThatAndStillSaysWhoHoldsTheKey) {
   const auto held = theirs();
   auto waiting = start(patient_for(2s));
   rows_.await("acquire", 1);
@@ -119,7 +119,7 @@ TEST_F(Continuation, IsRefusedAsTimedOutAfterThatAndStillSaysWhoHoldsTheKey) {
   EXPECT_EQ(rows_.batches("acquire").size(), 2);
 }
 
-TEST_F(Continuation, TheTimeOfOneIsWatchedWhileTheOthersWork) {
+TEST_F(Async, TheTimeOfOneIsWatchedWhileTheOthersWork) {
   ours_.emplace(rows_, lock_options{.ttl = 1h, .blocking_threads = 2, .time = time_});
   const auto held = theirs();
   auto first = start(patient_for(2s));
@@ -138,7 +138,7 @@ TEST_F(Continuation, TheTimeOfOneIsWatchedWhileTheOthersWork) {
   EXPECT_FALSE(hanging.answer().acquired());
 }
 
-TEST_F(Continuation, ThatIsStoppedLeavesItsLineAndSaysWhoHoldsTheKey) {
+TEST_F(Async, ThatIsStoppedLeavesItsLineAndSaysWhoHoldsTheKey) {
   const auto held = theirs();
   std::stop_source stop;
   auto waiting = start(wait_until_stopped(stop.get_token()));
@@ -151,7 +151,7 @@ TEST_F(Continuation, ThatIsStoppedLeavesItsLineAndSaysWhoHoldsTheKey) {
   EXPECT_EQ(refused.refusal().holder, "theirs");
 }
 
-TEST_F(Continuation, ThatIsCancelledInItsLineIsOverAtOnce) {
+TEST_F(Async, ThatIsCancelledInItsLineIsOverAtOnce) {
   const auto held = theirs();
   auto waiting = start(wait_forever());
   rows_.await("acquire", 1);
@@ -162,7 +162,7 @@ TEST_F(Continuation, ThatIsCancelledInItsLineIsOverAtOnce) {
   waiting.pending.cancel();
 }
 
-TEST_F(Continuation, ThatIsCancelledDuringAStatementIsOverAtOnceAndTheGrantIsReleased) {
+TEST_F(Async, ThatIsCancelledDuringAStatementIsOverAtOnceAndTheGrantIsReleased) {
   gate answer;
   rows_.after("acquire", [&] { answer.pass(); });
   auto asking = start(wait_forever());
@@ -175,7 +175,7 @@ TEST_F(Continuation, ThatIsCancelledDuringAStatementIsOverAtOnceAndTheGrantIsRel
   while (!is_free()) std::this_thread::yield();
 }
 
-TEST_F(Continuation, ThatIsCancelledDuringAStatementDoesNotGetInLine) {
+TEST_F(Async, ThatIsCancelledDuringAStatementDoesNotGetInLine) {
   auto held = theirs();
   gate answer;
   rows_.before("acquire", [&] { answer.pass(); });
@@ -187,7 +187,7 @@ TEST_F(Continuation, ThatIsCancelledDuringAStatementDoesNotGetInLine) {
   EXPECT_TRUE(start(wait_for(1h)).answer().acquired()) << "the one who is gone stands before";
 }
 
-TEST_F(Continuation, ThatIsCancelledBeforeItsTurnAsksNothing) {
+TEST_F(Async, ThatIsCancelledBeforeItsTurnAsksNothing) {
   gate answer;
   rows_.before("acquire", [&] { answer.pass(); });
   auto first = start();
@@ -201,7 +201,7 @@ TEST_F(Continuation, ThatIsCancelledBeforeItsTurnAsksNothing) {
   EXPECT_EQ(rows_.batches("acquire").size(), 2);
 }
 
-TEST_F(Continuation, ThatIsStoppedDuringItsFirstStatementIsOverAtOnceAndTheGrantIsReleased) {
+TEST_F(Async, ThatIsStoppedDuringItsFirstStatementIsOverAtOnceAndTheGrantIsReleased) {
   gate answer;
   rows_.after("acquire", [&] { answer.pass(); });
   std::stop_source stop;
@@ -214,7 +214,7 @@ TEST_F(Continuation, ThatIsStoppedDuringItsFirstStatementIsOverAtOnceAndTheGrant
   rows_.await("release", 1);
 }
 
-TEST_F(Continuation, ThatIsStoppedBeforeItsTurnAsksNothing) {
+TEST_F(Async, ThatIsStoppedBeforeItsTurnAsksNothing) {
   gate answer;
   rows_.before("acquire", [&] { answer.pass(); });
   std::stop_source stop;
@@ -230,7 +230,7 @@ TEST_F(Continuation, ThatIsStoppedBeforeItsTurnAsksNothing) {
   EXPECT_EQ(rows_.batches("acquire").size(), 2);
 }
 
-TEST_F(Continuation, ThatWasStoppedBeforeItBeganHasOneTryAllTheSame) {
+TEST_F(Async, ThatWasStoppedBeforeItBeganHasOneTryAllTheSame) {
   gate answer;
   rows_.before("acquire", [&] { answer.pass(); });
   auto first = start();
@@ -243,7 +243,7 @@ TEST_F(Continuation, ThatWasStoppedBeforeItBeganHasOneTryAllTheSame) {
   EXPECT_TRUE(second.answer().acquired());
 }
 
-TEST_F(Continuation, EndsInItsOwnTimeWhileTheFirstStatementsHang) {
+TEST_F(Async, EndsInItsOwnTimeWhileTheFirstStatementsHang) {
   gate answer;
   rows_.after("acquire", [&] { answer.pass(); });
   auto asking = start(wait_for(3s));
@@ -261,7 +261,7 @@ TEST_F(Continuation, EndsInItsOwnTimeWhileTheFirstStatementsHang) {
   EXPECT_EQ(rows_.batches("acquire").size(), 2) << "the one who was told asks nothing";
 }
 
-TEST_F(Continuation, EndsAsStoppedWithItsTableWhateverItIsAt) {
+TEST_F(Async, EndsAsStoppedWithItsTableWhateverItIsAt) {
   gate answer;
   const auto held = theirs();
   auto waiting = start(wait_forever());
@@ -280,7 +280,7 @@ TEST_F(Continuation, EndsAsStoppedWithItsTableWhateverItIsAt) {
   EXPECT_EQ(rows_.batches("acquire").size(), 2);
 }
 
-TEST_F(Continuation, IsLeftAloneByAChildOfFork) {
+TEST_F(Async, IsLeftAloneByAChildOfFork) {
   const auto held = theirs();
   std::stop_source stop;
   auto waiting = start(wait_until_stopped(stop.get_token()));
@@ -298,7 +298,7 @@ TEST_F(Continuation, IsLeftAloneByAChildOfFork) {
   EXPECT_TRUE(waiting.is_over());
 }
 
-TEST_F(Continuation, ReleasesNothingAsDoneForATimeThatCannotBeMeant) {
+TEST_F(Async, ReleasesNothingAsDoneForATimeThatCannotBeMeant) {
   using std::chrono::milliseconds;
   for (const auto never : {milliseconds::max(), milliseconds::min(), milliseconds{0}}) {
     auto granted = start().answer();
@@ -309,7 +309,7 @@ TEST_F(Continuation, ReleasesNothingAsDoneForATimeThatCannotBeMeant) {
   }
 }
 
-TEST_F(Continuation, MayBeStartedInTheCallThatTellsOfAnEnd) {
+TEST_F(Async, MayBeStartedInTheCallThatTellsOfAnEnd) {
   std::promise<bool> told;
   start_acquire(*ours_, key_, {}, [&](acquire_end first) {
     const auto held = std::make_shared<lease>(**std::move(first.answer));
@@ -319,7 +319,7 @@ TEST_F(Continuation, MayBeStartedInTheCallThatTellsOfAnEnd) {
   EXPECT_FALSE(told.get_future().get());
 }
 
-TEST_F(Continuation, ReleasesByTheCrew) {
+TEST_F(Async, ReleasesByTheCrew) {
   std::thread::id by;
   rows_.before("release", [&] { by = std::this_thread::get_id(); });
   std::promise<release_result> told;
@@ -329,7 +329,7 @@ TEST_F(Continuation, ReleasesByTheCrew) {
   EXPECT_TRUE(is_free());
 }
 
-TEST_F(Continuation, ReleasesNothingOfATableThatIsGone) {
+TEST_F(Async, ReleasesNothingOfATableThatIsGone) {
   auto held = *start().answer();
   ours_.reset();
   std::optional<release_result> told;
@@ -337,7 +337,7 @@ TEST_F(Continuation, ReleasesNothingOfATableThatIsGone) {
   EXPECT_EQ(told, release_result::lost);
 }
 
-TEST_F(Continuation, ReleasesThatAreLeftWhenTheTableEndsAreNotMadeOneByOne) {
+TEST_F(Async, ReleasesThatAreLeftWhenTheTableEndsAreNotMadeOneByOne) {
   const auto held = theirs();
   auto first = *start({}, {"job", "b"}).answer();
   auto second = *start({}, {"job", "c"}).answer();
@@ -361,8 +361,8 @@ TEST_F(Continuation, ReleasesThatAreLeftWhenTheTableEndsAreNotMadeOneByOne) {
   EXPECT_TRUE(theirs_.try_acquire({"job", "c"}).acquired());
 }
 
-TEST_F(Continuation, IsObserved) {
-  const auto noted = std::make_shared<noting_observer>();
+TEST_F(Async, IsObserved) {
+  const auto noted = std::make_shared<recording_observer>();
   ours_.emplace(rows_, lock_options{.ttl = 1h, .time = time_, .observer = noted});
   auto held = start().answer();
   EXPECT_EQ(noted->await<acquired_event>().token, held->token());

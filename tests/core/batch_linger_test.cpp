@@ -14,77 +14,77 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Company : public testing::Test {
+class BatchLinger : public testing::Test {
  protected:
-  static company::clock::time_point ago(company::clock::duration duration) {
-    return company::clock::now() - duration;
+  static batch_linger::clock::time_point ago(batch_linger::clock::duration duration) {
+    return batch_linger::clock::now() - duration;
   }
   /// Whether it waited; until the end of the test, if nobody comes.
-  static bool await(company& expected) {
+  static bool linger(batch_linger& expected) {
     std::unique_lock lock{mutex_};
-    return expected.await(lock);
+    return expected.linger(lock);
   }
   /// Returns once somebody waits.
   std::future<bool> start() {
     bool waits = false;
-    auto has_waited = std::async(std::launch::async, [&waits, this] {
+    auto lingered = std::async(std::launch::async, [&waits, this] {
       std::unique_lock lock{mutex_};
       waits = true;
-      return patient_.await(lock);
+      return patient_.linger(lock);
     });
     for (std::unique_lock lock{mutex_}; !waits; lock.lock()) {
       lock.unlock();
       std::this_thread::yield();
     }
-    return has_waited;
+    return lingered;
   }
-  static void come(company& expected) {
+  static void come(batch_linger& expected) {
     const std::scoped_lock lock{mutex_};
-    expected.came();
+    expected.arrived();
   }
 
   static inline std::mutex mutex_;
-  company patient_{{.part = 1.0, .shortest = 0ms, .longest = 24h}};
+  batch_linger patient_{{.slice = 1.0, .shortest = 0ms, .longest = 24h}};
 };
 
-TEST_F(Company, WhoWasAnsweredAloneAndComesAgainWaitsForNobody) {
+TEST_F(BatchLinger, WhoWasAnsweredAloneAndComesAgainWaitsForNobody) {
   patient_.ended(ago(1h), 1);
   come(patient_);
-  EXPECT_FALSE(await(patient_));
+  EXPECT_FALSE(linger(patient_));
 }
 
-TEST_F(Company, WhoAsksWaitsUntilAllThoseHaveComeWhoWereAnswered) {
+TEST_F(BatchLinger, WhoAsksWaitsUntilAllThoseHaveComeWhoWereAnswered) {
   for (int i = 0; i < 2; ++i) {  // as it was worth it, the next one does, too
     patient_.ended(ago(1h), 3);
     come(patient_);
-    auto has_waited = start();
+    auto lingered = start();
     come(patient_);
-    EXPECT_EQ(has_waited.wait_for(0s), std::future_status::timeout);
+    EXPECT_EQ(lingered.wait_for(0s), std::future_status::timeout);
     come(patient_);
-    EXPECT_TRUE(has_waited.get());
-    patient_.has_waited(1, 1);
+    EXPECT_TRUE(lingered.get());
+    patient_.lingered(1, 1);
   }
 }
 
-TEST_F(Company, NobodyIsWaitedForAfterAStatementThatWasQuickOrStuckNorLater) {
-  company quick{{.part = 1.0, .shortest = 2h, .longest = 24h}};
+TEST_F(BatchLinger, NobodyIsWaitedForAfterAStatementThatWasQuickOrStuckNorLater) {
+  batch_linger quick{{.slice = 1.0, .shortest = 2h, .longest = 24h}};
   quick.ended(ago(1h), 9);
-  EXPECT_FALSE(await(quick));
-  company stuck{{.part = 1.0, .shortest = 0ms, .longest = 1min}};
+  EXPECT_FALSE(linger(quick));
+  batch_linger stuck{{.slice = 1.0, .shortest = 0ms, .longest = 1min}};
   stuck.ended(ago(1h), 9);
-  EXPECT_FALSE(await(stuck));
-  company late{{.part = 0.0, .shortest = 0ms, .longest = 24h}};
+  EXPECT_FALSE(linger(stuck));
+  batch_linger late{{.slice = 0.0, .shortest = 0ms, .longest = 24h}};
   late.ended(ago(1h), 9);
-  EXPECT_FALSE(await(late));
+  EXPECT_FALSE(linger(late));
 }
 
-TEST_F(Company, WhoWaitedInVainWaitsNotTheNextTimeThenNotForThreeAndSoOn) {
+TEST_F(BatchLinger, WhoWaitedInVainWaitsNotTheNextTimeThenNotForThreeAndSoOn) {
   const auto waits = [&] {
     patient_.ended(ago(1h), 1);
-    auto has_waited = start();
+    auto lingered = start();
     come(patient_);
-    if (!has_waited.get()) return false;
-    patient_.has_waited(2, 0);
+    if (!lingered.get()) return false;
+    patient_.lingered(2, 0);
     return true;
   };
   std::string seen;

@@ -29,7 +29,7 @@ inline release_request giving_back(const acquire_request& held, const acquire_an
   return {.key = held.key, .owner = held.owner, .version = *granted.version};
 }
 
-class Grouping : public testing::Test {
+class Batching : public testing::Test {
  protected:
   using answers = std::vector<acquire_answer>;
 
@@ -55,12 +55,12 @@ class Grouping : public testing::Test {
     while (!*has_come) std::this_thread::yield();
     return held_up;
   }
-  void regroup(const group_options& options) { grouped_.emplace(rows_, options); }
+  void regroup(const batching_options& options) { grouped_.emplace(rows_, options); }
 
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   hooked_store rows_{time_};
   gate first_;
-  std::optional<grouping_store> grouped_{std::in_place, rows_, group_options{.in_flight = 1}};
+  std::optional<batching_store> grouped_{std::in_place, rows_, batching_options{.in_flight = 1}};
 };
 
 }  // namespace rowlock::tests

@@ -31,7 +31,7 @@ class busy_store final : public passing_store {
   std::atomic<bool> is_busy = false;
 };
 
-class GroupingFault : public Grouping {
+class BatchingFault : public Batching {
  protected:
   /// Two that will share a statement, once the first one ends.
   struct two_calls {
@@ -58,7 +58,7 @@ class GroupingFault : public Grouping {
   [[nodiscard]] bool is_shared() { return rows_.batches("acquire").back() > 1; }
 };
 
-TEST_F(GroupingFault, WhatOneOfThemMayNotAskFailsForItAlone) {
+TEST_F(BatchingFault, WhatOneOfThemMayNotAskFailsForItAlone) {
   auto first = hold_up();
   auto good = start({asking_for("good")});
   auto bad = start({asking_for(std::string(256, 'x'))});
@@ -70,7 +70,7 @@ TEST_F(GroupingFault, WhatOneOfThemMayNotAskFailsForItAlone) {
   EXPECT_THROW(bad.get(), error);
 }
 
-TEST_F(GroupingFault, AStatementThatFailsForAnUnknownReasonIsMadeAgainForEachAlone) {
+TEST_F(BatchingFault, AStatementThatFailsForAnUnknownReasonIsMadeAgainForEachAlone) {
   auto first = hold_up();
   auto one = start({asking_for("one")});
   auto other = start({asking_for("other")});
@@ -84,7 +84,7 @@ TEST_F(GroupingFault, AStatementThatFailsForAnUnknownReasonIsMadeAgainForEachAlo
   EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 2, 1, 1}));
 }
 
-TEST_F(GroupingFault, AnOutageMeetsEachAloneAndIsOverAfterwards) {
+TEST_F(BatchingFault, AnOutageMeetsEachAloneAndIsOverAfterwards) {
   auto first = hold_up();
   auto one = start({asking_for("one")});
   auto other = start({asking_for("other")});
@@ -98,7 +98,7 @@ TEST_F(GroupingFault, AnOutageMeetsEachAloneAndIsOverAfterwards) {
   EXPECT_EQ(acquire(asking_for("one")).status, acquire_status::granted);
 }
 
-TEST_F(GroupingFault, AKeyThatEndsTheConnectionHurtsNobodyElse) {
+TEST_F(BatchingFault, AKeyThatEndsTheConnectionHurtsNobodyElse) {
   auto first = hold_up();
   auto one = start({asking_for("one")});
   auto other = start({asking_for("other")});
@@ -111,7 +111,7 @@ TEST_F(GroupingFault, AKeyThatEndsTheConnectionHurtsNobodyElse) {
   EXPECT_EQ(other.get().front().status, acquire_status::granted);
 }
 
-TEST_F(GroupingFault, AReleaseInDoubtIsToldToAllAndNotMadeAgain) {
+TEST_F(BatchingFault, AReleaseInDoubtIsToldToAllAndNotMadeAgain) {
   std::vector<acquire_request> held;
   std::vector<acquire_answer> granted;
   for (const auto* id : {"a", "b", "c"}) {
@@ -141,8 +141,8 @@ TEST_F(GroupingFault, AReleaseInDoubtIsToldToAllAndNotMadeAgain) {
   EXPECT_EQ(rows_.batches("release"), (std::vector<std::size_t>{1, 2}));
 }
 
-TEST_F(GroupingFault, AnAnswerThatGotLostIsAskedForAgainByEach) {
-  lock_table locks{*grouped_, {.ttl = 1h, .grouping = {.at_most = 1}, .time = time_}};
+TEST_F(BatchingFault, AnAnswerThatGotLostIsAskedForAgainByEach) {
+  lock_table locks{*grouped_, {.ttl = 1h, .batching = {.at_most = 1}, .time = time_}};
   std::atomic<int> calls{0};
   rows_.before("acquire", [&] {
     if (++calls == 1) first_.pass();
@@ -167,7 +167,7 @@ TEST_F(GroupingFault, AnAnswerThatGotLostIsAskedForAgainByEach) {
   EXPECT_TRUE(other.get());
 }
 
-TEST_F(GroupingFault, ADoubtThatAnOutageLeavesStaysADoubt) {
+TEST_F(BatchingFault, ADoubtThatAnOutageLeavesStaysADoubt) {
   auto calls = start_two();
   rows_.before("acquire", [this] {
     if (!is_shared()) throw error{errc::unavailable, "away"};
@@ -181,9 +181,9 @@ TEST_F(GroupingFault, ADoubtThatAnOutageLeavesStaysADoubt) {
 }
 
 // A statement whose commit is under way still keeps the rows busy.
-TEST_F(GroupingFault, ADoubtAboutARowThatIsBusyStaysADoubt) {
+TEST_F(BatchingFault, ADoubtAboutARowThatIsBusyStaysADoubt) {
   busy_store busy{rows_};
-  grouped_.emplace(busy, group_options{.in_flight = 1});
+  grouped_.emplace(busy, batching_options{.in_flight = 1});
   auto calls = start_two();
   rows_.before("acquire", [] { throw error{errc::outcome_unknown, "cut off"}; });
   busy.is_busy = true;
@@ -192,9 +192,9 @@ TEST_F(GroupingFault, ADoubtAboutARowThatIsBusyStaysADoubt) {
   expect_doubt(calls.other);
 }
 
-TEST_F(GroupingFault, WhatWasNotMadeIsNoDoubt) {
+TEST_F(BatchingFault, WhatWasNotMadeIsNoDoubt) {
   busy_store busy{rows_};
-  grouped_.emplace(busy, group_options{.in_flight = 1});
+  grouped_.emplace(busy, batching_options{.in_flight = 1});
   auto calls = start_two();
   rows_.before("acquire", [] { throw error{errc::unavailable, "away"}; });
   busy.is_busy = true;

@@ -18,13 +18,13 @@
 namespace rowlock::tests {
 namespace {
 
-TEST_F(Grouping, OneThatMeetsNobodyHasAStatementOfItsOwnAtOnce) {
+TEST_F(Batching, OneThatMeetsNobodyHasAStatementOfItsOwnAtOnce) {
   EXPECT_EQ(acquire(asking_for("a")).status, acquire_status::granted);
   EXPECT_EQ(acquire(asking_for("b")).status, acquire_status::granted);
   EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 1}));
 }
 
-TEST_F(Grouping, ThoseThatMeetShareTheNextStatementAndEachHasItsOwnAnswers) {
+TEST_F(Batching, ThoseThatMeetShareTheNextStatementAndEachHasItsOwnAnswers) {
   const auto theirs = asking_for("theirs");
   rows_.rows().acquire(std::array{theirs});
   auto first = hold_up();
@@ -46,7 +46,7 @@ TEST_F(Grouping, ThoseThatMeetShareTheNextStatementAndEachHasItsOwnAnswers) {
   EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 4}));
 }
 
-TEST_F(Grouping, AtMostOneOfThoseThatMeetForAKeyIsGranted) {
+TEST_F(Batching, AtMostOneOfThoseThatMeetForAKeyIsGranted) {
   auto first = hold_up();
   std::vector<std::future<answers>> met;
   for (int i = 0; i < 5; ++i) met.push_back(start({asking_for("hot")}));
@@ -60,7 +60,7 @@ TEST_F(Grouping, AtMostOneOfThoseThatMeetForAKeyIsGranted) {
   EXPECT_EQ(rows_.batches("acquire").size(), 2);
 }
 
-TEST_F(Grouping, AStatementHasSoManyRequestsAtMost) {
+TEST_F(Batching, AStatementHasSoManyRequestsAtMost) {
   regroup({.at_most = 4, .in_flight = 1});
   auto first = hold_up();
   std::vector<std::future<answers>> met;
@@ -71,7 +71,7 @@ TEST_F(Grouping, AStatementHasSoManyRequestsAtMost) {
   EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 4, 4, 1}));
 }
 
-TEST_F(Grouping, ThoseThatAreNotToShareGoSideBySide) {
+TEST_F(Batching, ThoseThatAreNotToShareGoSideBySide) {
   regroup({.at_most = 1, .in_flight = 3});
   auto first = hold_up();
   EXPECT_EQ(acquire(asking_for("other")).status, acquire_status::granted);
@@ -80,7 +80,7 @@ TEST_F(Grouping, ThoseThatAreNotToShareGoSideBySide) {
   first.get();
 }
 
-TEST_F(Grouping, AReleaseDoesNotWaitForAcquisitions) {
+TEST_F(Batching, AReleaseDoesNotWaitForAcquisitions) {
   regroup({.in_flight = 2});
   const auto held = asking_for("held");
   const auto granted = acquire(held);
@@ -95,7 +95,7 @@ TEST_F(Grouping, AReleaseDoesNotWaitForAcquisitions) {
   EXPECT_EQ(second.get().front().status, acquire_status::granted);
 }
 
-TEST_F(Grouping, ManyThreadsAreAllServedAndExcludeEachOther) {
+TEST_F(Batching, ManyThreadsAreAllServedAndExcludeEachOther) {
   regroup({.in_flight = 3});
   std::array<int, 4> inside{};
   std::vector<std::jthread> threads;
@@ -120,7 +120,7 @@ TEST_F(Grouping, ManyThreadsAreAllServedAndExcludeEachOther) {
   EXPECT_EQ(inside[0] + inside[1] + inside[2] + inside[3], 1600);
 }
 
-TEST_F(Grouping, AChildOfForkAsksNothingAndTheParentGoesOn) {
+TEST_F(Batching, AChildOfForkAsksNothingAndTheParentGoesOn) {
   auto first = hold_up();
   auto second = start({asking_for("second")});
   await_waiting(1);
@@ -143,11 +143,11 @@ TEST_F(Grouping, AChildOfForkAsksNothingAndTheParentGoesOn) {
   EXPECT_EQ(second.get().front().status, acquire_status::granted);
 }
 
-TEST_F(Grouping, OptionsThatCannotBeMeantAreMisuse) {
-  EXPECT_THROW((grouping_store{rows_, {.at_most = 0}}), error);
-  EXPECT_THROW((grouping_store{rows_, {.at_most = 1001}}), error);
-  EXPECT_THROW((grouping_store{rows_, {.in_flight = 0}}), error);
-  EXPECT_THROW((lock_table{rows_, {.grouping = {.at_most = 0}}}), error);
+TEST_F(Batching, OptionsThatCannotBeMeantAreMisuse) {
+  EXPECT_THROW((batching_store{rows_, {.at_most = 0}}), error);
+  EXPECT_THROW((batching_store{rows_, {.at_most = 1001}}), error);
+  EXPECT_THROW((batching_store{rows_, {.in_flight = 0}}), error);
+  EXPECT_THROW((lock_table{rows_, {.batching = {.at_most = 0}}}), error);
 }
 
 }  // namespace

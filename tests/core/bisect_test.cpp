@@ -15,23 +15,23 @@
 namespace rowlock::detail {
 namespace {
 
-class ByHalves : public testing::Test {
+class Bisect : public testing::Test {
  protected:
   void call_for(std::size_t count, errc kind) {
-    by_halves(
+    bisect(
         {.count = count},
-        [&](part some) {
+        [&](slice some) {
           ++calls_;
           for (auto place = some.begin; place < some.begin + some.count; ++place) {
             if (bad_.contains(place)) throw error{kind, "a trigger raised: drop it"};
           }
           for (auto place = some.begin; place < some.begin + some.count; ++place) ++done_[place];
         },
-        [&](part some, const std::exception_ptr& fault) {
+        [&](slice some, const std::exception_ptr& fault) {
           EXPECT_THROW(std::rethrow_exception(fault), error);
           told_.emplace_back(some.begin, some.count);
         },
-        [this] { return calls_ >= patience_; });
+        [this] { return calls_ >= limits_; });
   }
   void all_are_bad(std::size_t count) {
     for (std::size_t place = 0; place < count; ++place) bad_.insert(place);
@@ -47,25 +47,25 @@ class ByHalves : public testing::Test {
 
   std::set<std::size_t> bad_;
   std::size_t calls_ = 0;
-  std::size_t patience_ = 1'000'000;  // calls
+  std::size_t limits_ = 1'000'000;  // calls
   std::map<std::size_t, int> done_;
   std::vector<std::pair<std::size_t, std::size_t>> told_;
 };
 
-TEST_F(ByHalves, WhatSucceedsIsOneCall) {
+TEST_F(Bisect, WhatSucceedsIsOneCall) {
   call_for(100, errc::rejected);
   EXPECT_EQ(calls_, 1);
   EXPECT_EQ(done_.size(), 100);
   EXPECT_TRUE(told_.empty());
 }
 
-TEST_F(ByHalves, OfNoneIsOneCallAtMost) {
+TEST_F(Bisect, OfNoneIsOneCallAtMost) {
   call_for(0, errc::rejected);
   EXPECT_LE(calls_, 1);
   EXPECT_TRUE(told_.empty());
 }
 
-TEST_F(ByHalves, OneThatFailsFailsAloneWhereverItIs) {
+TEST_F(Bisect, OneThatFailsFailsAloneWhereverItIs) {
   for (const auto kind : {errc::rejected, errc::unavailable, errc::outcome_unknown}) {
     for (std::size_t bad = 0; bad < 100; ++bad) {
       bad_ = {bad};
@@ -80,14 +80,14 @@ TEST_F(ByHalves, OneThatFailsFailsAloneWhereverItIs) {
   }
 }
 
-TEST_F(ByHalves, SeveralThatFailEachFailAlone) {
+TEST_F(Bisect, SeveralThatFailEachFailAlone) {
   bad_ = {0, 13, 26, 31, 49, 50, 77, 78, 88, 99};
   call_for(100, errc::rejected);
   EXPECT_EQ(told_.size(), bad_.size());
   EXPECT_EQ(done_.size(), 100 - bad_.size());
 }
 
-TEST_F(ByHalves, AnOutageIsToldOnceAfterThreeCalls) {
+TEST_F(Bisect, AnOutageIsToldOnceAfterThreeCalls) {
   for (const std::size_t count : {2U, 3U, 1000U}) {
     all_are_bad(count);
     calls_ = 0;
@@ -99,32 +99,32 @@ TEST_F(ByHalves, AnOutageIsToldOnceAfterThreeCalls) {
 }
 
 // Three quick faults of one key each, and then one that looks like an outage.
-TEST_F(ByHalves, AFaultThatMayPassIsNoOutageBecauseOthersCameBefore) {
+TEST_F(Bisect, AFaultThatMayPassIsNoOutageBecauseOthersCameBefore) {
   bad_ = {0, 40, 70};
   std::size_t calls = 0;
-  by_halves(
+  bisect(
       {.count = 100},
-      [&](part some) {
+      [&](slice some) {
         const bool is_bad = std::any_of(bad_.begin(), bad_.end(), [&](std::size_t place) {
           return place >= some.begin && place < some.begin + some.count;
         });
         if (!is_bad) return;
         throw error{++calls == 4 ? errc::unavailable : errc::rejected, "a trigger raised: drop it"};
       },
-      [&](part some, const std::exception_ptr& /*fault*/) {
+      [&](slice some, const std::exception_ptr& /*fault*/) {
         told_.emplace_back(some.begin, some.count);
       },
       [] { return false; });
   EXPECT_EQ(told_.size(), bad_.size());
 }
 
-TEST_F(ByHalves, NoCallBeginsOnceItIsTimeToGiveUpAndEachIsToldOnce) {
+TEST_F(Bisect, NoCallBeginsOnceItIsTimeToGiveUpAndEachIsToldOnce) {
   for (const std::size_t calls : {1U, 2U, 3U, 4U, 5U}) {
     bad_ = {3};
     calls_ = 0;
     done_.clear();
     told_.clear();
-    patience_ = calls;
+    limits_ = calls;
     call_for(100, errc::rejected);
     EXPECT_EQ(calls_, calls);
     for (std::size_t place = 0; place < 100; ++place) {
@@ -133,7 +133,7 @@ TEST_F(ByHalves, NoCallBeginsOnceItIsTimeToGiveUpAndEachIsToldOnce) {
   }
 }
 
-TEST_F(ByHalves, WhatFailsForAllIsGivenUpSoonAndEachIsToldOnce) {
+TEST_F(Bisect, WhatFailsForAllIsGivenUpSoonAndEachIsToldOnce) {
   all_are_bad(1000);
   call_for(1000, errc::rejected);
   EXPECT_LE(calls_, 70);

@@ -14,11 +14,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Hearsay : public testing::Test {
+class ContentionBackoff : public testing::Test {
  protected:
   using attempt = std::future<outcome<lease>>;
 
-  Hearsay() {
+  ContentionBackoff() {
     rows_.let_listen();
     auto held = theirs();
     // One who has waited for the key once, so that its process knows of it.
@@ -71,58 +71,58 @@ class Hearsay : public testing::Test {
   lock_table ours_{rows_, {.ttl = 1h, .time = time_}};
 };
 
-TEST_F(Hearsay, ThatAnotherTookTheKeySparesTheFirstQuestion) {
+TEST_F(ContentionBackoff, ThatAnotherTookTheKeySparesTheFirstQuestion) {
   const auto held = theirs();
   hear_that_it_was_taken();
-  const auto asked = calls("acquire");
+  const auto tried_one = calls("acquire");
   const auto refused = try_without_patience();
   EXPECT_EQ(refused.refusal().reason, refusal_reason::stopped);
   EXPECT_EQ(refused.refusal().remaining, 1h);
-  EXPECT_EQ(calls("acquire"), asked);
+  EXPECT_EQ(calls("acquire"), tried_one);
 }
 
-TEST_F(Hearsay, IsNotBelievedByThoseWhoWouldNotWait) {
+TEST_F(ContentionBackoff, IsNotBelievedByThoseWhoWouldNotWait) {
   hear_that_it_was_taken();
   EXPECT_TRUE(ours_.try_acquire(key_).acquired());
 }
 
-TEST_F(Hearsay, IsBelievedForASecond) {
+TEST_F(ContentionBackoff, IsBelievedForASecond) {
   hear_that_it_was_taken();
   time_->advance(1s);
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
-TEST_F(Hearsay, IsNotBelievedLongerThanTheLeaseLasts) {
+TEST_F(ContentionBackoff, IsNotBelievedLongerThanTheLeaseLasts) {
   rows_.listener().taken(key_, {.lease = 100ms, .word = 10s});
   time_->advance(100ms);
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
-TEST_F(Hearsay, IsNotBelievedLongerThanReleasesAreAnnounced) {
+TEST_F(ContentionBackoff, IsNotBelievedLongerThanReleasesAreAnnounced) {
   rows_.listener().taken(key_, {.lease = 1h, .word = 100ms});
   time_->advance(100ms);
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
-TEST_F(Hearsay, IsNotBelievedOfAKeyWhoseReleaseWasNotHeard) {
+TEST_F(ContentionBackoff, IsNotBelievedOfAKeyWhoseReleaseWasNotHeard) {
   hear_that_it_was_taken();
   hear_that_it_was_taken();  // in between it was released by an application's transaction
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
-TEST_F(Hearsay, IsForgottenWhenSomeOfItMayHaveBeenMissed) {
+TEST_F(ContentionBackoff, IsForgottenWhenSomeOfItMayHaveBeenMissed) {
   hear_that_it_was_taken();
   rows_.listener().listening();
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
-TEST_F(Hearsay, OfAReleaseEndsWhatWasHeardBefore) {
+TEST_F(ContentionBackoff, OfAReleaseEndsWhatWasHeardBefore) {
   hear_that_it_was_taken();
   rows_.listener().released(key_);
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
-TEST_F(Hearsay, ThatDoesNotComeTrueCostsASecondAndNotTheKey) {
+TEST_F(ContentionBackoff, ThatDoesNotComeTrueCostsASecondAndNotTheKey) {
   lock_table dying{rows_.rows(), {.ttl = 2s, .renew = false, .time = time_}};
   const auto held = dying.try_acquire(key_);
   hear_that_it_was_taken();  // for an hour, it says
@@ -131,7 +131,7 @@ TEST_F(Hearsay, ThatDoesNotComeTrueCostsASecondAndNotTheKey) {
   EXPECT_TRUE(waiting.get().acquired());
 }
 
-TEST_F(Hearsay, SparesThoseWhoWaitTheirLooks) {
+TEST_F(ContentionBackoff, SparesThoseWhoWaitTheirLooks) {
   const auto held = theirs();
   std::stop_source stop;
   auto waiting = waiter(wait_until_stopped(stop.get_token()));
@@ -148,7 +148,7 @@ TEST_F(Hearsay, SparesThoseWhoWaitTheirLooks) {
   EXPECT_FALSE(waiting.get().acquired());
 }
 
-TEST_F(Hearsay, SparesNobodyTheLooksThatAreCountedAsTries) {
+TEST_F(ContentionBackoff, SparesNobodyTheLooksThatAreCountedAsTries) {
   const auto held = theirs();
   hear_that_it_was_taken();
   const auto heard_at = time_->now();
@@ -159,7 +159,7 @@ TEST_F(Hearsay, SparesNobodyTheLooksThatAreCountedAsTries) {
   EXPECT_LT(time_->now() - heard_at, 1s);
 }
 
-TEST_F(Hearsay, OneWhomNobodyElseWasHeardBeforeAsksAtOnce) {
+TEST_F(ContentionBackoff, OneWhomNobodyElseWasHeardBeforeAsksAtOnce) {
   auto held = theirs();
   auto waiting = waiter(wait_forever());
   await_in_line();
@@ -169,30 +169,30 @@ TEST_F(Hearsay, OneWhomNobodyElseWasHeardBeforeAsksAtOnce) {
   EXPECT_TRUE(waiting.get().acquired());
 }
 
-TEST_F(Hearsay, ANewcomerLetsThoseWhoWaitHaveTheirTurn) {
+TEST_F(ContentionBackoff, ANewcomerLetsThoseWhoWaitHaveTheirTurn) {
   release_what_seven_others_had_before(500ms);
-  const auto asked = calls("acquire");
+  const auto tried_one = calls("acquire");
   EXPECT_FALSE(try_without_patience().acquired());
-  EXPECT_EQ(calls("acquire"), asked);
+  EXPECT_EQ(calls("acquire"), tried_one);
   time_->advance(35ms);  // a turn of 5 ms for each
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
-TEST_F(Hearsay, ATurnOfOthersTakesATenthOfTheHoldAtMost) {
+TEST_F(ContentionBackoff, ATurnOfOthersTakesATenthOfTheHoldAtMost) {
   release_what_seven_others_had_before(100ms);
   EXPECT_FALSE(try_without_patience().acquired());
   time_->advance(10ms);
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
-TEST_F(Hearsay, WhereAnotherWasFasterTheNextQuestionIsNotAskedAtOnce) {
+TEST_F(ContentionBackoff, WhereAnotherWasFasterTheNextQuestionIsNotAskedAtOnce) {
   const auto held = theirs();
   std::stop_source stop;
   auto waiting = waiter(wait_until_stopped(stop.get_token()));
   await_in_line();
-  const auto asked = calls("acquire");
+  const auto tried_one = calls("acquire");
   rows_.listener().released(key_);
-  rows_.await("acquire", asked + 1);
+  rows_.await("acquire", tried_one + 1);
   await_in_line();  // by the same thread, so the refusal is known
   stop.request_stop();
   EXPECT_FALSE(waiting.get().acquired());
@@ -200,24 +200,24 @@ TEST_F(Hearsay, WhereAnotherWasFasterTheNextQuestionIsNotAskedAtOnce) {
   time_->advance(500ms);
   rows_.listener().released(key_);
   EXPECT_FALSE(try_without_patience().acquired());
-  EXPECT_EQ(calls("acquire"), asked + 1);
+  EXPECT_EQ(calls("acquire"), tried_one + 1);
 }
 
-TEST_F(Hearsay, AnAttemptThatDoesNotWaitLetsNobodyHaveATurn) {
+TEST_F(ContentionBackoff, AnAttemptThatDoesNotWaitLetsNobodyHaveATurn) {
   release_what_seven_others_had_before(500ms);
   EXPECT_TRUE(ours_.try_acquire(key_).acquired());
 }
 
-TEST_F(Hearsay, WhoHasAskedForNothingYetAsksWhenItsTurnHasComeAndNobodyTookTheKey) {
+TEST_F(ContentionBackoff, WhoHasAskedForNothingYetAsksWhenItsTurnHasComeAndNobodyTookTheKey) {
   release_what_seven_others_had_before(500ms);
-  const auto asked = calls("acquire");
+  const auto tried_one = calls("acquire");
   auto waiting = waiter(wait_forever());
-  rows_.await_moving(*time_, "acquire", asked + 1, 5ms);
+  rows_.await_moving(*time_, "acquire", tried_one + 1, 5ms);
   EXPECT_TRUE(waiting.get().acquired());
-  EXPECT_EQ(calls("acquire"), asked + 1);
+  EXPECT_EQ(calls("acquire"), tried_one + 1);
 }
 
-TEST_F(Hearsay, WhoHearsThatAnotherWasFasterDoesNotAsk) {
+TEST_F(ContentionBackoff, WhoHearsThatAnotherWasFasterDoesNotAsk) {
   release_what_seven_others_had_before(500ms);
   auto held = theirs();
   hear_that_it_was_taken();
@@ -225,13 +225,13 @@ TEST_F(Hearsay, WhoHearsThatAnotherWasFasterDoesNotAsk) {
   auto waiting = waiter(wait_until_stopped(stop.get_token()));
   time_->advance(1s);
   await_in_line();
-  const auto asked = calls("acquire");
+  const auto tried_one = calls("acquire");
   held.release();  // and it stands back for those who have waited longer
   held = theirs();
   hear_that_it_was_taken();
   time_->advance(100ms);
   await_in_line();
-  EXPECT_EQ(calls("acquire"), asked);
+  EXPECT_EQ(calls("acquire"), tried_one);
   stop.request_stop();
   EXPECT_FALSE(waiting.get().acquired());
 }

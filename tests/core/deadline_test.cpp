@@ -19,7 +19,7 @@ namespace {
 
 /// The ttl is 30 s, the margin 1 s, and the clock moves on by 5 s before the store answers. Steps
 /// of the clock with which a test awaits something may come on top of that.
-class Deadline : public kept_lease_test {
+class Deadline : public lease_state_test {
  protected:
   using attempt = std::future<outcome<lease>>;
 
@@ -102,10 +102,10 @@ TEST_F(Deadline, StaysWhereItIsWhenARenewalMeetsALockedRowAndTheLeaseIsLostThen)
 
 TEST(DeadlineThatHasCome, IsNotMovedByARenewalEvenBeforeTheWatcherComes) {
   const auto time = std::make_shared<manual_time>();
-  detail::lease_book book{time, 1s, true};
-  const detail::wanted_lease wanted{
+  detail::lease_registry book{time, 1s, true};
+  const detail::lease_request wanted{
       .request = {.key = {"job", "a"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
-  const auto held = std::make_shared<detail::kept_lease>(wanted, version{1}, time->now());
+  const auto held = std::make_shared<detail::lease_state>(wanted, version{1}, time->now());
   ASSERT_TRUE(book.add(held, time->now()));
   const auto deadline = held->valid_until.load();
   time->advance(29s);
@@ -139,7 +139,7 @@ TEST_F(Observer, IsToldOfALossThatAFenceFinds) {
   await(held.lost());
 }
 
-using Doubt = kept_lease_test;
+using Doubt = lease_state_test;
 
 TEST_F(Doubt, AboutAnAcquisitionStaysWhenTheNextAnswerIsThatTheRowIsBusy) {
   memory_transaction in_the_way{rows_.rows()};
@@ -192,7 +192,7 @@ TEST_F(Doubt, AboutOneOfSeveralStaysWhenTheNextAnswerIsThatTheRowIsBusy) {
   }
 }
 
-using HalvedRenewal = kept_lease_test;
+using HalvedRenewal = lease_state_test;
 
 TEST_F(HalvedRenewal, LeavesOutLeasesThatEndedMeanwhile) {
   const lease held = acquire("a");

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class HandingOver : public testing::Test {
+class HandoffInProcess : public testing::Test {
  protected:
   using attempt = std::future<outcome<lease>>;
 
@@ -41,7 +41,7 @@ class HandingOver : public testing::Test {
   std::optional<lock_table> ours_{std::in_place, rows_, lock_options{.ttl = 1h, .time = time_}};
 };
 
-TEST_F(HandingOver, ToTheNextInLineIsOneStatement) {
+TEST_F(HandoffInProcess, ToTheNextInLineIsOneStatement) {
   auto held = ours();
   auto next = waiter();
   await_in_line();
@@ -57,7 +57,7 @@ TEST_F(HandingOver, ToTheNextInLineIsOneStatement) {
   EXPECT_EQ(calls("release"), 0);
 }
 
-TEST_F(HandingOver, GivesOtherProcessesTheirChanceAfter64InARow) {
+TEST_F(HandoffInProcess, GivesOtherProcessesTheirChanceAfter64InARow) {
   auto held = ours();
   for (int i = 0; i < 64; ++i) {
     auto next = waiter();
@@ -81,7 +81,7 @@ TEST_F(HandingOver, GivesOtherProcessesTheirChanceAfter64InARow) {
   EXPECT_TRUE(next.get().acquired());
 }
 
-TEST_F(HandingOver, ThatFailsLeavesItToTheNextOneToAsk) {
+TEST_F(HandoffInProcess, ThatFailsLeavesItToTheNextOneToAsk) {
   auto held = ours();
   auto next = waiter();
   await_in_line();
@@ -92,7 +92,7 @@ TEST_F(HandingOver, ThatFailsLeavesItToTheNextOneToAsk) {
   EXPECT_TRUE(next.get().acquired());
 }
 
-TEST_F(HandingOver, InDoubtIsFoundByTheNextOne) {
+TEST_F(HandoffInProcess, InDoubtIsFoundByTheNextOne) {
   auto held = ours();
   auto next = waiter();
   await_in_line();
@@ -106,7 +106,7 @@ TEST_F(HandingOver, InDoubtIsFoundByTheNextOne) {
 }
 
 /// The statement is executed after the next one has given up, and the release before it fails.
-class HandingOverLate : public HandingOver {
+class HandoffInProcessLate : public HandoffInProcess {
  protected:
   void expect_the_row_to_be_given_back() {
     ASSERT_TRUE(rows_.hand_over_late().granted);
@@ -124,7 +124,7 @@ class HandingOverLate : public HandingOver {
   }
 };
 
-TEST_F(HandingOverLate, IsGivenBackWhenTheNextOneHasTimedOut) {
+TEST_F(HandoffInProcessLate, IsGivenBackWhenTheNextOneHasTimedOut) {
   auto held = ours();
   auto next = waiter(wait_for(10s));
   await_in_line();
@@ -136,7 +136,7 @@ TEST_F(HandingOverLate, IsGivenBackWhenTheNextOneHasTimedOut) {
   expect_the_row_to_be_given_back();
 }
 
-TEST_F(HandingOverLate, IsGivenBackWhenTheNextOneWasOutOfTimeAlready) {
+TEST_F(HandoffInProcessLate, IsGivenBackWhenTheNextOneWasOutOfTimeAlready) {
   auto held = ours();
   auto next = waiter(wait_for(10s));
   await_in_line();
@@ -151,7 +151,7 @@ TEST_F(HandingOverLate, IsGivenBackWhenTheNextOneWasOutOfTimeAlready) {
   expect_the_row_to_be_given_back();
 }
 
-TEST_F(HandingOverLate, IsGivenBackWhenTheNextOneStops) {
+TEST_F(HandoffInProcessLate, IsGivenBackWhenTheNextOneStops) {
   auto held = ours();
   std::stop_source stop;
   auto next = waiter(wait_until_stopped(stop.get_token()));
@@ -166,7 +166,7 @@ TEST_F(HandingOverLate, IsGivenBackWhenTheNextOneStops) {
   expect_the_row_to_be_given_back();
 }
 
-TEST_F(HandingOver, IsTheOnlyGrantWhenItIsTimeToAskForTheRowMeanwhile) {
+TEST_F(HandoffInProcess, IsTheOnlyGrantWhenItIsTimeToAskForTheRowMeanwhile) {
   const lock_key beside{"job", "b"};
   auto held = ours();
   const acquire_request in_the_way{
@@ -193,7 +193,7 @@ TEST_F(HandingOver, IsTheOnlyGrantWhenItIsTimeToAskForTheRowMeanwhile) {
   EXPECT_EQ(rows_.rows().read(std::array{key_}).front()->version, got->token());
 }
 
-TEST_F(HandingOver, ToOneWhoGivesUpMeanwhileIsTakenBack) {
+TEST_F(HandoffInProcess, ToOneWhoGivesUpMeanwhileIsTakenBack) {
   auto held = ours();
   std::stop_source stop;
   auto next = waiter(wait_until_stopped(stop.get_token()));
@@ -207,7 +207,7 @@ TEST_F(HandingOver, ToOneWhoGivesUpMeanwhileIsTakenBack) {
   EXPECT_TRUE(theirs_.try_acquire(key_, {.wait = wait_for(1h)}).acquired());
 }
 
-TEST_F(HandingOver, IsNotForOneForWhomTheRowIsBeingAskedFor) {
+TEST_F(HandoffInProcess, IsNotForOneForWhomTheRowIsBeingAskedFor) {
   rows_.let_listen();
   auto held = ours();
   auto next = waiter();
@@ -222,7 +222,7 @@ TEST_F(HandingOver, IsNotForOneForWhomTheRowIsBeingAskedFor) {
   EXPECT_TRUE(next.get().acquired());
 }
 
-TEST_F(HandingOver, IsNotForARowWhoseWorkIsDone) {
+TEST_F(HandoffInProcess, IsNotForARowWhoseWorkIsDone) {
   attempt next;
   const auto done = ours_->with_lock_once(key_, [&] {
     next = waiter();
@@ -235,7 +235,7 @@ TEST_F(HandingOver, IsNotForARowWhoseWorkIsDone) {
   EXPECT_TRUE(rows_.rows().read(std::array{key_}).front()->done);
 }
 
-TEST_F(HandingOver, IsNotForARowThatStaysClosed) {
+TEST_F(HandoffInProcess, IsNotForARowThatStaysClosed) {
   auto held = ours({.hold_at_least = 1h});
   auto next = waiter();
   await_in_line();

@@ -163,13 +163,13 @@ TEST_F(HangingStore, InACallOfAnotherThreadDelaysNeitherALossNorAReleaseOfAClosi
 
 // What has hung as long as a closing lock_table may take is not asked once more.
 TEST_F(HangingStore, IsAskedForNoReleaseWhenTheTimeToCloseIsOver) {
-  detail::lease_book book{time_, 1s, true};
-  detail::messenger losses;
-  detail::herald events{nullptr};
+  detail::lease_registry book{time_, 1s, true};
+  detail::serial_executor losses;
+  detail::event_dispatcher events{nullptr};
   detail::renewer closing{rows_, book, losses, events, time_, [](const lock_key&) {}};
-  const detail::wanted_lease wanted{
+  const detail::lease_request wanted{
       .request = {.key = {"job", "a"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
-  const detail::kept_lease ended{wanted, version{1}, time_->now()};
+  const detail::lease_state ended{wanted, version{1}, time_->now()};
   closing.defer({{ended, time_->now()}}, detail::renewer::tried::never);
   closing.close_by(boot_clock::now());
   book.close();
@@ -178,17 +178,17 @@ TEST_F(HangingStore, IsAskedForNoReleaseWhenTheTimeToCloseIsOver) {
 }
 
 TEST_F(HangingStore, IsAskedForNoOtherReleaseWhenTheTimeToCloseIsOverDuringOneBefore) {
-  detail::lease_book book{time_, 1s, true};
-  detail::messenger losses;
-  detail::herald events{nullptr};
+  detail::lease_registry book{time_, 1s, true};
+  detail::serial_executor losses;
+  detail::event_dispatcher events{nullptr};
   detail::renewer closing{rows_, book, losses, events, time_, [](const lock_key&) {}};
   const auto wanted = [](const std::string& id) {
-    return detail::wanted_lease{
+    return detail::lease_request{
         .request = {.key = {"job", id}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
   };
-  const detail::kept_lease one{wanted("a"), version{1}, time_->now()};
-  const detail::kept_lease other{wanted("b"), version{1}, time_->now()};
-  const auto held = std::make_shared<detail::kept_lease>(wanted("c"), version{1}, time_->now());
+  const detail::lease_state one{wanted("a"), version{1}, time_->now()};
+  const detail::lease_state other{wanted("b"), version{1}, time_->now()};
+  const auto held = std::make_shared<detail::lease_state>(wanted("c"), version{1}, time_->now());
   ASSERT_TRUE(book.add(held, time_->now()));
   rows_.before("release", [&] {
     closing.close_by(boot_clock::now());

@@ -99,20 +99,20 @@ class hooked_store final : public passing_store {
     end("release");
     return answers;
   }
-  hand_over_answer hand_over(const hand_over_request& request) override {
+  handoff_answer handoff(const handoff_request& request) override {
     {
       const std::scoped_lock lock{mutex_};
       last_hand_over_ = request;
     }
     begin("hand_over", 1);
-    const auto answer = rows_->hand_over(request);
+    const auto answer = rows_->handoff(request);
     end("hand_over");
     return answer;
   }
   /// The last one, late: its hook has thrown before.
-  hand_over_answer hand_over_late() {
+  handoff_answer hand_over_late() {
     const std::scoped_lock lock{mutex_};
-    return rows_->hand_over(last_hand_over_.value());
+    return rows_->handoff(last_hand_over_.value());
   }
   note_answer write_note(const note_request& request) override {
     begin("write_note", 1);
@@ -218,7 +218,7 @@ class hooked_store final : public passing_store {
   std::map<std::string, std::vector<std::size_t>> batches_;  // guarded by mutex_
   std::map<std::string, std::size_t> ended_;                 // guarded by mutex_
   std::vector<std::string> weak_settings_;                   // guarded by mutex_
-  std::optional<hand_over_request> last_hand_over_;          // guarded by mutex_
+  std::optional<handoff_request> last_hand_over_;            // guarded by mutex_
 };
 
 /// A door that a test opens.

@@ -14,7 +14,7 @@
 namespace rowlock::tests {
 namespace {
 
-class LeaseEnd : public kept_lease_test {};
+class LeaseEnd : public lease_state_test {};
 
 TEST_F(LeaseEnd, AReleaseThatFailsIsMadeLaterInTheBackground) {
   rows_.before("release", [this] {

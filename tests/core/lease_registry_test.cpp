@@ -33,19 +33,19 @@ class counting_time final : public time_source {
   mutable std::atomic<int> looks_ = 0;
 };
 
-TEST(LeaseBook, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
+TEST(LeaseRegistry, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
   const auto time = std::make_shared<counting_time>();
-  lease_book book{time, 0ms, true};
+  lease_registry book{time, 0ms, true};
   const std::jthread watcher{[&] {
     time->count_this_thread();
     book.wait_for_overdue();
   }};
   while (time->looks() == 0) std::this_thread::yield();
 
-  const wanted_lease wanted{
+  const lease_request wanted{
       .request = {.key = {"job", "1"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
   for (int i = 0; i < 100; ++i) {
-    const auto lease = std::make_shared<kept_lease>(wanted, version{1}, time->now());
+    const auto lease = std::make_shared<lease_state>(wanted, version{1}, time->now());
     EXPECT_TRUE(book.add(lease, time->now()));
     EXPECT_TRUE(book.end(*lease, lease_phase::released));
     std::this_thread::sleep_for(1ms);  // if it were woken, it would look now
@@ -55,15 +55,15 @@ TEST(LeaseBook, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
       << "two each time it goes to sleep: at first, and for the first lease";
 }
 
-TEST(LeaseBook, ALeaseThatIsOverdueHasEndedAndCannotEndAgain) {
+TEST(LeaseRegistry, ALeaseThatIsOverdueHasEndedAndCannotEndAgain) {
   const auto time = std::make_shared<manual_time>();
-  lease_book book{time, 0ms, true};
-  const wanted_lease wanted{
+  lease_registry book{time, 0ms, true};
+  const lease_request wanted{
       .request = {.key = {"job", "1"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
-  const auto lease = std::make_shared<kept_lease>(wanted, version{1}, time->now());
+  const auto lease = std::make_shared<lease_state>(wanted, version{1}, time->now());
   ASSERT_TRUE(book.add(lease, time->now()));
   time->advance(30s);
-  EXPECT_EQ(book.wait_for_overdue(), kept_leases{lease});
+  EXPECT_EQ(book.wait_for_overdue(), lease_states{lease});
   EXPECT_EQ(lease->phase, lease_phase::lost);
   EXPECT_FALSE(book.end(*lease, lease_phase::released));
 }

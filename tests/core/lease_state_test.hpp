@@ -20,7 +20,7 @@ namespace rowlock::tests {
 
 using namespace std::chrono_literals;
 
-class kept_lease_test : public testing::Test {
+class lease_state_test : public testing::Test {
  protected:
   lease acquire(const std::string& id, std::optional<std::chrono::milliseconds> ttl = {}) {
     return *locks_->try_acquire({"job", id}, {.ttl = ttl});

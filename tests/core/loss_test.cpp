@@ -13,7 +13,7 @@
 namespace rowlock::tests {
 namespace {
 
-class Loss : public kept_lease_test {};
+class Loss : public lease_state_test {};
 
 TEST_F(Loss, LossIsToldAtTheDeadlineWhileARenewalHangs) {
   const auto database = std::make_shared<gate>();
@@ -101,9 +101,9 @@ TEST_F(Loss, IsNotLookedForByAFenceThatDoesNotSeeTheGrant) {
 }
 
 TEST_F(Loss, IsNotProvedByARowThatIsOlderThanTheGrant) {
-  const detail::wanted_lease wanted{
+  const detail::lease_request wanted{
       .request = {.key = {"job", "a"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
-  const detail::kept_lease granted{wanted, version{5}, time_->now()};
+  const detail::lease_state granted{wanted, version{5}, time_->now()};
   const auto seen_as = [&](std::int64_t number) {
     row_state row;
     row.version = version{number};

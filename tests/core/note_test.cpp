@@ -12,7 +12,7 @@
 namespace rowlock::tests {
 namespace {
 
-class LeaseNote : public kept_lease_test {
+class LeaseNote : public lease_state_test {
  protected:
   std::string note() { return rows_.rows().read(std::array{key_}).front().value().note; }
 

@@ -12,7 +12,7 @@
 
 namespace rowlock::tests {
 
-class Observer : public kept_lease_test {
+class Observer : public lease_state_test {
  protected:
   Observer() { locks_.emplace(rows_, observed()); }
 
@@ -33,7 +33,7 @@ class Observer : public kept_lease_test {
   }
 
   const lock_key key_{"job", "a"};
-  std::shared_ptr<noting_observer> told_ = std::make_shared<noting_observer>();
+  std::shared_ptr<recording_observer> told_ = std::make_shared<recording_observer>();
   lock_table theirs_{rows_.rows(), {.ttl = 1h, .holder = "theirs", .time = time_}};
 };
 

@@ -20,7 +20,7 @@ TEST_F(Observer, ThatThrowsIsToldTheNextEventAllTheSame) {
 TEST_F(Observer, MayReleaseALeaseThatItIsToldIsLost) {
   auto lost = acquire("a");
   auto other = acquire("b", 1h);
-  told_->then([&](const noting_observer::event& told) {
+  told_->then([&](const recording_observer::event& told) {
     if (!std::holds_alternative<lost_event>(told)) return;
     EXPECT_EQ(lost.release(), release_result::lost);
     EXPECT_EQ(other.release(), release_result::released);
@@ -34,7 +34,7 @@ TEST_F(Observer, MayReleaseALeaseThatItIsToldIsLost) {
 TEST_F(Observer, MayDestroyTheTable) {
   const lease held = acquire("a");
   gate done;
-  told_->then([&](const noting_observer::event& told) {
+  told_->then([&](const recording_observer::event& told) {
     if (!std::holds_alternative<released_event>(told)) return;
     locks_.reset();
     done.open();

@@ -82,7 +82,7 @@ TEST_F(Observer, IsToldOfWeakSettingsWhenTheDatabaseCanBeAskedAgain) {
   EXPECT_EQ(told_->await<weak_setting_event>().text, "commits may be lost: set sync=on");
 }
 
-TEST_F(kept_lease_test, AsksNoDatabaseForItsSettingsWhenNobodyObserves) {
+TEST_F(lease_state_test, AsksNoDatabaseForItsSettingsWhenNobodyObserves) {
   const lease held = acquire("a");
   time_->advance(10s);
   rows_.await("renew", 1);

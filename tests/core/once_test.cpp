@@ -12,7 +12,7 @@
 namespace rowlock::tests {
 namespace {
 
-class Once : public kept_lease_test {
+class Once : public lease_state_test {
  protected:
   row_state row() { return rows_.rows().read(std::array{key_}).front().value(); }
 

@@ -12,7 +12,7 @@
 namespace rowlock::tests {
 namespace {
 
-class Operators : public kept_lease_test {
+class Operators : public lease_state_test {
  protected:
   static bool is_misuse(const std::function<void()>& call) {
     try {

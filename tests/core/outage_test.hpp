@@ -85,7 +85,7 @@ class OutageTest : public testing::Test {
   std::atomic<std::size_t> asked_{0};
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   hooked_store rows_{time_};
-  std::shared_ptr<noting_observer> told_ = std::make_shared<noting_observer>();
+  std::shared_ptr<recording_observer> told_ = std::make_shared<recording_observer>();
   lock_table theirs_{rows_.rows(), {.ttl = 24h, .holder = "theirs", .time = time_}};
   std::optional<lock_table> ours_{std::in_place, rows_,
                                   lock_options{.ttl = 24h, .time = time_, .observer = told_}};

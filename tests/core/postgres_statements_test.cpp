@@ -21,7 +21,7 @@ std::vector<std::string> statements_of(const sql::postgres_statements& all) {
           all.renew_many,
           all.release,
           all.release_many,
-          all.hand_over,
+          all.handoff,
           all.acquire_all,
           all.acquire_any,
           all.look,

@@ -18,7 +18,7 @@
 
 namespace rowlock::tests {
 
-class noting_observer final : public rowlock::observer {
+class recording_observer final : public rowlock::observer {
  public:
   using event =
       std::variant<acquired_event, refused_event, waited_event, expired_takeover_event,

@@ -12,7 +12,7 @@
 namespace rowlock::tests {
 namespace {
 
-class Renewal : public kept_lease_test {
+class Renewal : public lease_state_test {
  protected:
   /// Returns when `renewed` has been renewed now.
   void await_renewal_of(const lease& renewed, std::chrono::milliseconds lasts = 29s) {
@@ -108,7 +108,7 @@ TEST_F(Renewal, EndsAtMostSoLongAfterTheGrantAndThenTheLeaseRunsOutAndIsLost) {
 }
 
 TEST_F(Renewal, OfALeaseWithAnEndGoesOnForTheOthers) {
-  const lease ending = *locks_->try_acquire({"job", "ending"}, {.at_most = 30s});
+  const lease completion = *locks_->try_acquire({"job", "ending"}, {.at_most = 30s});
   const lease held = acquire("a");
   for (std::size_t renewals = 1; renewals <= 4; ++renewals) {
     time_->advance(10s);

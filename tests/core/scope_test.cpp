@@ -11,7 +11,7 @@
 namespace rowlock::tests {
 namespace {
 
-class Scope : public kept_lease_test {
+class Scope : public lease_state_test {
  protected:
   const lock_key key_{"job", "a"};
 };

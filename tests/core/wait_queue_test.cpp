@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class WaitingRoom : public testing::Test {
+class WaitQueue : public testing::Test {
  protected:
   using attempt = std::future<outcome<lease>>;
 
@@ -34,8 +34,8 @@ class WaitingRoom : public testing::Test {
   lease theirs(const std::string& id = "a") { return *theirs_.try_acquire({"job", id}); }
 
   template <class Result>
-  static bool is_ready(std::future<Result>& asked) {
-    return asked.wait_for(0s) == std::future_status::ready;
+  static bool is_ready(std::future<Result>& tried_one) {
+    return tried_one.wait_for(0s) == std::future_status::ready;
   }
 
   [[nodiscard]] std::size_t statements() {
@@ -57,7 +57,7 @@ class WaitingRoom : public testing::Test {
   std::optional<lock_table> ours_{std::in_place, rows_, lock_options{.ttl = 1h, .time = time_}};
 };
 
-TEST_F(WaitingRoom, ServesThoseOfOneKeyInTheOrderInWhichTheyCame) {
+TEST_F(WaitQueue, ServesThoseOfOneKeyInTheOrderInWhichTheyCame) {
   const auto clock = std::make_shared<clock_of_waiters>(time_);
   ours_.emplace(rows_, lock_options{.ttl = 1h, .time = clock});
   auto held = theirs();
@@ -81,7 +81,7 @@ TEST_F(WaitingRoom, ServesThoseOfOneKeyInTheOrderInWhichTheyCame) {
   }
 }
 
-TEST_F(WaitingRoom, LooksAtAllKeysInOneStatementAndSeldomWhenNobodyComes) {
+TEST_F(WaitQueue, LooksAtAllKeysInOneStatementAndSeldomWhenNobodyComes) {
   std::vector<lease> held;
   std::vector<attempt> waiting;
   std::stop_source stop;
@@ -108,7 +108,7 @@ TEST_F(WaitingRoom, LooksAtAllKeysInOneStatementAndSeldomWhenNobodyComes) {
   for (auto& each : waiting) EXPECT_EQ(each.get().refusal().reason, refusal_reason::stopped);
 }
 
-TEST_F(WaitingRoom, IsToldOfAReleaseBySomebodyElse) {
+TEST_F(WaitQueue, IsToldOfAReleaseBySomebodyElse) {
   rows_.let_listen();
   auto held = theirs();
   auto waiting = waiter(patient());
@@ -117,7 +117,7 @@ TEST_F(WaitingRoom, IsToldOfAReleaseBySomebodyElse) {
   EXPECT_TRUE(waiting.get().acquired());
 }
 
-TEST_F(WaitingRoom, IsToldOfAReleaseByItsOwnProcessWhateverTheStoreAnnounces) {
+TEST_F(WaitQueue, IsToldOfAReleaseByItsOwnProcessWhateverTheStoreAnnounces) {
   auto held = ours_->try_acquire({"job", "a"});
   auto waiting = waiter(patient());
   await_in_line();
@@ -125,7 +125,7 @@ TEST_F(WaitingRoom, IsToldOfAReleaseByItsOwnProcessWhateverTheStoreAnnounces) {
   EXPECT_TRUE(waiting.get().acquired());
 }
 
-TEST_F(WaitingRoom, FindsAReleaseThatNobodyToldItOfAtTheNextPoll) {
+TEST_F(WaitQueue, FindsAReleaseThatNobodyToldItOfAtTheNextPoll) {
   auto held = theirs();
   auto waiting = waiter(patient());
   await_in_line();
@@ -134,7 +134,7 @@ TEST_F(WaitingRoom, FindsAReleaseThatNobodyToldItOfAtTheNextPoll) {
   EXPECT_TRUE(waiting.get().acquired());
 }
 
-TEST_F(WaitingRoom, AsksWhenTheHoldersLeaseRunsOut) {
+TEST_F(WaitQueue, AsksWhenTheHoldersLeaseRunsOut) {
   lock_table dying{rows_.rows(), {.ttl = 2s, .renew = false, .time = time_}};
   const lease held = *dying.try_acquire({"job", "a"});
   auto waiting = waiter(patient());
@@ -145,7 +145,7 @@ TEST_F(WaitingRoom, AsksWhenTheHoldersLeaseRunsOut) {
   EXPECT_FALSE(held.is_valid());
 }
 
-TEST_F(WaitingRoom, AHintDuringAnAnswerIsNotLost) {
+TEST_F(WaitQueue, AHintDuringAnAnswerIsNotLost) {
   rows_.let_listen();
   auto held = theirs();
   rows_.after("watch", [&] { held.release(); });  // seen as held, free by now
@@ -154,7 +154,7 @@ TEST_F(WaitingRoom, AHintDuringAnAnswerIsNotLost) {
   EXPECT_TRUE(waiting.get().acquired());
 }
 
-TEST_F(WaitingRoom, AWaitCanBeGivenUpWhileTheStoreHangsAndALateGrantIsGivenBack) {
+TEST_F(WaitQueue, AWaitCanBeGivenUpWhileTheStoreHangsAndALateGrantIsGivenBack) {
   auto held = theirs();
   std::stop_source stop;
   auto waiting = waiter(wait_until_stopped(stop.get_token()));
@@ -170,7 +170,7 @@ TEST_F(WaitingRoom, AWaitCanBeGivenUpWhileTheStoreHangsAndALateGrantIsGivenBack)
   EXPECT_TRUE(theirs_.try_acquire({"job", "a"}, {.wait = wait_for(1h)}).acquired());
 }
 
-TEST_F(WaitingRoom, TheNextInLineIsServedWhenTheFirstGivesUpDuringItsGrant) {
+TEST_F(WaitQueue, TheNextInLineIsServedWhenTheFirstGivesUpDuringItsGrant) {
   auto held = theirs();
   std::stop_source stop;
   auto first = waiter(wait_until_stopped(stop.get_token()));
@@ -188,7 +188,7 @@ TEST_F(WaitingRoom, TheNextInLineIsServedWhenTheFirstGivesUpDuringItsGrant) {
   EXPECT_TRUE(second.get().acquired());
 }
 
-TEST_F(WaitingRoom, AsksOnceMoreAtTheEndOfALimitedTime) {
+TEST_F(WaitQueue, AsksOnceMoreAtTheEndOfALimitedTime) {
   auto held = theirs();
   auto policy = patient();
   policy.give_up_after = 2s;
@@ -199,7 +199,7 @@ TEST_F(WaitingRoom, AsksOnceMoreAtTheEndOfALimitedTime) {
   EXPECT_TRUE(waiting.get().acquired());
 }
 
-TEST_F(WaitingRoom, TheLongestTimesThereAreMeanForEver) {
+TEST_F(WaitQueue, TheLongestTimesThereAreMeanForEver) {
   auto held = theirs();
   auto waiting = waiter(wait_for(std::chrono::milliseconds::max()));
   row_mutex mutex{*ours_, {"job", "b"}};
@@ -215,7 +215,7 @@ TEST_F(WaitingRoom, TheLongestTimesThereAreMeanForEver) {
   EXPECT_FALSE(locking.get());
 }
 
-TEST_F(WaitingRoom, AFaultOfAQuestionIsThrownByTheWait) {
+TEST_F(WaitQueue, AFaultOfAQuestionIsThrownByTheWait) {
   auto held = theirs();
   auto impatient = patient();
   impatient.through_outages = false;
@@ -227,7 +227,7 @@ TEST_F(WaitingRoom, AFaultOfAQuestionIsThrownByTheWait) {
   EXPECT_THROW((void)waiting.get(), error);
 }
 
-TEST_F(WaitingRoom, ALookThatLostItsConnectionIsMadeOnceMore) {
+TEST_F(WaitQueue, ALookThatLostItsConnectionIsMadeOnceMore) {
   auto held = theirs();
   rows_.before("watch", [this] {
     if (rows_.batches("watch").size() == 1) throw error{errc::unavailable, "gone"};
@@ -239,7 +239,7 @@ TEST_F(WaitingRoom, ALookThatLostItsConnectionIsMadeOnceMore) {
   EXPECT_TRUE(waiting.get().acquired());
 }
 
-TEST_F(WaitingRoom, AFaultOfALookIsThrownByAllThatWait) {
+TEST_F(WaitQueue, AFaultOfALookIsThrownByAllThatWait) {
   const auto held = theirs();
   rows_.before("watch", [] {
     try {
@@ -267,7 +267,7 @@ TEST_F(WaitingRoom, AFaultOfALookIsThrownByAllThatWait) {
   EXPECT_NE(thrown[0], thrown[1]) << "each may change what it catches";
 }
 
-TEST_F(WaitingRoom, AVersionThatMovedOnMeanwhileIsStale) {
+TEST_F(WaitQueue, AVersionThatMovedOnMeanwhileIsStale) {
   auto held = theirs();
   std::optional<lease> again;
   rows_.after("watch", [&] {

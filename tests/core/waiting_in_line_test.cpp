@@ -22,23 +22,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-using detail::wait_end;
-using detail::waiting_room;
-using detail::wanted_lease;
+using detail::attempt_end;
+using detail::lease_request;
+using detail::wait_queue;
 
 class WaitingInLine : public testing::Test {
  protected:
   struct one_in_line {
     std::shared_ptr<detail::waiter> place;
-    std::future<wait_end> end;
+    std::future<attempt_end> end;
   };
 
-  void TearDown() override { room_.close(); }
+  void TearDown() override { queue_.close(); }
 
-  static wanted_lease wanted(const lock_key& key) {
+  static lease_request wanted(const lock_key& key) {
     return {.request = {.key = key, .owner = make_owner_id(), .holder = "ours", .ttl = 24h}};
   }
-  static wanted_lease wanted_once(const lock_key& key) {
+  static lease_request wanted_once(const lock_key& key) {
     auto once = wanted(key);
     once.request.unless_done = true;
     return once;
@@ -49,19 +49,19 @@ class WaitingInLine : public testing::Test {
   static std::exception_ptr fault(errc kind) {
     return std::make_exception_ptr(error{kind, "a test"});
   }
-  static waiting_room::first_try lost_answer() { return {.fault = fault(errc::outcome_unknown)}; }
-  waiting_room::first_try was_held() const {
+  static wait_queue::first_try lost_answer() { return {.fault = fault(errc::outcome_unknown)}; }
+  wait_queue::first_try was_held() const {
     return {.refused = refusal{.reason = refusal_reason::held, .key = key_, .remaining = 24h}};
   }
 
-  one_in_line join(wanted_lease wanted, const retry_policy& policy,
-                   const waiting_room::first_try& first) {
-    const auto told = std::make_shared<std::promise<wait_end>>();
-    auto place = room_.join(std::move(wanted), policy, first,
-                            [told](wait_end how) { told->set_value(std::move(how)); });
+  one_in_line join(lease_request wanted, const retry_policy& policy,
+                   const wait_queue::first_try& first) {
+    const auto told = std::make_shared<std::promise<attempt_end>>();
+    auto place = queue_.join(std::move(wanted), policy, first,
+                             [told](attempt_end how) { told->set_value(std::move(how)); });
     return {std::move(place), told->get_future()};
   }
-  static wait_end end_of(one_in_line& waiting) {
+  static attempt_end end_of(one_in_line& waiting) {
     if (waiting.end.wait_for(patience) == std::future_status::ready) return waiting.end.get();
     ADD_FAILURE() << "its wait has not ended";
     return {};
@@ -84,19 +84,19 @@ class WaitingInLine : public testing::Test {
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   hooked_store rows_{time_};
   detail::outage outage_;
-  detail::herald events_{nullptr};
-  waiting_room room_{rows_,
-                     time_,
-                     {.keep =
-                          [](const wanted_lease& wanted, const acquire_answer& granted,
-                             boot_clock::time_point asked) {
-                            return std::make_shared<detail::kept_lease>(wanted, *granted.version,
+  detail::event_dispatcher events_{nullptr};
+  wait_queue queue_{rows_,
+                    time_,
+                    {.take_up =
+                         [](const lease_request& wanted, const acquire_answer& granted,
+                            boot_clock::time_point asked) {
+                           return std::make_shared<detail::lease_state>(wanted, *granted.version,
                                                                         asked);
-                          },
-                      .give_back = [](const wanted_lease&, version) {},
-                      .give_back_if_granted = [](const wanted_lease&, version) {}},
-                     outage_,
-                     events_};
+                         },
+                     .return_grant = [](const lease_request&, version) {},
+                     .return_if_granted = [](const lease_request&, version) {}},
+                    outage_,
+                    events_};
 };
 
 TEST_F(WaitingInLine, TellsOneInDoubtThatTheWorkIsDone) {
@@ -122,7 +122,7 @@ TEST_F(WaitingInLine, AsksForEachOneInDoubtInTurn) {
   await_question();
   rows_.await("acquire", 2);  // for the other one, and the clock stands still
   EXPECT_NE(end_of(first).granted, nullptr);
-  EXPECT_TRUE(room_.leave(*second.place));
+  EXPECT_TRUE(queue_.leave(*second.place));
 }
 
 TEST_F(WaitingInLine, TellsADoubtWhateverTheNextFaultIs) {
@@ -150,7 +150,7 @@ TEST_F(WaitingInLine, MakesALastTryThoughAGrantIsHeardOf) {
   rows_.before("acquire", [&answer] { answer.pass(); });
   auto beside = join(wanted(other_key_), every(24h), {});
   answer.await_visitor();
-  EXPECT_FALSE(room_.leave_after_last_try(*waiting.place));
+  EXPECT_FALSE(queue_.leave_after_last_try(*waiting.place));
   rows_.listener().taken(key_, {.lease = 1h, .word = 10s});
   answer.open();
   rows_.await("acquire", 2);

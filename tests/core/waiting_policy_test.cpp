@@ -27,7 +27,7 @@ class WaitingPolicy : public testing::Test {
                   [told](acquire_end end) { told->set_value(*std::move(end.answer)); });
     return told->get_future();
   }
-  /// Stands in line: the one thread of the crew has served somebody else since.
+  /// Is queued: the one thread of the pool has served another call since.
   attempt waiter(const retry_policy& wait) {
     auto waiting = start(wait, key_);
     await_crew();

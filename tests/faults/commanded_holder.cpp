@@ -26,9 +26,10 @@ namespace {
 using namespace rowlock;
 using std::chrono::milliseconds;
 
-class told_holder {
+class commanded_holder {
  public:
-  told_holder(const std::string& url, const std::string& schema, lock_key key, milliseconds ttl)
+  commanded_holder(const std::string& url, const std::string& schema, lock_key key,
+                   milliseconds ttl)
       : table_{schema + ".shared_lock"},
         journal_{schema + ".journal"},
         key_{std::move(key)},
@@ -108,10 +109,10 @@ int main(int count, char** values) {
       std::cerr << "usage: rowlock_told_holder URL SCHEMA TYPE SOURCE TTL_MS\n";
       return 64;
     }
-    told_holder holder{arguments[0],
-                       arguments[1],
-                       {.type = arguments[2], .source_id = arguments[3]},
-                       milliseconds{std::stoll(arguments[4])}};
+    commanded_holder holder{arguments[0],
+                            arguments[1],
+                            {.type = arguments[2], .source_id = arguments[3]},
+                            milliseconds{std::stoll(arguments[4])}};
     std::cout << "acquired " << holder.token().number << std::endl;
     std::string order;
     while (std::getline(std::cin, order)) std::cout << holder.obey(order) << std::endl;

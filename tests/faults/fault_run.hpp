@@ -64,7 +64,7 @@ class fault_run {
   score_sheet sheet_;
   chaos chaos_;
   std::map<std::string, unsigned> victims_;
-  crew crew_;
+  workers crew_;
 };
 
 }  // namespace rowlock::tests

@@ -15,10 +15,11 @@
 namespace rowlock::tests {
 
 /// Thread-safety: one thread at a time.
-class crew {
+class workers {
  public:
   /// One worker for each address, which is its way to the database.
-  crew(std::vector<std::string> urls, std::filesystem::path sheet, fencing fences, unsigned seed);
+  workers(std::vector<std::string> urls, std::filesystem::path sheet, fencing fences,
+          unsigned seed);
 
   [[nodiscard]] std::size_t size() const noexcept { return workers_.size(); }
   /// Ends it at once and puts another in its place.

@@ -67,7 +67,7 @@ void spoken::hear(store& rows) {
   const auto request = [&](const lock_key& wanted) {
     return acquire_request{.key = wanted, .owner = owner, .holder = "host:1", .ttl = 1h};
   };
-  const auto events = std::make_shared<noting_observer>();
+  const auto events = std::make_shared<recording_observer>();
   lock_table locks{rows, {.observer = events}};
   const std::vector<std::function<void()>> calls{
       [&] { rows.acquire(std::array{request(key)}); },

@@ -16,7 +16,7 @@
 namespace rowlock::tests {
 
 /// What is thrown, and what is nested in it.
-struct told_error {
+struct caught_error {
   errc kind{};
   std::vector<std::string> messages;
 
@@ -33,8 +33,8 @@ inline void collect_messages(const std::exception& thrown, std::vector<std::stri
 }
 
 /// The error of `call`, which must throw one.
-inline told_error error_of(const std::function<void()>& call) {
-  told_error told;
+inline caught_error error_of(const std::function<void()>& call) {
+  caught_error told;
   try {
     call();
     ADD_FAILURE() << "no error";

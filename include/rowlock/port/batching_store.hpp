@@ -13,7 +13,7 @@
 namespace rowlock {
 
 /// Which calls share a statement.
-struct group_options {
+struct batching_options {
   /// The most requests that share a statement; 1: every call has its own. At most 1,000. A call of
   /// more is never split.
   std::size_t at_most = 256;
@@ -22,7 +22,7 @@ struct group_options {
 };
 
 /// Throws `error` (misuse) for what cannot be meant.
-void check(const group_options& options);
+void check(const batching_options& options);
 
 /// Calls of `acquire` and `release` that arrive while a statement is under way form the next one of
 /// their kind, so that many threads share round trips and commits; one that meets nobody has its
@@ -35,15 +35,15 @@ void check(const group_options& options);
 /// each is made again alone. Only a release in doubt is not: that is told to all that shared it. An
 /// acquisition in doubt stays so, unless the same attempt, made again, tells.
 ///
-/// A `lock_table` groups its calls by itself (`lock_options::grouping`); several tables that are to
-/// share statements are put over one `grouping_store`, with `grouping.at_most = 1` of their own.
+/// A `lock_table` groups its calls by itself (`lock_options::batching`); several tables that are to
+/// share statements are put over one `batching_store`, with `batching.at_most = 1` of their own.
 ///
 /// Thread-safety: all members may be called from any thread. The store must outlive it.
-class grouping_store final : public passing_store {
+class batching_store final : public passing_store {
  public:
   /// Throws `error` (misuse) for options out of range.
-  explicit grouping_store(store& asked, const group_options& options = {});
-  ~grouping_store() override;
+  explicit batching_store(store& asked, const batching_options& options = {});
+  ~batching_store() override;
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
   std::vector<release_answer> release(std::span<const release_request> requests) override;
@@ -52,9 +52,9 @@ class grouping_store final : public passing_store {
   [[nodiscard]] std::size_t waiting() const;
 
  private:
-  class meeting_place;
+  class queue;
 
-  detail::owned_at_home<meeting_place> place_;
+  detail::owned_at_home<queue> queue_;
 };
 
 }  // namespace rowlock

@@ -36,8 +36,8 @@ class passing_store : public store {
   std::vector<release_answer> release(std::span<const release_request> requests) override {
     return asked_.release(requests);
   }
-  hand_over_answer hand_over(const hand_over_request& request) override {
-    return asked_.hand_over(request);
+  handoff_answer handoff(const handoff_request& request) override {
+    return asked_.handoff(request);
   }
   note_answer write_note(const note_request& request) override {
     return asked_.write_note(request);

@@ -89,14 +89,14 @@ struct release_request {
 enum class release_answer { released, busy, lost };
 
 /// A release, and the grant to one who has waited for it, in one.
-struct hand_over_request {
+struct handoff_request {
   /// The row neither stays closed nor is its work remembered as done.
   release_request ended;
   /// Of the same key; expects no version.
   acquire_request next;
 };
 
-struct hand_over_answer {
+struct handoff_answer {
   release_answer ended = release_answer::busy;
   /// Of the grant to the next one. None: the row was not handed over; if it is released, the next
   /// one has to ask for it.
@@ -182,8 +182,8 @@ struct purge_answer {
 void check(const acquire_request& request);
 void check(const renew_request& request);
 void check(const release_request& request);
-/// Two keys, and what hand_over_request says, are misuse, too.
-void check(const hand_over_request& request);
+/// Two keys, and what handoff_request says, are misuse, too.
+void check(const handoff_request& request);
 void check(const note_request& request);
 void check(const force_request& request);
 void check(const purge_request& request);

@@ -115,7 +115,7 @@ class store {
   /// announced. After `outcome_unknown` ask acquire for the next one. One round trip; one more when
   /// the row was not handed over. (A store that does not override this makes two calls, and
   /// somebody may get in between.)
-  virtual hand_over_answer hand_over(const hand_over_request& request);
+  virtual handoff_answer handoff(const handoff_request& request);
   /// Writes a note into the row of a lease that is held as renew (o, v) would find it. One round
   /// trip; one more when it was not written.
   virtual note_answer write_note(const note_request& request) = 0;

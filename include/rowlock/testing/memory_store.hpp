@@ -25,7 +25,7 @@ namespace rowlock {
 class memory_transaction;
 
 namespace detail {
-class announcements;
+class release_hints;
 }
 
 /// Follows every rule of `store` within one process. With a `manual_time` as its clock, a test
@@ -43,7 +43,7 @@ class memory_store final : public store {
                                           std::size_t at_most) override;
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
   std::vector<release_answer> release(std::span<const release_request> requests) override;
-  hand_over_answer hand_over(const hand_over_request& request) override;
+  handoff_answer handoff(const handoff_request& request) override;
   note_answer write_note(const note_request& request) override;
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
@@ -104,7 +104,7 @@ class memory_store final : public store {
 
   detail::home_process home_;
   std::shared_ptr<time_source> time_;
-  std::unique_ptr<detail::announcements> announcements_;
+  std::unique_ptr<detail::release_hints> announcements_;
   std::mutex mutex_;
   std::map<lock_key, row> rows_;  // guarded by mutex_
 };

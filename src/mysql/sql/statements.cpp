@@ -128,7 +128,7 @@ UPDATE shared_lock
 // The release of one lease and the grant of the next one in one; the version is the insert id.
 // $1 type, $2 id, $3 owner, $4 version, $5 1 if the callback failed, else 0, $6 next owner, $7 next
 // holder, $8 ttl in microseconds
-constexpr std::string_view hand_over = R"sql(
+constexpr std::string_view handoff = R"sql(
 UPDATE shared_lock
    SET version = last_insert_id(greatest(
          version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
@@ -158,7 +158,7 @@ mysql_statements::mysql_statements(const table_name& table, mysql_flavour flavou
   insert = spelled.plain(sql::insert);
   renew = spelled.plain(sql::renew);
   release = spelled.plain(sql::release);
-  hand_over = spelled.plain(sql::hand_over);
+  handoff = spelled.plain(sql::handoff);
 }
 
 namespace mysql {

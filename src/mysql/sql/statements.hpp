@@ -41,7 +41,7 @@ struct mysql_statements : mysql_transaction_statements,
   std::string insert;
   std::string renew;
   std::string release;
-  std::string hand_over;
+  std::string handoff;
 };
 
 /// The ones that need no table.

@@ -111,9 +111,9 @@ class channel {
 
 }  // namespace
 
-class release_announcements::open_line {
+class notify_listener::open_line {
  public:
-  open_line(release_announcements& used_by, int socket)
+  open_line(notify_listener& used_by, int socket)
       : used_by_{used_by}, line_{used_by.answers_, socket} {
     const std::scoped_lock lock{used_by_.mutex_};
     used_by_.open_ = &line_;
@@ -129,12 +129,12 @@ class release_announcements::open_line {
   [[nodiscard]] answer_watch::watched watch() { return line_.watch(); }
 
  private:
-  release_announcements& used_by_;
+  notify_listener& used_by_;
   answer_watch::line line_;
 };
 
-release_announcements::release_announcements(connector make, std::string channel_sql,
-                                             release_listener& listener, answer_watch& answers)
+notify_listener::notify_listener(connector make, std::string channel_sql,
+                                 release_listener& listener, answer_watch& answers)
     : make_{std::move(make)},
       channel_sql_{std::move(channel_sql)},
       listener_{listener},
@@ -151,7 +151,7 @@ release_announcements::release_announcements(connector make, std::string channel
   }
 }
 
-release_announcements::~release_announcements() {
+notify_listener::~notify_listener() {
   (void)eventfd_write(end_, 1);
   {
     const std::scoped_lock lock{mutex_};
@@ -162,14 +162,14 @@ release_announcements::~release_announcements() {
   close(end_);
 }
 
-bool release_announcements::wait(int socket, int milliseconds) const {
+bool notify_listener::wait(int socket, int milliseconds) const {
   std::array<pollfd, 2> awaited{{{.fd = end_, .events = POLLIN, .revents = 0},
                                  {.fd = socket, .events = POLLIN, .revents = 0}}};
   (void)poll(awaited.data(), awaited.size(), milliseconds);
   return awaited[0].revents == 0;
 }
 
-void release_announcements::run() {
+void notify_listener::run() {
   do {
     try {
       listen();
@@ -179,7 +179,7 @@ void release_announcements::run() {
   } while (wait(-1, pause_ms_));
 }
 
-void release_announcements::listen() {
+void notify_listener::listen() {
   const auto connection = make_();
   open_line line{*this, connection->sock()};
   std::optional<channel> heard;

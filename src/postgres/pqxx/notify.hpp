@@ -13,15 +13,15 @@
 namespace rowlock::postgres {
 
 /// A thread that listens, and connects again, after a pause, whenever the connection fails.
-class release_announcements final : public subscription {
+class notify_listener final : public subscription {
  public:
   /// `channel_sql` answers the name of the channel. `answers` must outlive it.
-  release_announcements(connector make, std::string channel_sql, release_listener& listener,
-                        answer_watch& answers);
-  release_announcements(const release_announcements&) = delete;
-  release_announcements& operator=(const release_announcements&) = delete;
+  notify_listener(connector make, std::string channel_sql, release_listener& listener,
+                  answer_watch& answers);
+  notify_listener(const notify_listener&) = delete;
+  notify_listener& operator=(const notify_listener&) = delete;
   /// Waits for an attempt to connect that is under way, and for no answer.
-  ~release_announcements() override;
+  ~notify_listener() override;
 
  private:
   /// The connection that the destructor shuts down, while this exists.

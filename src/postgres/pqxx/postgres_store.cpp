@@ -102,8 +102,8 @@ class postgres_store::impl {
   [[nodiscard]] unsigned statements_at_once() const noexcept { return statements_at_once_; }
 
   std::unique_ptr<subscription> listen(release_listener& listener) {
-    return std::make_unique<postgres::release_announcements>(
-        make_, statements_.announcement_channel, listener, answers_);
+    return std::make_unique<postgres::notify_listener>(make_, statements_.announcement_channel,
+                                                       listener, answers_);
   }
 
  private:
@@ -196,10 +196,10 @@ std::vector<release_answer> postgres_store::release(std::span<const release_requ
                                                 impl::purpose::keeping_leases);
 }
 
-hand_over_answer postgres_store::hand_over(const hand_over_request& request) {
+handoff_answer postgres_store::handoff(const handoff_request& request) {
   check(request);
   return impl_->call(
-      [&](postgres::store_call& asking) { return postgres::hand_over(asking, request); },
+      [&](postgres::store_call& asking) { return postgres::handoff(asking, request); },
       impl::purpose::keeping_leases);
 }
 

@@ -68,8 +68,8 @@ std::vector<release_answer> postgres_leases::release(std::span<const release_req
   return call([&](postgres::store_call& asking) { return postgres::release(asking, requests); });
 }
 
-hand_over_answer postgres_leases::hand_over(const hand_over_request& request) {
-  return call([&](postgres::store_call& asking) { return postgres::hand_over(asking, request); });
+handoff_answer postgres_leases::handoff(const handoff_request& request) {
+  return call([&](postgres::store_call& asking) { return postgres::handoff(asking, request); });
 }
 
 note_answer postgres_leases::write_note(const note_request& request) {

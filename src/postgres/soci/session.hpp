@@ -20,7 +20,7 @@ class postgres_leases final : public lease_session {
                                           std::size_t at_most) override;
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
   std::vector<release_answer> release(std::span<const release_request> requests) override;
-  hand_over_answer hand_over(const hand_over_request& request) override;
+  handoff_answer handoff(const handoff_request& request) override;
   note_answer write_note(const note_request& request) override;
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;

@@ -202,7 +202,7 @@ RETURNING k.place, l.version, {announcement} AS announced{committed}
 
 // The release of one lease and the grant of the next one in one. $1 type, $2 id, $3 owner,
 // $4 version, $5 whether the callback failed, $6 next owner, $7 next holder, $8 ttl in microseconds
-constexpr std::string_view hand_over = R"sql(
+constexpr std::string_view handoff = R"sql(
 UPDATE shared_lock
    SET owner = $6::text, holder = $7::text, acquired_at = clock_timestamp(),
        version = greatest(version + 1, {now_us}),
@@ -236,6 +236,6 @@ postgres_lease_statements::postgres_lease_statements(const postgres_table& table
       release{releasing(table, sql::release, asynchronous_release ? forgettable : "")},
       release_many{
           releasing(table, sql::release_many, asynchronous_release ? forgettable_many : "")},
-      hand_over{in_postgres(table, sql::hand_over)} {}
+      handoff{in_postgres(table, sql::handoff)} {}
 
 }  // namespace rowlock::sql

@@ -21,7 +21,7 @@ struct postgres_lease_statements {
   std::string renew_many;
   std::string release;
   std::string release_many;
-  std::string hand_over;
+  std::string handoff;
 };
 
 }  // namespace rowlock::sql

@@ -20,7 +20,7 @@ namespace rowlock::through_soci {
 
 namespace {
 
-using on_sqlite::file_turn;
+using on_sqlite::file_access;
 
 class sqlite_session final : public lease_session {
  public:
@@ -28,52 +28,53 @@ class sqlite_session final : public lease_session {
       : session_{session}, options_{options} {}
 
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
-    return in_turn([&](file_turn& file) { return on_sqlite::acquire(file, requests); })
+    return in_turn([&](file_access& file) { return on_sqlite::acquire(file, requests); })
         .value_or(std::vector<acquire_answer>(requests.size()));
   }
   std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override {
-    return in_turn([&](file_turn& file) { return on_sqlite::acquire_all(file, requests); })
+    return in_turn([&](file_access& file) { return on_sqlite::acquire_all(file, requests); })
         .value_or(std::vector<acquire_answer>(requests.size()));
   }
   std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
                                           std::size_t at_most) override {
-    return in_turn([&](file_turn& file) { return on_sqlite::acquire_any(file, requests, at_most); })
+    return in_turn(
+               [&](file_access& file) { return on_sqlite::acquire_any(file, requests, at_most); })
         .value_or(std::vector<acquire_answer>(requests.size(), {acquire_status::withheld}));
   }
   std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
-    return in_turn([&](file_turn& file) { return on_sqlite::renew(file, requests); })
+    return in_turn([&](file_access& file) { return on_sqlite::renew(file, requests); })
         .value_or(std::vector<renew_answer>(requests.size(), renew_answer::busy));
   }
   std::vector<release_answer> release(std::span<const release_request> requests) override {
-    return in_turn([&](file_turn& file) { return on_sqlite::release(file, requests); })
+    return in_turn([&](file_access& file) { return on_sqlite::release(file, requests); })
         .value_or(std::vector<release_answer>(requests.size(), release_answer::busy));
   }
-  hand_over_answer hand_over(const hand_over_request& request) override {
-    return in_turn([&](file_turn& file) { return on_sqlite::hand_over(file, request); })
-        .value_or(hand_over_answer{});
+  handoff_answer handoff(const handoff_request& request) override {
+    return in_turn([&](file_access& file) { return on_sqlite::handoff(file, request); })
+        .value_or(handoff_answer{});
   }
   note_answer write_note(const note_request& request) override {
-    return in_turn([&](file_turn& file) { return on_sqlite::write_note(file, request); })
+    return in_turn([&](file_access& file) { return on_sqlite::write_note(file, request); })
         .value_or(note_answer::busy);
   }
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
-    return read_in_turn([&](file_turn& file) { return on_sqlite::read(file, keys); });
+    return read_in_turn([&](file_access& file) { return on_sqlite::read(file, keys); });
   }
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
-    return read_in_turn([&](file_turn& file) { return on_sqlite::prepare(file, keys); });
+    return read_in_turn([&](file_access& file) { return on_sqlite::prepare(file, keys); });
   }
   std::vector<row_state> list() override {
-    return read_in_turn([](file_turn& file) { return on_sqlite::list(file); });
+    return read_in_turn([](file_access& file) { return on_sqlite::list(file); });
   }
   std::optional<std::string> used_by(const lock_key& key) override {
-    return read_in_turn([&](file_turn& file) { return on_sqlite::used_by(file, key); });
+    return read_in_turn([&](file_access& file) { return on_sqlite::used_by(file, key); });
   }
   force_answer force_release(const force_request& request) override {
-    return in_turn([&](file_turn& file) { return on_sqlite::force_release(file, request); })
+    return in_turn([&](file_access& file) { return on_sqlite::force_release(file, request); })
         .value_or(force_answer::busy);
   }
   purge_answer purge(const purge_request& request) override {
-    return read_in_turn([&](file_turn& file) { return on_sqlite::purge(file, request); });
+    return read_in_turn([&](file_access& file) { return on_sqlite::purge(file, request); });
   }
 
   /// For each session anew, with its first call: each may have met another file.
@@ -87,11 +88,11 @@ class sqlite_session final : public lease_session {
  private:
   /// What `work` returns; none when others kept the file all the time.
   template <class Work>
-  auto in_turn(const Work& work) -> std::optional<decltype(work(std::declval<file_turn&>()))> {
+  auto in_turn(const Work& work) -> std::optional<decltype(work(std::declval<file_access&>()))> {
     try {
-      on_sqlite::patience wait{options_.turn_timeout};
+      on_sqlite::busy_wait wait{options_.turn_timeout};
       if (!rows_ && !on_sqlite::succeeds_in_time(wait, [&] { connect(wait); })) return {};
-      file_turn file{handle_of(session_), *rows_, wait};
+      file_access file{handle_of(session_), *rows_, wait};
       return work(file);
     } catch (const on_sqlite::failure& failed) {
       is_usable_ = false;
@@ -104,14 +105,14 @@ class sqlite_session final : public lease_session {
   }
 
   template <class Work>
-  auto read_in_turn(const Work& work) -> decltype(work(std::declval<file_turn&>())) {
+  auto read_in_turn(const Work& work) -> decltype(work(std::declval<file_access&>())) {
     auto found = in_turn(work);
     if (!found) on_sqlite::throw_others_kept_the_file();
     return *std::move(found);
   }
 
   /// Makes the session fit for a store.
-  void connect(on_sqlite::patience& wait) {
+  void connect(on_sqlite::busy_wait& wait) {
     auto* const database = handle_of(session_);
     const auto file = on_sqlite::file_of(database);
     if (file.empty()) {

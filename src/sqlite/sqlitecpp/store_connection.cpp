@@ -14,9 +14,9 @@
 
 namespace rowlock::detail {
 
+using on_sqlite::busy_wait;
 using on_sqlite::failure;
-using on_sqlite::file_turn;
-using on_sqlite::patience;
+using on_sqlite::file_access;
 
 store_connection::store_connection(std::string path, sqlite_options options)
     : options_{std::move(options)}, path_{std::move(path)}, where_{on_sqlite::url_of(path_)} {
@@ -32,7 +32,7 @@ void store_connection::check_file_system(const std::string& file) const {
   if (!options_.allow_network_file_system) on_sqlite::refuse_network_file_system(file);
 }
 
-bool store_connection::connect(patience& wait) {
+bool store_connection::connect(busy_wait& wait) {
   if (opened_ && on_sqlite::has_moved(opened_->database->getHandle())) {
     opened_.reset();
     schema_is_known_ = false;
@@ -61,19 +61,20 @@ bool store_connection::connect(patience& wait) {
   });
 }
 
-bool store_connection::take_turn(const std::function<void(file_turn&)>& work, access wanted) {
-  patience wait{options_.turn_timeout};
-  if (!turns_.take(wait.end())) return false;
-  const struct give_back {
-    turns& taken;
-    ~give_back() { taken.give_back(); }
-  } at_the_end{turns_};
+bool store_connection::with_connection(const std::function<void(file_access&)>& work,
+                                       access wanted) {
+  busy_wait wait{options_.turn_timeout};
+  if (!mutex_.try_lock_until(wait.end())) return false;
+  const struct unlocking {
+    timed_mutex& locked;
+    ~unlocking() { locked.unlock(); }
+  } at_the_end{mutex_};
 
   try {
     if (!connect(wait)) return false;
     auto* const database = opened_->database->getHandle();
     if (wanted == access::write) on_sqlite::require_writable(database);
-    file_turn file{database, opened_->rows, wait};
+    file_access file{database, opened_->rows, wait};
     work(file);
     // It may not see what others write from now on.
     if (!factory_ && on_sqlite::is_read_only(database)) opened_.reset();

@@ -28,13 +28,13 @@ class store_connection {
   /// Gives `work` the connection, which is opened and checked first if there is none. False when
   /// the turn did not come. Throws `error`; the connection is given up then, and the next call
   /// opens another.
-  bool take_turn(const std::function<void(on_sqlite::file_turn&)>& work,
-                 access wanted = access::write);
+  bool with_connection(const std::function<void(on_sqlite::file_access&)>& work,
+                       access wanted = access::write);
 
   /// What `work` returns. Throws `error` (unavailable) when the turn did not come.
   auto in_turn(const auto& work, access wanted = access::write) {
-    std::optional<decltype(work(std::declval<on_sqlite::file_turn&>()))> found;
-    if (!take_turn([&](on_sqlite::file_turn& file) { found = work(file); }, wanted)) {
+    std::optional<decltype(work(std::declval<on_sqlite::file_access&>()))> found;
+    if (!with_connection([&](on_sqlite::file_access& file) { found = work(file); }, wanted)) {
       on_sqlite::throw_others_kept_the_file();
     }
     return *std::move(found);
@@ -49,12 +49,12 @@ class store_connection {
   void check_file_system(const std::string& file) const;
 
   /// False when others kept the file from being opened.
-  bool connect(on_sqlite::patience& wait);
+  bool connect(on_sqlite::busy_wait& wait);
 
   const sqlite_options options_;
   const std::string path_;
   const sqlite_store::connect factory_;
-  turns turns_;
+  timed_mutex mutex_;
   // The rest belongs to whose turn it is.
   std::string where_;
   std::optional<opened> opened_;

@@ -22,8 +22,8 @@ using std::chrono::milliseconds;
 constexpr const char* look_inside = "look at the nested exception";
 
 /// Null when its turn did not come.
-std::shared_ptr<on_sqlite::write_turn> try_begin(SQLite::Database& database,
-                                                 milliseconds turn_timeout) {
+std::shared_ptr<on_sqlite::writer_ticket> try_begin(SQLite::Database& database,
+                                                    milliseconds turn_timeout) {
   detail::recognise_sqlite_conflicts();
   try {
     return on_sqlite::try_begin(database.getHandle(), turn_timeout);

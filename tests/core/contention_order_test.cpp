@@ -10,24 +10,24 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Turns : public testing::Test {
+class ContentionOrder : public testing::Test {
  protected:
   void hold_for(boot_clock::duration length) {
-    heard_.taken(now_, {.lease = 1h, .word = 1h});
+    backoff_.taken(now_, {.lease = 1h, .word = 1h});
     now_ += length;
-    heard_.released(now_);
+    backoff_.released(now_);
   }
   /// After the release, of one who has let so many go first.
   [[nodiscard]] boot_clock::duration pause(unsigned turns) const {
-    return heard_.turn_after(turns) - now_;
+    return backoff_.try_after(turns) - now_;
   }
 
   boot_clock::time_point now_{1h};
-  hearsay heard_;
+  contention_backoff backoff_;
 };
 
-TEST_F(Turns, OfOneThatHadToLetOthersGoFirstComeLaterTheNextTime) {
-  heard_.won(7);
+TEST_F(ContentionOrder, OfOneThatHadToLetOthersGoFirstComeLaterTheNextTime) {
+  backoff_.granted(7);
   hold_for(1h);
   EXPECT_EQ(pause(0), 35ms);
   EXPECT_EQ(pause(6), 5ms);
@@ -35,17 +35,17 @@ TEST_F(Turns, OfOneThatHadToLetOthersGoFirstComeLaterTheNextTime) {
   EXPECT_EQ(pause(8), 0ms);
 }
 
-TEST_F(Turns, WhoWasRefusedInItsTurnKnowsOfOneMore) {
+TEST_F(ContentionOrder, WhoWasRefusedInItsTurnKnowsOfOneMore) {
   hold_for(1h);
   EXPECT_EQ(pause(2), 0ms);
-  heard_.refused(0, 2);
+  backoff_.refused(0, 2);
   hold_for(1h);
   EXPECT_GE(pause(0), 15ms);
   EXPECT_LT(pause(3), 10ms);
 }
 
-TEST_F(Turns, TakeATenthOfTheTimeForWhichTheKeyIsUsuallyHeld) {
-  heard_.won(7);
+TEST_F(ContentionOrder, TakeATenthOfTheTimeForWhichTheKeyIsUsuallyHeld) {
+  backoff_.granted(7);
   hold_for(100ms);
   EXPECT_EQ(pause(0), 10ms);
   hold_for(20ms);

@@ -14,9 +14,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Polling : public testing::Test {
+class RetryPauses : public testing::Test {
  protected:
-  ~Polling() override { leases_.close(); }
+  ~RetryPauses() override { leases_.close(); }
 
   static std::exception_ptr fault() {
     return std::make_exception_ptr(error{errc::unavailable, "the server is away: wait"});
@@ -25,21 +25,21 @@ class Polling : public testing::Test {
   const lock_key key_{"job", "a"};
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   hooked_store rows_{time_};
-  detail::keeper leases_{rows_, lock_options{.holder = "ours", .time = time_}};
+  detail::lease_keeper leases_{rows_, lock_options{.holder = "ours", .time = time_}};
 };
 
-TEST_F(Polling, ThatIsGrantedASetEndsAnOutage) {
-  detail::polling pauses{leases_, no_wait()};
+TEST_F(RetryPauses, ThatIsGrantedASetEndsAnOutage) {
+  detail::retry_pauses pauses{leases_, no_wait()};
   leases_.outage().failed(3, fault(), time_->now());
-  const detail::wanted_set wanted{
+  const detail::set_request wanted{
       {{.request = {.key = key_, .owner = pauses.owner(), .holder = "ours", .ttl = 30s}}}};
-  const auto end = detail::acquire(leases_, *leases_.enter(), wanted, pauses);
+  const auto end = detail::acquire(leases_, *leases_.begin_operation(), wanted, pauses);
   ASSERT_FALSE(end.refused);
   EXPECT_FALSE(leases_.outage().is_known());
 }
 
-TEST_F(Polling, ThrowsAnotherObjectThanItLeavesForOtherThreads) {
-  detail::polling pauses{leases_, wait_for(1s)};
+TEST_F(RetryPauses, ThrowsAnotherObjectThanItLeavesForOtherThreads) {
+  detail::retry_pauses pauses{leases_, wait_for(1s)};
   time_->advance(1s);
   const auto mine = fault();
   std::exception_ptr thrown;
