@@ -1,4 +1,4 @@
-// A message from one thread to another.
+// One value from one thread to another.
 #ifndef ROWLOCK_BASE_ONE_SHOT_HPP
 #define ROWLOCK_BASE_ONE_SHOT_HPP
 
@@ -6,35 +6,62 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <utility>
+
+#include "rowlock/clock.hpp"
 
 namespace rowlock::detail {
 
-/// For one message, on the stack of the thread that waits for it. Has a mutex of its own, so that
-/// many who are told at a time do not wake up to wait for each other.
+/// Holds one value for one waiting thread. Each has a mutex of its own: threads that are woken
+/// together would otherwise queue for a shared one.
 ///
-/// Thread-safety: `tell` may be called from any thread.
-template <class Message>
+/// Thread-safety: `set` may be called from any thread, once; the others from one thread.
+template <class Value>
 class one_shot {
  public:
-  /// The receiver may have destroyed it when this returns.
-  void tell(Message message) {
+  /// The receiver may have destroyed this when it returns.
+  void set(Value value) {
     const std::scoped_lock lock{mutex_};
-    message_.emplace(std::move(message));
-    arrived_.notify_one();
+    value_.emplace(std::move(value));
+    changed_.notify_one();
   }
 
-  /// None, if it did not come in time.
-  std::optional<Message> wait_for(std::chrono::milliseconds at_most) {
+  Value wait() {
     std::unique_lock lock{mutex_};
-    arrived_.wait_for(lock, at_most, [this] { return message_.has_value(); });
-    return std::move(message_);
+    changed_.wait(lock, [this] { return value_.has_value(); });
+    return *std::move(value_);
+  }
+
+  /// None: it was not set in time.
+  std::optional<Value> wait_for(std::chrono::milliseconds at_most) {
+    std::unique_lock lock{mutex_};
+    changed_.wait_for(lock, at_most, [this] { return value_.has_value(); });
+    return std::move(value_);
+  }
+
+  /// None: `until` has come (max: never), or a stop was requested.
+  std::optional<Value> wait_until(time_source& time, boot_clock::time_point until,
+                                  const std::stop_token& stop) {
+    const std::stop_callback wake{stop, [this] {
+                                    const std::scoped_lock lock{mutex_};
+                                    changed_.notify_one();
+                                  }};
+    std::unique_lock lock{mutex_};
+    while (!value_ && !stop.stop_requested() && time.now() < until) {
+      if (until == boot_clock::time_point::max()) {
+        changed_.wait(lock);
+      } else {
+        time.wait_until(lock, changed_, until);
+      }
+    }
+    return std::move(value_);
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::optional<Message> message_;  // guarded by mutex_
+  std::condition_variable changed_;
+  std::optional<Value> value_;  // guarded by mutex_
 };
 
 }  // namespace rowlock::detail

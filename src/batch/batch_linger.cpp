@@ -24,7 +24,7 @@ void batch_linger::arrived() {
 
 bool batch_linger::linger(std::unique_lock<std::mutex>& lock) {
   if (expected_ == 0 || took_ < limits_.shortest || took_ > limits_.longest) return false;
-  const std::chrono::duration<double> at_most = took_ * limits_.slice;
+  const std::chrono::duration<double> at_most = took_ * limits_.part;
   const auto until = ended_at_ + std::chrono::duration_cast<clock::duration>(at_most);
   if (clock::now() >= until) return false;
   if (to_skip_ > 0) {
@@ -38,7 +38,7 @@ bool batch_linger::linger(std::unique_lock<std::mutex>& lock) {
 void batch_linger::lingered(std::size_t calls, std::size_t joined) {
   // Each who joins has saved a statement's time, and each who asked has waited a part of it.
   const bool was_worth_it =
-      static_cast<double>(joined) >= static_cast<double>(calls) * limits_.slice;
+      static_cast<double>(joined) >= static_cast<double>(calls) * limits_.part;
   skips_ = was_worth_it ? 0 : std::min(2 * skips_ + 1, 63U);
   to_skip_ = skips_;
 }

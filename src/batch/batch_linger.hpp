@@ -19,16 +19,16 @@ class batch_linger {
  public:
   using clock = std::chrono::steady_clock;
 
-  struct linger_limits {
+  struct limits {
     /// Of the time that the statement before took.
-    double slice = 0.25;
+    double part = 0.25;
     /// Such a statement is over before the others could have come,
     clock::duration shortest = std::chrono::milliseconds{2};
     /// and such a one tells nothing about the next one.
     clock::duration longest = std::chrono::milliseconds{20};
   };
 
-  explicit batch_linger(const linger_limits& has) : limits_{has} {}
+  explicit batch_linger(const limits& has) : limits_{has} {}
 
   /// A statement has ended that answered so many calls.
   void ended(clock::time_point began, std::size_t answered);
@@ -42,7 +42,7 @@ class batch_linger {
   void lingered(std::size_t calls, std::size_t joined);
 
  private:
-  const linger_limits limits_;
+  const limits limits_;
   std::condition_variable all_came_;
   clock::time_point ended_at_;
   clock::duration took_{};

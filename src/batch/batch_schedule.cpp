@@ -12,17 +12,17 @@ constexpr std::size_t most_calls_beside_others = 3;
 constexpr unsigned most_in_flight = 256;  // far more than help
 
 void tell(batched_call* leader) {
-  if (leader != nullptr) leader->result.tell(batched_call::role::leading);
+  if (leader != nullptr) leader->result.set(batched_call::role::leading);
 }
 
 }  // namespace
 
-batch_schedule::batch_schedule(const limits& has, const batch_linger::linger_limits& linger_limits)
+batch_schedule::batch_schedule(const limits& has, const batch_linger::limits& patience)
     : limits_{.in_flight = std::clamp(has.in_flight, 1U, most_in_flight),
               .at_most = has.at_most,
               .pays_from = has.pays_from,
               .usual_time = has.usual_time},
-      linger_{linger_limits} {
+      linger_{patience} {
   under_way_.reserve(limits_.in_flight);  // so that to begin cannot fail
 }
 
@@ -128,7 +128,7 @@ void batch_schedule::end(batched_call& leader, batched_call::role of_the_others)
   tell(next);
   for (auto* each = leader.next; each != nullptr;) {
     auto* const following = each->next;
-    each->result.tell(of_the_others);
+    each->result.set(of_the_others);
     each = following;
   }
 }

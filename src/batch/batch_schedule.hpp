@@ -96,7 +96,7 @@ class batch_schedule {
     std::chrono::milliseconds usual_time{20};
   };
 
-  explicit batch_schedule(const limits& has, const batch_linger::linger_limits& linger_limits = {});
+  explicit batch_schedule(const limits& has, const batch_linger::limits& patience = {});
 
   /// Returns once the fate of the call is known. One that leads makes the statement for itself and
   /// for those that follow it by `next`, and then calls `end`.

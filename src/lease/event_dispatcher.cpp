@@ -57,9 +57,9 @@ void describe(fault_event& told, const std::exception_ptr& thrown) {
 }
 
 template <class Call>
-void swallowing(const Call& wake_by) noexcept {
+void swallowing(const Call& call) noexcept {
   try {
-    wake_by();
+    call();
   } catch (...) {  // it is the observer's own affair
   }
 }
@@ -69,22 +69,21 @@ void swallowing(const Call& wake_by) noexcept {
 event_dispatcher::event_dispatcher(std::shared_ptr<observer> told)
     : sink_{told ? std::make_shared<sink>(std::move(told)) : nullptr} {
   if (!sink_) return;
-  start_thread("tell the observer",
-               [this] { loss_executor_ = std::make_unique<serial_executor>(); });
+  start_thread("tell the observer", [this] { executor_ = std::make_unique<serial_executor>(); });
 }
 
-void event_dispatcher::queue(wake_by event) {
+void event_dispatcher::queue(call event) {
   const std::scoped_lock lock{mutex_};
-  if (!loss_executor_) return;
+  if (!executor_) return;
   if (sink_->queued >= longest_queue) {
     ++sink_->missed;
     return;
   }
-  loss_executor_->post([to = sink_, told = std::move(event)] { deliver(*to, told); });
+  executor_->post([to = sink_, told = std::move(event)] { deliver(*to, told); });
   ++sink_->queued;
 }
 
-void event_dispatcher::deliver(sink& to, const wake_by& event) noexcept {
+void event_dispatcher::deliver(sink& to, const call& event) noexcept {
   --to.queued;
   if (const auto missed = to.missed.exchange(0); missed != 0) {
     swallowing([&] { to.hearing->missed(missed); });
@@ -112,10 +111,9 @@ void event_dispatcher::emit_fault(fault_operation of, const lock_key& first, std
 }
 
 void event_dispatcher::close() noexcept {
-  std::unique_ptr<serial_executor>
-      completion;  // ended without the mutex: events still to be told may tell
+  std::unique_ptr<serial_executor> ended;  // without the mutex: events that wait may emit others
   const std::scoped_lock lock{mutex_};
-  completion = std::move(loss_executor_);
+  ended = std::move(executor_);
 }
 
 }  // namespace detail

@@ -58,14 +58,14 @@ class event_dispatcher {
     std::atomic<std::size_t> queued{0};
     std::atomic<std::size_t> missed{0};
   };
-  using wake_by = std::function<void(observer&)>;
+  using call = std::function<void(observer&)>;
 
-  void queue(wake_by event);
-  static void deliver(sink& to, const wake_by& event) noexcept;
+  void queue(call event);
+  static void deliver(sink& to, const call& event) noexcept;
 
   const std::shared_ptr<sink> sink_;
   std::mutex mutex_;
-  std::unique_ptr<serial_executor> loss_executor_;  // guarded by mutex_
+  std::unique_ptr<serial_executor> executor_;  // guarded by mutex_
 };
 
 }  // namespace rowlock::detail

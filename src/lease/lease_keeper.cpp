@@ -60,8 +60,8 @@ void settle_by_look(store& target, std::span<const ended_leases::one> doubted,
 /// One try. Left in `asked` are those whose rows are busy; where this throws, all that are not
 /// settled.
 template <class Settle>
-void release_once(store& target, ended_leases& asked, const Settle& settle) {
-  const auto answers = target.release(asked.requests);
+void release_once(statement_batcher& batcher, ended_leases& asked, const Settle& settle) {
+  const auto answers = batcher.release(asked.requests);
   ended_leases left{0};
   ended_leases busy{0};
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -78,7 +78,8 @@ void release_once(store& target, ended_leases& asked, const Settle& settle) {
   const auto doubted = left.each.size();
   for (std::size_t i = 0; i < busy.each.size(); ++i) left.add(busy.each[i], busy.requests[i]);
   asked = std::move(left);
-  settle_by_look(target, std::span{asked.each}.first(doubted), asked.keys(doubted), settle);
+  settle_by_look(batcher.target(), std::span{asked.each}.first(doubted), asked.keys(doubted),
+                 settle);
   asked = std::move(busy);
 }
 
@@ -157,7 +158,7 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
   const auto handoff = [this](const ended_leases& all) {
     const auto& lease = *all.each.front().lease;
     return all.each.size() == 1 && lease.release_transaction == 0 &&
-           queue_.handoff(lease, all.requests.front()) == release_answer::released;
+           loop_.handoff(all.requests.front(), lease.handoffs) == release_answer::released;
   };
   const auto here = begin_operation();
   // A deadline that has come is a loss, even if the watcher has not got to it yet.
@@ -185,7 +186,7 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
       return results;
     }
     try_for_a_moment(*options_.time, closing(), [&] {
-      release_once(target_, to_ask, settle);
+      release_once(batcher_, to_ask, settle);
       return to_ask.empty();
     });
   } catch (...) {  // the fault is in the result: it is tried again, or runs out
@@ -209,33 +210,31 @@ namespace {
 
 constexpr std::chrono::seconds last_releases{2};
 
-std::unique_ptr<batching_store> grouped(store& target, const batching_options& options) {
-  return options.at_most == 1 ? nullptr : std::make_unique<batching_store>(target, options);
+statement_batcher batcher_of(store& target, const batching_options& options) {
+  return options.at_most == 1 ? statement_batcher{target} : statement_batcher{target, options};
 }
 
 }  // namespace
 
 lease_keeper::lease_keeper(store& target, lock_options options)
     : options_{std::move(options)},
-      batched_{grouped(target, options_.batching)},
-      target_{batched_ != nullptr ? *batched_ : target},
+      batcher_{batcher_of(target, options_.batching)},
+      target_{target},
       events_{options_.observer},
       registry_{options_.time, options_.margin, options_.renew},
-      queue_{target_,
-             options_.time,
-             {.take_up =
-                  [this](const lease_request& wanted, const acquire_answer& granted,
-                         boot_clock::time_point asked) { return take_up(wanted, granted, asked); },
-              .return_grant =
-                  [this](const lease_request& unwanted, version granted) {
-                    return_grant({unwanted, granted, now()});
-                  },
+      queue_{options_.time,
+             {.return_grant = [this](const acquire_request& unwanted,
+                                     version granted) { return_grant(unwanted, granted); },
               .return_if_granted =
-                  [this](const lease_request& unwanted, version handed_by) {
+                  [this](const acquire_request& unwanted, version handed_by) {
                     return_if_granted(unwanted, handed_by);
                   }},
-             outage_,
-             events_},
+             outage_},
+      loop_{queue_, batcher_, options_.time, outage_,
+            [this](const lock_key& first, std::size_t keys, const std::exception_ptr& fault,
+                   boot_clock::duration took) {
+              events_.emit_fault(fault_operation::acquire, first, keys, fault, took);
+            }},
       pool_{options_.blocking_threads, options_.time} {}
 
 std::optional<lease_keeper::operation_guard> lease_keeper::begin_operation() {
@@ -257,7 +256,7 @@ void lease_keeper::start_threads() {
   start_thread("keep leases with", [this] {
     if (!loss_executor_) loss_executor_.emplace();
     if (!renewer_) {
-      renewer_.emplace(target_, registry_, *loss_executor_, events_, options_.time,
+      renewer_.emplace(batcher_, registry_, *loss_executor_, events_, options_.time,
                        [this](const lock_key& key) { queue_.released(key); });
     }
     if (!renewer_thread_.joinable()) renewer_thread_ = std::thread{[this] { renewer_->run(); }};
@@ -285,17 +284,16 @@ std::shared_ptr<lease_state> lease_keeper::take_up(const lease_request& wanted,
   auto kept = std::make_shared<lease_state>(wanted, *granted.version, asked);
   kept->hold_until = now() + wanted.hold_at_least;
   if (registry_.add(kept, asked)) return kept;
-  kept->hold_until = {};
-  return_grant(*kept);
+  return_grant(wanted.request, kept->token);
   return nullptr;
 }
 
-void lease_keeper::return_grant(const lease_state& unwanted) {
-  renewer_->defer({{unwanted, now()}}, renewer::tried::never);
+void lease_keeper::return_grant(const acquire_request& unwanted, version granted) {
+  renewer_->defer({deferred_release::of_unwanted(unwanted, granted, now())}, renewer::tried::never);
 }
 
-void lease_keeper::return_if_granted(const lease_request& unwanted, version handed_by) {
-  renewer_->defer({{unwanted, handed_by, now()}}, renewer::tried::never);
+void lease_keeper::return_if_granted(const acquire_request& unwanted, version handed_by) {
+  renewer_->defer({deferred_release::of_doubt(unwanted, handed_by, now())}, renewer::tried::never);
 }
 
 note_result lease_keeper::write_note(const note_request& request) {
@@ -356,7 +354,7 @@ void lease_keeper::close() noexcept {
     operation_ended_.wait(lock, [this] { return operations_ == 0; });
   }
   pool_.close();
-  queue_.close();
+  loop_.close();
   if (!renewer_thread_.joinable()) return events_.close();
   renewer_->close_by(end);
   end_leases();  // what was granted meanwhile

@@ -14,6 +14,7 @@
 
 #include "base/serial_executor.hpp"
 #include "base/worker_pool.hpp"
+#include "batch/statement_batcher.hpp"
 #include "lease/event_dispatcher.hpp"
 #include "lease/lease_registry.hpp"
 #include "lease/renewer.hpp"
@@ -21,6 +22,7 @@
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_table.hpp"
 #include "wait/outage.hpp"
+#include "wait/wait_loop.hpp"
 #include "wait/wait_queue.hpp"
 
 namespace rowlock::detail {
@@ -68,13 +70,18 @@ class lease_keeper {
 
   /// Of an attempt that is over: gives its grant back if it is made after all by a statement whose
   /// answer got lost, and which was to hand over the row of the lease with version `handed_by`.
-  void return_if_granted(const lease_request& unwanted, version handed_by);
+  void return_if_granted(const acquire_request& unwanted, version handed_by);
 
   /// Tells the observer, if there is one.
   [[nodiscard]] event_dispatcher& events() noexcept { return events_; }
 
   /// The waits of operations.
   [[nodiscard]] wait_queue& waiting() noexcept { return queue_; }
+  /// Before a wait. Throws as `wait_loop::start`.
+  void start_waiting() { loop_.start(); }
+
+  /// Acquires and releases; its `target` is for all other calls.
+  [[nodiscard]] statement_batcher& batcher() noexcept { return batcher_; }
 
   /// Whether the database is away, for those who wait.
   [[nodiscard]] detail::outage& outage() noexcept { return outage_; }
@@ -109,7 +116,7 @@ class lease_keeper {
   void watch();
   /// Marks all leases lost; their rows are unset in the background.
   void end_leases() noexcept;
-  void return_grant(const lease_state& unwanted);
+  void return_grant(const acquire_request& unwanted, version granted);
   void emit_released(const lease_state& ended, release_result result, bool failed,
                      boot_clock::time_point began) noexcept;
   void emit_ended(const lease_state& ended, release_result result, bool failed,
@@ -117,14 +124,15 @@ class lease_keeper {
   void emit_force_released(const lease_state& ended, boot_clock::time_point began) noexcept;
 
   const home_process home_;
-  const lock_options options_;                     // constant after construction
-  const std::unique_ptr<batching_store> batched_;  // null: each call has its own statement
+  const lock_options options_;  // constant after construction
+  statement_batcher batcher_;
   store& target_;
   std::stop_source closing_;
   event_dispatcher events_;
   lease_registry registry_;
   detail::outage outage_;
   wait_queue queue_;
+  wait_loop loop_;
   detail::worker_pool pool_;
 
   std::mutex mutex_;

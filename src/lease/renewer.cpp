@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "batch/acquire_each.hpp"
 #include "batch/bisect.hpp"
 #include "lease/row_verdict.hpp"
 
@@ -21,10 +20,11 @@ constexpr std::chrono::seconds longest_pause{5};
 
 }  // namespace
 
-renewer::renewer(store& target, lease_registry& registry, serial_executor& losses,
+renewer::renewer(statement_batcher& batcher, lease_registry& registry, serial_executor& losses,
                  event_dispatcher& events, std::shared_ptr<time_source> time,
                  std::function<void(const lock_key&)> released)
-    : target_{target},
+    : batcher_{batcher},
+      target_{batcher.target()},
       registry_{registry},
       losses_{losses},
       events_{events},
@@ -102,9 +102,9 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted
   for (const auto& lease : due)
     requests.push_back({lease->key, lease->owner, lease->token, lease->stored_ttl()});
 
-  std::vector<std::int64_t> is_released_by_transaction;
-  is_released_by_transaction.reserve(due.size());
-  for (const auto& lease : due) is_released_by_transaction.push_back(lease->release_transaction);
+  std::vector<std::int64_t> by_transaction;
+  by_transaction.reserve(due.size());
+  for (const auto& lease : due) by_transaction.push_back(lease->release_transaction);
 
   lease_states lost;
   lease_states maybe_unset;
@@ -118,7 +118,7 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted
         renewed(*due[i], asked);
         // A transaction that was to unset the row, and has neither done so nor keeps it locked, was
         // rolled back.
-        due[i]->release_transaction.compare_exchange_strong(is_released_by_transaction[i], 0);
+        due[i]->release_transaction.compare_exchange_strong(by_transaction[i], 0);
         break;
       case renew_answer::busy:
         registry_.renew_again_at(*due[i], time_->now() + row_was_busy);
@@ -223,7 +223,7 @@ void renewer::release_at_once(std::span<deferred_release> made,
   std::vector<release_request> requests;
   requests.reserve(made.size());
   for (const auto& release : made) requests.push_back(release.request_at(asked));
-  const auto answers = target_.release(requests);
+  const auto answers = batcher_.release(requests);
   for (std::size_t i = 0; i < made.size(); ++i) {
     if (answers[i] == release_answer::busy) {
       busy.push_back(std::move(made[i]));
@@ -243,7 +243,7 @@ void renewer::resolve_doubts(std::vector<deferred_release>& releases,
       still_in_doubt.push_back(release);
       return true;
     }
-    const auto [answer, fault] = acquire_each(target_, *release.in_doubt, give_up);
+    const auto [answer, fault] = batcher_.acquire(*release.in_doubt, give_up);
     if (fault == nullptr && answer.status == acquire_status::granted) {
       release.request.version = *answer.version;
       release.in_doubt.reset();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/serial_executor.hpp"
+#include "batch/statement_batcher.hpp"
 #include "lease/event_dispatcher.hpp"
 #include "lease/lease_registry.hpp"
 #include "rowlock/port/store.hpp"
@@ -25,13 +26,20 @@ struct deferred_release {
         runs_out_at{now + ended.stored_ttl()},
         held{was_held} {}
 
+  /// Of a grant that no caller takes.
+  static deferred_release of_unwanted(const acquire_request& ended, version granted,
+                                      boot_clock::time_point now) {
+    return deferred_release{ended, granted, now};
+  }
   /// Of an attempt that is over. A statement whose answer got lost may grant it the row of the
   /// lease with version `handed_by` after all.
-  deferred_release(const lease_request& ended, version handed_by_lease, boot_clock::time_point now)
-      : request{.key = ended.request.key, .owner = ended.request.owner, .version = {}},
-        runs_out_at{now + ended.request.ttl},
-        in_doubt{ended.request},
-        handed_by{handed_by_lease} {}
+  static deferred_release of_doubt(const acquire_request& ended, version handed_by,
+                                   boot_clock::time_point now) {
+    deferred_release release{ended, {}, now};
+    release.in_doubt = ended;
+    release.handed_by = handed_by;
+    return release;
+  }
 
   /// What is asked at `now`.
   [[nodiscard]] release_request request_at(boot_clock::time_point now) const {
@@ -48,6 +56,11 @@ struct deferred_release {
   /// To be asked for once more, as the same attempt: it is not known whether it is granted.
   std::optional<acquire_request> in_doubt;
   version handed_by;
+
+ private:
+  deferred_release(const acquire_request& ended, version granted, boot_clock::time_point now)
+      : request{.key = ended.key, .owner = ended.owner, .version = granted},
+        runs_out_at{now + ended.ttl} {}
 };
 
 /// Thread-safety: `run` belongs to one thread, which may hang in the store; `defer` and
@@ -55,7 +68,7 @@ struct deferred_release {
 class renewer {
  public:
   /// `released` is told of each release that was made here.
-  renewer(store& target, lease_registry& registry, serial_executor& losses,
+  renewer(statement_batcher& batcher, lease_registry& registry, serial_executor& losses,
           event_dispatcher& events, std::shared_ptr<time_source> time,
           std::function<void(const lock_key&)> released);
 
@@ -96,6 +109,7 @@ class renewer {
   [[nodiscard]] boot_clock::time_point next_release();
   [[nodiscard]] bool is_over();
 
+  statement_batcher& batcher_;
   store& target_;
   lease_registry& registry_;
   serial_executor& losses_;

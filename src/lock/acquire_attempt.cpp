@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/faults.hpp"
+#include "base/one_shot.hpp"
 #include "base/pause.hpp"
 #include "base/threads.hpp"
-#include "batch/acquire_each.hpp"
-#include "lock/blocking_wait.hpp"
+#include "batch/doubt.hpp"
 #include "rowlock/error.hpp"
 #include "wait/outage.hpp"
 
@@ -48,28 +48,34 @@ acquire_attempt::acquire_attempt(lease_keeper& leases, lease_request wanted, ret
       until_{wait_.give_up_after ? began_ + bounded(*wait_.give_up_after)
                                  : boot_clock::time_point::max()} {}
 
-attempt_end acquire_attempt::acquire_each(store& target) {
-  const auto& request = wanted_.request;
-  const auto asked_at = leases_.now();
-  auto [answer, fault] = detail::acquire_each(target, request, [this] { return is_over(); });
+attempt_end acquire_attempt::try_once() {
+  const auto tried_at = leases_.now();
+  auto [answer, fault] = leases_.batcher().acquire(wanted_.request, [this] { return is_over(); });
   has_failed_ = fault != nullptr;
   if (has_failed_) return {.fault = fault};
   leases_.outage().answered();
-  if (answer.status != acquire_status::granted) return {.refused = to_refusal(request.key, answer)};
-  if (auto kept = leases_.take_up(wanted_, answer, asked_at)) {
-    return {.granted = std::move(kept)};
+  if (answer.status == acquire_status::granted) {
+    return end_of({.granted = grant{std::move(answer), tried_at}});
   }
-  return granted_too_late();
+  return {.refused = to_refusal(key(), answer)};
 }
 
-std::optional<attempt_end> acquire_attempt::first_try(store& target) {
+attempt_end acquire_attempt::end_of(wait_result how) {
+  if (!how.granted) return {.refused = std::move(how.refused), .fault = std::move(how.fault)};
+  auto kept = leases_.take_up(wanted_, how.granted->answer, how.granted->tried_at);
+  if (kept == nullptr) return {.fault = granted_too_late()};
+  kept->handoffs = how.granted->handoffs;
+  return {.granted = std::move(kept)};
+}
+
+std::optional<attempt_end> acquire_attempt::first_try() {
   leases_.start_threads();
   // What is refused without a wait is told at once.
   const bool may_be_told = wanted_.request.expected || wanted_.request.unless_done;
   const bool can_wait = is_patient(wait_);
   if (can_wait && !may_be_told && leases_.waiting().must_wait(key())) return std::nullopt;
   const auto asked_at = leases_.now();
-  auto end = acquire_each(target);
+  auto end = try_once();
   if (has_failed_ && outlasts(wait_, end.fault)) return outlast(std::move(end), asked_at);
   if (!is_contention(end)) return end;
   if (wait_.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);
@@ -81,7 +87,7 @@ std::optional<attempt_end> acquire_attempt::first_try(store& target) {
 std::optional<attempt_end> acquire_attempt::outlast(attempt_end failed,
                                                     boot_clock::time_point asked_at) {
   if (wait_.stop.stop_requested()) {
-    if (kind_of(failed.fault) == errc::outcome_unknown) return failed;
+    if (is_doubt(failed.fault)) return failed;
     return refused_as(refusal_reason::stopped, {.key = key()});
   }
   const auto now = leases_.now();
@@ -93,7 +99,12 @@ std::optional<attempt_end> acquire_attempt::outlast(attempt_end failed,
 
 void acquire_attempt::enqueue(std::function<void(attempt_end)> answered) {
   waits_since_ = leases_.now();
-  queued_ = leases_.waiting().join(wanted_, wait_, first_try_, std::move(answered));
+  leases_.start_waiting();
+  // An attempt outlives its wait: where `leave` comes too late, its caller waits for the result.
+  queued_ = leases_.waiting().join(wanted_.request, wait_, first_try_,
+                                   [this, answered = std::move(answered)](wait_result how) {
+                                     answered(end_of(std::move(how)));
+                                   });
 }
 
 bool acquire_attempt::is_over() const {
@@ -117,7 +128,7 @@ std::optional<attempt_end> acquire_attempt::time_over() {
   const auto late = queued_.lock();
   auto left = late ? leases_.waiting().leave_after_last_try(*late) : std::nullopt;
   if (!left) return std::nullopt;
-  if (left->handed_by) leases_.return_if_granted(wanted_, *left->handed_by);
+  if (left->handed_by) leases_.return_if_granted(wanted_.request, *left->handed_by);
   if (auto fault = why_away(*left)) return attempt_end{.fault = std::move(fault)};
   return refused_as(refusal_reason::timed_out, std::move(left->last));
 }
@@ -125,7 +136,7 @@ std::optional<attempt_end> acquire_attempt::time_over() {
 std::optional<wait_queue::departure> acquire_attempt::leave() {
   const auto leaving = queued_.lock();
   auto left = leaving ? leases_.waiting().leave(*leaving) : std::nullopt;
-  if (left && left->handed_by) leases_.return_if_granted(wanted_, *left->handed_by);
+  if (left && left->handed_by) leases_.return_if_granted(wanted_.request, *left->handed_by);
   return left;
 }
 
@@ -137,7 +148,7 @@ std::optional<attempt_end> acquire_attempt::give_up() {
   auto fault = is_new_doubt ? nullptr : why_away(*left);
   if (fault != nullptr) return attempt_end{.fault = std::move(fault)};
   if (!left->is_unanswered) return refused_as(refusal_reason::timed_out, std::move(left->last));
-  return unanswered(is_new_doubt ? errc::outcome_unknown : errc::unavailable);
+  return attempt_end{.fault = unanswered(is_new_doubt)};
 }
 
 std::optional<attempt_end> acquire_attempt::stop() {
@@ -165,26 +176,25 @@ void acquire_attempt::tell(const attempt_end& end) {
   }
 }
 
-attempt_end unanswered(errc kind) {
-  return {.fault = std::make_exception_ptr(
-              error{kind,
-                    "the database did not answer before the wait was over: a grant that comes "
-                    "later is given back; see whether the database hangs"})};
+std::exception_ptr granted_too_late() {
+  return std::make_exception_ptr(
+      error{errc::unavailable,
+            "the database granted the lease, but answered only after the lease's own deadline: it "
+            "was given back; raise the ttl, or see why the database is slow"});
 }
 
-attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guard& here,
-                    lease_request wanted, retry_policy wait) {
+attempt_end acquire(lease_keeper& leases, lease_request wanted, retry_policy wait) {
   const auto callers_stop = wait.stop;
   acquire_attempt attempt{leases, std::move(wanted), std::move(wait)};
-  auto end = attempt.first_try(here.target());
+  auto end = attempt.first_try();
   if (!end) {
     const either_stop stop{callers_stop, leases.closing()};
-    const auto caller = std::make_shared<blocking_wait>();
-    attempt.enqueue([caller](attempt_end how) { caller->answer(std::move(how)); });
-    end = caller->wait(leases.time(), attempt.until(), stop.token());
+    const auto caller = std::make_shared<one_shot<attempt_end>>();
+    attempt.enqueue([caller](attempt_end how) { caller->set(std::move(how)); });
+    end = caller->wait_until(leases.time(), attempt.until(), stop.token());
     if (!end && !stop.token().stop_requested()) end = attempt.time_over();
     // The store may hang in the answer that is now its end.
-    if (!end) end = caller->wait(leases.time(), attempt.answer_until(), stop.token());
+    if (!end) end = caller->wait_until(leases.time(), attempt.answer_until(), stop.token());
     if (!end) end = stop.token().stop_requested() ? attempt.stop() : attempt.give_up();
     if (!end) end = caller->wait();
   }

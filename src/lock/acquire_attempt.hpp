@@ -2,17 +2,27 @@
 #ifndef ROWLOCK_LOCK_ACQUIRE_ATTEMPT_HPP
 #define ROWLOCK_LOCK_ACQUIRE_ATTEMPT_HPP
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 
 #include "lease/lease_keeper.hpp"
-#include "rowlock/error.hpp"
-#include "rowlock/port/store.hpp"
+#include "rowlock/outcome.hpp"
 #include "rowlock/retry.hpp"
-#include "wait/key_queue.hpp"
+#include "wait/wait_queue.hpp"
 
 namespace rowlock::detail {
+
+/// How an attempt ended: exactly one of the three is there.
+struct attempt_end {
+  std::shared_ptr<lease_state> granted = nullptr;
+  std::optional<refusal> refused = std::nullopt;
+  std::exception_ptr fault = nullptr;
+};
+
+/// Granted, but answered after the deadline of the lease.
+std::exception_ptr granted_too_late();
 
 /// Its steps, which those share who block for it and those who do not: it asks at once, unless
 /// others of this process wait for the key already; then it waits in line, as far as the policy
@@ -29,7 +39,7 @@ class acquire_attempt {
   [[nodiscard]] const lock_key& key() const noexcept { return wanted_.request.key; }
 
   /// None: it has to wait in line. Blocks.
-  std::optional<attempt_end> first_try(store& target);
+  std::optional<attempt_end> first_try();
 
   /// Where it has to wait: `answered` is told how that ended, unless the attempt left the line.
   void enqueue(std::function<void(attempt_end)> answered);
@@ -53,7 +63,8 @@ class acquire_attempt {
   void tell(const attempt_end& end);
 
  private:
-  attempt_end acquire_each(store& target);
+  attempt_end try_once();
+  attempt_end end_of(wait_result how);
   /// How an attempt ends whose first question failed; none: it waits all the same.
   std::optional<attempt_end> outlast(attempt_end failed, boot_clock::time_point asked_at);
   /// Whether the caller has no time for another question.
@@ -75,13 +86,8 @@ class acquire_attempt {
   std::weak_ptr<waiter> queued_;
 };
 
-/// The end of one whose time is over before an answer has come: `outcome_unknown` where a question
-/// for it is under way, else `unavailable`.
-attempt_end unanswered(errc kind);
-
-/// In the calling thread, which blocks until it ends.
-attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guard& here,
-                    lease_request wanted, retry_policy wait);
+/// During an operation: in the calling thread, which blocks until it ends.
+attempt_end acquire(lease_keeper& leases, lease_request wanted, retry_policy wait);
 
 }  // namespace rowlock::detail
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/pause.hpp"
+#include "batch/doubt.hpp"
 #include "lease/lease_keeper.hpp"
 #include "rowlock/async.hpp"
 
@@ -59,7 +60,7 @@ std::optional<attempt_end> async_attempt::first_try() {
     if (!told_) return std::nullopt;
     is_trying_ = true;
   }
-  auto end = attempt_.first_try(here_.target());
+  auto end = attempt_.first_try();
   return end ? end : enqueue();
 }
 
@@ -89,9 +90,7 @@ void async_attempt::time_over() {
 }
 
 void async_attempt::give_up() {
-  const auto how = [this] {
-    return unanswered(is_trying_ ? errc::outcome_unknown : errc::unavailable);
-  };
+  const auto how = [this] { return attempt_end{.fault = unanswered(is_trying_)}; };
   if (end_before_line(how)) return;
   take([this] { return attempt_.give_up(); });
 }

@@ -183,8 +183,7 @@ outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_option
   keeper_->home().require();
   const auto here = keeper_->begin_operation();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = asked.request.key};
-  return conclude(keeper_, detail::acquire(*keeper_, *here, std::move(asked), options.wait),
-                  options.note);
+  return conclude(keeper_, detail::acquire(*keeper_, std::move(asked), options.wait), options.note);
 }
 
 outcome<lease_set> lock_table::try_acquire_all(const std::vector<lock_key>& keys,

@@ -5,7 +5,8 @@
 #include <exception>
 #include <utility>
 
-#include "batch/acquire_each.hpp"
+#include "batch/doubt.hpp"
+#include "lock/acquire_attempt.hpp"
 #include "rowlock/error.hpp"
 #include "wait/key_queue.hpp"
 
@@ -15,25 +16,18 @@ namespace {
 
 using answers = std::vector<acquire_answer>;
 
-answers acquire_each(store& target, const std::vector<acquire_request>& requests,
-                     std::optional<std::size_t> at_most, const retry_pauses& pauses) {
-  const auto once = [&] {
+answers send(store& target, const std::vector<acquire_request>& requests,
+             std::optional<std::size_t> at_most, const retry_pauses& pauses) {
+  const auto attempt = [&] {
     return at_most ? target.acquire_any(requests, *at_most) : target.acquire_all(requests);
   };
-  try {
-    return once();
-  } catch (const error& thrown) {
-    if (thrown.kind() != errc::outcome_unknown || pauses.is_over()) throw;
-    try {
-      auto again = once();
-      const bool is_known = std::any_of(
-          again.begin(), again.end(),
-          [](const acquire_answer& answer) { return answer.status == acquire_status::granted; });
-      if (is_known) return again;
-    } catch (...) {  // the first fault says more
-    }
-    throw;
-  }
+  // A refusal may be due to the statement in doubt: only a grant tells.
+  const auto is_any_granted = [](const answers& again) {
+    return std::any_of(again.begin(), again.end(), [](const acquire_answer& answer) {
+      return answer.status == acquire_status::granted;
+    });
+  };
+  return resolving_doubt(attempt, is_any_granted, [&] { return pauses.is_over(); });
 }
 
 refusal why_not(const set_request& wanted, const answers& answered) {
@@ -71,7 +65,7 @@ set_attempt_end taken_up(lease_keeper& leases, const set_request& wanted, const 
   auto kept = take_up(leases, wanted, answered, asked_at);
   if (!kept) {
     pauses.begin_anew();
-    std::rethrow_exception(granted_too_late().fault);
+    std::rethrow_exception(granted_too_late());
   }
   if (kept->empty()) return {.refused = why_not(wanted, answered)};
   return {.granted = *std::move(kept)};
@@ -85,7 +79,7 @@ std::optional<answers> ask_unless_away(lease_keeper& leases, store& target,
   const auto began = leases.now();
   const auto& first = requests.front().key;
   try {
-    return acquire_each(target, requests, wanted.at_most, pauses);
+    return send(target, requests, wanted.at_most, pauses);
   } catch (...) {
     const auto fault = std::current_exception();
     if (pauses.outlasts(fault)) {

@@ -12,6 +12,7 @@
 #include "base/faults.hpp"
 #include "base/pause.hpp"
 #include "base/threads.hpp"
+#include "batch/doubt.hpp"
 #include "lease/lease_keeper.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/port/requests.hpp"
@@ -72,7 +73,7 @@ class retry_pauses {
   std::optional<refusal> pause_after(const std::exception_ptr& fault, const lock_key& key) {
     // One that makes a single try at a time is asked again by another, which keeps the doubt.
     if (!outlasts(fault)) std::rethrow_exception(doubt_ == nullptr ? fault : doubt_);
-    if (doubt_ == nullptr && kind_of(fault) == errc::outcome_unknown) doubt_ = fault;
+    if (doubt_ == nullptr && is_doubt(fault)) doubt_ = fault;
     const auto& thrown = doubt_ == nullptr ? fault : doubt_;
     auto& away = leases_.outage();
     away.failed(1, copied_fault(fault), leases_.now());

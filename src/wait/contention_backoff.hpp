@@ -14,7 +14,7 @@ namespace rowlock::detail {
 /// grant before they have asked. All of it may be wrong, and costs time or statements then, both
 /// bounded; the row alone decides.
 ///
-/// Guarded by the mutex of the waiting room.
+/// Guarded by the mutex of the wait_queue.
 class contention_backoff {
  public:
   /// As the listener is told.

@@ -1,22 +1,15 @@
-// Those of one process who wait for one key.
+// The waiters of one process for one key.
 #include "wait/key_queue.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <utility>
 
-#include "base/faults.hpp"
 #include "base/pause.hpp"
-#include "rowlock/error.hpp"
+#include "batch/doubt.hpp"
+#include "batch/statement_batcher.hpp"
+#include "wait/contention_backoff.hpp"
+#include "wait/pending_results.hpp"
 
 namespace rowlock::detail {
-
-attempt_end granted_too_late() {
-  return {.fault = std::make_exception_ptr(error{
-              errc::unavailable,
-              "the database granted the lease, but answered only after the lease's own "
-              "deadline: it was given back; raise the ttl, or see why the database is slow"})};
-}
 
 void waiter::tried(boot_clock::time_point now) {
   ++tries;
@@ -24,10 +17,10 @@ void waiter::tried(boot_clock::time_point now) {
   try_at = now + pause;
 }
 
-void waiter::failed(const std::exception_ptr& why, bool tried_one) {
+void waiter::failed(const std::exception_ptr& why, bool was_own_try) {
   if (is_in_doubt) return;  // the first fault says more
   fault = why;
-  is_in_doubt = tried_one && kind_of(why) == errc::outcome_unknown;
+  is_in_doubt = was_own_try && is_doubt(why);
 }
 
 void waiter::forget_fault() {
@@ -56,7 +49,67 @@ void key_queue::suppress_reads_until(boot_clock::time_point when, boot_clock::ti
   read_at_ = read_by;
 }
 
-void key_queue::refused(refusal why, boot_clock::time_point started_at, boot_clock::time_point now,
+void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer answer,
+                         boot_clock::time_point tried_at, boot_clock::time_point now,
+                         contention_backoff* backoff, pending_results& ended) {
+  if (answer.status == acquire_status::granted) {
+    for (const auto& each : waiting) each->forget_fault();
+    grants_unattributed = 0;
+    const auto grants = std::exchange(grants_to_others, 0);
+    if (backoff != nullptr) backoff->granted(grants);
+    if (remove(*head, now)) {
+      ended.add(head, {.granted = grant{std::move(answer), tried_at}});
+    } else {
+      ended.add_unwanted(head, *answer.version);
+    }
+    return;
+  }
+  // The row has moved on, so a handoff in doubt grants nothing any more.
+  if (answer.version && head->handed_by != answer.version) head->handed_by.reset();
+  auto why = to_refusal(head->request.key, answer);
+  if (answer.status == acquire_status::stale) {
+    if (remove(*head, now)) ended.add(head, {.refused = std::move(why)});
+    return;
+  }
+  if (answer.status == acquire_status::done) {
+    // It has not been granted, and would be tried without end if it stayed in doubt.
+    head->is_in_doubt = false;
+    end_done(std::move(why), ended);
+    try_by(now);  // for those to whom that makes no difference
+    return;
+  }
+  const auto meanwhile = std::exchange(grants_unattributed, 0);
+  grants_to_others += meanwhile;
+  if (backoff != nullptr) backoff->refused(meanwhile, grants_to_others);
+  refused(std::move(why), tried_at, now, head.get());
+  end_exhausted(ended);
+}
+
+void key_queue::read_live(const row_state& seen, boot_clock::time_point read_began,
+                          boot_clock::time_point now, pending_results& ended) {
+  refused({.reason = refusal_reason::held,
+           .key = seen.key,
+           .holder = seen.holder,
+           .remaining = seen.remaining,
+           .current = seen.version},
+          read_began, now, nullptr);
+  const auto is_stale = [&](const waiter& each) {
+    return !each.is_in_doubt && each.request.expected && each.request.expected != seen.version;
+  };
+  ended.add(take_if(is_stale), last, refusal_reason::stale);
+  if (seen.done) end_done({.key = seen.key, .current = seen.version, .done = seen.done}, ended);
+  // A waiter whose time ended during this read is still to have its last try.
+  if (try_at() > now) end_exhausted(ended);
+}
+
+void key_queue::taken(std::optional<std::chrono::microseconds> remaining,
+                      boot_clock::time_point now) {
+  refused(
+      {.reason = refusal_reason::held, .key = waiting.front()->request.key, .remaining = remaining},
+      now, now, nullptr);
+}
+
+void key_queue::refused(refusal why, boot_clock::time_point began, boot_clock::time_point now,
                         const waiter* tried_one) {
   last = std::move(why);
   const bool is_busy = last.reason == refusal_reason::busy;
@@ -75,11 +128,11 @@ void key_queue::refused(refusal why, boot_clock::time_point started_at, boot_clo
   }
   // Of a busy row, and of one that may be ours, only another try tells whether it is free.
   if (is_busy || waiting.front()->is_in_doubt) try_by(waiting.front()->try_at);
-  if (const auto chance = next_chance(last)) try_by(started_at + *chance);
+  if (const auto chance = next_chance(last)) try_by(began + *chance);
 }
 
-waiters key_queue::take_failed(const std::exception_ptr& why, boot_clock::time_point now,
-                               const waiter* tried_one) {
+void key_queue::failed(const std::exception_ptr& why, boot_clock::time_point now,
+                       const waiter* tried_one, pending_results& ended) {
   reads_suppressed_until_ = boot_clock::time_point::min();
   for (const auto& each : waiting) {
     if (outlasts(each->policy, why)) each->failed(why, each.get() == tried_one);
@@ -88,10 +141,10 @@ waiters key_queue::take_failed(const std::exception_ptr& why, boot_clock::time_p
   const auto ends = [&](const waiter& each) {
     return (tried_one == nullptr || &each == tried_one) && !outlasts(each.policy, why);
   };
-  auto taken = take_if(ends);
-  const bool asks_on = !waiting.empty() && (tried_one != nullptr || waiting.front()->is_in_doubt);
-  if (asks_on) try_by(waiting.front()->try_at);
-  return taken;
+  ended.add(take_if(ends), why);
+  const bool tries_on = !waiting.empty() && (tried_one != nullptr || waiting.front()->is_in_doubt);
+  if (tries_on) try_by(waiting.front()->try_at);
+  end_exhausted(ended);
 }
 
 void key_queue::try_those_due(boot_clock::time_point now, const waiter* tried_one) {
@@ -106,20 +159,29 @@ void key_queue::moved_up(boot_clock::time_point now) {
   read_by(now + next_pause(waiting.front()->policy, {}));
 }
 
-waiters key_queue::take_exhausted() {
-  return take_if([](const waiter& each) { return each.is_exhausted(); });
+bool key_queue::remove(waiter& leaving, boot_clock::time_point now) {
+  if (!std::exchange(leaving.is_waiting, false)) return false;
+  const bool was_head = waiting.front().get() == &leaving;
+  std::erase_if(waiting, [&](const auto& each) { return each.get() == &leaving; });
+  if (was_head && !waiting.empty()) moved_up(now);
+  return true;
 }
 
-waiters key_queue::take_stale(version current) {
-  return take_if([current](const waiter& each) {
-    return !each.is_in_doubt && each.wanted.request.expected &&
-           each.wanted.request.expected != current;
-  });
+void key_queue::end_exhausted(pending_results& ended) {
+  auto timed_out = last;
+  timed_out.reason = refusal_reason::timed_out;
+  for (const auto& each : take_if([](const waiter& one) { return one.is_exhausted(); })) {
+    // The fault of its last try says more than what was found before.
+    ended.add(each, each->fault == nullptr ? wait_result{.refused = timed_out}
+                                           : wait_result{.fault = copied_fault(each->fault)});
+  }
 }
 
-waiters key_queue::take_done() {
-  return take_if(
-      [](const waiter& each) { return !each.is_in_doubt && each.wanted.request.unless_done; });
+void key_queue::end_done(refusal why, pending_results& ended) {
+  const auto ends = [](const waiter& each) {
+    return !each.is_in_doubt && each.request.unless_done;
+  };
+  ended.add(take_if(ends), std::move(why), refusal_reason::already_done);
 }
 
 template <class Condition>

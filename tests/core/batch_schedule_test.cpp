@@ -20,11 +20,9 @@ class BatchSchedule : public testing::Test {
  protected:
   static constexpr auto acquire = statement_kind::acquire;
 
-  static constexpr batch_linger::linger_limits patient{
-      .slice = 1e7, .shortest = 0ms, .longest = 24h};
-  static constexpr batch_linger::linger_limits none_is_quick{.slice = 0, .shortest = 0ms};
-  static constexpr batch_linger::linger_limits all_are_quick{
-      .slice = 0, .shortest = 24h, .longest = 24h};
+  static constexpr batch_linger::limits patient{.part = 1e7, .shortest = 0ms, .longest = 24h};
+  static constexpr batch_linger::limits none_is_quick{.part = 0, .shortest = 0ms};
+  static constexpr batch_linger::limits all_are_quick{.part = 0, .shortest = 24h, .longest = 24h};
 
   static std::future<role> start(batch_schedule& statements, batched_call& call) {
     return std::async(std::launch::async, [&] { return statements.join(call); });

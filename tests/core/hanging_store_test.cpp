@@ -166,7 +166,8 @@ TEST_F(HangingStore, IsAskedForNoReleaseWhenTheTimeToCloseIsOver) {
   detail::lease_registry book{time_, 1s, true};
   detail::serial_executor losses;
   detail::event_dispatcher events{nullptr};
-  detail::renewer closing{rows_, book, losses, events, time_, [](const lock_key&) {}};
+  detail::statement_batcher batcher{rows_};
+  detail::renewer closing{batcher, book, losses, events, time_, [](const lock_key&) {}};
   const detail::lease_request wanted{
       .request = {.key = {"job", "a"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
   const detail::lease_state ended{wanted, version{1}, time_->now()};
@@ -181,7 +182,8 @@ TEST_F(HangingStore, IsAskedForNoOtherReleaseWhenTheTimeToCloseIsOverDuringOneBe
   detail::lease_registry book{time_, 1s, true};
   detail::serial_executor losses;
   detail::event_dispatcher events{nullptr};
-  detail::renewer closing{rows_, book, losses, events, time_, [](const lock_key&) {}};
+  detail::statement_batcher batcher{rows_};
+  detail::renewer closing{batcher, book, losses, events, time_, [](const lock_key&) {}};
   const auto wanted = [](const std::string& id) {
     return detail::lease_request{
         .request = {.key = {"job", id}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "core/hooked_store.hpp"
-#include "lease/event_dispatcher.hpp"
 #include "rowlock/error.hpp"
 #include "support/caught_error.hpp"
 #include "support/patience.hpp"
 #include "wait/outage.hpp"
+#include "wait/wait_loop.hpp"
 #include "wait/wait_queue.hpp"
 
 namespace rowlock::tests {
@@ -22,25 +22,27 @@ namespace {
 
 using namespace std::chrono_literals;
 
-using detail::attempt_end;
-using detail::lease_request;
 using detail::wait_queue;
+using detail::wait_result;
 
 class WaitingInLine : public testing::Test {
  protected:
   struct one_in_line {
     std::shared_ptr<detail::waiter> place;
-    std::future<attempt_end> end;
+    std::future<wait_result> end;
   };
 
-  void TearDown() override { queue_.close(); }
-
-  static lease_request wanted(const lock_key& key) {
-    return {.request = {.key = key, .owner = make_owner_id(), .holder = "ours", .ttl = 24h}};
+  void TearDown() override {
+    queue_.stop();
+    loop_.close();
   }
-  static lease_request wanted_once(const lock_key& key) {
+
+  static acquire_request wanted(const lock_key& key) {
+    return {.key = key, .owner = make_owner_id(), .holder = "ours", .ttl = 24h};
+  }
+  static acquire_request wanted_once(const lock_key& key) {
     auto once = wanted(key);
-    once.request.unless_done = true;
+    once.unless_done = true;
     return once;
   }
   static retry_policy every(std::chrono::milliseconds pause) {
@@ -54,14 +56,15 @@ class WaitingInLine : public testing::Test {
     return {.refused = refusal{.reason = refusal_reason::held, .key = key_, .remaining = 24h}};
   }
 
-  one_in_line join(lease_request wanted, const retry_policy& policy,
+  one_in_line join(acquire_request wanted, const retry_policy& policy,
                    const wait_queue::first_try& first) {
-    const auto told = std::make_shared<std::promise<attempt_end>>();
+    loop_.start();
+    const auto told = std::make_shared<std::promise<wait_result>>();
     auto place = queue_.join(std::move(wanted), policy, first,
-                             [told](attempt_end how) { told->set_value(std::move(how)); });
+                             [told](wait_result how) { told->set_value(std::move(how)); });
     return {std::move(place), told->get_future()};
   }
-  static attempt_end end_of(one_in_line& waiting) {
+  static wait_result end_of(one_in_line& waiting) {
     if (waiting.end.wait_for(patience) == std::future_status::ready) return waiting.end.get();
     ADD_FAILURE() << "its wait has not ended";
     return {};
@@ -84,23 +87,18 @@ class WaitingInLine : public testing::Test {
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   hooked_store rows_{time_};
   detail::outage outage_;
-  detail::event_dispatcher events_{nullptr};
-  wait_queue queue_{rows_,
-                    time_,
-                    {.take_up =
-                         [](const lease_request& wanted, const acquire_answer& granted,
-                            boot_clock::time_point asked) {
-                           return std::make_shared<detail::lease_state>(wanted, *granted.version,
-                                                                        asked);
-                         },
-                     .return_grant = [](const lease_request&, version) {},
-                     .return_if_granted = [](const lease_request&, version) {}},
-                    outage_,
-                    events_};
+  detail::statement_batcher batcher_{rows_};
+  wait_queue queue_{time_,
+                    {.return_grant = [](const acquire_request&, version) {},
+                     .return_if_granted = [](const acquire_request&, version) {}},
+                    outage_};
+  detail::wait_loop loop_{
+      queue_, batcher_, time_, outage_,
+      [](const lock_key&, std::size_t, const std::exception_ptr&, boot_clock::duration) {}};
 };
 
 TEST_F(WaitingInLine, TellsOneInDoubtThatTheWorkIsDone) {
-  const auto done = wanted(key_).request;
+  const auto done = wanted(key_);
   const auto by = grant(done).version.value();
   rows_.rows().release(
       std::array{release_request{.key = key_, .owner = done.owner, .version = by, .done_for = 1h}});
@@ -116,12 +114,12 @@ TEST_F(WaitingInLine, TellsOneInDoubtThatTheWorkIsDone) {
 
 TEST_F(WaitingInLine, AsksForEachOneInDoubtInTurn) {
   const auto granted = wanted(key_);
-  ASSERT_EQ(grant(granted.request).status, acquire_status::granted);
+  ASSERT_EQ(grant(granted).status, acquire_status::granted);
   auto first = join(granted, every(100ms), lost_answer());
   auto second = join(wanted(key_), every(100ms), lost_answer());
   await_question();
   rows_.await("acquire", 2);  // for the other one, and the clock stands still
-  EXPECT_NE(end_of(first).granted, nullptr);
+  EXPECT_TRUE(end_of(first).granted);
   EXPECT_TRUE(queue_.leave(*second.place));
 }
 
@@ -143,7 +141,7 @@ TEST_F(WaitingInLine, TellsADoubtWhateverTheFaultOfALookIs) {
 
 TEST_F(WaitingInLine, MakesALastTryThoughAGrantIsHeardOf) {
   rows_.let_listen();
-  ASSERT_EQ(grant(wanted(key_).request).status, acquire_status::granted);
+  ASSERT_EQ(grant(wanted(key_)).status, acquire_status::granted);
   auto waiting = join(wanted(key_), every(24h), was_held());
   rows_.await("watch", 1);
   gate answer;
@@ -157,7 +155,7 @@ TEST_F(WaitingInLine, MakesALastTryThoughAGrantIsHeardOf) {
   const auto end = end_of(waiting);
   ASSERT_TRUE(end.refused);
   EXPECT_EQ(end.refused->reason, refusal_reason::timed_out);
-  EXPECT_NE(end_of(beside).granted, nullptr);
+  EXPECT_TRUE(end_of(beside).granted);
 }
 
 }  // namespace

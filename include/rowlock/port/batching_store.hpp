@@ -12,6 +12,10 @@
 
 namespace rowlock {
 
+namespace detail {
+class statement_batcher;
+}
+
 /// Which calls share a statement.
 struct batching_options {
   /// The most requests that share a statement; 1: every call has its own. At most 1,000. A call of
@@ -52,9 +56,7 @@ class batching_store final : public passing_store {
   [[nodiscard]] std::size_t waiting() const;
 
  private:
-  class queue;
-
-  detail::owned_at_home<queue> queue_;
+  detail::owned_at_home<detail::statement_batcher> batcher_;
 };
 
 }  // namespace rowlock

@@ -1,0 +1,259 @@
+// The calls that are due for the waiters of all keys, and what their answers mean.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/pause.hpp"
+#include "batch/doubt.hpp"
+#include "wait/outage.hpp"
+#include "wait/wait_queue.hpp"
+
+namespace rowlock::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto never = boot_clock::time_point::max();
+
+/// Between two reads, when no caller has come for a while.
+constexpr auto between_reads = 600ms;
+
+/// So many holders in a row, and then other processes have a chance: time for one of them to be
+/// notified of the release and to try.
+constexpr unsigned longest_run = 64;
+constexpr auto yield_time = 5ms;
+
+}  // namespace
+
+void wait_queue::stop() {
+  const std::scoped_lock lock{mutex_};
+  is_stopped_ = true;
+  wake_.notify_one();
+}
+
+bool wait_queue::is_stopped() {
+  const std::scoped_lock lock{mutex_};
+  return is_stopped_;
+}
+
+std::optional<wait_queue::work> wait_queue::await_work() {
+  std::unique_lock lock{mutex_};
+  is_in_call_ = false;
+  while (!is_stopped_) {
+    const auto now = time_->now();
+    work due{.heads = take_due_heads(now)};
+    const auto read_at = next_read(now);
+    if (due.heads.empty() && read_at <= now) due.keys = take_keys(now);
+    if (!due.heads.empty() || !due.keys.empty()) {
+      is_in_call_ = true;
+      return due;
+    }
+    const auto next = std::min(read_at, next_attempt());
+    if (next == never) {
+      wake_.wait(lock);
+    } else {
+      time_->wait_until(lock, wake_, next);
+    }
+  }
+  return std::nullopt;
+}
+
+waiters wait_queue::take_due_heads(boot_clock::time_point now) {
+  if (outage_.is_on()) return take_one_due_head(now);
+  waiters heads;
+  for (auto& [key, queue] : queues_) {
+    if (queue.try_at() > now) continue;
+    queue.forget_try_at();
+    auto& head = queue.waiting.front();
+    // A handoff to it is in flight. A try now would grant the key twice under one owner, and
+    // returning one of the grants would end both.
+    if (head->is_being_tried) continue;
+    head->is_being_tried = true;
+    heads.push_back(head);
+  }
+  return heads;
+}
+
+waiters wait_queue::take_one_due_head(boot_clock::time_point now) {
+  const auto is_due = [&](const auto& each) {
+    return each.second.next_try() <= now && !each.second.waiting.front()->is_being_tried;
+  };
+  const auto after_last = queues_.upper_bound(last_tried_);
+  auto due = std::find_if(after_last, queues_.end(), is_due);
+  if (due == queues_.end()) due = std::find_if(queues_.begin(), after_last, is_due);
+  if (due == queues_.end() || !outage_.may_try(now)) return {};
+  last_tried_ = due->first;
+  due->second.forget_try_at();
+  const auto& head = due->second.waiting.front();
+  head->is_being_tried = true;
+  return {head};
+}
+
+std::vector<lock_key> wait_queue::take_keys(boot_clock::time_point now) {
+  std::vector<lock_key> keys;
+  keys.reserve(queues_.size());
+  for (auto& [key, queue] : queues_) {
+    keys.push_back(key);
+    queue.forget_try_at();
+    queue.forget_read_at();
+  }
+  last_read_ = now;
+  return keys;
+}
+
+boot_clock::time_point wait_queue::next_attempt() const {
+  const bool is_away = outage_.is_on();
+  auto next = never;
+  for (const auto& [key, queue] : queues_) {
+    if (!is_away) {
+      next = std::min(next, queue.try_at());
+    } else if (!queue.waiting.front()->is_being_tried) {
+      next = std::min(next, queue.next_try());
+    }
+  }
+  return is_away && next != never ? std::max(next, outage_.next_attempt()) : next;
+}
+
+boot_clock::time_point wait_queue::next_read(boot_clock::time_point now) const {
+  if (outage_.is_on()) return never;
+  auto next = never;
+  for (const auto& [key, queue] : queues_) next = std::min(next, queue.read_at());
+  if (next == never) return next;
+  const auto apart = std::min<boot_clock::duration>(between_reads, (now - last_new_queue_) / 2);
+  return std::max(next, last_read_ + apart);
+}
+
+void wait_queue::answered(std::span<const std::shared_ptr<waiter>> heads,
+                          std::span<acquire_result> results,
+                          boot_clock::time_point tried_at) noexcept {
+  pending_results ended;
+  {
+    const std::scoped_lock lock{mutex_};
+    for (std::size_t i = 0; i < heads.size(); ++i) answered(heads[i], results[i], tried_at, ended);
+  }
+  ended.deliver(sink_);
+}
+
+void wait_queue::answered(const std::shared_ptr<waiter>& head, acquire_result& result,
+                          boot_clock::time_point tried_at, pending_results& ended) {
+  const auto& key = head->request.key;
+  head->is_being_tried = false;
+  if (result.fault != nullptr) {
+    if (head->is_waiting && outlasts(head->policy, result.fault)) {
+      failed(key, result.fault, head.get(), ended);
+    } else if (remove(*head)) {
+      ended.add({head}, result.fault);
+    } else if (!is_stopped_ && is_doubt(result.fault)) {
+      ended.add_doubt(head);
+    }
+    return;
+  }
+  if (auto* queue = queue_of(key)) {
+    queue->answered(head, std::move(result.answer), tried_at, time_->now(), backoff_of(key), ended);
+    forget_if_empty(key);
+  } else if (result.answer.status == acquire_status::granted) {
+    ended.add_unwanted(head, *result.answer.version);
+  }
+}
+
+void wait_queue::were_read(std::span<const lock_key> keys,
+                           std::span<const std::optional<row_state>> states) noexcept {
+  pending_results ended;
+  {
+    const std::scoped_lock lock{mutex_};
+    for (std::size_t i = 0; i < keys.size(); ++i) was_read(keys[i], states[i], ended);
+  }
+  ended.deliver(sink_);
+}
+
+void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& seen,
+                          pending_results& ended) {
+  auto* queue = queue_of(key);
+  if (queue == nullptr) return;
+  const auto now = time_->now();
+  if (!seen || !seen->is_live()) return try_in_turn(*queue, now);
+  if (auto* backoff = backoff_of(key)) backoff->marked(now);
+  queue->read_live(*seen, last_read_, now, ended);
+  forget_if_empty(key);
+}
+
+std::size_t wait_queue::read_failed(std::span<const lock_key> keys,
+                                    const std::exception_ptr& fault) noexcept {
+  pending_results ended;
+  std::size_t waited_for = 0;
+  {
+    const std::scoped_lock lock{mutex_};
+    for (const auto& key : keys) waited_for += failed(key, fault, nullptr, ended) ? 1 : 0;
+  }
+  ended.deliver(sink_);
+  return waited_for;
+}
+
+bool wait_queue::failed(const lock_key& key, const std::exception_ptr& fault,
+                        const waiter* tried_one, pending_results& ended) {
+  auto* queue = queue_of(key);
+  if (queue == nullptr) return false;
+  queue->failed(fault, time_->now(), tried_one, ended);
+  const bool is_waited_for = !queue->waiting.empty();
+  forget_if_empty(key);
+  return is_waited_for;
+}
+
+std::shared_ptr<waiter> wait_queue::begin_handoff(const lock_key& key, unsigned handoffs) {
+  const std::scoped_lock lock{mutex_};
+  auto* queue = queue_of(key);
+  if (is_stopped_ || queue == nullptr) return nullptr;
+  if (handoffs >= longest_run) {
+    queue->yield_until(time_->now() + yield_time);
+    return nullptr;
+  }
+  auto next = queue->waiting.front();
+  const auto& wanted = next->request;
+  if (next->is_being_tried || wanted.expected || wanted.unless_done) return nullptr;
+  next->is_being_tried = true;
+  return next;
+}
+
+void wait_queue::end_handoff(const std::shared_ptr<waiter>& next, grant granted) {
+  pending_results ended;
+  {
+    const std::scoped_lock lock{mutex_};
+    next->is_being_tried = false;
+    if (remove(*next)) {
+      ended.add(next, {.granted = std::move(granted)});
+    } else {
+      ended.add_unwanted(next, *granted.answer.version);
+    }
+  }
+  ended.deliver(sink_);
+}
+
+void wait_queue::handoff_refused(waiter& next) {
+  const std::scoped_lock lock{mutex_};
+  try_again(next);
+}
+
+void wait_queue::handoff_failed(const std::shared_ptr<waiter>& next,
+                                const std::exception_ptr& fault, version handed_by) {
+  bool is_left_in_doubt = false;
+  {
+    const std::scoped_lock lock{mutex_};
+    if (is_doubt(fault)) {
+      is_left_in_doubt = !next->is_waiting;
+      if (!is_left_in_doubt) next->handed_by = handed_by;
+    }
+    try_again(*next);
+  }
+  if (is_left_in_doubt) sink_.return_if_granted(next->request, handed_by);
+}
+
+void wait_queue::try_again(waiter& next) {
+  next.is_being_tried = false;
+  auto* queue = queue_of(next.request.key);
+  if (queue == nullptr) return;
+  queue->try_by(time_->now());
+  wake_.notify_one();
+}
+
+}  // namespace rowlock::detail
