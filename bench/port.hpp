@@ -15,7 +15,7 @@ inline acquire_request request_for(const lock_key& key) {
 
 inline bool release(store& locks, const acquire_request& granted, version token) {
   const release_request request{.key = granted.key, .owner = granted.owner, .version = token};
-  return locks.release({&request, 1}).front() == release_answer::released;
+  return locks.release({&request, 1}).front() == change_answer::done;
 }
 
 /// Throws when that does not succeed.

@@ -41,7 +41,7 @@ void release_granted(store& locks, std::span<const acquire_request> requests,
   }
   if (releases.size() != expected) throw std::runtime_error{"not as many granted as expected"};
   for (const auto answer : locks.release(releases)) {
-    if (answer != release_answer::released) throw std::runtime_error{"not released"};
+    if (answer != change_answer::done) throw std::runtime_error{"not released"};
   }
 }
 
@@ -49,7 +49,7 @@ std::vector<lock_key> create_rows(store& locks, std::size_t count) {
   std::vector<lock_key> keys;
   keys.reserve(count);
   for (std::size_t i = 0; i < count; ++i) keys.push_back(key_of(i));
-  locks.prepare(keys);
+  locks.read(keys, read_mode::ready_to_commit);
   return keys;
 }
 
@@ -79,14 +79,16 @@ void acquire_any(benchmark::State& state, store& locks) {
         std::shuffle(keys.begin(), keys.end(), random);
         return std::span<const lock_key>{keys}.first(candidates);
       },
-      [&](const auto& requests) { return locks.acquire_any(requests, any_at_most); });
+      [&](const auto& requests) {
+        return locks.acquire(requests, {acquire_mode::any, any_at_most});
+      });
 }
 
 void acquire_all(benchmark::State& state, store& locks) {
   const auto keys = create_rows(locks, all_keys);
   measure(
       state, locks, all_keys, [&] { return std::span{keys}; },
-      [&](const auto& requests) { return locks.acquire_all(requests); });
+      [&](const auto& requests) { return locks.acquire(requests, {acquire_mode::all_or_none}); });
 }
 
 void acquire_each(benchmark::State& state, store& locks) {

@@ -38,15 +38,16 @@ class release_witness final : public passing_store {
     return since == never ? std::nullopt : std::optional{since};
   }
 
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
-    std::vector<renew_answer> answers;
+ protected:
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
+    std::vector<change_answer> answers;
     try {
-      answers = passing_store::renew(requests);
+      answers = passing_store::do_renew(requests);
     } catch (...) {
       locked_since_ = never;
       throw;
     }
-    if (answers.front() != renew_answer::busy) {
+    if (answers.front() != change_answer::busy) {
       locked_since_ = never;
     } else if (locked_since_.load() == never) {
       locked_since_ = boot_clock::now();
@@ -54,12 +55,12 @@ class release_witness final : public passing_store {
     return answers;
   }
 
-  std::vector<release_answer> release(std::span<const release_request> requests) override {
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
     // Asked again: what was unanswered the first time is most likely why nothing is ours any more.
     const bool is_first = seen_.exchange(release_seen::uncertain) == release_seen::none;
-    auto answers = passing_store::release(requests);
-    if (answers.front() == release_answer::released) seen_ = release_seen::released;
-    if (answers.front() == release_answer::lost) {
+    auto answers = passing_store::do_release(requests);
+    if (answers.front() == change_answer::done) seen_ = release_seen::released;
+    if (answers.front() == change_answer::lost) {
       seen_ = is_first ? release_seen::lost : release_seen::released;
     }
     return answers;

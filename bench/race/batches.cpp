@@ -56,7 +56,7 @@ class batch_contender final : public polling_contender {
   void give_back() override {
     const auto answers = rows_.release(held_);
     if (!std::all_of(answers.begin(), answers.end(),
-                     [](release_answer each) { return each == release_answer::released; })) {
+                     [](change_answer each) { return each == change_answer::done; })) {
       throw std::runtime_error{"not released"};
     }
   }
@@ -82,7 +82,7 @@ class renewing_contender final : public polling_contender {
     }
     const auto answers = rows_.renew(held_);
     if (!std::all_of(answers.begin(), answers.end(),
-                     [](renew_answer each) { return each == renew_answer::renewed; })) {
+                     [](change_answer each) { return each == change_answer::done; })) {
       throw std::runtime_error{"not renewed"};
     }
     return true;

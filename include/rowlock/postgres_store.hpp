@@ -111,27 +111,23 @@ class postgres_store final : public store {
 
   ~postgres_store() override;
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
-  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
-  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                          std::size_t at_most) override;
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
-  std::vector<release_answer> release(std::span<const release_request> requests) override;
-  handoff_answer handoff(const handoff_request& request) override;
-  note_answer write_note(const note_request& request) override;
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
-  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
-  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
-  std::unique_ptr<subscription> listen(release_listener& listener) override;
-  std::vector<row_state> list() override;
-  /// Names the sessions. Where several may have it, all of them are named.
-  std::optional<std::string> used_by(const lock_key& key) override;
-  force_answer force_release(const force_request& request) override;
-  purge_answer purge(const purge_request& request) override;
-  /// Looks at fsync, full_page_writes and synchronous_commit, and whether the table is unlogged.
-  /// One round trip.
-  std::vector<std::string> weak_settings() override;
-  [[nodiscard]] unsigned statements_at_once() const noexcept override;
+ protected:
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override;
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override;
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override;
+  handoff_answer do_handoff(const handoff_request& request) override;
+  change_answer do_write_note(const note_request& request) override;
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                read_mode mode) override;
+  std::unique_ptr<subscription> do_listen(release_listener& listener) override;
+  std::vector<row_state> do_list() override;
+  force_answer do_force_release(const force_request& request) override;
+  purge_answer do_purge(const purge_request& request) override;
+  /// Of fsync, full_page_writes and synchronous_commit, and whether the table is unlogged. One
+  /// round trip.
+  std::vector<std::string> do_weak_settings() override;
+  [[nodiscard]] store_limits do_limits() const noexcept override;
 
  private:
   class impl;

@@ -82,34 +82,31 @@ class soci_store final : public store {
   explicit soci_store(soci::connection_pool& pool, soci_options options = {});
   ~soci_store() override;
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
+ protected:
   /// On MariaDB and MySQL sets, and a purge, are more round trips: docs/databases.md says how many.
-  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
-  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                          std::size_t at_most) override;
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
-  std::vector<release_answer> release(std::span<const release_request> requests) override;
-  /// On MySQL two calls: somebody may get in between.
-  handoff_answer handoff(const handoff_request& request) override;
-  note_answer write_note(const note_request& request) override;
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
-  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
-  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
-  std::unique_ptr<subscription> listen(release_listener& listener) override;
-  std::vector<row_state> list() override;
-  /// On MariaDB and MySQL the row is locked for the length of the statement if it can be: a call
-  /// that meets that is answered `busy`. On MySQL a fence that only shares the row is not seen.
-  std::optional<std::string> used_by(const lock_key& key) override;
-  force_answer force_release(const force_request& request) override;
-  purge_answer purge(const purge_request& request) override;
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override;
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override;
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override;
+  /// On MySQL two calls: another caller may get in between.
+  handoff_answer do_handoff(const handoff_request& request) override;
+  change_answer do_write_note(const note_request& request) override;
+  /// `shown` on MariaDB and MySQL: the row is locked for the length of the statement if it can be,
+  /// and a call that meets that is answered `busy`. On MySQL a fence that only shares the row is
+  /// not seen.
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                read_mode mode) override;
+  std::unique_ptr<subscription> do_listen(release_listener& listener) override;
+  std::vector<row_state> do_list() override;
+  force_answer do_force_release(const force_request& request) override;
+  purge_answer do_purge(const purge_request& request) override;
   /// On MariaDB and MySQL: innodb_flush_log_at_trx_commit, sync_binlog, sql_mode, autocommit, and
   /// whether the server is a node of a Galera cluster. On PostgreSQL as `postgres_store`. On SQLite
   /// none: the store sets what it needs for itself.
-  std::vector<std::string> weak_settings() override;
-  [[nodiscard]] unsigned statements_at_once() const noexcept override;
-  /// 17 on MariaDB and MySQL, where a statement for several keys is three round trips; 2 over a
-  /// pool of the application's, whose backend is known later.
-  [[nodiscard]] std::size_t sharing_pays_from() const noexcept override;
+  std::vector<std::string> do_weak_settings() override;
+  /// Batching pays from 17 calls on MariaDB and MySQL, where a statement for several keys is three
+  /// round trips; from 2 over a pool of the application's, whose backend is known later.
+  [[nodiscard]] store_limits do_limits() const noexcept override;
 
  private:
   class impl;

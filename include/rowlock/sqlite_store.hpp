@@ -33,7 +33,7 @@ struct sqlite_options {
 /// are served in the order in which they came, whatever process they are in; they queue in a file
 /// beside the database, `<database>-rowlock`, which is made with the database's permissions.
 ///
-/// A file that this process may only read is opened for reading: `read`, `list` and `used_by` work,
+/// A file that this process may only read is opened for reading: `read` and `list` work,
 /// and every other call is `unavailable`. Such a connection lasts for one call.
 ///
 /// Thread-safety: all members may be called from any thread; calls take turns.
@@ -47,24 +47,23 @@ class sqlite_store final : public store {
   explicit sqlite_store(connect factory, sqlite_options options = {});
   ~sqlite_store() override;
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
-  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
-  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                          std::size_t at_most) override;
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
-  std::vector<release_answer> release(std::span<const release_request> requests) override;
-  handoff_answer handoff(const handoff_request& request) override;
-  note_answer write_note(const note_request& request) override;
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
-  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
-  std::vector<row_state> list() override;
-  /// Whatever transaction is writing to the file: a file has one writer, so it has all rows.
-  std::optional<std::string> used_by(const lock_key& key) override;
-  force_answer force_release(const force_request& request) override;
-  /// Deletes what it found idle in one transaction: others who write wait for that.
-  purge_answer purge(const purge_request& request) override;
-  /// One: a file has one writer.
-  [[nodiscard]] unsigned statements_at_once() const noexcept override { return 1; }
+ protected:
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override;
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override;
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override;
+  handoff_answer do_handoff(const handoff_request& request) override;
+  change_answer do_write_note(const note_request& request) override;
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                read_mode mode) override;
+  std::vector<row_state> do_list() override;
+  force_answer do_force_release(const force_request& request) override;
+  /// Deletes what it found idle in one transaction: other writers wait for that.
+  purge_answer do_purge(const purge_request& request) override;
+  /// One statement at a time: a file has one writer.
+  [[nodiscard]] store_limits do_limits() const noexcept override {
+    return {.statements_at_once = 1};
+  }
 
  private:
   class impl;

@@ -10,9 +10,7 @@
 namespace rowlock {
 
 std::optional<row_state> show(store& rows, const lock_key& key) {
-  auto shown = rows.read(std::array{key}).front();
-  if (shown) shown->used_by = rows.used_by(key);
-  return shown;
+  return rows.read(std::array{key}, read_mode::shown).front();
 }
 
 force_result force_release(store& rows, const lock_key& key, version expected,

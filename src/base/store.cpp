@@ -1,17 +1,137 @@
-// What a store does that has no statement of its own for it.
+// The door of a store: what is done before a call and for all stores.
 #include "rowlock/port/store.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <string>
+
+#include "rowlock/error.hpp"
 
 namespace rowlock {
 
-handoff_answer store::handoff(const handoff_request& request) {
+namespace {
+
+enum class part_is { change, read };
+
+/// Throws the fault of a part that comes after others. Something has happened all the same.
+[[noreturn]] void throw_after_others(const error& fault) {
+  if (fault.kind() != errc::unavailable) throw;
+  std::throw_with_nested(error{errc::outcome_unknown,
+                               std::string{"a part of the call is done, then: "} + fault.what()});
+}
+
+/// The answers of `work` to all requests, at most `longest` at a time, in their order.
+template <class Request, class Work>
+auto in_parts(std::span<const Request> requests, std::size_t longest, part_is kind,
+              const Work& work) {
+  if (requests.empty()) return decltype(work(requests)){};
+  if (requests.size() <= longest) return work(requests);
+  decltype(work(requests)) answers;
+  answers.reserve(requests.size());
+  for (std::size_t at = 0; at < requests.size(); at += longest) {
+    try {
+      auto some = work(requests.subspan(at, std::min(longest, requests.size() - at)));
+      std::move(some.begin(), some.end(), std::back_inserter(answers));
+    } catch (const error& fault) {
+      if (kind == part_is::read || at == 0) throw;
+      throw_after_others(fault);
+    }
+  }
+  return answers;
+}
+
+template <class Request>
+void check_each(std::span<const Request> requests) {
+  for (const auto& request : requests) check(request);
+}
+
+}  // namespace
+
+std::vector<row_state> store_admin::list() {
+  home_.require();
+  return do_list();
+}
+
+force_answer store_admin::force_release(const force_request& request) {
+  home_.require();
   check(request);
-  handoff_answer answer{.ended = release(std::array{request.ended}).front()};
-  if (answer.ended != release_answer::released) return answer;
-  const auto next = acquire(std::array{request.next}).front();
+  return do_force_release(request);
+}
+
+purge_answer store_admin::purge(const purge_request& request) {
+  home_.require();
+  check(request);
+  return do_purge(request);
+}
+
+std::vector<std::string> store_admin::weak_settings() {
+  home_.require();
+  return do_weak_settings();
+}
+
+std::vector<acquire_answer> store::acquire(std::span<const acquire_request> requests,
+                                           acquire_mode mode) {
+  home().require();
+  if (mode.how == acquire_mode::each) {
+    check_each(requests);
+    return in_parts(requests, limits().longest_call, part_is::change,
+                    [&](auto some) { return do_acquire(some, mode); });
+  }
+  check_set(requests);
+  if (requests.empty() || (mode.how == acquire_mode::any && mode.at_most == 0)) {
+    return std::vector<acquire_answer>(requests.size(), {.status = acquire_status::withheld});
+  }
+  return do_acquire(requests, mode);
+}
+
+std::vector<change_answer> store::renew(std::span<const renew_request> requests) {
+  home().require();
+  check_each(requests);
+  return in_parts(requests, limits().longest_renewal, part_is::change,
+                  [&](auto some) { return do_renew(some); });
+}
+
+std::vector<change_answer> store::release(std::span<const release_request> requests) {
+  home().require();
+  check_each(requests);
+  return in_parts(requests, limits().longest_call, part_is::change,
+                  [&](auto some) { return do_release(some); });
+}
+
+handoff_answer store::handoff(const handoff_request& request) {
+  home().require();
+  check(request);
+  return do_handoff(request);
+}
+
+handoff_answer store::do_handoff(const handoff_request& request) {
+  handoff_answer answer{.ended = do_release(std::array{request.ended}).front()};
+  if (answer.ended != change_answer::done) return answer;
+  const auto next = do_acquire(std::array{request.next}, {}).front();
   if (next.status == acquire_status::granted) answer.granted = next.version;
   return answer;
+}
+
+change_answer store::write_note(const note_request& request) {
+  home().require();
+  check(request);
+  return do_write_note(request);
+}
+
+std::vector<std::optional<row_state>> store::read(std::span<const lock_key> keys, read_mode mode) {
+  home().require();
+  check_each(keys);
+  const auto kind = mode == read_mode::ready_to_commit ? part_is::change : part_is::read;
+  return in_parts(keys, limits().longest_call, kind,
+                  [&](auto some) { return do_read(some, mode); });
+}
+
+std::unique_ptr<subscription> store::listen(release_listener& listener) {
+  home().require();
+  return do_listen(listener);
 }
 
 }  // namespace rowlock

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/faults.hpp"
-#include "base/in_batches.hpp"
 #include "batch/doubt.hpp"
 #include "rowlock/error.hpp"
 
@@ -81,10 +80,11 @@ bool all_resolve(const std::vector<acquire_answer>& again) {
 
 batch_schedule::limits limits_of(const store& target, const batching_options& options) {
   const bool never_share = options.at_most == 1;
-  return {.in_flight = options.in_flight.value_or(target.statements_at_once()),
+  const auto of_store = target.limits();
+  return {.in_flight = options.in_flight.value_or(of_store.statements_at_once),
           .at_most = options.at_most,
           .pays_from =
-              never_share ? std::numeric_limits<std::size_t>::max() : target.sharing_pays_from()};
+              never_share ? std::numeric_limits<std::size_t>::max() : of_store.batching_pays_from};
 }
 
 }  // namespace
@@ -184,8 +184,8 @@ std::vector<acquire_answer> statement_batcher::acquire(std::span<const acquire_r
       [this](std::span<const acquire_request> all) { return target_.acquire(all); });
 }
 
-std::vector<release_answer> statement_batcher::release(std::span<const release_request> requests) {
-  return share<release_answer>(
+std::vector<change_answer> statement_batcher::release(std::span<const release_request> requests) {
+  return share<change_answer>(
       statement_kind::release, requests,
       [this](std::span<const release_request> all) { return target_.release(all); });
 }
@@ -238,29 +238,31 @@ refusal to_refusal(const lock_key& key, const acquire_answer& answer) {
 namespace rowlock {
 
 void check(const batching_options& options) {
-  if (options.at_most == 0 || options.at_most > detail::longest_batch) {
+  if (options.at_most == 0 || options.at_most > largest_set) {
     throw error{errc::misuse, std::to_string(options.at_most) +
                                   " requests in one statement: allow 1 to " +
-                                  std::to_string(detail::longest_batch)};
+                                  std::to_string(largest_set)};
   }
   if (options.in_flight == 0U) {
     throw error{errc::misuse, "no statement may be under way: allow at least one"};
   }
 }
 
-batching_store::batching_store(store& asked, const batching_options& options)
-    : passing_store{asked} {
+batching_store::batching_store(store& target, const batching_options& options)
+    : passing_store{target} {
   check(options);
-  batcher_ = detail::make_owned_at_home<detail::statement_batcher>(asked, options);
+  batcher_ = detail::make_owned_at_home<detail::statement_batcher>(target, options);
 }
 
 batching_store::~batching_store() = default;
 
-std::vector<acquire_answer> batching_store::acquire(std::span<const acquire_request> requests) {
+std::vector<acquire_answer> batching_store::do_acquire(std::span<const acquire_request> requests,
+                                                       acquire_mode mode) {
+  if (mode.how != acquire_mode::each) return passing_store::do_acquire(requests, mode);
   return batcher_->acquire(requests);
 }
 
-std::vector<release_answer> batching_store::release(std::span<const release_request> requests) {
+std::vector<change_answer> batching_store::do_release(std::span<const release_request> requests) {
   return batcher_->release(requests);
 }
 

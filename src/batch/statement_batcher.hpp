@@ -45,7 +45,7 @@ class statement_batcher {
 
   /// As `store`; throws what the store throws for these requests.
   std::vector<acquire_answer> acquire(std::span<const acquire_request> requests);
-  std::vector<release_answer> release(std::span<const release_request> requests);
+  std::vector<change_answer> release(std::span<const release_request> requests);
 
   /// After `outcome_unknown` the same attempt is sent once more and recognises its own grant,
   /// unless `is_over` answers true then. Never throws: a fault is part of the result.

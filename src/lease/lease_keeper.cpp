@@ -66,12 +66,12 @@ void release_once(statement_batcher& batcher, ended_leases& asked, const Settle&
   ended_leases busy{0};
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const auto& one = asked.each[i];
-    if (answers[i] == release_answer::busy) {
+    if (answers[i] == change_answer::busy) {
       busy.add(one, asked.requests[i]);
-    } else if (answers[i] == release_answer::lost && one.lease->release_transaction != 0) {
+    } else if (answers[i] == change_answer::lost && one.lease->release_transaction != 0) {
       left.add(one, std::move(asked.requests[i]));
     } else {
-      const bool is_released = answers[i] == release_answer::released;
+      const bool is_released = answers[i] == change_answer::done;
       settle(one, is_released ? release_result::released : release_result::lost);
     }
   }
@@ -158,7 +158,7 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
   const auto handoff = [this](const ended_leases& all) {
     const auto& lease = *all.each.front().lease;
     return all.each.size() == 1 && lease.release_transaction == 0 &&
-           loop_.handoff(all.requests.front(), lease.handoffs) == release_answer::released;
+           loop_.handoff(all.requests.front(), lease.handoffs) == change_answer::done;
   };
   const auto here = begin_operation();
   // A deadline that has come is a loss, even if the watcher has not got to it yet.
@@ -299,12 +299,12 @@ void lease_keeper::return_if_granted(const acquire_request& unwanted, version ha
 note_result lease_keeper::write_note(const note_request& request) {
   const auto here = begin_operation();
   if (!here) return note_result::lost;
-  auto answer = note_answer::busy;
+  auto answer = change_answer::busy;
   const auto began = now();
   try {
     try_for_a_moment(*options_.time, closing(), [&] {
       answer = target_.write_note(request);
-      return answer != note_answer::busy;
+      return answer != change_answer::busy;
     });
   } catch (...) {
     events_.emit_fault(fault_operation::note, request.key, 1, std::current_exception(),
@@ -312,11 +312,11 @@ note_result lease_keeper::write_note(const note_request& request) {
     throw;
   }
   switch (answer) {
-    case note_answer::written:
+    case change_answer::done:
       return note_result::written;
-    case note_answer::lost:
+    case change_answer::lost:
       return note_result::lost;
-    case note_answer::busy:
+    case change_answer::busy:
       break;
   }
   return note_result::busy;

@@ -114,16 +114,16 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted
   const auto answers = target_.renew(requests);
   for (std::size_t i = 0; i < due.size(); ++i) {
     switch (answers[i]) {
-      case renew_answer::renewed:
+      case change_answer::done:
         renewed(*due[i], asked);
         // A transaction that was to unset the row, and has neither done so nor keeps it locked, was
         // rolled back.
         due[i]->release_transaction.compare_exchange_strong(by_transaction[i], 0);
         break;
-      case renew_answer::busy:
+      case change_answer::busy:
         registry_.renew_again_at(*due[i], time_->now() + row_was_busy);
         break;
-      case renew_answer::lost:
+      case change_answer::lost:
         (due[i]->release_transaction == 0 ? lost : maybe_unset).push_back(due[i]);
         break;
     }
@@ -225,9 +225,9 @@ void renewer::release_at_once(std::span<deferred_release> made,
   for (const auto& release : made) requests.push_back(release.request_at(asked));
   const auto answers = batcher_.release(requests);
   for (std::size_t i = 0; i < made.size(); ++i) {
-    if (answers[i] == release_answer::busy) {
+    if (answers[i] == change_answer::busy) {
       busy.push_back(std::move(made[i]));
-    } else if (answers[i] == release_answer::released) {
+    } else if (answers[i] == change_answer::done) {
       released_(made[i].request.key);
       emit_released(made[i], asked);
     }

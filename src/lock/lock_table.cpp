@@ -110,7 +110,7 @@ std::optional<row_state> prepare(detail::lease_keeper& leases,
                                  const lock_key& key) {
   const auto asked = leases.now();
   try {
-    return here.target().prepare(std::array{key}).front();
+    return here.target().read(std::array{key}, read_mode::ready_to_commit).front();
   } catch (...) {
     leases.events().emit_fault(fault_operation::read, key, 1, std::current_exception(),
                                leases.now() - asked);

@@ -19,7 +19,8 @@ using answers = std::vector<acquire_answer>;
 answers send(store& target, const std::vector<acquire_request>& requests,
              std::optional<std::size_t> at_most, const retry_pauses& pauses) {
   const auto attempt = [&] {
-    return at_most ? target.acquire_any(requests, *at_most) : target.acquire_all(requests);
+    return at_most ? target.acquire(requests, {acquire_mode::any, *at_most})
+                   : target.acquire(requests, {acquire_mode::all_or_none});
   };
   // A refusal may be due to the statement in doubt: only a grant tells.
   const auto is_any_granted = [](const answers& again) {

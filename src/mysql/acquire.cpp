@@ -213,7 +213,7 @@ void mysql_acquiring::adopt() {
   }
   const auto renewed = renew_(asked_again);
   for (std::size_t i = 0; i < mine_.size(); ++i) {
-    if (renewed[i] == renew_answer::renewed) answers_[mine_[i]].status = acquire_status::granted;
+    if (renewed[i] == change_answer::done) answers_[mine_[i]].status = acquire_status::granted;
   }
 }
 

@@ -15,7 +15,7 @@ namespace rowlock::through_soci {
 /// The answers to one call, as they come in.
 class mysql_acquiring {
  public:
-  using renew_call = std::function<std::vector<renew_answer>(std::span<const renew_request>)>;
+  using renew_call = std::function<std::vector<change_answer>(std::span<const renew_request>)>;
 
   mysql_acquiring(mysql_calls& calls, std::span<const acquire_request> requests,
                   std::chrono::microseconds skew, renew_call renew)

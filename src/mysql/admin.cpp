@@ -26,7 +26,7 @@ std::size_t purge_all(mysql_calls& calls, const json_rows& idle) {
 
 }  // namespace
 
-note_answer write_note_in_mysql(mysql_calls& calls, const note_request& request) {
+change_answer write_note_in_mysql(mysql_calls& calls, const note_request& request) {
   const auto& sql = calls.statements();
   const auto granted = row_of(request.key).hex(request.owner.text).number(request.version.number);
   json_rows to_have;
@@ -34,12 +34,12 @@ note_answer write_note_in_mysql(mysql_calls& calls, const note_request& request)
   json_rows to_write;
   to_write.add(json_rows::row{granted}.hex(request.note));
   if (write(calls, sql.have_many_granted, to_have, sql.write_note, to_write) == 1) {
-    return note_answer::written;
+    return change_answer::done;
   }
   const auto seen = calls.look({&request.key}).front();
   const bool is_mine =
       seen && seen->owner == request.owner.text && seen->state.version == request.version;
-  return is_mine ? note_answer::busy : note_answer::lost;
+  return is_mine ? change_answer::busy : change_answer::lost;
 }
 
 std::optional<std::string> used_by_in_mysql(mysql_calls& calls, const lock_key& key) {

@@ -55,11 +55,11 @@ class mysql_leases final : public lease_session {
     return call([&] { return acquiring(requests).run_for_any(at_most); });
   }
 
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
+  std::vector<change_answer> renew(std::span<const renew_request> requests) override {
     return call([&] { return renew_now(requests); });
   }
 
-  std::vector<release_answer> release(std::span<const release_request> requests) override {
+  std::vector<change_answer> release(std::span<const release_request> requests) override {
     return call([&] { return release_now(requests); });
   }
 
@@ -67,7 +67,7 @@ class mysql_leases final : public lease_session {
     return call([&] { return handoff_now(request); });
   }
 
-  note_answer write_note(const note_request& request) override {
+  change_answer write_note(const note_request& request) override {
     return call([&] { return write_note_in_mysql(calls_, request); });
   }
 
@@ -123,16 +123,16 @@ class mysql_leases final : public lease_session {
             [this](std::span<const renew_request> mine) { return renew_now(mine); }};
   }
 
-  std::vector<renew_answer> renew_now(std::span<const renew_request> requests) {
+  std::vector<change_answer> renew_now(std::span<const renew_request> requests) {
     const auto& sql = calls_.statements();
-    std::vector<renew_answer> answers(requests.size(), renew_answer::renewed);
+    std::vector<change_answer> answers(requests.size(), change_answer::done);
     if (requests.size() == 1 && calls_.answers_at_once()) {
       const auto& [key, owner, granted, ttl] = requests.front();
       const auto answered =
           calls_.write(sql.renew, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
                                    mysql_value::ascii(owner.text), granted.number, ttl.count()});
       if (answered && answered->affected == 1) return answers;
-      return busy_or_lost(requests, renew_answer::renewed, {});
+      return busy_or_lost(requests, change_answer::done, {});
     }
     json_rows to_have;
     json_rows to_write;
@@ -146,18 +146,18 @@ class mysql_leases final : public lease_session {
         // It found all rows that are as they were granted, and renewed them.
         const auto seen = calls_.look(keys_of(requests));
         for (std::size_t i = 0; i < requests.size(); ++i) {
-          if (!is_as_granted(seen[i], requests[i])) answers[i] = renew_answer::lost;
+          if (!is_as_granted(seen[i], requests[i])) answers[i] = change_answer::lost;
         }
         return answers;
       }
     }
     return busy_or_lost(
-        requests, renew_answer::renewed,
+        requests, change_answer::done,
         calls_.write_what_nobody_has(sql.have_many_granted, to_have, sql.renew_many, to_write, 0)
             .places);
   }
 
-  std::vector<release_answer> release_now(std::span<const release_request> requests) {
+  std::vector<change_answer> release_now(std::span<const release_request> requests) {
     const auto& sql = calls_.statements();
     if (requests.size() == 1 && calls_.answers_at_once()) {
       const auto& [key, owner, granted, failed, closed, done_for] = requests.front();
@@ -165,8 +165,8 @@ class mysql_leases final : public lease_session {
           sql.release, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
                         mysql_value::ascii(owner.text), granted.number, failed ? 1 : 0,
                         closed.count(), done_for.value_or(microseconds::zero()).count()});
-      if (answered && answered->affected == 1) return {release_answer::released};
-      return busy_or_lost(requests, release_answer::released, {});
+      if (answered && answered->affected == 1) return {change_answer::done};
+      return busy_or_lost(requests, change_answer::done, {});
     }
     // A released row does not show who released it: so they are found first.
     json_rows to_have;
@@ -176,7 +176,7 @@ class mysql_leases final : public lease_session {
       to_write.add(with_what_stays(granted_row(request).number(request.failed ? 1 : 0), request));
     }
     return busy_or_lost(
-        requests, release_answer::released,
+        requests, change_answer::done,
         calls_.write_what_nobody_has(sql.have_many_granted, to_have, sql.release_many, to_write, 0)
             .places);
   }
@@ -185,7 +185,7 @@ class mysql_leases final : public lease_session {
     const auto& [ended, next] = request;
     if (!calls_.answers_at_once()) {
       handoff_answer answer{.ended = release_now({&ended, 1}).front()};
-      if (answer.ended != release_answer::released) return answer;
+      if (answer.ended != change_answer::done) return answer;
       const auto asked = acquiring({&next, 1}).run().front();
       if (asked.status == acquire_status::granted) answer.granted = asked.version;
       return answer;
@@ -196,9 +196,9 @@ class mysql_leases final : public lease_session {
          mysql_value::ascii(ended.owner.text), ended.version.number, ended.failed ? 1 : 0,
          mysql_value::ascii(next.owner.text), mysql_value::utf8(next.holder), next.ttl.count()});
     if (!answered || answered->affected == 0) {
-      return {.ended = busy_or_lost(std::span{&ended, 1}, release_answer::released, {}).front()};
+      return {.ended = busy_or_lost(std::span{&ended, 1}, change_answer::done, {}).front()};
     }
-    handoff_answer answer{.ended = release_answer::released};
+    handoff_answer answer{.ended = change_answer::done};
     // (A trigger of the table has statements of its own, and theirs is told: then the next one
     // asks.)
     if (answered->insert_id != 0) {

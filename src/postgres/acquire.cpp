@@ -109,7 +109,7 @@ class acquiring {
              const unanswered<acquire_request>& asked_again) {
     const auto renewed = renew(asking_, mine);
     for (std::size_t i = 0; i < mine.size(); ++i) {
-      if (renewed[i] == renew_answer::renewed) {
+      if (renewed[i] == change_answer::done) {
         answer_to(*asked_again[i]).status = acquire_status::granted;
       }
     }
@@ -129,9 +129,9 @@ std::vector<acquire_answer> acquire(store_call& asking, std::span<const acquire_
   return std::move(acquired).answers();
 }
 
-std::vector<renew_answer> renew(store_call& asking, std::span<const renew_request> requests) {
-  return change_granted<renew_answer>(
-      asking, requests, renew_answer::renewed, [&](const unanswered<renew_request>& open) {
+std::vector<change_answer> renew(store_call& asking, std::span<const renew_request> requests) {
+  return change_granted<change_answer>(
+      asking, requests, change_answer::done, [&](const unanswered<renew_request>& open) {
         const auto& sql = asking.statements();
         if (open.size() == 1) {
           const auto& request = *open.front();
@@ -146,9 +146,9 @@ std::vector<renew_answer> renew(store_call& asking, std::span<const renew_reques
       });
 }
 
-std::vector<release_answer> release(store_call& asking, std::span<const release_request> requests) {
-  return change_granted<release_answer>(
-      asking, requests, release_answer::released, [&](const unanswered<release_request>& open) {
+std::vector<change_answer> release(store_call& asking, std::span<const release_request> requests) {
+  return change_granted<change_answer>(
+      asking, requests, change_answer::done, [&](const unanswered<release_request>& open) {
         const auto& sql = asking.statements();
         if (open.size() == 1) {
           const auto& request = *open.front();
@@ -178,8 +178,7 @@ handoff_answer handoff(store_call& asking, const handoff_request& request) {
     if (!done.empty()) answer.granted = done.front().version;
     return done;
   };
-  answer.ended =
-      change_granted(asking, std::span{&ended, 1}, release_answer::released, send).front();
+  answer.ended = change_granted(asking, std::span{&ended, 1}, change_answer::done, send).front();
   return answer;
 }
 

@@ -14,8 +14,8 @@ namespace rowlock::postgres {
 // the driver throws, but for contention, which is an answer.
 
 std::vector<acquire_answer> acquire(store_call& asking, std::span<const acquire_request> requests);
-std::vector<renew_answer> renew(store_call& asking, std::span<const renew_request> requests);
-std::vector<release_answer> release(store_call& asking, std::span<const release_request> requests);
+std::vector<change_answer> renew(store_call& asking, std::span<const renew_request> requests);
+std::vector<change_answer> release(store_call& asking, std::span<const release_request> requests);
 handoff_answer handoff(store_call& asking, const handoff_request& request);
 
 }  // namespace rowlock::postgres

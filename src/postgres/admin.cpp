@@ -8,13 +8,13 @@
 
 namespace rowlock::postgres {
 
-note_answer write_note(store_call& asking, const note_request& request) {
+change_answer write_note(store_call& asking, const note_request& request) {
   const auto send = [&](const unanswered<note_request>& /*open*/) {
     return asking.write(asking.statements().write_note,
                         bound_values{request.key.type, request.key.source_id, request.owner.text,
                                      request.version.number, request.note});
   };
-  return change_granted(asking, std::span{&request, 1}, note_answer::written, send).front();
+  return change_granted(asking, std::span{&request, 1}, change_answer::done, send).front();
 }
 
 force_answer force_release(store_call& asking, const force_request& request) {

@@ -9,7 +9,7 @@ namespace rowlock::postgres {
 // As the calls of the port of these names. They throw what the driver throws, but for contention,
 // which is an answer.
 
-note_answer write_note(store_call& asking, const note_request& request);
+change_answer write_note(store_call& asking, const note_request& request);
 force_answer force_release(store_call& asking, const force_request& request);
 
 }  // namespace rowlock::postgres

@@ -46,10 +46,10 @@ class lease_session {
   virtual std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) = 0;
   virtual std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
                                                   std::size_t at_most) = 0;
-  virtual std::vector<renew_answer> renew(std::span<const renew_request> requests) = 0;
-  virtual std::vector<release_answer> release(std::span<const release_request> requests) = 0;
+  virtual std::vector<change_answer> renew(std::span<const renew_request> requests) = 0;
+  virtual std::vector<change_answer> release(std::span<const release_request> requests) = 0;
   virtual handoff_answer handoff(const handoff_request& request) = 0;
-  virtual note_answer write_note(const note_request& request) = 0;
+  virtual change_answer write_note(const note_request& request) = 0;
   virtual std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) = 0;
   virtual std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) = 0;
   virtual std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) {

@@ -9,11 +9,11 @@
 #include <functional>
 #include <utility>
 
-#include "base/in_batches.hpp"
 #include "base/limits.hpp"
 #include "rowlock/error.hpp"
 #include "soci/store_session.hpp"
 #include "store/connection_pool.hpp"
+#include "store/with_users.hpp"
 
 namespace rowlock {
 
@@ -48,7 +48,6 @@ class soci_store::impl {
   /// `work` on the calls of a session.
   template <class Work>
   auto call(const Work& work, purpose used_for = purpose::anything) {
-    home_.require();
     auto session = pool_.take(used_for);
     try {
       check_table(session->leases());
@@ -59,41 +58,19 @@ class soci_store::impl {
     }
   }
 
-  /// `work` for a few requests at a time; all answers.
-  template <class Answer, class Request, class Work>
-  std::vector<Answer> call_in_batches(std::span<const Request> requests, const Work& work,
-                                      purpose used_for = purpose::anything) {
-    if (requests.empty()) return {};
-    return call(
-        [&](through_soci::lease_session& leases) {
-          bool is_partly_done = false;
-          return detail::in_batches<Answer>(requests, [&](auto batch) {
-            try {
-              auto answers = std::invoke(work, leases, batch);
-              is_partly_done = true;
-              return answers;
-            } catch (const error& fault) {
-              if (!is_partly_done || fault.kind() != errc::unavailable) throw;
-              std::throw_with_nested(
-                  error{errc::outcome_unknown,
-                        std::string{"a part of the call is done, then: "} + fault.what()});
-            }
-          });
-        },
-        used_for);
-  }
-
   std::unique_ptr<subscription> listen(release_listener& listener) {
-    home_.require();
     if (!open_one_more_) return nullptr;
     return spoken_->listen(open_one_more_, options_.table, listener);
   }
 
-  [[nodiscard]] unsigned statements_at_once() const noexcept {
-    return std::min(options_.pool_size, spoken_ == nullptr ? 4U : spoken_->statements_at_once());
-  }
-  [[nodiscard]] std::size_t sharing_pays_from() const noexcept {
-    return spoken_ == nullptr ? 2 : spoken_->sharing_pays_from();
+  [[nodiscard]] store_limits limits() const noexcept {
+    store_limits known;
+    if (spoken_ != nullptr) {
+      known.statements_at_once = spoken_->statements_at_once();
+      known.batching_pays_from = spoken_->sharing_pays_from();
+    }
+    known.statements_at_once = std::min(options_.pool_size, known.statements_at_once);
+    return known;
   }
 
   void speak(const through_soci::dialect& spoken) noexcept { spoken_ = &spoken; }
@@ -111,7 +88,6 @@ class soci_store::impl {
     table_is_checked_ = true;
   }
 
-  detail::home_process home_;
   const soci_options options_;
   const open_any open_;
   const std::function<std::unique_ptr<::soci::session>()> open_one_more_;  // not from a pool
@@ -142,94 +118,79 @@ soci_store::~soci_store() = default;
 
 using through_soci::lease_session;
 
-std::vector<acquire_answer> soci_store::acquire(std::span<const acquire_request> requests) {
-  for (const auto& request : requests) check(request);
-  return impl_->call_in_batches<acquire_answer>(requests, &lease_session::acquire);
+std::vector<acquire_answer> soci_store::do_acquire(std::span<const acquire_request> requests,
+                                                   acquire_mode mode) {
+  return impl_->call([&](lease_session& leases) {
+    switch (mode.how) {
+      case acquire_mode::all_or_none:
+        return leases.acquire_all(requests);
+      case acquire_mode::any:
+        return leases.acquire_any(requests, mode.at_most);
+      case acquire_mode::each:
+        break;
+    }
+    return leases.acquire(requests);
+  });
 }
 
-std::vector<acquire_answer> soci_store::acquire_all(std::span<const acquire_request> requests) {
-  check_set(requests);
-  if (requests.empty()) return {};
-  return impl_->call([&](lease_session& leases) { return leases.acquire_all(requests); });
+std::vector<change_answer> soci_store::do_renew(std::span<const renew_request> requests) {
+  return impl_->call([&](lease_session& leases) { return leases.renew(requests); },
+                     impl::purpose::keeping_leases);
 }
 
-std::vector<acquire_answer> soci_store::acquire_any(std::span<const acquire_request> requests,
-                                                    std::size_t at_most) {
-  check_set(requests);
-  if (requests.empty() || at_most == 0) {
-    return std::vector<acquire_answer>(requests.size(), {.status = acquire_status::withheld});
-  }
-  return impl_->call([&](lease_session& leases) { return leases.acquire_any(requests, at_most); });
+std::vector<change_answer> soci_store::do_release(std::span<const release_request> requests) {
+  return impl_->call([&](lease_session& leases) { return leases.release(requests); },
+                     impl::purpose::keeping_leases);
 }
 
-std::vector<renew_answer> soci_store::renew(std::span<const renew_request> requests) {
-  for (const auto& request : requests) check(request);
-  return impl_->call_in_batches<renew_answer>(requests, &lease_session::renew,
-                                              impl::purpose::keeping_leases);
-}
-
-std::vector<release_answer> soci_store::release(std::span<const release_request> requests) {
-  for (const auto& request : requests) check(request);
-  return impl_->call_in_batches<release_answer>(requests, &lease_session::release,
-                                                impl::purpose::keeping_leases);
-}
-
-handoff_answer soci_store::handoff(const handoff_request& request) {
-  check(request);
+handoff_answer soci_store::do_handoff(const handoff_request& request) {
   return impl_->call([&](lease_session& leases) { return leases.handoff(request); },
                      impl::purpose::keeping_leases);
 }
 
-note_answer soci_store::write_note(const note_request& request) {
-  check(request);
+change_answer soci_store::do_write_note(const note_request& request) {
   return impl_->call([&](lease_session& leases) { return leases.write_note(request); });
 }
 
-std::vector<std::optional<row_state>> soci_store::read(std::span<const lock_key> keys) {
-  for (const auto& key : keys) check(key);
-  return impl_->call_in_batches<std::optional<row_state>>(keys, &lease_session::read);
+std::vector<std::optional<row_state>> soci_store::do_read(std::span<const lock_key> keys,
+                                                          read_mode mode) {
+  return impl_->call([&](lease_session& leases) {
+    switch (mode) {
+      case read_mode::ready_to_commit:
+        return leases.prepare(keys);
+      case read_mode::watched:
+        return leases.watch(keys);
+      case read_mode::shown:
+        return detail::with_users(leases.read(keys),
+                                  [&](const auto& key) { return leases.used_by(key); });
+      case read_mode::committed:
+        break;
+    }
+    return leases.read(keys);
+  });
 }
 
-std::vector<std::optional<row_state>> soci_store::prepare(std::span<const lock_key> keys) {
-  for (const auto& key : keys) check(key);
-  return impl_->call_in_batches<std::optional<row_state>>(keys, &lease_session::prepare);
-}
-
-std::vector<std::optional<row_state>> soci_store::watch(std::span<const lock_key> keys) {
-  for (const auto& key : keys) check(key);
-  return impl_->call_in_batches<std::optional<row_state>>(keys, &lease_session::watch);
-}
-
-std::unique_ptr<subscription> soci_store::listen(release_listener& listener) {
+std::unique_ptr<subscription> soci_store::do_listen(release_listener& listener) {
   return impl_->listen(listener);
 }
 
-std::vector<row_state> soci_store::list() {
+std::vector<row_state> soci_store::do_list() {
   return impl_->call([](lease_session& leases) { return leases.list(); });
 }
 
-std::optional<std::string> soci_store::used_by(const lock_key& key) {
-  check(key);
-  return impl_->call([&](lease_session& leases) { return leases.used_by(key); });
-}
-
-force_answer soci_store::force_release(const force_request& request) {
-  check(request);
+force_answer soci_store::do_force_release(const force_request& request) {
   return impl_->call([&](lease_session& leases) { return leases.force_release(request); });
 }
 
-purge_answer soci_store::purge(const purge_request& request) {
-  check(request);
+purge_answer soci_store::do_purge(const purge_request& request) {
   return impl_->call([&](lease_session& leases) { return leases.purge(request); });
 }
 
-std::vector<std::string> soci_store::weak_settings() {
+std::vector<std::string> soci_store::do_weak_settings() {
   return impl_->call([](lease_session& leases) { return leases.weak_settings(); });
 }
 
-unsigned soci_store::statements_at_once() const noexcept { return impl_->statements_at_once(); }
-
-std::size_t soci_store::sharing_pays_from() const noexcept { return impl_->sharing_pays_from(); }
+store_limits soci_store::do_limits() const noexcept { return impl_->limits(); }
 
 std::vector<migration> migrate_soci(const std::string& connection_string, const table_name& table) {
   auto target = through_soci::target_of(connection_string);

@@ -72,12 +72,12 @@ std::vector<acquire_answer> acquire(file_access& file, std::span<const acquire_r
   return was_our_turn ? written : answers;
 }
 
-std::vector<renew_answer> renew(file_access& file, std::span<const renew_request> requests) {
-  return change_all(file, requests, &row_statements::renew, renew_answer::renewed);
+std::vector<change_answer> renew(file_access& file, std::span<const renew_request> requests) {
+  return change_all(file, requests, &row_statements::renew, change_answer::done);
 }
 
-std::vector<release_answer> release(file_access& file, std::span<const release_request> requests) {
-  return change_all(file, requests, &row_statements::release, release_answer::released);
+std::vector<change_answer> release(file_access& file, std::span<const release_request> requests) {
+  return change_all(file, requests, &row_statements::release, change_answer::done);
 }
 
 handoff_answer handoff(file_access& file, const handoff_request& request) {
@@ -89,13 +89,13 @@ handoff_answer handoff(file_access& file, const handoff_request& request) {
     return is_released;
   };
   answer.ended =
-      change_all(file, std::span{&request.ended, 1}, change, release_answer::released, 2).front();
-  if (answer.ended != release_answer::released) answer.granted.reset();
+      change_all(file, std::span{&request.ended, 1}, change, change_answer::done, 2).front();
+  if (answer.ended != change_answer::done) answer.granted.reset();
   return answer;
 }
 
-note_answer write_note(file_access& file, const note_request& request) {
-  return change_all(file, std::span{&request, 1}, &row_statements::write_note, note_answer::written)
+change_answer write_note(file_access& file, const note_request& request) {
+  return change_all(file, std::span{&request, 1}, &row_statements::write_note, change_answer::done)
       .front();
 }
 

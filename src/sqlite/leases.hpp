@@ -18,10 +18,10 @@ namespace rowlock::on_sqlite {
 // they could not read.
 
 std::vector<acquire_answer> acquire(file_access& file, std::span<const acquire_request> requests);
-std::vector<renew_answer> renew(file_access& file, std::span<const renew_request> requests);
-std::vector<release_answer> release(file_access& file, std::span<const release_request> requests);
+std::vector<change_answer> renew(file_access& file, std::span<const renew_request> requests);
+std::vector<change_answer> release(file_access& file, std::span<const release_request> requests);
 handoff_answer handoff(file_access& file, const handoff_request& request);
-note_answer write_note(file_access& file, const note_request& request);
+change_answer write_note(file_access& file, const note_request& request);
 std::vector<std::optional<row_state>> read(file_access& file, std::span<const lock_key> keys);
 std::vector<std::optional<row_state>> prepare(file_access& file, std::span<const lock_key> keys);
 

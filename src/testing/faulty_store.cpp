@@ -14,8 +14,8 @@ void nothing() {}
 
 }  // namespace
 
-faulty_store::faulty_store(store& asked, std::shared_ptr<time_source> time)
-    : passing_store{asked}, time_{std::move(time)} {}
+faulty_store::faulty_store(store& target, std::shared_ptr<time_source> time)
+    : passing_store{target}, time_{std::move(time)} {}
 
 void faulty_store::next_is_unavailable(call which) {
   add({which,
@@ -56,45 +56,32 @@ faulty_store::fault faulty_store::take(call made) {
   return taken;
 }
 
-std::vector<acquire_answer> faulty_store::acquire(std::span<const acquire_request> requests) {
-  return pass(call::acquire, [&] { return passing_store::acquire(requests); });
+faulty_store::call faulty_store::kind_of(store_call made) {
+  switch (made) {
+    case store_call::acquire:
+      return call::acquire;
+    case store_call::renew:
+      return call::renew;
+    case store_call::release:
+    case store_call::handoff:
+      return call::release;
+    case store_call::read:
+    case store_call::list:
+    case store_call::weak_settings:
+      return call::read;
+    case store_call::write_note:
+    case store_call::force_release:
+    case store_call::purge:
+      break;
+  }
+  return call::operate;
 }
-std::vector<acquire_answer> faulty_store::acquire_all(std::span<const acquire_request> requests) {
-  return pass(call::acquire, [&] { return passing_store::acquire_all(requests); });
-}
-std::vector<acquire_answer> faulty_store::acquire_any(std::span<const acquire_request> requests,
-                                                      std::size_t at_most) {
-  return pass(call::acquire, [&] { return passing_store::acquire_any(requests, at_most); });
-}
-std::vector<renew_answer> faulty_store::renew(std::span<const renew_request> requests) {
-  return pass(call::renew, [&] { return passing_store::renew(requests); });
-}
-std::vector<release_answer> faulty_store::release(std::span<const release_request> requests) {
-  return pass(call::release, [&] { return passing_store::release(requests); });
-}
-handoff_answer faulty_store::handoff(const handoff_request& request) {
-  return pass(call::release, [&] { return passing_store::handoff(request); });
-}
-note_answer faulty_store::write_note(const note_request& request) {
-  return pass(call::operate, [&] { return passing_store::write_note(request); });
-}
-std::vector<std::optional<row_state>> faulty_store::read(std::span<const lock_key> keys) {
-  return pass(call::read, [&] { return passing_store::read(keys); });
-}
-std::vector<std::optional<row_state>> faulty_store::prepare(std::span<const lock_key> keys) {
-  return pass(call::read, [&] { return passing_store::prepare(keys); });
-}
-std::vector<std::optional<row_state>> faulty_store::watch(std::span<const lock_key> keys) {
-  return pass(call::read, [&] { return passing_store::watch(keys); });
-}
-std::vector<row_state> faulty_store::list() {
-  return pass(call::read, [&] { return passing_store::list(); });
-}
-force_answer faulty_store::force_release(const force_request& request) {
-  return pass(call::operate, [&] { return passing_store::force_release(request); });
-}
-purge_answer faulty_store::purge(const purge_request& request) {
-  return pass(call::operate, [&] { return passing_store::purge(request); });
+
+void faulty_store::pass(store_call made, work_on_store work) {
+  const auto happens = take(kind_of(made));
+  happens.before();
+  passing_store::pass(made, work);
+  happens.after();
 }
 
 }  // namespace rowlock

@@ -33,12 +33,12 @@ std::string utc_now_text() {
 memory_store::memory_store(std::shared_ptr<time_source> time)
     : time_{std::move(time)}, announcements_{std::make_unique<detail::release_hints>()} {}
 
-std::unique_ptr<subscription> memory_store::listen(release_listener& listener) {
+std::unique_ptr<subscription> memory_store::do_listen(release_listener& listener) {
   return announcements_->listen(listener);
 }
 
 memory_store::~memory_store() {
-  if (home_.is_here()) return;
+  if (home().is_here()) return;
   // Another thread may have been in the middle of a change when the parent forked.
   // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): on purpose, it is never destroyed
   static_cast<void>(new (std::nothrow) std::map<lock_key, row>{std::move(rows_)});
@@ -46,7 +46,7 @@ memory_store::~memory_store() {
 }
 
 std::unique_lock<std::mutex> memory_store::enter() {
-  home_.require();
+  home().require();
   return std::unique_lock{mutex_};
 }
 
@@ -121,7 +121,7 @@ acquire_answer memory_store::look_at(const acquire_request& request) const {
   return {.status = acquire_status::granted};
 }
 
-acquire_answer memory_store::acquire(const acquire_request& request) {
+acquire_answer memory_store::try_to_grant(const acquire_request& request) {
   auto answer = look_at(request);
   if (answer.status != acquire_status::granted) return answer;
   row& granted = rows_[request.key];
@@ -142,63 +142,73 @@ acquire_answer memory_store::acquire(const acquire_request& request) {
   return answer;
 }
 
-std::vector<acquire_answer> memory_store::acquire(std::span<const acquire_request> requests) {
-  for (const auto& request : requests) check(request);
+std::vector<acquire_answer> memory_store::do_acquire(std::span<const acquire_request> requests,
+                                                     acquire_mode mode) {
   const auto lock = enter();
+  switch (mode.how) {
+    case acquire_mode::all_or_none:
+      return acquire_all(requests);
+    case acquire_mode::any:
+      return acquire_any(requests, mode.at_most);
+    case acquire_mode::each:
+      break;
+  }
+  return acquire_each(requests);
+}
+
+std::vector<acquire_answer> memory_store::acquire_each(std::span<const acquire_request> requests) {
   std::vector<acquire_answer> answers;
   answers.reserve(requests.size());
-  for (const auto& request : requests) answers.push_back(acquire(request));
+  for (const auto& request : requests) answers.push_back(try_to_grant(request));
   return answers;
 }
 
-std::vector<renew_answer> memory_store::renew(std::span<const renew_request> requests) {
-  for (const auto& request : requests) check(request);
+std::vector<change_answer> memory_store::do_renew(std::span<const renew_request> requests) {
   const auto lock = enter();
-  std::vector<renew_answer> answers;
+  std::vector<change_answer> answers;
   answers.reserve(requests.size());
   for (const auto& request : requests) {
     row* held = granted_row(request.key, request.owner, request.version);
     if (held == nullptr) {
-      answers.push_back(renew_answer::lost);
+      answers.push_back(change_answer::lost);
     } else if (held->locked_by != nullptr) {
-      answers.push_back(renew_answer::busy);
+      answers.push_back(change_answer::busy);
     } else {
       held->expires_at = time_->now() + request.ttl;
-      answers.push_back(renew_answer::renewed);
+      answers.push_back(change_answer::done);
     }
   }
   return answers;
 }
 
-std::vector<release_answer> memory_store::release(std::span<const release_request> requests) {
-  for (const auto& request : requests) check(request);
+std::vector<change_answer> memory_store::do_release(std::span<const release_request> requests) {
   std::vector<lock_key> released;
-  auto answers = release(requests, released);
+  auto answers = release_each(requests, released);
   announcements_->announce(released);
   return answers;
 }
 
-std::vector<release_answer> memory_store::release(std::span<const release_request> requests,
-                                                  std::vector<lock_key>& released) {
+std::vector<change_answer> memory_store::release_each(std::span<const release_request> requests,
+                                                      std::vector<lock_key>& released) {
   const auto lock = enter();
-  std::vector<release_answer> answers;
+  std::vector<change_answer> answers;
   answers.reserve(requests.size());
   for (const auto& request : requests) {
     row* held = granted_row(request.key, request.owner, request.version);
     if (held == nullptr) {
-      answers.push_back(release_answer::lost);
+      answers.push_back(change_answer::lost);
     } else if (held->locked_by != nullptr) {
-      answers.push_back(release_answer::busy);
+      answers.push_back(change_answer::busy);
     } else {
-      release(*held, request);
-      answers.push_back(release_answer::released);
+      release_row(*held, request);
+      answers.push_back(change_answer::done);
       released.push_back(request.key);
     }
   }
   return answers;
 }
 
-void memory_store::release(row& held, const release_request& request) const {
+void memory_store::release_row(row& held, const release_request& request) const {
   auto holder = std::move(held.holder);
   unset(held);
   if (request.failed) ++held.failure_count;
@@ -213,14 +223,13 @@ void memory_store::release(row& held, const release_request& request) const {
   }
 }
 
-note_answer memory_store::write_note(const note_request& request) {
-  check(request);
+change_answer memory_store::do_write_note(const note_request& request) {
   const auto lock = enter();
   row* held = granted_row(request.key, request.owner, request.version);
-  if (held == nullptr) return note_answer::lost;
-  if (held->locked_by != nullptr) return note_answer::busy;
+  if (held == nullptr) return change_answer::lost;
+  if (held->locked_by != nullptr) return change_answer::busy;
   held->note = request.note;
-  return note_answer::written;
+  return change_answer::done;
 }
 
 row_state memory_store::state_of(const lock_key& key, const row& found) const {
@@ -242,38 +251,38 @@ row_state memory_store::state_of(const lock_key& key, const row& found) const {
   return state;
 }
 
-std::vector<std::optional<row_state>> memory_store::read(std::span<const lock_key> keys) {
-  for (const auto& key : keys) check(key);
+std::vector<std::optional<row_state>> memory_store::do_read(std::span<const lock_key> keys,
+                                                            read_mode mode) {
   const auto lock = enter();
+  if (mode == read_mode::ready_to_commit) make_ready(keys);
   std::vector<std::optional<row_state>> states;
   states.reserve(keys.size());
   for (const auto& key : keys) {
+    auto& state = states.emplace_back();
     const auto found = rows_.find(key);
-    const bool is_there = found != rows_.end() && found->second.is_committed;
-    states.push_back(is_there ? std::optional{state_of(key, found->second)} : std::nullopt);
+    if (found == rows_.end() || !found->second.is_committed) continue;
+    state = state_of(key, found->second);
+    if (mode == read_mode::shown && found->second.locked_by != nullptr) {
+      state->used_by = "a transaction of this process";
+    }
   }
   return states;
 }
 
-std::vector<std::optional<row_state>> memory_store::prepare(std::span<const lock_key> keys) {
-  for (const auto& key : keys) check(key);
-  {
-    const auto lock = enter();
-    for (const auto& key : keys) {
-      const auto [found, is_new] = rows_.try_emplace(key);
-      row& prepared = found->second;
-      if (is_new) {
-        move_version(prepared);
-      } else if (prepared.locked_by == nullptr && prepared.owner && !is_live(prepared)) {
-        unset(prepared);
-        ++prepared.expiry_count;
-      }
+void memory_store::make_ready(std::span<const lock_key> keys) {
+  for (const auto& key : keys) {
+    const auto [found, is_new] = rows_.try_emplace(key);
+    row& prepared = found->second;
+    if (is_new) {
+      move_version(prepared);
+    } else if (prepared.locked_by == nullptr && prepared.owner && !is_live(prepared)) {
+      unset(prepared);
+      ++prepared.expiry_count;
     }
   }
-  return read(keys);
 }
 
-std::vector<row_state> memory_store::list() {
+std::vector<row_state> memory_store::do_list() {
   const auto lock = enter();
   std::vector<row_state> owned;
   for (const auto& [key, found] : rows_) {
@@ -283,8 +292,6 @@ std::vector<row_state> memory_store::list() {
 }
 
 std::vector<acquire_answer> memory_store::acquire_all(std::span<const acquire_request> requests) {
-  check_set(requests);
-  const auto lock = enter();
   std::vector<acquire_answer> answers;
   answers.reserve(requests.size());
   for (const auto& request : requests) answers.push_back(look_at(request));
@@ -293,7 +300,7 @@ std::vector<acquire_answer> memory_store::acquire_all(std::span<const acquire_re
   });
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (are_granted) {
-      answers[i] = acquire(requests[i]);
+      answers[i] = try_to_grant(requests[i]);
     } else if (answers[i].status == acquire_status::granted) {
       answers[i] = {.status = acquire_status::withheld};
     }
@@ -303,15 +310,13 @@ std::vector<acquire_answer> memory_store::acquire_all(std::span<const acquire_re
 
 std::vector<acquire_answer> memory_store::acquire_any(std::span<const acquire_request> requests,
                                                       std::size_t at_most) {
-  check_set(requests);
-  const auto lock = enter();
   std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
   std::size_t granted = 0;
   const auto grant_if = [&](const auto& condition) {
     for (std::size_t i = 0; i < requests.size() && granted < at_most; ++i) {
       if (answers[i].status == acquire_status::granted || !condition(requests[i])) continue;
       if (look_at(requests[i]).status != acquire_status::granted) continue;
-      answers[i] = acquire(requests[i]);
+      answers[i] = try_to_grant(requests[i]);
       ++granted;
     }
   };
@@ -321,29 +326,18 @@ std::vector<acquire_answer> memory_store::acquire_any(std::span<const acquire_re
   return answers;
 }
 
-handoff_answer memory_store::handoff(const handoff_request& request) {
-  check(request);
+handoff_answer memory_store::do_handoff(const handoff_request& request) {
   const auto lock = enter();
   const auto& [ended, next] = request;
   row* held = granted_row(ended.key, ended.owner, ended.version);
-  if (held == nullptr) return {.ended = release_answer::lost};
-  if (held->locked_by != nullptr) return {.ended = release_answer::busy};
+  if (held == nullptr) return {.ended = change_answer::lost};
+  if (held->locked_by != nullptr) return {.ended = change_answer::busy};
   if (ended.failed) ++held->failure_count;
   unset(*held);
-  return {.ended = release_answer::released, .granted = acquire(next).version};
+  return {.ended = change_answer::done, .granted = try_to_grant(next).version};
 }
 
-std::optional<std::string> memory_store::used_by(const lock_key& key) {
-  check(key);
-  const auto lock = enter();
-  const auto found = rows_.find(key);
-  const bool is_used =
-      found != rows_.end() && found->second.is_committed && found->second.locked_by != nullptr;
-  return is_used ? std::optional{std::string{"a transaction of this process"}} : std::nullopt;
-}
-
-force_answer memory_store::force_release(const force_request& request) {
-  check(request);
+force_answer memory_store::do_force_release(const force_request& request) {
   {
     const auto lock = enter();
     const auto found = rows_.find(request.key);
@@ -375,8 +369,7 @@ bool memory_store::is_needed(const lock_key& key) const {
   return false;
 }
 
-purge_answer memory_store::purge(const purge_request& request) {
-  check(request);
+purge_answer memory_store::do_purge(const purge_request& request) {
   const auto lock = enter();
   auto next = request.after ? rows_.upper_bound(*request.after) : rows_.begin();
   purge_answer answer;

@@ -8,7 +8,7 @@
 namespace rowlock {
 
 memory_transaction::~memory_transaction() {
-  if (store_.home_.is_here()) forget_locks();
+  if (store_.home().is_here()) forget_locks();
 }
 
 void memory_transaction::require_open() const {
@@ -19,7 +19,7 @@ void memory_transaction::require_open() const {
 
 void memory_transaction::abort() {
   if (is_ended_) return;
-  store_.home_.require();
+  store_.home().require();
   forget_locks();
   is_ended_ = true;
   is_aborted_ = true;
@@ -145,7 +145,7 @@ detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases,
     if (!is_free_of_others(found->second)) return detail::fence_try::in_use;
   }
   for (const lease& each : leases.all()) lock(each.key());
-  for (const auto& request : releases) store_.release(lock(request.key), request);
+  for (const auto& request : releases) store_.release_row(lock(request.key), request);
   return detail::fence_try::held;
 }
 
@@ -203,7 +203,7 @@ void memory_store::create_rows(const lock_keys& keys) {
 }
 
 void memory_store::count_failures(const lock_keys& keys) {
-  if (!home_.is_here()) return;
+  if (!home().is_here()) return;
   const std::scoped_lock lock{mutex_};
   for (const auto& key : keys.in_order()) {
     const auto found = rows_.find(key);

@@ -81,14 +81,14 @@ void wait_loop::note_faults(std::span<const std::shared_ptr<waiter>> heads,
 /// A connection that has ended may be one of several: for a single key, the call is made twice.
 std::vector<std::optional<row_state>> wait_loop::watch(std::span<const lock_key> keys) {
   auto& store = batcher_.target();
-  if (keys.size() > 1) return store.watch(keys);
+  if (keys.size() > 1) return store.read(keys, read_mode::watched);
   try {
-    return store.watch(keys);
+    return store.read(keys, read_mode::watched);
   } catch (const error& thrown) {
     const bool is_in_vain = thrown.kind() == errc::rejected || thrown.kind() == errc::misuse;
     if (is_in_vain || queue_.is_stopped()) throw;
   }
-  return store.watch(keys);
+  return store.read(keys, read_mode::watched);
 }
 
 void wait_loop::read_all(std::span<const lock_key> keys) {
@@ -110,7 +110,7 @@ void wait_loop::read_all(std::span<const lock_key> keys) {
       [this] { return queue_.is_stopped(); });
 }
 
-std::optional<release_answer> wait_loop::handoff(const release_request& ended, unsigned handoffs) {
+std::optional<change_answer> wait_loop::handoff(const release_request& ended, unsigned handoffs) {
   const bool can_be_handed_off = ended.stay_closed.count() == 0 && !ended.done_for;
   if (!can_be_handed_off) return std::nullopt;
   const auto next = queue_.begin_handoff(ended.key, handoffs);

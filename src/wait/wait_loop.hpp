@@ -47,7 +47,7 @@ class wait_loop final : private release_listener {
   /// in one statement. None: no waiter of this process may have it at once, or other processes have
   /// their chance; it is to be released. Throws what the store throws; a try is made for the waiter
   /// then.
-  std::optional<release_answer> handoff(const release_request& ended, unsigned handoffs);
+  std::optional<change_answer> handoff(const release_request& ended, unsigned handoffs);
 
   /// Ends the thread, after the call under way. The queue must have been stopped.
   void close();

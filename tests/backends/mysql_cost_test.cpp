@@ -78,21 +78,24 @@ TEST_F(MysqlCost, ABatchIsAFewStatementsHoweverLarge) {
 
 TEST_F(MysqlCost, AGrantedSetIsTwoStatementsAndARefusedOneIsOne) {
   const auto asked = requests(200);
-  EXPECT_EQ(statements_of([&] { rows_.acquire_all(asked); }), 2);  // look, write: rows are missing
-  EXPECT_EQ(statements_of([&] { rows_.acquire_all(asked); }), 2);  // once more
+  EXPECT_EQ(statements_of([&] { rows_.acquire(asked, {acquire_mode::all_or_none}); }),
+            2);  // look, write: rows are missing
+  EXPECT_EQ(statements_of([&] { rows_.acquire(asked, {acquire_mode::all_or_none}); }),
+            2);  // once more
   auto theirs = asked;
   for (auto& request : theirs) request.owner = make_owner_id();
-  EXPECT_EQ(statements_of([&] { rows_.acquire_all(theirs); }), 1);
-  EXPECT_EQ(statements_of([&] { rows_.acquire_any(theirs, 50); }), 1);
+  EXPECT_EQ(statements_of([&] { rows_.acquire(theirs, {acquire_mode::all_or_none}); }), 1);
+  EXPECT_EQ(statements_of([&] { rows_.acquire(theirs, {acquire_mode::any, 50}); }), 1);
   for (const auto& row : rows_.list()) release(rows_, row.key, row.version);
-  EXPECT_EQ(statements_of([&] { rows_.acquire_all(theirs); }), 2);
+  EXPECT_EQ(statements_of([&] { rows_.acquire(theirs, {acquire_mode::all_or_none}); }), 2);
 }
 
 TEST_F(MysqlCost, SomeOfASetAreFiveStatements) {
   const auto asked = requests(200);
-  rows_.prepare(std::vector<lock_key>{asked[7].key, asked[8].key, asked[9].key});
+  rows_.read(std::vector<lock_key>{asked[7].key, asked[8].key, asked[9].key},
+             read_mode::ready_to_commit);
   // Look, begin, lock, write, commit.
-  EXPECT_EQ(statements_of([&] { rows_.acquire_any(asked, 2); }), 5);
+  EXPECT_EQ(statements_of([&] { rows_.acquire(asked, {acquire_mode::any, 2}); }), 5);
 }
 
 TEST_F(MysqlCost, ANoteAndAReleaseByForceAreOneStatementAndAPurgeIsTwo) {

@@ -155,7 +155,7 @@ TEST_F(MysqlError, OfAnAnswerThatGotLostIsUnknownAndAskingAgainAdoptsTheGrant) {
   create(key_);
   tcp_proxy proxy{"127.0.0.1", server_port()};
   soci_store rows{target_at(proxy.port())};
-  ASSERT_EQ(release(rows, other_key_, version{1}), release_answer::lost);
+  ASSERT_EQ(release(rows, other_key_, version{1}), change_answer::lost);
   proxy.swallow_reply("UPDATE");
   const auto told = error_of([&] { acquire(rows, key_); });
   EXPECT_EQ(told.kind, errc::outcome_unknown);
@@ -164,7 +164,7 @@ TEST_F(MysqlError, OfAnAnswerThatGotLostIsUnknownAndAskingAgainAdoptsTheGrant) {
   const auto again = acquire(rows, key_);
   EXPECT_EQ(again.status, acquire_status::granted);
   EXPECT_EQ(again.version->number, number("select version from shared_lock"));
-  EXPECT_EQ(release(rows, key_, *again.version), release_answer::released);
+  EXPECT_EQ(release(rows, key_, *again.version), change_answer::done);
 }
 
 TEST_F(MysqlError, OfAnAnswerToACommitThatGotLostIsUnknown) {

@@ -93,7 +93,7 @@ TEST_F(MysqlRace, SetsThatCrossAreGrantedAsAWholeOrNotAtAllWithoutADeadlock) {
       }
       // Single keys come in between, so that a set is not as it was seen.
       if (i > 5) requests.resize(1);
-      const auto answers = many.acquire_all(requests);
+      const auto answers = many.acquire(requests, {acquire_mode::all_or_none});
       const auto all =
           std::ranges::count(answers, acquire_status::granted, &acquire_answer::status);
       EXPECT_TRUE(all == 0 || all == std::ssize(requests)) << all;
@@ -103,14 +103,14 @@ TEST_F(MysqlRace, SetsThatCrossAreGrantedAsAWholeOrNotAtAllWithoutADeadlock) {
         held.push_back({.key = requests[at].key, .owner = owner, .version = version});
       }
       auto released = many.release(held);
-      while (std::ranges::count(released, release_answer::busy) > 0) {  // somebody looks at a row
+      while (std::ranges::count(released, change_answer::busy) > 0) {  // somebody looks at a row
         const auto again = many.release(held);
         for (std::size_t at = 0; at < again.size(); ++at) {
-          if (released[at] == release_answer::busy) released[at] = again[at];
+          if (released[at] == change_answer::busy) released[at] = again[at];
         }
       }
       // Of a refused set there is nothing to release.
-      EXPECT_EQ(std::ranges::count(released, release_answer::released), all);
+      EXPECT_EQ(std::ranges::count(released, change_answer::done), all);
       if (all == keys) ++granted;
       if (all == 0) ++touched;
     }
@@ -127,7 +127,7 @@ TEST_F(MysqlRace, APurgeDeletesNoRowThatSomebodyTakes) {
   for (int k = 0; k < keys; ++k) requests.push_back(request({"idle", std::to_string(k)}));
   std::vector<lock_key> wanted;
   for (const auto& each : requests) wanted.push_back(each.key);
-  rows_.prepare(wanted);
+  rows_.read(wanted, read_mode::ready_to_commit);
   database_.execute("update shared_lock set version = 1");
   std::vector<acquire_answer> answers(keys);
   in_threads(2, [&](int i) {
@@ -141,7 +141,7 @@ TEST_F(MysqlRace, APurgeDeletesNoRowThatSomebodyTakes) {
   });
   for (int k = 0; k < keys; ++k) {
     if (answers[k].status != acquire_status::granted) continue;
-    EXPECT_EQ(renew(rows_, requests[k].key, *answers[k].version), renew_answer::renewed);
+    EXPECT_EQ(renew(rows_, requests[k].key, *answers[k].version), change_answer::done);
   }
 }
 

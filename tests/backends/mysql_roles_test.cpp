@@ -72,8 +72,8 @@ class MysqlRoles : public testing::Test {
       released.push_back({key, mine, granted.version.value()});
     }
     const auto all = std::ssize(keys);
-    if (std::ranges::count(rows.renew(renewed), renew_answer::renewed) != all ||
-        std::ranges::count(rows.release(released), release_answer::released) != all) {
+    if (std::ranges::count(rows.renew(renewed), change_answer::done) != all ||
+        std::ranges::count(rows.release(released), change_answer::done) != all) {
       throw std::logic_error{"refused"};
     }
   }

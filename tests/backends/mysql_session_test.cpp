@@ -45,7 +45,7 @@ TEST_F(MysqlSession, IsOpenedByAUrlAsWellAsByWhatSociReads) {
     migrate_soci(url);
     EXPECT_EQ(soci_migrations(url).size(), 1U);
     soci_store rows{url};
-    EXPECT_EQ(release(rows, key_, *acquire(rows, key_).version), release_answer::released);
+    EXPECT_EQ(release(rows, key_, *acquire(rows, key_).version), change_answer::done);
     ::soci::session session{soci_connection_string(url)};
     session << "do 0";
   }
@@ -119,7 +119,7 @@ TEST_F(MysqlSession, ThatTheServerClosedIsReplaced) {
   long long id = 0;
   pool.at(0) << "select connection_id()", ::soci::into(id);
   database_.execute("kill " + std::to_string(id));
-  EXPECT_EQ(renew(rows, key_, *granted.version), renew_answer::renewed);
+  EXPECT_EQ(renew(rows, key_, *granted.version), change_answer::done);
 }
 
 TEST_F(MysqlSession, OfAPoolThatIsTooSmallIsUnavailable) {
@@ -147,7 +147,7 @@ TEST_F(MysqlSession, TakesALeaseOverOnlyWhenItRanOutLongerAgoThanClocksMayDiffer
   const auto refused = careful.acquire(std::array{theirs}).front();
   EXPECT_EQ(refused.status, acquire_status::held);
   EXPECT_GT(refused.remaining.value(), 20s);
-  EXPECT_TRUE(careful.prepare(std::array{key_}).front().value().owned);
+  EXPECT_TRUE(careful.read(std::array{key_}, read_mode::ready_to_commit).front().value().owned);
 
   database_.execute("update shared_lock set expires_at = utc_timestamp(6) - interval 31 second");
   const auto taken = careful.acquire(std::array{theirs}).front();
@@ -159,15 +159,16 @@ TEST_F(MysqlSession, OpensAClosedRowOnlyWhenItsTimeWasOverLongerAgoThanClocksMay
   soci_store careful{target(), {.clock_skew = 30s}};
   const release_request closing{
       .key = key_, .owner = mine_, .version = *acquire(rows_, key_).version, .stay_closed = 1h};
-  ASSERT_EQ(rows_.release(std::array{closing}).front(), release_answer::released);
+  ASSERT_EQ(rows_.release(std::array{closing}).front(), change_answer::done);
   run_out(key_);
   const auto refused = acquire(careful, key_);
   EXPECT_EQ(refused.status, acquire_status::held);
   EXPECT_GT(refused.remaining.value(), 20s);
-  const auto all = careful.acquire_all(std::array{request(key_), request(other_key_)});
+  const auto all =
+      careful.acquire(std::array{request(key_), request(other_key_)}, {acquire_mode::all_or_none});
   EXPECT_EQ(all[0].status, acquire_status::held);
   EXPECT_EQ(all[1].status, acquire_status::withheld);
-  EXPECT_EQ(careful.acquire_any(std::array{request(key_)}, 1).front().status,
+  EXPECT_EQ(careful.acquire(std::array{request(key_)}, {acquire_mode::any, 1}).front().status,
             acquire_status::withheld);
 
   database_.execute("update shared_lock set expires_at = utc_timestamp(6) - interval 31 second");

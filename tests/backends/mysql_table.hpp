@@ -49,14 +49,14 @@ class mysql_test : public testing::Test {
   acquire_answer acquire(store& rows, const lock_key& key) {
     return rows.acquire(std::array{request(key)}).front();
   }
-  renew_answer renew(store& rows, const lock_key& key, version granted) {
+  change_answer renew(store& rows, const lock_key& key, version granted) {
     return rows.renew(std::array{renew_request{key, mine_, granted, 1h}}).front();
   }
-  release_answer release(store& rows, const lock_key& key, version granted) {
+  change_answer release(store& rows, const lock_key& key, version granted) {
     return rows.release(std::array{release_request{key, mine_, granted}}).front();
   }
   /// Makes the row, unowned.
-  void create(const lock_key& key) { rows_.prepare(std::array{key}); }
+  void create(const lock_key& key) { rows_.read(std::array{key}, read_mode::ready_to_commit); }
   void run_out(const lock_key& key) {
     database_.execute(
         "update shared_lock set expires_at = utc_timestamp(6) - interval 1 second "

@@ -111,9 +111,9 @@ TEST_F(MysqlTableCheck, TakesATableThatIsPartitionedByItsKey) {
   soci_store rows{target()};
   const auto granted = acquire(rows, key_);
   EXPECT_EQ(granted.status, acquire_status::granted);
-  EXPECT_EQ(rows.acquire_all(std::array{request(other_key_)}).at(0).status,
+  EXPECT_EQ(rows.acquire(std::array{request(other_key_)}, {acquire_mode::all_or_none}).at(0).status,
             acquire_status::granted);
-  EXPECT_EQ(release(rows, key_, *granted.version), release_answer::released);
+  EXPECT_EQ(release(rows, key_, *granted.version), change_answer::done);
 }
 
 TEST_F(MysqlTableCheck, SeesThePrimaryKeyWhateverTheLengthOfLists) {
@@ -147,7 +147,7 @@ TEST(MysqlSelectLimit, OfASessionKeepsNoRowsFromBeingLocked) {
   migrate_soci(database.target());
   soci_store rows{database.target()};
   const std::array keys{lock_key{"job", "1"}, lock_key{"job", "2"}};
-  rows.prepare(keys);
+  rows.read(keys, read_mode::ready_to_commit);
   ::soci::session session{database.target()};
   session << "set sql_select_limit = 1";
   soci_transaction work{session};

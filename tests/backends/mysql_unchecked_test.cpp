@@ -39,7 +39,7 @@ class unchecked_test : public mysql_test {
         .front();
   }
   /// Of a lease that others have.
-  renew_answer renew_by_others(const lock_key& key, version granted) {
+  change_answer renew_by_others(const lock_key& key, version granted) {
     return rows_.renew(std::array{renew_request{key, theirs_, granted, 1h}}).front();
   }
 
@@ -56,7 +56,7 @@ class MysqlUncheckedSet : public unchecked_test,
  protected:
   void prepare_rows() {
     if (GetParam().first == row::missing) return;
-    rows_.prepare(std::array{key_, other_key_});
+    rows_.read(std::array{key_, other_key_}, read_mode::ready_to_commit);
     if (GetParam().first == row::unowned) return;
     acquire(rows_, other_key_);
     run_out(other_key_);
@@ -74,18 +74,19 @@ TEST_P(MysqlUncheckedSet, IsRefusedWhereItOverlapsOneThatWasFaster) {
   std::vector<acquire_answer> first;
   const auto second = overtaken(
       [&](store& rows) {
-        return rows.acquire_all(std::array{request(key_), request(other_key_)});
+        return rows.acquire(std::array{request(key_), request(other_key_)},
+                            {acquire_mode::all_or_none});
       },
       [&] {
         std::array wanted{request(other_key_), request(third)};
         for (auto& each : wanted) each.owner = theirs_;
-        first = rows_.acquire_all(wanted);
+        first = rows_.acquire(wanted, {acquire_mode::all_or_none});
       });
   ASSERT_EQ(first.size(), 2U);
   for (const auto& answer : first) ASSERT_EQ(answer.status, acquire_status::granted);
   EXPECT_EQ(second[0].status, acquire_status::withheld);
   EXPECT_EQ(second[1].status, acquire_status::held);
-  EXPECT_EQ(renew_by_others(other_key_, *first[0].version), renew_answer::renewed);
+  EXPECT_EQ(renew_by_others(other_key_, *first[0].version), change_answer::done);
   EXPECT_EQ(number("select count(*) from shared_lock where owner = '" + mine_.text + "'"), 0);
 }
 
@@ -106,14 +107,14 @@ class MysqlUnchecked : public unchecked_test {
 
   /// Sees that of `key_`, which was free, and `other_key_`, which others were faster to have.
   void expect_one_each(const auto& call) {
-    rows_.prepare(std::array{key_, other_key_});
+    rows_.read(std::array{key_, other_key_}, read_mode::ready_to_commit);
     acquire_answer faster;
     const auto answers = overtaken(call, [&] { faster = take_by_others(other_key_); });
     ASSERT_EQ(faster.status, acquire_status::granted);
     EXPECT_EQ(answers.at(0).status, acquire_status::granted);
     EXPECT_NE(answers.at(1).status, acquire_status::granted);
-    EXPECT_EQ(renew_by_others(other_key_, *faster.version), renew_answer::renewed);
-    EXPECT_EQ(renew(rows_, key_, *answers.at(0).version), renew_answer::renewed);
+    EXPECT_EQ(renew_by_others(other_key_, *faster.version), change_answer::done);
+    EXPECT_EQ(renew(rows_, key_, *answers.at(0).version), change_answer::done);
   }
 };
 
@@ -125,7 +126,7 @@ TEST_F(MysqlUnchecked, SeveralKeysAreGrantedWhereNobodyWasFaster) {
 
 TEST_F(MysqlUnchecked, AnyOfASetIsGrantedWhereNobodyWasFaster) {
   expect_one_each([&](store& rows) {
-    return rows.acquire_any(std::array{request(key_), request(other_key_)}, 2);
+    return rows.acquire(std::array{request(key_), request(other_key_)}, {acquire_mode::any, 2});
   });
 }
 
@@ -137,9 +138,9 @@ TEST_F(MysqlUnchecked, AHandOverOfALeaseThatWasTakenAwayIsNone) {
   const auto answer = rows.handoff(
       {.ended = {.key = key_, .owner = mine_, .version = granted},
        .next = {.key = key_, .owner = make_owner_id(), .holder = "host:3", .ttl = 1h}});
-  EXPECT_EQ(answer.ended, release_answer::lost);
+  EXPECT_EQ(answer.ended, change_answer::lost);
   EXPECT_FALSE(answer.granted);
-  EXPECT_EQ(renew_by_others(key_, *faster.version), renew_answer::renewed);
+  EXPECT_EQ(renew_by_others(key_, *faster.version), change_answer::done);
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ class PostgresAsynchronousRelease : public postgres_table {
 TEST_F(PostgresAsynchronousRelease, IsForReleasesAlone) {
   const auto first = granted(key_);
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a grant of a new row";
-  EXPECT_EQ(renew(rows_, key_, first), renew_answer::renewed);
+  EXPECT_EQ(renew(rows_, key_, first), change_answer::done);
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a renewal";
-  EXPECT_EQ(release(rows_, key_, first), release_answer::released);
+  EXPECT_EQ(release(rows_, key_, first), change_answer::done);
   EXPECT_EQ(commits_.take(), settings{"off"}) << "a release";
 
   const auto second = granted(key_);
@@ -34,7 +34,7 @@ TEST_F(PostgresAsynchronousRelease, IsForReleasesAlone) {
   const auto third = rows_.handoff({{key_, mine_, second}, request(key_)}).granted;
   ASSERT_TRUE(third);
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a hand-over";
-  EXPECT_EQ(rows_.write_note({key_, mine_, *third, "half way"}), note_answer::written);
+  EXPECT_EQ(rows_.write_note({key_, mine_, *third, "half way"}), change_answer::done);
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a note";
   EXPECT_EQ(rows_.force_release({key_, *third, "a test"}), force_answer::released);
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a release by force";

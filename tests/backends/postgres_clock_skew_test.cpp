@@ -48,16 +48,16 @@ TEST_F(PostgresClockSkew, HoldsForSeveralKeysAtOnce) {
 TEST_F(PostgresClockSkew, ChangesNothingForTheHolder) {
   const auto granted = acquire(careful_, key_);
   run_out(1s);
-  EXPECT_EQ(renew(careful_, key_, *granted.version), renew_answer::renewed);
+  EXPECT_EQ(renew(careful_, key_, *granted.version), change_answer::done);
   run_out(31s);
-  EXPECT_EQ(renew(careful_, key_, *granted.version), renew_answer::renewed);
-  EXPECT_EQ(release(careful_, key_, *granted.version), release_answer::released);
+  EXPECT_EQ(renew(careful_, key_, *granted.version), change_answer::done);
+  EXPECT_EQ(release(careful_, key_, *granted.version), change_answer::done);
 }
 
 TEST_F(PostgresClockSkew, GivesNoVersionOfALeaseThatMayStillBeValid) {
   acquire(careful_, key_);
   run_out(1s);
-  EXPECT_TRUE(careful_.prepare(std::array{key_}).front()->owned);
+  EXPECT_TRUE(careful_.read(std::array{key_}, read_mode::ready_to_commit).front()->owned);
   open_work open;
   const auto refused = read_version(open.work, key_, on_many_clocks());
   ASSERT_FALSE(refused.acquired());
@@ -66,7 +66,7 @@ TEST_F(PostgresClockSkew, GivesNoVersionOfALeaseThatMayStillBeValid) {
   run_out(31s);
   EXPECT_TRUE(read_version(open.work, key_, on_many_clocks()).acquired());
   open.work.abort();
-  EXPECT_FALSE(careful_.prepare(std::array{key_}).front()->owned);
+  EXPECT_FALSE(careful_.read(std::array{key_}, read_mode::ready_to_commit).front()->owned);
 }
 
 // As before `with_row_lock`, when a lease may have come and gone since the look.
@@ -104,10 +104,11 @@ TEST_F(PostgresClockSkew, HoldsForSets) {
   acquire(careful_, key_);
   const std::array both{by_another(key_), by_another(other_key_)};
   run_out(1s);
-  EXPECT_EQ(careful_.acquire_all(both)[0].status, acquire_status::held);
-  EXPECT_EQ(careful_.acquire_any(std::span{both}.first(1), 1)[0].status, acquire_status::withheld);
+  EXPECT_EQ(careful_.acquire(both, {acquire_mode::all_or_none})[0].status, acquire_status::held);
+  EXPECT_EQ(careful_.acquire(std::span{both}.first(1), {acquire_mode::any, 1})[0].status,
+            acquire_status::withheld);
   run_out(31s);
-  for (const auto& answer : careful_.acquire_all(both)) {
+  for (const auto& answer : careful_.acquire(both, {acquire_mode::all_or_none})) {
     EXPECT_EQ(answer.status, acquire_status::granted);
   }
 }
@@ -116,7 +117,7 @@ TEST_F(PostgresClockSkew, KeepsARowThatStaysClosedForAWhileLonger) {
   const auto granted = acquire(careful_, key_);
   const release_request closing{
       .key = key_, .owner = mine_, .version = *granted.version, .stay_closed = 1h};
-  ASSERT_EQ(careful_.release(std::array{closing}).front(), release_answer::released);
+  ASSERT_EQ(careful_.release(std::array{closing}).front(), change_answer::done);
   const auto version = careful_.read(std::array{key_}).front()->version;
   const auto open_since = [&](int seconds) {
     server_.ask("update " + name() + " set expires_at = clock_timestamp() - interval '" +

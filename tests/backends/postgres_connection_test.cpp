@@ -24,9 +24,9 @@ TEST_F(PostgresConnection, ThatTheServerClosedMeanwhileIsReplacedUnnoticed) {
   auto rows = open_named_store();
   const auto granted = acquire(rows, key_);
   terminate_backends();
-  EXPECT_EQ(renew(rows, key_, *granted.version), renew_answer::renewed);
+  EXPECT_EQ(renew(rows, key_, *granted.version), change_answer::done);
   terminate_backends();
-  EXPECT_EQ(release(rows, key_, *granted.version), release_answer::released);
+  EXPECT_EQ(release(rows, key_, *granted.version), change_answer::done);
   terminate_backends();
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
   terminate_backends();
@@ -92,9 +92,9 @@ TEST_F(PostgresConnection, OfSeveralIsKeptForRenewalsAndReleases) {
       std::async(std::launch::async, [&] { return renew(rows, key_, *granted.version); });
   await_waiting(3);
   rival.work.abort();
-  EXPECT_EQ(renewing.get(), renew_answer::renewed);
+  EXPECT_EQ(renewing.get(), change_answer::done);
   for (auto& each : looking) EXPECT_EQ(each.get(), 2U);
-  EXPECT_EQ(release(rows, other_key_, *others.version), release_answer::released);
+  EXPECT_EQ(release(rows, other_key_, *others.version), change_answer::done);
 }
 
 TEST_F(PostgresConnection, OfAPoolOfOneIsEnoughForALockInsideAnother) {
@@ -116,7 +116,7 @@ TEST_F(PostgresConnection, IsSharedByMoreThreadsThanThereAre) {
         const lock_key key{"thread", std::to_string(thread)};
         const auto granted = acquire(rows, key);
         if (granted.status != acquire_status::granted) continue;
-        if (release(rows, key, *granted.version) == release_answer::released) ++grants;
+        if (release(rows, key, *granted.version) == change_answer::done) ++grants;
       }
       return grants;
     }));
@@ -158,10 +158,10 @@ TEST_F(PostgresConnection, WithoutItsPreparedStatementsGoesOnWithoutNames) {
   const auto granted = acquire(rows, key_);
   EXPECT_GT(statements(), 0U);
   take_away();
-  EXPECT_EQ(renew(rows, key_, *granted.version), renew_answer::renewed);
+  EXPECT_EQ(renew(rows, key_, *granted.version), change_answer::done);
   take_away();
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
-  EXPECT_EQ(release(rows, key_, *granted.version), release_answer::released);
+  EXPECT_EQ(release(rows, key_, *granted.version), change_answer::done);
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
   EXPECT_EQ(statements(), 0U) << "it does not try names again";
 }

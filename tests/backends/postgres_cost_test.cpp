@@ -48,7 +48,7 @@ class PostgresCost : public postgres_table {
   static void create(store& rows, const std::vector<acquire_request>& requests) {
     std::vector<lock_key> keys;
     for (const auto& each : requests) keys.push_back(each.key);
-    rows.prepare(keys);
+    rows.read(keys, read_mode::ready_to_commit);
   }
 };
 
@@ -60,9 +60,9 @@ TEST_F(PostgresCost, AcquireAndReleaseOfAnExistingRowAreOneStatementEach) {
   take_spent();
   granted = acquire(rows, key_);
   EXPECT_EQ(take_spent().statements, 1);
-  ASSERT_EQ(renew(rows, key_, *granted.version), renew_answer::renewed);
+  ASSERT_EQ(renew(rows, key_, *granted.version), change_answer::done);
   EXPECT_EQ(take_spent().statements, 1);
-  ASSERT_EQ(release(rows, key_, *granted.version), release_answer::released);
+  ASSERT_EQ(release(rows, key_, *granted.version), change_answer::done);
   EXPECT_EQ(take_spent().statements, 1);
 }
 
@@ -95,7 +95,7 @@ TEST_F(PostgresCost, TheRenewalOfTenThousandLeasesIsOneStatement) {
   take_spent();
   const auto answers = rows.renew(renewals);
   EXPECT_EQ(take_spent().statements, 1);
-  EXPECT_EQ(std::count(answers.begin(), answers.end(), renew_answer::renewed), 10'000);
+  EXPECT_EQ(std::count(answers.begin(), answers.end(), change_answer::done), 10'000);
 }
 
 TEST_F(PostgresCost, ASetOfExistingRowsIsOneStatementAndSoIsTheSameAttemptOnceMore) {
@@ -103,11 +103,11 @@ TEST_F(PostgresCost, ASetOfExistingRowsIsOneStatementAndSoIsTheSameAttemptOnceMo
   const auto requests = requests_for(100);
   create(rows, requests);
   take_spent();
-  EXPECT_EQ(granted_in(rows.acquire_any(requests, 20)), 20);
+  EXPECT_EQ(granted_in(rows.acquire(requests, {acquire_mode::any, 20})), 20);
   EXPECT_EQ(take_spent().statements, 1);
-  EXPECT_EQ(granted_in(rows.acquire_all(requests)), 100);
+  EXPECT_EQ(granted_in(rows.acquire(requests, {acquire_mode::all_or_none})), 100);
   EXPECT_EQ(take_spent().statements, 1);
-  EXPECT_EQ(granted_in(rows.acquire_all(requests)), 100);
+  EXPECT_EQ(granted_in(rows.acquire(requests, {acquire_mode::all_or_none})), 100);
   EXPECT_EQ(take_spent().statements, 1);
 }
 
@@ -116,9 +116,9 @@ TEST_F(PostgresCost, ASetOfMissingRowsIsFourStatementsAndAnyOfThemTwo) {
   rows.list();
   const auto requests = requests_for(100);
   take_spent();
-  EXPECT_EQ(granted_in(rows.acquire_any(requests, 20)), 20);
+  EXPECT_EQ(granted_in(rows.acquire(requests, {acquire_mode::any, 20})), 20);
   EXPECT_EQ(take_spent().statements, 2);
-  EXPECT_EQ(granted_in(rows.acquire_all(requests)), 100);
+  EXPECT_EQ(granted_in(rows.acquire(requests, {acquire_mode::all_or_none})), 100);
   EXPECT_EQ(take_spent().statements, 4);
 }
 
@@ -131,7 +131,8 @@ TEST_F(PostgresCost, ARefusedSetWritesNothingAndIsTwoStatements) {
   ASSERT_EQ(rows.acquire(std::array{rival})[0].status, acquire_status::granted);
   server_.ask("vacuum " + name());
   take_spent();
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(granted_in(rows.acquire_all(requests)), 0);
+  for (int i = 0; i < 100; ++i)
+    ASSERT_EQ(granted_in(rows.acquire(requests, {acquire_mode::all_or_none})), 0);
   const auto cost = take_spent();
   EXPECT_EQ(cost.wal_bytes, 0);
   EXPECT_EQ(cost.statements, 2 * 100);
@@ -149,10 +150,10 @@ TEST_F(PostgresCost, SetsFindEveryRowByThePrimaryKey) {
   const auto before = server_.value<std::int64_t>("select seq_scan" + counts);
   {
     auto rows = open_store();
-    EXPECT_EQ(granted_in(rows.acquire_any(requests, 900)), 900);
-    EXPECT_EQ(granted_in(rows.acquire_all(requests)), 1000);
+    EXPECT_EQ(granted_in(rows.acquire(requests, {acquire_mode::any, 900})), 900);
+    EXPECT_EQ(granted_in(rows.acquire(requests, {acquire_mode::all_or_none})), 1000);
     for (auto& each : requests) each.key.type = "another";
-    EXPECT_EQ(granted_in(rows.acquire_any(requests, 500)), 500);
+    EXPECT_EQ(granted_in(rows.acquire(requests, {acquire_mode::any, 500})), 500);
   }
   // A backend tells its counts when it ends.
   server_.await("select n_tup_ins >= 10500" + counts);
@@ -173,7 +174,7 @@ TEST_F(PostgresCost, AThousandRefusalsWriteNothingAndTakeNoTransactionId) {
   rival.owner = make_owner_id();
   ASSERT_EQ(rows.acquire(std::array{rival})[0].status, acquire_status::granted);
   // A row that a transaction has locked as well; that one has its transaction id before we count.
-  rows.prepare(std::array{other_key_});
+  rows.read(std::array{other_key_}, read_mode::ready_to_commit);
   open_work locking;
   locking.work.exec("select from " + name() + row(other_key_) + " for update");
   server_.ask("vacuum " + name());
@@ -216,12 +217,12 @@ TEST_F(PostgresCost, TwentyThousandPairsAreAllHotAndTheTableStaysSmall) {
         server_.value<std::int64_t>("select n_tup_upd - n_tup_hot_upd" + counts);
     {
       auto rows = open_store();
-      rows.prepare(keys);
+      rows.read(keys, read_mode::ready_to_commit);
       for (std::int64_t i = 0; i < pairs; ++i) {
         const auto& key = keys.at(static_cast<std::size_t>(i) % keys.size());
         const auto granted = acquire(rows, key);
         ASSERT_EQ(granted.status, acquire_status::granted);
-        ASSERT_EQ(release(rows, key, *granted.version), release_answer::released);
+        ASSERT_EQ(release(rows, key, *granted.version), change_answer::done);
       }
     }
     // The backend of the store tells its counts when it ends.

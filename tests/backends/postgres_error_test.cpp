@@ -13,7 +13,7 @@ class PostgresError : public postgres_table {
         [&] { acquire(rows, key_); },
         [&] { renew(rows, key_, {1}); },
         [&] { release(rows, key_, {1}); },
-        [&] { rows.prepare(std::array{key_}); },
+        [&] { rows.read(std::array{key_}, read_mode::ready_to_commit); },
     };
     for (const auto& call : calls) expect(call, kind, words);
     pqxx::connection connection{url};
@@ -83,7 +83,7 @@ TEST_F(PostgresError, OfATableThatSomebodyLocksComesSoonAndSaysWhy) {
   expect([&] { renew(rows, key_, *granted.version); }, errc::unavailable, "ALTER TABLE");
   expect([&] { release(rows, key_, *granted.version); }, errc::unavailable, "ALTER TABLE");
   rival.work.abort();
-  EXPECT_EQ(release(rows, key_, *granted.version), release_answer::released);
+  EXPECT_EQ(release(rows, key_, *granted.version), change_answer::done);
 }
 
 TEST_F(PostgresError, OfAMissingPrivilegeSaysWhatToGrant) {

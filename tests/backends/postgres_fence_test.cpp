@@ -47,7 +47,7 @@ TEST_F(PostgresFence, IsMisuseOutsideATransactionOfTheDatabase) {
 }
 
 TEST_F(PostgresFence, InATransactionThatBeganBeforeTheGrantBlamesNobodyElse) {
-  rows_.prepare(std::array{key_});
+  rows_.read(std::array{key_}, read_mode::ready_to_commit);
   for (const auto& key : {key_, other_key_}) {  // a row that was there before the grant, and not
     pqxx::connection connection{postgres_url()};
     {

@@ -52,7 +52,7 @@ TEST_F(PostgresGates, OfATransactionThatCreatesManyKeysRefuseThoseKeysAtOnce) {
   const auto several = rows_.acquire(std::array{request(keys[50]), request(keys[51])});
   EXPECT_EQ(several[0].status, acquire_status::busy);
   EXPECT_EQ(several[1].status, acquire_status::busy);
-  EXPECT_FALSE(rows_.prepare(std::array{keys[50]})[0]);
+  EXPECT_FALSE(rows_.read(std::array{keys[50]}, read_mode::ready_to_commit)[0]);
   EXPECT_EQ(acquire(rows_, key_).status, acquire_status::granted) << "which is not missing";
   for (const auto& wanted : {lock_keys{keys[50]}, lock_keys{keys}}) {
     open_work open;

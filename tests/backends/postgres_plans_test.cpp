@@ -88,15 +88,17 @@ TEST_P(PostgresPlansOf, AreKeptForRowsThatAreThere) {
   std::vector<lock_key> keys;
   for (const auto& each : requests) keys.push_back(each.key);
   for (int i = 0; i < executions; ++i) {
-    for (const auto& answers : {rows.acquire(requests), rows.acquire_all(requests)}) {
+    for (const auto& answers :
+         {rows.acquire(requests), rows.acquire(requests, {acquire_mode::all_or_none})}) {
       rows.read(keys);
-      rows.watch(keys);
+      rows.read(keys, read_mode::watched);
       const auto held = granted(requests, answers);
       ASSERT_EQ(held.size(), requests.size());
       renew_and_release(rows, held);
-      rows.prepare(keys);
+      rows.read(keys, read_mode::ready_to_commit);
     }
-    renew_and_release(rows, granted(requests, rows.acquire_any(requests, requests.size())));
+    renew_and_release(
+        rows, granted(requests, rows.acquire(requests, {acquire_mode::any, requests.size()})));
   }
   EXPECT_EQ(planned_anew(), (std::map<std::string, int>{}));
   EXPECT_GE(prepared(), 6);
@@ -109,8 +111,8 @@ TEST_P(PostgresPlansOf, AreKeptForRowsThatAreMissing) {
     const auto any = requests_for(GetParam(), "any" + std::to_string(i));
     const auto all = requests_for(GetParam(), "all" + std::to_string(i));
     EXPECT_EQ(granted(each, rows.acquire(each)).size(), each.size());
-    EXPECT_EQ(granted(any, rows.acquire_any(any, any.size())).size(), any.size());
-    EXPECT_EQ(granted(all, rows.acquire_all(all)).size(), all.size());
+    EXPECT_EQ(granted(any, rows.acquire(any, {acquire_mode::any, any.size()})).size(), any.size());
+    EXPECT_EQ(granted(all, rows.acquire(all, {acquire_mode::all_or_none})).size(), all.size());
   }
   EXPECT_EQ(planned_anew(), (std::map<std::string, int>{}));
   EXPECT_GE(prepared(), 3);

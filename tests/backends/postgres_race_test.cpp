@@ -34,7 +34,7 @@ TEST_F(PostgresRace, AFailureIsNotCountedForWhoHasTheRowMeanwhile) {
 class PostgresLostRace : public postgres_table {
  protected:
   PostgresLostRace() {
-    rows_.prepare(std::array{key_, other_key_});
+    rows_.read(std::array{key_, other_key_}, read_mode::ready_to_commit);
     // From here on each statement is prepared, and so has one reply.
     open_work busy;
     lock_in(busy.work, other_key_);

@@ -23,8 +23,8 @@ class counted_renewals final : public passing_store {
  public:
   using passing_store::passing_store;
 
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
-    auto answers = passing_store::renew(requests);
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
+    auto answers = passing_store::do_renew(requests);
     {
       const std::scoped_lock lock{mutex_};
       rounds_.push_back(requests.size());

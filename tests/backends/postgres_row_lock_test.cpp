@@ -32,8 +32,8 @@ TEST_F(PostgresTransaction, RefusedByALeaseKeepsNoRowSoThatTheHolderCanRenewAndR
   EXPECT_EQ(refused.holder, "host:1");
   EXPECT_GT(refused.remaining, 30min);
   EXPECT_EQ(refused.current, granted.version);
-  EXPECT_EQ(renew(rows_, key_, *granted.version), renew_answer::renewed);
-  EXPECT_EQ(release(rows_, key_, *granted.version), release_answer::released);
+  EXPECT_EQ(renew(rows_, key_, *granted.version), change_answer::done);
+  EXPECT_EQ(release(rows_, key_, *granted.version), change_answer::done);
   EXPECT_TRUE(is_unlocked(other_key_));
 }
 
@@ -73,8 +73,8 @@ TEST_F(PostgresTransaction, LeaseStatementsAnswerAtOnceWhileARowIsLocked) {
   const auto granted = acquire(rows_, key_);
   open_work rival;
   rival.work.exec("select from " + name() + row(key_) + " for update");
-  EXPECT_EQ(renew(rows_, key_, *granted.version), renew_answer::busy);
-  EXPECT_EQ(release(rows_, key_, *granted.version), release_answer::busy);
+  EXPECT_EQ(renew(rows_, key_, *granted.version), change_answer::busy);
+  EXPECT_EQ(release(rows_, key_, *granted.version), change_answer::busy);
   auto stranger = request(key_);
   stranger.owner = make_owner_id();
   EXPECT_EQ(rows_.acquire(std::array{stranger})[0].status, acquire_status::held);
@@ -83,8 +83,8 @@ TEST_F(PostgresTransaction, LeaseStatementsAnswerAtOnceWhileARowIsLocked) {
   const auto renewed =
       rows_.renew(std::array{renew_request{key_, mine_, *granted.version, 1h},
                              renew_request{other_key_, mine_, *other.version, 1h}});
-  EXPECT_EQ(renewed[0], renew_answer::busy);
-  EXPECT_EQ(renewed[1], renew_answer::renewed);
+  EXPECT_EQ(renewed[0], change_answer::busy);
+  EXPECT_EQ(renewed[1], change_answer::done);
   EXPECT_FALSE(is_unlocked(key_)) << "the rival had it all the time";
 }
 
@@ -93,7 +93,7 @@ TEST_F(PostgresTransaction, LeaseStatementsAnswerAtOnceWhileARowIsBeingCreated) 
   open_work creator;
   ASSERT_TRUE(lock(creator.work, fresh).acquired());
   EXPECT_EQ(acquire(rows_, fresh).status, acquire_status::busy);
-  EXPECT_FALSE(rows_.prepare(std::array{fresh})[0]);
+  EXPECT_FALSE(rows_.read(std::array{fresh}, read_mode::ready_to_commit)[0]);
   const auto answers = rows_.acquire(std::array{request(fresh), request(key_)});
   EXPECT_EQ(answers[0].status, acquire_status::busy);
   EXPECT_EQ(answers[1].status, acquire_status::granted);

@@ -41,16 +41,16 @@ class PostgresSchemaChange : public soci_postgres_table,
         ASSERT_EQ(granted[i].status, acquire_status::granted);
         ended.push_back({keys.at(i), mine_, *granted[i].version});
       }
-      for (const auto answer : rows.release(ended)) EXPECT_EQ(answer, release_answer::released);
+      for (const auto answer : rows.release(ended)) EXPECT_EQ(answer, change_answer::done);
     };
     release_all(rows.acquire(both));
-    release_all(rows.acquire_all(both));
-    release_all(rows.acquire_any(both, 2));
+    release_all(rows.acquire(both, {acquire_mode::all_or_none}));
+    release_all(rows.acquire(both, {acquire_mode::any, 2}));
     const auto held = acquire(rows, key_);
     ASSERT_EQ(held.status, acquire_status::granted);
-    EXPECT_EQ(renew(rows, key_, *held.version), renew_answer::renewed);
-    EXPECT_EQ(release(rows, key_, *held.version), release_answer::released);
-    rows.prepare(keys);
+    EXPECT_EQ(renew(rows, key_, *held.version), change_answer::done);
+    EXPECT_EQ(release(rows, key_, *held.version), change_answer::done);
+    rows.read(keys, read_mode::ready_to_commit);
     EXPECT_TRUE(rows.list().empty());
     EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
     EXPECT_TRUE(rows.read(keys).front()->is_live());
@@ -72,7 +72,7 @@ TEST_P(PostgresSchemaChange, ATableThatIsMadeAnewIsUsedOn) {
   take_back_and_apply_again();
   EXPECT_EQ(acquire(*rows, key_).status, acquire_status::granted) << "it begins empty";
   const auto seen = rows->read(std::array{key_}).front();
-  EXPECT_EQ(release(*rows, key_, seen->version), release_answer::released);
+  EXPECT_EQ(release(*rows, key_, seen->version), change_answer::done);
   use(*rows);
 }
 
@@ -86,8 +86,8 @@ TEST_P(PostgresSchemaChange, ADumpThatIsRestoredKeepsWhatIsHeld) {
                              "--single-transaction --output=/dev/null '" +
                              postgres_url() + "'"}};
   ASSERT_EQ(restore.wait(), 0) << restore.errors();
-  EXPECT_EQ(renew(*rows, key_, before->version), renew_answer::renewed);
-  EXPECT_EQ(release(*rows, key_, before->version), release_answer::released);
+  EXPECT_EQ(renew(*rows, key_, before->version), change_answer::done);
+  EXPECT_EQ(release(*rows, key_, before->version), change_answer::done);
   use(*rows);
 }
 
@@ -98,10 +98,10 @@ TEST_P(PostgresSchemaChange, ColumnsThatGetAnotherTypeLoseNoLease) {
   server_.ask("alter table " + name() +
               " alter column version type bigint,"
               " alter column done_by type numeric, add renewed_by text");
-  EXPECT_EQ(renew(*rows, key_, before->version), renew_answer::renewed);
+  EXPECT_EQ(renew(*rows, key_, before->version), change_answer::done);
   EXPECT_TRUE(rows->read(std::array{key_}).front()->is_live());
   EXPECT_EQ(rows->list().size(), 1U);
-  EXPECT_EQ(release(*rows, key_, before->version), release_answer::released);
+  EXPECT_EQ(release(*rows, key_, before->version), change_answer::done);
   use(*rows);
 }
 

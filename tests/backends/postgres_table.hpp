@@ -81,10 +81,10 @@ class postgres_table : public testing::Test {
   acquire_answer acquire(store& rows, const lock_key& key) {
     return rows.acquire(std::array{request(key)}).front();
   }
-  renew_answer renew(store& rows, const lock_key& key, version granted) {
+  change_answer renew(store& rows, const lock_key& key, version granted) {
     return rows.renew(std::array{renew_request{key, mine_, granted, 1h}}).front();
   }
-  release_answer release(store& rows, const lock_key& key, version granted) {
+  change_answer release(store& rows, const lock_key& key, version granted) {
     return rows.release(std::array{release_request{key, mine_, granted}}).front();
   }
 

@@ -19,7 +19,7 @@ struct opened {
 
 class PostgresTransaction : public postgres_table {
  protected:
-  PostgresTransaction() { rows_.prepare(std::array{key_, other_key_}); }
+  PostgresTransaction() { rows_.read(std::array{key_, other_key_}, read_mode::ready_to_commit); }
 
   [[nodiscard]] outcome<row_lock> lock(pqxx::transaction_base& work, const lock_keys& keys,
                                        const retry_policy& wait = no_wait()) const {

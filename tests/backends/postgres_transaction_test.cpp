@@ -88,7 +88,7 @@ TEST_F(PostgresTransaction, ReadVersionUnsetsALeaseThatRanOut) {
   EXPECT_GT(*seen, *granted.version);
   EXPECT_EQ(try_commit(open.work, key_, *seen, table()), commit_result::committed);
   open.work.commit();
-  EXPECT_EQ(renew(rows_, key_, *granted.version), renew_answer::lost);
+  EXPECT_EQ(renew(rows_, key_, *granted.version), change_answer::lost);
   EXPECT_EQ(rows_.read(std::array{key_})[0]->expiry_count, 1);
 }
 

@@ -36,7 +36,10 @@ class PostgresUsedBy : public postgres_table {
   void lock(open_work& open, const std::string& how = "for update") const {
     open.work.exec("select from " + name() + row(key_) + ' ' + how);
   }
-  std::string used_by(const lock_key& key) { return rows_.used_by(key).value_or("nobody"); }
+  std::string used_by(const lock_key& key) {
+    const auto row = rows_.read(std::array{key}, read_mode::shown).front();
+    return row ? row->used_by.value_or("nobody") : "nobody";
+  }
 
   postgres_store rows_ = open_store();
 };

@@ -119,7 +119,7 @@ TEST_F(PostgresWaiting, NothingIsAnnouncedOfAKeyThatNobodyWatches) {
   theirs_.try_acquire(other_key_)->release();
   const lock_key odd{"invoice", "with space 'and quote"};
   auto held = theirs_.try_acquire(odd);
-  our_rows_.watch(std::array{odd});
+  our_rows_.read(std::array{odd}, read_mode::watched);
   held->release();
   EXPECT_EQ(listening.heard(), odd);
 }
@@ -166,7 +166,7 @@ TEST_F(PostgresWaiting, GrantsOfAKeyThatSomebodyWatchesAreAnnouncedAloneAndAmong
   listening.await_ready();
   const lock_key odd{"invoice", "+12 with space 'and quote"};
   auto held = theirs_.try_acquire(odd);
-  our_rows_.watch(std::array{odd});
+  our_rows_.read(std::array{odd}, read_mode::watched);
   held->release();
   held = theirs_.try_acquire(odd);
   auto grant = listening.next();
@@ -204,13 +204,13 @@ TEST_F(PostgresWaiting, AnAnnouncedLeaseOfAThousandYearsIsHeardOfAsOneOfADay) {
 
 TEST_F(PostgresWaiting, WordThatWasLeftNotLongAgoIsNotLeftAgain) {
   const auto held = theirs_.try_acquire(key_);
-  our_rows_.watch(std::array{key_});
+  our_rows_.read(std::array{key_}, read_mode::watched);
   const std::string word = "select ctid::text || waiting_until from " + name() + row(key_);
   const auto left = server_.value<std::string>(word);
-  our_rows_.watch(std::array{key_});
+  our_rows_.read(std::array{key_}, read_mode::watched);
   EXPECT_EQ(server_.value<std::string>(word), left);
   server_.ask("update " + name() + " set waiting_until = clock_timestamp() + interval '4 s'");
-  our_rows_.watch(std::array{key_});
+  our_rows_.read(std::array{key_}, read_mode::watched);
   EXPECT_TRUE(server_.value<bool>(
       "select waiting_until > clock_timestamp() + interval '5 s' from " + name() + row(key_)));
 }

@@ -170,7 +170,7 @@ TEST_F(SociPostgres, ReplacesASessionThatTheServerEnded) {
   const auto granted = acquire(rows, key_);
   server_.ask("select pg_terminate_backend(pid, 10000)" + its_backends());
   server_.await("select count(*) = 0" + its_backends());
-  EXPECT_EQ(renew(rows, key_, *granted.version), renew_answer::renewed);
+  EXPECT_EQ(renew(rows, key_, *granted.version), change_answer::done);
 }
 
 TEST_F(SociPostgres, SaysThatTheOutcomeIsUnknownWhenTheAnswerGetsLostAndAdoptsTheGrant) {

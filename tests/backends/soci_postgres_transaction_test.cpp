@@ -57,7 +57,7 @@ TEST_F(SociPostgresTransaction, WhoseEncodingWouldMakeAKeyAnotherOneIsMisuse) {
 }
 
 TEST_F(SociPostgresTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
-  rows_.prepare(std::array{key_});
+  rows_.read(std::array{key_}, read_mode::ready_to_commit);
   const auto told = error_of([&] {
     (void)with_row_lock<soci_transaction>(
         session_, key_, no_wait(), [&](soci_transaction& work) { work.session() << "COMMIT"; },
@@ -67,7 +67,7 @@ TEST_F(SociPostgresTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
 }
 
 TEST_F(SociPostgresTransaction, ThatACallbackHasIsNotCommittedByIt) {
-  rows_.prepare(std::array{key_});
+  rows_.read(std::array{key_}, read_mode::ready_to_commit);
   const auto told = error_of([&] {
     (void)with_row_lock<soci_transaction>(
         session_, key_, no_wait(),

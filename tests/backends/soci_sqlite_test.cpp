@@ -114,7 +114,7 @@ TEST_F(SociSqliteStore, OnAFileThatWasReplacedOpensItAnewAndItsLeasesAreLost) {
     }
     migrate_sqlite(path());
     EXPECT_EQ(rows->renew(std::array{renew_request{key_, mine_, granted, 1h}}).at(0),
-              renew_answer::lost);
+              change_answer::lost);
     sqlite_store others{path()};
     EXPECT_EQ(acquire(others).status, acquire_status::granted);
   }
@@ -168,7 +168,7 @@ TEST_F(SociSqliteStore, ShowsNoSqlAndNoValueInAnyError) {
         rows.release(std::array{release_request{other_key_, mine_, lost}});
       },
       [&] { rows.read(std::array{key_}); },
-      [&] { rows.prepare(std::array{key_}); },
+      [&] { rows.read(std::array{key_}, read_mode::ready_to_commit); },
       [&] { rows.list(); }};
   int errors = 0;
   for (const auto& call : calls) {

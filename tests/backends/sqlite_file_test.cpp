@@ -111,7 +111,7 @@ TEST_F(SqliteFile, ThatWasReplacedMeanwhileIsOpenedAnewAndItsLeasesAreLost) {
   }
   migrate_sqlite(path());
   EXPECT_EQ(rows.renew(std::array{renew_request{key_, mine_, granted, 1h}}).at(0),
-            renew_answer::lost);
+            change_answer::lost);
   sqlite_store others{path()};
   EXPECT_EQ(acquire(others).status, acquire_status::granted);
 }

@@ -67,14 +67,16 @@ TEST_F(SqliteRace, ARowThatWasTakenMeanwhileIsHeld) {
 }
 
 TEST_F(SqliteRace, ARowThatWasClosedMeanwhileIsHeldAtItsVersionToo) {
-  const auto seen = others_.prepare(std::array{key_}).at(0).value().version;
+  const auto seen =
+      others_.read(std::array{key_}, read_mode::ready_to_commit).at(0).value().version;
   const auto rows = store_with([&] { close(); });
   EXPECT_EQ(acquire_at(*rows, seen).status, acquire_status::held);
   EXPECT_FALSE(row().owned);
 }
 
 TEST_F(SqliteRace, WorkThatWasDoneMeanwhileIsDone) {
-  const auto seen = others_.prepare(std::array{key_}).at(0).value().version;
+  const auto seen =
+      others_.read(std::array{key_}, read_mode::ready_to_commit).at(0).value().version;
   for (const auto expected : {std::optional<version>{}, std::optional{seen}}) {
     set("done_by = NULL, done_at = NULL, done_until = '1970-01-01 00:00:00.000'");
     const auto rows = store_with([&] {
@@ -93,13 +95,13 @@ TEST_F(SqliteRace, WorkThatWasDoneMeanwhileIsDone) {
 
 TEST_F(SqliteRace, ASetOfWhichOneWasTakenMeanwhileIsNotGrantedAtAll) {
   const lock_key third{"job", "3"};
-  const auto before = others_.prepare(std::array{key_, other_key_, third});
+  const auto before = others_.read(std::array{key_, other_key_, third}, read_mode::ready_to_commit);
   sqlite_store quick{path(), {.turn_timeout = 1ms}};
   auto theirs = request(other_key_);
   theirs.owner = make_owner_id();
   const auto rows = store_with([&] { quick.acquire(std::array{theirs}); });
-  const auto answers =
-      rows->acquire_all(std::array{request(key_), request(other_key_), request(third)});
+  const auto answers = rows->acquire(std::array{request(key_), request(other_key_), request(third)},
+                                     {acquire_mode::all_or_none});
   EXPECT_EQ(answers.at(0).status, acquire_status::withheld);
   EXPECT_EQ(answers.at(1).status, acquire_status::held);
   EXPECT_EQ(answers.at(2).status, acquire_status::withheld);
@@ -108,12 +110,13 @@ TEST_F(SqliteRace, ASetOfWhichOneWasTakenMeanwhileIsNotGrantedAtAll) {
 }
 
 TEST_F(SqliteRace, OfASetThoseThatWereTakenMeanwhileAreSkipped) {
-  const auto before = others_.prepare(std::array{key_, other_key_});
+  const auto before = others_.read(std::array{key_, other_key_}, read_mode::ready_to_commit);
   sqlite_store quick{path(), {.turn_timeout = 1ms}};
   auto theirs = request(key_);
   theirs.owner = make_owner_id();
   const auto rows = store_with([&] { quick.acquire(std::array{theirs}); });
-  const auto answers = rows->acquire_any(std::array{request(key_), request(other_key_)}, 1);
+  const auto answers =
+      rows->acquire(std::array{request(key_), request(other_key_)}, {acquire_mode::any, 1});
   EXPECT_EQ(answers.at(0).status, acquire_status::withheld);
   EXPECT_EQ(answers.at(1).status, acquire_status::granted);
 }
@@ -126,7 +129,7 @@ TEST_F(SqliteRace, ARowThatIsNotIdleAnyMoreIsNotPurged) {
         std::string{"done_by = 1, done_at = '2026-01-31 12:00:00.000', "
                     "done_until = '2999-01-31 12:00:00.000'"},
         std::string{"version = 8999999999999999999"}}) {
-    others_.prepare(std::array{key_});
+    others_.read(std::array{key_}, read_mode::ready_to_commit);
     set("version = 1");
     const auto rows = store_with([&] { set(meanwhile); });
     EXPECT_EQ(rows->purge({.older_than = 1h}).purged, 0U) << meanwhile;
@@ -156,7 +159,8 @@ TEST_F(SqliteRace, ARowThatIsHeldAnewMeanwhileIsNotTakenByForce) {
 }
 
 TEST_F(SqliteRace, ARowWhoseVersionMovedMeanwhileIsStale) {
-  const auto seen = others_.prepare(std::array{key_}).at(0).value().version;
+  const auto seen =
+      others_.read(std::array{key_}, read_mode::ready_to_commit).at(0).value().version;
   const auto rows = store_with([&] {
     const auto granted = acquire(others_).version.value();
     others_.release(std::array{release_request{key_, mine_, granted}});
@@ -176,8 +180,8 @@ TEST_F(SqliteRace, AnOwnLeaseThatRanOutMeanwhileIsStaleForWhoExpectsAVersion) {
 TEST_F(SqliteRace, ALeaseThatWasUnsetMeanwhileIsNotUnsetAgain) {
   acquire(others_);
   run_out();
-  const auto rows = store_with([&] { others_.prepare(std::array{key_}); });
-  const auto prepared = rows->prepare(std::array{key_}).at(0).value();
+  const auto rows = store_with([&] { others_.read(std::array{key_}, read_mode::ready_to_commit); });
+  const auto prepared = rows->read(std::array{key_}, read_mode::ready_to_commit).at(0).value();
   EXPECT_EQ(prepared.version, row().version);
   EXPECT_EQ(row().expiry_count, 1);
 }
@@ -188,7 +192,7 @@ TEST_F(SqliteRace, ALeaseThatWasRenewedMeanwhileIsNotUnset) {
   const auto rows = store_with([&] {
     others_.renew(std::array{renew_request{key_, mine_, granted, 1h}});
   });
-  const auto prepared = rows->prepare(std::array{key_}).at(0).value();
+  const auto prepared = rows->read(std::array{key_}, read_mode::ready_to_commit).at(0).value();
   EXPECT_TRUE(prepared.is_live());
   EXPECT_EQ(prepared.version, granted);
 }
@@ -201,7 +205,7 @@ TEST_F(SqliteRace, AFailureIsNotCountedForWhoHasTheRowMeanwhile) {
 }
 
 TEST_F(SqliteRace, ARowThatSomebodyCreatedMeanwhileIsGrantedAtALaterVersion) {
-  const auto rows = store_with([&] { others_.prepare(std::array{key_}); });
+  const auto rows = store_with([&] { others_.read(std::array{key_}, read_mode::ready_to_commit); });
   EXPECT_EQ(acquire(*rows).status, acquire_status::granted);
   EXPECT_TRUE(row().is_live());
 }

@@ -31,7 +31,7 @@ TEST_F(SqliteRows, AreNotLockedInADeferredTransaction) {
 
 TEST_F(SqliteRows, AreAllUntouchedInATransactionThatWasRefusedOne) {
   sqlite_store leases{path()};
-  leases.prepare(std::array{other_key_});
+  leases.read(std::array{other_key_}, read_mode::ready_to_commit);
   acquire(leases);
   const auto before = version_in_file(other_key_);
   const auto database = open();
@@ -57,7 +57,7 @@ TEST_F(SqliteRows, WithoutATableSayWhatToRun) {
 
 TEST_F(SqliteRows, OfAVersionThatADeferredTransactionCannotWriteAreStale) {
   sqlite_store leases{path()};
-  const auto seen = leases.prepare(std::array{key_}).at(0).value().version;
+  const auto seen = leases.read(std::array{key_}, read_mode::ready_to_commit).at(0).value().version;
   const auto database = open();
   database->exec("BEGIN");
   EXPECT_EQ(*read_version(*database, key_), seen);

@@ -34,7 +34,7 @@ TEST_F(SqliteStore, WorksInWalModeAndSyncsEveryCommit) {
 TEST_F(SqliteStore, WritesNothingForARefusal) {
   sqlite_store rows{path()};
   const lock_key third{"job", "3"};
-  rows.prepare(std::array{other_key_, third});
+  rows.read(std::array{other_key_, third}, read_mode::ready_to_commit);
   const auto granted = acquire(rows).version.value();
   auto once = request(third);
   const auto by = rows.acquire(std::array{once}).at(0).version.value();
@@ -51,9 +51,11 @@ TEST_F(SqliteStore, WritesNothingForARefusal) {
   beside.owner = rival.owner;
   EXPECT_EQ(rows.acquire(std::array{rival}).at(0).status, acquire_status::held);
   EXPECT_EQ(rows.acquire(std::array{once}).at(0).status, acquire_status::done);
-  EXPECT_EQ(rows.acquire_all(std::array{beside, rival}).at(1).status, acquire_status::held);
-  EXPECT_EQ(rows.acquire_any(std::array{rival}, 1).at(0).status, acquire_status::withheld);
-  EXPECT_EQ(rows.write_note({key_, rival.owner, granted, "n"}), note_answer::lost);
+  EXPECT_EQ(rows.acquire(std::array{beside, rival}, {acquire_mode::all_or_none}).at(1).status,
+            acquire_status::held);
+  EXPECT_EQ(rows.acquire(std::array{rival}, {acquire_mode::any, 1}).at(0).status,
+            acquire_status::withheld);
+  EXPECT_EQ(rows.write_note({key_, rival.owner, granted, "n"}), change_answer::lost);
   EXPECT_EQ(rows.force_release({key_, version{1}, "a test"}), force_answer::stale);
   EXPECT_EQ(rows.purge({.older_than = 1h}).purged, 0U);
   EXPECT_EQ(std::filesystem::file_size(log), size);
@@ -61,22 +63,24 @@ TEST_F(SqliteStore, WritesNothingForARefusal) {
 
 TEST_F(SqliteStore, GrantsNothingOfASetAndPurgesNothingWhileAnotherWrites) {
   sqlite_store rows{path(), {.turn_timeout = 20ms}};
-  rows.prepare(std::array{key_, other_key_});
+  rows.read(std::array{key_, other_key_}, read_mode::ready_to_commit);
   open()->exec("UPDATE shared_lock SET version = 1");
   const auto held = request(key_);
   {
     const auto rival = rival_writer();
-    for (const auto& answer : rows.acquire_all(std::array{held, request(other_key_)})) {
+    for (const auto& answer :
+         rows.acquire(std::array{held, request(other_key_)}, {acquire_mode::all_or_none})) {
       EXPECT_EQ(answer.status, acquire_status::busy);
     }
-    EXPECT_EQ(rows.acquire_any(std::array{held}, 1).at(0).status, acquire_status::withheld);
+    EXPECT_EQ(rows.acquire(std::array{held}, {acquire_mode::any, 1}).at(0).status,
+              acquire_status::withheld);
     const auto purged = rows.purge({.older_than = 1h, .at_most = 1});
     EXPECT_EQ(purged.purged, 0U);
     EXPECT_EQ(purged.last, key_);
   }
   const auto granted = rows.acquire(std::array{held}).at(0).version.value();
   const auto rival = rival_writer();
-  EXPECT_EQ(rows.write_note({key_, held.owner, granted, "n"}), note_answer::busy);
+  EXPECT_EQ(rows.write_note({key_, held.owner, granted, "n"}), change_answer::busy);
   EXPECT_EQ(rows.force_release({key_, granted, "a test"}), force_answer::busy);
 }
 
@@ -104,7 +108,7 @@ TEST_F(SqliteStore, CountsVersionsInMicrosecondsOfTheClock) {
 TEST_F(SqliteStore, MovesVersionsToTheClockOrJustPastTheLastOne) {
   sqlite_store rows{path()};
   const auto set = [&](std::int64_t number) {
-    rows.prepare(std::array{key_});
+    rows.read(std::array{key_}, read_mode::ready_to_commit);
     open()->exec("UPDATE shared_lock SET version = " + std::to_string(number));
   };
   const auto move = [&] {
@@ -123,7 +127,7 @@ TEST_F(SqliteStore, MovesVersionsToTheClockOrJustPastTheLastOne) {
 TEST_F(SqliteStore, KeepsTheTimeOfAGrantThatIsAskedForAgainAtAVersion) {
   sqlite_store rows{path()};
   auto wanted = request(key_);
-  wanted.expected = rows.prepare(std::array{key_}).at(0)->version;
+  wanted.expected = rows.read(std::array{key_}, read_mode::ready_to_commit).at(0)->version;
   rows.acquire(std::array{wanted});
   open()->exec("UPDATE shared_lock SET acquired_at = '2026-01-31 12:00:00.000'");
   EXPECT_EQ(rows.acquire(std::array{wanted}).at(0).status, acquire_status::granted);
@@ -149,10 +153,10 @@ TEST_F(SqliteStore, RefusesWhatNeedsAWriteAsBusyWhileAnotherWritesForLongerThanI
   EXPECT_EQ(answers.at(1).status, acquire_status::busy);
   EXPECT_EQ(answers.at(1).version, granted);
   EXPECT_EQ(rows.renew(std::array{renew_request{key_, mine_, granted, 1h}}).at(0),
-            renew_answer::busy);
+            change_answer::busy);
   EXPECT_EQ(rows.release(std::array{release_request{key_, mine_, granted}}).at(0),
-            release_answer::busy);
-  EXPECT_EQ(rows.prepare(std::array{other_key_}).at(0), std::nullopt);
+            change_answer::busy);
+  EXPECT_EQ(rows.read(std::array{other_key_}, read_mode::ready_to_commit).at(0), std::nullopt);
 }
 
 TEST_F(SqliteStore, IsGrantedItsTurnWithinItsPatience) {
@@ -174,7 +178,7 @@ TEST_F(SqliteStore, AnswersWithoutAWriteWhileAnotherWrites) {
   EXPECT_EQ(rows.acquire(std::array{theirs}).at(0).status, acquire_status::held);
   theirs.expected = version{granted.number - 1};
   EXPECT_EQ(rows.acquire(std::array{theirs}).at(0).status, acquire_status::stale);
-  EXPECT_TRUE(rows.prepare(std::array{key_}).at(0)->is_live());
+  EXPECT_TRUE(rows.read(std::array{key_}, read_mode::ready_to_commit).at(0)->is_live());
   EXPECT_EQ(rows.list().size(), 1U);
 }
 

@@ -56,7 +56,7 @@ TEST_F(SqliteTicket, ServesThoseWhoWaitInTheOrderInWhichTheyCame) {
 }
 
 TEST_F(SqliteTicket, IsForTheWritesOfAStoreToo) {
-  patient_store()->prepare(std::array{other_key_});
+  patient_store()->read(std::array{other_key_}, read_mode::ready_to_commit);
   sqlite_store rows{path(), {.turn_timeout = 5ms}};
   acquire_answer granted;
   EXPECT_TRUE(queue_.is_joined_by([&] { granted = acquire(rows); }));
@@ -66,7 +66,9 @@ TEST_F(SqliteTicket, IsForTheWritesOfAStoreToo) {
   EXPECT_TRUE(queue_.is_joined_by([&] {
     rows.release(std::array{release_request{key_, mine_, *granted.version}});
   }));
-  EXPECT_TRUE(queue_.is_joined_by([&] { rows.prepare(std::array{lock_key{"invoice", "44"}}); }));
+  EXPECT_TRUE(queue_.is_joined_by([&] {
+    rows.read(std::array{lock_key{"invoice", "44"}}, read_mode::ready_to_commit);
+  }));
 }
 
 TEST_F(SqliteTicket, IsNotWrittenByThoseWhoMeetNobody) {
@@ -88,7 +90,7 @@ TEST_F(SqliteTicket, IsNotForThoseWhoOnlyLook) {
   theirs.owner = make_owner_id();
   EXPECT_EQ(rows->acquire(std::array{theirs}).front().status, acquire_status::held);
   EXPECT_EQ(rows->list().size(), 1U);
-  EXPECT_TRUE(rows->prepare(std::array{key_}).front()->owned);
+  EXPECT_TRUE(rows->read(std::array{key_}, read_mode::ready_to_commit).front()->owned);
   EXPECT_EQ(queue_.arrivals(), before);
 }
 

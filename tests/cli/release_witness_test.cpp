@@ -33,7 +33,7 @@ TEST(ReleaseWitness, HandsOnWhatThoseWhoWaitAskFor) {
   ear listener;
   const auto hearing = witness.listen(listener);
   EXPECT_NE(hearing, nullptr);
-  EXPECT_TRUE(witness.watch(std::array{request.key}).at(0)->is_live());
+  EXPECT_TRUE(witness.read(std::array{request.key}, read_mode::watched).at(0)->is_live());
   watched.await_refusals(1);
   witness.release(std::array{release_request{request.key, request.owner, granted}});
   EXPECT_EQ(listener.heard, 1);

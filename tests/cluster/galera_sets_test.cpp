@@ -155,7 +155,7 @@ TEST_F(GaleraHandoff, PassesBySomebodyWhoWaitsAtAnotherNode) {
                             [&] { return elsewhere.try_acquire(key, {.wait = soon_again()}); });
   watched.await_refusals(1);
   const auto answer = rows(0).handoff({.ended = {key, first.owner, granted}, .next = next});
-  EXPECT_EQ(answer.ended, release_answer::released);
+  EXPECT_EQ(answer.ended, change_answer::done);
   ASSERT_TRUE(answer.granted);
   EXPECT_GT(*answer.granted, granted);
 

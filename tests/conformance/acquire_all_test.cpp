@@ -23,7 +23,7 @@ class AcquireAll : public store_test {
 
   std::vector<acquire_answer> acquire_all(const std::vector<lock_key>& keys,
                                           const owner_id& owner) {
-    return rows_->acquire_all(requests_for(keys, owner));
+    return rows_->acquire(requests_for(keys, owner), {acquire_mode::all_or_none});
   }
 
   /// All of them, which must be granted.
@@ -46,7 +46,7 @@ TEST_P(AcquireAll, GrantsAllThatAreFree) {
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     EXPECT_TRUE(row(keys_[i]).is_live());
     EXPECT_EQ(row(keys_[i]).version, versions[i]);
-    EXPECT_EQ(renew(keys_[i], mine_, versions[i]), renew_answer::renewed);
+    EXPECT_EQ(renew(keys_[i], mine_, versions[i]), change_answer::done);
   }
 }
 
@@ -54,7 +54,7 @@ TEST_P(AcquireAll, CreatesWhatIsMissing) {
   touch(other_key_);
   const auto versions = all_granted(keys_, mine_);
   for (std::size_t i = 0; i < keys_.size(); ++i) {
-    EXPECT_EQ(release(keys_[i], mine_, versions[i]), release_answer::released);
+    EXPECT_EQ(release(keys_[i], mine_, versions[i]), change_answer::done);
   }
 }
 
@@ -106,11 +106,11 @@ TEST_P(AcquireAll, OfVersionsGrantsNoneIfOneHasMoved) {
   auto requests = requests_for(keys_, mine_);
   for (auto& request : requests) request.expected = row(request.key).version;
   touch(third_key_);
-  const auto refused = rows_->acquire_all(requests);
+  const auto refused = rows_->acquire(requests, {acquire_mode::all_or_none});
   EXPECT_EQ(refused[0].status, acquire_status::withheld);
   EXPECT_EQ(refused[2].status, acquire_status::stale);
   requests[2].expected = row(third_key_).version;
-  for (const auto& answer : rows_->acquire_all(requests)) {
+  for (const auto& answer : rows_->acquire(requests, {acquire_mode::all_or_none})) {
     EXPECT_EQ(answer.status, acquire_status::granted);
   }
 }
@@ -119,10 +119,10 @@ TEST_P(AcquireAll, GrantsNoneIfOneIsDone) {
   touch(key_);
   const auto by = granted(other_key_, theirs_);
   const release_request as_done{.key = other_key_, .owner = theirs_, .version = by, .done_for = 1h};
-  ASSERT_EQ(rows_->release(std::array{as_done}).at(0), release_answer::released);
+  ASSERT_EQ(rows_->release(std::array{as_done}).at(0), change_answer::done);
   auto requests = requests_for({key_, other_key_}, mine_);
   for (auto& request : requests) request.unless_done = true;
-  const auto answers = rows_->acquire_all(requests);
+  const auto answers = rows_->acquire(requests, {acquire_mode::all_or_none});
   EXPECT_EQ(answers[0].status, acquire_status::withheld);
   EXPECT_EQ(answers[1].status, acquire_status::done);
   EXPECT_EQ(answers[1].done.value().by, by);

@@ -22,7 +22,7 @@ class AcquireAny : public store_test {
     for (const auto& key : keys) {
       requests.push_back({.key = key, .owner = owner, .holder = "host:1", .ttl = 1h});
     }
-    return rows_->acquire_any(requests, at_most);
+    return rows_->acquire(requests, {acquire_mode::any, at_most});
   }
 
   /// Which are granted, by their places.
@@ -50,7 +50,7 @@ TEST_P(AcquireAny, GrantsTheFirstThatAreFree) {
   EXPECT_EQ(places(answers), (taken{1, 3, 4}));
   for (const auto place : {1U, 3U, 4U}) {
     EXPECT_EQ(row(keys_[place]).version, answers[place].version);
-    EXPECT_EQ(renew(keys_[place], mine_, answers[place].version.value()), renew_answer::renewed);
+    EXPECT_EQ(renew(keys_[place], mine_, answers[place].version.value()), change_answer::done);
   }
   EXPECT_FALSE(row(keys_[5]).owned);
 }
@@ -67,8 +67,7 @@ TEST_P(AcquireAny, CreatesWhatIsMissingAndStillWanted) {
   const auto answers = acquire_any(keys_, mine_, 3);
   EXPECT_EQ(places(answers), (taken{0, 1, 3}));
   for (const auto place : {0U, 1U, 3U}) {
-    EXPECT_EQ(release(keys_[place], mine_, answers[place].version.value()),
-              release_answer::released);
+    EXPECT_EQ(release(keys_[place], mine_, answers[place].version.value()), change_answer::done);
   }
   EXPECT_FALSE(read(keys_[5]));
 }

@@ -84,7 +84,7 @@ TEST_P(BadInput, ABadKeyIsMisuseOfTheStoreAndTheGoodOneBesideItIsNotTouched) {
       expect_misuse([&] { rows_->renew(renewals); }, which);
       expect_misuse([&] { rows_->release(releases); }, which);
       expect_misuse([&] { rows_->read(keys); }, which);
-      expect_misuse([&] { rows_->prepare(keys); }, which);
+      expect_misuse([&] { rows_->read(keys, read_mode::ready_to_commit); }, which);
     }
   }
   expect_nothing_written();

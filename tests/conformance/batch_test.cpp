@@ -19,7 +19,7 @@ TEST_P(Batch, OfNothingIsAnsweredByNothing) {
   EXPECT_TRUE(rows_->renew({}).empty());
   EXPECT_TRUE(rows_->release({}).empty());
   EXPECT_TRUE(rows_->read({}).empty());
-  EXPECT_TRUE(rows_->prepare({}).empty());
+  EXPECT_TRUE(rows_->read({}, read_mode::ready_to_commit).empty());
 }
 
 TEST_P(Batch, OfAcquiresIsAnsweredInItsOrderEachByTheStateOfItsRow) {
@@ -66,8 +66,8 @@ TEST_P(Batch, GivesEachKeyTheOwnerHolderAndTtlOfItsOwnRequest) {
   EXPECT_LE(row(other_key_).remaining, 1h);
   EXPECT_EQ(row(key_).holder, "host:1");
   EXPECT_EQ(row(other_key_).holder, "host:2");
-  EXPECT_EQ(renew(key_, mine_, answers.at(0).version.value()), renew_answer::renewed);
-  EXPECT_EQ(renew(other_key_, theirs_, answers.at(1).version.value()), renew_answer::renewed);
+  EXPECT_EQ(renew(key_, mine_, answers.at(0).version.value()), change_answer::done);
+  EXPECT_EQ(renew(other_key_, theirs_, answers.at(1).version.value()), change_answer::done);
 }
 
 TEST_P(Batch, GrantsOneKeyToOneOfTwoRequestsWhateverItsState) {
@@ -81,7 +81,7 @@ TEST_P(Batch, GrantsOneKeyToOneOfTwoRequestsWhateverItsState) {
     EXPECT_NE(is_mine, is_theirs) << state;
     const auto& winner = answers.at(is_mine ? 0 : 1);
     EXPECT_EQ(winner.version, row(key).version) << state;
-    EXPECT_EQ(renew(key, is_mine ? mine_ : theirs_, winner.version.value()), renew_answer::renewed)
+    EXPECT_EQ(renew(key, is_mine ? mine_ : theirs_, winner.version.value()), change_answer::done)
         << state;
   }
 }
@@ -109,9 +109,9 @@ TEST_P(Batch, OfRenewalsIsAnsweredInItsOrderEachByTheStateOfItsRow) {
   const auto answers = rows_->renew(std::vector<renew_request>{
       {missing, mine_, mine, 3h}, {key_, mine_, mine, 3h}, {other_key_, mine_, theirs, 3h}});
   ASSERT_EQ(answers.size(), 3U);
-  EXPECT_EQ(answers[0], renew_answer::lost);
-  EXPECT_EQ(answers[1], renew_answer::renewed);
-  EXPECT_EQ(answers[2], renew_answer::lost);
+  EXPECT_EQ(answers[0], change_answer::lost);
+  EXPECT_EQ(answers[1], change_answer::done);
+  EXPECT_EQ(answers[2], change_answer::lost);
   EXPECT_GT(row(key_).remaining, 2h);
   EXPECT_LE(row(other_key_).remaining, 1h);
 }
@@ -124,9 +124,9 @@ TEST_P(Batch, OfReleasesIsAnsweredInItsOrderEachByTheStateOfItsRow) {
   const auto answers = rows_->release(std::vector<release_request>{
       {key_, mine_, mine}, {other_key_, mine_, theirs}, {failed, mine_, failing, true}});
   ASSERT_EQ(answers.size(), 3U);
-  EXPECT_EQ(answers[0], release_answer::released);
-  EXPECT_EQ(answers[1], release_answer::lost);
-  EXPECT_EQ(answers[2], release_answer::released);
+  EXPECT_EQ(answers[0], change_answer::done);
+  EXPECT_EQ(answers[1], change_answer::lost);
+  EXPECT_EQ(answers[2], change_answer::done);
   EXPECT_FALSE(row(key_).owned);
   EXPECT_TRUE(row(other_key_).is_live());
   EXPECT_EQ(row(key_).failure_count, 0);
@@ -138,10 +138,10 @@ TEST_P(Batch, OfRenewalsAndReleasesLeavesARowAloneThatHasAnotherVersion) {
   const auto others = granted(other_key_, mine_, 1h);
   const auto renewed = rows_->renew(std::vector<renew_request>{
       {key_, mine_, {mine.number + 1}, 3h}, {other_key_, mine_, {others.number + 1}, 3h}});
-  EXPECT_EQ(renewed, (std::vector{renew_answer::lost, renew_answer::lost}));
+  EXPECT_EQ(renewed, (std::vector{change_answer::lost, change_answer::lost}));
   const auto released = rows_->release(std::vector<release_request>{
       {key_, mine_, {mine.number + 1}}, {other_key_, mine_, {others.number + 1}}});
-  EXPECT_EQ(released, (std::vector{release_answer::lost, release_answer::lost}));
+  EXPECT_EQ(released, (std::vector{change_answer::lost, change_answer::lost}));
   EXPECT_TRUE(row(key_).is_live());
   EXPECT_TRUE(row(other_key_).is_live());
 }
@@ -165,11 +165,11 @@ TEST_P(Batch, MayBeLarge) {
     renewals.push_back({keys[at], acquires[at].owner, *answers[at].version, 1h});
     releases.push_back({keys[at], acquires[at].owner, *answers[at].version});
   }
-  EXPECT_EQ(rows_->renew(renewals), std::vector(300, renew_answer::renewed));
+  EXPECT_EQ(rows_->renew(renewals), std::vector(300, change_answer::done));
   EXPECT_EQ(rows_->list().size(), 300U);
-  EXPECT_EQ(rows_->release(releases), std::vector(300, release_answer::released));
+  EXPECT_EQ(rows_->release(releases), std::vector(300, change_answer::done));
   EXPECT_TRUE(rows_->list().empty());
-  EXPECT_EQ(rows_->prepare(keys).size(), 300U);
+  EXPECT_EQ(rows_->read(keys, read_mode::ready_to_commit).size(), 300U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, Batch, testing::ValuesIn(every_store()), name_of);

@@ -7,7 +7,7 @@ namespace {
 
 class Closed : public store_test {
  protected:
-  release_answer release_closed(const lock_key& key, const owner_id& owner, version granted) {
+  change_answer release_closed(const lock_key& key, const owner_id& owner, version granted) {
     const release_request request{
         .key = key, .owner = owner, .version = granted, .stay_closed = 1h};
     return rows_->release(std::array{request}).at(0);
@@ -15,14 +15,14 @@ class Closed : public store_test {
 
   /// Makes the row, closed; its version.
   version closed(const lock_key& key) {
-    EXPECT_EQ(release_closed(key, theirs_, granted(key, theirs_)), release_answer::released);
+    EXPECT_EQ(release_closed(key, theirs_, granted(key, theirs_)), change_answer::done);
     return row(key).version;
   }
 };
 
 TEST_P(Closed, IsUnownedButNotFree) {
   const auto held = granted(key_, theirs_);
-  ASSERT_EQ(release_closed(key_, theirs_, held), release_answer::released);
+  ASSERT_EQ(release_closed(key_, theirs_, held), change_answer::done);
   const auto after = row(key_);
   EXPECT_FALSE(after.owned);
   EXPECT_TRUE(after.is_live());
@@ -66,11 +66,11 @@ TEST_P(Closed, OpensWhenItsTimeIsOverAndNothingHasRunOut) {
 
 TEST_P(Closed, IsLostToItsLastHolder) {
   const auto held = granted(key_, mine_);
-  ASSERT_EQ(release_closed(key_, mine_, held), release_answer::released);
+  ASSERT_EQ(release_closed(key_, mine_, held), change_answer::done);
   const auto current = row(key_).version;
   for (const auto at : {held, current}) {
-    EXPECT_EQ(renew(key_, mine_, at), renew_answer::lost);
-    EXPECT_EQ(release(key_, mine_, at), release_answer::lost);
+    EXPECT_EQ(renew(key_, mine_, at), change_answer::lost);
+    EXPECT_EQ(release(key_, mine_, at), change_answer::lost);
   }
   EXPECT_EQ(row(key_).version, current);
 }

@@ -104,7 +104,8 @@ class subject {
         return "run out";
       }
       case verb::prepare:
-        return rows_->prepare(std::array{key_}).front() ? "prepared" : "not prepared";
+        return rows_->read(std::array{key_}, read_mode::ready_to_commit).front() ? "prepared"
+                                                                                 : "not prepared";
     }
     return "unknown";
   }

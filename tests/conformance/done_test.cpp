@@ -17,8 +17,8 @@ class Done : public store_test {
     return rows_->acquire(std::array{request}).at(0);
   }
 
-  release_answer release_as_done(const lock_key& key, const owner_id& owner, version granted,
-                                 std::chrono::microseconds keep_for = 1h) {
+  change_answer release_as_done(const lock_key& key, const owner_id& owner, version granted,
+                                std::chrono::microseconds keep_for = 1h) {
     const release_request request{
         .key = key, .owner = owner, .version = granted, .done_for = keep_for};
     return rows_->release(std::array{request}).at(0);
@@ -27,7 +27,7 @@ class Done : public store_test {
   /// Makes the row, done; the version under which it was.
   version done(const lock_key& key) {
     const auto by = granted(key, theirs_);
-    EXPECT_EQ(release_as_done(key, theirs_, by), release_answer::released);
+    EXPECT_EQ(release_as_done(key, theirs_, by), change_answer::done);
     return by;
   }
 };
@@ -35,7 +35,7 @@ class Done : public store_test {
 TEST_P(Done, IsRememberedWithWhenAndByWhichGrant) {
   const auto by = granted(key_, theirs_);
   const auto began = row(key_).acquired_at;
-  ASSERT_EQ(release_as_done(key_, theirs_, by, 30min), release_answer::released);
+  ASSERT_EQ(release_as_done(key_, theirs_, by, 30min), change_answer::done);
   const auto after = row(key_);
   EXPECT_FALSE(after.owned);
   EXPECT_GT(after.version, by);
@@ -87,7 +87,7 @@ TEST_P(Done, IsForgottenWhenItsTimeIsOver) {
 }
 
 TEST_P(Done, IsNotWhatWasReleasedOtherwise) {
-  ASSERT_EQ(release(key_, mine_, granted(key_, mine_)), release_answer::released);
+  ASSERT_EQ(release(key_, mine_, granted(key_, mine_)), change_answer::done);
   EXPECT_FALSE(row(key_).done);
   EXPECT_EQ(acquire_unless_done(key_, mine_).status, acquire_status::granted);
 }
@@ -100,7 +100,7 @@ TEST_P(Done, IsNotWhatNobodyHasDone) {
 TEST_P(Done, IsNotWrittenByOneWhoIsNoHolder) {
   const auto old = run_out(key_, mine_);
   granted(key_, theirs_);
-  EXPECT_EQ(release_as_done(key_, mine_, old), release_answer::lost);
+  EXPECT_EQ(release_as_done(key_, mine_, old), change_answer::lost);
   EXPECT_FALSE(row(key_).done);
 }
 

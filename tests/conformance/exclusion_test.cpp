@@ -49,7 +49,7 @@ TEST_P(Exclusion, RefusesTheContenderUntilTheHolderEnds) {
 }
 
 TEST_P(Exclusion, OfAnExistingRowIsTheSame) {
-  holders_rows_->prepare(std::array{key_});
+  holders_rows_->read(std::array{key_}, read_mode::ready_to_commit);
   ASSERT_TRUE(holder_.try_acquire(holding_, key_).acquired());
   const auto during = contend();
   ASSERT_TRUE(during) << "the contender waited";
@@ -67,7 +67,7 @@ TEST_P(VersionReadBefore, IsStaleAfterSomebodyHadTheKey) {
   const auto bench = std::get<0>(GetParam()).make();
   const auto rows = bench->open();
   const lock_key key{.type = "invoice", .source_id = "42"};
-  const auto seen = rows->prepare(std::array{key}).at(0).value().version;
+  const auto seen = rows->read(std::array{key}, read_mode::ready_to_commit).at(0).value().version;
   possession somebody{*rows, bench->connect()};
   ASSERT_TRUE(somebody.try_acquire(std::get<1>(GetParam()), key).acquired());
   somebody.end();

@@ -83,7 +83,7 @@ TEST_P(AcquireExpecting, TheVersionThatPrepareMadeOfALeaseThatRanOutIsGranted) {
 TEST_P(AcquireExpecting, AVersionIsStaleOnceSomebodyHadTheKeyInBetween) {
   const auto seen = unowned(key_);
   const auto their_version = granted(key_, theirs_);
-  ASSERT_EQ(release(key_, theirs_, their_version), release_answer::released);
+  ASSERT_EQ(release(key_, theirs_, their_version), change_answer::done);
   EXPECT_EQ(acquire(key_, mine_, seen).status, acquire_status::stale);
   EXPECT_EQ(acquire(key_, mine_, their_version).status, acquire_status::stale);
   EXPECT_FALSE(row(key_).owned);
@@ -92,7 +92,7 @@ TEST_P(AcquireExpecting, AVersionIsStaleOnceSomebodyHadTheKeyInBetween) {
 TEST_P(AcquireExpecting, OneVersionIsGrantedToOneOwnerOnly) {
   const auto seen = unowned(key_);
   const auto my_version = acquire(key_, mine_, seen).version.value();
-  ASSERT_EQ(release(key_, mine_, my_version), release_answer::released);
+  ASSERT_EQ(release(key_, mine_, my_version), change_answer::done);
   EXPECT_EQ(acquire(key_, theirs_, seen).status, acquire_status::stale);
 }
 

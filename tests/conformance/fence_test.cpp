@@ -130,9 +130,9 @@ TEST_P(Fence, MeetsTheRenewalOfItsOwnLeaseWithoutEndingIt) {
   const auto impatient = bench_->open(1ms);
   auto work = begin_with_note("by the holder");
   work->fence(held);
-  EXPECT_EQ(renew(*impatient, job, watched.last_owner(), held.token()), renew_answer::busy);
+  EXPECT_EQ(renew(*impatient, job, watched.last_owner(), held.token()), change_answer::busy);
   work->commit();
-  EXPECT_EQ(renew(job, watched.last_owner(), held.token()), renew_answer::renewed);
+  EXPECT_EQ(renew(job, watched.last_owner(), held.token()), change_answer::done);
 }
 
 TEST_P(Fence, TakesSeveralLeasesAndNeedsThemAll) {

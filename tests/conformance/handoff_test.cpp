@@ -28,7 +28,7 @@ class HandoffOfALockedRow : public Handoff {};
 TEST_P(Handoff, EndsOneLeaseAndGrantsTheNext) {
   const auto my_version = granted(key_, mine_);
   const auto answer = rows_->handoff(to_them(my_version));
-  EXPECT_EQ(answer.ended, release_answer::released);
+  EXPECT_EQ(answer.ended, change_answer::done);
   ASSERT_TRUE(answer.granted);
   EXPECT_GT(*answer.granted, my_version);
   const auto after = row(key_);
@@ -38,9 +38,9 @@ TEST_P(Handoff, EndsOneLeaseAndGrantsTheNext) {
   EXPECT_FALSE(after.acquired_at.empty());
   EXPECT_EQ(after.failure_count, 0);
   EXPECT_EQ(after.expiry_count, 0);
-  EXPECT_EQ(renew(key_, mine_, my_version), renew_answer::lost);
-  EXPECT_EQ(renew(key_, theirs_, *answer.granted), renew_answer::renewed);
-  EXPECT_EQ(release(key_, theirs_, *answer.granted), release_answer::released);
+  EXPECT_EQ(renew(key_, mine_, my_version), change_answer::lost);
+  EXPECT_EQ(renew(key_, theirs_, *answer.granted), change_answer::done);
+  EXPECT_EQ(release(key_, theirs_, *answer.granted), change_answer::done);
 }
 
 TEST_P(Handoff, OfFailedWorkCountsTheFailure) {
@@ -49,12 +49,12 @@ TEST_P(Handoff, OfFailedWorkCountsTheFailure) {
 }
 
 TEST_P(Handoff, ByWhoDoesNotHoldTheRowIsLost) {
-  EXPECT_EQ(rows_->handoff(to_them(version{1})).ended, release_answer::lost);
+  EXPECT_EQ(rows_->handoff(to_them(version{1})).ended, change_answer::lost);
   EXPECT_FALSE(read(key_)) << "a missing row was inserted";
   const auto my_version = granted(key_, mine_);
   const auto before = described(row(key_));
   const auto answer = rows_->handoff(to_them(version{my_version.number + 1}));
-  EXPECT_EQ(answer.ended, release_answer::lost);
+  EXPECT_EQ(answer.ended, change_answer::lost);
   EXPECT_FALSE(answer.granted);
   EXPECT_EQ(described(row(key_)), before);
 }
@@ -64,7 +64,7 @@ TEST_P(Handoff, ASecondTimeIsLostAndTheNextOneStillFindsItsGrant) {
   const auto first = rows_->handoff(to_them(my_version));
   ASSERT_TRUE(first.granted);
   const auto again = rows_->handoff(to_them(my_version));
-  EXPECT_EQ(again.ended, release_answer::lost);
+  EXPECT_EQ(again.ended, change_answer::lost);
   EXPECT_FALSE(again.granted);
   const auto asked = acquire(key_, theirs_);
   EXPECT_EQ(asked.status, acquire_status::granted);
@@ -74,7 +74,7 @@ TEST_P(Handoff, ASecondTimeIsLostAndTheNextOneStillFindsItsGrant) {
 TEST_P(Handoff, OfALeaseThatRanOutAndThatNobodyTookIsMade) {
   const auto my_version = run_out(key_, mine_);
   const auto answer = rows_->handoff(to_them(my_version));
-  EXPECT_EQ(answer.ended, release_answer::released);
+  EXPECT_EQ(answer.ended, change_answer::done);
   ASSERT_TRUE(answer.granted);
   EXPECT_TRUE(row(key_).is_live());
   EXPECT_EQ(row(key_).expiry_count, 0);
@@ -102,7 +102,7 @@ TEST_P(HandoffOfALockedRow, IsBusyAndChangesNothing) {
   const auto my_version = run_out(key_, mine_);
   locked_rows locked{*bench_, key_};
   const auto answer = rivals->handoff(to_them(my_version));
-  EXPECT_EQ(answer.ended, release_answer::busy);
+  EXPECT_EQ(answer.ended, change_answer::busy);
   EXPECT_FALSE(answer.granted);
   locked.roll_back();
   EXPECT_EQ(row(key_).version, my_version);

@@ -66,7 +66,7 @@ TEST_P(Key, OfOtherBytesIsAnotherKeyInOneCall) {
     EXPECT_EQ(states[at]->version, answers[at].version) << keys_[at];
     releases.push_back({keys_[at], requests[at].owner, *answers[at].version});
   }
-  EXPECT_EQ(rows_->release(releases), std::vector(keys_.size(), release_answer::released));
+  EXPECT_EQ(rows_->release(releases), std::vector(keys_.size(), change_answer::done));
   const auto again = rows_->acquire(requests_for(keys_));
   const auto states_again = rows_->read(keys_);
   for (std::size_t at = 0; at < keys_.size(); ++at) {
@@ -80,7 +80,7 @@ TEST_P(Key, OfOtherBytesIsAnotherKeyInCallsOfOneKey) {
     const auto answer = rows_->acquire(std::array{request}).at(0);
     ASSERT_EQ(answer.status, acquire_status::granted) << request.key;
     EXPECT_EQ(acquire(request.key, mine_).status, acquire_status::held) << request.key;
-    EXPECT_EQ(renew(request.key, request.owner, *answer.version), renew_answer::renewed)
+    EXPECT_EQ(renew(request.key, request.owner, *answer.version), change_answer::done)
         << request.key;
     EXPECT_EQ(row(request.key).key, request.key);
   }
@@ -96,7 +96,7 @@ TEST_P(Key, ComesBackByteForByteInTheOrderOfBytes) {
 }
 
 TEST_P(Key, OfOtherBytesIsAnotherKeyForPrepare) {
-  const auto states = rows_->prepare(keys_);
+  const auto states = rows_->read(keys_, read_mode::ready_to_commit);
   for (std::size_t at = 0; at < keys_.size(); ++at) {
     ASSERT_TRUE(states.at(at)) << keys_[at];
     EXPECT_EQ(states[at]->key, keys_[at]);

@@ -50,8 +50,8 @@ TEST_P(LockRowsAmongOthers, RefusedKeepsNoneOfTheRows) {
   unowned(key_);
   open_transaction locking{*bench_};
   ASSERT_FALSE(locking->lock_rows({key_, other_key_, {"invoice", "44"}}, no_wait()).acquired());
-  EXPECT_EQ(renew(*rivals_, other_key_, theirs_, their_version), renew_answer::renewed);
-  EXPECT_EQ(release(*rivals_, other_key_, theirs_, their_version), release_answer::released);
+  EXPECT_EQ(renew(*rivals_, other_key_, theirs_, their_version), change_answer::done);
+  EXPECT_EQ(release(*rivals_, other_key_, theirs_, their_version), change_answer::done);
   EXPECT_EQ(acquire(*rivals_, key_, mine_).status, acquire_status::granted);
   EXPECT_EQ(acquire(*rivals_, {"invoice", "44"}, mine_).status, acquire_status::granted);
 }
@@ -113,7 +113,7 @@ TEST_P(LockRowsAmongOthers, IsGrantedWhenTheLeaseInTheWayIsReleased) {
     return locking->lock_rows(key_, wait_forever()).acquired();
   });
   begun.wait();
-  EXPECT_EQ(release(key_, theirs_, their_version), release_answer::released);
+  EXPECT_EQ(release(key_, theirs_, their_version), change_answer::done);
   EXPECT_TRUE(waiting.get());
 }
 

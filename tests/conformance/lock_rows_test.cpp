@@ -68,7 +68,7 @@ TEST_P(LockRows, EndsALeaseThatRanOutAndCountsIt) {
   EXPECT_FALSE(row(key_).owned);
   EXPECT_EQ(row(key_).holder, "");
   EXPECT_EQ(row(key_).expiry_count, 1);
-  EXPECT_EQ(renew(key_, theirs_, their_version), renew_answer::lost);
+  EXPECT_EQ(renew(key_, theirs_, their_version), change_answer::lost);
 }
 
 TEST_P(LockRows, IsRefusedAsHeldWhileALeaseIsLive) {
@@ -131,7 +131,7 @@ TEST_P(LockRows, KeepsTheRowUntilTheTransactionEndsEitherWay) {
     is_committed ? locked.commit() : locked.roll_back();
     const auto mine = acquire(*rivals_, key_, mine_);
     ASSERT_EQ(mine.status, acquire_status::granted);
-    ASSERT_EQ(release(key_, mine_, mine.version.value()), release_answer::released);
+    ASSERT_EQ(release(key_, mine_, mine.version.value()), change_answer::done);
   }
 }
 

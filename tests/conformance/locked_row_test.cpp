@@ -42,8 +42,8 @@ TEST_P(LockedRow, HasAnotherVersionOnceItsTransactionHasCommitted) {
 TEST_P(LockedRow, IsLostForWhoNeverHadIt) {
   const auto seen = unowned(key_);
   const locked_rows locked{*bench_, key_};
-  EXPECT_EQ(renew(*rivals_, key_, mine_, seen), renew_answer::lost);
-  EXPECT_EQ(release(*rivals_, key_, mine_, seen), release_answer::lost);
+  EXPECT_EQ(renew(*rivals_, key_, mine_, seen), change_answer::lost);
+  EXPECT_EQ(release(*rivals_, key_, mine_, seen), change_answer::lost);
 }
 
 TEST_P(LockedRow, WhoseLeaseRanOutIsBusyForEverybody) {
@@ -51,25 +51,25 @@ TEST_P(LockedRow, WhoseLeaseRanOutIsBusyForEverybody) {
   locked_rows locked{*bench_, key_};
   EXPECT_EQ(acquire(*rivals_, key_, theirs_).status, acquire_status::busy);
   EXPECT_EQ(acquire(*rivals_, key_, mine_).status, acquire_status::busy);
-  EXPECT_EQ(renew(*rivals_, key_, mine_, my_version), renew_answer::busy);
-  EXPECT_EQ(release(*rivals_, key_, mine_, my_version), release_answer::busy);
+  EXPECT_EQ(renew(*rivals_, key_, mine_, my_version), change_answer::busy);
+  EXPECT_EQ(release(*rivals_, key_, mine_, my_version), change_answer::busy);
 }
 
 TEST_P(LockedRow, WhoseLeaseRanOutIsLostForOtherOwnersAndVersions) {
   const auto my_version = run_out(key_, mine_);
   const locked_rows locked{*bench_, key_};
-  EXPECT_EQ(renew(*rivals_, key_, theirs_, my_version), renew_answer::lost);
-  EXPECT_EQ(release(*rivals_, key_, theirs_, my_version), release_answer::lost);
-  EXPECT_EQ(renew(*rivals_, key_, mine_, version{my_version.number - 1}), renew_answer::lost);
-  EXPECT_EQ(release(*rivals_, key_, mine_, version{my_version.number - 1}), release_answer::lost);
+  EXPECT_EQ(renew(*rivals_, key_, theirs_, my_version), change_answer::lost);
+  EXPECT_EQ(release(*rivals_, key_, theirs_, my_version), change_answer::lost);
+  EXPECT_EQ(renew(*rivals_, key_, mine_, version{my_version.number - 1}), change_answer::lost);
+  EXPECT_EQ(release(*rivals_, key_, mine_, version{my_version.number - 1}), change_answer::lost);
 }
 
 TEST_P(LockedRow, GivesItsLeaseBackToItsHolderWhenTheTransactionRollsBack) {
   const auto my_version = run_out(key_, mine_);
   locked_rows locked{*bench_, key_};
   locked.roll_back();
-  EXPECT_EQ(renew(*rivals_, key_, mine_, my_version), renew_answer::renewed);
-  EXPECT_EQ(release(*rivals_, key_, mine_, my_version), release_answer::released);
+  EXPECT_EQ(renew(*rivals_, key_, mine_, my_version), change_answer::done);
+  EXPECT_EQ(release(*rivals_, key_, mine_, my_version), change_answer::done);
   EXPECT_EQ(row(key_).expiry_count, 0);
 }
 
@@ -77,8 +77,8 @@ TEST_P(LockedRow, TakesALeaseThatRanOutFromItsHolderWhenTheTransactionCommits) {
   const auto my_version = run_out(key_, mine_);
   locked_rows locked{*bench_, key_};
   locked.commit();
-  EXPECT_EQ(renew(*rivals_, key_, mine_, my_version), renew_answer::lost);
-  EXPECT_EQ(release(*rivals_, key_, mine_, my_version), release_answer::lost);
+  EXPECT_EQ(renew(*rivals_, key_, mine_, my_version), change_answer::lost);
+  EXPECT_EQ(release(*rivals_, key_, mine_, my_version), change_answer::lost);
   EXPECT_FALSE(row(key_).owned);
   EXPECT_EQ(row(key_).version, locked.version());
   EXPECT_EQ(row(key_).expiry_count, 1);
@@ -95,9 +95,9 @@ TEST_P(LockedRow, ThatItsTransactionHasInsertedIsBusyForAcquire) {
 TEST_P(LockedRow, ThatItsTransactionHasInsertedIsMissingForTheOthers) {
   const locked_rows locked{*bench_, key_};
   EXPECT_FALSE(rivals_->read(std::array{key_}).at(0));
-  EXPECT_EQ(renew(*rivals_, key_, mine_, locked.version()), renew_answer::lost);
-  EXPECT_EQ(release(*rivals_, key_, mine_, locked.version()), release_answer::lost);
-  EXPECT_FALSE(rivals_->prepare(std::array{key_}).at(0));
+  EXPECT_EQ(renew(*rivals_, key_, mine_, locked.version()), change_answer::lost);
+  EXPECT_EQ(release(*rivals_, key_, mine_, locked.version()), change_answer::lost);
+  EXPECT_FALSE(rivals_->read(std::array{key_}, read_mode::ready_to_commit).at(0));
 }
 
 TEST_P(LockedRow, IsReadAndListedAsItWasCommitted) {
@@ -112,7 +112,8 @@ TEST_P(LockedRow, IsLeftAloneByPrepare) {
   run_out(key_, mine_);
   const auto before = described(row(key_));
   locked_rows locked{*bench_, key_};
-  EXPECT_EQ(described(rivals_->prepare(std::array{key_}).at(0).value()), before);
+  EXPECT_EQ(described(rivals_->read(std::array{key_}, read_mode::ready_to_commit).at(0).value()),
+            before);
   locked.roll_back();
   EXPECT_EQ(described(row(key_)), before);
 }
@@ -138,13 +139,13 @@ TEST_P(LockedRowAmongOthers, DoesNotKeepTheOthersFromBeingRenewedAndReleased) {
   const locked_rows locked{*bench_, key_};
   const auto renewed = rivals_->renew(std::array{renew_request{key_, mine_, run_out_version, 1h},
                                                  renew_request{other_key_, mine_, my_version, 1h}});
-  EXPECT_EQ(renewed.at(0), renew_answer::busy);
-  EXPECT_EQ(renewed.at(1), renew_answer::renewed);
+  EXPECT_EQ(renewed.at(0), change_answer::busy);
+  EXPECT_EQ(renewed.at(1), change_answer::done);
   const auto released =
       rivals_->release(std::array{release_request{key_, mine_, run_out_version},
                                   release_request{other_key_, mine_, my_version}});
-  EXPECT_EQ(released.at(0), release_answer::busy);
-  EXPECT_EQ(released.at(1), release_answer::released);
+  EXPECT_EQ(released.at(0), change_answer::busy);
+  EXPECT_EQ(released.at(1), change_answer::done);
 }
 
 TEST_P(LockedRowAmongOthers, DoesNotKeepTheOthersFromBeingPrepared) {
@@ -152,7 +153,8 @@ TEST_P(LockedRowAmongOthers, DoesNotKeepTheOthersFromBeingPrepared) {
   unowned(key_);
   const lock_key missing{"invoice", "44"};
   const locked_rows locked{*bench_, key_};
-  const auto states = rivals_->prepare(std::array{key_, other_key_, missing});
+  const auto states =
+      rivals_->read(std::array{key_, other_key_, missing}, read_mode::ready_to_commit);
   EXPECT_FALSE(states.at(0).value().owned);
   EXPECT_FALSE(states.at(1).value().owned);
   EXPECT_TRUE(states.at(2));
@@ -169,11 +171,11 @@ TEST_P(RowLockedByAStranger, IsStillHeldByItsLiveLease) {
 TEST_P(RowLockedByAStranger, IsBusyForItsHolderWhoThenGoesOn) {
   const auto my_version = granted(key_, mine_);
   auto stranger = bench_->lock_as_a_stranger(key_);
-  EXPECT_EQ(renew(*rivals_, key_, mine_, my_version), renew_answer::busy);
-  EXPECT_EQ(release(*rivals_, key_, mine_, my_version), release_answer::busy);
+  EXPECT_EQ(renew(*rivals_, key_, mine_, my_version), change_answer::busy);
+  EXPECT_EQ(release(*rivals_, key_, mine_, my_version), change_answer::busy);
   stranger.reset();
-  EXPECT_EQ(renew(*rivals_, key_, mine_, my_version), renew_answer::renewed);
-  EXPECT_EQ(release(*rivals_, key_, mine_, my_version), release_answer::released);
+  EXPECT_EQ(renew(*rivals_, key_, mine_, my_version), change_answer::done);
+  EXPECT_EQ(release(*rivals_, key_, mine_, my_version), change_answer::done);
 }
 
 TEST_P(RowLockedByAStranger, IsBusyForItsHolderWhoAsksAgain) {
@@ -188,8 +190,8 @@ TEST_P(RowLockedByAStranger, IsBusyForItsHolderWhoAsksAgain) {
 TEST_P(RowLockedByAStranger, IsLostForWhoIsNotItsHolder) {
   const auto their_version = granted(key_, theirs_);
   const auto stranger = bench_->lock_as_a_stranger(key_);
-  EXPECT_EQ(renew(*rivals_, key_, mine_, their_version), renew_answer::lost);
-  EXPECT_EQ(release(*rivals_, key_, mine_, their_version), release_answer::lost);
+  EXPECT_EQ(renew(*rivals_, key_, mine_, their_version), change_answer::lost);
+  EXPECT_EQ(release(*rivals_, key_, mine_, their_version), change_answer::lost);
 }
 
 TEST_P(RowLockedByAStranger, IsBusyWhenNobodyOwnsIt) {

@@ -21,7 +21,7 @@ bool is_misuse(const std::function<void()>& call) {
 
 class Note : public store_test {
  protected:
-  note_answer write(const std::string& note, version at) {
+  change_answer write(const std::string& note, version at) {
     return rows_->write_note({.key = key_, .owner = mine_, .version = at, .note = note});
   }
 };
@@ -30,10 +30,10 @@ TEST_P(Note, IsReadByEverybodyAndStays) {
   const auto held = granted(key_, mine_);
   EXPECT_EQ(row(key_).note, "");
   const std::string note = "step 1 of 3: 'quoted', \"ä\" % \\ \n 日本";
-  EXPECT_EQ(write(note, held), note_answer::written);
+  EXPECT_EQ(write(note, held), change_answer::done);
   EXPECT_EQ(row(key_).note, note);
   EXPECT_EQ(row(key_).version, held);
-  ASSERT_EQ(release(key_, mine_, held), release_answer::released);
+  ASSERT_EQ(release(key_, mine_, held), change_answer::done);
   EXPECT_EQ(row(key_).note, note);
   granted(key_, theirs_);
   EXPECT_EQ(row(key_).note, note);
@@ -43,7 +43,7 @@ TEST_P(Note, IsReadByEverybodyAndStays) {
 TEST_P(Note, IsReplacedByTheNextAndTakenAwayByAnEmptyOne) {
   const auto held = granted(key_, mine_);
   for (const std::string note : {"first", "second", ""}) {
-    EXPECT_EQ(write(note, held), note_answer::written);
+    EXPECT_EQ(write(note, held), change_answer::done);
     EXPECT_EQ(row(key_).note, note);
   }
 }
@@ -51,7 +51,7 @@ TEST_P(Note, IsReplacedByTheNextAndTakenAwayByAnEmptyOne) {
 TEST_P(Note, HasAThousandAndTwentyFourBytesAtMost) {
   const auto held = granted(key_, mine_);
   const std::string longest(1024, 'n');
-  EXPECT_EQ(write(longest, held), note_answer::written);
+  EXPECT_EQ(write(longest, held), change_answer::done);
   EXPECT_EQ(row(key_).note, longest);
   EXPECT_TRUE(is_misuse([&] { write(longest + 'n', held); }));
   EXPECT_TRUE(is_misuse([&] { write(std::string{"a\0b", 3}, held); }));
@@ -60,11 +60,11 @@ TEST_P(Note, HasAThousandAndTwentyFourBytesAtMost) {
 }
 
 TEST_P(Note, IsWrittenByTheHolderOnly) {
-  EXPECT_EQ(write("of nobody", version{1}), note_answer::lost);
+  EXPECT_EQ(write("of nobody", version{1}), change_answer::lost);
   const auto mine = run_out(key_, mine_);
-  EXPECT_EQ(write("late, but nobody came", mine), note_answer::written);
+  EXPECT_EQ(write("late, but nobody came", mine), change_answer::done);
   granted(key_, theirs_);
-  EXPECT_EQ(write("too late", mine), note_answer::lost);
+  EXPECT_EQ(write("too late", mine), change_answer::lost);
   EXPECT_EQ(row(key_).note, "late, but nobody came");
 }
 
@@ -94,8 +94,8 @@ TEST_P(ForceRelease, LeavesTheHolderNothingToRenewOrRelease) {
   const auto held = granted(key_, mine_);
   ASSERT_EQ(take(held), force_answer::released);
   const auto after = described(row(key_));
-  EXPECT_EQ(renew(key_, mine_, held), renew_answer::lost);
-  EXPECT_EQ(release(key_, mine_, held), release_answer::lost);
+  EXPECT_EQ(renew(key_, mine_, held), change_answer::lost);
+  EXPECT_EQ(release(key_, mine_, held), change_answer::lost);
   EXPECT_EQ(described(row(key_)), after);
 }
 
@@ -123,7 +123,7 @@ TEST_P(ForceRelease, TakesALeaseThatHasRunOut) {
 TEST_P(ForceRelease, OpensARowThatStaysClosed) {
   const release_request closing{
       .key = key_, .owner = mine_, .version = granted(key_, mine_), .stay_closed = 1h};
-  ASSERT_EQ(rows_->release(std::array{closing}).at(0), release_answer::released);
+  ASSERT_EQ(rows_->release(std::array{closing}).at(0), change_answer::done);
   EXPECT_EQ(take(row(key_).version), force_answer::released);
   EXPECT_EQ(acquire(key_, theirs_).status, acquire_status::granted);
 }
@@ -183,11 +183,11 @@ TEST_P(Purge, GoesThroughAllKeysInBatches) {
 
 TEST_P(Purge, GivesAKeyThatComesBackAGreaterVersion) {
   const auto before = granted(key_, mine_);
-  ASSERT_EQ(release(key_, mine_, before), release_answer::released);
+  ASSERT_EQ(release(key_, mine_, before), change_answer::done);
   bench_->leave_behind_the_clock(key_);
   const auto last = row(key_).version;
   ASSERT_EQ(purge_all(), 1U);
-  EXPECT_EQ(release(key_, mine_, before), release_answer::lost);
+  EXPECT_EQ(release(key_, mine_, before), change_answer::lost);
   EXPECT_GT(granted(key_, theirs_), last);
 }
 
@@ -196,10 +196,10 @@ TEST_P(Purge, LeavesWhatIsOwnedClosedOrDone) {
   granted(key_, mine_, 24h);
   const release_request closing{
       .key = other_key_, .owner = mine_, .version = granted(other_key_, mine_), .stay_closed = 24h};
-  ASSERT_EQ(rows_->release(std::array{closing}).at(0), release_answer::released);
+  ASSERT_EQ(rows_->release(std::array{closing}).at(0), change_answer::done);
   const release_request remembering{
       .key = done, .owner = mine_, .version = granted(done, mine_), .done_for = 24h};
-  ASSERT_EQ(rows_->release(std::array{remembering}).at(0), release_answer::released);
+  ASSERT_EQ(rows_->release(std::array{remembering}).at(0), change_answer::done);
   for (const auto& key : {key_, other_key_, done}) bench_->leave_behind_the_clock(key);
   EXPECT_EQ(purge_all(), 0U);
 }
@@ -269,7 +269,7 @@ TEST_P(OperatorAmongOthers, ForceReleaseAndNoteOfARowThatATransactionHasAreBusy)
   EXPECT_EQ(rows_->force_release({.key = key_, .version = held, .reason = "a test"}),
             force_answer::busy);
   EXPECT_EQ(rows_->write_note({.key = key_, .owner = mine_, .version = held, .note = "n"}),
-            note_answer::busy);
+            change_answer::busy);
   EXPECT_EQ(row(key_).version, held);
 }
 

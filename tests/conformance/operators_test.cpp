@@ -43,10 +43,10 @@ TEST_P(Operators, PurgeAllIdleRowsInSmallBatches) {
 }
 
 TEST_P(Operators, ShowNoTransactionWhereThereIsNone) {
-  EXPECT_FALSE(rows_->used_by(key_));
+  EXPECT_FALSE(show(*rows_, key_));
   const auto held = granted(key_, mine_);
   EXPECT_FALSE(show(*rows_, key_)->used_by);
-  ASSERT_EQ(release(key_, mine_, held), release_answer::released);
+  ASSERT_EQ(release(key_, mine_, held), change_answer::done);
   EXPECT_FALSE(show(*rows_, key_)->used_by);
 }
 

@@ -39,7 +39,7 @@ TEST_P(OptimisticCommitAmongOthers, IsStaleWhenSomebodyHasALeaseByNow) {
   });
   ASSERT_FALSE(result.acquired());
   EXPECT_EQ(result.refusal().reason, refusal_reason::stale);
-  EXPECT_EQ(renew(key_, theirs_, *their_version), renew_answer::renewed);
+  EXPECT_EQ(renew(key_, theirs_, *their_version), change_answer::done);
 }
 
 TEST_P(OptimisticCommitAmongOthers, IsStaleAndDoesNotWaitWhileAnotherTransactionHasTheRow) {
@@ -70,11 +70,11 @@ TEST_P(OptimisticCommitAmongOthers, OfARowWhoseLeaseRanOutKeepsItsLateHolderFrom
   const auto late_version = run_out(key_, theirs_);
   open_transaction committing{*bench_};
   const auto seen = *committing->read_version(key_);
-  EXPECT_EQ(renew(*rivals_, key_, theirs_, late_version), renew_answer::busy);
+  EXPECT_EQ(renew(*rivals_, key_, theirs_, late_version), change_answer::busy);
   EXPECT_EQ(acquire(*rivals_, key_, mine_).status, acquire_status::busy);
   EXPECT_EQ(committing->try_commit(key_, seen), commit_result::committed);
   committing.commit();
-  EXPECT_EQ(renew(*rivals_, key_, theirs_, late_version), renew_answer::lost);
+  EXPECT_EQ(renew(*rivals_, key_, theirs_, late_version), change_answer::lost);
 }
 
 TEST_P(OptimisticCommitAmongOthers, RetriedRunsAllOfItAgainWhenItWasStale) {

@@ -109,7 +109,7 @@ TEST_P(OptimisticCommit, IsStaleAtTheVersionOfALiveLease) {
   open_transaction committing{*bench_};
   EXPECT_EQ(committing->try_commit(key_, their_version), commit_result::stale);
   committing.commit();
-  EXPECT_EQ(renew(key_, theirs_, their_version), renew_answer::renewed);
+  EXPECT_EQ(renew(key_, theirs_, their_version), change_answer::done);
 }
 
 // Its holder may still be about to write with that version, and one of the two writes would be
@@ -120,7 +120,7 @@ TEST_P(OptimisticCommit, IsStaleAtTheVersionOfALeaseThatRanOutButWasNotTaken) {
   EXPECT_EQ(committing->try_commit(key_, their_version), commit_result::stale);
   committing.commit();
   EXPECT_EQ(row(key_).version, their_version);
-  EXPECT_EQ(renew(key_, theirs_, their_version), renew_answer::renewed);
+  EXPECT_EQ(renew(key_, theirs_, their_version), change_answer::done);
 }
 
 TEST_P(OptimisticCommit, ByWhoReadEndsALeaseThatRanOutSoThatItsLateHolderHasLost) {
@@ -131,8 +131,8 @@ TEST_P(OptimisticCommit, ByWhoReadEndsALeaseThatRanOutSoThatItsLateHolderHasLost
   EXPECT_GT(*seen, late_version);
   EXPECT_EQ(committing->try_commit(key_, *seen), commit_result::committed);
   committing.commit();
-  EXPECT_EQ(renew(key_, theirs_, late_version), renew_answer::lost);
-  EXPECT_EQ(release(key_, theirs_, late_version), release_answer::lost);
+  EXPECT_EQ(renew(key_, theirs_, late_version), change_answer::lost);
+  EXPECT_EQ(release(key_, theirs_, late_version), change_answer::lost);
   EXPECT_EQ(row(key_).expiry_count, 1);
   EXPECT_FALSE(row(key_).owned);
 }

@@ -71,7 +71,7 @@ TEST_P(Race, ForAKeyGivesEveryGrantAGreaterVersionThanTheOneBefore) {
         const std::scoped_lock lock{mutex};
         in_order.push_back(*answer.version);
       }
-      while (release(*rows_, key_, owner, *answer.version) == release_answer::busy) {
+      while (release(*rows_, key_, owner, *answer.version) == change_answer::busy) {
         std::this_thread::yield();
       }
       ++round;

@@ -65,7 +65,7 @@ TEST_P(Prepare, LeavesALiveLeaseAlone) {
   const auto before = described(row(key_));
   EXPECT_EQ(described(prepare(key_).value()), before);
   EXPECT_EQ(described(row(key_)), before);
-  EXPECT_EQ(renew(key_, mine_, my_version), renew_answer::renewed);
+  EXPECT_EQ(renew(key_, mine_, my_version), change_answer::done);
 }
 
 TEST_P(Prepare, UnsetsALeaseThatRanOutMovesItsVersionAndCountsIt) {
@@ -82,8 +82,8 @@ TEST_P(Prepare, UnsetsALeaseThatRanOutMovesItsVersionAndCountsIt) {
 TEST_P(Prepare, EndsALeaseThatRanOutForItsHolder) {
   const auto my_version = run_out(key_, mine_);
   prepare(key_);
-  EXPECT_EQ(renew(key_, mine_, my_version), renew_answer::lost);
-  EXPECT_EQ(release(key_, mine_, my_version), release_answer::lost);
+  EXPECT_EQ(renew(key_, mine_, my_version), change_answer::lost);
+  EXPECT_EQ(release(key_, mine_, my_version), change_answer::lost);
 }
 
 TEST_P(Prepare, AnswersForSeveralKeysInTheirOrder) {
@@ -92,7 +92,8 @@ TEST_P(Prepare, AnswersForSeveralKeysInTheirOrder) {
   granted(key_, mine_, 2h);
   unowned(free);
   run_out(other_key_, theirs_);
-  const auto states = rows_->prepare(std::array{missing, other_key_, key_, free, missing});
+  const auto states =
+      rows_->read(std::array{missing, other_key_, key_, free, missing}, read_mode::ready_to_commit);
   ASSERT_EQ(states.size(), 5U);
   const std::vector keys{missing, other_key_, key_, free, missing};
   for (std::size_t at = 0; at < keys.size(); ++at) {

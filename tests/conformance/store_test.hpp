@@ -22,16 +22,8 @@ inline void PrintTo(acquire_status shown, std::ostream* out) {
   constexpr std::array names{"granted", "held", "busy", "stale", "done", "withheld"};
   *out << names.at(static_cast<std::size_t>(shown));
 }
-inline void PrintTo(renew_answer shown, std::ostream* out) {
-  constexpr std::array names{"renewed", "busy", "lost"};
-  *out << names.at(static_cast<std::size_t>(shown));
-}
-inline void PrintTo(release_answer shown, std::ostream* out) {
-  constexpr std::array names{"released", "busy", "lost"};
-  *out << names.at(static_cast<std::size_t>(shown));
-}
-inline void PrintTo(note_answer shown, std::ostream* out) {
-  constexpr std::array names{"written", "busy", "lost"};
+inline void PrintTo(change_answer shown, std::ostream* out) {
+  constexpr std::array names{"done", "busy", "lost"};
   *out << names.at(static_cast<std::size_t>(shown));
 }
 inline void PrintTo(force_answer shown, std::ostream* out) {
@@ -60,29 +52,29 @@ class store_test : public testing::TestWithParam<bench_kind> {
     return rows.acquire(std::array{request}).at(0);
   }
 
-  renew_answer renew(const lock_key& key, const owner_id& owner, version granted,
-                     std::chrono::microseconds ttl = 1h) {
+  change_answer renew(const lock_key& key, const owner_id& owner, version granted,
+                      std::chrono::microseconds ttl = 1h) {
     return renew(*rows_, key, owner, granted, ttl);
   }
-  static renew_answer renew(store& rows, const lock_key& key, const owner_id& owner,
-                            version granted, std::chrono::microseconds ttl = 1h) {
+  static change_answer renew(store& rows, const lock_key& key, const owner_id& owner,
+                             version granted, std::chrono::microseconds ttl = 1h) {
     const renew_request request{.key = key, .owner = owner, .version = granted, .ttl = ttl};
     return rows.renew(std::array{request}).at(0);
   }
 
-  release_answer release(const lock_key& key, const owner_id& owner, version granted,
-                         bool failed = false) {
+  change_answer release(const lock_key& key, const owner_id& owner, version granted,
+                        bool failed = false) {
     return release(*rows_, key, owner, granted, failed);
   }
-  static release_answer release(store& rows, const lock_key& key, const owner_id& owner,
-                                version granted, bool failed = false) {
+  static change_answer release(store& rows, const lock_key& key, const owner_id& owner,
+                               version granted, bool failed = false) {
     const release_request request{.key = key, .owner = owner, .version = granted, .failed = failed};
     return rows.release(std::array{request}).at(0);
   }
 
   std::optional<row_state> read(const lock_key& key) { return rows_->read(std::array{key}).at(0); }
   std::optional<row_state> prepare(const lock_key& key) {
-    return rows_->prepare(std::array{key}).at(0);
+    return rows_->read(std::array{key}, read_mode::ready_to_commit).at(0);
   }
 
   /// The row's state, which must exist.
@@ -108,7 +100,7 @@ class store_test : public testing::TestWithParam<bench_kind> {
   }
   /// Lets somebody have the key and give it back, so that its version moves.
   void touch(const lock_key& key) {
-    ASSERT_EQ(release(key, theirs_, granted(key, theirs_)), release_answer::released);
+    ASSERT_EQ(release(key, theirs_, granted(key, theirs_)), change_answer::done);
   }
   /// Makes the row, unowned; its version.
   version unowned(const lock_key& key) { return prepare(key).value().version; }

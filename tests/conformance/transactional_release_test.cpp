@@ -24,7 +24,7 @@ class TransactionalRelease : public store_test {
     const auto theirs = make_owner_id();
     const auto granted = acquire(key_, theirs);
     ASSERT_EQ(granted.status, acquire_status::granted);
-    ASSERT_EQ(release(key_, theirs, *granted.version), release_answer::released);
+    ASSERT_EQ(release(key_, theirs, *granted.version), change_answer::done);
   }
   void roll_back_a_release_of(const lease& held) {
     const auto application = bench_->connect();

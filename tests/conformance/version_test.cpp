@@ -18,11 +18,11 @@ TEST_P(Version, RisesAtEveryGrantAndEveryEndOfOne) {
   };
   const auto first = granted(key_, mine_);
   rises("grant");
-  ASSERT_EQ(release(key_, mine_, first), release_answer::released);
+  ASSERT_EQ(release(key_, mine_, first), change_answer::done);
   rises("release");
   const auto second = granted(key_, mine_);
   rises("second grant");
-  ASSERT_EQ(release(key_, mine_, second, true), release_answer::released);
+  ASSERT_EQ(release(key_, mine_, second, true), change_answer::done);
   rises("release after a failure");
   run_out(key_, theirs_);
   rises("rival's grant");
@@ -100,8 +100,7 @@ TEST_P(VersionAndClock, MeetAtATakeover) {
 TEST_P(VersionAndClock, MeetAtARelease) {
   expect_greater_and_not_behind([&](const auto& key) { granted(key, mine_); },
                                 [&](const auto& key, version granted_at) {
-                                  EXPECT_EQ(release(key, mine_, granted_at),
-                                            release_answer::released);
+                                  EXPECT_EQ(release(key, mine_, granted_at), change_answer::done);
                                 });
 }
 
@@ -115,7 +114,7 @@ class BlankRow : public store_test {};
 TEST_P(BlankRow, IsWhatEveryEndOfALeaseLeaves) {
   const auto mine = granted(key_, mine_);
   EXPECT_FALSE(bench_->is_blank(key_));
-  ASSERT_EQ(release(key_, mine_, mine), release_answer::released);
+  ASSERT_EQ(release(key_, mine_, mine), change_answer::done);
   EXPECT_TRUE(bench_->is_blank(key_)) << "released";
   run_out(key_, mine_);
   EXPECT_FALSE(bench_->is_blank(key_));

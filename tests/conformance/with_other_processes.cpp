@@ -18,7 +18,9 @@ class store_in_company final : public passing_store {
   explicit store_in_company(const std::shared_ptr<store>& rows)
       : passing_store{*rows}, rows_{rows} {}
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override {
+    if (mode.how != acquire_mode::each) return passing_store::do_acquire(requests, mode);
     const auto beside = [](const char* place) {
       return acquire_request{.key = key_of_others(place),
                              .owner = make_owner_id(),
@@ -27,28 +29,25 @@ class store_in_company final : public passing_store {
     };
     return without_others(rows_->acquire(between(beside("before"), requests, beside("after"))));
   }
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
     const auto beside = [](const char* place) {
       return renew_request{key_of_others(place), make_owner_id(), version{1},
                            std::chrono::minutes{1}};
     };
     return without_others(rows_->renew(between(beside("before"), requests, beside("after"))));
   }
-  std::vector<release_answer> release(std::span<const release_request> requests) override {
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
     const auto beside = [](const char* place) {
       return release_request{key_of_others(place), make_owner_id(), version{1}};
     };
     return without_others(rows_->release(between(beside("before"), requests, beside("after"))));
   }
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                read_mode mode) override {
     return without_others(
-        rows_->read(between(key_of_others("before"), keys, key_of_others("after"))));
+        rows_->read(between(key_of_others("before"), keys, key_of_others("after")), mode));
   }
-  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
-    return without_others(
-        rows_->prepare(between(key_of_others("before"), keys, key_of_others("after"))));
-  }
-  std::vector<row_state> list() override {
+  std::vector<row_state> do_list() override {
     auto listed = rows_->list();
     std::erase_if(listed, [](const row_state& state) { return state.key.type == "others"; });
     return listed;

@@ -126,7 +126,7 @@ TEST_P(WithRowLock, RefusedLeavesTheConnectionWithoutATransaction) {
     return 0;
   };
   ASSERT_FALSE(connection_->with_row_lock(key_, no_wait(), work).acquired());
-  ASSERT_EQ(release(key_, theirs_, their_version), release_answer::released);
+  ASSERT_EQ(release(key_, theirs_, their_version), change_answer::done);
   EXPECT_TRUE(connection_->with_row_lock(key_, no_wait(), work).acquired());
   EXPECT_EQ(connection_->notes(), notes{"done"});
 }
@@ -161,7 +161,7 @@ TEST_P(WithRowLock, IsGrantedWhenWhatIsInTheWayEnds) {
     std::latch begun{1};
     auto waiting = run(begun);
     begun.wait();
-    ASSERT_EQ(release(key_, theirs_, their_version), release_answer::released);
+    ASSERT_EQ(release(key_, theirs_, their_version), change_answer::done);
     EXPECT_TRUE(waiting.get().acquired());
   }
   locked_rows rival{*bench_, key_};

@@ -24,9 +24,9 @@ class listened_store final : public passing_store {
 
   [[nodiscard]] int subscriptions() const noexcept { return subscriptions_; }
 
-  std::unique_ptr<subscription> listen(release_listener& listener) override {
+  std::unique_ptr<subscription> do_listen(release_listener& listener) override {
     ++subscriptions_;
-    return passing_store::listen(listener);
+    return passing_store::do_listen(listener);
   }
 
  private:

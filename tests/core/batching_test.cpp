@@ -87,8 +87,7 @@ TEST_F(Batching, AReleaseDoesNotWaitForAcquisitions) {
   auto first = hold_up();
   auto second = start({asking_for("second")});
   await_waiting(1);
-  EXPECT_EQ(grouped_->release(std::array{giving_back(held, granted)}).front(),
-            release_answer::released);
+  EXPECT_EQ(grouped_->release(std::array{giving_back(held, granted)}).front(), change_answer::done);
   EXPECT_EQ(grouped_->waiting(), 1) << "an acquisition took the place that is kept for releases";
   first_.open();
   first.get();
@@ -111,7 +110,7 @@ TEST_F(Batching, ManyThreadsAreAllServedAndExcludeEachOther) {
         ++turns;
         ++taken;
         ASSERT_EQ(grouped_->release(std::array{giving_back(asked, answer)}).front(),
-                  release_answer::released);
+                  change_answer::done);
       }
     });
   }

@@ -32,23 +32,26 @@ class poisoned_store final : public passing_store {
  public:
   using passing_store::passing_store;
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override {
     fail(requests);
-    return passing_store::acquire(requests);
+    return passing_store::do_acquire(requests, mode);
   }
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
     fail(requests);
-    return passing_store::renew(requests);
+    return passing_store::do_renew(requests);
   }
-  std::vector<release_answer> release(std::span<const release_request> requests) override {
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
     fail(requests);
-    return passing_store::release(requests);
+    return passing_store::do_release(requests);
   }
 
-  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
-    if (is_poisoned && spoils_looks && std::find(keys.begin(), keys.end(), poison) != keys.end())
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                read_mode mode) override {
+    if (mode == read_mode::watched && is_poisoned && spoils_looks &&
+        std::find(keys.begin(), keys.end(), poison) != keys.end())
       raise();
-    return passing_store::watch(keys);
+    return passing_store::do_read(keys, mode);
   }
 
   /// Set before the poison; runs at each of its faults.

@@ -12,6 +12,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -68,92 +69,15 @@ class hooked_store final : public passing_store {
     await_answers(operation, count);
   }
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
-    begin("acquire", requests.size());
-    auto answers = rows_->acquire(requests);
-    end("acquire");
-    return answers;
-  }
-  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override {
-    begin("acquire_all", requests.size());
-    auto answers = rows_->acquire_all(requests);
-    end("acquire_all");
-    return answers;
-  }
-  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                          std::size_t at_most) override {
-    begin("acquire_any", requests.size());
-    auto answers = rows_->acquire_any(requests, at_most);
-    end("acquire_any");
-    return answers;
-  }
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
-    begin("renew", requests.size());
-    auto answers = rows_->renew(requests);
-    end("renew");
-    return answers;
-  }
-  std::vector<release_answer> release(std::span<const release_request> requests) override {
-    begin("release", requests.size());
-    auto answers = rows_->release(requests);
-    end("release");
-    return answers;
-  }
-  handoff_answer handoff(const handoff_request& request) override {
-    {
-      const std::scoped_lock lock{mutex_};
-      last_hand_over_ = request;
-    }
-    begin("hand_over", 1);
-    const auto answer = rows_->handoff(request);
-    end("hand_over");
-    return answer;
-  }
-  /// The last one, late: its hook has thrown before.
+  /// The last handoff, late: its hook has thrown before.
   handoff_answer hand_over_late() {
     const std::scoped_lock lock{mutex_};
     return rows_->handoff(last_hand_over_.value());
   }
-  note_answer write_note(const note_request& request) override {
-    begin("write_note", 1);
-    return rows_->write_note(request);
-  }
-  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
-    begin("watch", keys.size());
-    auto states = rows_->watch(keys);
-    end("watch");
-    return states;
-  }
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
-    begin("read", keys.size());
-    return rows_->read(keys);
-  }
-  std::unique_ptr<subscription> listen(release_listener& listener) override {
-    if (!listens_) return nullptr;
-    listener_ = &listener;
-    return rows_->listen(listener);
-  }
-  /// Otherwise nobody hears of releases.
+  /// Otherwise it announces nothing.
   void let_listen() { listens_ = true; }
-  /// Whoever listened last; a memory_store does not announce what others do.
+  /// The last one; a memory_store does not announce what others do.
   [[nodiscard]] release_listener& listener() const { return *listener_.load(); }
-  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
-    begin("prepare", keys.size());
-    return rows_->prepare(keys);
-  }
-  force_answer force_release(const force_request& request) override {
-    begin("force_release", 1);
-    return rows_->force_release(request);
-  }
-  purge_answer purge(const purge_request& request) override {
-    begin("purge", 1);
-    return rows_->purge(request);
-  }
-  std::vector<std::string> weak_settings() override {
-    begin("weak_settings", 1);
-    const std::scoped_lock lock{mutex_};
-    return weak_settings_;
-  }
   void weaken(std::vector<std::string> settings) {
     const std::scoped_lock lock{mutex_};
     weak_settings_ = std::move(settings);
@@ -161,7 +85,68 @@ class hooked_store final : public passing_store {
 
   [[nodiscard]] memory_store& rows() noexcept { return *rows_; }
 
+ protected:
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override {
+    return hooked(name_of(mode), requests.size(),
+                  [&] { return passing_store::do_acquire(requests, mode); });
+  }
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
+    return hooked("renew", requests.size(), [&] { return passing_store::do_renew(requests); });
+  }
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
+    return hooked("release", requests.size(), [&] { return passing_store::do_release(requests); });
+  }
+  handoff_answer do_handoff(const handoff_request& request) override {
+    {
+      const std::scoped_lock lock{mutex_};
+      last_hand_over_ = request;
+    }
+    return hooked("hand_over", 1, [&] { return passing_store::do_handoff(request); });
+  }
+  change_answer do_write_note(const note_request& request) override {
+    return hooked("write_note", 1, [&] { return passing_store::do_write_note(request); });
+  }
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                read_mode mode) override {
+    return hooked(name_of(mode), keys.size(), [&] { return passing_store::do_read(keys, mode); });
+  }
+  std::unique_ptr<subscription> do_listen(release_listener& listener) override {
+    if (!listens_) return nullptr;
+    listener_ = &listener;
+    return passing_store::do_listen(listener);
+  }
+  force_answer do_force_release(const force_request& request) override {
+    return hooked("force_release", 1, [&] { return passing_store::do_force_release(request); });
+  }
+  purge_answer do_purge(const purge_request& request) override {
+    return hooked("purge", 1, [&] { return passing_store::do_purge(request); });
+  }
+  std::vector<std::string> do_weak_settings() override {
+    return hooked("weak_settings", 1, [this] {
+      const std::scoped_lock lock{mutex_};
+      return weak_settings_;
+    });
+  }
+
  private:
+  static const char* name_of(acquire_mode mode) {
+    if (mode.how == acquire_mode::all_or_none) return "acquire_all";
+    return mode.how == acquire_mode::any ? "acquire_any" : "acquire";
+  }
+  static const char* name_of(read_mode mode) {
+    if (mode == read_mode::watched) return "watch";
+    return mode == read_mode::ready_to_commit ? "prepare" : "read";
+  }
+  template <class Call>
+  std::invoke_result_t<const Call&> hooked(const char* operation, std::size_t requests,
+                                           const Call& call) {
+    begin(operation, requests);
+    auto answer = call();
+    end(operation);
+    return answer;
+  }
+
   explicit hooked_store(std::unique_ptr<memory_store> rows)
       : passing_store{*rows}, rows_{std::move(rows)} {}
 

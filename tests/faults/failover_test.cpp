@@ -49,7 +49,7 @@ class Failover : public own_server_test {
 TEST_F(Failover, VersionsExceedThoseOfGrantsThatWereLost) {
   postgres_store rows{url()};
   const auto key = key_of_its_own();
-  rows.prepare(std::array{key});
+  rows.read(std::array{key}, read_mode::ready_to_commit);
   const auto after = lose_a_grant(rows, key);
   EXPECT_GT(after.next, after.lost);
   EXPECT_FALSE(after.lost_one_passes_the_fence);
@@ -58,7 +58,7 @@ TEST_F(Failover, VersionsExceedThoseOfGrantsThatWereLost) {
 TEST_F(Failover, VersionPlusOneIsCaught) {
   postgres_store rows{url()};
   const auto key = key_of_its_own();
-  rows.prepare(std::array{key});
+  rows.read(std::array{key}, read_mode::ready_to_commit);
   auto weak = counting_versions(rows, url());
   const auto after = lose_a_grant(weak, key);
   EXPECT_EQ(after.next, after.lost);

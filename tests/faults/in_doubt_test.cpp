@@ -74,7 +74,7 @@ TEST_F(LostReply, ToARenewalIsAskedForAgainWithoutFurtherEffect) {
   const auto granted = *acquire(rows_, key_).version;
   proxy_.swallow_reply();
   expect_doubt([&] { renew(rows_, key_, granted); });
-  EXPECT_EQ(renew(rows_, key_, granted), renew_answer::renewed);
+  EXPECT_EQ(renew(rows_, key_, granted), change_answer::done);
   EXPECT_EQ(row_of(key_).version, granted);
 }
 
@@ -84,7 +84,7 @@ TEST_F(LostReply, ToAReleaseIsAskedForAgainWithoutFurtherEffect) {
   expect_doubt([&] { release(rows_, key_, granted); });
   const auto unset = row_of(key_);
   EXPECT_FALSE(unset.owned);
-  EXPECT_EQ(release(rows_, key_, granted), release_answer::lost);
+  EXPECT_EQ(release(rows_, key_, granted), change_answer::lost);
   EXPECT_EQ(row_of(key_).version, unset.version);
 }
 
@@ -121,7 +121,8 @@ TEST_F(LostReply, ToTheCommitOfAFencedRunIsAnUnknownOutcomeAndIsNotRunAgain) {
 }
 
 TEST_F(LostReply, ToTheCommitUnderARowLockIsAnUnknownOutcomeAndIsNotRunAgain) {
-  direct_.prepare(std::array{key_});  // creating the row is a commit of its own
+  direct_.read(std::array{key_},
+               read_mode::ready_to_commit);  // creating the row is a commit of its own
   pqxx::connection connection{url()};
   int runs = 0;
   proxy_.swallow_reply("COMMIT");

@@ -36,7 +36,7 @@ class LossyCrash : public own_server_test {
 };
 
 TEST_F(LossyCrash, VersionsExceedThoseOfGrantsThatWereLost) {
-  rows_.prepare(std::array{key_});
+  rows_.read(std::array{key_}, read_mode::ready_to_commit);
   const auto after = lose_a_grant(rows_, key_);
   EXPECT_GT(after.next, after.lost);
   EXPECT_FALSE(after.lost_one_passes_the_fence);
@@ -49,7 +49,7 @@ TEST_F(LossyCrash, VersionsExceedThoseOfRowsThatWereLost) {
 }
 
 TEST_F(LossyCrash, VersionPlusOneIsCaught) {
-  rows_.prepare(std::array{key_});
+  rows_.read(std::array{key_}, read_mode::ready_to_commit);
   auto weak = counting_versions(rows_, server().url());
   const auto after = lose_a_grant(weak, key_);
   EXPECT_EQ(after.next, after.lost);
@@ -68,7 +68,7 @@ class LossyRelease : public own_server_test {
     return {key, mine_, *rows_.acquire(std::array{request(key)}).front().version};
   }
   void release(const release_request& ended) {
-    ASSERT_EQ(rows_.release(std::array{ended}).front(), release_answer::released);
+    ASSERT_EQ(rows_.release(std::array{ended}).front(), change_answer::done);
   }
   row_state after_a_crash(const lock_key& key) {
     server().crash();

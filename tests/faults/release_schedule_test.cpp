@@ -16,7 +16,7 @@ class LateRelease : public counter_schedule {
           const auto unset = server_.ask("update " + name() +
                                          " set owner = null, holder = null, expires_at = 'epoch'" +
                                          row(request.key) + condition);
-          return unset.affected_rows() == 1 ? release_answer::released : release_answer::lost;
+          return unset.affected_rows() == 1 ? change_answer::done : change_answer::lost;
         }}};
   }
 

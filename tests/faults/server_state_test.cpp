@@ -22,7 +22,7 @@ class ServerState : public own_server_test {
         [&] {
           rows.release(std::array{release_request{key, mine_, {1}}});
         },
-        [&] { rows.prepare(std::array{key}); },
+        [&] { rows.read(std::array{key}, read_mode::ready_to_commit); },
     };
     for (const auto& call : calls) {
       const auto told = error_of(call);

@@ -14,10 +14,10 @@ class watched_renewals final : public passing_store {
  public:
   using passing_store::passing_store;
 
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
     under_way_ = true;
     try {
-      auto answers = passing_store::renew(requests);
+      auto answers = passing_store::do_renew(requests);
       under_way_ = false;
       return answers;
     } catch (...) {

@@ -161,7 +161,7 @@ TEST_F(SqliteLateRelease, ByTheKeyAloneIsCaught) {
         open()->exec(
             "UPDATE shared_lock SET owner = NULL, holder = NULL, acquired_at = NULL, "
             "expires_at = '1970-01-01 00:00:00.000'");
-        return release_answer::released;
+        return change_answer::done;
       }}};
   EXPECT_TRUE(third_is_let_in_after_release_of_the_first(weak));
 }

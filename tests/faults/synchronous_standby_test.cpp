@@ -36,7 +36,7 @@ class SynchronousStandby : public own_server_test {
   lock_key key_taken_after_fail_over() {
     auto key = key_of_its_own();
     postgres_store rows{server().url()};
-    rows.prepare(std::array{key});
+    rows.read(std::array{key}, read_mode::ready_to_commit);
     server().kill();
     promote_standby();
     postgres_store promoted{standby_->url()};
@@ -89,7 +89,7 @@ TEST_F(SynchronousStandby, PromotedKnowsEveryGrantThatWasAcknowledged) {
 TEST_F(SynchronousStandby, GoneLeavesAGrantInDoubtThatItsReturnMakesGood) {
   const auto key = key_of_its_own();
   auto rows = hasty_store();
-  rows.prepare(std::array{key});
+  rows.read(std::array{key}, read_mode::ready_to_commit);
   standby_->crash();
   EXPECT_EQ(error_of([&] { rows.acquire(std::array{request(key)}); }).kind, errc::outcome_unknown);
   // Not before its standby has it: nobody else sees the grant, and nobody else gets the key.
@@ -106,7 +106,7 @@ TEST_F(SynchronousStandby, GoneLeavesAGrantInDoubtThatItsReturnMakesGood) {
 TEST_F(SynchronousStandby, GoneAndAwaitedByASessionThatIsCancelledIsCaught) {
   const auto key = key_of_its_own();
   postgres_store rows{server().url()};
-  rows.prepare(std::array{key});
+  rows.read(std::array{key}, read_mode::ready_to_commit);
   standby_->crash();
   auto granting = std::async(std::launch::async,
                              [&] { return rows.acquire(std::array{request(key)}).front().status; });

@@ -15,18 +15,19 @@ class weakened_store final : public passing_store {
  public:
   struct weaknesses {
     std::function<acquire_answer(const acquire_request&)> acquire = nullptr;
-    std::function<release_answer(const release_request&)> release = nullptr;
+    std::function<change_answer(const release_request&)> release = nullptr;
   };
 
   weakened_store(store& sound, weaknesses weak) : passing_store{sound}, weak_{std::move(weak)} {}
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override {
     return weak_.acquire ? each<acquire_answer>(requests, weak_.acquire)
-                         : passing_store::acquire(requests);
+                         : passing_store::do_acquire(requests, mode);
   }
-  std::vector<release_answer> release(std::span<const release_request> requests) override {
-    return weak_.release ? each<release_answer>(requests, weak_.release)
-                         : passing_store::release(requests);
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
+    return weak_.release ? each<change_answer>(requests, weak_.release)
+                         : passing_store::do_release(requests);
   }
 
  private:

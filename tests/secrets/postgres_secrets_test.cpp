@@ -145,7 +145,7 @@ TEST_F(PostgresSecrets, AreUnsaidWhenTheServerShowsParameters) {
   expect_unsaid(user_.url());
   auto rows = postgres_table::open_store(user_.url());
   const lock_key with_a_secret{.type = "invoice", .source_id = password};
-  said_.hear_error_of([&] { rows.prepare(std::array{with_a_secret}); });
+  said_.hear_error_of([&] { rows.read(std::array{with_a_secret}, read_mode::ready_to_commit); });
   said_.expect_no_secret(user_.url());
 }
 

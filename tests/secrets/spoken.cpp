@@ -81,8 +81,8 @@ void spoken::hear(store& rows) {
         rows.release(std::array{release_request{key, owner, {1}}});
       },
       [&] { (void)rows.read(std::array{key}); },
-      [&] { (void)rows.prepare(std::array{other}); },
-      [&] { (void)rows.watch(std::array{key}); },
+      [&] { (void)rows.read(std::array{other}, read_mode::ready_to_commit); },
+      [&] { (void)rows.read(std::array{key}, read_mode::watched); },
       [&] { (void)rows.list(); },
       [&] { (void)rows.weak_settings(); },
       [&] { (void)locks.try_acquire(other); },

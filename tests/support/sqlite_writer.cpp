@@ -36,7 +36,7 @@ std::function<bool()> leases(const std::string& path) {
         const auto granted = rows->acquire(std::array{wanted}).front();
         if (granted.status != acquire_status::granted) return false;
         const release_request given_back{wanted.key, wanted.owner, *granted.version};
-        return rows->release(std::array{given_back}).front() == release_answer::released;
+        return rows->release(std::array{given_back}).front() == change_answer::done;
       };
 }
 

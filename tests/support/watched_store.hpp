@@ -39,8 +39,10 @@ class watched_store final : public passing_store {
     return last_owner_;
   }
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
-    auto answers = passing_store::acquire(requests);
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override {
+    auto answers = passing_store::do_acquire(requests, mode);
+    if (mode.how != acquire_mode::each) return answers;
     const std::scoped_lock lock{mutex_};
     last_owner_ = requests.back().owner;
     for (const auto& answer : answers) {
@@ -49,8 +51,10 @@ class watched_store final : public passing_store {
     refused_.notify_all();
     return answers;
   }
-  std::vector<std::optional<row_state>> watch(std::span<const lock_key> looked_at) override {
-    auto states = passing_store::watch(looked_at);
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> looked_at,
+                                                read_mode mode) override {
+    auto states = passing_store::do_read(looked_at, mode);
+    if (mode != read_mode::watched) return states;
     const std::scoped_lock lock{mutex_};
     for (const auto& state : states) {
       if (state && state->is_live()) ++refusals_;

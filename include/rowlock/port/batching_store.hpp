@@ -46,14 +46,17 @@ void check(const batching_options& options);
 class batching_store final : public passing_store {
  public:
   /// Throws `error` (misuse) for options out of range.
-  explicit batching_store(store& asked, const batching_options& options = {});
+  explicit batching_store(store& target, const batching_options& options = {});
   ~batching_store() override;
-
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
-  std::vector<release_answer> release(std::span<const release_request> requests) override;
 
   /// How many calls wait for their statement now.
   [[nodiscard]] std::size_t waiting() const;
+
+ protected:
+  /// Sets pass, each in its own statement.
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override;
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override;
 
  private:
   detail::owned_at_home<detail::statement_batcher> batcher_;

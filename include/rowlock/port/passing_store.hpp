@@ -2,77 +2,113 @@
 #ifndef ROWLOCK_PORT_PASSING_STORE_HPP
 #define ROWLOCK_PORT_PASSING_STORE_HPP
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "rowlock/port/store.hpp"
 
 namespace rowlock {
 
-/// Derive from it and override what is to be otherwise.
+/// The calls of the port that are passed on.
+enum class store_call {
+  acquire,
+  renew,
+  release,
+  handoff,
+  write_note,
+  read,
+  list,
+  force_release,
+  purge,
+  weak_settings,
+};
+
+/// A call that is to be made on a store. A reference: it must not be kept.
+class work_on_store {
+ public:
+  template <class Work>
+  explicit work_on_store(Work& work)
+      : work_{&work}, run_{[](void* made, store& target) {
+          (*static_cast<Work*>(made))(target);
+        }} {}
+
+  void operator()(store& target) const { run_(work_, target); }
+
+ private:
+  void* work_;
+  void (*run_)(void*, store&);
+};
+
+/// Derive from it and override `pass`, for all calls, or the virtual of one call. Requests are
+/// checked once, at the first of several stores that pass them on.
 ///
 /// Thread-safety: that of the store it passes on to, which must outlive it.
 class passing_store : public store {
  public:
-  explicit passing_store(store& asked) : asked_{asked} {}
-
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
-    return asked_.acquire(requests);
-  }
-  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override {
-    return asked_.acquire_all(requests);
-  }
-  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                          std::size_t at_most) override {
-    return asked_.acquire_any(requests, at_most);
-  }
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
-    return asked_.renew(requests);
-  }
-  std::vector<release_answer> release(std::span<const release_request> requests) override {
-    return asked_.release(requests);
-  }
-  handoff_answer handoff(const handoff_request& request) override {
-    return asked_.handoff(request);
-  }
-  note_answer write_note(const note_request& request) override {
-    return asked_.write_note(request);
-  }
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
-    return asked_.read(keys);
-  }
-  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override {
-    return asked_.prepare(keys);
-  }
-  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override {
-    return asked_.watch(keys);
-  }
-  std::unique_ptr<subscription> listen(release_listener& listener) override {
-    return asked_.listen(listener);
-  }
-  std::vector<row_state> list() override { return asked_.list(); }
-  std::optional<std::string> used_by(const lock_key& key) override { return asked_.used_by(key); }
-  force_answer force_release(const force_request& request) override {
-    return asked_.force_release(request);
-  }
-  purge_answer purge(const purge_request& request) override { return asked_.purge(request); }
-  std::vector<std::string> weak_settings() override { return asked_.weak_settings(); }
-  [[nodiscard]] unsigned statements_at_once() const noexcept override {
-    return asked_.statements_at_once();
-  }
-  [[nodiscard]] std::size_t sharing_pays_from() const noexcept override {
-    return asked_.sharing_pays_from();
-  }
+  explicit passing_store(store& target) : target_{target} {}
 
  protected:
-  [[nodiscard]] store& asked() const noexcept { return asked_; }
+  /// Calls `work` on the store behind this one: once, unless it throws.
+  virtual void pass(store_call /*made*/, work_on_store work) {
+    target_.home().require();
+    work(target_);
+  }
+
+  [[nodiscard]] store& target() const noexcept { return target_; }
+
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override {
+    return passed(store_call::acquire, [&](store& to) { return to.do_acquire(requests, mode); });
+  }
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
+    return passed(store_call::renew, [&](store& to) { return to.do_renew(requests); });
+  }
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
+    return passed(store_call::release, [&](store& to) { return to.do_release(requests); });
+  }
+  handoff_answer do_handoff(const handoff_request& request) override {
+    return passed(store_call::handoff, [&](store& to) { return to.do_handoff(request); });
+  }
+  change_answer do_write_note(const note_request& request) override {
+    return passed(store_call::write_note, [&](store& to) { return to.do_write_note(request); });
+  }
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                read_mode mode) override {
+    return passed(store_call::read, [&](store& to) { return to.do_read(keys, mode); });
+  }
+  std::unique_ptr<subscription> do_listen(release_listener& listener) override {
+    return target_.listen(listener);
+  }
+  [[nodiscard]] store_limits do_limits() const noexcept override { return target_.limits(); }
+  std::vector<row_state> do_list() override {
+    return passed(store_call::list, [](store& to) { return to.do_list(); });
+  }
+  force_answer do_force_release(const force_request& request) override {
+    return passed(store_call::force_release,
+                  [&](store& to) { return to.do_force_release(request); });
+  }
+  purge_answer do_purge(const purge_request& request) override {
+    return passed(store_call::purge, [&](store& to) { return to.do_purge(request); });
+  }
+  std::vector<std::string> do_weak_settings() override {
+    return passed(store_call::weak_settings, [](store& to) { return to.do_weak_settings(); });
+  }
 
  private:
-  store& asked_;
+  template <class Work>
+  std::invoke_result_t<const Work&, store&> passed(store_call made, const Work& work) {
+    std::optional<std::invoke_result_t<const Work&, store&>> answer;
+    auto keeping = [&](store& to) { answer.emplace(work(to)); };
+    pass(made, work_on_store{keeping});
+    return std::move(answer).value();
+  }
+
+  store& target_;
 };
 
 }  // namespace rowlock

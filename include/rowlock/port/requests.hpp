@@ -64,6 +64,23 @@ struct acquire_answer {
   bool took_over_expired = false;
 };
 
+/// How the requests of one call belong together.
+struct acquire_mode {
+  enum kind {
+    each,         ///< Each is granted or refused by itself.
+    all_or_none,  ///< One that cannot be granted withholds all.
+    any,          ///< `at_most` of them, whichever are free.
+  } how = each;
+  std::size_t at_most = 0;  ///< Of `any`.
+};
+
+enum class read_mode {
+  committed,        ///< The committed state.
+  ready_to_commit,  ///< Rows made fit to be committed against, then their state.
+  watched,          ///< Held rows are marked, so that their release is announced.
+  shown,            ///< With the transaction that has the row, for people: `row_state::used_by`.
+};
+
 struct renew_request {
   lock_key key;
   owner_id owner;
@@ -72,7 +89,12 @@ struct renew_request {
   std::chrono::microseconds ttl{};
 };
 
-enum class renew_answer { renewed, busy, lost };
+/// Of a renewal, a release, a note.
+enum class change_answer {
+  done,
+  busy,  ///< A transaction has the row.
+  lost,  ///< The row is not, or no longer, this owner's at this version.
+};
 
 struct release_request {
   lock_key key;
@@ -86,8 +108,6 @@ struct release_request {
   std::optional<std::chrono::microseconds> done_for = std::nullopt;
 };
 
-enum class release_answer { released, busy, lost };
-
 /// A release, and the grant to one who has waited for it, in one.
 struct handoff_request {
   /// The row neither stays closed nor is its work remembered as done.
@@ -97,7 +117,7 @@ struct handoff_request {
 };
 
 struct handoff_answer {
-  release_answer ended = release_answer::busy;
+  change_answer ended = change_answer::busy;
   /// Of the grant to the next one. None: the row was not handed over; if it is released, the next
   /// one has to ask for it.
   std::optional<version> granted = std::nullopt;
@@ -124,8 +144,8 @@ struct row_state {
   std::optional<done_mark> done = std::nullopt;
   /// Why the row was taken from its holder, the last time that was done by force.
   std::string force_reason = {};
-  /// Of `show` alone: the transaction that has the row, in words for people. None: there is none,
-  /// as far as the database shows it.
+  /// Of `read_mode::shown` alone: the transaction that has the row, in words for people. None:
+  /// there is none, as far as the database shows it.
   std::optional<std::string> used_by = std::nullopt;
 
   /// Nobody else is granted the row now: a lease on it has not run out, or it stays closed.
@@ -141,8 +161,6 @@ struct note_request {
   /// At most 1,024 bytes of UTF-8 without NUL; empty takes the last one away.
   std::string note;
 };
-
-enum class note_answer { written, busy, lost };
 
 struct force_request {
   lock_key key;
@@ -176,9 +194,9 @@ struct purge_answer {
   std::optional<lock_key> last = std::nullopt;
 };
 
-/// Every store calls these for every request, before anything is sent. They throw `error` (misuse)
-/// for a wrong key, a ttl of zero or less or above 24 hours, a holder label above 128 bytes, with a
-/// NUL byte or not in UTF-8.
+/// `store` calls these for every request, before anything is sent. They throw `error` (misuse) for
+/// a wrong key, a ttl of zero or less or above 24 hours, a holder label above 128 bytes, with a NUL
+/// byte or not in UTF-8.
 void check(const acquire_request& request);
 void check(const renew_request& request);
 void check(const release_request& request);
@@ -187,7 +205,7 @@ void check(const handoff_request& request);
 void check(const note_request& request);
 void check(const force_request& request);
 void check(const purge_request& request);
-/// Of `acquire_all` and `acquire_any`: above 1,000 requests and two of one key are misuse, too.
+/// Of `all_or_none` and `any`: above 1,000 requests and two of one key are misuse, too.
 void check_set(std::span<const acquire_request> requests);
 
 /// The longest ttl.

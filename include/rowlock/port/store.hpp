@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/detail/home_process.hpp"
 #include "rowlock/port/requests.hpp"
 
 namespace rowlock {
@@ -45,10 +46,67 @@ class subscription {
   virtual ~subscription() = default;
 };
 
+/// How a store wants to be called. No promise depends on it.
+struct store_limits {
+  /// Statements that get on side by side. More would wait for each other, and do better together.
+  unsigned statements_at_once = 4;
+  /// So many calls at once are better made by one statement than by one each, side by side.
+  std::size_t batching_pays_from = 2;
+  /// Requests of one call; rows stay locked while a statement runs. Longer calls are split.
+  std::size_t longest_call = 1000;
+  /// The same of a renewal.
+  std::size_t longest_renewal = 1000;
+};
+
+/// What people on call ask of a lock table: see `operators.hpp`.
+class store_admin {
+ public:
+  store_admin() = default;
+  store_admin(const store_admin&) = delete;
+  store_admin& operator=(const store_admin&) = delete;
+  virtual ~store_admin() = default;
+
+  /// All rows that are owned or stay closed, by key. One round trip, and a scan of the table: for
+  /// people, not for programs.
+  std::vector<row_state> list();
+  /// Takes the row away from its holder, or opens one that stays closed: unsets it, moves its
+  /// version, and writes the reason into it. What the holder asks for afterwards is lost. One round
+  /// trip; one more when nothing was released.
+  force_answer force_release(const force_request& request);
+  /// Deletes idle rows, going through the keys in their order: rows that are unowned, neither
+  /// closed nor remembered as done, not locked, and whose version is older than `older_than` by the
+  /// clock. Not `type#0` while any of `type#1` to `type#1000` with its source id is left: it says
+  /// how many of them there are. One that is needed again is created with a version greater than
+  /// the one that was deleted, as long as the database's clock does not go back by that time. One
+  /// round trip.
+  purge_answer purge(const purge_request& request);
+  /// Settings of the database that weaken a promise: a sentence each, which says what may go wrong
+  /// and what to set. One round trip.
+  std::vector<std::string> weak_settings();
+
+ protected:
+  virtual std::vector<row_state> do_list() = 0;
+  virtual force_answer do_force_release(const force_request& request) = 0;
+  virtual purge_answer do_purge(const purge_request& request) = 0;
+  virtual std::vector<std::string> do_weak_settings() { return {}; }
+
+  /// Of the process that made the store.
+  [[nodiscard]] const detail::home_process& home() const noexcept { return home_; }
+
+ private:
+  detail::home_process home_;
+};
+
 /// One database's lock table. Each call is atomic per key and made in autocommit, at READ
 /// COMMITTED, on the database's clock. Calls take spans, because a process renews all its leases at
 /// once and because calls that meet may share a statement; answers stand in the order of the
 /// requests. Where two requests of one call name the same key, at most one of them is granted.
+///
+/// The public members are the door: they require the process that made the store, check every
+/// request (`misuse`), split calls that are longer than `limits` allow, and then call the virtual
+/// of their name. A store overrides the virtuals; requests that reach them are checked, and not
+/// empty. Of a change that was split, a part of which fails as `unavailable` after another one was
+/// made, the outcome is unknown.
 ///
 /// What each call does, by the state in which it finds the row (the conformance suite has a test
 /// for each cell):
@@ -59,8 +117,8 @@ class subscription {
 ///   unowned       | granted            | granted if at v, or stale| lost          | lost
 ///   live, mine    | granted, same v    | granted, same v          | renewed       | released
 ///   live, other's | held               | held if at v, or stale   | lost          | lost
-///   run out,mine  | granted, new v     | stale (see prepare)      | renewed       | released
-///   run out,other | granted, expiry+1* | stale (see prepare)      | lost          | lost
+///   run out,mine  | granted, new v     | stale (see ready)        | renewed       | released
+///   run out,other | granted, expiry+1* | stale (see ready)        | lost          | lost
 ///   locked by a   | busy; held where   | busy; stale where the    | busy if (o, v)| busy if (o, v)
 ///   transaction   | the lease is live  | version is seen to differ| , else lost   | , else lost
 ///
@@ -83,90 +141,75 @@ class subscription {
 /// until the child ends. Make a new store in the child.
 ///
 /// Thread-safety: all members may be called from any thread.
-class store {
+class store : public store_admin {
  public:
-  store() = default;
-  store(const store&) = delete;
-  store& operator=(const store&) = delete;
-  virtual ~store() = default;
-
-  /// One round trip for an existing row that is granted, and one more to see why one was not (on
-  /// PostgreSQL none where one key was asked for and another one has it, and two for a row that is
-  /// busy). Two more for a missing row, three if somebody else creates it at that moment. Two more
-  /// for a grant that was made already.
-  virtual std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) = 0;
-  /// All of the set or none, in one statement: as `acquire`, where each alone would be granted; if
-  /// not, nothing changes, those that would be are `withheld`, and the others say why. Two sets
-  /// that cross at the same moment may both be refused (busy); neither waits. One round trip if all
-  /// rows exist and are free, or belong to the same owners already; two to see why not; three more
-  /// for missing rows, which are created and stay.
-  virtual std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) = 0;
-  /// Any of the set, but `at_most` so many: those that are free, first those that exist, in the
-  /// order of the requests. Nobody looks at why the others are not granted: they are `withheld`. Of
-  /// the same attempt once more, what it was granted before comes first. One round trip if enough
-  /// rows exist and are free, else two.
-  virtual std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                                  std::size_t at_most) = 0;
+  /// Each by itself: one round trip for an existing row that is granted, and one more to see why
+  /// one was not (on PostgreSQL none where one key was asked for and another one has it, and two
+  /// for a row that is busy). Two more for a missing row, three if another process creates it at
+  /// that moment. Two more for a grant that was made already.
+  ///
+  /// All or none, in one statement: if one would not be granted alone, nothing changes, those that
+  /// would be are `withheld`, and the others say why. Two sets that cross at the same moment may
+  /// both be refused (busy); neither waits. One round trip if all rows exist and are free, or
+  /// belong to the same owners already; two to see why not; three more for missing rows, which are
+  /// created and stay.
+  ///
+  /// Any: those that are free, first those that exist, in the order of the requests. The others are
+  /// `withheld`; no statement asks why. Of the same attempt once more, what it was granted before
+  /// comes first. One round trip if enough rows exist and are free, else two.
+  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests,
+                                      acquire_mode mode = {});
   /// One round trip; one more when a row was not renewed.
-  virtual std::vector<renew_answer> renew(std::span<const renew_request> requests) = 0;
+  std::vector<change_answer> renew(std::span<const renew_request> requests);
   /// One round trip; one more when a row was not released.
-  virtual std::vector<release_answer> release(std::span<const release_request> requests) = 0;
-  /// As release, and at once as acquire for the next one: nobody gets in between, and nothing is
-  /// announced. After `outcome_unknown` ask acquire for the next one. One round trip; one more when
-  /// the row was not handed over. (A store that does not override this makes two calls, and
-  /// somebody may get in between.)
-  virtual handoff_answer handoff(const handoff_request& request);
+  std::vector<change_answer> release(std::span<const release_request> requests);
+  /// As release, and at once as acquire for the next one: no other caller gets in between, and
+  /// nothing is announced. After `outcome_unknown` acquire for the next one. One round trip; one
+  /// more when the row was not handed off. (The default makes two calls, and another caller may get
+  /// in between.)
+  handoff_answer handoff(const handoff_request& request);
   /// Writes a note into the row of a lease that is held as renew (o, v) would find it. One round
   /// trip; one more when it was not written.
-  virtual note_answer write_note(const note_request& request) = 0;
-  /// The committed state; none for a missing row. One round trip.
-  virtual std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) = 0;
-  /// Makes rows fit to be committed against: creates what is missing and unsets leases that have
-  /// run out (their version moves, `expiry_count` goes up). Without this, a late holder and an
-  /// optimistic commit could both succeed. Rows it cannot get at without waiting stay as they are.
-  /// Answers like `read`. One round trip where nothing is to do, else three.
-  virtual std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) = 0;
-  /// For one who waits: reads like `read`, and leaves word in the rows that are held, for five
-  /// seconds at least, so that their release is announced to those who `listen`. (The one thing
-  /// that a refused attempt may change, and only if it waits.) One round trip, every few seconds
-  /// one more.
-  virtual std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) {
-    return read(keys);
+  change_answer write_note(const note_request& request);
+  /// None for a missing row. One round trip.
+  ///
+  /// `ready_to_commit` creates what is missing and unsets leases that have run out (their version
+  /// moves, `expiry_count` goes up): without this, a late holder and an optimistic commit could
+  /// both succeed. Rows it cannot get at without waiting stay as they are. Two round trips more
+  /// where there is something to do.
+  ///
+  /// `watched` is for waiters: it marks the rows that are held, for five seconds at least, so that
+  /// their release is announced to those who `listen`. (The one thing that a refused attempt may
+  /// change, and only if it waits.) Every few seconds one round trip more.
+  ///
+  /// `shown` is for people: it adds which session has the row locked, since when, as far as the
+  /// database shows it to this role; it may be over when it is read. One round trip more a row.
+  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys,
+                                             read_mode mode = read_mode::committed);
+  /// Notifies `listener`, which must outlive the subscription as the store must, of releases and
+  /// grants of watched rows. Hints may be lost, and be wrong. Null: this store announces nothing.
+  /// No round trip: listening begins, and begins again after a failure, in the background. The end
+  /// of a subscription waits for no answer, but for a connection that is coming about.
+  std::unique_ptr<subscription> listen(release_listener& listener);
+  /// No round trip.
+  [[nodiscard]] store_limits limits() const noexcept { return do_limits(); }
+
+ protected:
+  virtual std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                                 acquire_mode mode) = 0;
+  virtual std::vector<change_answer> do_renew(std::span<const renew_request> requests) = 0;
+  virtual std::vector<change_answer> do_release(std::span<const release_request> requests) = 0;
+  virtual handoff_answer do_handoff(const handoff_request& request);
+  virtual change_answer do_write_note(const note_request& request) = 0;
+  virtual std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                        read_mode mode) = 0;
+  virtual std::unique_ptr<subscription> do_listen(release_listener& /*listener*/) {
+    return nullptr;
   }
-  /// Tells `listener`, which must outlive the subscription as the store must, of releases and
-  /// grants of rows that somebody watches. Hints may be lost, and be wrong. Null: this store
-  /// announces nothing. No round trip: listening begins, and begins again after a failure, in the
-  /// background. The end of a subscription waits for no answer, but for a connection that is coming
-  /// about.
-  virtual std::unique_ptr<subscription> listen(release_listener& /*listener*/) { return nullptr; }
-  /// All rows that are owned or stay closed, by key. One round trip, and a scan of the table: for
-  /// people, not for programs.
-  virtual std::vector<row_state> list() = 0;
-  /// The transaction that has the row of `key` (a row lock, a fence that is not committed), in
-  /// words for people: which session, since when, as far as the database shows it to this role.
-  /// None where there is no row, and where no transaction is seen to have it. A hint for people: it
-  /// may be over when it is read. Neither waits nor writes. One round trip.
-  virtual std::optional<std::string> used_by(const lock_key& /*key*/) { return std::nullopt; }
-  /// Takes the row away from its holder, or opens one that stays closed: unsets it, moves its
-  /// version, and writes the reason into it. What the holder asks for afterwards is lost. One round
-  /// trip; one more when nothing was released.
-  virtual force_answer force_release(const force_request& request) = 0;
-  /// Deletes idle rows, going through the keys in their order: rows that are unowned, neither
-  /// closed nor remembered as done, not locked, and whose version is older than `older_than` by the
-  /// clock. Not `type#0` while any of `type#1` to `type#1000` with its source id is left: it says
-  /// how many of them there are. One that is needed again is created with a version greater than
-  /// the one that was deleted, as long as the database's clock does not go back by that time. One
-  /// round trip.
-  virtual purge_answer purge(const purge_request& request) = 0;
-  /// Settings of the database that weaken a promise: a sentence each, which says what may go wrong
-  /// and what to set. One round trip.
-  virtual std::vector<std::string> weak_settings() { return {}; }
-  /// How many statements get on side by side. More would wait for each other, and do better to
-  /// travel together. No round trip.
-  [[nodiscard]] virtual unsigned statements_at_once() const noexcept { return 4; }
-  /// How many calls at once are better made by a statement that they share than by one each, side
-  /// by side. No round trip.
-  [[nodiscard]] virtual std::size_t sharing_pays_from() const noexcept { return 2; }
+  [[nodiscard]] virtual store_limits do_limits() const noexcept { return {}; }
+
+ private:
+  friend class passing_store;
 };
 
 }  // namespace rowlock

@@ -25,15 +25,15 @@ class faulty_store final : public passing_store {
   /// The calls of the port that a fault may be for.
   enum class call {
     any,
-    acquire,  ///< `acquire_all` and `acquire_any`, too.
+    acquire,
     renew,
     release,  ///< `handoff`, too.
-    read,     ///< `prepare`, `watch` and `list`, too.
+    read,     ///< `list` and `weak_settings`, too.
     operate,  ///< `write_note`, `force_release` and `purge`.
   };
 
   /// `time` is the clock by which a call is slow.
-  explicit faulty_store(store& asked, std::shared_ptr<time_source> time = system_time());
+  explicit faulty_store(store& target, std::shared_ptr<time_source> time = system_time());
 
   /// The next such call is not made and throws `error` (unavailable).
   void next_is_unavailable(call which = call::any);
@@ -44,20 +44,8 @@ class faulty_store final : public passing_store {
   /// How many faults have not happened yet.
   [[nodiscard]] std::size_t pending() const;
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
-  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
-  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                          std::size_t at_most) override;
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
-  std::vector<release_answer> release(std::span<const release_request> requests) override;
-  handoff_answer handoff(const handoff_request& request) override;
-  note_answer write_note(const note_request& request) override;
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
-  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
-  std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) override;
-  std::vector<row_state> list() override;
-  force_answer force_release(const force_request& request) override;
-  purge_answer purge(const purge_request& request) override;
+ protected:
+  void pass(store_call made, work_on_store work) override;
 
  private:
   struct fault {
@@ -68,14 +56,7 @@ class faulty_store final : public passing_store {
 
   void add(fault next);
   fault take(call made);
-  template <class Call>
-  auto pass(call made, const Call& ask) {
-    const auto happens = take(made);
-    happens.before();
-    auto answer = ask();
-    happens.after();
-    return answer;
-  }
+  static call kind_of(store_call made);
 
   std::shared_ptr<time_source> time_;
   mutable std::mutex mutex_;

@@ -37,21 +37,19 @@ class memory_store final : public store {
   explicit memory_store(std::shared_ptr<time_source> time = system_time());
   ~memory_store() override;
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override;
-  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
-  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                          std::size_t at_most) override;
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
-  std::vector<release_answer> release(std::span<const release_request> requests) override;
-  handoff_answer handoff(const handoff_request& request) override;
-  note_answer write_note(const note_request& request) override;
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
-  std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
-  std::unique_ptr<subscription> listen(release_listener& listener) override;
-  std::vector<row_state> list() override;
-  std::optional<std::string> used_by(const lock_key& key) override;
-  force_answer force_release(const force_request& request) override;
-  purge_answer purge(const purge_request& request) override;
+ protected:
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override;
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override;
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override;
+  handoff_answer do_handoff(const handoff_request& request) override;
+  change_answer do_write_note(const note_request& request) override;
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                read_mode mode) override;
+  std::unique_ptr<subscription> do_listen(release_listener& listener) override;
+  std::vector<row_state> do_list() override;
+  force_answer do_force_release(const force_request& request) override;
+  purge_answer do_purge(const purge_request& request) override;
 
  private:
   friend class memory_transaction;
@@ -78,17 +76,21 @@ class memory_store final : public store {
   /// Throws `error` (misuse) in a child of fork().
   [[nodiscard]] std::unique_lock<std::mutex> enter();
 
-  std::vector<release_answer> release(std::span<const release_request> requests,
-                                      std::vector<lock_key>& released);
+  std::vector<change_answer> release_each(std::span<const release_request> requests,
+                                          std::vector<lock_key>& released);
   void create_rows(const lock_keys& keys);
   void count_failures(const lock_keys& keys);
 
   // All of these are called with the mutex held.
-  acquire_answer acquire(const acquire_request& request);
+  std::vector<acquire_answer> acquire_each(std::span<const acquire_request> requests);
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests);
+  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
+                                          std::size_t at_most);
+  acquire_answer try_to_grant(const acquire_request& request);
   /// Why the request would be refused; `granted` if it would not be.
   [[nodiscard]] acquire_answer look_at(const acquire_request& request) const;
   [[nodiscard]] bool is_mine(const acquire_request& request) const;
-  void release(row& held, const release_request& request) const;
+  void release_row(row& held, const release_request& request) const;
   /// The row, if its grant is still `owner`'s at `seen`.
   row* granted_row(const lock_key& key, const owner_id& owner, version seen);
   [[nodiscard]] std::chrono::microseconds left_of(const row& found) const;
@@ -100,9 +102,9 @@ class memory_store final : public store {
   [[nodiscard]] std::int64_t now_us() const;
   void move_version(row& moved) const;
   void unset(row& ended) const;
+  void make_ready(std::span<const lock_key> keys);
   [[nodiscard]] row_state state_of(const lock_key& key, const row& found) const;
 
-  detail::home_process home_;
   std::shared_ptr<time_source> time_;
   std::unique_ptr<detail::release_hints> announcements_;
   std::mutex mutex_;

@@ -9,7 +9,6 @@
 #include <pqxx/pqxx>
 #include <utility>
 
-#include "base/in_batches.hpp"
 #include "base/limits.hpp"
 #include "postgres/acquire.hpp"
 #include "postgres/acquire_set.hpp"
@@ -23,6 +22,7 @@
 #include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres.hpp"
+#include "store/with_users.hpp"
 
 namespace rowlock {
 
@@ -63,13 +63,13 @@ class postgres_store::impl {
         to_pin_{to_pin},
         statements_{postgres_table{table_, options.clock_skew}, options.asynchronous_release},
         answers_{options.answer_timeout},
-        statements_at_once_{std::min(options.pool_size, 4U)},
+        limits_{.statements_at_once = std::min(options.pool_size, 4U),
+                .longest_renewal = longest_renewal},
         pool_{[this] { return open(); }, options.pool_size, options.pool_timeout} {}
 
   /// `work` on a connection; what it throws is told as an `error`.
   template <class Work>
   auto call(const Work& work, purpose used_for = purpose::anything) {
-    home_.require();
     auto connection = pool_.take(used_for);
     postgres::store_call asking{*connection, statements_};
     try {
@@ -81,25 +81,11 @@ class postgres_store::impl {
     }
   }
 
-  /// `work` for a few requests at a time; all answers.
-  template <class Answer, class Request, class Work>
-  std::vector<Answer> call_in_batches(std::span<const Request> requests, const Work& work,
-                                      purpose used_for = purpose::anything,
-                                      std::size_t longest = detail::longest_batch) {
-    if (requests.empty()) return {};
-    return call(
-        [&](postgres::store_call& asking) {
-          return detail::in_batches<Answer>(
-              requests, [&](auto batch) { return work(asking, batch); }, longest);
-        },
-        used_for);
-  }
-
   [[nodiscard]] const table_name& table() const noexcept { return table_; }
 
   [[nodiscard]] bool can_wake_up() const noexcept { return wake_up_; }
 
-  [[nodiscard]] unsigned statements_at_once() const noexcept { return statements_at_once_; }
+  [[nodiscard]] const store_limits& limits() const noexcept { return limits_; }
 
   std::unique_ptr<subscription> listen(release_listener& listener) {
     return std::make_unique<postgres::notify_listener>(make_, statements_.announcement_channel,
@@ -124,7 +110,6 @@ class postgres_store::impl {
     table_is_checked_ = true;
   }
 
-  detail::home_process home_;
   const table_name table_;
   const bool wake_up_;
   const postgres::connector make_;
@@ -133,7 +118,7 @@ class postgres_store::impl {
   postgres::may_prepare may_prepare_{true};
   postgres::answer_watch answers_;
   std::atomic<bool> table_is_checked_{false};
-  const unsigned statements_at_once_;
+  const store_limits limits_;
   postgres::connection_pool pool_;
 };
 
@@ -161,100 +146,81 @@ postgres_store::postgres_store(detail::make_connection make, postgres_options op
 
 postgres_store::~postgres_store() = default;
 
-std::vector<acquire_answer> postgres_store::acquire(std::span<const acquire_request> requests) {
-  for (const auto& request : requests) check(request);
-  return impl_->call_in_batches<acquire_answer>(requests, postgres::acquire);
-}
+using postgres::store_call;
 
-std::vector<acquire_answer> postgres_store::acquire_all(std::span<const acquire_request> requests) {
-  check_set(requests);
-  if (requests.empty()) return {};
-  return impl_->call(
-      [&](postgres::store_call& asking) { return postgres::acquire_all(asking, requests); });
-}
-
-std::vector<acquire_answer> postgres_store::acquire_any(std::span<const acquire_request> requests,
-                                                        std::size_t at_most) {
-  check_set(requests);
-  if (requests.empty() || at_most == 0) {
-    return std::vector<acquire_answer>(requests.size(), {.status = acquire_status::withheld});
-  }
-  return impl_->call([&](postgres::store_call& asking) {
-    return postgres::acquire_any(asking, requests, at_most);
+std::vector<acquire_answer> postgres_store::do_acquire(std::span<const acquire_request> requests,
+                                                       acquire_mode mode) {
+  return impl_->call([&](store_call& asking) {
+    switch (mode.how) {
+      case acquire_mode::all_or_none:
+        return postgres::acquire_all(asking, requests);
+      case acquire_mode::any:
+        return postgres::acquire_any(asking, requests, mode.at_most);
+      case acquire_mode::each:
+        break;
+    }
+    return postgres::acquire(asking, requests);
   });
 }
 
-std::vector<renew_answer> postgres_store::renew(std::span<const renew_request> requests) {
-  for (const auto& request : requests) check(request);
-  return impl_->call_in_batches<renew_answer>(requests, postgres::renew,
-                                              impl::purpose::keeping_leases, longest_renewal);
+std::vector<change_answer> postgres_store::do_renew(std::span<const renew_request> requests) {
+  return impl_->call([&](store_call& asking) { return postgres::renew(asking, requests); },
+                     impl::purpose::keeping_leases);
 }
 
-std::vector<release_answer> postgres_store::release(std::span<const release_request> requests) {
-  for (const auto& request : requests) check(request);
-  return impl_->call_in_batches<release_answer>(requests, postgres::release,
-                                                impl::purpose::keeping_leases);
+std::vector<change_answer> postgres_store::do_release(std::span<const release_request> requests) {
+  return impl_->call([&](store_call& asking) { return postgres::release(asking, requests); },
+                     impl::purpose::keeping_leases);
 }
 
-handoff_answer postgres_store::handoff(const handoff_request& request) {
-  check(request);
-  return impl_->call(
-      [&](postgres::store_call& asking) { return postgres::handoff(asking, request); },
-      impl::purpose::keeping_leases);
+handoff_answer postgres_store::do_handoff(const handoff_request& request) {
+  return impl_->call([&](store_call& asking) { return postgres::handoff(asking, request); },
+                     impl::purpose::keeping_leases);
 }
 
-note_answer postgres_store::write_note(const note_request& request) {
-  check(request);
-  return impl_->call(
-      [&](postgres::store_call& asking) { return postgres::write_note(asking, request); });
+change_answer postgres_store::do_write_note(const note_request& request) {
+  return impl_->call([&](store_call& asking) { return postgres::write_note(asking, request); });
 }
 
-std::vector<std::optional<row_state>> postgres_store::read(std::span<const lock_key> keys) {
-  for (const auto& key : keys) check(key);
-  return impl_->call_in_batches<std::optional<row_state>>(keys, postgres::read);
+std::vector<std::optional<row_state>> postgres_store::do_read(std::span<const lock_key> keys,
+                                                              read_mode mode) {
+  return impl_->call([&](store_call& asking) {
+    switch (mode) {
+      case read_mode::ready_to_commit:
+        return postgres::prepare(asking, keys);
+      case read_mode::watched:
+        return impl_->can_wake_up() ? postgres::watch(asking, keys) : postgres::read(asking, keys);
+      case read_mode::shown:
+        return detail::with_users(postgres::read(asking, keys),
+                                  [&](const auto& key) { return asking.used_by(key); });
+      case read_mode::committed:
+        break;
+    }
+    return postgres::read(asking, keys);
+  });
 }
 
-std::vector<std::optional<row_state>> postgres_store::prepare(std::span<const lock_key> keys) {
-  for (const auto& key : keys) check(key);
-  return impl_->call_in_batches<std::optional<row_state>>(keys, postgres::prepare);
-}
-
-std::vector<std::optional<row_state>> postgres_store::watch(std::span<const lock_key> keys) {
-  if (!impl_->can_wake_up()) return read(keys);
-  for (const auto& key : keys) check(key);
-  return impl_->call_in_batches<std::optional<row_state>>(keys, postgres::watch);
-}
-
-std::unique_ptr<subscription> postgres_store::listen(release_listener& listener) {
+std::unique_ptr<subscription> postgres_store::do_listen(release_listener& listener) {
   return impl_->can_wake_up() ? impl_->listen(listener) : nullptr;
 }
 
-std::vector<row_state> postgres_store::list() {
-  return impl_->call([](postgres::store_call& asking) { return asking.list(); });
+std::vector<row_state> postgres_store::do_list() {
+  return impl_->call([](store_call& asking) { return asking.list(); });
 }
 
-std::optional<std::string> postgres_store::used_by(const lock_key& key) {
-  check(key);
-  return impl_->call([&](postgres::store_call& asking) { return asking.used_by(key); });
+force_answer postgres_store::do_force_release(const force_request& request) {
+  return impl_->call([&](store_call& asking) { return postgres::force_release(asking, request); });
 }
 
-force_answer postgres_store::force_release(const force_request& request) {
-  check(request);
-  return impl_->call(
-      [&](postgres::store_call& asking) { return postgres::force_release(asking, request); });
+purge_answer postgres_store::do_purge(const purge_request& request) {
+  return impl_->call([&](store_call& asking) { return asking.purge(request); });
 }
 
-purge_answer postgres_store::purge(const purge_request& request) {
-  check(request);
-  return impl_->call([&](postgres::store_call& asking) { return asking.purge(request); });
+std::vector<std::string> postgres_store::do_weak_settings() {
+  return impl_->call([this](store_call& asking) { return asking.weak_settings(impl_->table()); });
 }
 
-std::vector<std::string> postgres_store::weak_settings() {
-  return impl_->call(
-      [this](postgres::store_call& asking) { return asking.weak_settings(impl_->table()); });
-}
-
-unsigned postgres_store::statements_at_once() const noexcept { return impl_->statements_at_once(); }
+store_limits postgres_store::do_limits() const noexcept { return impl_->limits(); }
 
 std::vector<migration> migrate_postgres(const std::string& connection_string,
                                         const table_name& table) {

@@ -60,11 +60,11 @@ std::vector<acquire_answer> postgres_leases::acquire_any(std::span<const acquire
   });
 }
 
-std::vector<renew_answer> postgres_leases::renew(std::span<const renew_request> requests) {
+std::vector<change_answer> postgres_leases::renew(std::span<const renew_request> requests) {
   return call([&](postgres::store_call& asking) { return postgres::renew(asking, requests); });
 }
 
-std::vector<release_answer> postgres_leases::release(std::span<const release_request> requests) {
+std::vector<change_answer> postgres_leases::release(std::span<const release_request> requests) {
   return call([&](postgres::store_call& asking) { return postgres::release(asking, requests); });
 }
 
@@ -72,7 +72,7 @@ handoff_answer postgres_leases::handoff(const handoff_request& request) {
   return call([&](postgres::store_call& asking) { return postgres::handoff(asking, request); });
 }
 
-note_answer postgres_leases::write_note(const note_request& request) {
+change_answer postgres_leases::write_note(const note_request& request) {
   return call([&](postgres::store_call& asking) { return postgres::write_note(asking, request); });
 }
 

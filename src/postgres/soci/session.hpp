@@ -18,10 +18,10 @@ class postgres_leases final : public lease_session {
   std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) override;
   std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
                                           std::size_t at_most) override;
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override;
-  std::vector<release_answer> release(std::span<const release_request> requests) override;
+  std::vector<change_answer> renew(std::span<const renew_request> requests) override;
+  std::vector<change_answer> release(std::span<const release_request> requests) override;
   handoff_answer handoff(const handoff_request& request) override;
-  note_answer write_note(const note_request& request) override;
+  change_answer write_note(const note_request& request) override;
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override;
   std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) override;
   std::vector<row_state> list() override;

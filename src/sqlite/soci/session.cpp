@@ -41,21 +41,21 @@ class sqlite_session final : public lease_session {
                [&](file_access& file) { return on_sqlite::acquire_any(file, requests, at_most); })
         .value_or(std::vector<acquire_answer>(requests.size(), {acquire_status::withheld}));
   }
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
+  std::vector<change_answer> renew(std::span<const renew_request> requests) override {
     return in_turn([&](file_access& file) { return on_sqlite::renew(file, requests); })
-        .value_or(std::vector<renew_answer>(requests.size(), renew_answer::busy));
+        .value_or(std::vector<change_answer>(requests.size(), change_answer::busy));
   }
-  std::vector<release_answer> release(std::span<const release_request> requests) override {
+  std::vector<change_answer> release(std::span<const release_request> requests) override {
     return in_turn([&](file_access& file) { return on_sqlite::release(file, requests); })
-        .value_or(std::vector<release_answer>(requests.size(), release_answer::busy));
+        .value_or(std::vector<change_answer>(requests.size(), change_answer::busy));
   }
   handoff_answer handoff(const handoff_request& request) override {
     return in_turn([&](file_access& file) { return on_sqlite::handoff(file, request); })
         .value_or(handoff_answer{});
   }
-  note_answer write_note(const note_request& request) override {
+  change_answer write_note(const note_request& request) override {
     return in_turn([&](file_access& file) { return on_sqlite::write_note(file, request); })
-        .value_or(note_answer::busy);
+        .value_or(change_answer::busy);
   }
   std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
     return read_in_turn([&](file_access& file) { return on_sqlite::read(file, keys); });

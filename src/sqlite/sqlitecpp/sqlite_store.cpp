@@ -11,6 +11,7 @@
 #include "sqlite/migrate.hpp"
 #include "sqlite/sqlitecpp/errors.hpp"
 #include "sqlite/sqlitecpp/store_connection.hpp"
+#include "store/with_users.hpp"
 
 namespace rowlock {
 
@@ -29,90 +30,81 @@ sqlite_store::sqlite_store(connect factory, sqlite_options options)
 
 sqlite_store::~sqlite_store() = default;
 
-std::vector<acquire_answer> sqlite_store::acquire(std::span<const acquire_request> requests) {
-  for (const auto& request : requests) check(request);
+std::vector<acquire_answer> sqlite_store::do_acquire(std::span<const acquire_request> requests,
+                                                     acquire_mode mode) {
   std::vector<acquire_answer> answers(requests.size());
-  impl_->with_connection([&](file_access& file) { answers = on_sqlite::acquire(file, requests); });
+  if (mode.how == acquire_mode::any) {
+    answers.assign(requests.size(), {.status = acquire_status::withheld});
+  }
+  impl_->with_connection([&](file_access& file) {
+    switch (mode.how) {
+      case acquire_mode::each:
+        answers = on_sqlite::acquire(file, requests);
+        break;
+      case acquire_mode::all_or_none:
+        answers = on_sqlite::acquire_all(file, requests);
+        break;
+      case acquire_mode::any:
+        answers = on_sqlite::acquire_any(file, requests, mode.at_most);
+        break;
+    }
+  });
   return answers;
 }
 
-std::vector<acquire_answer> sqlite_store::acquire_all(std::span<const acquire_request> requests) {
-  check_set(requests);
-  std::vector<acquire_answer> answers(requests.size());
-  impl_->with_connection(
-      [&](file_access& file) { answers = on_sqlite::acquire_all(file, requests); });
-  return answers;
-}
-
-std::vector<acquire_answer> sqlite_store::acquire_any(std::span<const acquire_request> requests,
-                                                      std::size_t at_most) {
-  check_set(requests);
-  std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
-  impl_->with_connection(
-      [&](file_access& file) { answers = on_sqlite::acquire_any(file, requests, at_most); });
-  return answers;
-}
-
-std::vector<renew_answer> sqlite_store::renew(std::span<const renew_request> requests) {
-  for (const auto& request : requests) check(request);
-  std::vector<renew_answer> answers(requests.size(), renew_answer::busy);
+std::vector<change_answer> sqlite_store::do_renew(std::span<const renew_request> requests) {
+  std::vector<change_answer> answers(requests.size(), change_answer::busy);
   impl_->with_connection([&](file_access& file) { answers = on_sqlite::renew(file, requests); });
   return answers;
 }
 
-std::vector<release_answer> sqlite_store::release(std::span<const release_request> requests) {
-  for (const auto& request : requests) check(request);
-  std::vector<release_answer> answers(requests.size(), release_answer::busy);
+std::vector<change_answer> sqlite_store::do_release(std::span<const release_request> requests) {
+  std::vector<change_answer> answers(requests.size(), change_answer::busy);
   impl_->with_connection([&](file_access& file) { answers = on_sqlite::release(file, requests); });
   return answers;
 }
 
-handoff_answer sqlite_store::handoff(const handoff_request& request) {
-  check(request);
+handoff_answer sqlite_store::do_handoff(const handoff_request& request) {
   handoff_answer answer;
   impl_->with_connection([&](file_access& file) { answer = on_sqlite::handoff(file, request); });
   return answer;
 }
 
-note_answer sqlite_store::write_note(const note_request& request) {
-  check(request);
-  auto answer = note_answer::busy;
+change_answer sqlite_store::do_write_note(const note_request& request) {
+  auto answer = change_answer::busy;
   impl_->with_connection([&](file_access& file) { answer = on_sqlite::write_note(file, request); });
   return answer;
 }
 
-std::vector<std::optional<row_state>> sqlite_store::read(std::span<const lock_key> keys) {
-  for (const auto& key : keys) check(key);
-  return impl_->in_turn([&](file_access& file) { return on_sqlite::read(file, keys); },
-                        detail::store_connection::access::read);
+std::vector<std::optional<row_state>> sqlite_store::do_read(std::span<const lock_key> keys,
+                                                            read_mode mode) {
+  using access = detail::store_connection::access;
+  if (mode == read_mode::ready_to_commit) {
+    return impl_->in_turn([&](file_access& file) { return on_sqlite::prepare(file, keys); });
+  }
+  return impl_->in_turn(
+      [&](file_access& file) {
+        auto states = on_sqlite::read(file, keys);
+        if (mode != read_mode::shown) return states;
+        return detail::with_users(
+            std::move(states), [&](const lock_key& key) { return on_sqlite::used_by(file, key); });
+      },
+      access::read);
 }
 
-std::vector<std::optional<row_state>> sqlite_store::prepare(std::span<const lock_key> keys) {
-  for (const auto& key : keys) check(key);
-  return impl_->in_turn([&](file_access& file) { return on_sqlite::prepare(file, keys); });
-}
-
-std::vector<row_state> sqlite_store::list() {
+std::vector<row_state> sqlite_store::do_list() {
   return impl_->in_turn([](file_access& file) { return on_sqlite::list(file); },
                         detail::store_connection::access::read);
 }
 
-std::optional<std::string> sqlite_store::used_by(const lock_key& key) {
-  check(key);
-  return impl_->in_turn([&](file_access& file) { return on_sqlite::used_by(file, key); },
-                        detail::store_connection::access::read);
-}
-
-force_answer sqlite_store::force_release(const force_request& request) {
-  check(request);
+force_answer sqlite_store::do_force_release(const force_request& request) {
   auto answer = force_answer::busy;
   impl_->with_connection(
       [&](file_access& file) { answer = on_sqlite::force_release(file, request); });
   return answer;
 }
 
-purge_answer sqlite_store::purge(const purge_request& request) {
-  check(request);
+purge_answer sqlite_store::do_purge(const purge_request& request) {
   return impl_->in_turn([&](file_access& file) { return on_sqlite::purge(file, request); });
 }
 

@@ -14,15 +14,17 @@ class release_moves_no_version final : public passing_store {
  public:
   using passing_store::passing_store;
 
-  std::vector<release_answer> release(std::span<const release_request> requests) override {
+ protected:
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
     {
       const std::scoped_lock lock{mutex_};
       for (const auto& request : requests) released_[request.key] = request.version;
     }
-    return passing_store::release(requests);
+    return passing_store::do_release(requests);
   }
-  std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) override {
-    auto states = passing_store::read(keys);
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                read_mode mode) override {
+    auto states = passing_store::do_read(keys, mode);
     const std::scoped_lock lock{mutex_};
     for (auto& state : states) {
       if (state && !state->owned && released_.contains(state->key)) {
@@ -41,10 +43,11 @@ class renewal_of_what_is_lost final : public passing_store {
  public:
   using passing_store::passing_store;
 
-  std::vector<renew_answer> renew(std::span<const renew_request> requests) override {
-    auto answers = passing_store::renew(requests);
+ protected:
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
+    auto answers = passing_store::do_renew(requests);
     for (auto& answer : answers) {
-      if (answer == renew_answer::lost) answer = renew_answer::renewed;
+      if (answer == change_answer::lost) answer = change_answer::done;
     }
     return answers;
   }
@@ -54,10 +57,12 @@ class any_version_is_expected final : public passing_store {
  public:
   using passing_store::passing_store;
 
-  std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) override {
+ protected:
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override {
     std::vector<acquire_request> asked(requests.begin(), requests.end());
     for (auto& request : asked) request.expected.reset();
-    return passing_store::acquire(asked);
+    return passing_store::do_acquire(asked, mode);
   }
 };
 

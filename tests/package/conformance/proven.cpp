@@ -10,15 +10,16 @@ class counting_store final : public rowlock::passing_store {
  public:
   using passing_store::passing_store;
 
-  std::vector<rowlock::acquire_answer> acquire(
-      std::span<const rowlock::acquire_request> requests) override {
+ protected:
+  std::vector<rowlock::acquire_answer> do_acquire(
+      std::span<const rowlock::acquire_request> requests, rowlock::acquire_mode mode) override {
     ++calls_;
-    return passing_store::acquire(requests);
+    return passing_store::do_acquire(requests, mode);
   }
-  std::vector<rowlock::release_answer> release(
+  std::vector<rowlock::change_answer> do_release(
       std::span<const rowlock::release_request> requests) override {
     ++calls_;
-    return passing_store::release(requests);
+    return passing_store::do_release(requests);
   }
 
  private:
