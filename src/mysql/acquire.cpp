@@ -7,14 +7,6 @@
 
 namespace rowlock::through_soci {
 
-namespace {
-
-bool is_mine(const found_row& seen, const acquire_request& request) {
-  return seen.state.owned && seen.owner == request.owner.text;
-}
-
-}  // namespace
-
 std::vector<acquire_answer> mysql_acquiring::run() && {
   seen_.resize(requests_.size());
   const bool alone = requests_.size() == 1 && calls_.answers_at_once();
@@ -50,7 +42,7 @@ void mysql_acquiring::grant(std::size_t place, std::uint64_t insert_id) {
   std::optional made{version{static_cast<std::int64_t>(insert_id)}};
   if (insert_id == 0) {  // a trigger of the table has statements of its own, and theirs is told
     const auto seen = calls_.look(keys_of({place})).front();
-    if (!seen || !is_mine(*seen, requests_[place])) return;  // it ran out already
+    if (!seen || !seen->is_of(requests_[place].owner)) return;  // it ran out already
     made = seen->state.version;
   }
   answers_[place] = {.status = acquire_status::granted, .version = made};
@@ -63,48 +55,25 @@ key_list mysql_acquiring::keys_of(const places& chosen) const {
   return keys;
 }
 
-acquire_answer mysql_acquiring::refused(const acquire_request& request,
-                                        const found_row& seen) const {
-  const auto& row = seen.state;
-  acquire_answer answer{.status = acquire_status::busy, .version = row.version};
-  const bool is_run_out = row.owned && !row.is_live();
-  if (request.expected && (*request.expected != row.version || is_run_out)) {
-    answer.status = acquire_status::stale;
-  } else if (request.unless_done && row.done) {
-    answer.status = acquire_status::done;
-    answer.done = row.done;
-  } else if (!seen.can_be_taken(skew_)) {
-    answer.status = acquire_status::held;
-    answer.holder = row.holder;
-    answer.remaining = seen.until_expiry + skew_;
-  }
-  return answer;
-}
-
 void mysql_acquiring::look_at(const places& open, bool unowned_are_busy) {
   auto seen = calls_.look(keys_of(open));
   for (std::size_t i = 0; i < open.size(); ++i) {
     const auto place = open[i];
     const auto& request = requests_[place];
     auto& answer = answers_[place];
-    if (!seen[i]) {
-      if (request.expected) {
-        answer.status = acquire_status::stale;
-      } else {
-        missing_.push_back(place);
+    if (auto refused = detail::refusal_of(seen[i], request, skew_)) {
+      answer = *std::move(refused);
+    } else if (!seen[i]) {
+      missing_.push_back(place);
+      continue;
+    } else {
+      answer = {.version = seen[i]->state.version};  // busy, unless it is granted
+      if (seen[i]->is_live_and_of(request.owner)) {
+        mine_.push_back(place);
+      } else if (seen[i]->state.owned || !unowned_are_busy) {
+        takeable_.push_back(place);
       }
-      continue;
     }
-    if (is_mine(*seen[i], request) && seen[i]->state.is_live()) {
-      answer.version = seen[i]->state.version;  // busy, unless it can be renewed
-      mine_.push_back(place);
-      seen_[place] = std::move(seen[i]);
-      continue;
-    }
-    answer = refused(request, *seen[i]);
-    const bool is_to_be_taken =
-        answer.status == acquire_status::busy && (seen[i]->state.owned || !unowned_are_busy);
-    if (is_to_be_taken) takeable_.push_back(place);
     seen_[place] = std::move(seen[i]);
   }
 }
@@ -140,7 +109,7 @@ json_rows mysql_acquiring::grants_of(const places& chosen) const {
 acquire_answer mysql_acquiring::granted(std::size_t place, version now) const {
   acquire_answer answer{.status = acquire_status::granted, .version = now};
   const auto& before = seen_[place];
-  if (!before || !before->state.owned || is_mine(*before, requests_[place])) return answer;
+  if (!before || !before->state.owned || before->is_of(requests_[place].owner)) return answer;
   answer.took_over_expired = true;
   answer.holder = before->state.holder;
   answer.remaining = before->state.remaining;
@@ -160,8 +129,9 @@ void mysql_acquiring::take() {
     const auto& request = requests_[takeable_[i]];
     auto& answer = answers_[takeable_[i]];
     if (!now[i]) continue;
-    if (!is_mine(*now[i], request) || !now[i]->state.is_live()) {
-      answer = refused(request, *now[i]);
+    if (!now[i]->is_live_and_of(request.owner)) {
+      answer = detail::refusal_of(now[i], request, skew_)
+                   .value_or(acquire_answer{.version = now[i]->state.version});
       continue;
     }
     answer = granted(takeable_[i], now[i]->state.version);
@@ -193,7 +163,7 @@ void mysql_acquiring::insert() {
     if (calls_.write(calls_.statements().insert_many, {rows.value()})) {
       const auto now = calls_.look(keys_of(open));
       for (std::size_t i = 0; i < open.size(); ++i) {
-        if (!now[i] || !is_mine(*now[i], requests_[open[i]])) continue;
+        if (!now[i] || !now[i]->is_of(requests_[open[i]].owner)) continue;
         answers_[open[i]] = {.status = acquire_status::granted, .version = now[i]->state.version};
       }
       return;

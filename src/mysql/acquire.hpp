@@ -39,7 +39,6 @@ class mysql_acquiring {
   bool take_if_unowned();
   /// Fills in what a look can answer.
   void look_at(const places& open, bool unowned_are_busy);
-  acquire_answer refused(const acquire_request& request, const found_row& seen) const;
   /// The row as it was seen now has the grant of the request.
   acquire_answer granted(std::size_t place, version now) const;
   void take();
@@ -67,11 +66,11 @@ class mysql_acquiring {
   std::span<const acquire_request> requests_;
   std::chrono::microseconds skew_;
   renew_call renew_;
-  std::vector<acquire_answer> answers_;         // busy, until more is known
-  places missing_;                              // to be inserted
-  places mine_;                                 // granted by an earlier call
-  places takeable_;                             // unowned, or run out
-  std::vector<std::optional<found_row>> seen_;  // by place
+  std::vector<acquire_answer> answers_;        // busy, until more is known
+  places missing_;                             // to be inserted
+  places mine_;                                // granted by an earlier call
+  places takeable_;                            // unowned, or run out
+  std::vector<std::optional<seen_row>> seen_;  // by place
 };
 
 }  // namespace rowlock::through_soci

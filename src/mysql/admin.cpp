@@ -36,10 +36,7 @@ change_answer write_note_in_mysql(mysql_calls& calls, const note_request& reques
   if (write(calls, sql.have_many_granted, to_have, sql.write_note, to_write) == 1) {
     return change_answer::done;
   }
-  const auto seen = calls.look({&request.key}).front();
-  const bool is_mine =
-      seen && seen->owner == request.owner.text && seen->state.version == request.version;
-  return is_mine ? change_answer::busy : change_answer::lost;
+  return detail::busy_or_lost(calls.look({&request.key}).front(), request);
 }
 
 std::optional<std::string> used_by_in_mysql(mysql_calls& calls, const lock_key& key) {

@@ -26,11 +26,6 @@ key_list keys_of(std::span<const Request> requests) {
 }
 
 template <class Request>
-bool is_as_granted(const std::optional<found_row>& seen, const Request& request) {
-  return seen && seen->owner == request.owner.text && seen->state.version == request.version;
-}
-
-template <class Request>
 json_rows::row granted_row(const Request& request) {
   auto row = row_of(request.key);
   row.hex(request.owner.text).number(request.version.number);
@@ -132,7 +127,7 @@ class mysql_leases final : public lease_session {
           calls_.write(sql.renew, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
                                    mysql_value::ascii(owner.text), granted.number, ttl.count()});
       if (answered && answered->affected == 1) return answers;
-      return busy_or_lost(requests, change_answer::done, {});
+      return unchanged(requests);
     }
     json_rows to_have;
     json_rows to_write;
@@ -146,13 +141,15 @@ class mysql_leases final : public lease_session {
         // It found all rows that are as they were granted, and renewed them.
         const auto seen = calls_.look(keys_of(requests));
         for (std::size_t i = 0; i < requests.size(); ++i) {
-          if (!is_as_granted(seen[i], requests[i])) answers[i] = change_answer::lost;
+          if (detail::busy_or_lost(seen[i], requests[i]) == change_answer::lost) {
+            answers[i] = change_answer::lost;
+          }
         }
         return answers;
       }
     }
-    return busy_or_lost(
-        requests, change_answer::done,
+    return unchanged(
+        requests,
         calls_.write_what_nobody_has(sql.have_many_granted, to_have, sql.renew_many, to_write, 0)
             .places);
   }
@@ -166,7 +163,7 @@ class mysql_leases final : public lease_session {
                         mysql_value::ascii(owner.text), granted.number, failed ? 1 : 0,
                         closed.count(), done_for.value_or(microseconds::zero()).count()});
       if (answered && answered->affected == 1) return {change_answer::done};
-      return busy_or_lost(requests, change_answer::done, {});
+      return unchanged(requests);
     }
     // A released row does not show who released it: so they are found first.
     json_rows to_have;
@@ -175,8 +172,8 @@ class mysql_leases final : public lease_session {
       to_have.add(granted_row(request));
       to_write.add(with_what_stays(granted_row(request).number(request.failed ? 1 : 0), request));
     }
-    return busy_or_lost(
-        requests, change_answer::done,
+    return unchanged(
+        requests,
         calls_.write_what_nobody_has(sql.have_many_granted, to_have, sql.release_many, to_write, 0)
             .places);
   }
@@ -196,7 +193,7 @@ class mysql_leases final : public lease_session {
          mysql_value::ascii(ended.owner.text), ended.version.number, ended.failed ? 1 : 0,
          mysql_value::ascii(next.owner.text), mysql_value::utf8(next.holder), next.ttl.count()});
     if (!answered || answered->affected == 0) {
-      return {.ended = busy_or_lost(std::span{&ended, 1}, change_answer::done, {}).front()};
+      return {.ended = unchanged(std::span{&ended, 1}).front()};
     }
     handoff_answer answer{.ended = change_answer::done};
     // (A trigger of the table has statements of its own, and theirs is told: then the next one
@@ -207,16 +204,18 @@ class mysql_leases final : public lease_session {
     return answer;
   }
 
-  /// Those at `places` are `done`; the others are busy as long as they are as they were granted.
-  template <class Request, class Answer>
-  std::vector<Answer> busy_or_lost(std::span<const Request> requests, Answer done,
-                                   const std::vector<std::size_t>& places) {
-    std::vector<Answer> answers(requests.size(), Answer::lost);
-    for (const auto place : places) answers[place] = done;
+  /// The answers where a statement has changed the rows at `places` and no other.
+  template <class Request>
+  std::vector<change_answer> unchanged(std::span<const Request> requests,
+                                       const std::vector<std::size_t>& places = {}) {
+    std::vector<change_answer> answers(requests.size(), change_answer::lost);
+    for (const auto place : places) answers[place] = change_answer::done;
     if (places.size() == requests.size()) return answers;
     const auto seen = calls_.look(keys_of(requests));
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (answers[i] != done && is_as_granted(seen[i], requests[i])) answers[i] = Answer::busy;
+      if (answers[i] != change_answer::done) {
+        answers[i] = detail::busy_or_lost(seen[i], requests[i]);
+      }
     }
     return answers;
   }

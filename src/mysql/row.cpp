@@ -13,16 +13,16 @@ std::int64_t number(const std::optional<std::string>& column) { return std::stol
 
 /// From `first` on: version, owner, holder, acquired_at, remaining_us, failure_count, expiry_count,
 /// done_by, done_at, done_remaining_us, note, force_reason.
-found_row found_from(const mysql_answer::row& row, std::size_t first, lock_key key) {
-  found_row found{.state = {.key = std::move(key), .version = {number(row.at(first))}},
-                  .owner = row.at(first + 1).value_or(""),
-                  .until_expiry = microseconds{number(row.at(first + 4))}};
+seen_row found_from(const mysql_answer::row& row, std::size_t first, lock_key key) {
+  seen_row found{.state = {.key = std::move(key), .version = {number(row.at(first))}},
+                 .owner = row.at(first + 1).value_or(""),
+                 .left = microseconds{number(row.at(first + 4))}};
   auto& state = found.state;
   state.owned = row.at(first + 1).has_value();
   if (state.owned) state.acquired_at = row.at(first + 3).value_or("");
-  if (state.owned || found.until_expiry > microseconds::zero()) {
+  if (state.owned || found.left > microseconds::zero()) {
     state.holder = row.at(first + 2).value_or("");
-    state.remaining = found.until_expiry;
+    state.remaining = found.left;
   }
   state.failure_count = number(row.at(first + 5));
   state.expiry_count = number(row.at(first + 6));
@@ -62,18 +62,8 @@ json_rows::row with_what_stays(json_rows::row row, const release_request& reques
   return row;
 }
 
-refusal held_by(const found_row& found) {
-  return {.reason = refusal_reason::held,
-          .key = found.state.key,
-          .holder = found.state.holder,
-          .remaining = found.state.remaining,
-          .current = found.state.version};
-}
-
-refusal busy_at(const lock_key& key) { return {.reason = refusal_reason::busy, .key = key}; }
-
-std::vector<std::optional<found_row>> found_in(const mysql_answer& answered, const key_list& keys) {
-  std::vector<std::optional<found_row>> found(keys.size());
+std::vector<std::optional<seen_row>> found_in(const mysql_answer& answered, const key_list& keys) {
+  std::vector<std::optional<seen_row>> found(keys.size());
   for (const auto& row : answered.rows) {
     const auto place = static_cast<std::size_t>(number(row.at(0))) - 1;
     if (row.at(1)) found.at(place) = found_from(row, 1, *keys.at(place));
@@ -88,15 +78,6 @@ std::vector<row_state> listed_in(const mysql_answer& answered) {
         found_from(row, 2, {.type = row.at(0).value(), .source_id = row.at(1).value()}).state);
   }
   return listed;
-}
-
-std::vector<std::optional<row_state>> states_of(std::vector<std::optional<found_row>> found) {
-  std::vector<std::optional<row_state>> states;
-  states.reserve(found.size());
-  for (auto& row : found) {
-    states.push_back(row ? std::optional{std::move(row->state)} : std::nullopt);
-  }
-  return states;
 }
 
 }  // namespace rowlock::through_soci

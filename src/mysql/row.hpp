@@ -10,6 +10,7 @@
 #include "mysql/connection.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/port/store.hpp"
+#include "store/refusal_of.hpp"
 
 namespace rowlock::through_soci {
 
@@ -25,29 +26,15 @@ json_rows rows_of(const key_list& keys);
 /// `row`, and for how long the row stays closed and its work remembered as done.
 json_rows::row with_what_stays(json_rows::row row, const release_request& request);
 
-/// A row with the owner, which is not for everybody.
-struct found_row {
-  row_state state;
-  std::string owner;
-  /// Of its lease, or of the time for which it stays closed; long ago where there is neither.
-  std::chrono::microseconds until_expiry;
-
-  /// It is free, and was `skew` ago.
-  [[nodiscard]] bool can_be_taken(std::chrono::microseconds skew) const {
-    return until_expiry <= -skew;
-  }
-};
-
-/// The refusal of a row with a live lease, or one that stays closed.
-refusal held_by(const found_row& found);
-refusal busy_at(const lock_key& key);
+using detail::busy_at;
+using detail::held_by;
+using detail::seen_row;
+using detail::states_of;
 
 /// The state of each key, from the answer to a look; none for a missing row.
-std::vector<std::optional<found_row>> found_in(const mysql_answer& answered, const key_list& keys);
+std::vector<std::optional<seen_row>> found_in(const mysql_answer& answered, const key_list& keys);
 /// From the answer to `list`.
 std::vector<row_state> listed_in(const mysql_answer& answered);
-
-std::vector<std::optional<row_state>> states_of(std::vector<std::optional<found_row>> found);
 
 }  // namespace rowlock::through_soci
 

@@ -42,7 +42,7 @@ class own_transaction {
 
 }  // namespace
 
-std::vector<std::optional<found_row>> mysql_calls::look(const key_list& keys) {
+std::vector<std::optional<seen_row>> mysql_calls::look(const key_list& keys) {
   return found_in(read(statements_.look, {rows_of(keys).value()}), keys);
 }
 

@@ -48,7 +48,7 @@ class mysql_calls {
   mysql_answer read(std::string_view sql, std::initializer_list<mysql_value> values = {}) {
     return session_.execute(sql, values);
   }
-  std::vector<std::optional<found_row>> look(const key_list& keys);
+  std::vector<std::optional<seen_row>> look(const key_list& keys);
 
   /// One statement that writes; none where a row lock or a conflict was in the way.
   std::optional<mysql_answer> write(std::string_view sql,

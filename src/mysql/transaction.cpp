@@ -83,7 +83,7 @@ std::optional<mysql_answer> mysql_caller::at_once(std::string_view sql,
   return at_once(sql, values);
 }
 
-std::optional<std::vector<std::optional<found_row>>> mysql_caller::look(const key_list& keys) {
+std::optional<std::vector<std::optional<seen_row>>> mysql_caller::look(const key_list& keys) {
   const auto answered = unless_contended(statements_.look_in_transaction, {rows_of(keys).value()});
   if (!answered) return std::nullopt;
   return found_in(*answered, keys);

@@ -16,7 +16,7 @@ namespace rowlock::through_soci {
 
 /// What a look tells of the keys, and of the session.
 struct mysql_sight {
-  std::vector<std::optional<found_row>> rows;
+  std::vector<std::optional<seen_row>> rows;
   bool is_read_committed = false;
   bool is_in_cluster = false;
 };
@@ -49,7 +49,7 @@ class mysql_caller {
 
   /// As the transaction sees them. None where somebody else has a row and the transaction is
   /// SERIALIZABLE, so that looking locks.
-  std::optional<std::vector<std::optional<found_row>>> look(const key_list& keys);
+  std::optional<std::vector<std::optional<seen_row>>> look(const key_list& keys);
   std::optional<mysql_sight> look_around(const key_list& keys);
   /// The version that a statement gave the row, which its transaction keeps locked. One round trip
   /// if the table has a trigger with statements of its own, whose insert id is told then.

@@ -83,20 +83,19 @@ class acquiring {
     unanswered<acquire_request> asked_again;
     for (std::size_t i = 0; i < open_.size(); ++i) {
       const auto& request = *open_[i];
-      if (!seen[i]) {
-        if (request.expected) {
-          answer_to(request).status = acquire_status::stale;
-        } else {
-          missing.push_back(&request);
+      auto& answer = answer_to(request);
+      if (auto refused = detail::refusal_of(seen[i], request, asking_.statements().clock_skew)) {
+        answer = *std::move(refused);
+      } else if (!seen[i]) {
+        missing.push_back(&request);
+      } else {
+        answer = {.version = seen[i]->state.version};  // busy
+        if (!seen[i]->is_live_and_of(request.owner)) {
+          seem_free.push_back(&request);
+          continue;
         }
-      } else if (seen[i]->is_live_and_of(request.owner)) {
-        answer_to(request).version = seen[i]->state.version;  // busy, unless it can be renewed
         mine.push_back({request.key, request.owner, seen[i]->state.version, request.ttl});
         asked_again.push_back(&request);
-      } else {
-        auto& answer = answer_to(request);
-        answer = refused(request, *seen[i], asking_.statements().clock_skew);
-        if (answer.status == acquire_status::busy) seem_free.push_back(&request);
       }
     }
     open_ = std::move(missing);
@@ -130,40 +129,37 @@ std::vector<acquire_answer> acquire(store_call& asking, std::span<const acquire_
 }
 
 std::vector<change_answer> renew(store_call& asking, std::span<const renew_request> requests) {
-  return change_granted<change_answer>(
-      asking, requests, change_answer::done, [&](const unanswered<renew_request>& open) {
-        const auto& sql = asking.statements();
-        if (open.size() == 1) {
-          const auto& request = *open.front();
-          return asking.write(
-              sql.renew, bound_values{request.key.type, request.key.source_id, request.owner.text,
-                                      request.version.number, std::int64_t{request.ttl.count()}});
-        }
-        const auto keys = keys_of(open);
-        return asking.write(sql.renew_many,
-                            bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
-                                         array_of(open, version_in), array_of(open, ttl_in)});
-      });
+  return change_granted(asking, requests, [&](const unanswered<renew_request>& open) {
+    const auto& sql = asking.statements();
+    if (open.size() == 1) {
+      const auto& request = *open.front();
+      return asking.write(sql.renew,
+                          bound_values{request.key.type, request.key.source_id, request.owner.text,
+                                       request.version.number, std::int64_t{request.ttl.count()}});
+    }
+    const auto keys = keys_of(open);
+    return asking.write(sql.renew_many,
+                        bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
+                                     array_of(open, version_in), array_of(open, ttl_in)});
+  });
 }
 
 std::vector<change_answer> release(store_call& asking, std::span<const release_request> requests) {
-  return change_granted<change_answer>(
-      asking, requests, change_answer::done, [&](const unanswered<release_request>& open) {
-        const auto& sql = asking.statements();
-        if (open.size() == 1) {
-          const auto& request = *open.front();
-          return asking.write(
-              sql.release, bound_values{request.key.type, request.key.source_id, request.owner.text,
-                                        request.version.number, request.failed,
-                                        stay_closed_in(&request), done_for_in(&request)});
-        }
-        const auto keys = keys_of(open);
-        return asking.write(
-            sql.release_many,
-            bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
-                         array_of(open, version_in), array_of(open, failed_in),
-                         array_of(open, stay_closed_in), array_of(open, done_for_in)});
-      });
+  return change_granted(asking, requests, [&](const unanswered<release_request>& open) {
+    const auto& sql = asking.statements();
+    if (open.size() == 1) {
+      const auto& request = *open.front();
+      return asking.write(sql.release,
+                          bound_values{request.key.type, request.key.source_id, request.owner.text,
+                                       request.version.number, request.failed,
+                                       stay_closed_in(&request), done_for_in(&request)});
+    }
+    const auto keys = keys_of(open);
+    return asking.write(sql.release_many,
+                        bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
+                                     array_of(open, version_in), array_of(open, failed_in),
+                                     array_of(open, stay_closed_in), array_of(open, done_for_in)});
+  });
 }
 
 handoff_answer handoff(store_call& asking, const handoff_request& request) {
@@ -178,7 +174,7 @@ handoff_answer handoff(store_call& asking, const handoff_request& request) {
     if (!done.empty()) answer.granted = done.front().version;
     return done;
   };
-  answer.ended = change_granted(asking, std::span{&ended, 1}, change_answer::done, send).front();
+  answer.ended = change_granted(asking, std::span{&ended, 1}, send).front();
   return answer;
 }
 

@@ -89,14 +89,11 @@ class acquiring_all {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const auto& request = *wanted_[i];
       auto& answer = answers_[i];
-      answer = {.status = acquire_status::withheld};
+      answer = detail::refusal_of(seen[i], request, sql.clock_skew)
+                   .value_or(acquire_answer{.status = acquire_status::withheld});
       if (!seen[i]) {
-        if (request.expected) answer.status = acquire_status::stale;
         missing_.push_back(&request.key);
         is_missing_[i] = true;
-      } else if (!seen[i]->is_live_and_of(request.owner)) {
-        auto why = refused(request, *seen[i], sql.clock_skew);
-        if (why.status != acquire_status::busy) answer = std::move(why);
       }
       is_answered_ = is_answered_ || answer.status != acquire_status::withheld;
     }

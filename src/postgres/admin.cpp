@@ -14,7 +14,7 @@ change_answer write_note(store_call& asking, const note_request& request) {
                         bound_values{request.key.type, request.key.source_id, request.owner.text,
                                      request.version.number, request.note});
   };
-  return change_granted(asking, std::span{&request, 1}, change_answer::done, send).front();
+  return change_granted(asking, std::span{&request, 1}, send).front();
 }
 
 force_answer force_release(store_call& asking, const force_request& request) {

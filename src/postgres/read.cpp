@@ -8,15 +8,6 @@ namespace rowlock::postgres {
 
 namespace {
 
-std::vector<std::optional<row_state>> states_of(std::vector<std::optional<seen_row>> seen) {
-  std::vector<std::optional<row_state>> states;
-  states.reserve(seen.size());
-  for (auto& row : seen) {
-    states.push_back(row ? std::optional{std::move(row->state)} : std::nullopt);
-  }
-  return states;
-}
-
 bool needs_preparing(const std::optional<seen_row>& row, std::chrono::milliseconds skew) {
   return !row || (row->state.owned && row->can_be_taken(skew));
 }
@@ -24,7 +15,7 @@ bool needs_preparing(const std::optional<seen_row>& row, std::chrono::millisecon
 }  // namespace
 
 std::vector<std::optional<row_state>> read(store_call& asking, std::span<const lock_key> keys) {
-  return states_of(asking.look(list_of(keys)));
+  return detail::states_of(asking.look(list_of(keys)));
 }
 
 std::vector<std::optional<row_state>> prepare(store_call& asking, std::span<const lock_key> keys) {
@@ -34,9 +25,9 @@ std::vector<std::optional<row_state>> prepare(store_call& asking, std::span<cons
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (needs_preparing(seen[i], asking.statements().clock_skew)) unfit.push_back(wanted[i]);
   }
-  if (unfit.empty()) return states_of(std::move(seen));
+  if (unfit.empty()) return detail::states_of(std::move(seen));
   asking.unless_contended([&] { asking.prepare(unfit); });
-  return states_of(asking.look(wanted));
+  return detail::states_of(asking.look(wanted));
 }
 
 std::vector<std::optional<row_state>> watch(store_call& asking, std::span<const lock_key> keys) {
@@ -45,7 +36,7 @@ std::vector<std::optional<row_state>> watch(store_call& asking, std::span<const 
   key_list unannounced;
   std::vector<version> versions;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (!seen[i] || !seen[i]->state.is_live() || seen[i]->will_be_announced) continue;
+    if (!seen[i] || !seen[i]->state.is_live() || seen[i]->is_watched) continue;
     unannounced.push_back(watched[i]);
     versions.push_back(seen[i]->state.version);
   }
@@ -54,7 +45,7 @@ std::vector<std::optional<row_state>> watch(store_call& asking, std::span<const 
       asking.leave_word(unannounced, array_of(versions, [](version v) { return v.number; }));
     });
   }
-  return states_of(std::move(seen));
+  return detail::states_of(std::move(seen));
 }
 
 }  // namespace rowlock::postgres

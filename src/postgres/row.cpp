@@ -34,21 +34,4 @@ seen_row seen_in(const answer::row& found, lock_key key) {
   return seen;
 }
 
-acquire_answer refused(const acquire_request& request, const seen_row& seen, microseconds skew) {
-  const auto& row = seen.state;
-  acquire_answer answer{.status = acquire_status::busy, .version = row.version};
-  const bool is_other_version = request.expected && *request.expected != row.version;
-  if (is_other_version || (request.expected && row.owned && !row.is_live())) {
-    answer.status = acquire_status::stale;
-  } else if (request.unless_done && row.done) {
-    answer.status = acquire_status::done;
-    answer.done = row.done;
-  } else if (!seen.can_be_taken(skew)) {
-    answer.status = acquire_status::held;
-    answer.holder = row.holder;
-    answer.remaining = seen.left + skew;
-  }
-  return answer;
-}
-
 }  // namespace rowlock::postgres

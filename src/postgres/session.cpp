@@ -129,7 +129,7 @@ std::vector<std::optional<seen_row>> store_call::look(const key_list& keys) {
     const auto index = row.place();
     if (index >= seen.size() || seen[index]) throw_two_rows_of_a_key();
     seen[index] = seen_in(row, *keys[index]);
-    seen[index]->will_be_announced = row.flag("will_be_announced");
+    seen[index]->is_watched = row.flag("will_be_announced");
   }
   return seen;
 }

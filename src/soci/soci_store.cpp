@@ -13,7 +13,7 @@
 #include "rowlock/error.hpp"
 #include "soci/store_session.hpp"
 #include "store/connection_pool.hpp"
-#include "store/with_users.hpp"
+#include "store/refusal_of.hpp"
 
 namespace rowlock {
 

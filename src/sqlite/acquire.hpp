@@ -13,7 +13,7 @@
 namespace rowlock::on_sqlite {
 
 /// One request that might be granted.
-struct candidate {
+struct grantable {
   /// Its place among the requests.
   std::size_t place;
   /// The row is there, and its lease is this owner's.
@@ -25,7 +25,7 @@ struct candidate {
 
 /// Fills in the answers that need no write; returns the rest, which are `busy` until they are
 /// written.
-std::vector<candidate> look_at(row_statements& rows, std::span<const acquire_request> requests,
+std::vector<grantable> look_at(row_statements& rows, std::span<const acquire_request> requests,
                                std::vector<acquire_answer>& answers);
 
 /// One statement.

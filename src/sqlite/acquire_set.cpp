@@ -29,7 +29,7 @@ bool grant_all(row_statements& rows, std::span<const acquire_request> requests,
 }
 
 /// What is granted first, where not all can be.
-int rank_of(const candidate& wanted) {
+int rank_of(const grantable& wanted) {
   if (wanted.is_mine) return 0;
   return wanted.is_there ? 1 : 2;
 }
@@ -38,12 +38,12 @@ int rank_of(const candidate& wanted) {
 
 answer_list acquire_all(file_access& file, std::span<const acquire_request> requests) {
   answer_list answers(requests.size());
-  std::vector<candidate> candidates;
+  std::vector<grantable> grantables;
   const bool was_read =
-      file.try_read([&](row_statements& rows) { candidates = look_at(rows, requests, answers); });
+      file.try_read([&](row_statements& rows) { grantables = look_at(rows, requests, answers); });
   if (!was_read || requests.empty()) return answers;
-  if (candidates.size() < requests.size()) {
-    for (const auto& free : candidates) answers[free.place] = {.status = acquire_status::withheld};
+  if (grantables.size() < requests.size()) {
+    for (const auto& free : grantables) answers[free.place] = {.status = acquire_status::withheld};
     return answers;
   }
   auto written = answers;
@@ -55,19 +55,19 @@ answer_list acquire_all(file_access& file, std::span<const acquire_request> requ
 answer_list acquire_any(file_access& file, std::span<const acquire_request> requests,
                         std::size_t at_most) {
   answer_list withheld(requests.size(), {.status = acquire_status::withheld});
-  std::vector<candidate> candidates;
+  std::vector<grantable> grantables;
   file.try_read([&](row_statements& rows) {
     auto seen = withheld;
-    candidates = look_at(rows, requests, seen);
+    grantables = look_at(rows, requests, seen);
   });
-  if (candidates.empty() || at_most == 0) return withheld;
+  if (grantables.empty() || at_most == 0) return withheld;
 
-  std::stable_sort(candidates.begin(), candidates.end(),
+  std::stable_sort(grantables.begin(), grantables.end(),
                    [](const auto& a, const auto& b) { return rank_of(a) < rank_of(b); });
   auto written = withheld;
   const bool was_our_turn = file.try_write_if([&](row_statements& rows) {
     std::size_t granted = 0;
-    for (const auto& wanted : candidates) {
+    for (const auto& wanted : grantables) {
       if (granted == at_most) break;
       auto answer = acquire_or_take_over(rows, requests[wanted.place]);
       if (answer.status != acquire_status::granted) continue;

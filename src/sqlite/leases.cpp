@@ -13,59 +13,53 @@ namespace {
 
 /// What a holder asks for: the same but for the statement and the words. It writes first, because
 /// it mostly succeeds.
-template <class Request, class Answer, class Change>
-std::vector<Answer> change_all(file_access& file, std::span<const Request> requests,
-                               const Change& change, Answer changed,
-                               std::size_t statements_each = 1) {
-  std::vector<Answer> answers(requests.size(), Answer::busy);
+template <class Request, class Change>
+std::vector<change_answer> change_all(file_access& file, std::span<const Request> requests,
+                                      const Change& change, std::size_t statements_each = 1) {
+  std::vector<change_answer> answers(requests.size(), change_answer::busy);
   if (requests.empty()) return answers;
   auto written = answers;
   const bool was_our_turn =
       file.try_write(requests.size() * statements_each, [&](row_statements& rows) {
         for (std::size_t i = 0; i < requests.size(); ++i) {
-          written[i] = std::invoke(change, rows, requests[i]) ? changed : Answer::lost;
+          written[i] =
+              std::invoke(change, rows, requests[i]) ? change_answer::done : change_answer::lost;
         }
       });
   if (was_our_turn) return written;
   file.try_read([&](row_statements& rows) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      const auto found = rows.read(requests[i].key);
-      const bool is_ours = found && found->owner == requests[i].owner.text &&
-                           found->state.version == requests[i].version;
-      answers[i] = is_ours ? Answer::busy : Answer::lost;
+      answers[i] = detail::busy_or_lost(rows.read(requests[i].key), requests[i]);
     }
   });
   return answers;
 }
 
-std::vector<std::optional<row_state>> states_of(row_statements& rows,
+std::vector<std::optional<row_state>> states_in(row_statements& rows,
                                                 std::span<const lock_key> keys) {
-  std::vector<std::optional<row_state>> states;
-  states.reserve(keys.size());
-  for (const auto& key : keys) {
-    auto found = rows.read(key);
-    states.push_back(found ? std::optional{std::move(found->state)} : std::nullopt);
-  }
-  return states;
+  std::vector<std::optional<seen_row>> seen;
+  seen.reserve(keys.size());
+  for (const auto& key : keys) seen.push_back(rows.read(key));
+  return detail::states_of(std::move(seen));
 }
 
 }  // namespace
 
 std::vector<acquire_answer> acquire(file_access& file, std::span<const acquire_request> requests) {
   std::vector<acquire_answer> answers(requests.size());
-  std::vector<candidate> candidates;
+  std::vector<grantable> grantables;
   const bool was_read =
-      file.try_read([&](row_statements& rows) { candidates = look_at(rows, requests, answers); });
-  if (!was_read || candidates.empty()) return answers;
+      file.try_read([&](row_statements& rows) { grantables = look_at(rows, requests, answers); });
+  if (!was_read || grantables.empty()) return answers;
 
   auto written = answers;
   const auto takeovers = static_cast<std::size_t>(
-      std::count_if(candidates.begin(), candidates.end(),
-                    [](const candidate& wanted) { return wanted.is_takeover; }));
+      std::count_if(grantables.begin(), grantables.end(),
+                    [](const grantable& wanted) { return wanted.is_takeover; }));
   const auto write = takeovers == 0 ? acquire_one : acquire_or_take_over;
   const bool was_our_turn =
-      file.try_write(candidates.size() + takeovers, [&](row_statements& rows) {
-        for (const auto& wanted : candidates) {
+      file.try_write(grantables.size() + takeovers, [&](row_statements& rows) {
+        for (const auto& wanted : grantables) {
           written[wanted.place] = write(rows, requests[wanted.place]);
         }
       });
@@ -73,11 +67,11 @@ std::vector<acquire_answer> acquire(file_access& file, std::span<const acquire_r
 }
 
 std::vector<change_answer> renew(file_access& file, std::span<const renew_request> requests) {
-  return change_all(file, requests, &row_statements::renew, change_answer::done);
+  return change_all(file, requests, &row_statements::renew);
 }
 
 std::vector<change_answer> release(file_access& file, std::span<const release_request> requests) {
-  return change_all(file, requests, &row_statements::release, change_answer::done);
+  return change_all(file, requests, &row_statements::release);
 }
 
 handoff_answer handoff(file_access& file, const handoff_request& request) {
@@ -88,20 +82,18 @@ handoff_answer handoff(file_access& file, const handoff_request& request) {
     if (is_released) answer.granted = rows.acquire(request.next);
     return is_released;
   };
-  answer.ended =
-      change_all(file, std::span{&request.ended, 1}, change, change_answer::done, 2).front();
+  answer.ended = change_all(file, std::span{&request.ended, 1}, change, 2).front();
   if (answer.ended != change_answer::done) answer.granted.reset();
   return answer;
 }
 
 change_answer write_note(file_access& file, const note_request& request) {
-  return change_all(file, std::span{&request, 1}, &row_statements::write_note, change_answer::done)
-      .front();
+  return change_all(file, std::span{&request, 1}, &row_statements::write_note).front();
 }
 
 std::vector<std::optional<row_state>> read(file_access& file, std::span<const lock_key> keys) {
   std::vector<std::optional<row_state>> states;
-  file.read([&](row_statements& rows) { states = states_of(rows, keys); });
+  file.read([&](row_statements& rows) { states = states_in(rows, keys); });
   return states;
 }
 
@@ -116,7 +108,7 @@ std::vector<std::optional<row_state>> prepare(file_access& file, std::span<const
   const bool was_our_turn = file.try_write(unfit.size(), [&](row_statements& rows) {
     for (const auto& key : unfit) rows.prepare(key);
   });
-  if (was_our_turn) file.try_read([&](row_statements& rows) { states = states_of(rows, keys); });
+  if (was_our_turn) file.try_read([&](row_statements& rows) { states = states_in(rows, keys); });
   return states;
 }
 
@@ -150,14 +142,14 @@ force_answer force_release(file_access& file, const force_request& request) {
 }
 
 purge_answer purge(file_access& file, const purge_request& request) {
-  std::vector<seen_row> seen;
+  std::vector<purgeable_row> seen;
   file.read([&](row_statements& rows) { seen = rows.look_for_idle(request); });
   purge_answer answer;
   if (seen.size() > request.at_most) {
     seen.pop_back();
     answer.last = seen.back().key;
   }
-  std::erase_if(seen, [](const seen_row& row) { return !row.is_idle; });
+  std::erase_if(seen, [](const purgeable_row& row) { return !row.is_idle; });
   if (seen.empty()) return answer;
 
   std::size_t purged = 0;

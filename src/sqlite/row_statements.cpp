@@ -53,19 +53,19 @@ std::string as_modifier(microseconds from_now) {
          fraction + " seconds";
 }
 
-found_row row_in(const statement& at) {
-  found_row found{
+seen_row row_in(const statement& at) {
+  seen_row found{
       .state = {.key = {.type = at.text(0), .source_id = at.text(1)},
                 .version = {at.integer(2)},
                 .owned = !at.is_null(3)},
       .owner = at.text(3),
+      .left = microseconds{at.integer(6)},
   };
   auto& state = found.state;
-  const microseconds remaining{at.integer(6)};
   if (state.owned) state.acquired_at = at.text(5);
-  if (state.owned || remaining > microseconds::zero()) {
+  if (state.owned || found.left > microseconds::zero()) {
     state.holder = at.text(4);
-    state.remaining = remaining;
+    state.remaining = found.left;
   }
   state.failure_count = at.integer(7);
   state.expiry_count = at.integer(8);
@@ -80,16 +80,6 @@ found_row row_in(const statement& at) {
 
 }  // namespace
 
-refusal held_by(const found_row& found) {
-  return {.reason = refusal_reason::held,
-          .key = found.state.key,
-          .holder = found.state.holder,
-          .remaining = found.state.remaining,
-          .current = found.state.version};
-}
-
-refusal busy_at(const lock_key& key) { return {.reason = refusal_reason::busy, .key = key}; }
-
 row_statements::row_statements(sqlite3* database, table_name table)
     : database_{database}, table_{std::move(table)} {}
 
@@ -101,7 +91,7 @@ statement& row_statements::prepared(std::string_view plain) {
   return found->second;
 }
 
-std::optional<found_row> row_statements::read(const lock_key& key) {
+std::optional<seen_row> row_statements::read(const lock_key& key) {
   auto& select = prepared(text::read_row);
   use once{select, key.type, key.source_id};
   if (!once.has_next_row()) return {};
@@ -175,12 +165,12 @@ bool row_statements::force_release(const force_request& request) {
              .changed_rows() == 1;
 }
 
-std::vector<seen_row> row_statements::look_for_idle(const purge_request& request) {
+std::vector<purgeable_row> row_statements::look_for_idle(const purge_request& request) {
   const auto after = request.after.value_or(lock_key{});  // no row has an empty key
   const auto limit = static_cast<std::int64_t>(request.at_most) + 1;
   auto& select = prepared(text::look_for_idle_rows);
   use once{select, after.type, after.source_id, request.older_than.count(), limit};
-  std::vector<seen_row> rows;
+  std::vector<purgeable_row> rows;
   while (once.has_next_row()) {
     rows.push_back({.key = {.type = select.text(0), .source_id = select.text(1)},
                     .is_idle = select.integer(2) == 1});

@@ -13,25 +13,19 @@
 #include "rowlock/port/store.hpp"
 #include "rowlock/table_name.hpp"
 #include "sqlite/statement.hpp"
+#include "store/refusal_of.hpp"
 
 namespace rowlock::on_sqlite {
 
-/// A row with the owner, which is not for everybody.
-struct found_row {
-  row_state state;
-  std::string owner;
-};
+using detail::busy_at;
+using detail::held_by;
+using detail::seen_row;
 
 /// A row that may be purged, or not.
-struct seen_row {
+struct purgeable_row {
   lock_key key;
   bool is_idle = false;
 };
-
-/// The refusal of a row that is live.
-refusal held_by(const found_row& found);
-/// The refusal of a row that somebody may be writing.
-refusal busy_at(const lock_key& key);
 
 /// Each member runs one statement, once, to its end, and throws `failure`. They are
 /// prepared when first used. The database must outlive them.
@@ -41,7 +35,7 @@ class row_statements {
  public:
   row_statements(sqlite3* database, table_name table);
 
-  std::optional<found_row> read(const lock_key& key);
+  std::optional<seen_row> read(const lock_key& key);
   std::vector<row_state> list();
 
   /// The version of the grant.
@@ -55,7 +49,7 @@ class row_statements {
 
   bool force_release(const force_request& request);
   /// Looks at one row more than the request says.
-  std::vector<seen_row> look_for_idle(const purge_request& request);
+  std::vector<purgeable_row> look_for_idle(const purge_request& request);
   bool delete_if_idle(const lock_key& key, std::chrono::microseconds older_than);
 
   /// The version at the lock; none when there is a live lease.

@@ -22,7 +22,7 @@
 #include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres.hpp"
-#include "store/with_users.hpp"
+#include "store/refusal_of.hpp"
 
 namespace rowlock {
 

@@ -11,7 +11,7 @@
 #include "sqlite/migrate.hpp"
 #include "sqlite/sqlitecpp/errors.hpp"
 #include "sqlite/sqlitecpp/store_connection.hpp"
-#include "store/with_users.hpp"
+#include "store/refusal_of.hpp"
 
 namespace rowlock {
 

@@ -1,0 +1,51 @@
+// Why a row that a statement has read is not granted, or not changed.
+#include "store/refusal_of.hpp"
+
+#include <utility>
+
+namespace rowlock::detail {
+
+std::optional<acquire_answer> refusal_of(const std::optional<seen_row>& seen,
+                                         const acquire_request& request,
+                                         std::chrono::microseconds skew) {
+  if (!seen) {
+    if (!request.expected) return std::nullopt;
+    return acquire_answer{.status = acquire_status::stale};
+  }
+  if (seen->is_live_and_of(request.owner)) return std::nullopt;
+  const auto& row = seen->state;
+  // A lease that has run out may still have a holder who commits: it is no state to expect.
+  const bool is_run_out = row.owned && !row.is_live();
+  if (request.expected && (*request.expected != row.version || is_run_out)) {
+    return acquire_answer{.status = acquire_status::stale, .version = row.version};
+  }
+  if (request.unless_done && row.done) {
+    return acquire_answer{.status = acquire_status::done, .version = row.version, .done = row.done};
+  }
+  if (seen->can_be_taken(skew)) return std::nullopt;
+  return acquire_answer{.status = acquire_status::held,
+                        .version = row.version,
+                        .holder = row.holder,
+                        .remaining = seen->left + skew};
+}
+
+refusal held_by(const seen_row& seen) {
+  return {.reason = refusal_reason::held,
+          .key = seen.state.key,
+          .holder = seen.state.holder,
+          .remaining = seen.state.remaining,
+          .current = seen.state.version};
+}
+
+refusal busy_at(const lock_key& key) { return {.reason = refusal_reason::busy, .key = key}; }
+
+std::vector<std::optional<row_state>> states_of(std::vector<std::optional<seen_row>> seen) {
+  std::vector<std::optional<row_state>> states;
+  states.reserve(seen.size());
+  for (auto& row : seen) {
+    states.push_back(row ? std::optional{std::move(row->state)} : std::nullopt);
+  }
+  return states;
+}
+
+}  // namespace rowlock::detail
