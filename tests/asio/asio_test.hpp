@@ -15,8 +15,8 @@
 #include <string>
 #include <utility>
 
-#include "core/hooked_store.hpp"
 #include "rowlock/asio.hpp"
+#include "support/hooked_store.hpp"
 
 namespace rowlock::tests {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "backends/postgres_table.hpp"
+#include "postgres/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
 #include "support/child_process.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "backends/postgres_table.hpp"
+#include "postgres/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
 

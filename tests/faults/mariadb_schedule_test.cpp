@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string>
 
-#include "backends/mysql_table.hpp"
+#include "mysql/mysql_table.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/postgres_table.hpp"
 #include "faults/weakened_store.hpp"
+#include "postgres/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
 #include "support/postgres_cluster.hpp"

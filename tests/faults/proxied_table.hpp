@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "backends/postgres_table.hpp"
+#include "postgres/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
 #include "support/tcp_proxy.hpp"

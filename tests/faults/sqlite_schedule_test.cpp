@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "backends/sqlite_files.hpp"
 #include "faults/weakened_store.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/sqlite.hpp"
+#include "sqlite/sqlite_files.hpp"
 
 namespace rowlock::tests {
 namespace {

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <vector>
 
-#include "backends/mysql_table.hpp"
+#include "mysql/mysql_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "secrets/spoken.hpp"
 #include "support/old_server.hpp"

@@ -1,9 +1,9 @@
 // Whatever goes wrong on PostgreSQL, by either driver, no message holds a secret.
-#include "backends/soci_postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
 #include "rowlock/soci_store.hpp"
 #include "secrets/spoken.hpp"
+#include "soci/soci_postgres_table.hpp"
 #include "support/fake_postgres.hpp"
 #include "support/old_server.hpp"
 #include "support/tcp_proxy.hpp"

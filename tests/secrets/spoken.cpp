@@ -10,10 +10,10 @@
 #include <sstream>
 #include <utility>
 
-#include "core/recording_observer.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/port/requests.hpp"
 #include "support/caught_error.hpp"
+#include "support/recording_observer.hpp"
 
 namespace rowlock::tests {
 

@@ -1,0 +1,198 @@
+// What the faults of a MariaDB server become, and that no message holds a secret.
+#include "mysql/mysql_table.hpp"
+#include "support/tcp_proxy.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class MysqlError : public mysql_test {
+ public:
+  ~MysqlError() override {
+    for (const auto& name : names_) database_.execute("drop user if exists " + name);
+  }
+
+ protected:
+  /// A user of the server, with `grants` on the database.
+  void create_user(const std::string& grants) {
+    for (const auto& name : names_) {
+      database_.execute("create user " + name + " identified by 'sesame'");
+      if (!grants.empty()) database_.execute("grant " + grants + " to " + name);
+    }
+  }
+
+  [[nodiscard]] std::string target_of(const std::string& user, const std::string& password) const {
+    const auto base = target();
+    return base.substr(0, base.find(" user=")) + " user=" + user + " password=" + password +
+           " dbname=" + database_.name();
+  }
+
+  static void expect_no_secret(const caught_error& told, const std::string& secret) {
+    for (const auto& message : told.messages) {
+      EXPECT_EQ(message.find(secret), std::string::npos) << message;
+    }
+  }
+
+  const std::string user_ = "u_" + make_owner_id().text.substr(0, 20);
+  // A server may have a user without a name at localhost, who would go before '%'.
+  const std::array<std::string, 2> names_{user_ + "@'%'", user_ + "@'localhost'"};
+};
+
+TEST_F(MysqlError, OfARefusedLoginIsRejectedWithoutThePassword) {
+  create_user("");
+  soci_store rows{target_of(user_, "sesame1")};
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  expect_no_secret(told, "sesame");
+}
+
+TEST_F(MysqlError, OfAStringWithATypoNamesIt) {
+  const auto told_of = [&](const std::string& string) {
+    soci_store rows{string};
+    return error_of([&] { acquire(rows, key_); });
+  };
+  const auto named = told_of("mysql://hots=db password=sesame");
+  EXPECT_EQ(named.kind, errc::misuse);
+  EXPECT_NE(named.message().find("no parameter hots"), std::string::npos) << named.message();
+  expect_no_secret(told_of("mysql://host=db password=two sesame=1"), "sesame");
+}
+
+TEST_F(MysqlError, OfAFileThatIsNotThereSaysWhichOne) {
+  const auto told = error_of([&] { const soci_store rows{target() + " sslca=/no/such/file"}; });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("the file that sslca names is not there"), std::string::npos)
+      << told.message();
+}
+
+TEST_F(MysqlError, OfADroppedTableHasNoBackticksInBackticks) {
+  database_.execute("drop table shared_lock");
+  soci_store rows{target()};
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_NE(told.message().find("run DROP TABLE `"), std::string::npos) << told.message();
+}
+
+TEST_F(MysqlError, OfAnUnreachableServerIsUnavailableWithoutThePassword) {
+  soci_store rows{target_at(1) + " password=sesame"};
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_NE(told.message().find("to the server at 127.0.0.1:1 (error"), std::string::npos)
+      << told.message();
+  expect_no_secret(told, "sesame");
+}
+
+TEST_F(MysqlError, OfAStringThatSociDoesNotTakeIsMisuseWithoutThePassword) {
+  soci_store rows{"mysql://password='sesame' host"};
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::misuse);
+  expect_no_secret(told, "sesame");
+}
+
+TEST_F(MysqlError, OfAMissingPrivilegeIsRejectedAndSaysWhatToGrant) {
+  create_user("select on " + database_.name() + ".*");
+  soci_store rows{target_of(user_, "sesame")};
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("GRANT SELECT, INSERT, UPDATE"), std::string::npos)
+      << told.message();
+  expect_no_secret(told, mine_.text);
+}
+
+TEST_F(MysqlError, OfAMissingPrivilegeToReadSaysThatItIsSelect) {
+  create_user("insert on " + database_.name() + ".*");
+  soci_store rows{target_of(user_, "sesame")};
+  const auto told = error_of([&] { rows.list(); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("run `GRANT SELECT ON shared_lock TO ...; GRANT SELECT ON "
+                                "shared_lock_schema TO ...` for the user of this connection; if it "
+                                "does more than read"),
+            std::string::npos)
+      << told.message();
+}
+
+TEST_F(MysqlError, OfAMissingPrivilegeToPurgeSaysThatItIsDelete) {
+  create_user("select on " + database_.name() + ".*");
+  database_.execute(
+      "insert into shared_lock (lock_type, source_id, version) values ('job', 'old', 1)");
+  soci_store rows{target_of(user_, "sesame")};
+  const auto told = error_of([&] { rows.purge({.older_than = std::chrono::hours{1}}); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("GRANT DELETE ON"), std::string::npos) << told.message();
+}
+
+TEST_F(MysqlError, OfAValueIsMisuseWithoutTheOwner) {
+  for (const std::string secret : {"5e5a3e", "'; drop table shared_lock; --", "\xff\xfe"}) {
+    const acquire_request wrong{.key = key_, .owner = {secret}, .holder = "host:1", .ttl = 1h};
+    const auto told = error_of([&] { rows_.acquire(std::array{wrong}); });
+    EXPECT_EQ(told.kind, errc::misuse);
+    expect_no_secret(told, secret);
+  }
+  EXPECT_EQ(number("select count(*) from shared_lock"), 0);
+}
+
+// The server's own text would show it.
+TEST_F(MysqlError, OfAValueOfTheApplicationDoesNotShowIt) {
+  database_.execute(
+      "create table orders (id varchar(20) primary key, version int) engine = InnoDB;"
+      "insert into orders values ('sesame', 1);"
+      "create trigger refusing before update on orders for each row "
+      "signal sqlstate '22007' set mysql_errno = 1292, message_text = 'wrong value: sesame'");
+  const auto session = connect();
+  soci_transaction work{*session};
+  const versioned_table orders{.table = "orders", .id_column = "id", .version_column = "version"};
+  const auto told = error_of([&] { (void)try_commit(*session, orders, "sesame", 1); });
+  EXPECT_EQ(told.kind, errc::misuse);
+  expect_no_secret(told, "sesame");
+}
+
+TEST_F(MysqlError, OfATableDroppedMeanwhileIsRejectedWithoutTheOwner) {
+  acquire(rows_, key_);
+  database_.execute("drop table shared_lock");
+  const auto told = error_of([&] { acquire(rows_, key_); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  expect_no_secret(told, mine_.text);
+}
+
+TEST_F(MysqlError, OfAnAnswerThatGotLostIsUnknownAndAskingAgainAdoptsTheGrant) {
+  create(key_);
+  tcp_proxy proxy{"127.0.0.1", server_port()};
+  soci_store rows{target_at(proxy.port())};
+  ASSERT_EQ(release(rows, other_key_, version{1}), change_answer::lost);
+  proxy.swallow_reply("UPDATE");
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::outcome_unknown);
+  expect_no_secret(told, mine_.text);
+
+  const auto again = acquire(rows, key_);
+  EXPECT_EQ(again.status, acquire_status::granted);
+  EXPECT_EQ(again.version->number, number("select version from shared_lock"));
+  EXPECT_EQ(release(rows, key_, *again.version), change_answer::done);
+}
+
+TEST_F(MysqlError, OfAnAnswerToACommitThatGotLostIsUnknown) {
+  tcp_proxy proxy{"127.0.0.1", server_port()};
+  ::soci::session session{target_at(proxy.port())};
+  soci_transaction work{session};
+  ASSERT_TRUE(lock_rows(work, key_, no_wait()).acquired());
+  proxy.swallow_reply("COMMIT");
+  EXPECT_EQ(error_of([&] { work.commit(); }).kind, errc::outcome_unknown);
+  EXPECT_EQ(number("select count(*) from shared_lock"), 1);
+}
+
+TEST_F(MysqlError, OfSomethingThatIsNoServerIsUnavailable) {
+  tcp_proxy proxy{"127.0.0.1", server_port()};
+  proxy.edit_replies([](const std::string&) {
+    return std::string{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"};
+  });
+  soci_store rows{target_at(proxy.port()), {.connect_timeout = 1s}};
+  EXPECT_EQ(error_of([&] { acquire(rows, key_); }).kind, errc::unavailable);
+}
+
+TEST_F(MysqlError, OfASilentServerComesInTime) {
+  tcp_proxy proxy{"127.0.0.1", server_port()};
+  soci_store rows{target_at(proxy.port()), {.answer_timeout = 1s}};
+  acquire(rows, key_);
+  proxy.black_hole();
+  EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::outcome_unknown);
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,91 @@
+// Row locks in transactions of the application, where MariaDB has its own ways.
+#include "mysql/mysql_table.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class MysqlRowLock : public mysql_test {
+ protected:
+  MysqlRowLock() { database_.execute("create table note (text varchar(100)) engine = InnoDB"); }
+};
+
+TEST_F(MysqlRowLock, AboveReadCommittedIsMisuseThatSaysWhatToDo) {
+  const auto session = connect();
+  session->begin();
+  const auto told = error_of([&] { (void)lock_rows(*session, key_, no_wait()); });
+  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_NE(told.message().find("READ COMMITTED"), std::string::npos) << told.message();
+  session->rollback();
+
+  *session << "set session transaction isolation level read committed";
+  session->begin();
+  EXPECT_TRUE(lock_rows(*session, key_, no_wait()).acquired());
+}
+
+// At REPEATABLE READ it would: that is why it is misuse there.
+TEST_F(MysqlRowLock, RefusedLeavesTheHoldersRowAloneAlsoInATransactionThatHasWritten) {
+  const auto held = acquire(rows_, key_);
+  create(other_key_);
+  const auto session = connect();
+  soci_transaction work{*session};
+  *session << "insert into note values ('before')";
+  EXPECT_EQ(lock_rows(work, key_, no_wait()).refusal().reason, refusal_reason::held);
+  EXPECT_EQ(lock_rows(work, {key_, other_key_}, no_wait()).refusal().reason, refusal_reason::held);
+  EXPECT_EQ(renew(rows_, key_, *held.version), change_answer::done);
+  EXPECT_EQ(acquire(rows_, other_key_).status, acquire_status::granted);
+  EXPECT_EQ(release(rows_, key_, *held.version), change_answer::done);
+}
+
+TEST_F(MysqlRowLock, LeavesTheSettingsOfTheSessionAsTheyAre) {
+  const auto session = connect();
+  *session << "set innodb_lock_wait_timeout = 7, sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES'";
+  soci_transaction work{*session};
+  ASSERT_TRUE(lock_rows(work, {key_, {"a", "\"'\\;%$1:x"}}, no_wait()).acquired());
+  work.commit();
+  EXPECT_EQ(setting(*session, "innodb_lock_wait_timeout"), "7");
+  EXPECT_EQ(setting(*session, "sql_mode"), "ANSI_QUOTES,NO_BACKSLASH_ESCAPES");
+  EXPECT_EQ(setting(*session, "tx_isolation"), "REPEATABLE-READ");
+}
+
+TEST_F(MysqlRowLock, IsOfTheSameRowWhateverTheCharacterSetOfTheSession) {
+  const lock_key accented{"invoice", "\u00e4\u6f22\U0001F512"};
+  const auto session = connect();
+  for (const auto* name : {"latin1", "utf8mb4", "gbk", "sjis"}) {
+    *session << "set names " << name;
+    soci_transaction work{*session};
+    ASSERT_TRUE(lock_rows(work, accented, no_wait()).acquired());
+    work.commit();
+  }
+  EXPECT_EQ(number("select count(*) from shared_lock"), 1);
+  EXPECT_TRUE(rows_.read(std::array{accented}).front());
+}
+
+TEST_F(MysqlRowLock, DoesNotWaitInTheServer) {
+  create(key_);
+  const auto stranger = connect();
+  soci_transaction theirs{*stranger};
+  ASSERT_TRUE(lock_rows(theirs, key_, no_wait()).acquired());
+  const auto session = connect();
+  soci_transaction work{*session};
+  const auto before = number(
+      "select variable_value from information_schema.global_status where "
+      "variable_name = 'Innodb_row_lock_waits'");
+  EXPECT_EQ(lock_rows(work, key_, wait_for(50ms)).refusal().reason, refusal_reason::timed_out);
+  EXPECT_LE(before, number("select variable_value from information_schema.global_status where "
+                           "variable_name = 'Innodb_row_lock_waits'"));
+  theirs.commit();
+  EXPECT_TRUE(lock_rows(work, key_, no_wait()).acquired());
+}
+
+TEST_F(MysqlRowLock, OfATransactionThatADeadlockEndedIsMisuse) {
+  const auto session = connect();
+  soci_transaction work{*session};
+  EXPECT_ANY_THROW(*session << "signal sqlstate '40001' set mysql_errno = 1213");
+  const auto told = error_of([&] { (void)lock_rows(work, key_, no_wait()); });
+  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_NE(told.message().find("deadlock"), std::string::npos) << told.message();
+  EXPECT_EQ(error_of([&] { work.commit(); }).kind, errc::misuse);
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,214 @@
+// The connections of a store: shared, lost and replaced.
+#include <future>
+
+#include "postgres/postgres_connection.hpp"
+#include "rowlock/lock_table.hpp"
+#include "support/forked_child.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+TEST_F(PostgresConnection, IsOpenedWithTheFirstCall) {
+  const auto rows = open_named_store();
+  EXPECT_EQ(count_backends(), 0);
+}
+
+TEST_F(PostgresConnection, IsUsedAgainByTheNextCall) {
+  auto rows = open_named_store();
+  for (int i = 0; i < 5; ++i) (void)rows.list();
+  EXPECT_EQ(count_backends(), 1);
+}
+
+TEST_F(PostgresConnection, ThatTheServerClosedMeanwhileIsReplacedUnnoticed) {
+  auto rows = open_named_store();
+  const auto granted = acquire(rows, key_);
+  terminate_backends();
+  EXPECT_EQ(renew(rows, key_, *granted.version), change_answer::done);
+  terminate_backends();
+  EXPECT_EQ(release(rows, key_, *granted.version), change_answer::done);
+  terminate_backends();
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  terminate_backends();
+  EXPECT_EQ(rows.list().size(), 1U);
+}
+
+TEST_F(PostgresConnection, LostUnderAWriteIsAnUnknownOutcomeAndUnderAReadUnavailable) {
+  auto rows = open_named_store();
+  (void)rows.list();
+  const std::vector<std::pair<std::function<void()>, errc>> calls{
+      {[&] { acquire(rows, key_); }, errc::outcome_unknown},
+      {[&] { renew(rows, key_, {1}); }, errc::outcome_unknown},
+      {[&] { release(rows, key_, {1}); }, errc::outcome_unknown},
+      {[&] { rows.read(std::array{key_}); }, errc::unavailable},
+      {[&] { (void)rows.list(); }, errc::unavailable},
+  };
+  for (const auto& [call, kind] : calls) {
+    open_work rival;
+    rival.work.exec("lock table " + name() + " in access exclusive mode");
+    auto failing = std::async(std::launch::async, [&call = call] { return error_of(call); });
+    server_.await("select count(*) = 1" + backends() + " and wait_event_type = 'Lock'");
+    terminate_backends();
+    EXPECT_EQ(failing.get().kind, kind);
+  }
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+}
+
+TEST_F(PostgresConnection, ThatIsNotFreeInTimeIsUnavailableAndSaysWhichOptionToRaise) {
+  auto rows = open_named_store(1);
+  (void)rows.list();
+  open_work rival;
+  rival.work.exec("lock table " + name() + " in access exclusive mode");
+  auto waiting = std::async(std::launch::async, [&] { return rows.list().size(); });
+  server_.await("select count(*) = 1" + backends() + " and wait_event_type = 'Lock'");
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_EQ(told.message().substr(0, 55),
+            "all 1 connections are busy; raise pool_size: it did not");
+  rival.work.abort();
+  EXPECT_EQ(waiting.get(), 0U);
+}
+
+TEST_F(PostgresConnection, OfSeveralIsKeptForRenewalsAndReleases) {
+  auto rows = open_named_store(3);
+  const auto granted = acquire(rows, key_);
+  const auto others = acquire(rows, other_key_);
+  open_work rival;
+  rival.work.exec("lock table " + name() + " in access exclusive mode");
+  const auto await_waiting = [&](int count) {
+    server_.await("select count(*) = " + std::to_string(count) + backends() +
+                  " and wait_event_type = 'Lock'");
+  };
+  std::vector<std::future<std::size_t>> looking;
+  for (int i = 0; i < 2; ++i) {
+    looking.push_back(std::async(std::launch::async, [&] { return rows.list().size(); }));
+  }
+  await_waiting(2);
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_NE(told.message().find("or kept for renewals"), std::string::npos);
+
+  auto renewing =
+      std::async(std::launch::async, [&] { return renew(rows, key_, *granted.version); });
+  await_waiting(3);
+  rival.work.abort();
+  EXPECT_EQ(renewing.get(), change_answer::done);
+  for (auto& each : looking) EXPECT_EQ(each.get(), 2U);
+  EXPECT_EQ(release(rows, other_key_, *others.version), change_answer::done);
+}
+
+TEST_F(PostgresConnection, OfAPoolOfOneIsEnoughForALockInsideAnother) {
+  auto rows = open_named_store(1);
+  lock_table locks{rows};
+  const auto inner =
+      locks.with_lock(key_, [&] { return locks.with_lock(other_key_, [] {}).acquired(); });
+  ASSERT_TRUE(inner.acquired());
+  EXPECT_TRUE(*inner);
+}
+
+TEST_F(PostgresConnection, IsSharedByMoreThreadsThanThereAre) {
+  postgres_store rows{url_with("application_name=" + schema()), {.table = table(), .pool_size = 2}};
+  std::vector<std::future<int>> threads;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.push_back(std::async(std::launch::async, [&, thread] {
+      int grants = 0;
+      for (int i = 0; i < 50; ++i) {
+        const lock_key key{"thread", std::to_string(thread)};
+        const auto granted = acquire(rows, key);
+        if (granted.status != acquire_status::granted) continue;
+        if (release(rows, key, *granted.version) == change_answer::done) ++grants;
+      }
+      return grants;
+    }));
+  }
+  for (auto& thread : threads) EXPECT_EQ(thread.get(), 50);
+  EXPECT_LE(count_backends(), 2);
+}
+
+TEST_F(PostgresConnection, SurvivesAChildThatDestroysItsCopy) {
+  std::optional<postgres_store> rows;
+  rows.emplace(url_with("application_name=" + schema()),
+               postgres_options{.table = table(), .pool_size = 1});
+  (void)rows->list();
+  const auto backend = [this] { return server_.value<int>("select pid" + backends()); };
+  const auto before = backend();
+  const auto wrong = complaints_of_child([&](std::vector<std::string>&) { rows.reset(); });
+  EXPECT_TRUE(wrong.empty());
+  for (int i = 0; i < 10; ++i) (void)rows->list();
+  EXPECT_EQ(backend(), before);
+}
+
+TEST_F(PostgresConnection, WithoutItsPreparedStatementsGoesOnWithoutNames) {
+  // One connection, of which we keep a hand to take its statements away.
+  pqxx::connection* ours = nullptr;
+  postgres_store rows{make_connection{[&] {
+                        auto made = std::make_unique<pqxx::connection>(postgres_url());
+                        ours = made.get();
+                        return made;
+                      }},
+                      {.table = table(), .pool_size = 1}};
+  const auto statements = [&] {
+    pqxx::nontransaction asking{*ours};
+    return asking.exec("select name from pg_prepared_statements").size();
+  };
+  const auto take_away = [&] {
+    pqxx::nontransaction cleaning{*ours};
+    cleaning.exec("deallocate all");
+  };
+  const auto granted = acquire(rows, key_);
+  EXPECT_GT(statements(), 0U);
+  take_away();
+  EXPECT_EQ(renew(rows, key_, *granted.version), change_answer::done);
+  take_away();
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  EXPECT_EQ(release(rows, key_, *granted.version), change_answer::done);
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  EXPECT_EQ(statements(), 0U) << "it does not try names again";
+}
+
+TEST_F(PostgresConnection, OnWhichAStatementCouldNotBePreparedKeepsNames) {
+  pqxx::connection* ours = nullptr;
+  postgres_store rows{make_connection{[&] {
+                        auto made = std::make_unique<pqxx::connection>(postgres_url());
+                        ours = made.get();
+                        return made;
+                      }},
+                      {.table = table(), .pool_size = 1}};
+  const auto statements = [&] {
+    pqxx::nontransaction asking{*ours};
+    return asking.exec("select name from pg_prepared_statements").size();
+  };
+  (void)rows.list();
+  const auto before = statements();
+  const auto step = postgres_migrations(table()).front();
+  postgres_schema::execute(step.down);
+  EXPECT_EQ(error_of([&] { acquire(rows, key_); }).kind, errc::rejected);
+  postgres_schema::execute(step.up);
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  EXPECT_GT(statements(), before);
+}
+
+TEST_F(PostgresConnection, OnWhichANameIsTakenGoesOnWithoutNames) {
+  std::vector<std::string> names;
+  pqxx::connection* ours = nullptr;
+  const make_connection make = [&] {
+    auto made = std::make_unique<pqxx::connection>(postgres_url());
+    pqxx::nontransaction taking{*made};
+    for (const auto& taken : names) taking.exec("prepare " + taken + " as select 'not ours'");
+    ours = made.get();
+    return made;
+  };
+  {
+    postgres_store rows{make, {.table = table(), .pool_size = 1}};
+    acquire(rows, key_);
+    pqxx::nontransaction asking{*ours};
+    for (const auto& row : asking.exec("select name from pg_prepared_statements")) {
+      names.push_back(row[0].as<std::string>());
+    }
+  }
+  ASSERT_FALSE(names.empty());
+  postgres_store rows{make, {.table = table(), .pool_size = 1}};
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,110 @@
+// Creating missing rows in transactions of the application: how many of the server's locks it
+// takes.
+#include <algorithm>
+#include <vector>
+
+#include "postgres/postgres_transaction.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class PostgresGates : public PostgresTransaction {
+ protected:
+  /// `count` keys that nobody has had yet.
+  static std::vector<lock_key> fresh(int count, const std::string& type = "fresh") {
+    std::vector<lock_key> keys;
+    const auto prefix = make_owner_id().text + "-";
+    for (int i = 0; i < count; ++i) keys.push_back({type, prefix + std::to_string(i)});
+    return keys;
+  }
+
+  int gates_held_by(const open_work& open) {
+    return server_.value<int>(
+        "select count(*) from pg_locks where locktype = 'advisory' and pid = " +
+        std::to_string(open.connection.backendpid()));
+  }
+};
+
+TEST_F(PostgresGates, OfAThousandMissingKeysAreAFew) {
+  open_work open;
+  const auto locked = lock(open.work, fresh(1000));
+  ASSERT_TRUE(locked.acquired());
+  EXPECT_EQ(locked->rows.size(), 1000U);
+  EXPECT_LE(gates_held_by(open), 64);
+  open.work.commit();
+}
+
+TEST_F(PostgresGates, OfThirtyTransactionsThatCreateAThousandKeysEachLeaveTheServerItsLocks) {
+  std::vector<std::unique_ptr<open_work>> all;
+  for (int i = 0; i < 30; ++i) {
+    all.push_back(std::make_unique<open_work>());
+    ASSERT_TRUE(lock(all.back()->work, fresh(1000)).acquired()) << i;
+  }
+  EXPECT_LE(server_.value<int>("select count(*) from pg_locks where locktype = 'advisory'"),
+            30 * 64);
+}
+
+TEST_F(PostgresGates, OfATransactionThatCreatesManyKeysRefuseThoseKeysAtOnce) {
+  const auto keys = fresh(100);
+  open_work creator;
+  ASSERT_TRUE(lock(creator.work, keys).acquired());
+  EXPECT_EQ(acquire(rows_, keys[50]).status, acquire_status::busy);
+  const auto several = rows_.acquire(std::array{request(keys[50]), request(keys[51])});
+  EXPECT_EQ(several[0].status, acquire_status::busy);
+  EXPECT_EQ(several[1].status, acquire_status::busy);
+  EXPECT_FALSE(rows_.read(std::array{keys[50]}, read_mode::ready_to_commit)[0]);
+  EXPECT_EQ(acquire(rows_, key_).status, acquire_status::granted) << "which is not missing";
+  for (const auto& wanted : {lock_keys{keys[50]}, lock_keys{keys}}) {
+    open_work open;
+    EXPECT_EQ(lock(open.work, wanted).refusal().reason, refusal_reason::busy);
+  }
+  creator.work.commit();
+  EXPECT_EQ(acquire(rows_, keys[50]).status, acquire_status::granted);
+}
+
+TEST_F(PostgresGates, OfOthersAreSeenByATransactionThatCreatesManyKeys) {
+  const auto keys = fresh(100);
+  open_work creator;
+  ASSERT_TRUE(lock(creator.work, keys[50]).acquired());
+  open_work open;
+  EXPECT_EQ(lock(open.work, keys).refusal().reason, refusal_reason::busy);
+  creator.work.commit();
+  EXPECT_TRUE(lock(open.work, keys).acquired());
+}
+
+TEST_F(PostgresGates, OfALeaseThatIsAboutToBeInsertedAreSeenByATransactionThatCreatesManyKeys) {
+  const auto keys = fresh(100);
+  open_work inserting;
+  inserting.work.exec("select pg_advisory_xact_lock(hashtextextended('" + keys[50].source_id +
+                      "', hashtextextended('" + keys[50].type + "', '" + name() +
+                      "'::regclass::bigint)))");
+  open_work open;
+  EXPECT_EQ(lock(open.work, keys).refusal().reason, refusal_reason::busy);
+  inserting.work.abort();
+  EXPECT_TRUE(lock(open.work, keys).acquired());
+}
+
+TEST_F(PostgresGates, OfFewMissingKeysRefuseNoOtherKey) {
+  const auto keys = fresh(16);
+  open_work creator;
+  ASSERT_TRUE(lock(creator.work, keys).acquired());
+  const auto others = fresh(200);
+  std::vector<acquire_request> requests;
+  for (const auto& key : others) requests.push_back(request(key));
+  const auto answers = rows_.acquire(requests);
+  EXPECT_TRUE(std::all_of(answers.begin(), answers.end(), [](const acquire_answer& each) {
+    return each.status == acquire_status::granted;
+  }));
+}
+
+TEST_F(PostgresGates, AreNotLeftBehindBySessionsThatTriedThem) {
+  open_work open;
+  ASSERT_TRUE(lock(open.work, fresh(100)).acquired());
+  ASSERT_TRUE(lock(open.work, key_).acquired());
+  ASSERT_EQ(acquire(rows_, fresh(1, "other").front()).status, acquire_status::granted);
+  open.work.commit();
+  EXPECT_EQ(gates_held_by(open), 0);
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,122 @@
+// How often the server plans a statement that is prepared.
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "postgres/postgres_table.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class PostgresPlans : public postgres_table {
+ protected:
+  static constexpr int executions = 20;
+  /// PostgreSQL makes five plans for the values at hand before it compares them with one for all,
+  /// and another one when the table has grown meanwhile.
+  static constexpr int first_plans = executions / 2;
+
+  PostgresPlans() {
+    server_.ask("insert into " + name() +
+                " (lock_type, source_id, version) select 'invoice', n, 1"
+                " from generate_series(0, 9999) n");
+    server_.ask("vacuum analyze " + name());
+  }
+
+  /// A store with one connection, whose session can be asked.
+  postgres_store open_watched_store() {
+    return postgres_store{[this] {
+                            auto opened = std::make_unique<pqxx::connection>(postgres_url());
+                            session_ = opened.get();
+                            return opened;
+                          },
+                          {.table = table(), .pool_size = 1}};
+  }
+
+  /// The statements that were planned more often than that, and how often.
+  std::map<std::string, int> planned_anew() {
+    pqxx::nontransaction asking{*session_};
+    std::map<std::string, int> plans;
+    for (const auto& row : asking.exec("select statement, custom_plans from pg_prepared_statements"
+                                       " where name like 'rowlock%' and custom_plans > " +
+                                       std::to_string(first_plans))) {
+      plans.emplace(row[0].as<std::string>(), row[1].as<int>());
+    }
+    return plans;
+  }
+  int prepared() {
+    pqxx::nontransaction asking{*session_};
+    return asking
+        .exec("select count(*) from pg_prepared_statements where generic_plans >= " +
+              std::to_string(executions - first_plans))[0][0]
+        .as<int>();
+  }
+
+  [[nodiscard]] std::vector<acquire_request> requests_for(int count,
+                                                          const std::string& type) const {
+    std::vector<acquire_request> requests;
+    for (int i = 0; i < count; ++i) requests.push_back(request({type, std::to_string(i)}));
+    return requests;
+  }
+  /// Those that were granted.
+  static std::vector<release_request> granted(const std::vector<acquire_request>& requests,
+                                              const std::vector<acquire_answer>& answers) {
+    std::vector<release_request> held;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      if (answers[i].status != acquire_status::granted) continue;
+      held.push_back({requests[i].key, requests[i].owner, answers[i].version.value()});
+    }
+    return held;
+  }
+  static void renew_and_release(store& rows, const std::vector<release_request>& held) {
+    std::vector<renew_request> renewals;
+    for (const auto& each : held) renewals.push_back({each.key, each.owner, each.version, 1h});
+    rows.renew(renewals);
+    rows.release(held);
+  }
+
+  pqxx::connection* session_ = nullptr;  // the store's
+};
+
+class PostgresPlansOf : public PostgresPlans, public testing::WithParamInterface<int> {};
+
+INSTANTIATE_TEST_SUITE_P(Keys, PostgresPlansOf, testing::Values(1, 2, 3, 4, 6, 8, 200));
+
+TEST_P(PostgresPlansOf, AreKeptForRowsThatAreThere) {
+  auto rows = open_watched_store();
+  const auto requests = requests_for(GetParam(), "invoice");
+  std::vector<lock_key> keys;
+  for (const auto& each : requests) keys.push_back(each.key);
+  for (int i = 0; i < executions; ++i) {
+    for (const auto& answers :
+         {rows.acquire(requests), rows.acquire(requests, {acquire_mode::all_or_none})}) {
+      rows.read(keys);
+      rows.read(keys, read_mode::watched);
+      const auto held = granted(requests, answers);
+      ASSERT_EQ(held.size(), requests.size());
+      renew_and_release(rows, held);
+      rows.read(keys, read_mode::ready_to_commit);
+    }
+    renew_and_release(
+        rows, granted(requests, rows.acquire(requests, {acquire_mode::any, requests.size()})));
+  }
+  EXPECT_EQ(planned_anew(), (std::map<std::string, int>{}));
+  EXPECT_GE(prepared(), 6);
+}
+
+TEST_P(PostgresPlansOf, AreKeptForRowsThatAreMissing) {
+  auto rows = open_watched_store();
+  for (int i = 0; i < executions; ++i) {
+    const auto each = requests_for(GetParam(), "new" + std::to_string(i));
+    const auto any = requests_for(GetParam(), "any" + std::to_string(i));
+    const auto all = requests_for(GetParam(), "all" + std::to_string(i));
+    EXPECT_EQ(granted(each, rows.acquire(each)).size(), each.size());
+    EXPECT_EQ(granted(any, rows.acquire(any, {acquire_mode::any, any.size()})).size(), any.size());
+    EXPECT_EQ(granted(all, rows.acquire(all, {acquire_mode::all_or_none})).size(), all.size());
+  }
+  EXPECT_EQ(planned_anew(), (std::map<std::string, int>{}));
+  EXPECT_GE(prepared(), 3);
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,40 @@
+// The connections of a store, told from all others on the server.
+#ifndef ROWLOCK_TESTS_POSTGRES_POSTGRES_CONNECTION_HPP
+#define ROWLOCK_TESTS_POSTGRES_POSTGRES_CONNECTION_HPP
+
+#include <functional>
+#include <memory>
+
+#include "postgres/postgres_table.hpp"
+
+namespace rowlock::tests {
+
+class PostgresConnection : public postgres_table {
+ protected:
+  /// A store whose connections can be told from others.
+  postgres_store open_named_store(unsigned pool_size = 4) {
+    return postgres_store{url_with("application_name=" + schema()),
+                          {.table = table(), .pool_size = pool_size, .pool_timeout = 200ms}};
+  }
+  static std::string url_with(const std::string& parameter) {
+    const char* separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
+    return postgres_url() + separator + parameter;
+  }
+  [[nodiscard]] std::string backends() const {
+    return " from pg_stat_activity where application_name = '" + schema() + "'";
+  }
+  /// Ends the store's connections; returns when they are gone.
+  void terminate_backends() {
+    server_.ask("select pg_terminate_backend(pid, 10000)" + backends());
+    server_.await("select count(*) = 0" + backends());
+  }
+  std::int64_t count_backends() {
+    return server_.value<std::int64_t>("select count(*)" + backends());
+  }
+
+  using make_connection = std::function<std::unique_ptr<pqxx::connection>()>;
+};
+
+}  // namespace rowlock::tests
+
+#endif

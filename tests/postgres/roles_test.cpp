@@ -1,0 +1,169 @@
+// The roles of docs/security.md: each can do its work, and nothing else.
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "postgres/postgres_table.hpp"
+#include "rowlock/lock_table.hpp"
+#include "rowlock/postgres.hpp"
+#include "support/documented.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+constexpr std::array roles{"installer", "locker", "fencer", "reader", "purger"};
+
+/// Schema and roles as in the document, under names of their own.
+class PostgresRoles : public testing::Test {
+ public:
+  ~PostgresRoles() override {
+    for (const auto* role : roles) {
+      const auto name = schema_.name() + '_' + role;
+      server_.ask("drop owned by " + name + " cascade");
+      server_.ask("drop role " + name);
+    }
+  }
+
+ protected:
+  PostgresRoles() {
+    server_.ask(documented_sql("CREATE ROLE"));
+    for (const auto* role : roles) {  // for a server that asks for it
+      server_.ask("alter role " + schema_.name() + '_' + role + " password 'rowlock'");
+    }
+    migrate_postgres(url_of("installer"), table_);
+    pqxx::connection installer{url_of("installer")};
+    pqxx::nontransaction granting{installer};
+    granting.exec(documented_sql("REVOKE"));
+  }
+
+  [[nodiscard]] std::string documented_sql(const std::string& words) const {
+    const auto block =
+        documented({ROWLOCK_DOCUMENTED_SECURITY, "Roles on PostgreSQL"}, "sql", words);
+    return with_each(block, "app", schema_.name());
+  }
+
+  [[nodiscard]] std::string url_of(const std::string& role) const {
+    const char* separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
+    return postgres_url() + separator + "user=" + schema_.name() + '_' + role + "&password=rowlock";
+  }
+
+  void lease_as(const std::string& role) {
+    postgres_store rows{url_of(role), {.table = table_, .pool_size = 1}};
+    lock_table locks{rows};
+    auto held = locks.try_acquire(key_);
+    if (!held.acquired() || held->release() != release_result::released) {
+      throw std::logic_error{"refused"};
+    }
+  }
+  void set_read_only(const std::string& role, const std::string& value) {
+    server_.ask("alter role " + schema_.name() + '_' + role +
+                " set default_transaction_read_only = " + value);
+  }
+  /// A lease that somebody else took.
+  void fence_as(const std::string& role) {
+    postgres_store rows{postgres_url(), {.table = table_}};
+    lock_table locks{rows};
+    const lease held = *locks.try_acquire({"job", role});
+    pqxx::connection connection{url_of(role)};
+    pqxx::work work{connection};
+    fence(work, held, {}, table_);
+    work.commit();
+  }
+  void lock_rows_as(const std::string& role) {
+    pqxx::connection connection{url_of(role)};
+    pqxx::work work{connection};
+    if (!lock_rows(work, key_, no_wait(), table_).acquired()) throw std::logic_error{"refused"};
+    work.commit();
+  }
+  void commit_as(const std::string& role) {
+    pqxx::connection connection{url_of(role)};
+    pqxx::work work{connection};
+    if (try_commit(work, key_, *read_version(work, key_, table_), table_) !=
+        commit_result::committed) {
+      throw std::logic_error{"stale"};
+    }
+    work.commit();
+  }
+  void list_as(const std::string& role) {
+    postgres_store rows{url_of(role), {.table = table_, .pool_size = 1}};
+    rows.list();
+  }
+  void force_as(const std::string& role) {
+    postgres_store rows{postgres_url(), {.table = table_}};
+    lock_table locks{rows};
+    const lease held = *locks.try_acquire({"force", role});
+    postgres_store forcing{url_of(role), {.table = table_, .pool_size = 1}};
+    if (forcing.force_release({.key = held.key(), .version = held.token(), .reason = "a test"}) !=
+        force_answer::released) {
+      throw std::logic_error{"not released"};
+    }
+  }
+  void purge_as(const std::string& role) {
+    postgres_store rows{url_of(role), {.table = table_, .pool_size = 1}};
+    rows.purge({.older_than = 1h});
+  }
+  void execute_as(const std::string& role, const std::string& sql) {
+    pqxx::connection connection{url_of(role)};
+    pqxx::nontransaction asking{connection};
+    asking.exec(table_.in(sql));
+  }
+
+  postgres_schema schema_;
+  const table_name table_ = schema_.table();
+  observer server_;
+  const lock_key key_{"job", "nightly"};
+};
+
+TEST_F(PostgresRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
+  const std::map<std::string, std::function<void(const std::string&)>> acts{
+      {"lease", [&](const auto& role) { lease_as(role); }},
+      {"fence", [&](const auto& role) { fence_as(role); }},
+      {"lock rows", [&](const auto& role) { lock_rows_as(role); }},
+      {"commit", [&](const auto& role) { commit_as(role); }},
+      {"list", [&](const auto& role) { list_as(role); }},
+      {"force", [&](const auto& role) { force_as(role); }},
+      {"purge", [&](const auto& role) { purge_as(role); }},
+      {"steal",
+       [&](const auto& role) {
+         execute_as(role, "update shared_lock set owner = repeat('f', 32)");
+       }},
+      {"delete",
+       [&](const auto& role) { execute_as(role, "delete from shared_lock where owner is null"); }},
+      {"empty", [&](const auto& role) { execute_as(role, "truncate shared_lock"); }},
+      {"alter", [&](const auto& role) { execute_as(role, "alter table shared_lock add x int"); }},
+      {"forge", [&](const auto& role) { execute_as(role, "delete from shared_lock_schema"); }}};
+  const std::map<std::string, std::set<std::string>> may{
+      {"locker", {"lease", "fence", "lock rows", "commit", "list", "force", "steal"}},
+      {"fencer", {"fence", "list"}},
+      {"reader", {"list"}},
+      {"purger", {"fence", "list", "purge", "delete"}}};
+  for (const auto& [role, its_acts] : may) {
+    std::set<std::string> done;
+    for (const auto& [name, act] : acts) {
+      try {
+        act(role);
+        done.insert(name);
+      } catch (const error& thrown) {
+        EXPECT_EQ(thrown.kind(), errc::rejected) << role << ' ' << name << ": " << thrown.what();
+      } catch (const pqxx::insufficient_privilege&) {
+      }
+    }
+    EXPECT_EQ(done, its_acts) << role;
+  }
+}
+
+// As after a failover: the sessions of the pool stay those of a server that takes no writes.
+TEST_F(PostgresRoles, WhoseSessionIsReadOnlyGetAnotherSessionAtTheNextCall) {
+  set_read_only("locker", "on");
+  postgres_store rows{url_of("locker"), {.table = table_, .pool_size = 1}};
+  lock_table locks{rows};
+  EXPECT_THROW((void)locks.try_acquire(key_), error);
+  set_read_only("locker", "off");
+  EXPECT_TRUE(locks.try_acquire(key_).acquired());
+}
+
+}  // namespace
+}  // namespace rowlock::tests

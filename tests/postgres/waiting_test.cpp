@@ -1,0 +1,219 @@
+// Waiting for a lease, woken by the server.
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <utility>
+
+#include "postgres/postgres_table.hpp"
+#include "rowlock/lock_table.hpp"
+#include "support/watched_store.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class PostgresWaiting : public postgres_table {
+ protected:
+  using attempt = std::future<outcome<lease>>;
+
+  attempt waiter(const retry_policy& wait) {
+    return std::async(std::launch::async,
+                      [this, wait] { return ours_.try_acquire(key_, {.wait = wait}); });
+  }
+  /// Looks once and then not for hours.
+  static retry_policy without_polls() { return {.first_pause = 24h, .longest_pause = 24h}; }
+
+  void await_word() {
+    server_.await("select waiting_until > clock_timestamp() from " + name() + row(key_));
+  }
+  [[nodiscard]] std::string listeners() const {
+    return " from pg_stat_activity where query = 'LISTEN \"" + channel_ + "\"'";
+  }
+  void await_listener() { server_.await("select count(*) = 1" + listeners()); }
+
+  postgres_store our_rows_ = open_store();
+  postgres_store their_rows_ = open_store();
+  lock_table theirs_{their_rows_, {.ttl = 1h}};
+  lock_table ours_{our_rows_, {.ttl = 1h}};
+  const std::string channel_ = server_.value<std::string>(
+      "select 'rowlock_' || '" + table().in("shared_lock") + "'::regclass::oid");
+};
+
+TEST_F(PostgresWaiting, IsEndedByAReleaseElsewhereWithoutAPoll) {
+  auto held = theirs_.try_acquire(key_);
+  auto waiting = waiter(without_polls());
+  await_word();
+  ASSERT_EQ(held->release(), release_result::released);
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
+TEST_F(PostgresWaiting, IsEndedByAReleaseAmongOthers) {
+  const auto mine = request(key_);
+  const auto other = request(other_key_);
+  const auto granted = their_rows_.acquire(std::array{mine, other});
+  auto waiting = waiter(without_polls());
+  await_word();
+  their_rows_.release(
+      std::array{release_request{key_, mine.owner, granted[0].version.value()},
+                 release_request{other_key_, other.owner, granted[1].version.value()}});
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
+TEST_F(PostgresWaiting, ListensAgainAfterItsConnectionWasCut) {
+  auto held = theirs_.try_acquire(key_);
+  auto waiting = waiter(without_polls());
+  await_listener();
+  const auto cut = server_.value<int>("select pid" + listeners());
+  server_.ask("select pg_terminate_backend(" + std::to_string(cut) + ")");
+  server_.await("select count(*) = 1" + listeners() + " and pid <> " + std::to_string(cut));
+  held->release();
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
+TEST_F(PostgresWaiting, EndsListeningWithItsLockTable) {
+  {
+    lock_table passing{our_rows_, {.ttl = 1h}};
+    const auto held = theirs_.try_acquire(key_);
+    EXPECT_FALSE(passing.try_acquire(key_, {.wait = wait_for(50ms)}).acquired());
+    await_listener();
+  }
+  server_.await("select count(*) = 0" + listeners());
+}
+
+TEST_F(PostgresWaiting, PollsWhereItWasToldNotToListen) {
+  postgres_store polled{postgres_url(), {.table = table(), .wake_up = false}};
+  watched_store watched{polled};
+  lock_table polling{watched, {.ttl = 1h}};
+  auto held = theirs_.try_acquire(key_);
+  auto waiting = std::async(std::launch::async,
+                            [&] { return polling.try_acquire(key_, {.wait = wait_forever()}); });
+  watched.await_refusals(3);
+  held->release();
+  EXPECT_TRUE(waiting.get().acquired());
+  EXPECT_EQ(server_.value<int>("select count(*)::int" + listeners()), 0);
+}
+
+/// Counts what it hears.
+class ear final : public release_listener {
+ public:
+  void released(const lock_key& key) noexcept override { heard_.set_value(key); }
+  void listening() noexcept override { ready_.set_value(); }
+
+  void await_ready() { ready_.get_future().get(); }
+  lock_key heard() { return heard_.get_future().get(); }
+
+ private:
+  std::promise<void> ready_;
+  std::promise<lock_key> heard_;
+};
+
+// The second promise could not be kept twice: hearing of the first release would end the process.
+TEST_F(PostgresWaiting, NothingIsAnnouncedOfAKeyThatNobodyWatches) {
+  ear listening;
+  const auto heard = our_rows_.listen(listening);
+  listening.await_ready();
+  theirs_.try_acquire(other_key_)->release();
+  const lock_key odd{"invoice", "with space 'and quote"};
+  auto held = theirs_.try_acquire(odd);
+  our_rows_.read(std::array{odd}, read_mode::watched);
+  held->release();
+  EXPECT_EQ(listening.heard(), odd);
+}
+
+/// Remembers the grants that it hears of.
+class ear_for_grants final : public release_listener {
+ public:
+  struct grant {
+    lock_key key;
+    grant_times lasts;
+  };
+
+  void released(const lock_key& /*key*/) noexcept override { ++releases; }
+  void taken(const lock_key& key, const grant_times& lasts) noexcept override {
+    const std::scoped_lock lock{mutex_};
+    heard_.push_back({key, lasts});
+    changed_.notify_all();
+  }
+  void listening() noexcept override { ready_.set_value(); }
+
+  void await_ready() { ready_.get_future().get(); }
+  grant next() {
+    std::unique_lock lock{mutex_};
+    if (!changed_.wait_for(lock, patience, [this] { return !heard_.empty(); })) {
+      throw std::runtime_error{"no grant was announced"};
+    }
+    auto first = std::move(heard_.front());
+    heard_.pop_front();
+    return first;
+  }
+
+  std::atomic<int> releases{0};
+
+ private:
+  std::promise<void> ready_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<grant> heard_;  // guarded by mutex_
+};
+
+TEST_F(PostgresWaiting, GrantsOfAKeyThatSomebodyWatchesAreAnnouncedAloneAndAmongOthers) {
+  ear_for_grants listening;
+  const auto heard = our_rows_.listen(listening);
+  listening.await_ready();
+  const lock_key odd{"invoice", "+12 with space 'and quote"};
+  auto held = theirs_.try_acquire(odd);
+  our_rows_.read(std::array{odd}, read_mode::watched);
+  held->release();
+  held = theirs_.try_acquire(odd);
+  auto grant = listening.next();
+  EXPECT_EQ(grant.key, odd);
+  EXPECT_GT(grant.lasts.lease, 59min);
+  EXPECT_LE(grant.lasts.lease, 1h);
+  EXPECT_GT(grant.lasts.word, 0s);
+  EXPECT_LE(grant.lasts.word, 10s);
+  held->release();
+  their_rows_.acquire(std::array{request(other_key_), request(odd)});
+  grant = listening.next();
+  EXPECT_EQ(grant.key, odd);
+  EXPECT_GT(grant.lasts.lease, 0s);
+}
+
+TEST_F(PostgresWaiting, WhatIsNoAnnouncementIsNotListenedTo) {
+  ear_for_grants listening;
+  const auto heard = our_rows_.listen(listening);
+  listening.await_ready();
+  for (const char* odd : {"", "alone", "+", "+1", "+1 2", "+1 2 alone", "+x 2 a b", "+1 y a b"}) {
+    server_.ask("select pg_notify('" + channel_ + "', '" + odd + "')");
+  }
+  server_.ask("select pg_notify('" + channel_ + "', '+1 2 invoice 42')");
+  EXPECT_EQ(listening.next().key, (lock_key{"invoice", "42"}));
+  EXPECT_EQ(listening.releases, 0);
+}
+
+TEST_F(PostgresWaiting, AnAnnouncedLeaseOfAThousandYearsIsHeardOfAsOneOfADay) {
+  ear_for_grants listening;
+  const auto heard = our_rows_.listen(listening);
+  listening.await_ready();
+  server_.ask("select pg_notify('" + channel_ + "', '+30679352223572000 2 invoice 42')");
+  EXPECT_EQ(listening.next().lasts.lease, 24h);
+}
+
+TEST_F(PostgresWaiting, WordThatWasLeftNotLongAgoIsNotLeftAgain) {
+  const auto held = theirs_.try_acquire(key_);
+  our_rows_.read(std::array{key_}, read_mode::watched);
+  const std::string word = "select ctid::text || waiting_until from " + name() + row(key_);
+  const auto left = server_.value<std::string>(word);
+  our_rows_.read(std::array{key_}, read_mode::watched);
+  EXPECT_EQ(server_.value<std::string>(word), left);
+  server_.ask("update " + name() + " set waiting_until = clock_timestamp() + interval '4 s'");
+  our_rows_.read(std::array{key_}, read_mode::watched);
+  EXPECT_TRUE(server_.value<bool>(
+      "select waiting_until > clock_timestamp() + interval '5 s' from " + name() + row(key_)));
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,255 @@
+// The store through SOCI on PostgreSQL: its sessions, and what is told when they fail.
+#include <soci/version.h>
+
+#include "rowlock/lock_table.hpp"
+#include "rowlock/soci_store.hpp"
+#include "soci/soci_postgres_table.hpp"
+#include "support/fake_postgres.hpp"
+#include "support/recorded_commits.hpp"
+#include "support/tcp_proxy.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class SociPostgres : public soci_postgres_table {
+ protected:
+  [[nodiscard]] std::string named_url() const {
+    return soci_url() + " application_name=" + schema();
+  }
+  [[nodiscard]] std::string its_backends() const {
+    return " from pg_stat_activity where application_name = '" + schema() + "'";
+  }
+};
+
+caught_error error_of_reading(const std::string& connection_string) {
+  return error_of([&] {
+    soci_store rows{connection_string, {.connect_timeout = 1s}};
+    (void)rows.list();
+  });
+}
+
+TEST_F(SociPostgres, TellsAFailedLoginByItsReasonAndShowsNoSecret) {
+  const std::vector<std::pair<fake_postgres::reason, errc>> reasons{
+      {{"28P01", "password authentication failed for user \"app\""}, errc::rejected},
+      {{"3D000", "database \"shop\" does not exist"}, errc::rejected},
+      {{"53300", "sorry, too many clients already"}, errc::unavailable},
+      {{"57P03", "the database system is starting up"}, errc::unavailable},
+  };
+  for (const auto& each : reasons) {
+    // By a server that repeats the password.
+    fake_postgres server{[&](const login& said) {
+      return fake_postgres::reason{each.first.sqlstate, each.first.message + said.password};
+    }};
+    const auto port = std::to_string(server.port());
+    for (const auto& url :
+         {"postgresql://host=127.0.0.1 user=app dbname=shop password=sesame42 port=" + port,
+          "postgresql://app:sesame42@127.0.0.1:" + port + "/shop"}) {
+      const auto told = error_of_reading(url);
+      EXPECT_EQ(told.kind, each.second) << told.message();
+      expect_unsaid(told, "sesame42");
+      EXPECT_EQ(server.logins().back().password, "sesame42");
+    }
+  }
+}
+
+TEST_F(SociPostgres, NamesTheSameWeakSettingsAsTheStoreOfLibpqxx) {
+  postgres_store other{postgres_url(), {.table = table()}};
+  EXPECT_EQ(open_store().weak_settings(), other.weak_settings());
+}
+
+TEST_F(SociPostgres, NamesItsSessionsAfterTheHolderUnlessItsStringNamesThem) {
+  auto rows = open_store(soci_url());
+  lock_table locks{rows};
+  const auto held = locks.try_acquire(key_);
+  EXPECT_GE(server_.value<int>("select count(*)::int from pg_stat_activity where application_name ="
+                               " (select left('rowlock ' || holder, 63) from " +
+                               name() + ")"),
+            1);
+  auto named = open_store(named_url());
+  (void)named.list();
+  EXPECT_EQ(server_.value<int>("select count(*)::int" + its_backends()), 1);
+}
+
+// libpq's own way is to print them.
+TEST_F(SociPostgres, PrintsNoNoticeOfATrigger) {
+  server_.ask("create function " + schema() + ".talk() returns trigger language plpgsql as " +
+              "$$ begin raise notice 'spoken'; raise warning 'spoken'; return new; end $$");
+  server_.ask("create trigger talking before update or insert on " + name() +
+              " for each row execute function " + schema() + ".talk()");
+  auto rows = open_store();
+  testing::internal::CaptureStderr();
+  const auto granted = acquire(rows, key_).status;
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(granted, acquire_status::granted);
+}
+
+TEST_F(SociPostgres, PassesParametersOnAsTheyAreMeant) {
+  fake_postgres server{[](const login&) { return fake_postgres::reason{"28P01", "no"}; }};
+  error_of_reading(R"(postgresql://user=app password='ses "ame=42\\' host=127.0.0.1 port=)" +
+                   std::to_string(server.port()));
+  EXPECT_EQ(server.logins().at(0).password, "ses \"ame=42\\");
+}
+
+TEST_F(SociPostgres, PassesAQuoteOnUnlessSociWouldMisreadIt) {
+  fake_postgres server{[](const login&) { return fake_postgres::reason{"28P01", "no"}; }};
+  const auto told =
+      error_of_reading(R"(postgresql://user=app password='sesame\'42' host=127.0.0.1 port=)" +
+                       std::to_string(server.port()));
+  expect_unsaid(told, "sesame");
+#if SOCI_VERSION >= 400100
+  EXPECT_EQ(told.kind, errc::misuse);
+#else
+  EXPECT_EQ(server.logins().at(0).password, "sesame'42");
+#endif
+}
+
+TEST_F(SociPostgres, TakesParametersThatCannotBePassedOnForMisuseAndShowsNoPartOfThem) {
+  for (const auto* url :
+       {"postgresql://host=db password=sesame 42open", "postgresql://host='sesame42open",
+        "postgresql://app:sesame42open@[host/shop", "postgresql://password='sesame  42open'",
+        "postgresql://password='sesame 42open=\"'"}) {
+    const auto told = error_of([&] { soci_store{std::string{url}}; });
+    EXPECT_EQ(told.kind, errc::misuse) << url;
+    expect_unsaid(told, "sesame");
+    expect_unsaid(told, "42open");
+  }
+}
+
+TEST_F(SociPostgres, ShowsNoOwnerWhenTheServersSentenceDoes) {
+  auto rows = open_store();
+  refuse_owners();
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::misuse);
+  expect_unsaid(told, mine_.text);
+}
+
+TEST_F(SociPostgres, ShowsNoOwnerAndNoStatementWhenATableIsMissing) {
+  auto rows = open_store();
+  (void)rows.list();
+  server_.ask("drop table " + name() + " cascade");
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("rowlock migrate"), std::string::npos) << told.message();
+  EXPECT_EQ(told.messages.size(), 2U) << "the server's own sentence is nested";
+  expect_unsaid(told, mine_.text);
+  expect_unsaid(told, "clock_timestamp");
+}
+
+TEST_F(SociPostgres, SaysHowToMigrateAndMigratesOnce) {
+  const table_name fresh{schema() + ".second_lock"};
+  soci_store rows{soci_url(), {.table = fresh}};
+  EXPECT_NE(error_of([&] { (void)rows.list(); }).message().find("rowlock migrate"),
+            std::string::npos);
+  EXPECT_EQ(migrate_soci(soci_url(), fresh).size(), postgres_migrations(fresh).size());
+  EXPECT_TRUE(migrate_soci(soci_url(), fresh).empty());
+  EXPECT_EQ(rows.list().size(), 0U);
+}
+
+TEST_F(SociPostgres, MigratesNothingWhereSomethingElseIsInTheWay) {
+  server_.ask("create table " + schema() + ".third_lock ()");
+  const auto told =
+      error_of([&] { migrate_soci(soci_url(), table_name{schema() + ".third_lock"}); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  EXPECT_NE(told.message().find("rename it"), std::string::npos) << told.message();
+  EXPECT_TRUE(
+      server_.value<bool>("select to_regclass('" + schema() + ".third_lock_schema') is null"));
+}
+
+TEST_F(SociPostgres, DoesNotWaitLongForOneWhoLocksTheTable) {
+  soci_store rows{soci_url(), {.table = table(), .lock_timeout = 20ms}};
+  (void)rows.list();
+  open_work rival;
+  rival.work.exec("lock table " + name() + " in access exclusive mode");
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_NE(told.message().find("ALTER TABLE"), std::string::npos) << told.message();
+}
+
+TEST_F(SociPostgres, ReplacesASessionThatTheServerEnded) {
+  auto rows = open_store(named_url());
+  const auto granted = acquire(rows, key_);
+  server_.ask("select pg_terminate_backend(pid, 10000)" + its_backends());
+  server_.await("select count(*) = 0" + its_backends());
+  EXPECT_EQ(renew(rows, key_, *granted.version), change_answer::done);
+}
+
+TEST_F(SociPostgres, SaysThatTheOutcomeIsUnknownWhenTheAnswerGetsLostAndAdoptsTheGrant) {
+  tcp_proxy proxy{server_.host(), server_.port()};
+  auto rows = open_store(soci_url(url_through(proxy)));
+  release(rows, key_, *acquire(rows, key_).version);
+  proxy.swallow_reply("SKIP LOCKED");
+  EXPECT_EQ(error_of([&] { acquire(rows, key_); }).kind, errc::outcome_unknown);
+  const auto answer = acquire(rows, key_);
+  EXPECT_EQ(answer.status, acquire_status::granted);
+  EXPECT_EQ(answer.version, open_store().read(std::array{key_}).front()->version);
+}
+
+TEST_F(SociPostgres, GivesUpAnAnswerThatDoesNotCome) {
+  tcp_proxy proxy{server_.host(), server_.port()};
+  soci_store rows{soci_url(url_through(proxy)), {.table = table(), .answer_timeout = 1s}};
+  (void)rows.list();
+  proxy.black_hole();
+  EXPECT_EQ(error_of([&] { (void)rows.list(); }).kind, errc::unavailable);
+  proxy.pass();
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+}
+
+TEST_F(SociPostgres, PinsItsSessionsWhateverTheirParametersSay) {
+  soci::connection_pool pool{1};
+  pool.at(0).open(soci_url() + " options='-c default_transaction_isolation=serializable'");
+  {
+    soci_store rows{pool, {.table = table(), .pool_size = 1, .statement_timeout = 1500ms}};
+    (void)rows.list();
+  }
+  std::string isolation;
+  std::string limit;
+  pool.at(0) << "show default_transaction_isolation", soci::into(isolation);
+  pool.at(0) << "show statement_timeout", soci::into(limit);
+  EXPECT_EQ(isolation, "read committed");
+  EXPECT_EQ(limit, "1500ms");
+}
+
+TEST_F(SociPostgres, GivesUpAStatementThatTakesTooLong) {
+  soci_store rows{soci_url(), {.table = table(), .statement_timeout = 200ms}};
+  await_first_answer(rows);
+  open_work stranger;
+  stranger.work.exec("lock table " + name());
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_NE(told.message().find("took too long"), std::string::npos) << told.message();
+}
+
+TEST_F(SociPostgres, ConnectsASessionOfTheApplicationsPoolAnew) {
+  soci::connection_pool pool{1};
+  pool.at(0).open(soci_url());
+  soci_store rows{pool, {.table = table(), .pool_size = 1}};
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  terminate(pool.at(0));
+  EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
+}
+
+TEST_F(SociPostgres, RefusesASessionInATransaction) {
+  soci::connection_pool pool{1};
+  pool.at(0).open(soci_url());
+  const soci::transaction open{pool.at(0)};
+  soci_store rows{pool, {.table = table(), .pool_size = 1}};
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_NE(told.message().find("open transaction"), std::string::npos) << told.message();
+}
+
+TEST_F(SociPostgres, ReleasesWithoutWaitingForTheDiskOnlyWhenAskedTo) {
+  const auto normal = server_.value<std::string>("show synchronous_commit");
+  recorded_commits commits{server_, name()};
+  const auto pair = [&](soci_options options) {
+    soci_store rows{soci_url(), std::move(options)};
+    release(rows, key_, *acquire(rows, key_).version);
+    return commits.take();
+  };
+  EXPECT_EQ(pair({.table = table(), .asynchronous_release = true}),
+            (std::vector<std::string>{normal, "off"}));
+  EXPECT_EQ(pair({.table = table()}), (std::vector<std::string>{normal, normal}));
+}
+
+}  // namespace
+}  // namespace rowlock::tests

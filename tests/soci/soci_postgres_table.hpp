@@ -1,0 +1,41 @@
+// A lock table on the test server, used through SOCI.
+#ifndef ROWLOCK_TESTS_SOCI_SOCI_POSTGRES_TABLE_HPP
+#define ROWLOCK_TESTS_SOCI_SOCI_POSTGRES_TABLE_HPP
+
+#include <soci/soci.h>
+
+#include "postgres/postgres_table.hpp"
+#include "rowlock/soci.hpp"
+#include "rowlock/soci_store.hpp"
+#include "support/soci_postgres.hpp"
+
+namespace rowlock::tests {
+
+class soci_postgres_table : public postgres_table {
+ protected:
+  [[nodiscard]] soci_store open_store(const std::string& url = soci_url()) const {
+    return soci_store{url, {.table = table()}};
+  }
+
+  /// Ends the server's side of a session of the application; returns when it is gone.
+  void terminate(soci::session& session) {
+    int process = 0;
+    session << "select pg_backend_pid()", soci::into(process);
+    server_.ask("select pg_terminate_backend(" + std::to_string(process) + ", 10000)");
+  }
+
+  /// The table takes no row with an owner any more. `42`: the server's sentence shows the value.
+  void refuse_owners() {
+    server_.ask("alter table " + name() + " add check (owner is null or owner::bigint > 42)");
+  }
+
+  static void expect_unsaid(const caught_error& told, const std::string& secret) {
+    for (const auto& message : told.messages) {
+      EXPECT_EQ(message.find(secret), std::string::npos) << message;
+    }
+  }
+};
+
+}  // namespace rowlock::tests
+
+#endif

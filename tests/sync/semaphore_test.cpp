@@ -1,0 +1,355 @@
+// Permits and readers: rows that are numbered.
+#include "rowlock/semaphore.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "rowlock/error.hpp"
+#include "rowlock/read_write_lock.hpp"
+#include "support/hooked_store.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+class NumberedRows : public testing::Test {
+ protected:
+  /// What the caller is told, or nothing.
+  template <class Call>
+  static std::optional<errc> fault_of(const Call& call) {
+    try {
+      call();
+      return std::nullopt;
+    } catch (const error& thrown) {
+      return static_cast<errc>(thrown.kind());
+    }
+  }
+
+  void await_live(const lock_key& key) {
+    for (auto row = locks_.look(key); !row || !row->is_live(); row = locks_.look(key)) {
+      std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  /// Moves the clock while it lives.
+  [[nodiscard]] std::jthread moving() {
+    return std::jthread{[this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        time_->advance(5ms);
+        std::this_thread::sleep_for(1ms);
+      }
+    }};
+  }
+
+  const std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
+  hooked_store rows_{time_};
+  lock_table locks_{rows_, {.ttl = 1h, .time = time_}};
+  lock_table others_{rows_, {.ttl = 1h, .time = time_}};
+  const lock_key name_{"printer", "2nd floor"};
+  const lock_key record_{"printer#0", "2nd floor"};
+};
+
+class Semaphore : public NumberedRows {};
+
+TEST_F(Semaphore, HasSoManyPermits) {
+  semaphore ours{locks_, name_, 3};
+  semaphore theirs{others_, name_, 3};
+  std::vector<lease> held;
+  for (auto* each : {&ours, &theirs, &ours}) held.push_back(*each->try_acquire());
+  EXPECT_FALSE(ours.try_acquire().acquired());
+  EXPECT_FALSE(theirs.try_acquire().acquired());
+  held.pop_back();
+  EXPECT_TRUE(theirs.try_acquire().acquired());
+}
+
+TEST_F(Semaphore, IsRefusedAsHeldSoThatItsPausesAreThoseOfThePolicy) {
+  semaphore used{locks_, name_, 1};
+  const auto held = used.try_acquire();
+  EXPECT_EQ(used.try_acquire().refusal().reason, refusal_reason::held);
+}
+
+TEST_F(Semaphore, WritesItsNumberForAllToSee) {
+  EXPECT_TRUE((semaphore{locks_, name_, 3}.try_acquire().acquired()));
+  EXPECT_EQ(locks_.look(record_)->note, "3 permits");
+}
+
+TEST_F(Semaphore, OfAnotherNumberIsMisuse) {
+  EXPECT_TRUE((semaphore{locks_, name_, 3}.try_acquire().acquired()));
+  semaphore other{others_, name_, 4};
+  EXPECT_EQ(fault_of([&] { std::ignore = other.try_acquire(); }), errc::misuse);
+  EXPECT_EQ(fault_of([&] {
+              std::ignore = read_write_lock{others_, name_, 3}.try_acquire_shared();
+            }),
+            errc::misuse);
+}
+
+TEST_F(Semaphore, CanBeGivenAnotherNumber) {
+  semaphore old{locks_, name_, 3};
+  const auto held = old.try_acquire();
+  EXPECT_TRUE(semaphore::set_permits(locks_, name_, 4).acquired());
+  semaphore other{others_, name_, 4};
+  EXPECT_TRUE(other.try_acquire().acquired());
+  time_->advance(10min);
+  EXPECT_EQ(fault_of([&] { std::ignore = old.try_acquire(); }), errc::misuse);
+}
+
+TEST_F(Semaphore, IsNotGivenAnotherNumberWhileSomebodyWritesOne) {
+  const auto theirs = others_.try_acquire(record_);
+  const auto refused = semaphore::set_permits(locks_, name_, 4, no_wait());
+  ASSERT_FALSE(refused.acquired());
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::held);
+  EXPECT_EQ(locks_.look(record_)->note, "");
+}
+
+// Or one who dies while writing it would throw faults at all the others until its lease is over.
+TEST_F(Semaphore, IsRefusedWhileSomebodyIsAboutToWriteItsNumber) {
+  const auto theirs = others_.try_acquire(record_);
+  const auto before = time_->now();
+  const auto refused = semaphore{locks_, name_, 3}.try_acquire();
+  ASSERT_FALSE(refused.acquired());
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::held);
+  EXPECT_EQ(refused.refusal().key, record_);
+  EXPECT_EQ(time_->now(), before) << "it does not wait";
+}
+
+TEST_F(Semaphore, WaitsForItsNumberAsLongAsItsPolicySays) {
+  auto theirs = others_.try_acquire(record_);
+  const auto clock = moving();
+  semaphore used{locks_, name_, 3};
+  EXPECT_EQ(used.try_acquire({.wait = wait_for(200ms)}).refusal().reason,
+            refusal_reason::timed_out);
+  std::jthread writing{[&] {
+    time_->sleep_until(time_->now() + 200ms, {});
+    theirs->release();
+  }};
+  EXPECT_TRUE(used.try_acquire({.wait = wait_for(10min)}).acquired());
+}
+
+TEST_F(Semaphore, WaitsForItsNumberAndAPermitNoLongerThanItsPolicySays) {
+  auto theirs = others_.try_acquire(record_);
+  const auto permit = others_.try_acquire({"printer#1", "2nd floor"});
+  const auto clock = moving();
+  std::jthread writing{[&] {
+    time_->sleep_until(time_->now() + 1700ms, {});
+    theirs->release();
+  }};
+  const auto before = time_->now();
+  const auto refused = semaphore{locks_, name_, 1}.try_acquire({.wait = wait_for(2s)});
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
+  EXPECT_LT(time_->now() - before, 3600ms) << "the wait began anew";
+}
+
+TEST_F(Semaphore, StopsWaitingForItsNumberWhenItIsTold) {
+  const auto theirs = others_.try_acquire(record_);
+  std::stop_source stop;
+  rows_.after("acquire", [&] { stop.request_stop(); });
+  const auto refused =
+      semaphore{locks_, name_, 3}.try_acquire({.wait = wait_until_stopped(stop.get_token())});
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::stopped);
+}
+
+TEST_F(Semaphore, AsksAgainWhereItsNumberIsInUseForAMoment) {
+  EXPECT_TRUE((semaphore{others_, name_, 3}.try_acquire().acquired()));
+  memory_transaction work{rows_.rows()};
+  ASSERT_TRUE(lock_rows(work, record_, no_wait()).acquired());
+  const auto asked = rows_.batches("acquire").size();
+  rows_.before("acquire", [&] {
+    if (rows_.batches("acquire").size() == asked + 2) work.commit();
+  });
+  const auto clock = moving();
+  EXPECT_TRUE((semaphore{locks_, name_, 3}.try_acquire().acquired()));
+}
+
+TEST_F(Semaphore, IsBusyWhileATransactionHasItsNumber) {
+  EXPECT_TRUE((semaphore{others_, name_, 3}.try_acquire().acquired()));
+  memory_transaction work{rows_.rows()};
+  ASSERT_TRUE(lock_rows(work, record_, no_wait()).acquired());
+  const auto clock = moving();
+  EXPECT_EQ((semaphore{locks_, name_, 3}.try_acquire().refusal().reason), refusal_reason::busy);
+}
+
+TEST_F(Semaphore, AgreesOnceInTenMinutes) {
+  semaphore used{locks_, name_, 3};
+  EXPECT_TRUE(used.try_acquire().acquired());
+  const auto asked = rows_.batches("acquire").size();
+  time_->advance(10min - 1ms);
+  EXPECT_TRUE(used.try_acquire().acquired());
+  EXPECT_EQ(rows_.batches("acquire").size(), asked);
+  time_->advance(1ms);
+  EXPECT_TRUE(used.try_acquire().acquired());
+  EXPECT_EQ(rows_.batches("acquire").size(), asked + 1);
+}
+
+TEST_F(Semaphore, KeepsItsNumberClosedForNobodyAfterACrash) {
+  lock_table careful{rows_, {.ttl = 1h, .lock_delay = 5h, .time = time_}};
+  std::optional<std::chrono::microseconds> closed_for;
+  rows_.after("acquire",
+              [&] { closed_for = rows_.rows().read(std::array{record_}).front()->remaining; });
+  EXPECT_TRUE((semaphore{careful, name_, 3}.try_acquire().acquired()));
+  EXPECT_EQ(closed_for, 1h);
+}
+
+TEST_F(Semaphore, OfNoPermitOrTooManyIsMisuse) {
+  EXPECT_EQ(fault_of([&] { semaphore(locks_, name_, 0); }), errc::misuse);
+  EXPECT_EQ(fault_of([&] { semaphore(locks_, name_, 1001); }), errc::misuse);
+  EXPECT_EQ(fault_of([&] { semaphore(locks_, {"", "x"}, 1); }), errc::misuse);
+  EXPECT_EQ(fault_of([&] { semaphore(locks_, name_, 1000); }), std::nullopt);
+}
+
+// Or a purge could take the row away that says how many permits there are.
+TEST_F(Semaphore, KeepsItsNumberFromBeingPurged) {
+  semaphore used{locks_, name_, 2};
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(used.try_acquire().acquired());
+    EXPECT_EQ(rows_.purge({.older_than = 1h, .at_most = 100}).purged, 0U);
+    time_->advance(15min);
+  }
+}
+
+TEST_F(Semaphore, KeepsItsNumberWhilePermitsAreOnlyHeld) {
+  std::optional<lease> held = *semaphore{locks_, name_, 2}.try_acquire({.ttl = 24h});
+  time_->advance(2h);
+  EXPECT_EQ(rows_.purge({.older_than = 1h, .at_most = 100}).purged, 0U);
+  held.reset();
+  while (locks_.look({"printer#1", "2nd floor"})->owned) std::this_thread::sleep_for(1ms);
+  time_->advance(2h);
+  EXPECT_EQ(rows_.purge({.older_than = 1h, .at_most = 100}).purged, 1U);
+  EXPECT_EQ(locks_.look(record_)->note, "2 permits") << "it goes when it is the last";
+  EXPECT_EQ(rows_.purge({.older_than = 1h, .at_most = 100}).purged, 1U);
+}
+
+TEST_F(Semaphore, RunsACallbackUnderAPermit) {
+  semaphore used{locks_, name_, 1};
+  const auto done = used.with_permit([&](const lease& held) {
+    EXPECT_FALSE(used.try_acquire().acquired());
+    return held.key();
+  });
+  EXPECT_EQ(*done, (lock_key{"printer#1", "2nd floor"}));
+  EXPECT_TRUE(used.try_acquire().acquired());
+}
+
+TEST_F(Semaphore, InAScopeIsAnother) {
+  auto here = locks_.within("eu-1");
+  semaphore all{locks_, name_, 1};
+  semaphore some{here, name_, 1};
+  const auto one = all.try_acquire();
+  const auto other = some.try_acquire();
+  EXPECT_TRUE(other.acquired());
+  EXPECT_EQ(other->key(), (lock_key{"eu-1/printer#1", "2nd floor"}));
+}
+
+class ReadWriteLock : public NumberedRows {
+ protected:
+  read_write_lock ours_{locks_, name_, 3};
+  read_write_lock theirs_{others_, name_, 3};
+};
+
+TEST_F(ReadWriteLock, LetsReadersShareAndKeepsWritersOut) {
+  auto one = ours_.try_acquire_shared();
+  auto other = theirs_.try_acquire_shared();
+  EXPECT_TRUE(one.acquired());
+  EXPECT_TRUE(other.acquired());
+  EXPECT_FALSE(ours_.try_acquire_exclusive().acquired());
+  EXPECT_TRUE(ours_.try_acquire_shared().acquired()) << "the refused writer has left something";
+  one->release();
+  other->release();
+  EXPECT_TRUE(ours_.try_acquire_exclusive().acquired());
+}
+
+TEST_F(ReadWriteLock, KeepsEverybodyOutDuringAWrite) {
+  const auto writing = ours_.try_acquire_exclusive();
+  ASSERT_TRUE(writing.acquired());
+  EXPECT_EQ(writing->size(), 4U);
+  const auto refused = theirs_.try_acquire_shared();
+  ASSERT_FALSE(refused.acquired());
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::held);
+  EXPECT_FALSE(refused.refusal().holder.empty());
+  EXPECT_FALSE(theirs_.try_acquire_exclusive().acquired());
+}
+
+TEST_F(ReadWriteLock, RefusesNobodyWhileSomebodyAgrees) {
+  EXPECT_TRUE(theirs_.try_acquire_shared().acquired());
+  const auto agreeing = *others_.try_acquire(record_);
+  EXPECT_TRUE(ours_.try_acquire_shared().acquired());
+  EXPECT_TRUE(ours_.try_acquire_exclusive().acquired());
+}
+
+TEST_F(ReadWriteLock, IsRefusedWhileSomebodyIsAboutToWriteItsNumber) {
+  const auto theirs = others_.try_acquire(record_);
+  EXPECT_EQ(ours_.try_acquire_shared().refusal().key, record_);
+  EXPECT_EQ(ours_.try_acquire_exclusive().refusal().key, record_);
+}
+
+TEST_F(ReadWriteLock, IsStoppedWhenItsTableIsDestroyed) {
+  std::optional<lock_table> whole{std::in_place, rows_, lock_options{.time = time_}};
+  auto part = whole->within("eu-1");
+  read_write_lock used{part, name_, 3};
+  EXPECT_TRUE(used.try_acquire_shared().acquired());
+  whole.reset();
+  EXPECT_EQ(used.try_acquire_shared().refusal().reason, refusal_reason::stopped);
+  EXPECT_EQ(used.try_acquire_exclusive().refusal().reason, refusal_reason::stopped);
+  EXPECT_EQ(fault_of([&] { std::ignore = part.look(name_); }), errc::unavailable);
+}
+
+TEST_F(ReadWriteLock, HasSoManyReaders) {
+  std::vector<lease> reading;
+  for (int i = 0; i < 3; ++i) reading.push_back(*ours_.try_acquire_shared());
+  EXPECT_FALSE(theirs_.try_acquire_shared().acquired());
+}
+
+TEST_F(ReadWriteLock, LetsNoReaderPastAWriterWhoWaits) {
+  auto reading = *ours_.try_acquire_shared();
+  const auto clock = moving();
+  std::optional<bool> has_written;
+  std::jthread writing{
+      [&] { has_written = theirs_.try_acquire_exclusive({.wait = wait_for(10min)}).acquired(); }};
+  await_live({"printer#4", "2nd floor"});
+  EXPECT_FALSE(ours_.try_acquire_shared().acquired());
+  EXPECT_TRUE(reading.is_valid());
+  reading.release();
+  writing.join();
+  EXPECT_EQ(has_written, true);
+  EXPECT_TRUE(ours_.try_acquire_shared().acquired());
+}
+
+TEST_F(ReadWriteLock, LeavesNothingBehindWhenAWriterGivesUp) {
+  const auto reading = ours_.try_acquire_shared();
+  const auto clock = moving();
+  const auto refused = theirs_.try_acquire_exclusive({.wait = wait_for(100ms)});
+  ASSERT_FALSE(refused.acquired());
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
+  EXPECT_TRUE(ours_.try_acquire_shared().acquired());
+}
+
+TEST_F(ReadWriteLock, WritesUnderGreaterVersionsThanItsReadersHad) {
+  const auto read = *ours_.with_shared([](const lease& held) { return held.token(); });
+  const auto written = ours_.with_exclusive([&](const lease_set& held) {
+    auto greatest = held.leases().front().token();
+    for (const auto& each : held.leases()) greatest = std::max(greatest, each.token());
+    return greatest;
+  });
+  EXPECT_GT(*written, read);
+}
+
+TEST_F(ReadWriteLock, HoldsNothingAtLeastSomeTimeForAWriter) {
+  EXPECT_EQ(fault_of([&] { std::ignore = ours_.try_acquire_exclusive({.hold_at_least = 1h}); }),
+            errc::misuse);
+  EXPECT_TRUE(ours_.try_acquire_shared({.hold_at_least = 1h}).acquired());
+}
+
+TEST_F(ReadWriteLock, OfTooManyReadersIsMisuse) {
+  EXPECT_EQ(fault_of([&] { read_write_lock(locks_, name_, 1000); }), errc::misuse);
+  EXPECT_EQ(fault_of([&] { read_write_lock(locks_, name_, 0); }), errc::misuse);
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,240 @@
+// How those of several processes take turns by what they hear of each other.
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <stop_token>
+#include <thread>
+
+#include "rowlock/lock_table.hpp"
+#include "support/hooked_store.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ContentionBackoff : public testing::Test {
+ protected:
+  using attempt = std::future<outcome<lease>>;
+
+  ContentionBackoff() {
+    rows_.let_listen();
+    auto held = theirs();
+    // One who has waited for the key once, so that its process knows of it.
+    std::stop_source stop;
+    auto passing = waiter(wait_until_stopped(stop.get_token()));
+    rows_.await_one_more(*time_, "watch");
+    stop.request_stop();
+    EXPECT_FALSE(passing.get().acquired());
+    held.release();
+  }
+
+  lease theirs() { return *theirs_.try_acquire(key_); }
+  attempt waiter(const retry_policy& wait) {
+    return std::async(std::launch::async,
+                      [this, wait] { return ours_.try_acquire(key_, {.wait = wait}); });
+  }
+  /// Returns once somebody who waits has looked at the row.
+  void await_in_line() { rows_.await_one_more(*time_, "watch", 5ms); }
+
+  void hear_that_it_was_taken() { rows_.listener().taken(key_, {.lease = 1h, .word = 10s}); }
+
+  /// What an attempt does at once that may wait, but not for a moment.
+  outcome<lease> try_without_patience() {
+    std::stop_source stop;
+    stop.request_stop();
+    return ours_.try_acquire(key_, {.wait = wait_until_stopped(stop.get_token())});
+  }
+
+  /// Ours have waited for seven turns of others, had the key for `hold`, and released it just now.
+  void release_what_seven_others_had_before(std::chrono::milliseconds hold) {
+    auto held = theirs();
+    auto waiting = waiter(wait_forever());
+    await_in_line();
+    for (int i = 0; i < 7; ++i) hear_that_it_was_taken();
+    held.release();
+    auto ours = waiting.get();
+    hear_that_it_was_taken();
+    time_->advance(hold);
+    ours->release();
+  }
+
+  [[nodiscard]] std::size_t calls(const std::string& operation) {
+    return rows_.batches(operation).size();
+  }
+
+  const lock_key key_{"job", "a"};
+  std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
+  hooked_store rows_{time_};
+  lock_table theirs_{rows_.rows(), {.ttl = 1h, .holder = "theirs", .time = time_}};
+  lock_table ours_{rows_, {.ttl = 1h, .time = time_}};
+};
+
+TEST_F(ContentionBackoff, ThatAnotherTookTheKeySparesTheFirstQuestion) {
+  const auto held = theirs();
+  hear_that_it_was_taken();
+  const auto tried_one = calls("acquire");
+  const auto refused = try_without_patience();
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::stopped);
+  EXPECT_EQ(refused.refusal().remaining, 1h);
+  EXPECT_EQ(calls("acquire"), tried_one);
+}
+
+TEST_F(ContentionBackoff, IsNotBelievedByThoseWhoWouldNotWait) {
+  hear_that_it_was_taken();
+  EXPECT_TRUE(ours_.try_acquire(key_).acquired());
+}
+
+TEST_F(ContentionBackoff, IsBelievedForASecond) {
+  hear_that_it_was_taken();
+  time_->advance(1s);
+  EXPECT_TRUE(try_without_patience().acquired());
+}
+
+TEST_F(ContentionBackoff, IsNotBelievedLongerThanTheLeaseLasts) {
+  rows_.listener().taken(key_, {.lease = 100ms, .word = 10s});
+  time_->advance(100ms);
+  EXPECT_TRUE(try_without_patience().acquired());
+}
+
+TEST_F(ContentionBackoff, IsNotBelievedLongerThanReleasesAreAnnounced) {
+  rows_.listener().taken(key_, {.lease = 1h, .word = 100ms});
+  time_->advance(100ms);
+  EXPECT_TRUE(try_without_patience().acquired());
+}
+
+TEST_F(ContentionBackoff, IsNotBelievedOfAKeyWhoseReleaseWasNotHeard) {
+  hear_that_it_was_taken();
+  hear_that_it_was_taken();  // in between it was released by an application's transaction
+  EXPECT_TRUE(try_without_patience().acquired());
+}
+
+TEST_F(ContentionBackoff, IsForgottenWhenSomeOfItMayHaveBeenMissed) {
+  hear_that_it_was_taken();
+  rows_.listener().listening();
+  EXPECT_TRUE(try_without_patience().acquired());
+}
+
+TEST_F(ContentionBackoff, OfAReleaseEndsWhatWasHeardBefore) {
+  hear_that_it_was_taken();
+  rows_.listener().released(key_);
+  EXPECT_TRUE(try_without_patience().acquired());
+}
+
+TEST_F(ContentionBackoff, ThatDoesNotComeTrueCostsASecondAndNotTheKey) {
+  lock_table dying{rows_.rows(), {.ttl = 2s, .renew = false, .time = time_}};
+  const auto held = dying.try_acquire(key_);
+  hear_that_it_was_taken();  // for an hour, it says
+  auto waiting = waiter(wait_forever());
+  while (waiting.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
+TEST_F(ContentionBackoff, SparesThoseWhoWaitTheirLooks) {
+  const auto held = theirs();
+  std::stop_source stop;
+  auto waiting = waiter(wait_until_stopped(stop.get_token()));
+  await_in_line();
+  hear_that_it_was_taken();
+  const auto looked = calls("watch");
+  for (int moved = 0; moved < 90; ++moved) {
+    time_->advance(10ms);
+    std::this_thread::sleep_for(100us);
+  }
+  EXPECT_EQ(calls("watch"), looked);
+  await_in_line();
+  stop.request_stop();
+  EXPECT_FALSE(waiting.get().acquired());
+}
+
+TEST_F(ContentionBackoff, SparesNobodyTheLooksThatAreCountedAsTries) {
+  const auto held = theirs();
+  hear_that_it_was_taken();
+  const auto heard_at = time_->now();
+  auto waiting =
+      waiter({.attempts = 3, .first_pause = 50ms, .longest_pause = 50ms, .jitter = false});
+  while (waiting.wait_for(1ms) != std::future_status::ready) time_->advance(2ms);
+  EXPECT_EQ(waiting.get().refusal().reason, refusal_reason::timed_out);
+  EXPECT_LT(time_->now() - heard_at, 1s);
+}
+
+TEST_F(ContentionBackoff, OneWhomNobodyElseWasHeardBeforeAsksAtOnce) {
+  auto held = theirs();
+  auto waiting = waiter(wait_forever());
+  await_in_line();
+  hear_that_it_was_taken();
+  time_->advance(500ms);
+  held.release();
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
+TEST_F(ContentionBackoff, ANewcomerLetsThoseWhoWaitHaveTheirTurn) {
+  release_what_seven_others_had_before(500ms);
+  const auto tried_one = calls("acquire");
+  EXPECT_FALSE(try_without_patience().acquired());
+  EXPECT_EQ(calls("acquire"), tried_one);
+  time_->advance(35ms);  // a turn of 5 ms for each
+  EXPECT_TRUE(try_without_patience().acquired());
+}
+
+TEST_F(ContentionBackoff, ATurnOfOthersTakesATenthOfTheHoldAtMost) {
+  release_what_seven_others_had_before(100ms);
+  EXPECT_FALSE(try_without_patience().acquired());
+  time_->advance(10ms);
+  EXPECT_TRUE(try_without_patience().acquired());
+}
+
+TEST_F(ContentionBackoff, WhereAnotherWasFasterTheNextQuestionIsNotAskedAtOnce) {
+  const auto held = theirs();
+  std::stop_source stop;
+  auto waiting = waiter(wait_until_stopped(stop.get_token()));
+  await_in_line();
+  const auto tried_one = calls("acquire");
+  rows_.listener().released(key_);
+  rows_.await("acquire", tried_one + 1);
+  await_in_line();  // by the same thread, so the refusal is known
+  stop.request_stop();
+  EXPECT_FALSE(waiting.get().acquired());
+  hear_that_it_was_taken();
+  time_->advance(500ms);
+  rows_.listener().released(key_);
+  EXPECT_FALSE(try_without_patience().acquired());
+  EXPECT_EQ(calls("acquire"), tried_one + 1);
+}
+
+TEST_F(ContentionBackoff, AnAttemptThatDoesNotWaitLetsNobodyHaveATurn) {
+  release_what_seven_others_had_before(500ms);
+  EXPECT_TRUE(ours_.try_acquire(key_).acquired());
+}
+
+TEST_F(ContentionBackoff, WhoHasAskedForNothingYetAsksWhenItsTurnHasComeAndNobodyTookTheKey) {
+  release_what_seven_others_had_before(500ms);
+  const auto tried_one = calls("acquire");
+  auto waiting = waiter(wait_forever());
+  rows_.await_moving(*time_, "acquire", tried_one + 1, 5ms);
+  EXPECT_TRUE(waiting.get().acquired());
+  EXPECT_EQ(calls("acquire"), tried_one + 1);
+}
+
+TEST_F(ContentionBackoff, WhoHearsThatAnotherWasFasterDoesNotAsk) {
+  release_what_seven_others_had_before(500ms);
+  auto held = theirs();
+  hear_that_it_was_taken();
+  std::stop_source stop;
+  auto waiting = waiter(wait_until_stopped(stop.get_token()));
+  time_->advance(1s);
+  await_in_line();
+  const auto tried_one = calls("acquire");
+  held.release();  // and it stands back for those who have waited longer
+  held = theirs();
+  hear_that_it_was_taken();
+  time_->advance(100ms);
+  await_in_line();
+  EXPECT_EQ(calls("acquire"), tried_one);
+  stop.request_stop();
+  EXPECT_FALSE(waiting.get().acquired());
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,59 @@
+// Which faults end a wait, and what one is told who has not asked.
+#include "wait/outage_test.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class OutageWait : public OutageTest {
+ protected:
+  /// Once, and then it is passed: a wait that goes on is granted the key.
+  void fail_once(const std::string& operation, errc kind) {
+    rows_.before(operation, [kind, has_failed = std::make_shared<std::atomic<bool>>(false)] {
+      if (!has_failed->exchange(true)) throw error{kind, "deploy something"};
+    });
+  }
+  /// Of one who may wait for an hour; none: it was granted the key.
+  std::optional<errc> fault_within_the_time(attempt& waiting, boot_clock::time_point began) {
+    const auto kind = fault_of(waiting);
+    EXPECT_LT(time_->now(), began + 1h);
+    return kind;
+  }
+};
+
+TEST_F(OutageWait, IsNotForAFirstTryThatFailsForGood) {
+  for (const auto kind : {errc::rejected, errc::misuse}) {
+    fail_once("acquire", kind);
+    const auto began = time_->now();
+    auto waiting = waiter(wait_for(1h));
+    EXPECT_EQ(fault_within_the_time(waiting, began), kind);
+  }
+}
+
+TEST_F(OutageWait, EndsAtALookThatFailsForGood) {
+  for (const auto kind : {errc::rejected, errc::misuse}) {
+    auto held = theirs();
+    fail_once("watch", kind);
+    const auto began = time_->now();
+    const auto looks = rows_.batches("watch").size();
+    auto waiting = waiter(wait_for(1h));
+    rows_.await_moving(*time_, "watch", looks + 1);
+    held.release();
+    EXPECT_EQ(fault_within_the_time(waiting, began), kind);
+  }
+}
+
+TEST_F(OutageWait, BehindOneWhoseQuestionHangsIsNotTakenForAKeyThatIsHeld) {
+  is_away_ = true;
+  gate answer;
+  auto first = waiter(wait_forever());
+  rows_.await("acquire", 1);
+  rows_.before("acquire", [&answer] { answer.pass(); });
+  rows_.await_moving(*time_, "acquire", 2);
+  auto second = waiter(wait_for(2s));
+  EXPECT_EQ(fault_of(second), errc::unavailable);
+  answer.open();
+  EXPECT_TRUE(end_of(first).acquired());
+}
+
+}  // namespace
+}  // namespace rowlock::tests
