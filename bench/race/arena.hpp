@@ -37,7 +37,7 @@ struct arena {
   std::atomic<stage> now{stage::building};
   std::atomic<unsigned> entered{0};  ///< Threads that are connected.
   std::atomic<bool> is_held{false};  ///< By the holder that the others run against.
-  timed_mutex hot_key;
+  turns hot_key;
   std::array<result_of_process, most_processes> results;
 };
 
