@@ -12,9 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "rowlock/detail/home_process.hpp"
 #include "rowlock/fence.hpp"
-#include "rowlock/port/store.hpp"
+#include "rowlock/port/sql_store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace rowlock::detail {
@@ -91,11 +90,13 @@ struct postgres_options {
 ///
 /// The first call takes two round trips more, in which it looks at the table: it throws `error`
 /// (rejected) for one that is not as its migrations make it, so that a key might have two holders.
+/// `weak_settings` reports fsync, full_page_writes and synchronous_commit, and an unlogged table,
+/// in one round trip.
 ///
 /// Thread-safety: all members may be called from any thread. It runs one thread of its own, started
 /// with the first call, and one for each subscription (`listen`), which a `lock_table` makes with
 /// its first wait.
-class postgres_store final : public store {
+class postgres_store final : public sql_store {
  public:
   /// A libpq URI or keyword string. Nothing is opened yet. Throws `error` (misuse) for options that
   /// cannot be.
@@ -108,30 +109,6 @@ class postgres_store final : public store {
   explicit postgres_store(Make make, postgres_options options = {})
       : postgres_store{detail::erased(std::move(make)), std::move(options)} {}
   postgres_store(detail::make_connection make, postgres_options options);
-
-  ~postgres_store() override;
-
- protected:
-  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
-                                         acquire_mode mode) override;
-  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override;
-  std::vector<change_answer> do_release(std::span<const release_request> requests) override;
-  handoff_answer do_handoff(const handoff_request& request) override;
-  change_answer do_write_note(const note_request& request) override;
-  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
-                                                read_mode mode) override;
-  std::unique_ptr<subscription> do_listen(release_listener& listener) override;
-  std::vector<row_state> do_list() override;
-  force_answer do_force_release(const force_request& request) override;
-  purge_answer do_purge(const purge_request& request) override;
-  /// Of fsync, full_page_writes and synchronous_commit, and whether the table is unlogged. One
-  /// round trip.
-  std::vector<std::string> do_weak_settings() override;
-  [[nodiscard]] store_limits do_limits() const noexcept override;
-
- private:
-  class impl;
-  detail::owned_at_home<impl> impl_;
 };
 
 /// Applies what is missing, in one transaction, and returns it; nothing the second time. Any number

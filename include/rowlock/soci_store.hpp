@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rowlock/detail/home_process.hpp"
-#include "rowlock/port/store.hpp"
+#include "rowlock/port/sql_store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace soci {
@@ -68,8 +67,19 @@ std::string soci_connection_string(std::string_view text);
 /// "sqlite3"; others are refused (`rejected`). A few sessions of its own, opened when needed; on
 /// PostgreSQL with an `application_name` as those of `postgres_store`.
 ///
+/// On MariaDB and MySQL sets, and a purge, take more round trips: docs/databases.md says how many.
+/// Batching pays from 17 calls there, where a statement for several keys is three round trips; from
+/// 2 over a pool of the application's, whose backend is known later. A read with `shown` locks the
+/// row for the length of a statement if it can, and a call that meets that is answered `busy`; on
+/// MySQL it does not see a fence that only shares the row. A handoff on MySQL is two calls: another
+/// caller may get in between.
+///
+/// `weak_settings` reports, on MariaDB and MySQL, innodb_flush_log_at_trx_commit, sync_binlog,
+/// sql_mode, autocommit, and whether the server is a node of a Galera cluster; on PostgreSQL what
+/// `postgres_store` reports; on SQLite nothing: the store sets what it needs for itself.
+///
 /// Thread-safety: all members may be called from any thread.
-class soci_store final : public store {
+class soci_store final : public sql_store {
  public:
   /// As SOCI reads it, `backend://parameters`: "mysql://db=shop user=app"; or a URL as
   /// `soci_connection_string` takes it: "mysql://app@db/shop". Nothing is opened yet.
@@ -80,37 +90,6 @@ class soci_store final : public store {
   /// lives: it takes up to `pool_size` of them when needed, changes their settings and gives them
   /// back at its end. One that lost its connection is connected anew. The pool must outlive it.
   explicit soci_store(soci::connection_pool& pool, soci_options options = {});
-  ~soci_store() override;
-
- protected:
-  /// On MariaDB and MySQL sets, and a purge, are more round trips: docs/databases.md says how many.
-  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
-                                         acquire_mode mode) override;
-  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override;
-  std::vector<change_answer> do_release(std::span<const release_request> requests) override;
-  /// On MySQL two calls: another caller may get in between.
-  handoff_answer do_handoff(const handoff_request& request) override;
-  change_answer do_write_note(const note_request& request) override;
-  /// `shown` on MariaDB and MySQL: the row is locked for the length of the statement if it can be,
-  /// and a call that meets that is answered `busy`. On MySQL a fence that only shares the row is
-  /// not seen.
-  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
-                                                read_mode mode) override;
-  std::unique_ptr<subscription> do_listen(release_listener& listener) override;
-  std::vector<row_state> do_list() override;
-  force_answer do_force_release(const force_request& request) override;
-  purge_answer do_purge(const purge_request& request) override;
-  /// On MariaDB and MySQL: innodb_flush_log_at_trx_commit, sync_binlog, sql_mode, autocommit, and
-  /// whether the server is a node of a Galera cluster. On PostgreSQL as `postgres_store`. On SQLite
-  /// none: the store sets what it needs for itself.
-  std::vector<std::string> do_weak_settings() override;
-  /// Batching pays from 17 calls on MariaDB and MySQL, where a statement for several keys is three
-  /// round trips; from 2 over a pool of the application's, whose backend is known later.
-  [[nodiscard]] store_limits do_limits() const noexcept override;
-
- private:
-  class impl;
-  detail::owned_at_home<impl> impl_;
 };
 
 /// Applies what is missing and returns it; nothing if all is there. Any number of processes may

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rowlock/detail/home_process.hpp"
-#include "rowlock/port/store.hpp"
+#include "rowlock/port/passing_store.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace SQLite {
@@ -36,8 +36,10 @@ struct sqlite_options {
 /// A file that this process may only read is opened for reading: `read` and `list` work,
 /// and every other call is `unavailable`. Such a connection lasts for one call.
 ///
+/// A purge deletes the idle rows that it found in one transaction: other writers wait for that.
+///
 /// Thread-safety: all members may be called from any thread; calls take turns.
-class sqlite_store final : public store {
+class sqlite_store final : public passing_store {
  public:
   using connect = std::function<std::unique_ptr<SQLite::Database>()>;
 
@@ -48,18 +50,10 @@ class sqlite_store final : public store {
   ~sqlite_store() override;
 
  protected:
-  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
-                                         acquire_mode mode) override;
-  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override;
-  std::vector<change_answer> do_release(std::span<const release_request> requests) override;
-  handoff_answer do_handoff(const handoff_request& request) override;
-  change_answer do_write_note(const note_request& request) override;
-  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
-                                                read_mode mode) override;
-  std::vector<row_state> do_list() override;
-  force_answer do_force_release(const force_request& request) override;
-  /// Deletes what it found idle in one transaction: other writers wait for that.
-  purge_answer do_purge(const purge_request& request) override;
+  void pass(store_call made, work_on_store work) override;
+  std::unique_ptr<subscription> do_listen(release_listener& /*listener*/) override {
+    return nullptr;
+  }
   /// One statement at a time: a file has one writer.
   [[nodiscard]] store_limits do_limits() const noexcept override {
     return {.statements_at_once = 1};

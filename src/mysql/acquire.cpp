@@ -9,10 +9,10 @@ namespace rowlock::through_soci {
 
 std::vector<acquire_answer> mysql_acquiring::run() && {
   seen_.resize(requests_.size());
-  const bool alone = requests_.size() == 1 && calls_.answers_at_once();
+  const bool alone = requests_.size() == 1 && exec_.answers_at_once();
   if (alone && take_if_unowned()) return std::move(answers_);
 
-  look_at(everything(), alone);
+  read_rows(everything(), alone);
   if (!mine_.empty()) adopt();
   if (!takeable_.empty()) take();
   if (!missing_.empty()) insert();
@@ -28,11 +28,11 @@ mysql_acquiring::places mysql_acquiring::everything() const {
 bool mysql_acquiring::take_if_unowned() {
   const auto& [key, owner, holder, ttl, expected, unless_done] = requests_.front();
   const auto answered =
-      calls_.write(calls_.statements().acquire,
-                   {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
-                    mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count(),
-                    expected ? std::optional{expected->number} : std::nullopt, unless_done ? 1 : 0,
-                    skew_.count()});
+      exec_.write(exec_.statements().acquire,
+                  {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
+                   mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count(),
+                   expected ? std::optional{expected->number} : std::nullopt, unless_done ? 1 : 0,
+                   skew_.count()});
   if (!answered || answered->affected == 0) return false;
   grant(0, answered->insert_id);
   return true;
@@ -41,7 +41,7 @@ bool mysql_acquiring::take_if_unowned() {
 void mysql_acquiring::grant(std::size_t place, std::uint64_t insert_id) {
   std::optional made{version{static_cast<std::int64_t>(insert_id)}};
   if (insert_id == 0) {  // a trigger of the table has statements of its own, and theirs is told
-    const auto seen = calls_.look(keys_of({place})).front();
+    const auto seen = exec_.read(keys_of({place})).front();
     if (!seen || !seen->is_of(requests_[place].owner)) return;  // it ran out already
     made = seen->state.version;
   }
@@ -55,8 +55,8 @@ key_list mysql_acquiring::keys_of(const places& chosen) const {
   return keys;
 }
 
-void mysql_acquiring::look_at(const places& open, bool unowned_are_busy) {
-  auto seen = calls_.look(keys_of(open));
+void mysql_acquiring::read_rows(const places& open, bool unowned_are_busy) {
+  auto seen = exec_.read(keys_of(open));
   for (std::size_t i = 0; i < open.size(); ++i) {
     const auto place = open[i];
     const auto& request = requests_[place];
@@ -118,13 +118,13 @@ acquire_answer mysql_acquiring::granted(std::size_t place, version now) const {
 
 void mysql_acquiring::take() {
   const auto to_write = grants_of(takeable_);
-  const auto& sql = calls_.statements();
+  const auto& sql = exec_.statements();
   const mysql_value skew{skew_.count()};
-  if (!calls_.answers_at_once() || !calls_.write(sql.take_many, {to_write.value(), skew})) {
-    calls_.write_what_nobody_has(sql.have_many_at_version, at_versions(takeable_), sql.take_many,
-                                 to_write, skew);
+  if (!exec_.answers_at_once() || !exec_.write(sql.take_many, {to_write.value(), skew})) {
+    exec_.write_unlocked(sql.have_many_at_version, at_versions(takeable_), sql.take_many, to_write,
+                         skew);
   }
-  const auto now = calls_.look(keys_of(takeable_));
+  const auto now = exec_.read(keys_of(takeable_));
   for (std::size_t i = 0; i < takeable_.size(); ++i) {
     const auto& request = requests_[takeable_[i]];
     auto& answer = answers_[takeable_[i]];
@@ -141,9 +141,9 @@ void mysql_acquiring::take() {
 bool mysql_acquiring::insert_one(std::size_t place) {
   const auto& [key, owner, holder, ttl, expected, unless_done] = requests_[place];
   const auto answered =
-      calls_.write(calls_.statements().insert,
-                   {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
-                    mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count()});
+      exec_.write(exec_.statements().insert,
+                  {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
+                   mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count()});
   if (!answered) return false;
   grant(place, answered->insert_id);
   return true;
@@ -160,8 +160,8 @@ void mysql_acquiring::insert() {
                    .hex(request.holder)
                    .number(request.ttl.count()));
     }
-    if (calls_.write(calls_.statements().insert_many, {rows.value()})) {
-      const auto now = calls_.look(keys_of(open));
+    if (exec_.write(exec_.statements().insert_many, {rows.value()})) {
+      const auto now = exec_.read(keys_of(open));
       for (std::size_t i = 0; i < open.size(); ++i) {
         if (!now[i] || !now[i]->is_of(requests_[open[i]].owner)) continue;
         answers_[open[i]] = {.status = acquire_status::granted, .version = now[i]->state.version};
@@ -171,7 +171,7 @@ void mysql_acquiring::insert() {
   }
   // One by one, so that a row which somebody else makes at this moment is in nobody's way.
   std::erase_if(open, [this](std::size_t place) { return insert_one(place); });
-  if (!open.empty()) look_at(open, true);
+  if (!open.empty()) read_rows(open, true);
 }
 
 /// Asked again after an unknown outcome: the grant was made, and its ttl counts from now.

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "mysql/session.hpp"
+#include "mysql/executor.hpp"
 
 namespace rowlock::through_soci {
 
@@ -17,9 +17,9 @@ class mysql_acquiring {
  public:
   using renew_call = std::function<std::vector<change_answer>(std::span<const renew_request>)>;
 
-  mysql_acquiring(mysql_calls& calls, std::span<const acquire_request> requests,
+  mysql_acquiring(mysql_executor& exec, std::span<const acquire_request> requests,
                   std::chrono::microseconds skew, renew_call renew)
-      : calls_{calls},
+      : exec_{exec},
         requests_{requests},
         skew_{skew},
         renew_{std::move(renew)},
@@ -38,7 +38,7 @@ class mysql_acquiring {
   [[nodiscard]] places everything() const;
   bool take_if_unowned();
   /// Fills in what a look can answer.
-  void look_at(const places& open, bool unowned_are_busy);
+  void read_rows(const places& open, bool unowned_are_busy);
   /// The row as it was seen now has the grant of the request.
   acquire_answer granted(std::size_t place, version now) const;
   void take();
@@ -56,13 +56,13 @@ class mysql_acquiring {
   void adopt();
   bool grant_all();
   /// After a grant of several at `now`, by the database's clock.
-  void tell_granted(std::size_t place, std::uint64_t now);
-  void see_who_is_in_the_way();
+  void set_granted(std::size_t place, std::uint64_t now);
+  void find_refusals();
   void withhold(const places& chosen);
   void withhold_what_is_not_granted();
   [[nodiscard]] key_list keys_of(const places& chosen) const;
 
-  mysql_calls& calls_;
+  mysql_executor& exec_;
   std::span<const acquire_request> requests_;
   std::chrono::microseconds skew_;
   renew_call renew_;

@@ -16,18 +16,18 @@ void mysql_acquiring::withhold_what_is_not_granted() {
   }
 }
 
-void mysql_acquiring::tell_granted(std::size_t place, std::uint64_t now) {
+void mysql_acquiring::set_granted(std::size_t place, std::uint64_t now) {
   const auto by_the_clock = static_cast<std::int64_t>(now);
   answers_[place] = granted(place, {std::max(seen_version(place) + 1, by_the_clock)});
 }
 
 std::vector<acquire_answer> mysql_acquiring::run_for_all() && {
   seen_.resize(requests_.size());
-  look_at(everything(), false);
+  read_rows(everything(), false);
   if (mine_.size() + takeable_.size() + missing_.size() < requests_.size()) {
     for (const auto* others : {&mine_, &takeable_, &missing_}) withhold(*others);
   } else if (!grant_all()) {
-    see_who_is_in_the_way();
+    find_refusals();
   }
   return std::move(answers_);
 }
@@ -41,24 +41,24 @@ bool mysql_acquiring::grant_all() {
   places existing = takeable_;
   existing.insert(existing.end(), mine_.begin(), mine_.end());
 
-  const auto written = calls_.write_all_or_none(calls_.statements().grant_all, grants,
-                                                skew_.count(), at_versions(existing));
+  const auto written = exec_.write_all_or_none(exec_.statements().grant_all, grants, skew_.count(),
+                                               at_versions(existing));
   if (!written) return false;
   for (const auto* fresh : {&takeable_, &missing_}) {
-    for (const auto place : *fresh) tell_granted(place, written->insert_id);
+    for (const auto place : *fresh) set_granted(place, written->insert_id);
   }
   for (const auto place : mine_) answers_[place].status = acquire_status::granted;
   return true;
 }
 
-void mysql_acquiring::see_who_is_in_the_way() {
+void mysql_acquiring::find_refusals() {
   for (auto* seen_before : {&mine_, &takeable_, &missing_}) seen_before->clear();
   answers_.assign(requests_.size(), {});
   seen_.assign(requests_.size(), std::nullopt);
-  look_at(everything(), false);
+  read_rows(everything(), false);
   places open = takeable_;
   open.insert(open.end(), mine_.begin(), mine_.end());
-  const auto free = calls_.had_by_nobody(at_versions(open));
+  const auto free = exec_.unlocked_of(at_versions(open));
   // Whoever was in the way may be gone: then these are told to be busy, as they were.
   if (missing_.size() + free.size() == requests_.size()) return;
   withhold(missing_);
@@ -67,7 +67,7 @@ void mysql_acquiring::see_who_is_in_the_way() {
 
 std::vector<acquire_answer> mysql_acquiring::run_for_any(std::size_t at_most) && {
   seen_.resize(requests_.size());
-  look_at(everything(), false);
+  read_rows(everything(), false);
   const auto wanted = [&] {
     const auto granted = std::count_if(answers_.begin(), answers_.end(), [](const auto& answer) {
       return answer.status == acquire_status::granted;
@@ -84,18 +84,18 @@ std::vector<acquire_answer> mysql_acquiring::run_for_any(std::size_t at_most) &&
 }
 
 void mysql_acquiring::take_some(std::size_t at_most) {
-  const auto& sql = calls_.statements();
+  const auto& sql = exec_.statements();
   const auto written =
-      calls_.write_what_nobody_has(sql.have_some_at_version, at_versions(takeable_), sql.take_many,
-                                   grants_of(takeable_), skew_.count(), at_most);
+      exec_.write_unlocked(sql.have_some_at_version, at_versions(takeable_), sql.take_many,
+                           grants_of(takeable_), skew_.count(), at_most);
   places taken;
   for (const auto at : written.places) taken.push_back(takeable_[at]);
   if (written.affected == taken.size()) {
-    for (const auto place : taken) tell_granted(place, written.insert_id);
+    for (const auto place : taken) set_granted(place, written.insert_id);
     return;
   }
   // One that had run out was renewed in between.
-  const auto now = calls_.look(keys_of(taken));
+  const auto now = exec_.read(keys_of(taken));
   for (std::size_t i = 0; i < taken.size(); ++i) {
     const bool is_ours = now[i] && now[i]->owner == requests_[taken[i]].owner.text;
     if (is_ours) answers_[taken[i]] = granted(taken[i], now[i]->state.version);

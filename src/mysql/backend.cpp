@@ -9,7 +9,7 @@
 
 #include "mysql/connecting.hpp"
 #include "mysql/errors.hpp"
-#include "mysql/leases.hpp"
+#include "mysql/executor.hpp"
 #include "mysql/session.hpp"
 #include "mysql/sql/statements.hpp"
 #include "mysql/table_check.hpp"
@@ -49,10 +49,10 @@ class mysql_dialect_type final : public dialect {
   [[nodiscard]] const ::soci::backend_factory& factory() const override {
     return *::soci::factory_mysql();
   }
-  // A statement for several keys is three round trips; commits that meet share a flush all the
-  // same.
-  [[nodiscard]] unsigned statements_at_once() const noexcept override { return 16; }
-  [[nodiscard]] std::size_t sharing_pays_from() const noexcept override { return 17; }
+  // A statement for several keys is three round trips; concurrent commits share a flush anyway.
+  [[nodiscard]] store_limits limits() const noexcept override {
+    return {.statements_at_once = 16, .batching_pays_from = 17};
+  }
   [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
     return mysql_migrations(table);
   }
@@ -66,9 +66,9 @@ class mysql_dialect_type final : public dialect {
     throw_mysql_not_opened(parameters);
   }
 
-  [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
-                                                   const soci_options& options) const override {
-    return pin_mysql(session, options);
+  [[nodiscard]] std::unique_ptr<detail::session> make_session(
+      std::shared_ptr<::soci::session> session, const soci_options& options) const override {
+    return make_mysql_session(std::move(session), options);
   }
 
   std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
@@ -188,9 +188,9 @@ class mysql_dialect_type final : public dialect {
 
   void count_failures(::soci::session& session, const lock_keys& keys,
                       const soci_table& table) const override {
-    mysql_calls calls{mysql_session{session}, table.table};
+    mysql_executor exec{mysql_session{session}, table.table};
     const auto wanted = list_of(keys.in_order());
-    const auto seen = calls.look(wanted);
+    const auto seen = exec.read(wanted);
     json_rows at_versions;
     json_rows to_count;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -198,8 +198,8 @@ class mysql_dialect_type final : public dialect {
       at_versions.add(row_of(*wanted[i]).number(seen[i]->state.version.number));
       to_count.add(row_of(*wanted[i]));
     }
-    calls.write_what_nobody_has(calls.statements().have_many_at_version, at_versions,
-                                calls.statements().count_failures, to_count, 0);
+    exec.write_unlocked(exec.statements().have_many_at_version, at_versions,
+                        exec.statements().count_failures, to_count, 0);
   }
 
  private:

@@ -1,132 +1,268 @@
-// What one call of the port asks a MariaDB or MySQL server.
+// A session of a store on MariaDB or MySQL.
 #include "mysql/session.hpp"
 
+#include <soci/soci.h>
+
 #include <exception>
+#include <type_traits>
+#include <utility>
+
+#include "mysql/acquire.hpp"
+#include "mysql/admin.hpp"
+#include "mysql/connecting.hpp"
+#include "mysql/executor.hpp"
+#include "mysql/table_check.hpp"
+#include "store/refusal_of.hpp"
 
 namespace rowlock::through_soci {
 
 namespace {
 
-namespace text = sql::mysql;
+using std::chrono::microseconds;
 
-std::vector<std::size_t> places_in(const mysql_answer& answered) {
-  std::vector<std::size_t> places;
-  places.reserve(answered.rows.size());
-  for (const auto& row : answered.rows) {
-    places.push_back(static_cast<std::size_t>(std::stoull(row.at(0).value())) - 1);
-  }
-  return places;
+template <class Request>
+key_list keys_of(std::span<const Request> requests) {
+  key_list keys;
+  keys.reserve(requests.size());
+  for (const auto& request : requests) keys.push_back(&request.key);
+  return keys;
 }
 
-/// A short one of ours, on a session of ours.
-class own_transaction {
+template <class Request>
+json_rows::row granted_row(const Request& request) {
+  auto row = row_of(request.key);
+  row.hex(request.owner.text).number(request.version.number);
+  return row;
+}
+
+class mysql_store_session final : public detail::session {
  public:
-  explicit own_transaction(mysql_session& session) : session_{session} {
-    session_.execute(text::begin);
+  mysql_store_session(std::shared_ptr<::soci::session> used, const fit_session& fit,
+                      const table_name& table)
+      : used_{std::move(used)}, table_{table}, skew_{fit.skew}, exec_{fit.session, table_} {}
+
+  void check_table() override {
+    call([&] { check_mysql_table(exec_.session(), exec_.statements(), table_); });
   }
-  own_transaction(const own_transaction&) = delete;
-  own_transaction& operator=(const own_transaction&) = delete;
-  ~own_transaction() {
-    if (!session_.is_in_transaction()) return;
+  [[nodiscard]] bool is_usable() const noexcept override { return is_usable_; }
+  [[nodiscard]] bool is_alive() const noexcept override { return is_usable_ && exec_.is_alive(); }
+
+ protected:
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override {
+    return call([&] {
+      switch (mode.how) {
+        case acquire_mode::all_or_none:
+          return acquiring(requests).run_for_all();
+        case acquire_mode::any:
+          return acquiring(requests).run_for_any(mode.at_most);
+        case acquire_mode::each:
+          break;
+      }
+      return acquiring(requests).run();
+    });
+  }
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
+    return call([&] { return renew_now(requests); });
+  }
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
+    return call([&] { return release_now(requests); });
+  }
+  handoff_answer do_handoff(const handoff_request& request) override {
+    return call([&] { return handoff_now(request); });
+  }
+  change_answer do_write_note(const note_request& request) override {
+    return call([&] { return write_note_in_mysql(exec_, request); });
+  }
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
+                                                read_mode mode) override {
+    return call([&] {
+      const auto wanted = list_of(keys);
+      if (mode == read_mode::ready_to_commit) return prepare_now(wanted);
+      auto states = detail::states_of(exec_.read(wanted));
+      if (mode != read_mode::shown) return states;
+      return detail::with_users(std::move(states),
+                                [&](const lock_key& key) { return used_by_in_mysql(exec_, key); });
+    });
+  }
+  std::vector<row_state> do_list() override {
+    return call([&] { return listed_in(exec_.execute(exec_.statements().list)); });
+  }
+  force_answer do_force_release(const force_request& request) override {
+    return call([&] { return force_release_in_mysql(exec_, request); });
+  }
+  purge_answer do_purge(const purge_request& request) override {
+    return call([&] { return purge_in_mysql(exec_, request, skew_); });
+  }
+  std::vector<std::string> do_weak_settings() override {
+    return call(
+        [&] { return weak_settings_in(exec_.execute(sql::mysql::settings_of_the_server)); });
+  }
+
+ private:
+  template <class Work>
+  std::invoke_result_t<const Work&> call(const Work& work) {
+    exec_.begin_call();
     try {
-      session_.execute(text::roll_back);
-    } catch (const std::exception&) {  // then the connection is lost, and the transaction with it
+      return work();
+    } catch (const std::exception& thrown) {
+      if (needs_new_connection(error_number_of(thrown))) is_usable_ = false;
+      throw_as_error(exec_.changed(), &table_);
     }
   }
 
-  void commit() { session_.execute(text::commit); }
+  mysql_acquiring acquiring(std::span<const acquire_request> requests) {
+    return {exec_, requests, skew_,
+            [this](std::span<const renew_request> mine) { return renew_now(mine); }};
+  }
 
- private:
-  mysql_session& session_;
+  std::vector<change_answer> renew_now(std::span<const renew_request> requests) {
+    const auto& sql = exec_.statements();
+    std::vector<change_answer> answers(requests.size(), change_answer::done);
+    if (requests.size() == 1 && exec_.answers_at_once()) {
+      const auto& [key, owner, granted, ttl] = requests.front();
+      const auto answered =
+          exec_.write(sql.renew, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
+                                  mysql_value::ascii(owner.text), granted.number, ttl.count()});
+      if (answered && answered->affected == 1) return answers;
+      return unchanged(requests);
+    }
+    json_rows to_have;
+    json_rows to_write;
+    for (const auto& request : requests) {
+      to_have.add(granted_row(request));
+      to_write.add(granted_row(request).number(request.ttl.count()));
+    }
+    if (exec_.answers_at_once()) {
+      if (const auto answered = exec_.write(sql.renew_many, {to_write.value()})) {
+        if (answered->affected == requests.size()) return answers;
+        // It found all rows that are as they were granted, and renewed them.
+        const auto seen = exec_.read(keys_of(requests));
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+          if (detail::busy_or_lost(seen[i], requests[i]) == change_answer::lost) {
+            answers[i] = change_answer::lost;
+          }
+        }
+        return answers;
+      }
+    }
+    return unchanged(
+        requests,
+        exec_.write_unlocked(sql.have_many_granted, to_have, sql.renew_many, to_write, 0).places);
+  }
+
+  std::vector<change_answer> release_now(std::span<const release_request> requests) {
+    const auto& sql = exec_.statements();
+    if (requests.size() == 1 && exec_.answers_at_once()) {
+      const auto& [key, owner, granted, failed, closed, done_for] = requests.front();
+      const auto answered = exec_.write(
+          sql.release, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
+                        mysql_value::ascii(owner.text), granted.number, failed ? 1 : 0,
+                        closed.count(), done_for.value_or(microseconds::zero()).count()});
+      if (answered && answered->affected == 1) return {change_answer::done};
+      return unchanged(requests);
+    }
+    // A released row does not show who released it: so they are found first.
+    json_rows to_have;
+    json_rows to_write;
+    for (const auto& request : requests) {
+      to_have.add(granted_row(request));
+      to_write.add(with_what_stays(granted_row(request).number(request.failed ? 1 : 0), request));
+    }
+    return unchanged(
+        requests,
+        exec_.write_unlocked(sql.have_many_granted, to_have, sql.release_many, to_write, 0).places);
+  }
+
+  handoff_answer handoff_now(const handoff_request& request) {
+    const auto& [ended, next] = request;
+    if (!exec_.answers_at_once()) {
+      handoff_answer answer{.ended = release_now({&ended, 1}).front()};
+      if (answer.ended != change_answer::done) return answer;
+      const auto asked = acquiring({&next, 1}).run().front();
+      if (asked.status == acquire_status::granted) answer.granted = asked.version;
+      return answer;
+    }
+    const auto answered = exec_.write(
+        exec_.statements().handoff,
+        {mysql_value::ascii(ended.key.type), mysql_value::bytes(ended.key.source_id),
+         mysql_value::ascii(ended.owner.text), ended.version.number, ended.failed ? 1 : 0,
+         mysql_value::ascii(next.owner.text), mysql_value::utf8(next.holder), next.ttl.count()});
+    if (!answered || answered->affected == 0) {
+      return {.ended = unchanged(std::span{&ended, 1}).front()};
+    }
+    handoff_answer answer{.ended = change_answer::done};
+    // Zero where a trigger of the table inserts rows: its id is returned instead. The next one then
+    // acquires for itself.
+    if (answered->insert_id != 0) {
+      answer.granted = version{static_cast<std::int64_t>(answered->insert_id)};
+    }
+    return answer;
+  }
+
+  /// The answers where a statement has changed the rows at `places` and no other.
+  template <class Request>
+  std::vector<change_answer> unchanged(std::span<const Request> requests,
+                                       const std::vector<std::size_t>& places = {}) {
+    std::vector<change_answer> answers(requests.size(), change_answer::lost);
+    for (const auto place : places) answers[place] = change_answer::done;
+    if (places.size() == requests.size()) return answers;
+    const auto seen = exec_.read(keys_of(requests));
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (answers[i] != change_answer::done) {
+        answers[i] = detail::busy_or_lost(seen[i], requests[i]);
+      }
+    }
+    return answers;
+  }
+
+  std::vector<std::optional<row_state>> prepare_now(const key_list& keys) {
+    const auto& sql = exec_.statements();
+    auto seen = exec_.read(keys);
+    key_list missing;
+    json_rows run_out;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!seen[i]) {
+        missing.push_back(keys[i]);
+      } else if (seen[i]->state.owned && seen[i]->can_be_taken(skew_)) {
+        run_out.add(row_of(*keys[i]).number(seen[i]->state.version.number));
+      }
+    }
+    if (missing.empty() && run_out.empty()) return states_of(std::move(seen));
+    if (!missing.empty()) create(missing);
+    if (!run_out.empty()) {
+      const mysql_value skew{skew_.count()};
+      if (!exec_.answers_at_once() || !exec_.write(sql.prepare_many, {run_out.value(), skew})) {
+        exec_.write_unlocked(sql.have_many_at_version, run_out, sql.prepare_many, run_out, skew);
+      }
+    }
+    return states_of(exec_.read(keys));
+  }
+
+  void create(const key_list& missing) {
+    const auto& sql = exec_.statements();
+    if (missing.size() > 1 && exec_.write(sql.insert_many_unowned, {rows_of(missing).value()})) {
+      return;
+    }
+    for (const auto* key : missing) {
+      exec_.write(sql.insert_unowned,
+                  {mysql_value::ascii(key->type), mysql_value::bytes(key->source_id)});
+    }
+  }
+
+  const std::shared_ptr<::soci::session> used_;
+  const table_name& table_;
+  const microseconds skew_;
+  mysql_executor exec_;
+  bool is_usable_ = true;
 };
 
 }  // namespace
 
-std::vector<std::optional<seen_row>> mysql_calls::look(const key_list& keys) {
-  return found_in(read(statements_.look, {rows_of(keys).value()}), keys);
-}
-
-std::optional<mysql_answer> mysql_calls::write(std::string_view sql,
-                                               std::initializer_list<mysql_value> values) {
-  const auto before = had_;
-  if (had_ == mysql_effects::none) had_ = mysql_effects::possible;
-  try {
-    auto answered = session_.execute(sql, values);
-    had_ = answered.affected == 0 ? before : mysql_effects::made;
-    return answered;
-  } catch (const std::exception& thrown) {
-    if (!is_contention(thrown)) throw;
-    had_ = before;
-    return std::nullopt;
-  }
-}
-
-mysql_written mysql_calls::write_what_nobody_has(
-    std::string_view have_sql, const json_rows& to_have, std::string_view write_sql,
-    const json_rows& to_write, const mysql_value& second_value, std::size_t at_most) {
-  const auto before = had_;
-  try {
-    own_transaction transaction{session_};
-    mysql_written written;
-    const mysql_value limit{static_cast<std::int64_t>(at_most)};
-    written.places = places_in(session_.execute(have_sql, {to_have.value(), limit}));
-    if (written.places.empty()) return written;
-    const auto answered =
-        session_.execute(write_sql, {to_write.only(written.places).value(), second_value});
-    written.affected = answered.affected;
-    written.insert_id = answered.insert_id;
-    if (had_ == mysql_effects::none) had_ = mysql_effects::possible;
-    transaction.commit();
-    had_ = mysql_effects::made;
-    return written;
-  } catch (const std::exception& thrown) {
-    if (!is_contention(thrown)) throw;
-    had_ = before;
-    return {};
-  }
-}
-
-std::vector<std::size_t> mysql_calls::had_by_nobody(const json_rows& existing) {
-  if (existing.empty()) return {};
-  try {
-    return places_in(session_.execute(statements_.have_many_at_version, {existing.value()}));
-  } catch (const std::exception& thrown) {
-    // SKIP LOCKED does not see what another node of a Galera cluster is about to commit.
-    if (!is_contention(thrown)) throw;
-    return {};
-  }
-}
-
-bool mysql_calls::is_free(const lock_key& key) {
-  try {
-    const auto found =
-        session_.execute(statements_.lock_if_free,
-                         {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id)});
-    return !found.rows.empty();
-  } catch (const std::exception& thrown) {
-    if (!is_contention(thrown)) throw;
-    return false;
-  }
-}
-
-std::optional<mysql_answer> mysql_calls::write_all_or_none(std::string_view write_sql,
-                                                           const json_rows& to_write,
-                                                           const mysql_value& second_value,
-                                                           const json_rows& existing) {
-  try {
-    if (answers_at_once()) return write(write_sql, {to_write.value(), second_value});
-    own_transaction transaction{session_};
-    if (had_by_nobody(existing).size() != existing.size()) return std::nullopt;
-    auto answered = session_.execute(write_sql, {to_write.value(), second_value});
-    had_ = mysql_effects::possible;
-    transaction.commit();
-    had_ = mysql_effects::made;
-    return answered;
-  } catch (const std::exception& thrown) {
-    if (!is_contention(thrown) && !is_overflow(error_number_of(thrown))) throw;
-    had_ = mysql_effects::none;
-    return std::nullopt;
-  }
+std::unique_ptr<detail::session> make_mysql_session(std::shared_ptr<::soci::session> used,
+                                                    const soci_options& options) {
+  const auto fit = made_fit_for_a_store(*used, options);
+  return std::make_unique<mysql_store_session>(std::move(used), fit, options.table);
 }
 
 }  // namespace rowlock::through_soci

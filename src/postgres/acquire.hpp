@@ -1,22 +1,26 @@
-// Acquiring, renewing and releasing on PostgreSQL: which statements, and what their answers mean.
+// Acquiring rows on PostgreSQL: which statements, and what their results mean.
 #ifndef ROWLOCK_POSTGRES_ACQUIRE_HPP
 #define ROWLOCK_POSTGRES_ACQUIRE_HPP
 
-#include <optional>
+#include <cstddef>
 #include <span>
 #include <vector>
 
-#include "postgres/session.hpp"
+#include "postgres/executor.hpp"
 
 namespace rowlock::postgres {
 
-// All of them first ask for what is wanted, and look only where it was not given. They throw what
-// the driver throws, but for contention, which is an answer.
+// The modes of `store::acquire`, for at least one request. They throw what the driver throws, but
+// for contention, which is an answer.
 
-std::vector<acquire_answer> acquire(store_call& asking, std::span<const acquire_request> requests);
-std::vector<change_answer> renew(store_call& asking, std::span<const renew_request> requests);
-std::vector<change_answer> release(store_call& asking, std::span<const release_request> requests);
-handoff_answer handoff(store_call& asking, const handoff_request& request);
+std::vector<acquire_answer> acquire(executor& exec, std::span<const acquire_request> requests);
+std::vector<acquire_answer> acquire_all(executor& exec, std::span<const acquire_request> requests);
+/// `at_most` is above zero.
+std::vector<acquire_answer> acquire_any(executor& exec, std::span<const acquire_request> requests,
+                                        std::size_t at_most);
+
+/// `store::renew`; acquiring uses it for grants that the same attempt had before.
+std::vector<change_answer> renew(executor& exec, std::span<const renew_request> requests);
 
 }  // namespace rowlock::postgres
 

@@ -1,11 +1,10 @@
 // Acquiring sets of rows on PostgreSQL.
-#include "postgres/acquire_set.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
-#include "postgres/request_values.hpp"
+#include "postgres/acquire.hpp"
+#include "postgres/requests.hpp"
 
 namespace rowlock::postgres {
 
@@ -44,18 +43,18 @@ bound_values values_of(const unanswered<acquire_request>& requests, More... more
 /// The answers to one call of acquire_all, as they come in.
 class acquiring_all {
  public:
-  acquiring_all(store_call& asking, std::span<const acquire_request> requests)
-      : asking_{asking},
+  acquiring_all(executor& exec, std::span<const acquire_request> requests)
+      : exec_{exec},
         wanted_{all(requests)},
         answers_(requests.size(), {.status = acquire_status::withheld}),
         is_locked_(requests.size()),
         is_missing_(requests.size()) {}
 
   void run() {
-    asking_.unless_contended([this] {
-      if (take() || look() || missing_.empty()) return;
-      asking_.prepare(missing_);
-      if (!take()) look();
+    exec_.unless_contended([this] {
+      if (take() || read() || missing_.empty()) return;
+      exec_.prepare(missing_);
+      if (!take()) read();
     });
     if (!is_answered_) blame_transactions();
   }
@@ -64,14 +63,14 @@ class acquiring_all {
 
  private:
   bool take() {
-    const auto told = asking_.take_set(asking_.statements().acquire_all, values_of(wanted_));
+    const auto result = exec_.take_set(exec_.statements().acquire_all, values_of(wanted_));
     is_locked_.assign(wanted_.size(), false);
-    for (const auto& each : told.granted) {
+    for (const auto& each : result.granted) {
       mark_locked(each.index);
       answers_[each.index] = granted_by(each);
     }
-    for (const auto index : told.withheld) mark_locked(index);
-    is_answered_ = !told.granted.empty();
+    for (const auto index : result.withheld) mark_locked(index);
+    is_answered_ = !result.granted.empty();
     return is_answered_;
   }
 
@@ -80,10 +79,10 @@ class acquiring_all {
     is_locked_[index] = true;
   }
 
-  /// Whether it tells why not all are granted. Rows that are missing are no reason.
-  bool look() {
-    const auto& sql = asking_.statements();
-    const auto seen = asking_.look(keys_of(wanted_));
+  /// Whether the rows say why not all were granted. Missing rows are no reason.
+  bool read() {
+    const auto& sql = exec_.statements();
+    const auto seen = exec_.read(keys_of(wanted_));
     missing_.clear();
     is_missing_.assign(wanted_.size(), false);
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
@@ -100,7 +99,7 @@ class acquiring_all {
     return is_answered_;
   }
 
-  /// Where no look tells why: others have locked these rows, or are creating them.
+  /// Where the rows do not say why: other transactions have locked them, or are creating them.
   void blame_transactions() {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (is_missing_[i] || (missing_.empty() && !is_locked_[i])) {
@@ -109,12 +108,12 @@ class acquiring_all {
     }
   }
 
-  store_call& asking_;
+  executor& exec_;
   const unanswered<acquire_request> wanted_;
   std::vector<acquire_answer> answers_;
-  /// All are granted, or somebody's answer says why not.
+  /// All are granted, or the answer to one says why not.
   bool is_answered_ = false;
-  /// By the last try, which could not get at the others.
+  /// By the last statement, which could not lock the others.
   std::vector<bool> is_locked_;
   std::vector<bool> is_missing_;
   key_list missing_;
@@ -122,31 +121,28 @@ class acquiring_all {
 
 }  // namespace
 
-std::vector<acquire_answer> acquire_all(store_call& asking,
-                                        std::span<const acquire_request> requests) {
-  acquiring_all acquired{asking, requests};
+std::vector<acquire_answer> acquire_all(executor& exec, std::span<const acquire_request> requests) {
+  acquiring_all acquired{exec, requests};
   acquired.run();
   return std::move(acquired).answers();
 }
 
-std::vector<acquire_answer> acquire_any(store_call& asking,
-                                        std::span<const acquire_request> requests,
+std::vector<acquire_answer> acquire_any(executor& exec, std::span<const acquire_request> requests,
                                         std::size_t at_most) {
   std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
-  const auto& sql = asking.statements();
+  const auto& sql = exec.statements();
   auto open = all(requests);
-  const auto grant = [&](const std::vector<done_request>& done) {
-    take_out(open, done, [&](const acquire_request& request, const done_request& each) {
+  const auto grant = [&](const std::vector<changed_row>& done) {
+    take_out(open, done, [&](const acquire_request& request, const changed_row& each) {
       answers[static_cast<std::size_t>(&request - requests.data())] = granted_by(each);
       --at_most;
     });
   };
-  asking.unless_contended([&] {
-    grant(asking.take_rows(sql.acquire_any, values_of(open, static_cast<std::int64_t>(at_most))));
+  exec.unless_contended([&] {
+    grant(exec.take_rows(sql.acquire_any, values_of(open, static_cast<std::int64_t>(at_most))));
     std::erase_if(open, [](const acquire_request* each) { return each->expected.has_value(); });
     if (at_most == 0 || open.empty()) return;
-    grant(
-        asking.write(sql.insert_many, values_to_insert(open, static_cast<std::int64_t>(at_most))));
+    grant(exec.write(sql.insert_many, values_to_insert(open, static_cast<std::int64_t>(at_most))));
   });
   return answers;
 }

@@ -26,6 +26,15 @@ class line {
   [[nodiscard]] virtual fault fault_in(const std::exception& thrown) const = 0;
 };
 
+/// One that a store alone uses. In autocommit.
+class own_line : public line {
+ public:
+  /// After a statement that failed: whether another call can use it.
+  [[nodiscard]] virtual bool is_idle() const noexcept = 0;
+  /// Of an idle one: false once the server has closed it. No round trip.
+  [[nodiscard]] virtual bool is_alive() const noexcept = 0;
+};
+
 /// One in a transaction that several calls share. After a lost connection it executes nothing more.
 class transaction_line : public line {
  public:

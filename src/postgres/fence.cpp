@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "postgres/request_values.hpp"
+#include "postgres/requests.hpp"
 #include "postgres/transaction.hpp"
 #include "postgres/values.hpp"
 #include "rowlock/error.hpp"

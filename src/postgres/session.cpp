@@ -1,15 +1,152 @@
-// What one call of the port asks the server.
+// A session of a store on PostgreSQL.
 #include "postgres/session.hpp"
 
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "postgres/acquire.hpp"
+#include "postgres/executor.hpp"
+#include "postgres/requests.hpp"
 #include "postgres/table_check.hpp"
+#include "store/refusal_of.hpp"
 
 namespace rowlock::postgres {
 
 namespace {
 
-done_request done_in(const answer::row& row) { return {row.place(), {row.number("version")}}; }
+using row_states = std::vector<std::optional<row_state>>;
 
-/// What the role may not see is left out.
+std::vector<change_answer> release(executor& exec, std::span<const release_request> requests) {
+  return change_granted(exec, requests, [&](const unanswered<release_request>& open) {
+    const auto& sql = exec.statements();
+    if (open.size() == 1) {
+      const auto& request = *open.front();
+      return exec.write(sql.release,
+                        bound_values{request.key.type, request.key.source_id, request.owner.text,
+                                     request.version.number, request.failed,
+                                     stay_closed_in(&request), done_for_in(&request)});
+    }
+    const auto keys = keys_of(open);
+    return exec.write(sql.release_many,
+                      bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
+                                   array_of(open, version_in), array_of(open, failed_in),
+                                   array_of(open, stay_closed_in), array_of(open, done_for_in)});
+  });
+}
+
+handoff_answer handoff(executor& exec, const handoff_request& request) {
+  const auto& ended = request.ended;
+  const auto& next = request.next;
+  handoff_answer answer;
+  const auto send = [&](const unanswered<release_request>& /*open*/) {
+    auto done = exec.write(
+        exec.statements().handoff,
+        bound_values{ended.key.type, ended.key.source_id, ended.owner.text, ended.version.number,
+                     ended.failed, next.owner.text, next.holder, ttl_in(&next)});
+    if (!done.empty()) answer.granted = done.front().version;
+    return done;
+  };
+  answer.ended = change_granted(exec, std::span{&ended, 1}, send).front();
+  return answer;
+}
+
+change_answer write_note(executor& exec, const note_request& request) {
+  const auto send = [&](const unanswered<note_request>& /*open*/) {
+    return exec.write(exec.statements().write_note,
+                      bound_values{request.key.type, request.key.source_id, request.owner.text,
+                                   request.version.number, request.note});
+  };
+  return change_granted(exec, std::span{&request, 1}, send).front();
+}
+
+bool needs_preparing(const std::optional<seen_row>& row, std::chrono::milliseconds skew) {
+  return !row || (row->state.owned && row->can_be_taken(skew));
+}
+
+row_states prepare(executor& exec, const key_list& wanted) {
+  auto seen = exec.read(wanted);
+  key_list unfit;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (needs_preparing(seen[i], exec.statements().clock_skew)) unfit.push_back(wanted[i]);
+  }
+  if (unfit.empty()) return detail::states_of(std::move(seen));
+  exec.unless_contended([&] { exec.prepare(unfit); });
+  return detail::states_of(exec.read(wanted));
+}
+
+row_states watch(executor& exec, const key_list& wanted) {
+  auto seen = exec.read(wanted);
+  key_list unwatched;
+  std::vector<version> versions;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (!seen[i] || !seen[i]->state.is_live() || seen[i]->is_watched) continue;
+    unwatched.push_back(wanted[i]);
+    versions.push_back(seen[i]->state.version);
+  }
+  if (!unwatched.empty()) {
+    // Not `execute_writing`: no lock depends on whether it was done.
+    exec.unless_contended([&] {
+      exec.execute(exec.statements().leave_word,
+                   bound_values{types_of(unwatched), ids_of(unwatched),
+                                array_of(versions, [](version v) { return v.number; })});
+    });
+  }
+  return detail::states_of(std::move(seen));
+}
+
+force_answer force_release(executor& exec, const force_request& request) {
+  auto answer = force_answer::busy;
+  exec.unless_contended([&] {
+    const auto& sql = exec.statements();
+    const auto taken =
+        exec.write(sql.force_release, bound_values{request.key.type, request.key.source_id,
+                                                   request.version.number, request.reason});
+    if (!taken.empty()) {
+      answer = force_answer::released;
+      return;
+    }
+    const auto seen = exec.read({&request.key}).front();
+    const bool is_there = seen && seen->state.version == request.version &&
+                          (seen->state.owned || !seen->can_be_taken(sql.clock_skew));
+    if (!is_there) answer = force_answer::stale;
+  });
+  return answer;
+}
+
+purge_answer purge(executor& exec, const purge_request& request) {
+  const auto after = request.after.value_or(lock_key{});
+  const bound_values values{after.type, after.source_id, static_cast<std::int64_t>(request.at_most),
+                            std::int64_t{request.older_than.count()}};
+  const auto result = exec.execute_writing(
+      exec.statements().purge, values,
+      [](const answer& given) { return !given.empty() && given.front().number("purged") > 0; });
+  if (result.empty()) return {};
+  const auto row = result.front();
+  purge_answer purged{.purged = static_cast<std::size_t>(row.number("purged"))};
+  if (static_cast<std::size_t>(row.number("looked")) == request.at_most) {
+    purged.last = lock_key{row.text("lock_type"), row.text("source_id")};
+  }
+  return purged;
+}
+
+std::vector<row_state> list(executor& exec) {
+  std::vector<row_state> owned;
+  const auto result = exec.execute(exec.statements().list);
+  for (const auto row : result) {
+    owned.push_back(
+        seen_in(row, {.type = row.text("lock_type"), .source_id = row.text("source_id")}).state);
+  }
+  return owned;
+}
+
+/// Without what the role may not see.
 std::string session_in_words(const answer::row& row) {
   if (!row.flag("is_known")) return "a transaction whose session is not known";
   if (row.is_null("pid")) return "a prepared transaction: see pg_prepared_xacts";
@@ -19,157 +156,25 @@ std::string session_in_words(const answer::row& row) {
   return words;
 }
 
-done_request taken_in(const answer::row& row) {
-  auto taken = done_in(row);
-  if (!row.is_null("left_of_last_us")) {
-    taken.taken_over = {row.text("last_holder"),
-                        std::chrono::microseconds{row.number("left_of_last_us")}};
-  }
-  return taken;
-}
-
-}  // namespace
-
-acquire_answer granted_by(const done_request& done) {
-  acquire_answer answer{.status = acquire_status::granted, .version = done.version};
-  if (done.taken_over) {
-    answer.took_over_expired = true;
-    answer.holder = done.taken_over->holder;
-    answer.remaining = done.taken_over->left;
-  }
-  return answer;
-}
-
-template <class HasWritten>
-answer store_call::execute_writing(const std::string& sql, const bound_values& values,
-                                   const HasWritten& has_written) {
-  const effects before = had_;
-  if (had_ == effects::none) had_ = effects::possible;
-  auto answered = line_.execute(sql, values);
-  had_ = has_written(answered) ? effects::made : before;
-  return answered;
-}
-
-answer store_call::execute_writing(const std::string& sql, const bound_values& values) {
-  return execute_writing(sql, values, [](const answer& answered) { return !answered.empty(); });
-}
-
-std::vector<done_request> store_call::write(const std::string& sql, const bound_values& values) {
-  std::vector<done_request> done;
-  const auto answered = execute_writing(sql, values);
-  for (const auto row : answered) done.push_back(done_in(row));
-  return done;
-}
-
-std::optional<acquire_answer> store_call::take_row(const std::string& sql,
-                                                   const bound_values& values) {
-  bool is_granted = false;
-  const auto answered = execute_writing(sql, values, [&](const answer& told) {
-    return is_granted = !told.empty() && told.front().flag("is_granted");
-  });
-  if (answered.empty()) return std::nullopt;
-  if (answered.size() > 1) throw_two_rows_of_a_key();
-  const auto row = answered.front();
-  acquire_answer told{.status = acquire_status::held, .version = {{row.number("version")}}};
-  if (is_granted) {
-    told.status = acquire_status::granted;
-    told.took_over_expired = !row.is_null("left_us");
-    if (!told.took_over_expired) return told;
-  }
-  told.holder = row.text("holder");
-  told.remaining = std::chrono::microseconds{row.number("left_us")};
-  if (!is_granted) *told.remaining += statements_.clock_skew;
-  return told;
-}
-
-std::vector<done_request> store_call::take_rows(const std::string& sql,
-                                                const bound_values& values) {
-  std::vector<done_request> taken;
-  const auto answered = execute_writing(sql, values);
-  for (const auto row : answered) taken.push_back(taken_in(row));
-  return taken;
-}
-
-taken_set store_call::take_set(const std::string& sql, const bound_values& values) {
-  const auto is_granted = [](const answer& answered) {
-    return !answered.empty() && !answered.front().is_null("version");
-  };
-  taken_set taken;
-  const auto answered = execute_writing(sql, values, is_granted);
-  for (const auto row : answered) {
-    if (row.is_null("version")) {
-      taken.withheld.push_back(row.place());
-    } else {
-      taken.granted.push_back(taken_in(row));
-    }
-  }
-  return taken;
-}
-
-purge_answer store_call::purge(const purge_request& request) {
-  const auto after = request.after.value_or(lock_key{});
-  const bound_values values{after.type, after.source_id, static_cast<std::int64_t>(request.at_most),
-                            std::int64_t{request.older_than.count()}};
-  const auto answered = execute_writing(statements_.purge, values, [](const answer& told) {
-    return !told.empty() && told.front().number("purged") > 0;
-  });
-  if (answered.empty()) return {};
-  const auto told = answered.front();
-  purge_answer purged{.purged = static_cast<std::size_t>(told.number("purged"))};
-  if (static_cast<std::size_t>(told.number("looked")) == request.at_most) {
-    purged.last = lock_key{told.text("lock_type"), told.text("source_id")};
-  }
-  return purged;
-}
-
-std::vector<std::optional<seen_row>> store_call::look(const key_list& keys) {
-  std::vector<std::optional<seen_row>> seen(keys.size());
-  const auto answered = line_.execute(statements_.look, bound_values{types_of(keys), ids_of(keys)});
-  for (const auto row : answered) {
-    const auto index = row.place();
-    if (index >= seen.size() || seen[index]) throw_two_rows_of_a_key();
-    seen[index] = seen_in(row, *keys[index]);
-    seen[index]->is_watched = row.flag("will_be_announced");
-  }
-  return seen;
-}
-
-void store_call::leave_word(const key_list& keys, const std::string& versions) {
-  // Not `execute_writing`: whether it was done makes no difference to anybody's lock.
-  line_.execute(statements_.leave_word, bound_values{types_of(keys), ids_of(keys), versions});
-}
-
-void store_call::prepare(const key_list& keys) {
-  execute_writing(statements_.prepare, bound_values{types_of(keys), ids_of(keys)});
-}
-
-std::vector<row_state> store_call::list() {
-  std::vector<row_state> owned;
-  const auto answered = line_.execute(statements_.list);
-  for (const auto row : answered) {
-    owned.push_back(
-        seen_in(row, {.type = row.text("lock_type"), .source_id = row.text("source_id")}).state);
-  }
-  return owned;
-}
-
-std::optional<std::string> store_call::used_by(const lock_key& key) {
-  const auto answered = line_.execute(statements_.used_by, bound_values{key.type, key.source_id});
-  if (answered.empty()) return std::nullopt;
+/// The sessions whose transactions have the row, in words.
+std::optional<std::string> used_by(executor& exec, const lock_key& key) {
+  const auto result =
+      exec.execute(exec.statements().used_by, bound_values{key.type, key.source_id});
+  if (result.empty()) return std::nullopt;
   std::string sessions;
   bool is_one_of_them = false;
-  for (const auto row : answered) {
+  for (const auto row : result) {
     if (!sessions.empty()) sessions += "; ";
     sessions += session_in_words(row);
-    if (row.flag("maybe") && answered.size() > 1) is_one_of_them = true;
+    if (row.flag("maybe") && result.size() > 1) is_one_of_them = true;
   }
   return is_one_of_them ? "one of these: " + sessions : sessions;
 }
 
-std::vector<std::string> store_call::weak_settings(const table_name& table) {
+std::vector<std::string> weak_settings(executor& exec, const table_name& table) {
   std::vector<std::string> weak;
-  const auto answered = line_.execute(statements_.weak_settings);
-  for (const auto row : answered) {
+  const auto result = exec.execute(exec.statements().weak_settings);
+  for (const auto row : result) {
     if (row.is_null("name")) {
       weak.push_back("table " + table.text() +
                      " is unlogged: a crash of the server empties it, and with it goes every lease "
@@ -188,8 +193,103 @@ std::vector<std::string> store_call::weak_settings(const table_name& table) {
   return weak;
 }
 
-void store_call::check_table(const table_name& table) {
-  postgres::check_table(line_, statements_, table);
+class postgres_session final : public detail::session {
+ public:
+  postgres_session(std::unique_ptr<own_line> used, const sql::postgres_statements& statements,
+                   const table_name& table, watching mode)
+      : connection_{std::move(used)},
+        table_{table},
+        watching_{mode},
+        exec_{*connection_, statements} {}
+
+  void check_table() override {
+    call([&] { postgres::check_table(*connection_, exec_.statements(), table_); });
+  }
+  [[nodiscard]] bool is_usable() const noexcept override {
+    return is_usable_ && connection_->is_idle();
+  }
+  [[nodiscard]] bool is_alive() const noexcept override { return connection_->is_alive(); }
+
+ protected:
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override {
+    return call([&] {
+      switch (mode.how) {
+        case acquire_mode::all_or_none:
+          return acquire_all(exec_, requests);
+        case acquire_mode::any:
+          return acquire_any(exec_, requests, mode.at_most);
+        case acquire_mode::each:
+          break;
+      }
+      return postgres::acquire(exec_, requests);
+    });
+  }
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
+    return call([&] { return postgres::renew(exec_, requests); });
+  }
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
+    return call([&] { return postgres::release(exec_, requests); });
+  }
+  handoff_answer do_handoff(const handoff_request& request) override {
+    return call([&] { return postgres::handoff(exec_, request); });
+  }
+  change_answer do_write_note(const note_request& request) override {
+    return call([&] { return postgres::write_note(exec_, request); });
+  }
+  row_states do_read(std::span<const lock_key> keys, read_mode mode) override {
+    return call([&] {
+      const auto wanted = list_of(keys);
+      if (mode == read_mode::ready_to_commit) return prepare(exec_, wanted);
+      if (mode == read_mode::watched && watching_ == watching::marks_rows) {
+        return watch(exec_, wanted);
+      }
+      auto states = detail::states_of(exec_.read(wanted));
+      if (mode != read_mode::shown) return states;
+      return detail::with_users(std::move(states),
+                                [&](const lock_key& key) { return used_by(exec_, key); });
+    });
+  }
+  std::vector<row_state> do_list() override {
+    return call([&] { return postgres::list(exec_); });
+  }
+  force_answer do_force_release(const force_request& request) override {
+    return call([&] { return postgres::force_release(exec_, request); });
+  }
+  purge_answer do_purge(const purge_request& request) override {
+    return call([&] { return postgres::purge(exec_, request); });
+  }
+  std::vector<std::string> do_weak_settings() override {
+    return call([&] { return postgres::weak_settings(exec_, table_); });
+  }
+
+ private:
+  /// `work`, whose exceptions are thrown as an `error`.
+  template <class Work>
+  std::invoke_result_t<const Work&> call(const Work& work) {
+    exec_.begin_call();
+    try {
+      return work();
+    } catch (const std::exception& thrown) {
+      const auto found = connection_->fault_in(thrown);
+      if (found.needs_new_connection()) is_usable_ = false;
+      throw_as_error(found, exec_.changed(), &table_);
+    }
+  }
+
+  const std::unique_ptr<own_line> connection_;
+  const table_name& table_;
+  const watching watching_;
+  executor exec_;
+  bool is_usable_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<detail::session> make_session(std::unique_ptr<own_line> used,
+                                              const sql::postgres_statements& statements,
+                                              const table_name& table, watching mode) {
+  return std::make_unique<postgres_session>(std::move(used), statements, table, mode);
 }
 
 }  // namespace rowlock::postgres

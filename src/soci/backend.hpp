@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +19,7 @@
 #include "rowlock/soci.hpp"
 #include "rowlock/soci_store.hpp"
 #include "rowlock/table_name.hpp"
+#include "store/session.hpp"
 
 namespace soci {
 class backend_factory;
@@ -27,49 +27,6 @@ class session;
 }  // namespace soci
 
 namespace rowlock::through_soci {
-
-/// The port's calls on one session of a store, which is its alone.
-///
-/// Each member throws `error` only. SOCI's exceptions hold the statement with its values: they are
-/// never nested, and their texts never copied. Requests and keys are checked before, and at most
-/// 1,000.
-///
-/// Thread-safety: one thread at a time. It does not outlive its session.
-class lease_session {
- public:
-  lease_session() = default;
-  lease_session(const lease_session&) = delete;
-  lease_session& operator=(const lease_session&) = delete;
-  virtual ~lease_session() = default;
-
-  virtual std::vector<acquire_answer> acquire(std::span<const acquire_request> requests) = 0;
-  virtual std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) = 0;
-  virtual std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                                  std::size_t at_most) = 0;
-  virtual std::vector<change_answer> renew(std::span<const renew_request> requests) = 0;
-  virtual std::vector<change_answer> release(std::span<const release_request> requests) = 0;
-  virtual handoff_answer handoff(const handoff_request& request) = 0;
-  virtual change_answer write_note(const note_request& request) = 0;
-  virtual std::vector<std::optional<row_state>> read(std::span<const lock_key> keys) = 0;
-  virtual std::vector<std::optional<row_state>> prepare(std::span<const lock_key> keys) = 0;
-  virtual std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys) {
-    return read(keys);
-  }
-  virtual std::vector<row_state> list() = 0;
-  virtual std::optional<std::string> used_by(const lock_key& key) = 0;
-  virtual force_answer force_release(const force_request& request) = 0;
-  virtual purge_answer purge(const purge_request& request) = 0;
-  virtual std::vector<std::string> weak_settings() { return {}; }
-
-  /// Once per store, before the first call: throws (rejected) unless the table is there, has the
-  /// schema of this library, and is one that its locks can live in.
-  virtual void check_table() = 0;
-
-  /// After a call has thrown: whether the next one can use this session.
-  [[nodiscard]] virtual bool is_usable() const noexcept = 0;
-  /// Of one that was idle: whether the server has not closed it since. No round trip.
-  [[nodiscard]] virtual bool is_alive() const noexcept = 0;
-};
 
 /// All rows locked; or refused; or neither, when a row is missing and was not to be created.
 struct lock_attempt {
@@ -86,9 +43,6 @@ struct begun_transaction {
   /// What the dialect wants to keep until the transaction ends.
   std::shared_ptr<void> kept = nullptr;
 };
-
-/// A session for `dialect::listen`, opened anew at each call.
-using open_session = std::function<std::unique_ptr<soci::session>()>;
 
 /// One backend. Everything on a session of the application throws `error`, except for conflicts:
 /// those are thrown as the driver's exceptions (with texts of our own), so that `retry` and
@@ -118,20 +72,19 @@ class dialect {
   [[noreturn]] virtual void throw_not_opened(const std::string& parameters) const = 0;
   /// Of a session that was just opened by us, not by the application.
   virtual void quieten(soci::session& /*session*/) const {}
-  /// Makes a session fit for a store, and refuses one that cannot be (`rejected`).
-  [[nodiscard]] virtual std::unique_ptr<lease_session> pin(soci::session& session,
-                                                           const soci_options& options) const = 0;
-  /// As `store::listen`; null where releases are not announced.
-  [[nodiscard]] virtual std::unique_ptr<subscription> listen(const open_session& /*open*/,
-                                                             const table_name& /*table*/,
-                                                             release_listener& /*listener*/) const {
-    return nullptr;
-  }
+  /// The port on `session`, whose settings are changed. `options` outlive it. Throws `error`: of a
+  /// session that a store cannot use, rejected. SOCI's exceptions hold the statement with its
+  /// values: they are never nested, and their texts never copied.
+  [[nodiscard]] virtual std::unique_ptr<detail::session> make_session(
+      std::shared_ptr<soci::session> session, const soci_options& options) const = 0;
 
   /// Creates the database where that is a thing of its own (a file).
   virtual void create_database(const std::string& /*parameters*/) const {}
   /// Applies what is missing, on a session of ours.
   virtual std::vector<migration> migrate(soci::session& session, const table_name& table) const = 0;
+
+  /// Limits of a store with connections enough.
+  [[nodiscard]] virtual store_limits limits() const noexcept { return {}; }
 
   // In the application's transaction. All but `begin` and `begin_locked` first throw (misuse)
   // unless one is open, without a round trip.
@@ -144,9 +97,6 @@ class dialect {
   virtual begun_transaction begin_locked(soci::session& session, const lock_keys& keys,
                                          std::chrono::milliseconds slice,
                                          const soci_table& table) const = 0;
-  /// As of a store with connections enough.
-  [[nodiscard]] virtual unsigned statements_at_once() const noexcept { return 4; }
-  [[nodiscard]] virtual std::size_t sharing_pays_from() const noexcept { return 2; }
   /// Whether a refusal can end while the caller's transaction is open. Otherwise waiting in it
   /// would only keep the holder from releasing.
   [[nodiscard]] virtual bool can_wait_inside() const noexcept { return true; }

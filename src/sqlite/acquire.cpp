@@ -1,5 +1,7 @@
-// How a row is granted, and why it is not.
+// Acquiring rows of a SQLite file, each by itself.
 #include "sqlite/acquire.hpp"
+
+#include <algorithm>
 
 namespace rowlock::on_sqlite {
 
@@ -11,8 +13,9 @@ bool is_takeover(const std::optional<seen_row>& found, const acquire_request& re
 
 }  // namespace
 
-std::vector<grantable> look_at(row_statements& rows, std::span<const acquire_request> requests,
-                               std::vector<acquire_answer>& answers) {
+std::vector<grantable> find_grantable(row_statements& rows,
+                                      std::span<const acquire_request> requests,
+                                      std::vector<acquire_answer>& answers) {
   std::vector<grantable> might_be_granted;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const auto found = rows.read(requests[i].key);
@@ -47,6 +50,27 @@ acquire_answer acquire_or_take_over(row_statements& rows, const acquire_request&
     answer.remaining = last->state.remaining;
   }
   return answer;
+}
+
+std::vector<acquire_answer> acquire(file_access& file, std::span<const acquire_request> requests) {
+  std::vector<acquire_answer> answers(requests.size());
+  std::vector<grantable> grantables;
+  const bool was_read = file.try_read(
+      [&](row_statements& rows) { grantables = find_grantable(rows, requests, answers); });
+  if (!was_read || grantables.empty()) return answers;
+
+  auto written = answers;
+  const auto takeovers = static_cast<std::size_t>(
+      std::count_if(grantables.begin(), grantables.end(),
+                    [](const grantable& wanted) { return wanted.is_takeover; }));
+  const auto write = takeovers == 0 ? acquire_one : acquire_or_take_over;
+  const bool was_our_turn =
+      file.try_write(grantables.size() + takeovers, [&](row_statements& rows) {
+        for (const auto& wanted : grantables) {
+          written[wanted.place] = write(rows, requests[wanted.place]);
+        }
+      });
+  return was_our_turn ? written : answers;
 }
 
 }  // namespace rowlock::on_sqlite

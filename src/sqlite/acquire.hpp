@@ -1,4 +1,4 @@
-// How a row is granted, and why it is not.
+// Acquiring rows of a SQLite file.
 #ifndef ROWLOCK_SQLITE_ACQUIRE_HPP
 #define ROWLOCK_SQLITE_ACQUIRE_HPP
 
@@ -8,9 +8,22 @@
 #include <vector>
 
 #include "rowlock/port/store.hpp"
+#include "sqlite/file_access.hpp"
 #include "sqlite/row_statements.hpp"
 
 namespace rowlock::on_sqlite {
+
+// The modes of `store::acquire`, for at least one request. They throw `failure`. When the file was
+// not free for a writer in time, nothing is granted.
+
+std::vector<acquire_answer> acquire(file_access& file, std::span<const acquire_request> requests);
+std::vector<acquire_answer> acquire_all(file_access& file,
+                                        std::span<const acquire_request> requests);
+std::vector<acquire_answer> acquire_any(file_access& file,
+                                        std::span<const acquire_request> requests,
+                                        std::size_t at_most);
+
+// What they share.
 
 /// One request that might be granted.
 struct grantable {
@@ -23,15 +36,16 @@ struct grantable {
   bool is_takeover = false;
 };
 
-/// Fills in the answers that need no write; returns the rest, which are `busy` until they are
-/// written.
-std::vector<grantable> look_at(row_statements& rows, std::span<const acquire_request> requests,
-                               std::vector<acquire_answer>& answers);
+/// Fills in the answers that need no write; returns the other requests, which are `busy` until they
+/// are written.
+std::vector<grantable> find_grantable(row_statements& rows,
+                                      std::span<const acquire_request> requests,
+                                      std::vector<acquire_answer>& answers);
 
 /// One statement.
 acquire_answer acquire_one(row_statements& rows, const acquire_request& request);
 
-/// In a transaction of the file's one writer, so that what is seen is what is taken over.
+/// In a transaction of the file's one writer, so that the row it reads is the one it takes over.
 acquire_answer acquire_or_take_over(row_statements& rows, const acquire_request& request);
 
 }  // namespace rowlock::on_sqlite

@@ -1,8 +1,7 @@
-// The calls of the port for sets of keys, on a SQLite file.
+// Acquiring sets of rows of a SQLite file.
 #include <algorithm>
 
 #include "sqlite/acquire.hpp"
-#include "sqlite/leases.hpp"
 
 namespace rowlock::on_sqlite {
 
@@ -19,7 +18,7 @@ bool grant_all(row_statements& rows, std::span<const acquire_request> requests,
     if (answers[i].status == acquire_status::granted) continue;
     std::fill_n(answers.begin(), i, acquire_answer{.status = acquire_status::withheld});
     answer_list behind(requests.size() - i - 1);
-    for (const auto& free : look_at(rows, requests.subspan(i + 1), behind)) {
+    for (const auto& free : find_grantable(rows, requests.subspan(i + 1), behind)) {
       behind[free.place] = {.status = acquire_status::withheld};
     }
     std::move(behind.begin(), behind.end(), answers.begin() + static_cast<std::ptrdiff_t>(i) + 1);
@@ -39,8 +38,8 @@ int rank_of(const grantable& wanted) {
 answer_list acquire_all(file_access& file, std::span<const acquire_request> requests) {
   answer_list answers(requests.size());
   std::vector<grantable> grantables;
-  const bool was_read =
-      file.try_read([&](row_statements& rows) { grantables = look_at(rows, requests, answers); });
+  const bool was_read = file.try_read(
+      [&](row_statements& rows) { grantables = find_grantable(rows, requests, answers); });
   if (!was_read || requests.empty()) return answers;
   if (grantables.size() < requests.size()) {
     for (const auto& free : grantables) answers[free.place] = {.status = acquire_status::withheld};
@@ -58,7 +57,7 @@ answer_list acquire_any(file_access& file, std::span<const acquire_request> requ
   std::vector<grantable> grantables;
   file.try_read([&](row_statements& rows) {
     auto seen = withheld;
-    grantables = look_at(rows, requests, seen);
+    grantables = find_grantable(rows, requests, seen);
   });
   if (grantables.empty() || at_most == 0) return withheld;
 

@@ -24,8 +24,7 @@ microseconds drawn_up_to(microseconds limit) {
 
 }  // namespace
 
-busy_wait::busy_wait(std::chrono::milliseconds longest)
-    : end_{clock::now() + longest}, pause_limit_{first_limit} {}
+busy_wait::busy_wait(clock::time_point end) : end_{end}, pause_limit_{first_limit} {}
 
 bool busy_wait::pause() {
   const auto now = clock::now();

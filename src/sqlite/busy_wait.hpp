@@ -17,7 +17,8 @@ class busy_wait {
  public:
   using clock = std::chrono::steady_clock;
 
-  explicit busy_wait(std::chrono::milliseconds longest);
+  explicit busy_wait(clock::time_point end);
+  explicit busy_wait(std::chrono::milliseconds longest) : busy_wait{clock::now() + longest} {}
 
   [[nodiscard]] clock::time_point end() const noexcept { return end_; }
 

@@ -50,16 +50,19 @@ class work_on_store {
 /// Thread-safety: that of the store it passes on to, which must outlive it.
 class passing_store : public store {
  public:
-  explicit passing_store(store& target) : target_{target} {}
+  explicit passing_store(store& target) : target_{&target} {}
 
  protected:
+  /// For a store that overrides `pass`, `do_listen` and `do_limits`: there is no `target`.
+  passing_store() = default;
+
   /// Calls `work` on the store behind this one: once, unless it throws.
   virtual void pass(store_call /*made*/, work_on_store work) {
-    target_.home().require();
-    work(target_);
+    target_->home().require();
+    work(*target_);
   }
 
-  [[nodiscard]] store& target() const noexcept { return target_; }
+  [[nodiscard]] store& target() const noexcept { return *target_; }
 
   std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
                                          acquire_mode mode) override {
@@ -82,9 +85,9 @@ class passing_store : public store {
     return passed(store_call::read, [&](store& to) { return to.do_read(keys, mode); });
   }
   std::unique_ptr<subscription> do_listen(release_listener& listener) override {
-    return target_.listen(listener);
+    return target_->listen(listener);
   }
-  [[nodiscard]] store_limits do_limits() const noexcept override { return target_.limits(); }
+  [[nodiscard]] store_limits do_limits() const noexcept override { return target_->limits(); }
   std::vector<row_state> do_list() override {
     return passed(store_call::list, [](store& to) { return to.do_list(); });
   }
@@ -108,7 +111,7 @@ class passing_store : public store {
     return std::move(answer).value();
   }
 
-  store& target_;
+  store* target_ = nullptr;
 };
 
 }  // namespace rowlock

@@ -105,7 +105,7 @@ void postgres_connection::pin(const std::string& sql,
       sql, bound_values{connection_->backendpid(), count(statement_timeout), count(lock_timeout)});
 }
 
-bool postgres_connection::is_alive() const {
+bool postgres_connection::is_alive() const noexcept {
   if (is_outdated_ || !connection_->is_open()) return false;
   return is_quiet(connection_->sock());
 }

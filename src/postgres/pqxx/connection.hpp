@@ -17,7 +17,6 @@
 #include "postgres/fault.hpp"
 #include "postgres/pqxx/answer_watch.hpp"
 #include "rowlock/postgres_store.hpp"
-#include "store/connection_pool.hpp"
 
 namespace rowlock::postgres {
 
@@ -30,7 +29,7 @@ std::shared_ptr<pqxx::connection> connect(const conninfo& to);
 using may_prepare = std::atomic<bool>;
 
 /// Thread-safety: one thread at a time.
-class postgres_connection final : public line {
+class postgres_connection final : public own_line {
  public:
   postgres_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names,
                       answer_watch& answers);
@@ -52,7 +51,8 @@ class postgres_connection final : public line {
   /// False when the server has closed the connection meanwhile: nothing that is sent on it would be
   /// executed. False, too, when the table was changed since its statements were prepared: another
   /// connection prepares them anew. No round trip.
-  [[nodiscard]] bool is_alive() const;
+  [[nodiscard]] bool is_alive() const noexcept override;
+  [[nodiscard]] bool is_idle() const noexcept override { return true; }
 
  private:
   answer execute_unnamed(const std::string& sql, const bound_values& values);
@@ -64,8 +64,6 @@ class postgres_connection final : public line {
   std::map<const std::string*, std::string> prepared_;
   bool is_outdated_ = false;
 };
-
-using connection_pool = detail::connection_pool<postgres_connection>;
 
 /// A new connection at each call, from any thread. Throws `error`, without the driver's words.
 using connector = std::function<std::shared_ptr<pqxx::connection>()>;

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "postgres/connecting.hpp"
+#include "postgres/session.hpp"
 #include "postgres/soci/connection.hpp"
-#include "postgres/soci/session.hpp"
 #include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/retry.hpp"
@@ -91,6 +91,38 @@ void commit_unless_in_conflict(postgres_line& used) {
   }
 }
 
+/// The connection of a session that a store alone uses.
+class line_of_store final : public postgres::own_line {
+ public:
+  /// Pins the session. Throws `error`.
+  line_of_store(std::shared_ptr<::soci::session> session, const soci_options& options,
+                const sql::postgres_statements& statements)
+      : session_{std::move(session)}, line_{*session_, options.answer_timeout} {
+    line_.require_no_transaction();
+    const postgres::bound_values values{line_.server_process(),
+                                        std::int64_t{options.statement_timeout.count()},
+                                        std::int64_t{options.lock_timeout.count()}};
+    try {
+      line_.execute(statements.pin_session, values);
+    } catch (const std::exception& thrown) {
+      postgres::throw_as_error(line_.fault_in(thrown), postgres::effects::none, &options.table);
+    }
+  }
+
+  postgres::answer execute(const std::string& sql, const postgres::bound_values& values) override {
+    return line_.execute(sql, values);
+  }
+  [[nodiscard]] postgres::fault fault_in(const std::exception& thrown) const override {
+    return line_.fault_in(thrown);
+  }
+  [[nodiscard]] bool is_idle() const noexcept override { return line_.is_idle(); }
+  [[nodiscard]] bool is_alive() const noexcept override { return line_.is_alive(); }
+
+ private:
+  const std::shared_ptr<::soci::session> session_;
+  postgres_line line_;
+};
+
 class postgres_dialect_type final : public dialect {
  public:
   postgres_dialect_type() {
@@ -128,9 +160,14 @@ class postgres_dialect_type final : public dialect {
 
   void quieten(::soci::session& session) const override { postgres_line{session}.drop_notices(); }
 
-  [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
-                                                   const soci_options& options) const override {
-    return std::make_unique<postgres_leases>(session, options);
+  [[nodiscard]] std::unique_ptr<detail::session> make_session(
+      std::shared_ptr<::soci::session> session, const soci_options& options) const override {
+    const auto& statements =
+        postgres::statements_for({options.table, options.clock_skew.value_or(milliseconds::zero())},
+                                 options.asynchronous_release);
+    auto pinned = std::make_unique<line_of_store>(std::move(session), options, statements);
+    return postgres::make_session(std::move(pinned), statements, options.table,
+                                  postgres::watching::marks_rows);
   }
 
   std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {

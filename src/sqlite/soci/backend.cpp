@@ -3,12 +3,15 @@
 
 #include <soci/soci.h>
 
+#include <memory>
+#include <string>
 #include <utility>
 
+#include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
 #include "sqlite/migrate.hpp"
+#include "sqlite/session.hpp"
 #include "sqlite/soci/handle.hpp"
-#include "sqlite/soci/session.hpp"
 #include "sqlite/statement.hpp"
 #include "sqlite/transaction.hpp"
 #include "sqlite/write_transaction.hpp"
@@ -62,6 +65,53 @@ void reconnect_if_moved(::soci::session& session) {
   }
 }
 
+/// The file that a SOCI session has open.
+class file_of_session final : public on_sqlite::session_file {
+ public:
+  file_of_session(std::shared_ptr<::soci::session> session, const soci_options& options)
+      : session_{std::move(session)},
+        allow_network_file_system_{options.allow_network_file_system} {}
+
+  sqlite3* open(on_sqlite::busy_wait& wait) override {
+    auto* const database = handle_of(*session_);
+    const auto file = on_sqlite::file_of(database);
+    if (file.empty()) {
+      throw error{
+          errc::rejected,
+          "the session's database is in memory, or its file was deleted: other processes do "
+          "not see it; open the session with the path of a file"};
+    }
+    if (on_sqlite::is_in_transaction(database)) {
+      throw error{errc::misuse,
+                  "a session of the pool has an open transaction: end it, and leave the pool to "
+                  "the store"};
+    }
+    if (!allow_network_file_system_) on_sqlite::refuse_network_file_system(file);
+    on_sqlite::require_writable(database);
+    on_sqlite::prepare_connection(database);
+    on_sqlite::switch_to_wal(database, wait);
+    return database;
+  }
+  [[nodiscard]] std::string where() const override {
+    return on_sqlite::url_of(handle_of(*session_));
+  }
+  [[nodiscard]] bool is_alive() const noexcept override {
+    return !on_sqlite::has_moved(handle_of(*session_));
+  }
+  [[nodiscard]] std::exception_ptr error_of(const on_sqlite::failure& failed,
+                                            const std::string& if_missing) const override {
+    try {
+      on_sqlite::throw_error(failed, where(), if_missing);
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+ private:
+  const std::shared_ptr<::soci::session> session_;
+  const bool allow_network_file_system_;
+};
+
 class dialect_of_files final : public dialect {
  public:
   [[nodiscard]] std::string_view backend() const noexcept override { return "sqlite3"; }
@@ -78,11 +128,12 @@ class dialect_of_files final : public dialect {
   [[noreturn]] void throw_not_opened(const std::string& /*parameters*/) const override {
     through_soci::throw_not_opened();
   }
-  [[nodiscard]] std::unique_ptr<lease_session> pin(::soci::session& session,
-                                                   const soci_options& options) const override {
+  [[nodiscard]] std::unique_ptr<detail::session> make_session(
+      std::shared_ptr<::soci::session> session, const soci_options& options) const override {
     recognise_sqlite_conflicts();
-    reconnect_if_moved(session);
-    return make_sqlite_session(session, options);
+    reconnect_if_moved(*session);
+    return on_sqlite::make_session(std::make_unique<file_of_session>(std::move(session), options),
+                                   options.table, options.turn_timeout);
   }
 
   void create_database(const std::string& parameters) const override {
@@ -111,7 +162,7 @@ class dialect_of_files final : public dialect {
     });
     return {.refused = std::move(begun.refused), .kept = std::move(begun.turn)};
   }
-  [[nodiscard]] unsigned statements_at_once() const noexcept override { return 1; }
+  [[nodiscard]] store_limits limits() const noexcept override { return {.statements_at_once = 1}; }
   [[nodiscard]] bool can_wait_inside() const noexcept override { return false; }
   lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds /*slice*/,
                            const soci_table& table, isolation /*known*/) const override {

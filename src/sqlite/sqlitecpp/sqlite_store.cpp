@@ -2,111 +2,150 @@
 #include "rowlock/sqlite_store.hpp"
 
 #include <SQLiteCpp/Database.h>
+#include <sqlite3.h>
 
-#include <optional>
+#include <memory>
+#include <mutex>
 #include <utility>
 
+#include "base/limits.hpp"
+#include "base/timed_mutex.hpp"
+#include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
-#include "sqlite/leases.hpp"
 #include "sqlite/migrate.hpp"
+#include "sqlite/session.hpp"
 #include "sqlite/sqlitecpp/errors.hpp"
-#include "sqlite/sqlitecpp/store_connection.hpp"
-#include "store/refusal_of.hpp"
 
 namespace rowlock {
 
-class sqlite_store::impl : public detail::store_connection {
+namespace {
+
+using on_sqlite::busy_wait;
+using on_sqlite::failure;
+
+class database_of_store final : public on_sqlite::session_file {
  public:
-  using detail::store_connection::store_connection;
+  database_of_store(const std::string& path, const sqlite_store::connect& factory,
+                    bool allow_network_file_system)
+      : path_{path}, factory_{factory}, allow_network_file_system_{allow_network_file_system} {}
+
+  sqlite3* open(busy_wait& wait) override {
+    database_.reset();
+    if (factory_) {
+      database_ = detail::opened_by_driver(factory_);
+      if (!database_) throw error{errc::misuse, "the factory of connections returned none"};
+      check_file_system(on_sqlite::file_of(handle()));
+      on_sqlite::prepare_connection(handle());
+    } else {
+      check_file_system(path_);
+      database_ = detail::open_file(path_);
+      on_sqlite::prepare_connection(handle());
+      on_sqlite::switch_to_wal(handle(), wait);
+    }
+    return handle();
+  }
+  [[nodiscard]] std::string where() const override {
+    if (!factory_) return on_sqlite::url_of(path_);
+    return database_ ? on_sqlite::url_of(handle()) : "sqlite://";
+  }
+  /// A file opened by this store for reading only shows what others wrote before it was opened: it
+  /// lasts for one call.
+  [[nodiscard]] bool is_alive() const noexcept override {
+    if (!database_) return true;
+    return !on_sqlite::has_moved(handle()) && (factory_ || !on_sqlite::is_read_only(handle()));
+  }
+  [[nodiscard]] std::exception_ptr error_of(const failure& failed,
+                                            const std::string& if_missing) const override {
+    try {
+      detail::throw_as_error(failed, where(), if_missing);
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+ private:
+  [[nodiscard]] sqlite3* handle() const noexcept { return database_->getHandle(); }
+  void check_file_system(const std::string& file) const {
+    if (!allow_network_file_system_) on_sqlite::refuse_network_file_system(file);
+  }
+
+  const std::string& path_;
+  const sqlite_store::connect& factory_;
+  const bool allow_network_file_system_;
+  std::unique_ptr<SQLite::Database> database_;
 };
 
-using on_sqlite::file_access;
+/// The file of a call that waited in vain for the connection of its store.
+class file_in_use final : public on_sqlite::session_file {
+ public:
+  sqlite3* open(busy_wait& /*wait*/) override {
+    throw failure{SQLITE_BUSY, "the connection is in use"};
+  }
+  [[nodiscard]] std::string where() const override { return "sqlite://"; }
+  [[nodiscard]] bool is_alive() const noexcept override { return true; }
+  [[nodiscard]] std::exception_ptr error_of(const failure& failed,
+                                            const std::string& if_missing) const override {
+    try {
+      on_sqlite::throw_error(failed, where(), if_missing);
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+};
+
+}  // namespace
+
+class sqlite_store::impl {
+ public:
+  impl(std::string path, connect factory, sqlite_options options)
+      : options_{std::move(options)}, path_{std::move(path)}, factory_{std::move(factory)} {
+    detail::check_time_to_wait("turn_timeout", options_.turn_timeout);
+  }
+
+  void run(work_on_store work) {
+    const auto end = busy_wait::clock::now() + options_.turn_timeout;
+    if (!mutex_.try_lock_until(end)) {
+      const auto none = on_sqlite::make_session(std::make_unique<file_in_use>(), options_.table,
+                                                options_.turn_timeout);
+      none->end_next_call_at(end);
+      work(*none);
+      return;
+    }
+    const std::lock_guard turn{mutex_, std::adopt_lock};
+    if (session_ == nullptr || !session_->is_alive()) session_ = opened();
+    session_->end_next_call_at(end);
+    try {
+      work(*session_);
+    } catch (...) {
+      session_.reset();
+      throw;
+    }
+  }
+
+ private:
+  std::unique_ptr<on_sqlite::session> opened() {
+    return on_sqlite::make_session(
+        std::make_unique<database_of_store>(path_, factory_, options_.allow_network_file_system),
+        options_.table, options_.turn_timeout);
+  }
+
+  const sqlite_options options_;
+  const std::string path_;
+  const connect factory_;
+  detail::timed_mutex mutex_;
+  std::unique_ptr<on_sqlite::session> session_;  // guarded by mutex_
+};
 
 sqlite_store::sqlite_store(std::string path, sqlite_options options)
-    : impl_{detail::make_owned_at_home<impl>(std::move(path), std::move(options))} {}
+    : impl_{detail::make_owned_at_home<impl>(std::move(path), nullptr, std::move(options))} {}
 
 sqlite_store::sqlite_store(connect factory, sqlite_options options)
-    : impl_{detail::make_owned_at_home<impl>(std::move(factory), std::move(options))} {}
+    : impl_{detail::make_owned_at_home<impl>(std::string{}, std::move(factory),
+                                             std::move(options))} {}
 
 sqlite_store::~sqlite_store() = default;
 
-std::vector<acquire_answer> sqlite_store::do_acquire(std::span<const acquire_request> requests,
-                                                     acquire_mode mode) {
-  std::vector<acquire_answer> answers(requests.size());
-  if (mode.how == acquire_mode::any) {
-    answers.assign(requests.size(), {.status = acquire_status::withheld});
-  }
-  impl_->with_connection([&](file_access& file) {
-    switch (mode.how) {
-      case acquire_mode::each:
-        answers = on_sqlite::acquire(file, requests);
-        break;
-      case acquire_mode::all_or_none:
-        answers = on_sqlite::acquire_all(file, requests);
-        break;
-      case acquire_mode::any:
-        answers = on_sqlite::acquire_any(file, requests, mode.at_most);
-        break;
-    }
-  });
-  return answers;
-}
-
-std::vector<change_answer> sqlite_store::do_renew(std::span<const renew_request> requests) {
-  std::vector<change_answer> answers(requests.size(), change_answer::busy);
-  impl_->with_connection([&](file_access& file) { answers = on_sqlite::renew(file, requests); });
-  return answers;
-}
-
-std::vector<change_answer> sqlite_store::do_release(std::span<const release_request> requests) {
-  std::vector<change_answer> answers(requests.size(), change_answer::busy);
-  impl_->with_connection([&](file_access& file) { answers = on_sqlite::release(file, requests); });
-  return answers;
-}
-
-handoff_answer sqlite_store::do_handoff(const handoff_request& request) {
-  handoff_answer answer;
-  impl_->with_connection([&](file_access& file) { answer = on_sqlite::handoff(file, request); });
-  return answer;
-}
-
-change_answer sqlite_store::do_write_note(const note_request& request) {
-  auto answer = change_answer::busy;
-  impl_->with_connection([&](file_access& file) { answer = on_sqlite::write_note(file, request); });
-  return answer;
-}
-
-std::vector<std::optional<row_state>> sqlite_store::do_read(std::span<const lock_key> keys,
-                                                            read_mode mode) {
-  using access = detail::store_connection::access;
-  if (mode == read_mode::ready_to_commit) {
-    return impl_->in_turn([&](file_access& file) { return on_sqlite::prepare(file, keys); });
-  }
-  return impl_->in_turn(
-      [&](file_access& file) {
-        auto states = on_sqlite::read(file, keys);
-        if (mode != read_mode::shown) return states;
-        return detail::with_users(
-            std::move(states), [&](const lock_key& key) { return on_sqlite::used_by(file, key); });
-      },
-      access::read);
-}
-
-std::vector<row_state> sqlite_store::do_list() {
-  return impl_->in_turn([](file_access& file) { return on_sqlite::list(file); },
-                        detail::store_connection::access::read);
-}
-
-force_answer sqlite_store::do_force_release(const force_request& request) {
-  auto answer = force_answer::busy;
-  impl_->with_connection(
-      [&](file_access& file) { answer = on_sqlite::force_release(file, request); });
-  return answer;
-}
-
-purge_answer sqlite_store::do_purge(const purge_request& request) {
-  return impl_->in_turn([&](file_access& file) { return on_sqlite::purge(file, request); });
-}
+void sqlite_store::pass(store_call /*made*/, work_on_store work) { impl_->run(work); }
 
 std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table) {
   on_sqlite::check_schema_name(table);

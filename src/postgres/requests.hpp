@@ -1,7 +1,8 @@
-// Requests, on their way into a statement.
-#ifndef ROWLOCK_POSTGRES_REQUEST_VALUES_HPP
-#define ROWLOCK_POSTGRES_REQUEST_VALUES_HPP
+// Requests: bound to statements, and answered by the rows that these changed.
+#ifndef ROWLOCK_POSTGRES_REQUESTS_HPP
+#define ROWLOCK_POSTGRES_REQUESTS_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "postgres/session.hpp"
+#include "postgres/executor.hpp"
 #include "postgres/values.hpp"
 #include "rowlock/port/store.hpp"
 
 namespace rowlock::postgres {
 
-/// Those of the requests that have no answer yet. They belong to somebody else.
+/// The requests without an answer yet, not owned.
 template <class Request>
 using unanswered = std::vector<const Request*>;
 
@@ -27,16 +28,16 @@ unanswered<Request> all(std::span<const Request> requests) {
   return pointers;
 }
 
-/// Takes those that are done out of `asked`, in which they have their indexes. Throws `error`
-/// (rejected) where one of them is done twice.
+/// Takes the requests of `changed` out of `sent`, which holds them at their indexes. Throws `error`
+/// (rejected) where a row was changed twice.
 template <class Request, class Act>
-void take_out(unanswered<Request>& asked, const std::vector<done_request>& done, const Act& act) {
-  for (const auto& each : done) {
-    if (each.index >= asked.size() || asked[each.index] == nullptr) throw_two_rows_of_a_key();
-    act(*asked[each.index], each);
-    asked[each.index] = nullptr;
+void take_out(unanswered<Request>& sent, const std::vector<changed_row>& changed, const Act& act) {
+  for (const auto& each : changed) {
+    if (each.index >= sent.size() || sent[each.index] == nullptr) throw_two_rows_of_a_key();
+    act(*sent[each.index], each);
+    sent[each.index] = nullptr;
   }
-  std::erase(asked, nullptr);
+  std::erase(sent, nullptr);
 }
 
 template <class Request>
@@ -47,7 +48,7 @@ key_list keys_of(const unanswered<Request>& requests) {
   return keys;
 }
 
-// What statements take of a request, for `array_of`.
+// Fields of a request, for `array_of`.
 
 inline constexpr auto owner_in = [](const auto* request) {
   return std::string_view{request->owner.text};
@@ -83,6 +84,29 @@ inline bound_values values_to_insert(const unanswered<acquire_request>& requests
                       array_of(requests, holder_in),
                       array_of(requests, ttl_in),
                       at_most};
+}
+
+/// Changes rows that were granted, with `send`, which returns the rows that it changed. A row that
+/// it did not change is busy if it is as it was granted, and lost otherwise.
+template <class Request, class Send>
+std::vector<change_answer> change_granted(executor& exec, std::span<const Request> requests,
+                                          const Send& send) {
+  std::vector<change_answer> answers(requests.size(), change_answer::busy);
+  const auto answer_to = [&](const Request& request) -> change_answer& {
+    return answers[static_cast<std::size_t>(&request - requests.data())];
+  };
+  exec.unless_contended([&] {
+    auto open = all(requests);
+    take_out(open, send(open), [&](const Request& request, const changed_row&) {
+      answer_to(request) = change_answer::done;
+    });
+    if (open.empty()) return;
+    const auto seen = exec.read(keys_of(open));
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      answer_to(*open[i]) = detail::busy_or_lost(seen[i], *open[i]);
+    }
+  });
+  return answers;
 }
 
 }  // namespace rowlock::postgres

@@ -1,0 +1,102 @@
+// The statements of one call on a connection.
+#include "postgres/executor.hpp"
+
+namespace rowlock::postgres {
+
+namespace {
+
+changed_row changed_in(const answer::row& row) { return {row.place(), {row.number("version")}}; }
+
+changed_row taken_in(const answer::row& row) {
+  auto taken = changed_in(row);
+  if (!row.is_null("left_of_last_us")) {
+    taken.taken_over = {row.text("last_holder"),
+                        std::chrono::microseconds{row.number("left_of_last_us")}};
+  }
+  return taken;
+}
+
+}  // namespace
+
+acquire_answer granted_by(const changed_row& changed) {
+  acquire_answer answer{.status = acquire_status::granted, .version = changed.version};
+  if (changed.taken_over) {
+    answer.took_over_expired = true;
+    answer.holder = changed.taken_over->holder;
+    answer.remaining = changed.taken_over->left;
+  }
+  return answer;
+}
+
+answer executor::execute_writing(const std::string& sql, const bound_values& values) {
+  return execute_writing(sql, values, [](const answer& result) { return !result.empty(); });
+}
+
+std::vector<changed_row> executor::write(const std::string& sql, const bound_values& values) {
+  std::vector<changed_row> changed;
+  const auto result = execute_writing(sql, values);
+  for (const auto row : result) changed.push_back(changed_in(row));
+  return changed;
+}
+
+std::optional<acquire_answer> executor::take_row(const std::string& sql,
+                                                 const bound_values& values) {
+  bool is_granted = false;
+  const auto result = execute_writing(sql, values, [&](const answer& given) {
+    return is_granted = !given.empty() && given.front().flag("is_granted");
+  });
+  if (result.empty()) return std::nullopt;
+  if (result.size() > 1) throw_two_rows_of_a_key();
+  const auto row = result.front();
+  acquire_answer found{.status = acquire_status::held, .version = {{row.number("version")}}};
+  if (is_granted) {
+    found.status = acquire_status::granted;
+    found.took_over_expired = !row.is_null("left_us");
+    if (!found.took_over_expired) return found;
+  }
+  found.holder = row.text("holder");
+  found.remaining = std::chrono::microseconds{row.number("left_us")};
+  if (!is_granted) *found.remaining += statements_.clock_skew;
+  return found;
+}
+
+std::vector<changed_row> executor::take_rows(const std::string& sql, const bound_values& values) {
+  std::vector<changed_row> taken;
+  const auto result = execute_writing(sql, values);
+  for (const auto row : result) taken.push_back(taken_in(row));
+  return taken;
+}
+
+set_result executor::take_set(const std::string& sql, const bound_values& values) {
+  const auto is_granted = [](const answer& result) {
+    return !result.empty() && !result.front().is_null("version");
+  };
+  set_result taken;
+  const auto result = execute_writing(sql, values, is_granted);
+  for (const auto row : result) {
+    if (row.is_null("version")) {
+      taken.withheld.push_back(row.place());
+    } else {
+      taken.granted.push_back(taken_in(row));
+    }
+  }
+  return taken;
+}
+
+std::vector<std::optional<seen_row>> executor::read(const key_list& keys) {
+  std::vector<std::optional<seen_row>> seen(keys.size());
+  const auto result = execute(statements_.look, bound_values{types_of(keys), ids_of(keys)});
+  for (const auto row : result) {
+    const auto index = row.place();
+    if (index >= seen.size() || seen[index]) throw_two_rows_of_a_key();
+    seen[index] = seen_in(row, *keys[index]);
+    seen[index]->is_watched = row.flag("will_be_announced");
+  }
+  return seen;
+}
+
+void executor::prepare(const key_list& keys) {
+  execute_writing(statements_.prepare, bound_values{types_of(keys), ids_of(keys)});
+}
+
+}  // namespace rowlock::postgres

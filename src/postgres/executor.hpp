@@ -1,0 +1,107 @@
+// The statements of one call on a connection, and what they may have changed.
+#ifndef ROWLOCK_POSTGRES_EXECUTOR_HPP
+#define ROWLOCK_POSTGRES_EXECUTOR_HPP
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "postgres/connection.hpp"
+#include "postgres/fault.hpp"
+#include "postgres/row.hpp"
+#include "postgres/sql/statements.hpp"
+#include "postgres/values.hpp"
+#include "rowlock/port/store.hpp"
+
+namespace rowlock::postgres {
+
+/// A row that a statement changed: the index of its request, and its version now.
+struct changed_row {
+  std::size_t index;
+  rowlock::version version;
+  /// The lease of another owner that had run out, if the grant took one over.
+  struct run_out_lease {
+    std::string holder;
+    std::chrono::microseconds left{};
+  };
+  std::optional<run_out_lease> taken_over = std::nullopt;
+};
+
+acquire_answer granted_by(const changed_row& changed);
+
+/// The result of a statement for a set.
+struct set_result {
+  /// All, or none.
+  std::vector<changed_row> granted;
+  /// The indexes of the rows that could be locked; the others could not.
+  std::vector<std::size_t> withheld;
+};
+
+/// Executes statements in autocommit. Members throw what the driver throws.
+///
+/// Thread-safety: one thread at a time.
+class executor {
+ public:
+  executor(line& connection, const sql::postgres_statements& statements)
+      : connection_{connection}, statements_{statements} {}
+
+  /// What follows is another call.
+  void begin_call() noexcept { changed_ = effects::none; }
+  /// What the call may have changed so far.
+  [[nodiscard]] effects changed() const noexcept { return changed_; }
+
+  [[nodiscard]] const sql::postgres_statements& statements() const noexcept { return statements_; }
+
+  /// A statement that changes nothing.
+  answer execute(const std::string& sql, const bound_values& values = bound_values{}) {
+    return connection_.execute(sql, values);
+  }
+
+  /// A statement that writes. `has_written` says of its result whether anything was changed.
+  template <class HasWritten>
+  answer execute_writing(const std::string& sql, const bound_values& values,
+                         const HasWritten& has_written) {
+    const effects before = changed_;
+    if (changed_ == effects::none) changed_ = effects::possible;
+    auto result = connection_.execute(sql, values);
+    changed_ = has_written(result) ? effects::made : before;
+    return result;
+  }
+  /// One that has written if it returns a row.
+  answer execute_writing(const std::string& sql, const bound_values& values);
+
+  /// A statement that writes and returns `place` and `version` of each row.
+  std::vector<changed_row> write(const std::string& sql, const bound_values& values);
+  /// One that grants a row, or returns its holder; none if it does neither.
+  std::optional<acquire_answer> take_row(const std::string& sql, const bound_values& values);
+  /// One that grants rows, and returns `last_holder` and `left_of_last_us` as well.
+  std::vector<changed_row> take_rows(const std::string& sql, const bound_values& values);
+  /// One that grants all of its rows or none, and returns no version then.
+  set_result take_set(const std::string& sql, const bound_values& values);
+
+  /// The committed state of each key; none for a missing row.
+  std::vector<std::optional<seen_row>> read(const key_list& keys);
+  void prepare(const key_list& keys);
+
+  /// Runs `work`, which a concurrent transaction may end.
+  template <class Work>
+  void unless_contended(const Work& work) {
+    try {
+      work();
+    } catch (const std::exception& thrown) {
+      if (!connection_.fault_in(thrown).is_conflict()) throw;
+    }
+  }
+
+ private:
+  line& connection_;
+  const sql::postgres_statements& statements_;
+  effects changed_ = effects::none;
+};
+
+}  // namespace rowlock::postgres
+
+#endif

@@ -1,0 +1,270 @@
+// A session of a store on a SQLite file.
+#include "sqlite/session.hpp"
+
+#include <exception>
+#include <functional>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rowlock/error.hpp"
+#include "sqlite/acquire.hpp"
+#include "sqlite/database_file.hpp"
+#include "sqlite/file_access.hpp"
+#include "sqlite/table_check.hpp"
+#include "store/refusal_of.hpp"
+#include "store/schema_check.hpp"
+
+namespace rowlock::on_sqlite {
+
+namespace {
+
+using row_states = std::vector<std::optional<row_state>>;
+
+/// Changes rows that were granted. It writes first, because that mostly succeeds.
+template <class Request, class Change>
+std::vector<change_answer> change_all(file_access& file, std::span<const Request> requests,
+                                      const Change& change, std::size_t statements_each = 1) {
+  std::vector<change_answer> answers(requests.size(), change_answer::busy);
+  if (requests.empty()) return answers;
+  auto written = answers;
+  const bool was_our_turn =
+      file.try_write(requests.size() * statements_each, [&](row_statements& rows) {
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+          written[i] =
+              std::invoke(change, rows, requests[i]) ? change_answer::done : change_answer::lost;
+        }
+      });
+  if (was_our_turn) return written;
+  file.try_read([&](row_statements& rows) {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      answers[i] = detail::busy_or_lost(rows.read(requests[i].key), requests[i]);
+    }
+  });
+  return answers;
+}
+
+std::vector<std::optional<row_state>> states_in(row_statements& rows,
+                                                std::span<const lock_key> keys) {
+  std::vector<std::optional<seen_row>> seen;
+  seen.reserve(keys.size());
+  for (const auto& key : keys) seen.push_back(rows.read(key));
+  return detail::states_of(std::move(seen));
+}
+
+handoff_answer handoff(file_access& file, const handoff_request& request) {
+  handoff_answer answer;
+  const auto change = [&](row_statements& rows, const release_request& ended) {
+    answer.granted.reset();
+    const bool is_released = rows.release(ended);
+    if (is_released) answer.granted = rows.acquire(request.next);
+    return is_released;
+  };
+  answer.ended = change_all(file, std::span{&request.ended, 1}, change, 2).front();
+  if (answer.ended != change_answer::done) answer.granted.reset();
+  return answer;
+}
+
+row_states read(file_access& file, std::span<const lock_key> keys) {
+  row_states states;
+  file.read([&](row_statements& rows) { states = states_in(rows, keys); });
+  return states;
+}
+
+row_states prepare(file_access& file, std::span<const lock_key> keys) {
+  auto states = read(file, keys);
+  std::vector<lock_key> unfit;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!states[i] || (states[i]->owned && !states[i]->is_live())) unfit.push_back(keys[i]);
+  }
+  if (unfit.empty()) return states;
+
+  const bool was_our_turn = file.try_write(unfit.size(), [&](row_statements& rows) {
+    for (const auto& key : unfit) rows.prepare(key);
+  });
+  if (was_our_turn) file.try_read([&](row_statements& rows) { states = states_in(rows, keys); });
+  return states;
+}
+
+std::vector<row_state> list(file_access& file) {
+  std::vector<row_state> found;
+  file.read([&](row_statements& rows) { found = rows.list(); });
+  return found;
+}
+
+std::optional<std::string> used_by(file_access& file, const lock_key& key) {
+  bool is_there = false;
+  file.read([&](row_statements& rows) { is_there = rows.read(key).has_value(); });
+  if (!is_there || !file.has_writer()) return std::nullopt;
+  return "a transaction that is writing to the file, whatever it writes";
+}
+
+force_answer force_release(file_access& file, const force_request& request) {
+  bool is_to_be_taken = false;
+  file.read([&](row_statements& rows) {
+    const auto found = rows.read(request.key);
+    is_to_be_taken = found && found->state.version == request.version &&
+                     (found->state.owned || found->state.is_live());
+  });
+  if (!is_to_be_taken) return force_answer::stale;
+
+  auto answer = force_answer::stale;
+  const bool was_our_turn = file.try_write(1, [&](row_statements& rows) {
+    if (rows.force_release(request)) answer = force_answer::released;
+  });
+  return was_our_turn ? answer : force_answer::busy;
+}
+
+purge_answer purge(file_access& file, const purge_request& request) {
+  std::vector<purgeable_row> seen;
+  file.read([&](row_statements& rows) { seen = rows.look_for_idle(request); });
+  purge_answer answer;
+  if (seen.size() > request.at_most) {
+    seen.pop_back();
+    answer.last = seen.back().key;
+  }
+  std::erase_if(seen, [](const purgeable_row& row) { return !row.is_idle; });
+  if (seen.empty()) return answer;
+
+  std::size_t purged = 0;
+  const bool was_our_turn = file.try_write(seen.size(), [&](row_statements& rows) {
+    purged = 0;
+    for (const auto& row : seen) {
+      if (rows.delete_if_idle(row.key, request.older_than)) ++purged;
+    }
+  });
+  if (was_our_turn) answer.purged = purged;
+  return answer;
+}
+
+class file_session final : public session {
+ public:
+  file_session(std::unique_ptr<session_file> file, const table_name& table,
+               std::chrono::milliseconds turn_timeout)
+      : file_{std::move(file)}, table_{table}, turn_timeout_{turn_timeout} {}
+
+  void end_next_call_at(busy_wait::clock::time_point end) override { end_ = end; }
+
+  /// Each session may have another file: it is checked when it is opened.
+  void check_table() override {}
+  [[nodiscard]] bool is_usable() const noexcept override { return is_usable_; }
+  [[nodiscard]] bool is_alive() const noexcept override { return file_->is_alive(); }
+
+ protected:
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
+                                         acquire_mode mode) override {
+    switch (mode.how) {
+      case acquire_mode::all_or_none:
+        return write([&](file_access& file) { return acquire_all(file, requests); })
+            .value_or(std::vector<acquire_answer>(requests.size()));
+      case acquire_mode::any:
+        return write([&](file_access& file) { return acquire_any(file, requests, mode.at_most); })
+            .value_or(std::vector<acquire_answer>(requests.size(), {acquire_status::withheld}));
+      case acquire_mode::each:
+        break;
+    }
+    return write([&](file_access& file) { return on_sqlite::acquire(file, requests); })
+        .value_or(std::vector<acquire_answer>(requests.size()));
+  }
+  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
+    return change(requests, &row_statements::renew);
+  }
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
+    return change(requests, &row_statements::release);
+  }
+  handoff_answer do_handoff(const handoff_request& request) override {
+    return write([&](file_access& file) { return on_sqlite::handoff(file, request); })
+        .value_or(handoff_answer{});
+  }
+  change_answer do_write_note(const note_request& request) override {
+    return change(std::span{&request, 1}, &row_statements::write_note).front();
+  }
+  row_states do_read(std::span<const lock_key> keys, read_mode mode) override {
+    if (mode == read_mode::ready_to_commit) {
+      return done(write([&](file_access& file) { return prepare(file, keys); }));
+    }
+    return done(in_turn([&](file_access& file) {
+      auto states = on_sqlite::read(file, keys);
+      if (mode != read_mode::shown) return states;
+      return detail::with_users(std::move(states),
+                                [&](const lock_key& key) { return used_by(file, key); });
+    }));
+  }
+  std::vector<row_state> do_list() override {
+    return done(in_turn([](file_access& file) { return on_sqlite::list(file); }));
+  }
+  force_answer do_force_release(const force_request& request) override {
+    return write([&](file_access& file) { return on_sqlite::force_release(file, request); })
+        .value_or(force_answer::busy);
+  }
+  purge_answer do_purge(const purge_request& request) override {
+    return done(write([&](file_access& file) { return on_sqlite::purge(file, request); }));
+  }
+
+ private:
+  /// What `work` returns; none when others kept the file all the time.
+  template <class Work>
+  std::optional<std::invoke_result_t<const Work&, file_access&>> in_turn(const Work& work) {
+    busy_wait wait{
+        std::exchange(end_, std::nullopt).value_or(busy_wait::clock::now() + turn_timeout_)};
+    try {
+      if (!rows_ && !succeeds_in_time(wait, [&] { open(wait); })) return {};
+      file_access file{database_, *rows_, wait};
+      return work(file);
+    } catch (const failure& failed) {
+      is_usable_ = false;
+      std::rethrow_exception(file_->error_of(failed, sql::how_to_migrate(file_->where(), table_)));
+    } catch (...) {
+      is_usable_ = false;
+      throw;
+    }
+  }
+
+  /// The same, for `work` that writes.
+  template <class Work>
+  std::optional<std::invoke_result_t<const Work&, file_access&>> write(const Work& work) {
+    return in_turn([&](file_access& file) {
+      require_writable(database_);
+      return work(file);
+    });
+  }
+
+  template <class Request>
+  std::vector<change_answer> change(std::span<const Request> requests,
+                                    bool (row_statements::*how)(const Request&)) {
+    return write([&](file_access& file) { return change_all(file, requests, how); })
+        .value_or(std::vector<change_answer>(requests.size(), change_answer::busy));
+  }
+
+  template <class Result>
+  static Result done(std::optional<Result> result) {
+    if (!result) throw_others_kept_the_file();
+    return *std::move(result);
+  }
+
+  void open(busy_wait& wait) {
+    database_ = file_->open(wait);
+    row_statements rows{database_, table_};
+    on_sqlite::check_table(database_, rows, table_, file_->where());
+    rows_.emplace(std::move(rows));
+  }
+
+  const std::unique_ptr<session_file> file_;
+  const table_name& table_;
+  const std::chrono::milliseconds turn_timeout_;
+  std::optional<busy_wait::clock::time_point> end_;
+  sqlite3* database_ = nullptr;
+  std::optional<row_statements> rows_;
+  bool is_usable_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<session> make_session(std::unique_ptr<session_file> file, const table_name& table,
+                                      std::chrono::milliseconds turn_timeout) {
+  return std::make_unique<file_session>(std::move(file), table, turn_timeout);
+}
+
+}  // namespace rowlock::on_sqlite

@@ -1,0 +1,44 @@
+// A store on one connection, and the source of such sessions.
+#ifndef ROWLOCK_STORE_SESSION_HPP
+#define ROWLOCK_STORE_SESSION_HPP
+
+#include <memory>
+
+#include "rowlock/port/store.hpp"
+
+namespace rowlock::detail {
+
+/// The port on one connection. Its requests were checked and split by the store that it belongs to.
+///
+/// Thread-safety: one thread at a time.
+class session : public store {
+ public:
+  /// Throws `error` (rejected) unless the table is there, has the schema of this library, and is
+  /// one that the promises can rest on.
+  virtual void check_table() = 0;
+  /// After a call that threw: whether another call can use this session.
+  [[nodiscard]] virtual bool is_usable() const noexcept = 0;
+  /// Of an idle session: false once the server has closed it. No round trip.
+  [[nodiscard]] virtual bool is_alive() const noexcept = 0;
+};
+
+/// Opens the sessions of one store: one implementation for each driver.
+///
+/// Thread-safety: all members may be called from any thread.
+class session_source {
+ public:
+  session_source() = default;
+  session_source(const session_source&) = delete;
+  session_source& operator=(const session_source&) = delete;
+  virtual ~session_source() = default;
+
+  /// Throws `error`. The session does not outlive its source.
+  virtual std::unique_ptr<session> open() = 0;
+  /// As `store::listen`.
+  virtual std::unique_ptr<subscription> listen(release_listener& /*listener*/) { return nullptr; }
+  [[nodiscard]] virtual store_limits limits() const noexcept = 0;
+};
+
+}  // namespace rowlock::detail
+
+#endif
