@@ -1,4 +1,4 @@
-// What the command line asked for, once it has been read.
+// The action that a command line selects.
 #ifndef ROWLOCK_CLI_ACTION_HPP
 #define ROWLOCK_CLI_ACTION_HPP
 
@@ -12,16 +12,16 @@ class App;
 
 namespace rowlock::cli {
 
-/// Does it, and returns the exit code. Throws `error` and `command_error`.
+/// Runs the subcommand and returns the exit code. Throws `error` and `command_error`.
 using action = std::function<int()>;
 
-// Each adds one subcommand to `app`. When it is the one on the command line, `chosen` is set.
+// Each adds one subcommand to `app`, and sets `chosen` if the command line names it.
 void add_migrate(CLI::App& app, action& chosen);
 void add_list(CLI::App& app, action& chosen);
 void add_show(CLI::App& app, action& chosen);
 void add_release(CLI::App& app, action& chosen);
 void add_purge(CLI::App& app, action& chosen);
-/// `command` is what stands after `--`; it must outlive the action.
+/// `command` is the part after `--`; it must outlive the action.
 void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen);
 void add_lead(CLI::App& app, const std::vector<std::string>& command, action& chosen);
 

@@ -1,4 +1,4 @@
-// Starts, signals and reaps the command.
+// Start, signalling and reaping of the child process.
 #include "cli/child_process.hpp"
 
 #include <fcntl.h>
@@ -38,7 +38,7 @@ struct start {
   bool has_own_group;
 };
 
-/// Those that this process has open, in order; none where they cannot be listed.
+/// The open descriptors of this process, in order; empty if they cannot be listed.
 std::vector<unsigned> open_descriptors() noexcept {
   std::vector<unsigned> open;
   try {
@@ -48,17 +48,17 @@ std::vector<unsigned> open_descriptors() noexcept {
   } catch (const std::exception&) {
     return {};
   }
-  // The listing's own is closed by now.
+  // The directory iterator's own descriptor is closed by now.
   std::erase_if(open, [](unsigned each) { return fcntl(static_cast<int>(each), F_GETFD) == -1; });
   std::sort(open.begin(), open.end());
   return open;
 }
 
-/// What we were given: before main, nothing of ours is open.
+/// The inherited descriptors: before main, this process has opened none itself.
 const std::vector<unsigned> given_descriptors = open_descriptors();
 
-/// Gives the command nothing else. Drivers open connections in other threads, and mark their
-/// sockets a moment later.
+/// Closes all other descriptors at exec. Drivers open sockets in other threads and set
+/// close-on-exec a moment later.
 void keep_what_is_ours() {
   if (given_descriptors.empty()) return;
   unsigned first = 3;  // the standard ones are there in any case
@@ -70,7 +70,7 @@ void keep_what_is_ours() {
   close_range(first, std::numeric_limits<unsigned>::max(), CLOSE_RANGE_CLOEXEC);
 }
 
-/// exec takes `char*` by tradition and does not write there.
+/// exec takes `char*` for historical reasons and does not write there.
 char* as_exec_wants(const std::string& text) {
   return const_cast<char*>(text.c_str());  // NOLINT(*-type-const-cast): as it says
 }
@@ -83,11 +83,11 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// The other threads do not exist in the forked process, but the locks they had are still locked:
-/// only calls that POSIX allows in a signal handler.
+/// Runs after fork: threads that held locks do not exist here, so only calls that POSIX allows in a
+/// signal handler are safe.
 [[noreturn]] void become(const start& how) {
   close(how.parents_link);
-  // A session, not only a group: one in the background of our terminal could not read from it.
+  // A session, not only a process group: a background group of the terminal could not read from it.
   if (how.has_own_group) setsid();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != how.parent) _exit(exit_code::not_runnable);  // it ended before prctl
@@ -101,7 +101,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   keep_what_is_ours();
   pthread_sigmask(SIG_SETMASK, &how.mask, nullptr);
   execve(how.path, how.arguments.data(), how.environment.data());
-  // A script without a first line that says what runs it is for the shell.
+  // The shell runs a script without a `#!` line.
   if (errno == ENOEXEC) {
     execve("/bin/sh", how.arguments_of_shell.data(), how.environment.data());
   }
@@ -149,7 +149,7 @@ void child_process::start_process(const command& to_run, const sigset_t& mask, i
   how.arguments_of_shell.front() = as_exec_wants(to_run.path);
   how.arguments_of_shell.insert(how.arguments_of_shell.begin(), as_exec_wants(shell));
 
-  // What the command leaves behind becomes a child of ours, whose end we hear of.
+  // Processes that the command leaves behind become children of this process, which can reap them.
   if (to_run.has_own_group) prctl(PR_SET_CHILD_SUBREAPER, 1);
   pid_ = fork();
   if (pid_ == 0) become(how);
@@ -185,7 +185,7 @@ void child_process::begin() {
 }
 
 std::optional<int> child_process::ended() {
-  // With a group of its own, all that it has left behind is ours to reap.
+  // With a group of its own, this process has to reap all that the command has left behind.
   const pid_t wanted = group_ == -1 ? pid_ : -1;
   while (!code_ || group_ != -1) {
     int status = 0;
@@ -204,12 +204,12 @@ std::optional<int> child_process::ended() {
 
 bool child_process::has_left_others() const { return group_ != -1 && has_living_process(group_); }
 
-// The number of a process is ours until it is reaped, that of a group as long as one is in it.
+// A process id stays valid until the process is reaped, a group id while the group has a process.
 void child_process::send(int number) const { kill(group_ == -1 ? pid_ : -group_, number); }
 
 bool child_process::was_sent_too(const signalfd_siginfo& ours) const {
   if (ours.ssi_code != SI_KERNEL) return false;
-  // When a terminal goes away, only the leader of its session is told.
+  // When a terminal goes away, only the leader of its session gets a signal.
   if (ours.ssi_signo == SIGHUP && getsid(0) == getpid()) return false;
   return getpgid(pid_) == getpgrp();
 }

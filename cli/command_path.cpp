@@ -1,4 +1,4 @@
-// Looks a command up in PATH.
+// Search for a command in PATH.
 #include "cli/command_path.hpp"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ bool is_absence(int reason) { return reason == ENOENT || reason == ENOTDIR; }
 }
 
 std::string_view search_path() {
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody changes it
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): no thread changes it
   return path != nullptr ? path : "/usr/bin:/bin";
 }
 
@@ -54,8 +54,7 @@ std::string find_command(const std::string& name) {
     std::string path = (folder.empty() ? "." : std::string{folder}) + '/' + name;
     const int why_not = why_not_runnable(path);
     if (why_not == 0) return path;
-    // Something of that name that cannot be run says more than nothing of that name; a folder does
-    // not.
+    // A file of that name that cannot be run is a better reason than no file. A folder is not.
     if (!is_absence(why_not) && why_not != EISDIR) reason = why_not;
     if (end == std::string_view::npos) refuse(name, reason);
     folders.remove_prefix(end + 1);

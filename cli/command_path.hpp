@@ -1,4 +1,4 @@
-// Finds the program that a command names, before anything is locked for it.
+// Search for the program of a command, before anything is locked for it.
 #ifndef ROWLOCK_CLI_COMMAND_PATH_HPP
 #define ROWLOCK_CLI_COMMAND_PATH_HPP
 
@@ -7,8 +7,8 @@
 
 namespace rowlock::cli {
 
-/// A command that cannot be run; `exit_code` is 126 or 127, as shells have it, or 69 when the
-/// system starts no process at all.
+/// A command that cannot be run. `exit_code` is 126 or 127, as in shells, or 69 when the system
+/// cannot start a process at all.
 class command_error : public std::runtime_error {
  public:
   command_error(int exit_code, const std::string& message)
@@ -20,7 +20,7 @@ class command_error : public std::runtime_error {
   int exit_code_;
 };
 
-/// The file that `name` stands for: itself with a slash in it, otherwise the first executable file
+/// The file that `name` stands for: with a slash in it, itself; otherwise the first executable file
 /// of that name in the folders of PATH. Throws `command_error`.
 std::string find_command(const std::string& name);
 

@@ -1,4 +1,4 @@
-// Asks before something is done that cannot be undone.
+// Confirmation prompt for actions that cannot be undone.
 #include "cli/confirmation.hpp"
 
 #include <unistd.h>

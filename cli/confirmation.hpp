@@ -1,4 +1,4 @@
-// Asks before something is done that cannot be undone.
+// Confirmation prompt for actions that cannot be undone.
 #ifndef ROWLOCK_CLI_CONFIRMATION_HPP
 #define ROWLOCK_CLI_CONFIRMATION_HPP
 
@@ -13,11 +13,11 @@ class confirmation {
     subcommand.add_flag("--yes", is_given_, "Do it without a question; needed without a terminal");
   }
 
-  /// Throws `error` (misuse) if it is neither given already nor anybody there to give it.
+  /// Throws `error` (misuse) if there is neither a confirmation yet nor a terminal to prompt on.
   void require_somebody() const;
 
-  /// Asks, unless it is given already. Everything but `y` and `yes`, in capitals or not, is no; so
-  /// is the end of input.
+  /// Prompts unless the confirmation is given already. Everything but `y` and `yes`, in capitals or
+  /// not, means no; so does the end of input.
   [[nodiscard]] bool is_given_for(const std::string& question) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a URL may look like, and which store it stands for.
+// Parser of database URLs, and the store for each kind.
 #include "cli/database_url.hpp"
 
 #include <cctype>
@@ -23,8 +23,8 @@ constexpr std::string_view soci_prefix = "soci:";
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// `host=db dbname=shop`: what comes first is a keyword. Asked before the scheme, because a
-/// password may contain `://`.
+/// `host=db dbname=shop`: it begins with a keyword. Checked before the scheme, because a password
+/// may contain `://`.
 bool is_keyword_string(std::string_view text) {
   const auto begin = text.find_first_not_of(" \t\n");
   if (begin == std::string_view::npos || !is_letter(text[begin])) return false;

@@ -1,4 +1,4 @@
-// Opens the store that a URL names.
+// Database URLs, and the stores that they name.
 #ifndef ROWLOCK_CLI_DATABASE_URL_HPP
 #define ROWLOCK_CLI_DATABASE_URL_HPP
 
@@ -15,18 +15,18 @@ namespace rowlock {
 /// One of
 ///
 ///   sqlite:///absolute/path.db      %XX stands for a byte; `?` and `#` must be written so
-///   postgresql://host/database      (or postgres://) libpq's own URIs, handed on as they are
+///   postgresql://host/database      (or postgres://) libpq's own URIs, passed on unchanged
 ///   host=... dbname=...             libpq's keyword strings, likewise
 ///   mysql://user@host:port/database (or mariadb://) as `soci_connection_string` reads it
 ///   soci:mysql://db=... user=...    what SOCI reads, with one of its backends
 ///
-/// The text may hold a password: no message shows it.
+/// The text may contain a password: no message shows it.
 class database_url {
  public:
   enum class engine { sqlite, postgresql, soci };
 
-  /// Throws `error` (misuse) that says what is wrong. Looks at the text alone: nothing is opened.
-  // NOLINTBEGIN(google-explicit-constructor): where a URL is asked for, its text is one
+  /// Throws `error` (misuse) that says what is wrong. Only parses the text; opens nothing.
+  // NOLINTBEGIN(google-explicit-constructor): a text is valid wherever a URL is
   database_url(std::string_view text);
   database_url(const std::string& text) : database_url{std::string_view{text}} {}
   database_url(const char* text) : database_url{std::string_view{text}} {}
@@ -41,10 +41,10 @@ class database_url {
   std::string target_;
 };
 
-/// The store with its default options. Nothing is opened yet.
+/// The store with its default options. Opens nothing yet.
 std::unique_ptr<store> open_store(const database_url& url, const table_name& table = {});
 
-/// Applies what is missing and returns it. Throws `error`.
+/// Applies missing migrations and returns them. Throws `error`.
 std::vector<migration> migrate(const database_url& url, const table_name& table = {});
 
 /// All migrations for this kind of database, in order.

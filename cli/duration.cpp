@@ -1,4 +1,4 @@
-// Reading and showing durations.
+// Parsing and formatting of durations.
 #include "cli/duration.hpp"
 
 #include <array>
@@ -27,7 +27,7 @@ constexpr std::array units{
 }  // namespace
 
 milliseconds parse_duration(std::string_view option, std::string_view text) {
-  // What does not look like a duration may be anything, a URL with a password too.
+  // Text that does not look like a duration may be anything, including a URL with a password.
   constexpr std::size_t longest_shown = 24;
   constexpr std::string_view digits = "0123456789";
   const bool is_negative = text.starts_with('-') && text.find_first_of(digits) == 1;

@@ -1,4 +1,4 @@
-// Reads the exit codes that options give.
+// Parser of exit codes in options.
 #include "cli/exit_codes.hpp"
 
 #include <charconv>

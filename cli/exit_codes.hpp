@@ -1,4 +1,4 @@
-// What the command's own exit codes mean. The help text lists them.
+// Exit codes of the rowlock command. The help text lists them.
 #ifndef ROWLOCK_CLI_EXIT_CODES_HPP
 #define ROWLOCK_CLI_EXIT_CODES_HPP
 
@@ -20,14 +20,14 @@ inline constexpr int lost = 76;
 inline constexpr int not_runnable = 126;
 inline constexpr int not_found = 127;
 
-/// As shells say it.
+/// As shells report it.
 constexpr int ended_by_signal(int number) { return 128 + number; }
 
-/// 0 to 255, as `option` gave it. Throws `error` (misuse).
+/// Parses 0 to 255, the value of `option`. Throws `error` (misuse).
 int parse(std::string_view option, std::string_view text);
 
-/// One code for "not now" and "not until somebody changes something": a script that calls us can do
-/// nothing about either, and the message tells people which it is.
+/// `unavailable` and `rejected` share a code: a calling script can do nothing about either, and the
+/// message says to people which it is.
 constexpr int of(errc kind) {
   switch (kind) {
     case errc::unavailable:

@@ -1,4 +1,4 @@
-// Ends the process when a database that hangs keeps it from ending by itself.
+// Time limit for the end of the process.
 #include "cli/exit_timer.hpp"
 
 #include <utility>

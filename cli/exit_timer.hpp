@@ -1,4 +1,4 @@
-// Ends the process when a database that hangs keeps it from ending by itself.
+// Time limit for the end of the process while a database hangs.
 #ifndef ROWLOCK_CLI_EXIT_TIMER_HPP
 #define ROWLOCK_CLI_EXIT_TIMER_HPP
 
@@ -10,26 +10,27 @@
 
 namespace rowlock::cli {
 
-/// Calls of the library take as long as a store waits for an answer. Nothing is lost where the
-/// process ends in the middle of one: what it holds, or is granted too late, runs out by itself.
+/// Ends the process at a deadline. A call of the library takes as long as a store waits for an
+/// answer. Ending the process in the middle of one loses nothing: a lease it holds, or is granted
+/// too late, runs out by itself.
 ///
 /// Thread-safety: all members may be called from any thread.
 class exit_timer {
  public:
-  /// How long what is under way may take once the process is to end.
+  /// How long a call under way may take once the process is to end.
   static constexpr std::chrono::seconds grace{2};
 
-  /// `message` is said when it ends the process. Throws `error` (unavailable) when the system lets
-  /// us start no thread.
+  /// `message` is printed when it ends the process. Throws `error` (unavailable) when the system
+  /// cannot start a thread.
   explicit exit_timer(std::string message);
   exit_timer(const exit_timer&) = delete;
   exit_timer& operator=(const exit_timer&) = delete;
-  /// Nothing ends the process any more.
+  /// Cancels the deadline.
   ~exit_timer();
 
-  /// The process ends with `code` after this time. Replaces what was set before.
+  /// The process ends with `code` after this time. Replaces an earlier deadline.
   void set(int code, std::chrono::milliseconds after = grace);
-  /// It does not end.
+  /// Cancels the deadline.
   void clear();
 
  private:

@@ -1,4 +1,4 @@
-// Says each fault once.
+// Messages about faults, each printed once.
 #include "cli/fault_teller.hpp"
 
 #include "cli/fault_text.hpp"
@@ -23,9 +23,9 @@ void fault_teller::acquired() noexcept {
 }
 
 void fault_teller::say_once(const fault_event& event) {
-  // One that was under way when the lease ended is not tried again, and changes nothing.
+  // A renewal that was under way when the lease ended is not retried, and changes nothing.
   if (event.operation == fault_operation::renew && !holds_) return;
-  // It ends the command, whose last message it is.
+  // It ends the command, and is its last message.
   if (event.operation == fault_operation::acquire && !will_pass(event)) return;
   const auto line = fault_text(event.text, event.code) + what_follows(event);
   const bool is_release = event.operation == fault_operation::release;

@@ -1,4 +1,4 @@
-// What a store could not do, as far as people should know of it.
+// Messages to the user about faults of a store.
 #ifndef ROWLOCK_CLI_FAULT_TELLER_HPP
 #define ROWLOCK_CLI_FAULT_TELLER_HPP
 
@@ -11,16 +11,16 @@
 
 namespace rowlock::cli {
 
-/// Says each fault once, however often it comes again until a grant or a renewal, and whether it is
-/// tried again. Of a renewal whose lease is over nothing, nor of an acquisition whose fault the
-/// caller gets; of releases one line, and at most 20 lines in all until then: a server that starts
-/// may answer something else each time.
+/// Prints each fault once until the next grant or renewal, and whether it is retried. Prints
+/// nothing for a renewal whose lease is over, nor for an acquisition whose fault the caller gets.
+/// Releases get one line. At most 20 lines until the next grant or renewal: a server that starts
+/// may return different errors.
 ///
 /// Thread-safety: one thread at a time, as that of an observer is.
 class fault_teller {
  public:
-  /// Once `stop` is requested, nothing is tried again for a new grant. To be set before the
-  /// `lock_table` is made.
+  /// Once `stop` is requested, no try follows for a new grant. Set it before the `lock_table` is
+  /// made.
   void stop_with(std::stop_token stop) { stop_ = std::move(stop); }
 
   void say_once(const fault_event& event);
@@ -35,7 +35,7 @@ class fault_teller {
   [[nodiscard]] std::string what_follows(const fault_event& event) const;
 
   std::stop_token stop_;
-  std::set<std::string> said_;  // since the last grant or renewal; of a release an empty text
+  std::set<std::string> said_;  // since the last grant or renewal; an empty text for a release
   bool holds_ = false;
 };
 

@@ -7,8 +7,8 @@
 
 namespace rowlock::cli {
 
-/// What an `error` says, without the words of its category: they are in the exit code, or in what
-/// the command does next.
+/// The message of an `error` without the words of its category: the exit code, or what the command
+/// does next, says the same.
 inline std::string fault_text(std::string what, const std::error_code& code) {
   const std::string category = ": " + code.message();
   if (what.ends_with(category)) what.resize(what.size() - category.size());

@@ -1,4 +1,4 @@
-// Owns a file descriptor.
+// Owner of a file descriptor.
 #ifndef ROWLOCK_CLI_FILE_DESCRIPTOR_HPP
 #define ROWLOCK_CLI_FILE_DESCRIPTOR_HPP
 
@@ -16,7 +16,7 @@ namespace rowlock::cli {
 class file_descriptor {
  public:
   file_descriptor() = default;
-  /// Takes what a system call returned: throws `error` (unavailable) for -1.
+  /// Takes the result of a system call; throws `error` (unavailable) for -1.
   file_descriptor(int number, const char* call) : number_{number} {
     if (number != -1) return;
     throw error{errc::unavailable, "the system gives us no file descriptor (" + std::string{call} +

@@ -1,4 +1,4 @@
-// Listens for signals while another thread waits for the lock.
+// Thread that reads signals while another thread waits for the lock.
 #include "cli/interruptible_wait.hpp"
 
 #include <poll.h>
@@ -32,7 +32,7 @@ void interruptible_wait::listen() {
   for (;;) {
     poll(events.data(), events.size(), -1);
     while (const auto came = signals_.next()) {
-      if (came->ssi_signo == SIGCHLD) continue;  // of a process that was there before us
+      if (came->ssi_signo == SIGCHLD) continue;  // of a process that existed before this one
       came_ = static_cast<int>(came->ssi_signo);
       timer_.set(code_.value_or(exit_code::ended_by_signal(*came_)));
       stop_.request_stop();

@@ -1,4 +1,4 @@
-// Lets a signal end the wait for the lock.
+// Wait for a lock that a signal can end.
 #ifndef ROWLOCK_CLI_INTERRUPTIBLE_WAIT_HPP
 #define ROWLOCK_CLI_INTERRUPTIBLE_WAIT_HPP
 
@@ -12,14 +12,14 @@
 
 namespace rowlock::cli {
 
-/// Reads `signals` in a thread of its own until `end()`; the first one requests `stop`, which
-/// several waits may share, and starts the time that is left for the process to end by itself.
+/// Reads `signals` in a thread of its own until `end()`. The first one requests `stop`, which
+/// several waits may share, and starts the time limit for the process to end by itself.
 ///
 /// Thread-safety: one thread at a time.
 class interruptible_wait {
  public:
-  /// `code`: with which the process ends then; none: as ended by that signal. Throws `error`
-  /// (unavailable) when the system lets us start no thread.
+  /// `code` is the exit code after a signal; none: 128 + that signal. Throws `error` (unavailable)
+  /// when the system cannot start a thread.
   interruptible_wait(signal_queue& signals, exit_timer& timer, std::stop_source stop = {},
                      std::optional<int> code = {});
   interruptible_wait(const interruptible_wait&) = delete;
@@ -28,7 +28,7 @@ class interruptible_wait {
 
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
 
-  /// Gives the signals back to the caller, and says which one came meanwhile.
+  /// Ends the thread, and returns the signal that it has read, if any.
   std::optional<int> end();
 
  private:

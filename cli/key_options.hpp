@@ -1,4 +1,4 @@
-// The options that name one key.
+// Command-line options that name one key.
 #ifndef ROWLOCK_CLI_KEY_OPTIONS_HPP
 #define ROWLOCK_CLI_KEY_OPTIONS_HPP
 
@@ -33,7 +33,7 @@ struct key_options {
   }
 
  private:
-  /// What is wrong with an empty one, after the name of its option.
+  /// The message for an empty value, after the name of its option.
   static std::string is_given(const std::string& value) {
     return value.empty() ? "is empty: write a value, perhaps a variable of your script has none"
                          : "";

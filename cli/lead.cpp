@@ -37,7 +37,7 @@ class leadership {
     if (campaign_->end()) return;
     say("leads " + term.key().type + '/' + term.key().source_id + ", term " +
         std::to_string(term.token().number));
-    await_said(std::chrono::milliseconds{100});  // before what the command writes
+    await_said(std::chrono::milliseconds{100});  // before the output of the command
     const auto end = command_.run(term, signals_);
     teller_.ended(term, end.was_told_of_loss);
     if (end.was_asked_to_end) {
@@ -49,13 +49,13 @@ class leadership {
     const bool has_failed = end.exit_code != exit_code::success && !term.lost().stop_requested();
     try {
       listen();
-    } catch (const error&) {  // of a command that has failed, its exit code counts
+    } catch (const error&) {  // the exit code of a failed command matters more
       if (!has_failed) throw;
     }
     if (has_failed) throw failed_command{end.exit_code};
   }
 
-  /// Once the lock_table is gone, after whose end nothing more is told.
+  /// Called after the lock_table is destroyed: no event comes after that.
   int exit_code() {
     if (last_code_) return teller_.was_lost() ? command_.lost_exit_code() : *last_code_;
     return exit_code::ended_by_signal(campaign_->end().value_or(0));

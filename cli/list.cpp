@@ -1,4 +1,4 @@
-// rowlock list: who holds what, since when, for how much longer.
+// rowlock list: all held keys, with holder, start and remaining time.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ std::string remaining_of(const row_state& row) {
   return (row.owned ? "" : "closed ") + show_duration(*row.remaining);
 }
 
-/// The whole of it is in `show`.
+/// `show` prints the whole note.
 std::string beginning_of(const std::string& note) {
   constexpr std::size_t widest = 40;
   std::string shown = printable(note);

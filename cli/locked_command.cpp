@@ -1,4 +1,4 @@
-// What run and lead have in common.
+// Options and start of a command under a lock, for run and lead.
 #include "cli/locked_command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,8 +14,8 @@ namespace rowlock::cli {
 
 namespace {
 
-/// The command is not CLI11's business, which would read brackets in it as lists, so it must be
-/// told.
+/// CLI11 does not parse the command, where it would read brackets as lists, so the usage line names
+/// it here.
 class command_formatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string /*name*/) const override {

@@ -1,4 +1,4 @@
-// What run and lead have in common: a command, the key it needs, and for how long.
+// A command that needs a key: its options and its start, for run and lead.
 #ifndef ROWLOCK_CLI_LOCKED_COMMAND_HPP
 #define ROWLOCK_CLI_LOCKED_COMMAND_HPP
 
@@ -29,13 +29,13 @@ struct locked_command_options {
   void add_to(CLI::App& subcommand);
 };
 
-/// What to say of a command that was not told of a loss.
+/// The message for a loss that was found after the command had ended.
 std::string lost_too_soon(const lock_key& key);
 
-/// What to say when the process ends without an answer of the database.
+/// The message when the process ends without an answer of the database.
 std::string no_answer(const locked_command_options& options);
 
-/// Makes the row count a failure.
+/// Thrown so that the row counts a failure.
 struct failed_command {
   int exit_code;
 };
@@ -46,10 +46,11 @@ class locked_command {
   locked_command(const locked_command_options& options, const std::vector<std::string>& arguments);
 
   [[nodiscard]] const lock_options& locking() const noexcept { return locking_; }
-  /// When the key was lost.
+  /// The exit code when the key was lost.
   [[nodiscard]] int lost_exit_code() const noexcept { return lost_exit_code_; }
 
-  /// Runs the command under the lease, which it is told of in its environment. See `supervise`.
+  /// Runs the command under the lease, with the key and the token in its environment. See
+  /// `supervise`.
   [[nodiscard]] command_end run(const lease& held, signal_queue& signals) const;
 
  private:

@@ -1,4 +1,4 @@
-// Says why a key was lost.
+// Messages about a lost key and its reason.
 #include "cli/loss_teller.hpp"
 
 #include <array>
@@ -19,11 +19,11 @@ void loss_teller::await_reason() {
 void loss_teller::look_back(const lease& held) noexcept {
   try {
     const auto row = rows_.read(std::array{held.key()}).front();
-    // At another version it was taken away already, by force perhaps.
+    // Another version: the key was taken away already, perhaps by force.
     if (!row || row->version != held.token()) return;
     const std::scoped_lock lock{mutex_};
     former_force_reason_ = row->force_reason;
-  } catch (const std::exception&) {  // the reason of a loss is worth no failure
+  } catch (const std::exception&) {  // failing to read the reason must not fail the command
   }
 }
 
@@ -61,7 +61,7 @@ std::string loss_teller::why_taken(const lock_key& key) {
   std::optional<row_state> row;
   try {
     row = rows_.read(std::array{key}).front();
-  } catch (const std::exception&) {  // what is known is said
+  } catch (const std::exception&) {  // print what is known
     return "it was taken away";
   }
   if (!row) return "its row is gone; somebody has deleted it, or put back an older table";

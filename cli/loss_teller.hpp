@@ -1,4 +1,4 @@
-// Says why a key was lost, and what may cost it.
+// Messages about a lost key, its reason, and faults that may cost it.
 #ifndef ROWLOCK_CLI_LOSS_TELLER_HPP
 #define ROWLOCK_CLI_LOSS_TELLER_HPP
 
@@ -17,27 +17,27 @@
 
 namespace rowlock::cli {
 
-/// For a lock_table with one lease. Where the row was taken away it is read once more, for who has
-/// it now. Says faults as `fault_teller` does, but for one that ends the wait: that is thrown to
-/// the caller.
+/// For a lock_table with one lease. If the row was taken away, it is read once more for the present
+/// holder. Prints faults as `fault_teller` does, except a fault that ends the wait: the caller gets
+/// that.
 ///
 /// Thread-safety: all members may be called from any thread.
 class loss_teller final : public observer {
  public:
-  /// `at_most` is how long the lease is renewed; `waits`: faults that pass do not end the wait for
-  /// it, but `stop` does. All for the attempt and the lease that the `lock_table` has.
+  /// `at_most` is how long the lease is renewed. With `waits`, faults that pass do not end the
+  /// wait, but `stop` does. All apply to the attempt and the lease of the `lock_table`.
   loss_teller(release_witness& rows, std::optional<std::chrono::milliseconds> at_most, bool waits,
               std::stop_token stop)
       : rows_{rows}, at_most_{at_most}, waits_{waits} {
     faults_.stop_with(std::move(stop));
   }
 
-  /// Reads why the row was released by force before this grant, so that it is not said of the loss
-  /// of `held`. Where that is not known, it is said. One round trip; throws nothing.
+  /// Reads why the row was last released by force before this grant, so that the loss of `held` is
+  /// not reported with that reason. If the read fails, it may be. One round trip; throws nothing.
   void look_back(const lease& held) noexcept;
 
-  /// Returns when the reason of a loss has been said, or after two seconds: a database that is
-  /// silent may keep it.
+  /// Returns when the reason of a loss has been printed. Waits at most two seconds, since a silent
+  /// database may delay the reason.
   void await_reason();
 
   void acquired(const acquired_event& event) override;
@@ -53,7 +53,7 @@ class loss_teller final : public observer {
 
   release_witness& rows_;
   const std::optional<std::chrono::milliseconds> at_most_;
-  // Of the one thread that tells.
+  // Used by the observer's thread only.
   boot_clock::time_point renewed_at_;
   std::string last_fault_;  // of a renewal, since then
   bool waits_;

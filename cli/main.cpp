@@ -1,4 +1,4 @@
-// The rowlock command: reads the command line, and turns faults into messages and exit codes.
+// The rowlock command: parses the command line, and turns faults into messages and exit codes.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -46,8 +46,8 @@ Example:
   rowlock migrate sqlite:///tmp/locks.db
   rowlock run sqlite:///tmp/locks.db --type cron --source nightly -- sh -c 'echo $ROWLOCK_TOKEN')";
 
-/// The first argument, where it looks like a subcommand and is none; empty otherwise: it may be a
-/// URL with a password.
+/// The first argument if it looks like a subcommand and is none. Otherwise empty: it may be a URL
+/// with a password.
 std::string unknown_subcommand(const CLI::App& app, const std::vector<std::string>& arguments) {
   if (arguments.empty() || !app.get_subcommands().empty()) return {};
   const std::string& first = arguments.front();
@@ -69,7 +69,7 @@ bool takes_a_command(const CLI::App& app) {
   return app.got_subcommand("run") || app.got_subcommand("lead");
 }
 
-/// Without the arguments themselves, which may be a part of a URL with a password.
+/// Without the arguments themselves, which may be part of a URL with a password.
 std::string what_is_extra(const CLI::App& app) {
   for (const auto& extra : app.remaining(true)) {
     if (!extra.starts_with("-")) continue;
@@ -81,7 +81,7 @@ std::string what_is_extra(const CLI::App& app) {
                               : "an argument too many";
 }
 
-/// What the driver said, where the message does not say it already; the first line of it.
+/// The first line of the driver's message, unless `message` contains it already.
 std::string cause_of(const error& fault, const std::string& message) {
   try {
     std::rethrow_if_nested(fault);
@@ -119,18 +119,20 @@ void separate_empty_values(std::vector<std::string>& arguments) {
   }
 }
 
-/// A descriptor of ours must not become the standard error, to which libraries write.
+/// Opens missing standard descriptors. Otherwise a file of this process could become the standard
+/// error, which libraries write to.
 void occupy_standard_descriptors() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1) continue;
-    // For the other direction, so that it is as good as closed; and closed for the command we run.
+    // Opened for the other direction, it behaves as if closed. It is closed for the command.
     const int direction = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     (void)open("/dev/null", direction | O_CLOEXEC);
   }
 }
 
 int run_main(std::vector<std::string> arguments) {
-  // Ours, up to the first `--`; what follows is the command, handed on as it is.
+  // The arguments up to the first `--` belong to rowlock; the rest is the command, passed on
+  // unchanged.
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
   const std::vector<std::string> command{mark == arguments.end() ? mark : mark + 1,
                                          arguments.end()};
@@ -157,7 +159,7 @@ int run_main(std::vector<std::string> arguments) {
     return app.exit(asked_for_text);
   } catch (const CLI::ExtrasError&) {
     return wrong_usage(app, what_is_extra(app));
-  } catch (const CLI::ConversionError&) {  // its words show the value; only flags are converted
+  } catch (const CLI::ConversionError&) {  // its text shows the value; only flags are converted
     return wrong_usage(app, "an option that takes no value was given one");
   } catch (const CLI::ParseError& wrong) {
     const auto unknown = unknown_subcommand(app, asked);

@@ -1,4 +1,4 @@
-// Writes lines in a thread of its own.
+// Thread that writes lines.
 #include "cli/message_writer.hpp"
 
 #include <poll.h>

@@ -1,4 +1,4 @@
-// rowlock migrate: brings a database to the schema version of this command, or shows how.
+// rowlock migrate: brings a database to the schema version of this command, or prints the SQL.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iomanip>

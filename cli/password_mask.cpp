@@ -1,4 +1,4 @@
-// Takes passwords out of messages.
+// Removal of passwords from messages.
 #include "cli/password_mask.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ void replace_all(std::string& text, const std::string& hidden, const std::string
   }
 }
 
-/// What stands at the beginning of `text`, in quotes or up to a blank; without the backslashes that
-/// keep a character from its meaning.
+/// The value at the beginning of `text`, in quotes or up to a blank, without the backslashes that
+/// escape characters.
 std::string unquoted(std::string_view text) {
   const char quote = text.starts_with('\'') || text.starts_with('"') ? text.front() : '\0';
   if (quote != '\0') text.remove_prefix(1);
@@ -61,8 +61,8 @@ void password_mask::learn_url(std::string_view url) {
     learn(spelled);
     learn(decoded(spelled));
   };
-  // scheme://user:password@host: up to the first @ and up to the last, as one in a password should
-  // have been written %40.
+  // scheme://user:password@host. Up to the first @ and up to the last one: an @ in a password
+  // should be written %40, but may not be.
   if (const auto authority = url.find("://"); authority != std::string_view::npos) {
     const auto rest = url.substr(authority + 3);
     const auto colon = rest.find(':');
@@ -78,7 +78,7 @@ void password_mask::learn_url(std::string_view url) {
       if (equals == std::string_view::npos || url[equals] != '=') continue;
       auto value = url.substr(equals + 1);
       value.remove_prefix(std::min(value.find_first_not_of(blanks), value.size()));
-      // As libpq and SOCI read keywords, and as they stand in the query of a URL.
+      // As libpq and SOCI read keywords, and as they appear in the query of a URL.
       learn_both(unquoted(value));
       learn_both(value.substr(0, value.find_first_of(blanks)));
       learn_both(value.substr(0, value.find_first_of(" \t\n&")));

@@ -1,4 +1,4 @@
-// Escapes what a terminal might obey.
+// Escaping of characters that a terminal might obey.
 #include "cli/printable.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace rowlock::cli {
 
 namespace {
 
-/// Bytes of the character at the beginning of `text`; 0 where no UTF-8 begins.
+/// Bytes of the character at the beginning of `text`; 0 if no UTF-8 begins there.
 std::size_t first_length(std::string_view text) {
   const std::size_t longest = std::min<std::size_t>(4, text.size());
   for (std::size_t length = 1; length <= longest; ++length) {
@@ -30,8 +30,8 @@ char32_t code_of(std::string_view character) {
   return code;
 }
 
-/// Control characters; invisible ones; line and paragraph separators; those that embed or override
-/// the direction of writing, by which one text can be made to look like another.
+/// Control characters, invisible ones, and line and paragraph separators. Also those that embed or
+/// override the direction of writing, which can make one text look like another.
 bool is_dangerous(char32_t code) {
   struct range {
     char32_t first, last;

@@ -1,4 +1,4 @@
-// Looks for processes of a group, and at what they do.
+// Search for live processes of a group.
 #include "cli/process_group.hpp"
 
 #include <cctype>
@@ -26,12 +26,12 @@ struct process_state {
   [[nodiscard]] bool is_alive() const { return (letter != 'Z' && letter != 'X') || threads > 1; }
 };
 
-/// From `/proc/PID/stat`; none where it cannot be read: the process is gone, or hidden from us.
+/// From `/proc/PID/stat`; none if it cannot be read: the process is gone, or hidden from this user.
 std::optional<process_state> state_in(const std::filesystem::path& file) {
   std::ifstream opened{file};
   std::string line;
   std::getline(opened, line, '\0');
-  // The second field is a name in parentheses, which may hold anything.
+  // The second field is a name in parentheses, which may contain anything.
   const auto end_of_name = line.rfind(')');
   if (end_of_name == std::string::npos) return {};
   std::istringstream fields{line.substr(end_of_name + 1)};
@@ -48,7 +48,7 @@ bool is_number(const std::string& name) {
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0;
 }
 
-/// The processes of `group` that have ended and are not reaped; none where another one is alive.
+/// The processes of `group` that have ended and are not reaped; none if another one is alive.
 std::optional<std::set<pid_t>> all_ended(pid_t group) {
   std::set<pid_t> ended;
   std::error_code failure;
@@ -67,8 +67,8 @@ std::optional<std::set<pid_t>> all_ended(pid_t group) {
 }  // namespace
 
 bool has_living_process(pid_t group) {
-  // A process that is started while /proc is read may be missed. Its parent, which was alive then,
-  // has ended since: so two scans that find the same miss none.
+  // A process that starts while /proc is read may be missed. Its parent, which was alive then, has
+  // ended since: so two scans with the same result miss none.
   constexpr int most_scans = 3;
   std::set<pid_t> before;
   for (int scan = 0; scan < most_scans; ++scan) {

@@ -1,4 +1,4 @@
-// Whether processes of a group are left.
+// Check for live processes of a process group.
 #ifndef ROWLOCK_CLI_PROCESS_GROUP_HPP
 #define ROWLOCK_CLI_PROCESS_GROUP_HPP
 
@@ -6,10 +6,12 @@
 
 namespace rowlock::cli {
 
-/// Whether a process of `group` is left that has not ended, of this user or another. One that has
-/// ended and waits for its parent to reap it does nothing any more, and that parent may never do
-/// so: it does not count. Where the kernel shows none of the processes of a group, all count; where
-/// it shows some and hides others (hidepid), only those that it shows.
+/// Whether a live process of `group` is left, of this user or another. A process that has ended and
+/// waits for its parent to reap it does not count: it does nothing, and that parent may never reap
+/// it.
+///
+/// If the kernel shows no process of a group, all of them count. If it shows some and hides others
+/// (hidepid), only those that it shows count.
 ///
 /// Cost: a system call when the group is gone; otherwise reads `/proc`, up to three times.
 /// Thread-safe.

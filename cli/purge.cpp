@@ -1,4 +1,4 @@
-// rowlock purge: deletes the rows that nobody needs any more.
+// rowlock purge: deletes idle rows.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>

@@ -1,4 +1,4 @@
-// A store that remembers how the renewals and the release of a lease went.
+// A store that records the results of the renewals and the release of a lease.
 #ifndef ROWLOCK_CLI_RELEASE_WITNESS_HPP
 #define ROWLOCK_CLI_RELEASE_WITNESS_HPP
 
@@ -13,16 +13,16 @@
 
 namespace rowlock::cli {
 
-/// Hands every call on. For a lock_table with one lease: `with_lock` tells whether the key was
-/// kept, but not whether a release that was put off succeeded in the end; and no event tells that a
-/// renewal found the row locked.
+/// Forwards every call. For a lock_table with one lease. `with_lock` reports whether the key was
+/// kept, but not whether a deferred release succeeded in the end. No event reports that a renewal
+/// found the row locked.
 ///
 /// Thread-safety: all members may be called from any thread.
 class release_witness final : public passing_store {
  public:
   enum class release_seen {
-    none,  ///< Nothing was asked: the lease was lost before.
-    lost,  ///< The row was no longer ours.
+    none,  ///< No release was sent: the lease was lost before.
+    lost,  ///< The row no longer had this grant.
     released,
     uncertain,  ///< No answer, or only `busy`.
   };
@@ -56,7 +56,7 @@ class release_witness final : public passing_store {
   }
 
   std::vector<change_answer> do_release(std::span<const release_request> requests) override {
-    // Asked again: what was unanswered the first time is most likely why nothing is ours any more.
+    // A retry: the row is most likely gone because the first, unanswered release was made.
     const bool is_first = seen_.exchange(release_seen::uncertain) == release_seen::none;
     auto answers = passing_store::do_release(requests);
     if (answers.front() == change_answer::done) seen_ = release_seen::released;

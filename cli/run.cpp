@@ -1,4 +1,4 @@
-// rowlock run: a command that runs only while the key is ours.
+// rowlock run: a command that runs only while it has the key.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
@@ -42,15 +42,15 @@ std::string in_words(const refusal& refused) {
   return message.str();
 }
 
-/// With the lease lost nothing is left to be sent, but a thread may still be in a call that a
-/// silent database does not answer: it ends with the process.
+/// After a loss nothing is left to be sent, but a thread may still wait for a silent database: it
+/// ends with the process.
 [[noreturn]] void end_without(const lock_key& key, loss_teller& why, int exit_code) {
   why.await_reason();
   say(lost_too_soon(key));
   end_process(exit_code);
 }
 
-/// The command's own exit code, unless its lock turned out not to have lasted as long as it.
+/// The exit code of the command, unless its lock turned out not to have lasted until its end.
 int final_exit_code(release_witness::release_seen end, int of_command, int if_lost,
                     const locked_command_options& options) {
   using release_seen = release_witness::release_seen;
@@ -99,7 +99,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
     if (was_asked_to_end) timer.set(code);
     try {
       releasing.emplace(signals, timer, std::stop_source{}, code);
-    } catch (const error&) {  // without a thread for signals the release has the time of one
+    } catch (const error&) {  // no thread for signals: limit the release as after a signal
       timer.set(code);
     }
     if (code != exit_code::success) throw failed_command{code};
@@ -120,7 +120,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   } catch (const failed_command& failed) {
     code = failed.exit_code;
   }
-  // The lock_table is gone: a release that was put off has had its time.
+  // The lock_table is destroyed: a deferred release has had its time.
   return final_exit_code(witnessed.seen(), code, to_run.lost_exit_code(), locked);
 }
 

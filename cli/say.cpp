@@ -18,7 +18,7 @@ namespace rowlock::cli {
 
 namespace {
 
-/// Never destroyed: threads that a silent database keeps may say something while the process ends.
+/// Never destroyed: threads that a silent database blocks may print while the process ends.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): one standard error a process
 std::atomic<message_writer*> background{nullptr};
 

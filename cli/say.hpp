@@ -7,30 +7,30 @@
 
 namespace rowlock::cli {
 
-/// Writes `rowlock: message` as one line, safe for a terminal, and with `***` for each password
-/// that is known: see `hide_passwords_of`.
+/// Writes `rowlock: message` as one line, escaped for a terminal, with `***` for each known
+/// password: see `hide_passwords_of`.
 ///
 /// Thread-safety: all functions here may be called from any thread.
 void say(std::string_view message);
 
-/// No message shows the passwords of this URL from now on, nor those of the environment
-/// (PGPASSWORD, MYSQL_PWD). Call it before other threads say something.
+/// From now on no message shows the passwords of this URL, nor those of the environment
+/// (PGPASSWORD, MYSQL_PWD). Call it before other threads print messages.
 void hide_passwords_of(std::string_view url);
 
-/// From now on `say` waits for nothing: lines are written in a thread of their own, see
-/// `message_writer`. For what goes on for long and must obey signals and the loss of its key
-/// whether or not a process reads what it says. Call it once, before other threads say something.
-/// Throws `error` (unavailable).
+/// From now on `say` does not block: a thread writes the lines, see `message_writer`. For
+/// subcommands that run for long, and that must obey signals and the loss of their key even if no
+/// process reads the messages. Call it once, before other threads print messages. Throws `error`
+/// (unavailable).
 void say_in_background();
 
-/// How long the process goes on for messages that are not written yet.
+/// How long the process waits at its end for messages that are not written yet.
 inline constexpr std::chrono::seconds time_for_last_words{1};
 
-/// Returns once all that was said is written, after `limit` at the latest.
+/// Returns once all messages are written, after `limit` at the latest.
 void await_said(std::chrono::milliseconds limit = time_for_last_words);
 
-/// Ends the process once all that was said is written, after `time_for_last_words` at the latest.
-/// No destructor runs.
+/// Ends the process once all messages are written, after `time_for_last_words` at the latest. No
+/// destructor runs.
 [[noreturn]] void end_process(int exit_code);
 
 }  // namespace rowlock::cli

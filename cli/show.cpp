@@ -27,7 +27,7 @@ struct show_options {
   bool json = false;
 };
 
-/// Nothing for an empty text.
+/// Prints nothing for an empty text.
 void print_line(const std::string& name, const std::string& text) {
   if (text.empty()) return;
   std::cout << std::left << std::setw(11) << name << printable(text) << '\n';

@@ -1,4 +1,4 @@
-// How a row is shown, to people and to programs.
+// Formatting of a row, for people and for programs.
 #include "cli/shown_row.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// `2026-01-31 12:00:00.000` is `2026-01-31T12:00:00.000Z` to programs (RFC 3339).
+/// `2026-01-31 12:00:00.000` is `2026-01-31T12:00:00.000Z` for programs (RFC 3339).
 ordered_json timestamp(std::string database_time) {
   if (database_time.empty()) return nullptr;
   std::replace(database_time.begin(), database_time.end(), ' ', 'T');

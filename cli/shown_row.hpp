@@ -1,4 +1,4 @@
-// How a row is shown, to people and to programs.
+// Formatting of a row, for people and for programs.
 #ifndef ROWLOCK_CLI_SHOWN_ROW_HPP
 #define ROWLOCK_CLI_SHOWN_ROW_HPP
 
@@ -9,8 +9,8 @@
 
 namespace rowlock::cli {
 
-/// `held`, `closed` (unowned, but nobody gets it yet), `busy` (a transaction has the row, and it is
-/// neither of these), `run out` or `free`.
+/// `held`, `closed` (unowned, but not granted yet), `busy` (a transaction has the row, which is
+/// neither held nor closed), `run out` or `free`.
 std::string state_of(const row_state& row);
 
 /// `2026-01-31 12:00:00`, without the fraction.
@@ -20,7 +20,7 @@ std::string to_the_second(const std::string& database_time);
 /// `busy: pid 4711 (shop) has the row`.
 std::string possession_in_words(const row_state& row);
 
-/// All that is known of it; what there is nothing of is null, or an empty text.
+/// All that is known of the row; missing values are null, or an empty text.
 nlohmann::ordered_json json_of(const row_state& row);
 
 /// In ASCII, so that it is safe on a terminal too.

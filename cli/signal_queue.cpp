@@ -1,4 +1,4 @@
-// Blocks signals and reads them from a descriptor.
+// Queue of blocked signals, read from a descriptor.
 #include "cli/signal_queue.hpp"
 
 #include <unistd.h>
@@ -16,7 +16,8 @@ bool is_ignored(int number) {
 }  // namespace
 
 signal_queue::signal_queue(bool with_stops) {
-  // Whoever started us may ignore it, and then the kernel would throw the command's exit code away.
+  // The parent may have set it to ignored, and then the kernel would discard the command's exit
+  // code.
   struct sigaction normal {};
   normal.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &normal, nullptr);

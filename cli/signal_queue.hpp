@@ -1,4 +1,4 @@
-// The signals that are meant for the command we run, as something to wait for with poll().
+// Queue of signals for the command, usable with poll().
 #ifndef ROWLOCK_CLI_SIGNAL_QUEUE_HPP
 #define ROWLOCK_CLI_SIGNAL_QUEUE_HPP
 
@@ -13,29 +13,29 @@
 
 namespace rowlock::cli {
 
-/// From its construction on, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD wait here instead of
-/// ending the process. Those that were ignored before (nohup, a shell's background job) stay
-/// ignored. SIGPIPE is held back too: a closed standard error must not end us while we have a lock.
+/// From its construction on, SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGCHLD wait here and do not end
+/// the process. Signals that were ignored before (nohup, a shell's background job) stay ignored.
+/// SIGPIPE is blocked too: a closed standard error must not end the process while it has a lock.
 ///
-/// Make it before any other thread: threads started later inherit the blocked signals. It is not
-/// undone; a command gets `original_mask()` back.
+/// Make it before any other thread: threads started later inherit the blocked signals. The
+/// destructor does not restore the mask; a command gets `original_mask()` back.
 ///
 /// Thread-safety: one thread at a time.
 class signal_queue {
  public:
-  /// `with_stops`: SIGTSTP (Ctrl-Z) is answered by `next`, which stops the process.
+  /// `with_stops`: `next` handles SIGTSTP (Ctrl-Z) and stops the process.
   explicit signal_queue(bool with_stops = false);
 
-  /// Is called with SIGSTOP before the process stops, and with SIGCONT when it goes on.
+  /// `others` is called with SIGSTOP before the process stops, and with SIGCONT when it goes on.
   void stop_with(std::function<void(int)> others) { others_ = std::move(others); }
 
-  /// The next one that has come, if any; without waiting.
+  /// The next signal that has come, if any; does not wait.
   std::optional<signalfd_siginfo> next();
 
-  /// Readable when there is one.
+  /// Readable when a signal has come.
   [[nodiscard]] int descriptor() const noexcept { return queue_.number(); }
 
-  /// The blocked signals as they were before.
+  /// The mask before the construction.
   [[nodiscard]] const sigset_t& original_mask() const noexcept { return original_mask_; }
 
  private:

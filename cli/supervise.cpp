@@ -1,4 +1,4 @@
-// Waits for signals, the end of the command and the loss of the lease, all at once.
+// Concurrent wait for signals, the end of the command and the loss of the lease.
 #include "cli/supervise.hpp"
 
 #include <poll.h>
@@ -22,7 +22,7 @@ namespace rowlock::cli {
 
 namespace {
 
-/// What happens to the command once its lease is lost.
+/// SIGTERM, and SIGKILL after the grace time, for a command whose lease is lost.
 class eviction {
  public:
   eviction(const child_process& evicted, std::chrono::milliseconds grace)
@@ -67,7 +67,8 @@ std::string in_words(const lock_key& key) {
   return words.str();
 }
 
-/// A process that is stopped renews no lease: then its command must not run on.
+/// Stops and continues the command with this process: a stopped process renews no lease, so its
+/// command must not run on.
 class stopped_together {
  public:
   stopped_together(signal_queue& signals, const child_process& child) : signals_{signals} {
@@ -87,7 +88,7 @@ bool asks_to_end(const signalfd_siginfo& came) {
   return came.ssi_signo != SIGCHLD && came.ssi_signo != SIGHUP;
 }
 
-/// True if one of them asks to end.
+/// True if one of them requests the end.
 bool pass_on(signal_queue& signals, const child_process& child) {
   bool is_asked_to_end = false;
   while (const auto came = signals.next()) {
@@ -104,8 +105,8 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
                       std::chrono::milliseconds grace) {
   const wakeup lost;  // before the command: the system may refuse it
   child_process child{to_run, signals.original_mask()};
-  // A signal of the terminal may have come before there was a process to get it too. From here on
-  // there is one, so what comes later need not be questioned.
+  // A signal of the terminal may have come before the process existed, so it did not get it. Later
+  // signals reach it too.
   while (const auto came = signals.next()) {
     if (came->ssi_signo != SIGCHLD) {
       return {exit_code::ended_by_signal(static_cast<int>(came->ssi_signo)), true, false};
@@ -129,7 +130,7 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
         evicted.begin("the command has ended, but not all that it has started: sent that");
       }
     }
-    // The end of what it has left is not told where its parent is in another group.
+    // No signal reports the end of a process left behind whose parent is in another group.
     constexpr int until_next_look = 100;  // milliseconds
     const int timeout = code ? until_next_look : evicted.timeout();
     if (poll(events.data(), events.size(), timeout) == -1 && errno != EINTR) {

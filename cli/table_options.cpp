@@ -1,4 +1,4 @@
-// Finds out which database is meant, without its password in the command line.
+// Choice of the database and the table, without a password in the command line.
 #include "cli/table_options.hpp"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
   throw error{errc::misuse, "--url-file " + path + ' ' + why};
 }
 
-/// As libpq has it with its password file. A terminal has no secrets: they are typed there.
+/// The same rule as libpq has for its password file. A terminal is allowed: a user types there.
 void require_privacy(int file, const std::string& path) {
   struct stat found {};
   if (fstat(file, &found) != 0 || S_ISDIR(found.st_mode))

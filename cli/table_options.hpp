@@ -1,4 +1,4 @@
-// The options that every subcommand has: which database, which table.
+// Command-line options of every subcommand: the database and the table.
 #ifndef ROWLOCK_CLI_TABLE_OPTIONS_HPP
 #define ROWLOCK_CLI_TABLE_OPTIONS_HPP
 
@@ -17,8 +17,8 @@ struct table_options {
 
   void add_to(CLI::App& subcommand);
 
-  /// The URL that was given; else the one in the file; else that of the environment. Throws `error`
-  /// (misuse) where there is none, and for a file that others than its owner may read.
+  /// The URL of the command line, else the one in the file, else that of the environment. Throws
+  /// `error` (misuse) if there is none, and for a file that users other than its owner may read.
   [[nodiscard]] database_url database() const;
 
  private:

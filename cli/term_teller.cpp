@@ -1,4 +1,4 @@
-// Says what happens to a campaign.
+// Messages about the terms of a campaign.
 #include "cli/term_teller.hpp"
 
 #include "cli/locked_command.hpp"

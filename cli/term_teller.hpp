@@ -1,4 +1,4 @@
-// What a campaign is told in the background, as far as people should know of it.
+// Messages to the user about the terms of a campaign.
 #ifndef ROWLOCK_CLI_TERM_TELLER_HPP
 #define ROWLOCK_CLI_TERM_TELLER_HPP
 
@@ -14,13 +14,13 @@
 
 namespace rowlock::cli {
 
-/// Says faults as `fault_teller` does, and a loss that came too late for the command to be
-/// told: it had ended when the release found that the key was gone.
+/// Prints faults as `fault_teller` does, and losses that came too late for the command: it had
+/// ended when the release found that the key was gone.
 ///
 /// Thread-safety: all members may be called from any thread.
 class term_teller final : public observer {
  public:
-  /// The command of the term has ended; `was_said`: its loss has been said already.
+  /// The command of the term has ended; `was_said`: its loss has been printed already.
   void ended(const lease& term, bool was_said);
   /// Whether the term that ended last was lost. Final once the lock_table is gone.
   [[nodiscard]] bool was_lost() const;
@@ -35,7 +35,7 @@ class term_teller final : public observer {
   void fault(const fault_event& event) override { faults_.say_once(event); }
 
  private:
-  fault_teller faults_;  // of the one thread that tells
+  fault_teller faults_;  // used by the observer's thread only
   mutable std::mutex mutex_;
   std::optional<version> ended_;  // guarded by mutex_, as all that follows
   std::optional<version> lost_;

@@ -1,4 +1,4 @@
-// An event that another thread raises and that poll() can wait for.
+// An event that one thread raises and that poll() can wait for.
 #ifndef ROWLOCK_CLI_WAKEUP_HPP
 #define ROWLOCK_CLI_WAKEUP_HPP
 

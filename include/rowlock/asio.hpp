@@ -1,4 +1,4 @@
-// Leases for coroutines and other completions of standalone Asio.
+// Coroutine and completion-token interface to leases, for standalone Asio.
 #ifndef ROWLOCK_ASIO_HPP
 #define ROWLOCK_ASIO_HPP
 
@@ -19,21 +19,22 @@
 #include "rowlock/detail/asio_operation.hpp"
 #include "rowlock/lock_table.hpp"
 
-// No call here blocks, and none makes a statement in a thread of Asio's: the lock_table has threads
-// of its own for that (`lock_options::blocking_threads`). Who waits costs no thread.
+// No call here blocks. The lock_table executes all statements in threads of its own
+// (`lock_options::blocking_threads`), never in a thread of Asio. A waiting operation occupies no
+// thread.
 //
-// Handlers run by their associated executor. A cancellation (of any type, through the slot that is
+// Handlers run on their associated executor. A cancellation (of any type, through the slot that is
 // associated with the handler) ends an acquisition at once, even during a statement, with
-// `asio::error::operation_aborted`; it leaves its line, and what is granted all the same is
-// released. A wait that ends for another reason (`wait.stop`, or the lock_table is destroyed) is
-// refused as `stopped`, as it is without Asio. When the execution context is destroyed, so are the
-// handlers, and their attempts end.
+// `asio::error::operation_aborted`. The acquisition leaves the wait queue, and a grant that arrives
+// later is released. A wait that ends for another reason (`wait.stop`, or the lock_table is
+// destroyed) is refused as `stopped`, as it is without Asio. When the execution context is
+// destroyed, the handlers are destroyed with it, and their attempts end.
 //
-// GCC 12 destroys twice what braces make within the expression of a co_await, whatever it calls:
+// GCC 12 destroys a braced temporary in the expression of a co_await twice, whatever the function:
 // `async_acquire(locks, {"job", id})` may crash there. Write `async_acquire(locks, "job", id)`, or
-// give the key a name before; options always want one.
+// name the key first. Options always need a name.
 //
-// The lock_table must outlive the calls, not their operations: destroying it ends them.
+// The lock_table must outlive the calls, but not their operations: its destructor ends them.
 
 namespace rowlock {
 
@@ -79,7 +80,8 @@ auto async_release(lease ended, end_of_work how, Token&& token) {
                                                            std::move(ended), how);
 }
 
-// GCC 12 takes Asio's frames, which it inlines in part, for memory of another allocator.
+// GCC 12 inlines parts of Asio's coroutine frames and reports a mismatched allocator: a false
+// alarm.
 #pragma GCC diagnostic push
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
@@ -105,7 +107,7 @@ auto async_run_under(asio_attempt wanted, Callback callback, end_of_work success
     thrown = std::current_exception();
   }
 
-  // A coroutine that was cancelled has to release, too.
+  // A cancelled coroutine has to release, too.
   const bool throws = co_await asio::this_coro::throw_if_cancelled();
   co_await asio::this_coro::throw_if_cancelled(false);
   const end_of_work how = thrown ? end_of_work{.failed = true} : success;
@@ -124,21 +126,21 @@ auto async_run_under(asio_attempt wanted, Callback callback, end_of_work success
 
 }  // namespace detail
 
-/// `lock_table::try_acquire`. Completes with `void(std::exception_ptr, outcome<lease>)`: an
-/// `outcome<lease>` to a coroutine, and what `try_acquire` throws is thrown there. With a fault the
-/// outcome means nothing. A lease that goes out of scope releases its row in the thread that it
-/// then is in; `async_release` does not.
+/// `lock_table::try_acquire`. Completes with `void(std::exception_ptr, outcome<lease>)`. In a
+/// coroutine the result is an `outcome<lease>`, and what `try_acquire` throws is thrown there. When
+/// the exception pointer is set, the outcome has no meaning. A lease that goes out of scope
+/// releases its row in the current thread, and blocks it; `async_release` does not block.
 template <class Token = asio::use_awaitable_t<>>
 auto async_acquire(lock_table& locks, lock_key key, acquire_options options = {},
                    Token&& token = {}) {
   return detail::async_acquire({&locks, std::move(key), std::move(options), start_acquire}, token);
 }
 
-/// A type or a source id, of which no braces can make one.
+/// The type or the source id of a key. A braced list does not convert to it.
 template <class T>
 concept part_of_key = std::convertible_to<const T&, std::string_view>;
 
-/// The same for a key by its parts, which needs no braces.
+/// The same for the two parts of a key, without braces.
 template <class Token = asio::use_awaitable_t<>>
 auto async_acquire(lock_table& locks, const part_of_key auto& type, const part_of_key auto& id,
                    acquire_options options = acquire_options(), Token&& token = Token()) {
@@ -152,10 +154,10 @@ auto async_release(lease ended, Token&& token = {}) {
   return detail::async_release(std::move(ended), {}, token);
 }
 
-/// `lock_table::with_lock` around a coroutine: `callback` takes `const lease&` or nothing and
-/// answers an `asio::awaitable<T>`; this one answers an `outcome<T>`. The row is unset after the
-/// coroutine, whether it returned or threw, cancelled or not. Where Asio destroys it instead of
-/// resuming it, the row is unset in that thread.
+/// `lock_table::with_lock` for a coroutine. `callback` takes `const lease&` or nothing and returns
+/// an `asio::awaitable<T>`; the result of awaiting this function is an `outcome<T>`. The row is
+/// unset after the coroutine returned, threw or was cancelled. If Asio destroys the coroutine
+/// instead of resuming it, the row is unset in the thread that destroys it.
 template <class Callback>
 auto async_with_lock(lock_table& locks, lock_key key, Callback callback,
                      acquire_options options = {}) {
@@ -163,7 +165,7 @@ auto async_with_lock(lock_table& locks, lock_key key, Callback callback,
                                  std::move(callback), {});
 }
 
-/// The same for a key by its parts, which needs no braces.
+/// The same for the two parts of a key, without braces.
 template <class Callback>
 auto async_with_lock(lock_table& locks, const part_of_key auto& type, const part_of_key auto& id,
                      Callback callback, acquire_options options = acquire_options()) {
@@ -172,8 +174,8 @@ auto async_with_lock(lock_table& locks, const part_of_key auto& type, const part
       {});
 }
 
-/// `lock_table::with_lock_once` around a coroutine. Throws `error` (misuse) at once for a
-/// `keep_for` that cannot be meant.
+/// `lock_table::with_lock_once` for a coroutine. Throws `error` (misuse) at once for a `keep_for`
+/// out of range.
 template <class Callback>
 auto async_with_lock_once(lock_table& locks, lock_key key, Callback callback,
                           once_options options = {}) {
@@ -184,7 +186,7 @@ auto async_with_lock_once(lock_table& locks, lock_key key, Callback callback,
       success);
 }
 
-/// The same for a key by its parts, which needs no braces.
+/// The same for the two parts of a key, without braces.
 template <class Callback>
 auto async_with_lock_once(lock_table& locks, const part_of_key auto& type,
                           const part_of_key auto& id, Callback callback,

@@ -1,4 +1,4 @@
-// The clock that deadlines are counted on, and time that a test moves.
+// The clock of deadlines, and a manual clock for tests.
 #ifndef ROWLOCK_CLOCK_HPP
 #define ROWLOCK_CLOCK_HPP
 
@@ -10,8 +10,8 @@
 
 namespace rowlock {
 
-/// Linux `CLOCK_BOOTTIME`: monotonic, unaffected by changes of the wall clock, and, unlike
-/// `std::chrono::steady_clock`, counting during suspend. All deadlines of a holder are on it.
+/// Linux `CLOCK_BOOTTIME`: monotonic, not affected by changes of the wall clock. Unlike
+/// `std::chrono::steady_clock` it advances during suspend. All deadlines of a holder use it.
 struct boot_clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -22,6 +22,8 @@ struct boot_clock {
   static time_point now() noexcept;
 };
 
+/// A clock, and waits until a time on it.
+///
 /// Thread-safety: all members may be called from any thread.
 class time_source {
  public:
@@ -32,8 +34,7 @@ class time_source {
 
   [[nodiscard]] virtual boot_clock::time_point now() const noexcept = 0;
 
-  /// Waits until `wakeup` is notified or `until` has come; may also return earlier, so callers
-  /// loop.
+  /// Waits until `wakeup` is notified or `until` has come. May return earlier, so callers loop.
   virtual void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
                           boot_clock::time_point until) = 0;
 
@@ -41,17 +42,18 @@ class time_source {
   void sleep_until(boot_clock::time_point until, const std::stop_token& stop);
 };
 
-/// The real clock. One object for the whole process.
+/// The real clock: one object for the whole process.
 std::shared_ptr<time_source> system_time();
 
-/// A clock that moves when it is told to, for tests of code that waits, renews or expires.
+/// A clock that a test moves by hand, to make code wait, renew or expire.
 class manual_time final : public time_source {
  public:
   [[nodiscard]] boot_clock::time_point now() const noexcept override;
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
                   boot_clock::time_point until) override;
 
-  /// Moves the clock forward. Whoever waits for a time that has come wakes within milliseconds.
+  /// Moves the clock forward. A thread that waits for a time that has come wakes within
+  /// milliseconds.
   void advance(boot_clock::duration step);
 
  private:

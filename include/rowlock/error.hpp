@@ -1,4 +1,4 @@
-// Faults. Contention is never one: it is a `refusal`, inside an `outcome`.
+// Exceptions for faults. Contention is not a fault: it is a `refusal` inside an `outcome`.
 #ifndef ROWLOCK_ERROR_HPP
 #define ROWLOCK_ERROR_HPP
 
@@ -8,15 +8,16 @@
 
 namespace rowlock {
 
-/// One code for each thing the caller can do about it.
+/// One code for each way in which the caller can react.
 enum class errc {
-  /// It did not happen, and may work later: the server is unreachable, full, read-only, too slow.
+  /// It did not happen, and may work later: the server is unreachable, full, read-only, or too
+  /// slow.
   unavailable = 1,
-  /// It may have happened: the connection died before the answer came. Look, or ask again as the
-  /// same attempt.
+  /// It may have happened: the connection died before the answer came. Read the row, or retry as
+  /// the same attempt.
   outcome_unknown,
-  /// It will not work until somebody deploys something: a table is missing or has another schema
-  /// version, a privilege or a password is wrong.
+  /// It will not work before a change of the deployment: a table is missing or has another schema
+  /// version, or a privilege or a password is wrong.
   rejected,
   /// The call itself is wrong: change the program.
   misuse,
@@ -27,8 +28,8 @@ enum class errc {
 const std::error_category& error_category() noexcept;
 std::error_code make_error_code(errc code) noexcept;
 
-/// Every fault this library reports. The driver's exception, where there is one, is nested
-/// (`std::rethrow_if_nested`). The message says what to do next and holds no password, no
+/// Every fault that this library reports. The driver's exception, where there is one, is nested
+/// (`std::rethrow_if_nested`). The message says what to do next. It contains no password, no
 /// connection string and no bound value.
 class error : public std::system_error {
  public:

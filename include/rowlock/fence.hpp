@@ -1,4 +1,4 @@
-// The proof of possession inside the application's own transaction.
+// Fencing: proof inside a transaction that its leases are still held.
 #ifndef ROWLOCK_FENCE_HPP
 #define ROWLOCK_FENCE_HPP
 
@@ -21,11 +21,11 @@
 
 namespace rowlock {
 
-/// The leases that a transaction depends on: a parameter of this type takes one lease, several in
-/// braces (`{std::cref(a), std::cref(b)}`), a vector, or a lease_set. They must outlive it. One
-/// that is not valid (`lease::is_valid`) is proved by no fence, even if nobody else has the key.
-/// Throws `error` (misuse) when there is none, when two are of one key, and in a child of fork()
-/// for its parent's.
+/// The leases that a transaction depends on. A parameter of this type takes one lease, several in
+/// braces (`{std::cref(a), std::cref(b)}`), a vector, or a lease_set. The leases must outlive it.
+/// No fence proves a lease that is not valid (`lease::is_valid`), even if no other process has the
+/// key. Throws `error` (misuse) for no lease at all, for two of one key, and in a child of fork()
+/// for leases of its parent.
 class fenced_leases {
  public:
   fenced_leases(const lease& one);  // NOLINT(google-explicit-constructor)
@@ -46,97 +46,101 @@ class fenced_leases {
 
 /// Which lock the fence takes on the row, until the transaction ends.
 enum class fence_kind {
-  /// Changes the row. Right whatever isolation the contenders for the key use.
+  /// Changes the row. Correct for every isolation level that the contenders for the key use.
   write,
   /// `FOR SHARE`: writes no row, and several transactions of the same lease can be fenced at once.
-  /// Only right on one primary, and if nobody takes row locks or commits optimistically on the key
-  /// at REPEATABLE READ or above: such a transaction would not see what this one wrote.
+  /// Correct only on one primary, and only if no transaction at REPEATABLE READ or above takes row
+  /// locks or commits optimistically on the key: such a transaction would not see what this one
+  /// wrote.
   share,
 };
 
 struct fence_options {
   fence_kind kind = fence_kind::write;
-  /// How long the transaction may be idle after the fence before the server ends it: until it ends,
-  /// nobody can take the key over. PostgreSQL only; a smaller limit that is set already stays.
+  /// How long the transaction may be idle after the fence before the server ends it. Until it ends,
+  /// no other process can take the key over. PostgreSQL only. A smaller limit that is set already
+  /// stays.
   std::chrono::milliseconds idle_limit{10'000};
 };
 
 struct release_options {
-  /// Remember the work as done for so long, as `with_lock_once` does: the mark commits together
-  /// with the work, or not at all. At most ten years.
+  /// How long the row remembers the work as done, as in `with_lock_once`; at most ten years. The
+  /// mark commits together with the work, or not at all.
   std::optional<std::chrono::milliseconds> done_for = std::nullopt;
 };
 
-/// What became of a commit whose answer got lost.
+/// The outcome of a commit whose answer got lost.
 enum class commit_fate { committed, rolled_back, unknown };
 
-/// What `run_fenced` does beyond the work.
+/// Options of `run_fenced`.
 struct fenced_run_options {
   fence_options fence = {};
-  /// Fence before the work instead of after it. At READ COMMITTED after is better: it keeps the row
-  /// locked for a shorter time. At REPEATABLE READ and above before is better: a renewal during the
-  /// work makes a fence after it fail with a conflict. A fenced row is not renewed, so the work has
-  /// to end before `valid_until()`: a lease that is not valid then is `lease_lost`, and nothing
-  /// commits.
+  /// Fence before the work instead of after it. At READ COMMITTED a fence after the work is better:
+  /// it keeps the row locked for a shorter time. At REPEATABLE READ and above a fence before it is
+  /// better: a renewal during the work makes a later fence fail with a conflict.
+  ///
+  /// A fenced row is not renewed, so the work has to end before `valid_until()`. A lease that is
+  /// not valid then is `lease_lost`, and nothing commits.
   bool fence_first = false;
   /// Unset the rows with the same commit. A rollback keeps the leases.
   bool release = false;
-  /// With `release`.
+  /// Used with `release`.
   release_options released_as = {};
-  /// How often the whole transaction is run in all when it meets conflicts.
+  /// How often the whole transaction is tried in all when it meets conflicts.
   retry_policy retries{.attempts = 10};
-  /// Asked what became of the transaction when the answer to its commit got lost: a
-  /// `postgres_witness`. What it is given is the transaction's name, which the fence took along.
-  /// None: nobody is asked, and the fence does not ask for the name. Through libpqxx only;
-  /// elsewhere nobody can be asked.
+  /// Called when the answer to the commit got lost, with the transaction's name, which the fence
+  /// read; returns the outcome of the commit. Usually a `postgres_witness`. None: the outcome stays
+  /// unknown, and the fence does not read the name. Through libpqxx only; elsewhere it is never
+  /// called.
   std::function<commit_fate(const std::string& transaction)> in_doubt = {};
 };
 
 namespace detail {
 
-/// Of several rows the last of what they tell counts.
+/// The result of one try to fence. For several rows the greatest of their values counts.
 enum class fence_try {
   held,    ///< All rows are locked under their leases' versions.
-  in_use,  ///< Somebody has a row at this moment: our own renewal perhaps.
+  in_use,  ///< A row is locked at this moment, perhaps by a renewal of this process.
   unseen,  ///< The transaction does not see the grant: it sees an older state, or no row.
   lost,    ///< A row has a later version.
-  over,    ///< A lease is not valid by its own deadline, so nothing is asked.
+  over,    ///< A lease is not valid by its own deadline, so no statement is sent.
 };
 
 struct fence_proof {
   fence_try found;
-  /// Held, and with a release: the versions that the rows have now, in the order of the leases.
+  /// The versions that the rows have now, in the order of the leases. Set when held, and released.
   std::vector<version> unset_as = {};
 };
 
-/// Of a row that could not be fenced, by the version in which the transaction sees it, if it does.
+/// Why a row could not be fenced. `seen` is the version that the transaction sees, if it sees one.
 fence_try why_not_fenced(std::optional<version> seen, version granted);
 
-/// Tries again for about 100 ms unless they are held, lost or over.
+/// Tries again for about 100 ms unless the result is held, lost or over.
 fence_try prove_patiently(const fenced_leases& leases, const std::function<fence_try()>& try_once);
 
-/// Throws `lease_lost`; `last` is not `held`, and the transaction has been ended. Leases that are
-/// found lost are marked so before.
+/// Throws `lease_lost`. `last` is not `held`, and the transaction has ended. Marks leases that were
+/// found lost first.
 [[noreturn]] void throw_not_proved(const fenced_leases& leases, fence_try last);
 
-/// For the stores: what a release that rides in a transaction writes into the rows.
+/// For the stores: what a release within a transaction writes into the rows.
 std::vector<release_request> to_release(const fenced_leases& leases,
                                         const release_options& options);
 
-/// Tells the leases which versions a transaction gave their rows that is to unset them; none: it is
-/// not.
+/// Notes in the leases the versions that a transaction gave their rows; it unsets them when it
+/// commits. Empty: no transaction does.
 void released_within(const fenced_leases& leases, const std::vector<version>& unset_as) noexcept;
 
-/// Tells the leases that the transaction which unset their rows has committed.
+/// Notes in the leases that the transaction which unset their rows has committed.
 void released_by_commit(const fenced_leases& leases) noexcept;
 
-/// Ends those that a transaction was to unset, of whose commit nobody knows.
+/// Ends leases whose rows a transaction was to unset, when the outcome of its commit is unknown.
 void released_in_doubt(const fenced_leases& leases) noexcept;
 
 /// Throws `lease_lost` unless all are valid by their own deadlines.
 void check_valid(const fenced_leases& leases);
 
-/// The transaction's name, if there is somebody to ask about it.
+/// Fences, or releases, within the transaction. Returns the transaction's name if
+/// `options.in_doubt` is there to use it.
 template <class Transaction>
 std::string prove(Transaction& transaction, const fenced_leases& leases,
                   const fenced_run_options& options,
@@ -153,8 +157,8 @@ std::string prove(Transaction& transaction, const fenced_leases& leases,
   return {};
 }
 
-/// Called while the `error` of a commit is being handled: returns if the transaction, when asked
-/// for by `name`, turns out to have committed, and throws otherwise.
+/// Called while the `error` of a commit is being handled. Returns if `options.in_doubt` reports
+/// that the transaction `name` has committed, and throws otherwise.
 void resolve_doubt(const error& fault, const std::string& name, const fenced_run_options& options);
 
 /// Refused when the transaction could not begin.
@@ -167,7 +171,7 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
   if (auto refused = row_transaction<Transaction>::begin(transaction, connection, slice)) {
     return *std::move(refused);
   }
-  // A release unsets the rows, so it comes last in any case.
+  // A release unsets the rows, so it always comes last.
   const bool fence_first = options.fence_first && !options.release;
   std::string name;
   const auto fence = [&] { name = prove(*transaction, leases, options, table); };
@@ -190,7 +194,7 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
           }
           if (options.release) released_by_commit(leases);
         });
-    // By the work, or by a fence of its own whose `lease_lost` it has kept to itself.
+    // The work rolled it back, or swallowed the `lease_lost` of a fence of its own.
     if (is_rolled_back) check_valid(leases);
     return done;
   } catch (const error& thrown) {
@@ -204,26 +208,27 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
 /// Begins a transaction on `connection`, runs `work(transaction)`, proves that all the leases are
 /// still held, and commits. It commits only if they are: a process that was paused past its lease
 /// cannot. A lease that is not valid (its deadline has come, `at_most` included, or it was released
-/// or lost) is `lease_lost` before anything is sent, whether or not anybody has taken the key over.
+/// or lost) is `lease_lost` before anything is sent, whether or not the key was taken over.
 ///
-/// When the database says that the transaction met a conflict (PostgreSQL 40001 and 40P01, a busy
-/// SQLite file, MariaDB and MySQL 1213, 1020 and 3101), all of it is run again, as often as
-/// `options.retries` allows, as long as the leases are valid; then the conflict is thrown. So
-/// `work` may run several times; only one run counts.
+/// When the database reports a conflict (PostgreSQL 40001 and 40P01, a busy SQLite file, MariaDB
+/// and MySQL 1213, 1020 and 3101), the whole transaction runs again. It is tried as often as
+/// `options.retries` allows, while the leases are valid; then the conflict is thrown. So `work` may
+/// run several times; only one run counts.
 ///
 /// Work that calls `abort()` on the transaction and returns rolls back quietly: nothing is proved
-/// or committed, and the leases stay. A `commit()` in it is misuse: our own kinds of transaction
-/// throw before anything is committed. Those of libpqxx cannot be kept from it: what they commit is
-/// committed without a fence, and then this call throws. So is a statement like COMMIT that the
-/// work sends itself.
+/// or committed, and the leases stay. A `commit()` in the work is misuse. rowlock's own transaction
+/// types throw before anything is committed. A libpqxx transaction cannot be kept from it: its work
+/// is committed without a fence, and then this call throws. The same holds for a statement like
+/// COMMIT that the work sends itself.
 ///
-/// Throws `lease_lost`; `error` (outcome_unknown) when the answer to the commit got lost; and
-/// whatever `work` throws. With `options.in_doubt` a commit whose answer got lost counts when it
-/// turns out to have happened, and is `error` (unavailable) when it turns out not to: then `work`
-/// may be run again on a new connection while the leases are valid. Where the commit was to unset
-/// the rows, an outcome that stays unknown ends the leases either way: somebody else may have the
-/// keys by now; rows still ours are unset in the background. Round trips: begin, the work's, one,
-/// commit.
+/// Throws `lease_lost`, `error` (outcome_unknown) when the answer to the commit got lost, and
+/// whatever `work` throws. With `options.in_doubt` a commit whose answer got lost counts if it
+/// turns out to have happened. If it turns out not to have happened, the call throws `error`
+/// (unavailable): the caller may run it again on a new connection while the leases are valid. If
+/// the commit was to unset the rows, an outcome that stays unknown ends the leases: another process
+/// may have the keys by now. Rows that this process still has are unset in the background.
+///
+/// Round trips: begin, those of the work, one for the fence, commit.
 template <class Transaction, class Connection, class Work>
 auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work,
                 const fenced_run_options& options = {},

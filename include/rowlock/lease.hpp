@@ -1,4 +1,4 @@
-// Possession of a key, or of several, for a limited time.
+// Leases: possession of one key or several, for a limited time.
 #ifndef ROWLOCK_LEASE_HPP
 #define ROWLOCK_LEASE_HPP
 
@@ -28,15 +28,16 @@ struct work_result;
 
 enum class note_result {
   written,
-  busy,  ///< Somebody's transaction has the row: try again.
+  busy,  ///< Another transaction has the row: try again.
   lost,  ///< The lease is over, so nothing was written.
 };
 
 enum class release_result {
   released,  ///< The row is unset.
-  lost,      ///< There was nothing to release any more: run out, taken away, or released before.
-  deferred,  ///< Not confirmed yet. It is tried again in the background; at the latest the lease
-             ///< runs out by itself.
+  lost,      ///< Nothing was left to release: the lease ran out, was taken away, or was released
+             ///< before.
+  deferred,  ///< Not confirmed yet. It is retried in the background; at the latest the lease runs
+             ///< out by itself.
 };
 
 /// For people: `written`, `released`.
@@ -46,7 +47,7 @@ std::ostream& operator<<(std::ostream& out, release_result shown);
 class lease;
 
 namespace detail {
-/// For the stores: a transaction is to unset the row of a lease, has done so, or may have.
+/// For the stores: a transaction is to unset the row of a lease, has done so, or may have done so.
 struct transactional_release {
   /// Throws `error` (misuse) in a child of fork().
   static void require_home(const lease& riding);
@@ -55,68 +56,72 @@ struct transactional_release {
   static void begin(const lease& riding, version unset_as) noexcept;
   static void commit(const lease& riding) noexcept;
   static void doubt(const lease& riding) noexcept;
-  /// Looks at the rows, and marks those of the leases lost that are. Best effort.
+  /// Reads the rows, and marks the leases lost whose rows show it. Best effort.
   static void read_for_losses(
       std::span<const std::reference_wrapper<const lease>> doubted) noexcept;
 };
 }  // namespace detail
 
-/// Possession of one key. It is renewed in the background by its `lock_table`; it can be lost while
-/// the work runs, and then says so. Once lost it stays lost. Hand `const lease&` to functions that
-/// need the lock: the parameter is the assertion.
+/// Possession of one key. Its `lock_table` renews it in the background. It can be lost while the
+/// work runs, and reports that; once lost it stays lost. Hand `const lease&` to functions that need
+/// the lock: the parameter is the assertion.
 ///
 /// A lease that outlives its `lock_table` is lost, not dangling. The copy of a lease that fork()
-/// makes in the child is dead: not valid, nothing to release, and no proof for a fence; `lost()` is
-/// not requested there. The parent's is not touched by anything the child does.
+/// makes in the child is dead: not valid, nothing to release, no proof for a fence, and `lost()` is
+/// not requested there. Nothing that the child does affects the lease of the parent.
 ///
-/// Of a lease that was moved from only `release()` may be called (it is `lost`, and sends nothing),
-/// and it may be assigned to and destroyed.
+/// A moved-from lease may be assigned to and destroyed. Of its members only `release()` may be
+/// called; it returns `lost` and sends nothing.
 ///
 /// Thread-safety: const members may be called from any thread; release, move and destruction belong
-/// to one thread at a time. Cost: none of the const members makes a round trip.
+/// to one thread at a time. Cost: no const member makes a round trip, except `write_note`.
 class lease {
  public:
   lease(lease&& other) noexcept;
   lease& operator=(lease&& other) noexcept;
   lease(const lease&) = delete;
   lease& operator=(const lease&) = delete;
-  /// Releases quietly, if nobody did. Never throws.
+  /// Releases quietly, unless the lease was released before. Never throws.
   ~lease();
 
   [[nodiscard]] const lock_key& key() const noexcept;
 
   /// The version of this grant: greater than that of every grant of the key before it. Hand it to
-  /// systems outside the database; they store the greatest they have seen and refuse smaller ones
-  /// (Kleppmann, "How to do distributed locking", 2016).
+  /// systems outside the database; they store the greatest that they have seen and refuse smaller
+  /// ones (Kleppmann, "How to do distributed locking", 2016).
   [[nodiscard]] version token() const noexcept;
 
   /// Requested when the lease is lost: at the latest when `valid_until()` has come, even if the
-  /// database never answers. Callbacks on it run in a thread of the `lock_table`; one that takes
-  /// long delays other callbacks, but no `is_valid()`.
+  /// database never answers. Callbacks on it run in a thread of the `lock_table`. A callback that
+  /// takes long delays other callbacks, but no `is_valid()`.
   [[nodiscard]] std::stop_token lost() const noexcept;
 
-  /// The holder's own deadline: the clock before the last successful request was sent, plus ttl,
-  /// minus margin.
+  /// The holder's own deadline: the time just before the last successful request was sent, plus
+  /// ttl, minus margin.
   [[nodiscard]] boot_clock::time_point valid_until() const noexcept;
 
   /// True while not lost, not released and before `valid_until()`, in the process that acquired it.
   [[nodiscard]] bool is_valid() const noexcept;
 
-  /// Until `valid_until()`; zero when not valid.
+  /// The time until `valid_until()`; zero when not valid.
   [[nodiscard]] boot_clock::duration remaining() const noexcept;
 
-  /// Writes a note into the row, at most 1,024 bytes of UTF-8, in place of the last one: what is
-  /// being done, or how far. Everybody can read it, without holding the key, and it stays after the
-  /// release. One round trip, more for about 100 ms if somebody's transaction has the row; none for
-  /// a lease that is not valid. Throws `error`.
+  /// Writes a note into the row, at most 1,024 bytes of UTF-8, in place of the last one: what the
+  /// holder does, or how far it is. Everyone who can read the table can read it, without holding
+  /// the key. It stays after the release.
+  ///
+  /// One round trip, or more for about 100 ms if another transaction has the row; none for a lease
+  /// that is not valid. Throws `error`.
   [[nodiscard]] note_result write_note(const std::string& note) const;
 
-  /// Unsets the row. One round trip, more for about 100 ms if somebody's transaction has the row. A
-  /// lost lease sends nothing. Never throws: the result tells. After `release_with` it asks whether
-  /// that transaction has committed, which costs two more round trips if it has, and unsets the row
-  /// if not. `released` then says that the row is as that transaction left it, or remembers the
-  /// work as done; once others have had the key nobody can tell, and it is `lost`. (After
-  /// `run_fenced` it is known, and nothing is asked.)
+  /// Unsets the row. One round trip, or more for about 100 ms if another transaction has the row. A
+  /// lost lease sends nothing. Never throws: the result reports the outcome.
+  ///
+  /// After `release_with` this call checks whether that transaction has committed, which costs two
+  /// more round trips if it has, and unsets the row if not. Then `released` means that the row is
+  /// as that transaction left it, or remembers the work as done. Once another holder has had the
+  /// key the outcome cannot be read any more, and the result is `lost`. After `run_fenced` the
+  /// outcome is known, and nothing is sent.
   release_result release() noexcept;
 
  private:
@@ -131,9 +136,9 @@ class lease {
   release_result release_after_failure() noexcept;
   release_result release_as_done(std::chrono::milliseconds keep_for) noexcept;
   void end_quietly() noexcept;
-  /// A transaction may have unset the row.
+  /// Whether a transaction may have unset the row.
   [[nodiscard]] bool is_released_by_transaction() const noexcept;
-  /// The worst of the results.
+  /// Returns the worst of the results.
   static release_result release_all(std::span<lease> ended,
                                     const detail::work_result& how) noexcept;
 
@@ -141,9 +146,9 @@ class lease {
   std::shared_ptr<detail::lease_state> kept_;
 };
 
-/// Several leases that are renewed, fenced and released together: one statement each. A parameter
-/// of type `fenced_leases` takes it. An empty one is of no key: valid, with nothing to release, and
-/// no proof for a fence.
+/// Several leases that are renewed, fenced and released together, with one statement each time. A
+/// parameter of type `fenced_leases` takes it. An empty set has no key: it is valid, has nothing to
+/// release, and proves nothing to a fence.
 ///
 /// Thread-safety: as of a lease.
 class lease_set {
@@ -152,29 +157,29 @@ class lease_set {
   lease_set& operator=(lease_set&& other) noexcept;
   lease_set(const lease_set&) = delete;
   lease_set& operator=(const lease_set&) = delete;
-  /// Releases quietly what nobody has released. Never throws.
+  /// Releases quietly the leases that were not released before. Never throws.
   ~lease_set();
 
-  /// In the order of their keys. Each has its own `token()`, and is released with the others only.
+  /// In the order of their keys. Each has its own `token()`, and is released only through the set.
   [[nodiscard]] std::span<const lease> leases() const noexcept { return leases_; }
   [[nodiscard]] std::size_t size() const noexcept { return leases_.size(); }
   [[nodiscard]] bool empty() const noexcept { return leases_.empty(); }
   /// Null: the key is not in the set.
   [[nodiscard]] const lease* find(const lock_key& key) const;
 
-  /// Requested when the first of them is lost.
+  /// Requested when the first of the leases is lost.
   [[nodiscard]] std::stop_token lost() const noexcept { return lost_.get_token(); }
   /// The earliest deadline; the end of time for an empty set.
   [[nodiscard]] boot_clock::time_point valid_until() const noexcept;
   /// Whether all of them are valid.
   [[nodiscard]] bool is_valid() const noexcept;
-  /// Until `valid_until()`; zero when not valid.
+  /// The time until `valid_until()`; zero when not valid.
   [[nodiscard]] boot_clock::duration remaining() const noexcept;
 
-  /// Unsets the rows: one statement, and again for about 100 ms where somebody's transaction has
-  /// one. The worst of the results; `released` for an empty set. Never throws.
+  /// Unsets the rows: one statement, repeated for about 100 ms while another transaction has one of
+  /// them. Returns the worst of the results; `released` for an empty set. Never throws.
   release_result release() noexcept;
-  /// Of one key, whose lease leaves the set; `lost` if it is not in it.
+  /// Releases one key, whose lease leaves the set; `lost` if it is not in the set.
   release_result release(const lock_key& key) noexcept;
 
  private:
@@ -183,7 +188,7 @@ class lease_set {
 
   lease_set(std::stop_source lost, std::vector<lease> leases) noexcept;
 
-  /// The leases of the other set, too. It must have been acquired to tell the same `lost()`.
+  /// Adds the leases of the other set, which must have been acquired with the same `lost()`.
   void take(lease_set other);
   release_result release(const detail::work_result& how) noexcept;
   release_result release_after_failure() noexcept;

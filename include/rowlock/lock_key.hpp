@@ -14,11 +14,12 @@
 namespace rowlock {
 
 /// Names one row of the lock table. Keys are equal when their bytes are equal, on every database:
-/// no case folding, no collation, no trimming. They are ordered by bytes, and that is the order in
-/// which several keys are locked.
+/// no case folding, no collation, no trimming. They are ordered by bytes, and several keys are
+/// locked in that order.
 struct lock_key {
-  /// 1 to 64 bytes of `A-Z a-z 0-9 _ . : -`. `scoped` puts a scope and `/` before it; what takes
-  /// several rows for one key, such as `semaphore`, puts `#` and a number of 1 to 4 digits behind.
+  /// 1 to 64 bytes of `A-Z a-z 0-9 _ . : -`. `scoped` puts a scope and `/` before it. A type that
+  /// uses several rows for one key, such as `semaphore`, puts `#` and a number of 1 to 4 digits
+  /// behind it.
   std::string type;
   /// 1 to 255 bytes of valid UTF-8 without NUL.
   std::string source_id;
@@ -27,20 +28,20 @@ struct lock_key {
 };
 
 /// Throws `error` (misuse) that says which part of the key is wrong and what is allowed. Every call
-/// that takes a key checks it, before anything is sent.
+/// that takes a key checks it before it sends anything.
 void check(const lock_key& key);
 
-/// The key within a scope: a region, a tenant, a site. It meets the same key neither in another
-/// scope nor outside of all. A scope has 1 to 64 bytes of the characters of a type. Throws `error`
-/// (misuse) for another one, and for a key that has a scope.
+/// The key within a scope: a region, a tenant, a site. It is a different key from the same one in
+/// another scope, or without a scope. A scope has 1 to 64 bytes of the characters of a type. Throws
+/// `error` (misuse) for any other scope, and for a key that already has one.
 lock_key scoped(std::string_view scope, const lock_key& key);
 
 /// `type/source_id`, for people.
 std::ostream& operator<<(std::ostream& out, const lock_key& shown);
 
-/// 1 to 1,000 different keys, sorted by bytes, each once (however often it was named): everybody
-/// locks in this one order, so that nobody deadlocks. A parameter of this type takes one key, a
-/// list in braces, or a vector. Throws `error` (misuse) for no key, too many, and a wrong one.
+/// 1 to 1,000 different keys, sorted by bytes. A key that is named twice counts once. All callers
+/// lock in this one order, so they cannot deadlock. A parameter of this type takes one key, a list
+/// in braces, or a vector. Throws `error` (misuse) for no key, too many keys, or an invalid one.
 class lock_keys {
  public:
   static constexpr std::size_t most = 1000;
@@ -57,8 +58,9 @@ class lock_keys {
 
 /// One number with three uses: the expected value of a compare-and-set, the proof of ownership, and
 /// the fencing token. It only rises: `greatest(version + 1, now in microseconds)`, a hybrid logical
-/// clock (Kulkarni et al., 2014), so a row that was purged, or an acknowledged grant that a crash
-/// lost, never brings an old number back. It fits a double (below 2^53) until the year 2255.
+/// clock (Kulkarni et al., 2014). So an old number never comes back, neither after a purge of the
+/// row, nor after a crash that lost an acknowledged grant. It fits a double (below 2^53) until the
+/// year 2255.
 struct version {
   std::int64_t number = 0;
 

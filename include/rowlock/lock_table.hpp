@@ -1,4 +1,4 @@
-// What users talk to: acquires leases from a store and keeps them.
+// The main interface: acquires leases from a store, and renews and releases them.
 #ifndef ROWLOCK_LOCK_TABLE_HPP
 #define ROWLOCK_LOCK_TABLE_HPP
 
@@ -33,154 +33,161 @@ struct attempt_end;
 struct lease_request;
 }  // namespace detail
 
-/// What holds for all leases of a lock_table.
+/// Options for all leases of a lock_table.
 struct lock_options {
   /// How long a lease lasts without renewal: the longest that a key stays taken after its holder
   /// died. Above the margin, at most 24 hours.
   std::chrono::milliseconds ttl{30'000};
-  /// How much sooner the holder stops believing in its lease than the database does. It has to
-  /// cover what two clocks drift apart during one ttl, and the time the work takes to stop.
+  /// How much earlier the lease ends for the holder than for the database. It has to cover the
+  /// drift of two clocks during one ttl, and the time that the work takes to stop.
   std::chrono::milliseconds margin{200};
-  /// Renew in the background, each lease when a third of its ttl is over, or up to 3/5 of that
-  /// time sooner together with others; there is no other interval to set. A ttl below 30 ms leaves
-  /// no time for that and is misuse.
+  /// Renew in the background. Each lease is renewed when a third of its ttl is over, or up to 3/5
+  /// of that time sooner together with others. The interval cannot be set otherwise. A ttl below 30
+  /// ms leaves no time for renewal and is misuse.
   bool renew = true;
-  /// End renewal this long after the grant; then the lease runs out at its deadline and is lost, so
-  /// that a callback that hangs cannot hold its key for ever. The key is taken for this time and
-  /// one ttl at most. None: no end. Not below the ttl, which a grant lasts in any case; at most 365
-  /// days. Changes nothing where leases are not renewed.
+  /// End renewal this long after the grant. Then the lease runs out at its deadline and is lost, so
+  /// a callback that hangs cannot keep its key for ever. The key is taken for at most this time and
+  /// one ttl. None: no end. Not below the ttl, which a grant lasts in any case; at most 365 days.
+  /// No effect where leases are not renewed.
   std::optional<std::chrono::milliseconds> at_most = std::nullopt;
-  /// For work whose effects are outside the database: a key whose lease ran out, because its holder
-  /// died or was cut off, stays closed for so long before anybody else gets it (Burrows, "The
-  /// Chubby lock service", 2006: lock-delay). A release opens it at once. The ttl and this are at
-  /// most 24 hours together.
+  /// For work with effects outside the database. After a lease ran out, because its holder died or
+  /// was cut off, the key stays closed for this long. (Burrows, "The Chubby lock service", 2006,
+  /// calls it lock-delay.) A release opens it at once. The ttl and this are at most 24 hours
+  /// together.
   std::chrono::milliseconds lock_delay{0};
-  /// Who we are, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
+  /// The label of this holder, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
   std::string holder = {};
-  /// How many threads at most make the statements of those who acquire without blocking (asio.hpp);
-  /// they are started when they are needed. 1 to 1,024.
+  /// How many threads at most execute the statements of calls that do not block (asio.hpp). They
+  /// are started on demand. 1 to 1,024.
   unsigned blocking_threads = 4;
-  /// Which acquisitions and releases of different threads share a statement when they meet.
+  /// Which concurrent acquisitions and releases of different threads share a statement.
   batching_options batching = {};
   /// The holder's clock.
   std::shared_ptr<time_source> time = system_time();
-  /// Is told what happens. Null: nobody.
+  /// Notified of events. Null: none.
   std::shared_ptr<rowlock::observer> observer = nullptr;
 };
 
-/// What holds for one attempt.
+/// Options of one attempt.
 struct acquire_options {
-  /// How long to wait for a key that is held, and for a database that is away: `2s`, or a policy.
+  /// How long to wait for a held key, and for a database that is unavailable: `2s`, or a policy.
   wait_policy wait = no_wait();
-  /// Instead of `lock_options::ttl`.
+  /// Used in place of `lock_options::ttl`.
   std::optional<std::chrono::milliseconds> ttl = std::nullopt;
-  /// Instead of `lock_options::at_most`.
+  /// Used in place of `lock_options::at_most`.
   std::optional<std::chrono::milliseconds> at_most = std::nullopt;
-  /// Compare-and-set: acquire only if the row still has this version, as `read` gave it. Otherwise
-  /// the refusal is `stale`, without a wait.
+  /// Compare-and-set: acquire only if the row still has this version, as `read` returned it.
+  /// Otherwise the refusal is `stale`, without a wait.
   std::optional<version> expected = std::nullopt;
-  /// Instead of `lock_options::lock_delay`.
+  /// Used in place of `lock_options::lock_delay`.
   std::optional<std::chrono::milliseconds> lock_delay = std::nullopt;
-  /// However soon it is released, the key stays taken for so long after the grant: a short job that
-  /// two clocks or schedules start a moment apart runs once. At most 24 hours. A holder that dies
-  /// keeps the key for its ttl only.
+  /// The key stays taken for this long after the grant, even if it is released sooner. So a short
+  /// job that two clocks or schedules start a moment apart runs once. At most 24 hours. A holder
+  /// that dies keeps the key for its ttl only.
   std::chrono::milliseconds hold_at_least{0};
-  /// Written into the row after the grant, as `lease::write_note` does: one round trip more. A
-  /// transaction that has the row just then leaves it out; a fault gives the key back.
+  /// Written into the row after the grant, as `lease::write_note` does: one more round trip. If
+  /// another transaction has the row at that moment, the note is left out; after a fault the key is
+  /// released.
   std::optional<std::string> note = std::nullopt;
 };
 
-/// What holds for work that is to be done once.
+/// Options of work that is to be done once.
 struct once_options {
-  /// How long it is remembered as done; at most ten years.
+  /// How long the row remembers the work as done; at most ten years.
   std::chrono::milliseconds keep_for = std::chrono::hours{24};
   acquire_options acquire = {};
 };
 
 /// Leases on the rows of one store.
 ///
-/// Destroying it stops those who wait, marks all its leases lost and unsets their rows, as far as
-/// two seconds (and a statement under way) allow. So a store that hangs delays it by the time of
-/// one call, however many are under way. The store must outlive it.
+/// The destructor stops all waits, marks all leases lost and unsets their rows, as far as two
+/// seconds (and a statement under way) allow. So a store that hangs delays it by the time of one
+/// call, however many calls are under way. The store must outlive the lock_table.
 ///
 /// In a child of fork() it can only be destroyed, which does nothing there; every other call is
 /// `misuse`. The child makes a store and a lock_table of its own.
 ///
 /// Thread-safety: all members may be called from any thread. It runs three threads of its own from
-/// the first lease on, one more from the first wait on, one for an observer, and a few for those
-/// who acquire without blocking. Fairness: those of one lock_table who wait for a key are served in
-/// the order in which they came; one that does not wait may overtake them. Between processes no
-/// order is promised.
+/// the first lease on, and one more from the first wait on. An observer has one thread, and calls
+/// that do not block have a few.
+///
+/// Fairness: waiters of one lock_table get a key in the order in which they came; a caller that
+/// does not wait may overtake them. Between processes no order is promised.
 class lock_table {
  public:
-  /// Throws `error`: misuse for options out of range, unavailable when there is an observer and the
-  /// system lets us start no thread to tell it. No round trip.
+  /// Throws `error`: misuse for options out of range; unavailable when there is an observer and the
+  /// system cannot start a thread for it. No round trip.
   explicit lock_table(store& rows, lock_options options = {});
   lock_table(const lock_table&) = delete;
   lock_table& operator=(const lock_table&) = delete;
   ~lock_table();
 
   /// The same leases, threads and options, for the keys within one scope: each key is `scoped`.
-  /// What is to be locked across all scopes is asked of this table itself. It must outlive the
-  /// other one.
+  /// Lock what is common to all scopes through this table itself. It must outlive the returned one.
   [[nodiscard]] lock_table within(std::string_view scope) const;
 
-  /// A lease on `key`, or a refusal. One round trip if the row exists and is free (on PostgreSQL if
-  /// it is held, too); one more to say who holds it, two more if the row is missing. All who wait
-  /// share their statements: one look a second or so at all keys waited for. When an answer gets
-  /// lost it is asked for once more, as the same attempt, unless the time of `wait` is over. Throws
-  /// `error`, of `unavailable` and `outcome_unknown` when the wait is over
-  /// (`retry_policy::through_outages`); after `outcome_unknown` a grant that was made after all
-  /// runs out by itself, unless a late answer tells of it: then it is given back. The first try is
-  /// made by the calling thread: it takes as long as the store lets a call take (see
-  /// `answer_timeout`), whatever `wait` says.
+  /// A lease on `key`, or a refusal. One round trip if the row exists and is free (on PostgreSQL
+  /// also if it is held). One more to read its holder; two more if the row is missing. All waiters
+  /// share their statements: about one read a second for all keys that are waited for.
+  ///
+  /// The calling thread makes the first try. It takes as long as the store lets a call take (see
+  /// `answer_timeout`), whatever `wait` says. When an answer gets lost, the same attempt is sent
+  /// once more, unless the time of `wait` is over.
+  ///
+  /// Throws `error`; `unavailable` and `outcome_unknown` only when the wait is over
+  /// (`retry_policy::through_outages`). After `outcome_unknown` a grant may exist. It runs out by
+  /// itself, or is released if a late answer reports it.
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options = {});
 
-  /// Leases on all the keys, or on none: a refusal names a key that stood in the way. A key that is
-  /// named twice counts once; no key at all is acquired at once, without a statement; above 1,000
-  /// are misuse, as are `expected` and `note`. One round trip if all rows exist and are free; one
-  /// more to say who holds one, three more for missing rows. One who waits asks again, by the
-  /// pauses of `wait`, in the calling thread; those who wait for sets that cross cannot deadlock.
-  /// Throws `error`.
+  /// Leases on all the keys, or on none; a refusal names a key that could not be had. A key that is
+  /// named twice counts once. No key at all is acquired at once, without a statement. Above 1,000
+  /// keys are misuse, as are `expected` and `note`.
+  ///
+  /// One round trip if all rows exist and are free; one more to read the holder of one, three more
+  /// for missing rows. A waiter retries in the calling thread, with the pauses of `wait`. Waiters
+  /// for overlapping sets cannot deadlock. Throws `error`.
   outcome<lease_set> try_acquire_all(const std::vector<lock_key>& keys,
                                      const acquire_options& options = {});
 
-  /// Leases on those of the keys that are free, but `at_most` so many, the first first: the shape
-  /// of a queue of work. Refused when none is free. Otherwise as `try_acquire_all`. One round trip
-  /// if enough rows exist and are free, else two. Throws `error`; for `at_most` zero it is misuse.
+  /// Leases on those of the keys that are free, at most `at_most`, in the order given: a work
+  /// queue. Refused when none is free. Otherwise as `try_acquire_all`. One round trip if enough
+  /// rows exist and are free, else two. Throws `error`; an `at_most` of zero is misuse.
   outcome<lease_set> try_acquire_any(const std::vector<lock_key>& keys, std::size_t at_most,
                                      const acquire_options& options = {});
 
-  /// Runs `callback` only if `key` could be acquired, and unsets the row afterwards, whether it
-  /// returned or threw. The callback takes `const lease&` or nothing; what it returns is handed
-  /// back. An exception of the callback passes through unchanged, and the row's `failure_count`
-  /// goes up. Throws `error` as `try_acquire` does, and never after the callback has run.
+  /// Runs `callback` only if `key` could be acquired, and unsets the row after it returned or
+  /// threw. The callback takes `const lease&` or nothing; the outcome contains what it returns. An
+  /// exception of the callback passes through unchanged, and the row's `failure_count` goes up.
+  /// Throws `error` as `try_acquire` does, and never after the callback has run.
   template <class Callback>
   auto with_lock(const lock_key& key, Callback&& callback, const acquire_options& options = {});
 
-  /// Runs `callback` as `with_lock` does, and once only: when it has returned, the row remembers
-  /// the work as done for `keep_for`, and whoever comes later is refused (`already_done`). One who
-  /// comes during the work is refused (`held`), or waits and is told then. When it throws, nothing
-  /// is remembered, so the next one may try again; as when its process dies. So the work is done at
-  /// least once, and exactly once as far as it is in a transaction which the mark commits with:
-  /// `release_with(transaction, held, {.done_for = ...})`. Every transaction of the work has to be
-  /// over when the callback returns: the mark is made then, and stays when one of them is rolled
-  /// back later. One that has the row (a fence, `release_with`) makes it wait in the background, as
-  /// long as the lease lasts; the outcome is not `kept()`.
+  /// Runs `callback` as `with_lock` does, and once only. When it has returned, the row remembers
+  /// the work as done for `keep_for`, and later callers are refused (`already_done`). A caller
+  /// during the work is refused (`held`), or waits and is refused then. When the callback throws,
+  /// or its process dies, nothing is remembered, so the next caller may try again.
+  ///
+  /// So the work is done at least once. It is done exactly once as far as it is in a transaction
+  /// that the mark commits with: `release_with(transaction, held, {.done_for = ...})`.
+  ///
+  /// Every transaction of the work has to be over when the callback returns. The mark is made then,
+  /// and stays if one of them is rolled back later. A transaction that still has the row (a fence,
+  /// `release_with`) delays the mark: it is retried in the background as long as the lease lasts,
+  /// and the outcome is not `kept()`.
   template <class Callback>
   auto with_lock_once(const lock_key& key, Callback&& callback, const once_options& options = {});
 
-  /// As `with_lock`, under all the keys. The callback takes `const lease_set&` or nothing.
+  /// As `with_lock`, with leases on all the keys. The callback takes `const lease_set&` or nothing.
   template <class Callback>
   auto with_lock_all(const std::vector<lock_key>& keys, Callback&& callback,
                      const acquire_options& options = {});
 
-  /// The row as it was committed last, with its holder, note and counters; none if it is missing.
-  /// One round trip. Throws `error`; while the lock_table is being destroyed it is unavailable.
+  /// The last committed state of the row, with its holder, note and counters; none if it is
+  /// missing. One round trip. Throws `error`; unavailable while the lock_table is being destroyed.
   std::optional<row_state> look(const lock_key& key);
 
-  /// The version of a row nobody owns, for a later compare-and-set; refused (held, busy) otherwise.
-  /// A missing row is created, and a lease that has run out is unset first. One round trip if there
+  /// The version of an unowned row, for a later compare-and-set; otherwise refused (held, busy). A
+  /// missing row is created, and a lease that has run out is unset first. One round trip if there
   /// is nothing to do, else three. Throws `error`.
   outcome<version> read(const lock_key& key);
 
@@ -199,11 +206,11 @@ class lock_table {
   /// Throws `error` (misuse).
   [[nodiscard]] detail::lease_request wanted(const lock_key& key, const acquire_options& options,
                                              bool unless_done) const;
-  /// What the end of an attempt is to the user.
+  /// Turns the end of an attempt into what the caller gets.
   static outcome<lease> conclude(const std::shared_ptr<detail::lease_keeper>& leases,
                                  detail::attempt_end end, const std::optional<std::string>& note);
 
-  /// Calls `callback` under a lease and ends it in the way the work ended: by `finish`, if it
+  /// Calls `callback` under a lease and ends the lease as the work ended: by `finish` if it
   /// returned.
   template <class Possession, class Callback, class Finish>
   static auto run_under(outcome<Possession> acquired, Callback& callback, const Finish& finish);
@@ -211,13 +218,13 @@ class lock_table {
   outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
                                      std::optional<std::size_t> at_most,
                                      const acquire_options& options, std::stop_source lost);
-  /// `pauses`, not `options.wait`, say how long: what has begun with them goes on here.
+  /// `pauses` limits the wait instead of `options.wait`: it goes on from earlier tries.
   outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
                                      std::optional<std::size_t> at_most,
                                      const acquire_options& options, std::stop_source lost,
                                      detail::retry_pauses& pauses);
 
-  /// One of the keys, the first that is free.
+  /// A lease on the first of the keys that is free.
   outcome<lease> try_acquire_one_of(const std::vector<lock_key>& keys,
                                     const acquire_options& options, detail::retry_pauses& pauses);
 
@@ -228,7 +235,7 @@ class lock_table {
 
   std::shared_ptr<detail::lease_keeper> keeper_;
   const std::string scope_;     // empty: none
-  const bool is_whole_ = true;  // not one scope of another table
+  const bool is_whole_ = true;  // Not a view on one scope of another table.
 };
 
 template <class Possession, class Callback, class Finish>

@@ -1,4 +1,4 @@
-// What happens to the leases of a lock_table, for logs and metrics.
+// Events of the leases of a lock_table, for logs and metrics.
 #ifndef ROWLOCK_OBSERVER_HPP
 #define ROWLOCK_OBSERVER_HPP
 
@@ -14,13 +14,13 @@
 
 namespace rowlock {
 
-// All durations are by the holder's clock, unless it says otherwise.
+// Durations use the holder's clock unless stated otherwise.
 
 /// An attempt got its lease.
 struct acquired_event {
   lock_key key = {};
   version token = {};
-  /// From the call to its end; `waited` of it in line.
+  /// `took` is the time from the call to its end; `waited` is the part of it in the wait queue.
   std::chrono::microseconds took{};
   std::chrono::microseconds waited{};
 };
@@ -32,7 +32,7 @@ struct refused_event {
   std::chrono::microseconds waited{};
 };
 
-/// An attempt has waited in line; how it ended is told next.
+/// An attempt has waited in the queue. The next event reports how it ended.
 struct waited_event {
   lock_key key = {};
   std::chrono::microseconds waited{};
@@ -44,7 +44,7 @@ struct expired_takeover_event {
   lock_key key = {};
   /// Of the new grant.
   version token = {};
-  /// The label of the one who let it run out, for people.
+  /// The label of the holder whose lease ran out, for people.
   std::string holder = {};
   /// How long ago it had run out, by the database's clock.
   std::chrono::microseconds ran_out_ago{};
@@ -53,15 +53,15 @@ struct expired_takeover_event {
 struct renewed_event {
   lock_key key = {};
   version token = {};
-  /// The statement, which may have renewed others as well.
+  /// The time of the statement, which may have renewed other leases as well.
   std::chrono::microseconds took{};
-  /// What was left until the deadline when the answer came: near zero, it was a near miss.
+  /// What was left until the deadline when the answer came. Near zero, the lease was almost lost.
   std::chrono::microseconds left{};
 };
 
 enum class loss_reason {
   ran_out,     ///< Its deadline came before it was renewed.
-  taken_away,  ///< A renewal, a fence or the release found that the row is not ours any more.
+  taken_away,  ///< A renewal, a fence or the release found that the row no longer has this grant.
   closed,      ///< Its `lock_table` was destroyed.
 };
 
@@ -69,46 +69,48 @@ struct lost_event {
   lock_key key = {};
   version token = {};
   loss_reason reason = loss_reason::ran_out;
-  /// Since it was asked for.
+  /// The time since the acquisition was requested.
   std::chrono::microseconds held{};
 };
 
-/// The holder gave the key back.
+/// The holder released the key.
 struct released_event {
   lock_key key = {};
   version token = {};
-  /// `deferred` is followed by `released` when a later try finds the row and unsets it. Never
-  /// `lost`: that is a `lost_event`.
+  /// `deferred` is followed by `released` if a later try unsets the row. Never `lost`: that is a
+  /// `lost_event`.
   release_result result = release_result::released;
   /// The callback threw.
   bool failed = false;
-  /// The call, or the statement of a later try. Zero: a transaction has unset the row.
+  /// The time of the call, or of the statement of a later try. Zero: a transaction has unset the
+  /// row.
   std::chrono::microseconds took{};
-  /// Since it was asked for, until the holder gave it back.
+  /// The time from the request of the acquisition to the release by the holder.
   std::chrono::microseconds held{};
 };
 
 enum class fault_operation { acquire, read, renew, release, note };
 
-/// The store failed. Of `acquire`, `read` and `note` the caller gets the `error` as well, but for
-/// one who waits and is to outlast it (`retry_policy::through_outages`): each question in vain is
-/// an event, for all who wait together, and how the attempt ends is another. A renewal or a release
-/// is tried again in the background.
+/// The store failed. The caller of `acquire`, `read` and `note` gets the `error` as well. The
+/// exception is a waiter that is to outlast the fault (`retry_policy::through_outages`): each
+/// failed statement is one event for all waiters together, and the end of each attempt is another
+/// event. A renewal or a release is retried in the background.
 struct fault_event {
   fault_operation operation = fault_operation::acquire;
-  /// Of several, the first.
+  /// The first of several keys.
   lock_key key = {};
-  /// How many keys the call was about.
+  /// How many keys the call had.
   std::size_t keys = 1;
-  /// The `error`'s; empty for an exception that is no `error`, which a store of your own may throw.
+  /// The code of the `error`; empty for any other exception, which an application's own store may
+  /// throw.
   std::error_code code = {};
-  /// Its `what()`, which of an `error` says what to do next and holds no secret.
+  /// The `what()` of the exception. That of an `error` says what to do next and contains no secret.
   std::string text = {};
   std::chrono::microseconds took{};
 };
 
-/// A setting of the database weakens a promise: a commit that was acknowledged can be lost in a
-/// crash, for instance.
+/// A setting of the database weakens a promise: for instance, a crash can lose an acknowledged
+/// commit.
 struct weak_setting_event {
   /// For people: what may go wrong, and what to set.
   std::string text = {};
@@ -118,24 +120,25 @@ struct weak_setting_event {
 std::ostream& operator<<(std::ostream& out, loss_reason shown);
 std::ostream& operator<<(std::ostream& out, fault_operation shown);
 
-/// Override what you want to hear of, and set it as `lock_options::observer`.
+/// Override the events to receive, and set the object as `lock_options::observer`.
 ///
-/// Threads: all members are called from one thread of the `lock_table`, one event at a time, which
-/// does nothing else: neither in the caller's thread nor with a lock of the library held. So an
-/// observer may call anything, and may be slow: no lease, no `lost()` and nobody who waits is
-/// delayed by it. One that is set in several lock_tables is called from a thread of each. Events of
-/// one thread come in their order; of two threads they may pass each other (a lease can be told
-/// lost before it is told acquired, when it was for moments only).
+/// Threads: one thread of the `lock_table`, which does nothing else, calls all members, one event
+/// at a time. It is not the caller's thread, and no lock of the library is held. So an observer may
+/// call anything, and may be slow: it delays no lease, no `lost()` and no waiter. An observer that
+/// is set in several lock_tables is called from a thread of each.
 ///
-/// Limits: while 10,000 events wait to be told, new ones are dropped and counted by `missed`. A
-/// grant that nobody wanted any more, and rows that a closing `lock_table` unsets, are not told as
-/// released.
+/// Order: events of one thread come in their order. Events of two threads may pass each other: a
+/// lease that lasted for moments can be reported lost before it is reported acquired.
 ///
-/// Errors: an exception of an observer is swallowed; the next event is told all the same.
+/// Limits: while 10,000 events are queued, new ones are dropped and counted by `missed`. Two kinds
+/// of release cause no event: that of a grant that came too late for its caller, and that of rows
+/// that a closing `lock_table` unsets.
 ///
-/// Lifetime: shared with the `lock_table`, whose destructor waits until the events so far are told
-/// (not when an event itself destroys it: then they are told afterwards). Cost: one queued call an
-/// event; no round trip. Nothing where there is no observer.
+/// Errors: an exception of an observer is swallowed; the next event is delivered all the same.
+///
+/// Lifetime: shared with the `lock_table`, whose destructor waits until all events so far are
+/// delivered. If an event itself destroys the `lock_table`, the rest is delivered afterwards. Cost:
+/// one queued call an event, and no round trip; nothing without an observer.
 class observer {
  public:
   observer() = default;
@@ -146,16 +149,16 @@ class observer {
   virtual void acquired(const acquired_event& /*event*/) {}
   virtual void refused(const refused_event& /*event*/) {}
   virtual void waited(const waited_event& /*event*/) {}
-  /// Told before the grant is. Not known of a grant whose first answer got lost.
+  /// Called before `acquired`. Not called for a grant whose first answer got lost.
   virtual void expired_takeover(const expired_takeover_event& /*event*/) {}
   virtual void renewed(const renewed_event& /*event*/) {}
   virtual void lost(const lost_event& /*event*/) {}
   virtual void released(const released_event& /*event*/) {}
   virtual void fault(const fault_event& /*event*/) {}
-  /// Told once for each such setting, soon after the first attempt; the database is asked in the
+  /// Called once for each such setting, soon after the first attempt; the settings are read in the
   /// background.
   virtual void weak_setting(const weak_setting_event& /*event*/) {}
-  /// So many events were dropped, because this observer is too slow.
+  /// This many events were dropped, because this observer is too slow.
   virtual void missed(std::size_t /*events*/) {}
 };
 

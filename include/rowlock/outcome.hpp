@@ -1,4 +1,4 @@
-// What an attempt came to: a value, or a refusal with its reason.
+// The result of an attempt: a value, or a refusal with its reason.
 #ifndef ROWLOCK_OUTCOME_HPP
 #define ROWLOCK_OUTCOME_HPP
 
@@ -14,18 +14,19 @@
 namespace rowlock {
 
 struct done_mark {
-  /// The grant under which it was done; 0 where the row, written by hand perhaps, does not say.
+  /// The grant under which the work was done; 0 if the row does not say, for instance one written
+  /// by hand.
   version by;
   /// Database clock, UTC, `2026-01-31 12:00:00.000000`.
   std::string at = {};
-  /// How much longer it is remembered.
+  /// How much longer the row remembers it.
   std::chrono::microseconds remaining{};
 };
 
 enum class refusal_reason {
   held,       ///< A live lease has the key, or it stays closed for a while after one; `holder` and
               ///< `remaining` say whose and how long.
-  busy,       ///< A transaction has the row (or, on SQLite, the file) right now; it has no name.
+  busy,       ///< A transaction has the row (or, on SQLite, the file) right now; it has no label.
   stale,      ///< The version moved on since it was read, or a concurrent transaction won.
   timed_out,  ///< It was still held or busy when the wait was over.
   stopped,    ///< A stop was requested during the wait.
@@ -35,15 +36,15 @@ enum class refusal_reason {
 /// Contention, as a value: nothing was changed and no callback ran.
 struct refusal {
   refusal_reason reason = refusal_reason::held;
-  /// The key in question; of several, the first that stood in the way.
+  /// The key in question; of several keys, the first that could not be had.
   lock_key key = {};
-  /// The label of the holder, for people; empty where the row does not know one.
+  /// The label of the holder, for people; empty if the row has none.
   std::string holder = {};
   /// What is left of the holder's lease, by the database's clock.
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
-  /// The row's version now, where one was seen.
+  /// The row's version now, if the attempt read one.
   std::optional<rowlock::version> current = std::nullopt;
-  /// Of `already_done`.
+  /// Set for `already_done`.
   std::optional<done_mark> done = std::nullopt;
 };
 
@@ -56,8 +57,8 @@ namespace detail {
 [[noreturn]] void throw_acquired_outcome_has_no_refusal();
 }  // namespace detail
 
-/// Either acquired, with what the work returned, or refused, with the reason. There is no
-/// conversion to bool: for an `outcome<bool>` it could be read two ways.
+/// Either acquired, with what the work returned, or refused, with the reason. It does not convert
+/// to bool, since an `outcome<bool>` could be read two ways.
 template <class T>
 class [[nodiscard]] outcome {
  public:
@@ -69,11 +70,11 @@ class [[nodiscard]] outcome {
   [[nodiscard]] bool acquired() const noexcept { return state_.index() == 0; }
 
   /// False when the key was lost, or its release is in doubt, before the end of the work was
-  /// recorded: others may have run meanwhile. The value is there all the same. (Of a release with a
-  /// transaction of the work's own: `lease::release`.)
+  /// recorded: other holders may have run meanwhile. The value is there all the same.
+  /// `lease::release` says what counts if the work released the row in a transaction of its own.
   [[nodiscard]] bool kept() const noexcept { return acquired() && kept_; }
 
-  /// The value. Throws `error` (misuse) when refused: ask `acquired()` first.
+  /// The value. Throws `error` (misuse) when refused: check `acquired()` first.
   [[nodiscard]] T& operator*() & { return (check(), std::get<0>(state_)); }
   [[nodiscard]] const T& operator*() const& { return (check(), std::get<0>(state_)); }
   [[nodiscard]] T&& operator*() && { return (check(), std::get<0>(std::move(state_))); }
@@ -95,7 +96,7 @@ class [[nodiscard]] outcome {
   bool kept_ = true;
 };
 
-/// Of work that returns nothing.
+/// The outcome of work that returns nothing.
 template <>
 class [[nodiscard]] outcome<void> {
  public:
@@ -115,11 +116,11 @@ class [[nodiscard]] outcome<void> {
   bool kept_ = true;
 };
 
-/// What a compare-and-set inside a transaction answers.
+/// The result of a compare-and-set inside a transaction.
 enum class [[nodiscard]] commit_result{
     committed,  ///< The version was moved; it counts when the transaction commits.
-    /// It is no longer as it was seen, or there is no such row (never was, or was deleted since).
-    /// Roll the transaction back. Which of them, the next read of the row tells.
+    /// The row has changed since it was read, or there is no such row (never was, or was deleted
+    /// since). Roll the transaction back. The next read of the row shows which of them it was.
     stale,
 };
 

@@ -1,4 +1,4 @@
-// Locks and versions inside the application's own pqxx transaction.
+// Row locks, versions and fences inside the application's own pqxx transaction.
 #ifndef ROWLOCK_POSTGRES_HPP
 #define ROWLOCK_POSTGRES_HPP
 
@@ -22,95 +22,97 @@ class transaction_base;
 
 namespace rowlock {
 
-// All of these run on the caller's transaction and thread, and leave the transaction usable when
-// they refuse. A `pqxx::nontransaction` is misuse, and so is a transaction that is over, both seen
-// without a round trip; so is one in which a statement has failed. They throw `error`;
-// one that the server raised (a broken connection, no privilege) has ended the transaction, as
-// always.
+// All of these run on the caller's transaction and thread. A refusal leaves the transaction usable.
+// Misuse: a `pqxx::nontransaction` and a transaction that is over, both found without a round trip,
+// and a transaction in which a statement has failed. They throw `error`. An error that the server
+// raised (a broken connection, a missing privilege) has ended the transaction, as always.
 
 /// Locks the rows until the transaction ends, and moves their versions in it. Missing rows are
-/// created in it as well, in such a way that rivals are refused rather than kept waiting. Of more
-/// than 16 missing rows other new keys may be refused as well (busy) until the transaction ends:
-/// create rows that are many before, or use `with_row_lock`, which does.
+/// created in the transaction as well, so that concurrent callers are refused rather than blocked.
+/// With more than 16 missing rows, other new keys may be refused as well (busy) until the
+/// transaction ends. To lock many new keys create the rows before, or use `with_row_lock`, which
+/// does.
 ///
 /// Waits for row locks in the server and for leases by polling, as long as `wait` says. A
 /// transaction that waits in its first statement keeps its place in the server's queue for 10 s at
-/// a time, 1 s where `attempts` are limited or a stop can be requested; one that has
-/// written or locked before, for 0.9 of the server's `deadlock_timeout`. No wait takes longer than
-/// half of a `statement_timeout`. Refused: held (leased), busy (locked), timed_out, stopped, or
-/// stale: at REPEATABLE READ and above, when another transaction changed a row after this
-/// transaction's snapshot; start it again.
+/// a time. That is 1 s if `attempts` are limited or a stop can be requested. It is 0.9 of the
+/// server's `deadlock_timeout` if the transaction has written or locked before. No wait takes
+/// longer than half of a `statement_timeout`.
+///
+/// Refused: held (leased), busy (locked), timed_out, stopped, or stale. Stale means that, at
+/// REPEATABLE READ and above, another transaction changed a row after this transaction's snapshot;
+/// start it again.
 ///
 /// One round trip if the rows can be had at once. A savepoint inside the statement undoes a refused
-/// attempt, so it keeps no row of the others.
+/// attempt, so a refused attempt keeps none of the rows.
 outcome<row_lock> lock_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
                             const wait_policy& wait, const postgres_table& table = {});
 
-/// The version of a row that nobody owns, to be given to `try_commit` at the end of the same
-/// transaction. Call it before reading what the version protects. A missing row is created and a
-/// lease that has run out is unset, in this transaction. Refused: held, or busy. One round trip, or
-/// two.
+/// The version of an unowned row, for `try_commit` at the end of the same transaction. Call it
+/// before reading what the version protects. In this transaction a missing row is created, and a
+/// lease that has run out is unset. Refused: held, or busy. One or two round trips.
 outcome<version> read_version(pqxx::transaction_base& transaction, const lock_key& key,
                               const postgres_table& table = {});
 
-/// Moves the version of `key` if it is still `seen`, nobody owns the row and it does not stay
-/// closed. Stale: roll back. Never waits for another transaction. One round trip.
+/// Moves the version of `key` if it is still `seen`, and the row is unowned and not closed. Stale:
+/// roll back. Never waits for another transaction. One round trip.
 commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& key, version seen,
                          const postgres_table& table = {});
 
 /// The same for a row of the application: adds one to its version column if it is still `seen`.
-/// This is the gate; write the other columns with your own SQL. It waits for a transaction that has
-/// changed the same row, and is stale if that one commits. One round trip.
+/// This is only the check; write the other columns with your own SQL. It waits for a transaction
+/// that has changed the same row, and is stale if that one commits. One round trip.
 commit_result try_commit(pqxx::transaction_base& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen);
 
-/// Proves that the leases are still held, and keeps it so until the transaction ends: nobody can
-/// take them over before. If one is not, or is not valid by its own deadline though nobody has
-/// taken it over, ends the transaction (`abort`) and throws `lease_lost`; then nothing commits,
-/// even if the exception is swallowed. One that turns out to be lost is marked so at once.
+/// Proves that the leases are still held, and that no other process can take them over before the
+/// transaction ends. If a lease is not held, or not valid by its own deadline though not taken
+/// over, it ends the transaction (`abort`) and throws `lease_lost`. Then nothing commits, even if
+/// the exception is swallowed. A lease that is found lost is marked so at once.
 ///
-/// At READ COMMITTED make it the last statement before the commit; at REPEATABLE READ and above the
-/// first, or a renewal since the transaction's snapshot makes it fail with a serialization failure
-/// of the driver's. Never inside a `pqxx::subtransaction` (misuse): rolling that back would undo
-/// it. The leases' own renewals go on, and do not move their deadlines while the fence is open.
+/// At READ COMMITTED make it the last statement before the commit. At REPEATABLE READ and above
+/// make it the first: otherwise a renewal after the transaction's snapshot makes it fail with a
+/// serialization failure of the driver. Never inside a `pqxx::subtransaction` (misuse), whose
+/// rollback would undo it. Renewals of the leases go on, but do not move their deadlines while the
+/// fence is open.
 ///
 /// One round trip; more for about 100 ms if a renewal has a row at that moment.
 void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
            const fence_options& options = {}, const postgres_table& table = {});
 
-/// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
-/// it rolls back, the leases are still held. Throws `error` (misuse) for options that are out of
-/// their bounds. One round trip, as `fence`.
+/// A fence that also unsets the rows when the transaction commits, so no release needs to be sent.
+/// If the transaction rolls back, the leases are still held. Throws `error` (misuse) for options
+/// out of range. One round trip, as `fence`.
 void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
                   const release_options& options = {}, const postgres_table& table = {});
 
 namespace detail {
 
-/// As `fence` or `release_with`, and the transaction's name for a `postgres_witness`.
+/// As `fence` or `release_with`. Returns the transaction's name for a `postgres_witness`.
 std::string prove_named(pqxx::transaction_base& transaction, const fenced_leases& leases,
                         const fenced_run_options& options, const postgres_table& table);
 
-/// Locked; or refused; or neither, when a row is missing.
+/// At most one of the two is set. Neither: a row is missing.
 struct postgres_attempt {
   std::optional<row_lock> locked;
   std::optional<refusal> refused;
 };
 postgres_attempt lock_existing_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
                                     std::chrono::milliseconds slice, const postgres_table& table);
-/// And commits. Rows that nobody has are harmless, so no outcome of it is in doubt.
+/// Commits as well. Unowned rows are harmless, so no outcome of this is in doubt.
 void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
                  const postgres_table& table);
 void count_failures(pqxx::transaction_base& transaction, const lock_keys& keys,
                     const postgres_table& table);
-/// So that `retry` and `run_fenced` know a conflict even of the application's first statement.
+/// Lets `retry` and `run_fenced` recognise a conflict in the application's first statement too.
 void recognise_postgres_conflicts() noexcept;
-/// Called while an exception of a transaction's constructor is being handled: throws the `error` it
-/// means.
+/// Called while an exception of a transaction's constructor is being handled. Throws the `error`
+/// for it.
 [[noreturn]] void throw_failed_begin();
-/// Of a transaction that a callback has had: whether that has rolled it back. Throws `error`
-/// (misuse) if it has committed it. No round trip.
+/// Whether a callback has rolled the transaction back. Throws `error` (misuse) if it has committed
+/// it. No round trip.
 bool was_aborted(pqxx::transaction_base& transaction);
-/// Called while an exception of a commit is being handled: throws what it means.
+/// Called while an exception of a commit is being handled. Throws the `error` for it.
 [[noreturn]] void throw_failed_commit();
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// How long to try: policies, pauses, and work that runs again after a conflict or an outage.
+// Retries: policies, pauses, and work that runs again after a conflict or an outage.
 #ifndef ROWLOCK_RETRY_HPP
 #define ROWLOCK_RETRY_HPP
 
@@ -17,40 +17,42 @@
 
 namespace rowlock {
 
-/// The first limit that is reached ends the trying. At least one try is always made.
+/// The first limit that is reached ends the tries. At least one try is always made.
 ///
-/// Those of one process who wait for a key stand in line, each with its own policy: to find others
-/// there, or to have heard that another process has the key, is the first try of one that comes;
-/// after each of its pauses the next look at the row, which all share, is another; looks come at
-/// least once in 0.6 s when they are due. A look at a row that another process was just heard to
-/// take comes after a second, unless somebody's `attempts` are limited.
+/// Waiters of one process for one key queue for it, each with its own policy. If a caller finds
+/// waiters in the queue, or knows from a notification that another process has the key, that counts
+/// as its first try. After each of its pauses the next read of the row counts as a try. All waiters
+/// share that read, and a read that is due is made within 0.6 s. After a notification that another
+/// process took the key, the next read comes after a second, unless the `attempts` of a waiter are
+/// limited.
 struct retry_policy {
   /// Tries in all, the first one included; none means no limit.
   std::optional<unsigned> attempts = std::nullopt;
   /// The pause before the second try, and the shortest of all.
   std::chrono::milliseconds first_pause{10};
-  /// No pause is longer.
+  /// The longest pause.
   std::chrono::milliseconds longest_pause{1000};
   /// True: each pause is drawn between `first_pause` and three times the last one ("decorrelated
-  /// jitter", AWS Architecture Blog, 2015), so that those who collided do not collide again.
+  /// jitter", AWS Architecture Blog, 2015), so that callers that collided do not collide again.
   /// False: each pause is twice the last one.
   bool jitter = true;
   /// No try starts later than this after the first; none means no limit. Negative counts as zero.
-  /// The answer to a try that has started is waited for; by one who waits for a key, two seconds at
-  /// most: then it is `outcome_unknown`, and a grant that comes later is given back.
+  /// The answer to a started try is waited for. A waiter for a key waits for it at most two
+  /// seconds: then the result is `outcome_unknown`, and a grant that comes later is released.
   std::optional<std::chrono::milliseconds> give_up_after = std::nullopt;
-  /// A request to stop ends a pause at once, and the wait for a key, even during a try, but not
-  /// during the first one of a call that blocks. The answer to a try for a set, a semaphore or a
-  /// read-write lock is waited for.
+  /// A requested stop ends a pause at once. It also ends the wait for a key, even during a try, but
+  /// not during the first try of a call that blocks. The answer to a try for a set, a semaphore or
+  /// a read-write lock is waited for.
   std::stop_token stop = {};
-  /// Whether a fault that may pass (`unavailable`, `outcome_unknown`) is no end: the database is
-  /// restarted, say. Then the next try comes after a pause, an acquisition in doubt is sent again
-  /// as the same attempt, and the fault is thrown once the tries are used up. Where many wait at
-  /// one `lock_table`, one at a time asks for all while the database is away, after pauses that
-  /// grow to a second, and there is no last try at the end of a limited time. Other faults are
-  /// thrown at once, and so is every fault where one try is all that the policy allows.
+  /// Whether to go on after a fault that may pass (`unavailable`, `outcome_unknown`), such as a
+  /// restart of the database. Then the next try comes after a pause, and an acquisition in doubt is
+  /// sent again as the same attempt. The fault is thrown once the tries are used up.
   ///
-  /// None: who waits for a lease does so, `retry` does not. A lock in a transaction of the caller's
+  /// While the database is away, only one of the waiters of a `lock_table` tries, for all of them.
+  /// Its pauses grow to a second, and there is no last try at the end of a limited time. Other
+  /// faults are thrown at once, and so is every fault if the policy allows one try only.
+  ///
+  /// None: a wait for a lease goes on, `retry` does not. A lock in a transaction of the caller
   /// never does: a transaction ends with its connection.
   std::optional<bool> through_outages = std::nullopt;
 };
@@ -65,8 +67,8 @@ retry_policy wait_until_stopped(std::stop_token stop);
 retry_policy wait_forever();
 
 /// How long a call waits: a policy, or a duration in milliseconds or coarser, as in `.wait = 2s`,
-/// which means `wait_for`. It is no aggregate: name the type, as in
-/// `.wait = retry_policy{.attempts = 3}`.
+/// which means `wait_for`. It is not an aggregate: name the type, as in `.wait =
+/// retry_policy{.attempts = 3}`.
 struct wait_policy : retry_policy {
   // NOLINTBEGIN(google-explicit-constructor)
   wait_policy(retry_policy policy) : retry_policy{std::move(policy)} {}
@@ -76,8 +78,8 @@ struct wait_policy : retry_policy {
   // NOLINTEND(google-explicit-constructor)
 };
 
-/// Made just before the first try. Throws `error` (misuse) for a policy that cannot be meant: zero
-/// attempts, a pause of zero or less, a longest pause below the first.
+/// The pauses between tries. Construct it just before the first try. Throws `error` (misuse) for a
+/// policy out of range: zero attempts, a pause of zero or less, a longest pause below the first.
 ///
 /// Thread-safety: one thread at a time.
 class backoff {
@@ -90,10 +92,10 @@ class backoff {
 
   explicit backoff(retry_policy policy, std::shared_ptr<time_source> time = system_time());
 
-  /// Called after a try that failed: sleeps if there is a next one, at most `at_most` where a
-  /// better moment is known (a lease that runs out, say). The last try of a limited time is made at
-  /// its end. `before` is called before the sleep with the number of that try and the pause; what
-  /// it throws passes through.
+  /// Called after a failed try. Sleeps if another try follows, at most `at_most` if the caller
+  /// knows a better moment, such as the end of a lease. The last try of a limited time is made at
+  /// its end. `before` is called before the sleep with the number of the next try and the pause;
+  /// what it throws passes through.
   verdict pause(std::optional<boot_clock::duration> at_most = std::nullopt,
                 const std::function<void(unsigned, boot_clock::duration)>& before = {});
 
@@ -103,7 +105,7 @@ class backoff {
   /// Whether the policy allows time or another try at all.
   [[nodiscard]] bool is_patient() const noexcept;
 
-  /// Whether there will be no try after the present one.
+  /// Whether no try follows the present one.
   [[nodiscard]] bool is_last_try() const;
 
  private:
@@ -128,10 +130,10 @@ std::optional<refusal> refusal_in(const outcome<T>& stale) {
 }
 inline std::optional<refusal> refusal_in(commit_result /*stale*/) { return std::nullopt; }
 
-/// An `error` that says that the database is away and nothing happened.
+/// Whether it is an `error` that says the database is away and nothing happened.
 bool is_unavailable(const std::exception& thrown) noexcept;
 
-/// What `retry` can look at.
+/// Which results `retry` can check.
 template <class T>
 inline constexpr bool can_be_stale = false;
 template <class T>
@@ -139,38 +141,41 @@ inline constexpr bool can_be_stale<outcome<T>> = true;
 template <>
 inline constexpr bool can_be_stale<commit_result> = true;
 
-/// Whether a known driver says that a concurrent transaction made this one fail.
+/// Whether it is an exception of a known driver for a conflict with a concurrent transaction.
 bool is_conflict(const std::exception& thrown) noexcept;
 
-/// The databases' libraries tell which exceptions of their driver are conflicts.
+/// Called by the libraries of the databases, with a test for the conflicts of their driver.
 void recognise_conflicts(bool (*test)(const std::exception&)) noexcept;
 
 }  // namespace detail
 
 /// Work is about to run again.
 struct retry_event {
-  /// Of the try that comes: 2 is the first that is a retry.
+  /// The number of the next try: 2 is the first retry.
   unsigned attempt = 0;
-  /// Before it; the event is told at its beginning.
+  /// The pause before it; the event comes at the start of the pause.
   boot_clock::duration pause{};
-  /// Why: what `work` was refused with, if it answered an `outcome`, or what it threw. Neither:
+  /// The reason: the refusal of `work` if it returned an `outcome`, or what it threw. Neither:
   /// `commit_result::stale`.
   std::optional<rowlock::refusal> refused = std::nullopt;
   std::exception_ptr thrown = nullptr;
 };
 
-/// Calls `work()` until it neither answers stale nor meets a conflict, or until `policy` gives up;
-/// then the last answer is returned, or the last conflict thrown. `work` returns an `outcome` or a
+/// Calls `work()` until it neither returns stale nor meets a conflict, or until `policy` gives up.
+/// Then it returns the last result, or throws the last conflict. `work` returns an `outcome` or a
 /// `commit_result`, and starts from the beginning each time: a new transaction, the version read
 /// anew.
 ///
-/// Conflicts are the exceptions by which a database says that the whole transaction should be run
-/// again: PostgreSQL 40001 and 40P01, any SQLITE_BUSY, MariaDB and MySQL 1213, 1020 and 3101, as
-/// pqxx, SQLiteCpp or SOCI throws them. With `through_outages` an `error` of `unavailable` is worth
-/// a retry, too; without, it is not: a conflict is over in milliseconds, an outage may last, and
-/// only the caller knows whether the work may wait so long, and whether all that it did before the
-/// fault is undone. Everything else passes through at once: `outcome_unknown` above all, and what
-/// the driver throws of a lost connection, which does not say whether a commit was made.
+/// Conflicts are the exceptions by which a database says to run the whole transaction again:
+/// PostgreSQL 40001 and 40P01, any SQLITE_BUSY, MariaDB and MySQL 1213, 1020 and 3101, as pqxx,
+/// SQLiteCpp or SOCI throws them.
+///
+/// With `through_outages` an `error` of `unavailable` is retried as well. By default it is not: a
+/// conflict is over in milliseconds, while an outage may last. Only the caller knows whether the
+/// work may wait that long, and whether all that it did before the fault is undone.
+///
+/// Everything else passes through at once. That includes `outcome_unknown`, and the driver's
+/// exception for a lost connection, which does not say whether a commit was made.
 ///
 /// `before_retry` is called before each pause, for a log line; what it throws passes through.
 template <class Work>

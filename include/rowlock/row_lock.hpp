@@ -1,4 +1,4 @@
-// Locks that live and die with a transaction, and compare-and-set inside one.
+// Row locks that last for one transaction, and compare-and-set inside one.
 #ifndef ROWLOCK_ROW_LOCK_HPP
 #define ROWLOCK_ROW_LOCK_HPP
 
@@ -19,15 +19,14 @@
 
 namespace rowlock {
 
-/// One row that a transaction holds, with the version it was given at the lock. A rollback gives
-/// the old version back, so the number is no token for systems outside the database.
+/// One row that a transaction has locked, with the version that the lock gave it. A rollback
+/// restores the old version, so the number is no token for systems outside the database.
 struct locked_row {
   lock_key key;
   rowlock::version version;
 };
 
-/// All rows of one `lock_rows`, in locking order. They are unlocked by the end of the transaction
-/// and by nothing else.
+/// All rows of one `lock_rows`, in locking order. Only the end of the transaction unlocks them.
 struct row_lock {
   std::vector<locked_row> rows;
 };
@@ -36,24 +35,24 @@ struct row_lock {
 /// commits when it returns. When it throws, the transaction is rolled back, the rows'
 /// `failure_count` goes up (best effort) and the exception passes through unchanged.
 ///
-/// Refused, with no callback run and no transaction left, when a row is leased, or locked by
-/// another transaction, for longer than `wait`. Never refused as stale: at REPEATABLE READ and
-/// above a row that changed after the snapshot is busy, and each try takes a new snapshot. Nobody
-/// is kept waiting for a missing row: it is created before the transaction begins.
+/// Refused when a row is leased, or locked by another transaction, for longer than `wait`; then no
+/// callback has run and no transaction is left. Never refused as stale: at REPEATABLE READ and
+/// above a row that changed after the snapshot is busy, and each try takes a new snapshot. A
+/// missing row blocks no other caller: it is created before the transaction begins.
 ///
 /// Round trips: begin, lock, commit. Throws `error`: unavailable when the connection is lost before
 /// the callback, outcome_unknown when the answer to the commit got lost. A commit that the database
 /// refuses throws the driver's exception.
 ///
 /// A callback that calls `abort()` on the transaction and returns rolls back quietly: the outcome
-/// is acquired, and nothing is committed. A callback must not call `commit()` (misuse): our own
-/// kinds of transaction throw before anything is committed. Those of libpqxx, which cannot be kept
-/// from it, commit, and then this call throws; statements like COMMIT, sent by the callback itself,
-/// are found at the end, and on libpqxx not at all.
+/// is acquired, and nothing is committed. A callback must not call `commit()` (misuse). rowlock's
+/// own transaction types throw before anything is committed. A libpqxx transaction cannot be kept
+/// from it: it commits, and then this call throws. A statement like COMMIT that the callback sends
+/// itself is found at the end; on libpqxx it is not found at all.
 ///
 /// `Transaction` names the isolation level: `pqxx::work`, `pqxx::transaction<...>`,
-/// `rowlock::sqlite_transaction`, `rowlock::soci_transaction`, `rowlock::memory_transaction`. While
-/// it lasts the connection is taken: a callback that locks again needs another connection.
+/// `rowlock::sqlite_transaction`, `rowlock::soci_transaction`, `rowlock::memory_transaction`. The
+/// transaction occupies the connection: a callback that locks again needs another one.
 template <class Transaction, class Connection, class Callback>
 auto with_row_lock(Connection& connection, const lock_keys& keys, const wait_policy& wait,
                    Callback&& callback,
@@ -78,7 +77,7 @@ auto with_row_lock(Connection& connection, const lock_keys& keys, const wait_pol
   return detail::run_and_commit(*transaction, counting, [] { return std::optional<refusal>{}; });
 }
 
-/// One try, and the lock table of the usual name; one key, or several in braces.
+/// One try, on the lock table of the default name; one key, or several in braces.
 template <class Transaction, class Connection, class Callback>
 auto with_row_lock(Connection& connection, const lock_key& key, Callback&& callback)
     -> outcome<typename detail::checked_callback<Transaction, Callback>::result> {
@@ -93,16 +92,18 @@ auto with_row_lock(Connection& connection, std::initializer_list<lock_key> keys,
 
 /// Begins a transaction on `connection`, reads the version of `key`, runs `callback(transaction)`,
 /// and commits only if the version is still the same, moving it. Otherwise the work rolls back and
-/// the outcome is refused (stale): run it all again, `retry` does. Refused before the callback when
-/// the row is leased (held) or cannot be had at this moment (busy), and when the transaction could
-/// not begin within `wait` (timed out, stopped; only where there is one writer at a time: SQLite).
+/// the outcome is refused (stale): run it all again, as `retry` does.
 ///
-/// Read the application's rows inside the callback, not before: the version must be older than
-/// they.
+/// Refused before the callback when the row is leased (held) or cannot be had at this moment
+/// (busy). Also refused when the transaction could not begin within `wait` (timed out, stopped),
+/// which happens only with one writer at a time: SQLite.
+///
+/// Read the application's rows inside the callback, not before: the version must be older than they
+/// are.
 ///
 /// Round trips: begin, read, compare-and-set, commit. Throws `error`, as `with_row_lock` does; an
-/// exception of the callback rolls back and passes through unchanged. What `with_row_lock` says of
-/// a callback that calls `commit()` or `abort()` holds here.
+/// exception of the callback rolls back and passes through unchanged. The rules of `with_row_lock`
+/// for a callback that calls `commit()` or `abort()` hold here too.
 template <class Transaction, class Connection, class Callback>
 auto with_optimistic_commit(Connection& connection, const lock_key& key, Callback&& callback,
                             const typename row_transaction<Transaction>::table_type& table = {},
@@ -127,8 +128,7 @@ auto with_optimistic_commit(Connection& connection, const lock_key& key, Callbac
 }
 
 /// A table of the application with an id and an integer version column. Each name is
-/// `[A-Za-z_][A-Za-z0-9_]{0,62}`, the table may have a schema before a dot; other names are refused
-/// as misuse.
+/// `[A-Za-z_][A-Za-z0-9_]{0,62}`; the table may have a schema before a dot. Other names are misuse.
 struct versioned_table {
   std::string table;
   std::string id_column;

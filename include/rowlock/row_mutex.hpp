@@ -1,4 +1,4 @@
-// One key in the shape of std::timed_mutex.
+// A lock on one key with the interface of std::timed_mutex.
 #ifndef ROWLOCK_ROW_MUTEX_HPP
 #define ROWLOCK_ROW_MUTEX_HPP
 
@@ -15,14 +15,15 @@ class timed_mutex;
 }
 
 /// Meets TimedLockable, so `std::unique_lock` and `std::scoped_lock` work, over several rows in any
-/// order too. It excludes the threads that share this object and everybody else who uses the key.
-/// It is not re-entrant.
+/// order too. It excludes the threads that share this object and all other users of the key. It is
+/// not re-entrant.
 ///
-/// A lease can be lost while the mutex is locked: work that takes long asks `possession()`.
+/// A lease can be lost while the mutex is locked: long work has to check `possession()`.
 ///
-/// Thread-safety: all members may be called from any thread; unlock and possession by the one that
-/// locked. Fairness: none is promised. Throws `error` where the database fails; where it is away or
-/// an answer got lost, `lock` waits on, and `try_lock_for` throws when its time is over.
+/// Thread-safety: all members may be called from any thread; unlock and possession by the thread
+/// that locked it. Fairness: none is promised. Throws `error` if the database fails. While it is
+/// away, or if an answer got lost, `lock` waits on, and `try_lock_for` throws when its time is
+/// over.
 class row_mutex {
  public:
   /// `locks` must outlive it. Throws `error` (misuse) for a wrong key.
@@ -34,7 +35,7 @@ class row_mutex {
 
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& duration) {
-    // In doubles, which do not overflow: what is longer than ten years is for ever.
+    // Doubles do not overflow. Longer than ten years means for ever.
     constexpr std::chrono::hours for_ever{24 * 365 * 10};
     const bool is_long = std::chrono::duration<double>{duration} > for_ever;
     return try_lock_within(is_long ? for_ever
@@ -46,7 +47,7 @@ class row_mutex {
     return try_lock_for(until - Clock::now());
   }
 
-  /// Never throws; a row that could not be unset frees itself when the lease runs out.
+  /// Never throws; a row that could not be unset is free when the lease runs out.
   void unlock() noexcept;
 
   /// The lease behind the lock. Throws `error` (misuse) when not locked.
@@ -55,13 +56,14 @@ class row_mutex {
  private:
   [[nodiscard]] bool try_lock_within(std::chrono::milliseconds duration);
 
-  /// Takes the row, in our turn, which is given back unless the row is had.
+  /// Acquires the row. The caller has locked `in_process_`; it is unlocked again unless that
+  /// succeeds.
   bool lock_row(const retry_policy& wait);
 
   lock_table& locks_;
   lock_key key_;
   const std::unique_ptr<detail::timed_mutex> in_process_;
-  std::optional<lease> held_;  // belongs to whose turn it is
+  std::optional<lease> held_;  // guarded by in_process_
 };
 
 }  // namespace rowlock

@@ -1,4 +1,4 @@
-// How the templates that own a transaction begin it, lock in it, commit it.
+// Trait that adapts a transaction type to the function templates of this library.
 #ifndef ROWLOCK_ROW_TRANSACTION_HPP
 #define ROWLOCK_ROW_TRANSACTION_HPP
 
@@ -13,14 +13,14 @@
 
 namespace rowlock {
 
-/// Specialised for each kind of transaction by the header of its database:
+/// Specialised for each transaction type by the header of its database:
 ///
 ///   using table_type = ...;   // names the lock table; default constructible
-///   // Begins one; a refusal (busy) where the database did not let us within `slice`.
+///   // Begins one. A refusal (busy) if the database did not allow it within `slice`.
 ///   static std::optional<refusal> begin(std::optional<Transaction>&, Connection&,
 ///       std::chrono::milliseconds slice);
-///   // Begins one that holds the rows, waiting for row locks at most `slice`; on a refusal there
-///   // is no transaction. Missing rows are created before it, in a transaction of their own.
+///   // Begins one that has locked the rows, waiting for row locks at most `slice`. After a refusal
+///   // there is no transaction. Missing rows are created before it, in their own transaction.
 ///   static std::optional<refusal> begin_locked(std::optional<Transaction>&, Connection&,
 ///       const lock_keys&, std::chrono::milliseconds slice, const table_type&);
 ///   static outcome<version> read(Transaction&, const lock_key&, const table_type&);
@@ -31,15 +31,15 @@ namespace rowlock {
 ///   // The same, and unsets their rows.
 ///   static void release_with(Transaction&, const fenced_leases&, const release_options&,
 ///       const table_type&);
-///   // Optional: as `fence` or `release_with`, and the name of the transaction, under which
-///   // `fenced_run_options::in_doubt` knows it.
+///   // Optional: as `fence` or `release_with`. Returns the name of the transaction, which
+///   // `fenced_run_options::in_doubt` takes.
 ///   static std::string prove_named(Transaction&, const fenced_leases&, const fenced_run_options&,
 ///       const table_type&);
 ///   // Throws `error` (outcome_unknown) when the answer to the commit got lost.
 ///   static void commit(Transaction&);
-///   // Optional, both or none: from `lend` until `take_back` the transaction's own commit throws
-///   // (misuse), as the callback has no business with it. `take_back` answers false where the
-///   // callback has rolled back, and may throw `error` (misuse) where it has committed.
+///   // Optional, both or none: from `lend` until `take_back` the transaction belongs to the
+///   // callback, and its own commit throws (misuse). `take_back` returns false if the callback has
+///   // rolled back, and may throw `error` (misuse) if it has committed.
 ///   static void lend(Transaction&) noexcept;
 ///   static bool take_back(Transaction&);
 ///   // failure_count + 1, in a transaction of its own, without waiting; best effort.
@@ -49,13 +49,13 @@ struct row_transaction;
 
 namespace detail {
 
-/// Calls `try_once`, which may block for the time it is given, until it answers no refusal or the
-/// wait is over; then the last refusal, turned into timed_out or stopped where that is why.
+/// Calls `try_once`, which may block for the given time, until it returns no refusal or the wait is
+/// over. Then returns the last refusal, as timed_out or stopped if that ended the wait.
 std::optional<refusal> wait_for_rows(
     const retry_policy& wait,
     const std::function<std::optional<refusal>(std::chrono::milliseconds slice)>& try_once);
 
-/// Throws what a callback is told that commits the transaction it was given.
+/// Throws the `error` for a callback that commits the transaction it was given.
 [[noreturn]] void throw_commit_in_callback();
 
 template <class Transaction>
@@ -75,9 +75,9 @@ bool take_back(Transaction& transaction) {
   }
 }
 
-/// `begin_locked` where missing rows are created before, in a transaction of their own that
-/// `create` commits. `lock` answers the locked rows, or why not, or neither where a row is missing;
-/// `end` gives up what `begin` began.
+/// `begin_locked` for databases where a transaction of its own creates missing rows first; `create`
+/// commits it. `lock` returns the locked rows, or a refusal, or neither if a row is missing. `end`
+/// ends the transaction that `begin` began.
 template <class Begin, class Lock, class Create, class End>
 std::optional<refusal> begin_and_lock(const lock_key& first, const Begin& begin, const Lock& lock,
                                       const Create& create, const End& end) {
@@ -87,7 +87,7 @@ std::optional<refusal> begin_and_lock(const lock_key& first, const Begin& begin,
     if (attempt.locked) return {};
     end();
     if (attempt.refused) {
-      // The snapshot that was too old is gone, and the next try takes another one.
+      // The stale snapshot is gone; the next try takes a new one.
       if (attempt.refused->reason == refusal_reason::stale) {
         attempt.refused->reason = refusal_reason::busy;
       }
@@ -103,7 +103,7 @@ std::optional<refusal> begin_and_lock(const lock_key& first, const Begin& begin,
 template <class Transaction, class Callback>
 using result_in = std::decay_t<std::invoke_result_t<Callback&, Transaction&>>;
 
-/// The same, with a sentence for a callback that does not fit.
+/// The same, with a readable message for a callback that does not fit.
 template <class Transaction, class Callback>
 struct checked_callback {
   static_assert(std::is_invocable_v<Callback&, Transaction&>,
@@ -112,8 +112,8 @@ struct checked_callback {
   using result = result_in<Transaction, Callback>;
 };
 
-/// The callback, to which the transaction is lent; then `gate`, which may still refuse; then
-/// `commit`. After a callback that has rolled back there is neither.
+/// Calls the callback with the transaction, then `gate`, which may still refuse, then `commit`.
+/// After a callback that has rolled back it calls neither of the two.
 template <class Transaction, class Callback, class Gate, class Commit>
 outcome<result_in<Transaction, Callback>> run_and_commit(Transaction& transaction,
                                                          Callback& callback, const Gate& gate,

@@ -1,4 +1,4 @@
-// At most so many holders of one name.
+// A counting semaphore: at most a given number of holders of one name.
 #ifndef ROWLOCK_SEMAPHORE_HPP
 #define ROWLOCK_SEMAPHORE_HPP
 
@@ -16,36 +16,39 @@ namespace detail {
 class numbered_rows;
 }
 
-/// A permit is a lease on one of the rows `type#1` to `type#N` of the name, so it is renewed, lost,
-/// fenced and released as any lease, and two of them are never on one row. The row `type#0` says
-/// how many there are; everybody who uses the name has to agree.
+/// A permit is a lease on one of the rows `type#1` to `type#N` of the name. So it is renewed, lost,
+/// fenced and released as any lease, and two permits never share a row. The row `type#0` holds the
+/// number of permits; all users of the name have to agree on it.
 ///
-/// Thread-safety: all members may be called from any thread. Fairness: none is promised; those who
-/// wait ask again by the pauses of their policy.
+/// Thread-safety: all members may be called from any thread. Fairness: none is promised; waiters
+/// retry after the pauses of their policy.
 class semaphore {
  public:
   /// `locks` must outlive it. 1 to 1,000 permits. Throws `error` (misuse). No round trip.
   semaphore(lock_table& locks, lock_key name, std::size_t permits);
   ~semaphore();
 
-  /// A permit, or a refusal: all are taken; or somebody is about to write how many there are, or
-  /// died while doing so, until its lease is over (`type#0` is the refusal's key). One round trip
-  /// where a row is free, two where none is or rows are missing; three more on first use and every
-  /// ten minutes of use, to agree on the number of permits. Throws `error`: misuse where the table
-  /// says another number.
+  /// A permit, or a refusal because all are taken. Also refused while another process is about to
+  /// write the number of permits, or died while doing so and its lease still lasts: then the
+  /// refusal's key is `type#0`.
+  ///
+  /// One round trip if a row is free, two if none is or rows are missing. Three more on first use
+  /// and every ten minutes of use, to agree on the number of permits. Throws `error`: misuse if the
+  /// table has another number.
   outcome<lease> try_acquire(const acquire_options& options = {});
 
-  /// Runs `callback` only if a permit could be acquired: as `lock_table::with_lock`.
+  /// Runs `callback` only if a permit could be acquired, as `lock_table::with_lock`.
   template <class Callback>
   auto with_permit(Callback&& callback, const acquire_options& options = {}) {
     return lock_table::run_under(try_acquire(options), callback,
                                  [](lease& held) { return held.release(); });
   }
 
-  /// Writes another number into the table. Permits beyond it that are held stay so until they are
+  /// Writes another number of permits into the table. Held permits beyond it last until they are
   /// released. Semaphores made with the old number are refused (misuse) within ten minutes, so
-  /// replace them first or at once. A refusal: the row that says the number was taken all the time,
-  /// and nothing was written. Three round trips if the row exists. Throws `error`.
+  /// replace them before this call or right after it. A refusal means that the row with the number
+  /// was taken all the time, and nothing was written. Three round trips if the row exists. Throws
+  /// `error`.
   [[nodiscard]] static outcome<void> set_permits(lock_table& locks, const lock_key& name,
                                                  std::size_t permits,
                                                  const wait_policy& wait = std::chrono::seconds{5});

@@ -1,4 +1,4 @@
-// Locks and versions inside the application's own transaction on a soci::session.
+// Row locks, versions and fences inside the application's own transaction on a soci::session.
 #ifndef ROWLOCK_SOCI_HPP
 #define ROWLOCK_SOCI_HPP
 
@@ -24,7 +24,7 @@ class session;
 
 namespace rowlock {
 
-/// The lock table, and what the database cannot tell about it.
+/// The lock table, and what the database cannot report about it.
 struct soci_table {
   soci_table() = default;
   soci_table(table_name named,  // NOLINT(google-explicit-constructor)
@@ -34,16 +34,17 @@ struct soci_table {
   soci_table(const char* name) : table{name} {}  // NOLINT(google-explicit-constructor)
 
   table_name table = {};
-  /// All who use the table write through one and the same node of their Galera cluster. Without
-  /// that there are no row locks on Galera: they are local to a node.
+  /// All users of the table write through the same node of their Galera cluster. Without that there
+  /// are no row locks on Galera, where they are local to a node.
   bool one_writer_node = false;
-  /// As `soci_options::clock_skew`, and the same for all who use the table. None: zero, or one
+  /// As `soci_options::clock_skew`, and the same for all users of the table. None: zero, or one
   /// second on Galera unless one node writes.
   std::optional<std::chrono::milliseconds> clock_skew = std::nullopt;
 };
 
-/// A transaction that these functions can work in: on MariaDB and MySQL at READ COMMITTED, on
-/// PostgreSQL as the session begins them, on SQLite an IMMEDIATE one, which waits for its turn.
+/// A transaction for the functions below. On MariaDB and MySQL it is at READ COMMITTED, on
+/// PostgreSQL at the session's default. On SQLite it is IMMEDIATE, and waits until it is the
+/// writer.
 ///
 /// Thread-safety: as its session, one thread at a time.
 class soci_transaction {
@@ -54,8 +55,8 @@ class soci_transaction {
   };
 
  public:
-  /// Begins, waiting for its turn at most `turn_timeout` where only one can write; after that
-  /// throws `error` (unavailable). One round trip; two on MariaDB and MySQL.
+  /// Begins. On a database with one writer it waits at most `turn_timeout` to become the writer,
+  /// then throws `error` (unavailable). One round trip; two on MariaDB and MySQL.
   explicit soci_transaction(soci::session& session,
                             std::chrono::milliseconds turn_timeout = std::chrono::seconds{1});
   /// Owns the transaction that has just begun on `session`.
@@ -68,8 +69,8 @@ class soci_transaction {
 
   [[nodiscard]] soci::session& session() noexcept { return session_; }
 
-  /// Throws `error`: misuse after the transaction has ended (a fence ends it, a deadlock may), and
-  /// in a callback of `with_row_lock`, which commits itself; outcome_unknown when the answer got
+  /// Throws `error`. Misuse after the transaction has ended (a fence ends it, a deadlock may), and
+  /// in a callback of `with_row_lock`, which commits itself. outcome_unknown when the answer got
   /// lost. A conflict is thrown as the driver's exception.
   void commit();
   /// Rolls back, if the transaction has not ended. Throws `error` (misuse) for a session that is
@@ -83,54 +84,54 @@ class soci_transaction {
 
   detail::home_process home_;
   soci::session& session_;
-  std::shared_ptr<void> kept_;  // what the database's dialect needs until the transaction ends
+  std::shared_ptr<void> kept_;  // state of the backend until the transaction ends
   bool open_ = true;
   bool is_lent_ = false;
   bool is_aborted_ = false;
 };
 
-// All of these run on the caller's open transaction; none at all is misuse, seen without a round
-// trip. They leave the transaction usable when they refuse. They throw `error`.
+// All of these run on the caller's open transaction; a session without one is misuse, found without
+// a round trip. A refusal leaves the transaction usable. They throw `error`.
 
 /// Locks the rows until the transaction ends, and moves their versions in it. docs/databases.md
-/// says what each database asks for: MariaDB and MySQL READ COMMITTED. The first overload knows
-/// what it began; the second looks at the session's setting, and takes a higher one for misuse.
+/// lists what each database requires: MariaDB and MySQL need READ COMMITTED. The first overload
+/// knows the isolation that it began with. The second reads the session's setting; a higher level
+/// is misuse.
 ///
 /// Waits for row locks and leases as long as `wait` says. Refused: held, busy, timed_out, stopped,
-/// or stale. A refused attempt keeps no row of the others.
+/// or stale. A refused attempt keeps none of the rows.
 outcome<row_lock> lock_rows(soci_transaction& transaction, const lock_keys& keys,
                             const wait_policy& wait, const soci_table& table = {});
 outcome<row_lock> lock_rows(soci::session& transaction, const lock_keys& keys,
                             const wait_policy& wait, const soci_table& table = {});
 
-/// The version of a row that nobody owns, to be given to `try_commit` at the end of the same
-/// transaction. Call it before reading what the version protects. A missing row is created and a
-/// lease that has run out is unset, in this transaction. Refused: held, or busy.
+/// The version of an unowned row, for `try_commit` at the end of the same transaction. Call it
+/// before reading what the version protects. In this transaction a missing row is created, and a
+/// lease that has run out is unset. Refused: held, or busy.
 outcome<version> read_version(soci::session& transaction, const lock_key& key,
                               const soci_table& table = {});
 
-/// Moves the version of `key` if it is still `seen` and nobody owns the row. Stale: roll back.
-/// Never waits for another transaction. One round trip.
+/// Moves the version of `key` if it is still `seen` and the row is unowned. Stale: roll back. Never
+/// waits for another transaction. One round trip.
 commit_result try_commit(soci::session& transaction, const lock_key& key, version seen,
                          const soci_table& table = {});
 
 /// The same for a row of the application: adds one to its version column if it is still `seen`.
-/// This is the gate; write the other columns with your own SQL. It may wait for a transaction that
-/// has changed the same row. One round trip.
+/// This is only the check; write the other columns with your own SQL. It may wait for a transaction
+/// that has changed the same row. One round trip.
 commit_result try_commit(soci::session& transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen);
 
-/// Proves that the leases are still held, and keeps it so until the transaction ends. If one is
-/// not, or is not valid by its own deadline though nobody has taken it over, rolls the transaction
-/// back and throws `lease_lost`. One that turns out to be lost is marked so at once. What is
-/// written on the session afterwards is outside of any transaction: `soci_transaction` refuses a
-/// commit then.
+/// Proves that the leases are still held, and keeps it so until the transaction ends. If a lease is
+/// not held, or not valid by its own deadline though not taken over, it rolls back and throws
+/// `lease_lost`. A lease that is found lost is marked so at once. After the rollback, statements on
+/// the session are outside any transaction; `soci_transaction` then refuses a commit.
 void fence(soci::session& transaction, const fenced_leases& leases,
            const fence_options& options = {}, const soci_table& table = {});
 
-/// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
-/// it rolls back, the leases are still held. Throws `error` (misuse) for options that are out of
-/// their bounds. On MariaDB and MySQL one round trip more than `fence`.
+/// A fence that also unsets the rows when the transaction commits, so no release needs to be sent.
+/// If the transaction rolls back, the leases are still held. Throws `error` (misuse) for options
+/// out of range. On MariaDB and MySQL one round trip more than `fence`.
 void release_with(soci::session& transaction, const fenced_leases& leases,
                   const release_options& options = {}, const soci_table& table = {});
 

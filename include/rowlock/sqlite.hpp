@@ -1,4 +1,4 @@
-// Locks and versions inside the application's own SQLite transaction.
+// Row locks, versions and fences inside the application's own SQLite transaction.
 #ifndef ROWLOCK_SQLITE_HPP
 #define ROWLOCK_SQLITE_HPP
 
@@ -27,13 +27,13 @@ namespace on_sqlite {
 class writer_ticket;
 }  // namespace on_sqlite
 
-/// An IMMEDIATE transaction: it has the file's one place for a writer from its beginning, so
-/// nothing it does later can fail for want of it. Keep it short: while it lasts nobody else writes
-/// to the file, and no lease in it can be renewed or released.
+/// An IMMEDIATE transaction. It is the file's one writer from its beginning, so nothing that it
+/// does later can fail because of another writer. Keep it short: while it lasts no other
+/// transaction writes to the file, and no lease in it can be renewed or released.
 ///
-/// Those who write through rowlock are served in the order in which they came, by way of a file
-/// beside the database (`<database>-rowlock`). A child of fork() must leave it alone: there its
-/// destructor does nothing, and a commit is misuse.
+/// Writers through rowlock get the file in the order in which they came, by way of a file beside
+/// the database (`<database>-rowlock`). A child of fork() must leave the transaction alone: there
+/// its destructor does nothing, and a commit is misuse.
 ///
 /// Thread-safety: as its database, one thread at a time.
 class sqlite_transaction {
@@ -44,7 +44,7 @@ class sqlite_transaction {
   };
 
  public:
-  /// Begins, waiting for its turn at most `turn_timeout`; after that throws `error` (unavailable).
+  /// Begins. Waits at most `turn_timeout` to become the writer; then throws `error` (unavailable).
   explicit sqlite_transaction(SQLite::Database& database,
                               std::chrono::milliseconds turn_timeout = std::chrono::seconds{1});
   /// Owns the transaction that has just begun on `database`.
@@ -57,7 +57,7 @@ class sqlite_transaction {
 
   [[nodiscard]] SQLite::Database& database() noexcept { return database_; }
 
-  /// Throws `error` (misuse) after the transaction has ended, as a fence may end it, and in a
+  /// Throws `error` (misuse) after the transaction has ended (a fence may end it), and in a
   /// callback of `with_row_lock`, which commits itself.
   void commit();
   /// Rolls back, if the transaction has not ended.
@@ -66,7 +66,7 @@ class sqlite_transaction {
  private:
   friend struct row_transaction<sqlite_transaction>;
 
-  /// It has ended: whoever waits to write may go on.
+  /// It has ended: the next writer may begin.
   void end() noexcept;
 
   detail::home_process home_;
@@ -77,48 +77,50 @@ class sqlite_transaction {
   bool is_aborted_ = false;
 };
 
-// All of these run on the caller's open transaction. `lock_rows` needs an IMMEDIATE one; a deferred
-// one, and none at all, are misuse, seen on the connection without touching the file. They leave
-// the transaction usable when they refuse. They throw `error`.
+// All of these run on the caller's open transaction. `lock_rows` needs an IMMEDIATE one. A deferred
+// transaction there, and no transaction at all, are misuse, found without touching the file. A
+// refusal leaves the transaction usable. They throw `error`.
 
 /// Locks the rows until the transaction ends, and moves their versions in it. Missing rows are
-/// created in it. Other transactions cannot be in the way, since there is one writer a file; a live
-/// lease can, and is refused (held) at once, whatever `wait` says: as long as this transaction is
-/// open its holder could not release it. `with_row_lock` does wait, between transactions.
+/// created in it. No other transaction can interfere, since a file has one writer. A live lease
+/// can: it is refused (held) at once, whatever `wait` says, because its holder could not release it
+/// while this transaction is open. `with_row_lock` does wait, between transactions.
 outcome<row_lock> lock_rows(SQLite::Database& transaction, const lock_keys& keys,
                             const wait_policy& wait, const table_name& table = {});
 
-/// The version of a row that nobody owns, to be given to `try_commit` at the end of the same
-/// transaction. Call it before reading what the version protects. In an IMMEDIATE transaction a
-/// missing row is created and a lease that has run out is unset; in a deferred one that makes it
-/// the writer, or is refused (busy) when it cannot be. Refused: held.
+/// The version of an unowned row, for `try_commit` at the end of the same transaction. Call it
+/// before reading what the version protects. A missing row is created, and a lease that has run out
+/// is unset. In a deferred transaction that makes it the writer, or is refused (busy) if it cannot
+/// be. Refused also: held.
 outcome<version> read_version(SQLite::Database& transaction, const lock_key& key,
                               const table_name& table = {});
 
-/// Moves the version of `key` if it is still `seen` and nobody has the row. Stale: roll back; also
-/// when a deferred transaction can no longer become the writer, because somebody wrote since it
+/// Moves the version of `key` if it is still `seen` and the row is unowned. Stale: roll back. Stale
+/// also if a deferred transaction cannot become the writer because another one wrote since it
 /// began.
 commit_result try_commit(SQLite::Database& transaction, const lock_key& key, version seen,
                          const table_name& table = {});
 
 /// The same for a row of the application: adds one to its version column if it is still `seen`.
-/// This is the gate; write the other columns with your own SQL.
+/// This is only the check; write the other columns with your own SQL.
 commit_result try_commit(SQLite::Database& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen);
 
 /// Proves that the leases are still held. In an IMMEDIATE transaction (a deferred one is misuse)
-/// that stays true until its end, because nobody else writes. If a lease is not held, or is not
-/// valid by its own deadline though nobody has taken it over, rolls the transaction back and throws
-/// `lease_lost`. One that turns out to be lost is marked so at once. SQLite can do no more than
-/// roll back: somebody who swallows the exception and goes on writes outside any transaction.
-/// `rowlock::sqlite_transaction` refuses a commit then. No lease in the file can be renewed while
-/// the transaction is open: keep it shorter than the ttl minus the margin.
+/// that stays true until its end, because there is no other writer. If a lease is not held, or not
+/// valid by its own deadline though not taken over, it rolls back and throws `lease_lost`. A lease
+/// that is found lost is marked so at once.
+///
+/// SQLite can do no more than roll back: code that swallows the exception and goes on writes
+/// outside any transaction. `rowlock::sqlite_transaction` then refuses a commit. No lease in the
+/// file can be renewed while the transaction is open: keep it shorter than the ttl minus the
+/// margin.
 void fence(SQLite::Database& transaction, const fenced_leases& leases,
            const table_name& table = {});
 
-/// A fence that also unsets the rows when the transaction commits: no release needs to be sent. If
-/// it rolls back, the leases are still held. With `done_for` the rows remember the work as done.
-/// Throws `error` (misuse) for options that are out of their bounds.
+/// A fence that also unsets the rows when the transaction commits, so no release needs to be sent.
+/// If the transaction rolls back, the leases are still held. With `done_for` the rows remember the
+/// work as done. Throws `error` (misuse) for options out of range.
 void release_with(SQLite::Database& transaction, const fenced_leases& leases,
                   const release_options& options = {}, const table_name& table = {});
 

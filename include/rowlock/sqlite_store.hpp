@@ -1,4 +1,4 @@
-// The store in a SQLite file, and its migrations.
+// A store in a SQLite file, with its options and migrations.
 #ifndef ROWLOCK_SQLITE_STORE_HPP
 #define ROWLOCK_SQLITE_STORE_HPP
 
@@ -20,32 +20,32 @@ namespace rowlock {
 
 struct sqlite_options {
   table_name table = {};
-  /// How long a statement waits for its turn: SQLite has one writer a file. After that acquire is
-  /// refused (busy), renew and release are asked again later.
+  /// How long a statement waits to become the writer; SQLite has one writer a file. Then acquire is
+  /// refused (busy), and renew and release are retried later.
   std::chrono::milliseconds turn_timeout{1000};
-  /// Use the file even if it is on a file system that machines share (NFS, SMB, FUSE, 9p and the
-  /// like). Otherwise that is refused (`rejected`): locks do not work there, or not reliably.
+  /// Use the file even on a file system that machines share (NFS, SMB, FUSE, 9p and the like). By
+  /// default that is refused (`rejected`): locks do not work there, or not reliably.
   bool allow_network_file_system = false;
 };
 
-/// One connection of its own to the file, opened with the first call (WAL, synchronous=FULL). It
-/// asks before it writes: a key that is held is answered by a read, which waits for nobody. Writers
-/// are served in the order in which they came, whatever process they are in; they queue in a file
-/// beside the database, `<database>-rowlock`, which is made with the database's permissions.
+/// A store with one connection to the file, opened by the first call (WAL, synchronous=FULL). It
+/// reads before it writes: a held key is answered by a read, which waits for no writer. Writers of
+/// all processes get the file in the order in which they came. They queue in a file beside the
+/// database, `<database>-rowlock`, which is made with the database's permissions.
 ///
-/// A file that this process may only read is opened for reading: `read` and `list` work,
-/// and every other call is `unavailable`. Such a connection lasts for one call.
+/// A file that this process may only read is opened for reading. Then `read` and `list` work, and
+/// every other call is `unavailable`. Such a connection lasts for one call.
 ///
-/// A purge deletes the idle rows that it found in one transaction: other writers wait for that.
+/// A purge deletes the idle rows that it found in one transaction: other writers wait for it.
 ///
-/// Thread-safety: all members may be called from any thread; calls take turns.
+/// Thread-safety: all members may be called from any thread; calls run one at a time.
 class sqlite_store final : public passing_store {
  public:
   using connect = std::function<std::unique_ptr<SQLite::Database>()>;
 
-  /// The file must exist: `migrate_sqlite` or `rowlock migrate` creates it. Nothing is opened yet.
+  /// The file must exist: `migrate_sqlite` or `rowlock migrate` creates it. Opens nothing yet.
   explicit sqlite_store(std::string path, sqlite_options options = {});
-  /// With a connection from the application: opened for writing, used by nobody else.
+  /// With a connection from the application, opened for writing and used for nothing else.
   explicit sqlite_store(connect factory, sqlite_options options = {});
   ~sqlite_store() override;
 
@@ -64,9 +64,10 @@ class sqlite_store final : public passing_store {
   detail::owned_at_home<impl> impl_;
 };
 
-/// Applies what is missing, in one transaction, and returns it; nothing the second time. Creates
-/// the file if it does not exist (not its folder) and switches it to WAL. Any number of processes
-/// may call it at once. Throws `error`: rejected also for a schema newer than ours.
+/// Applies missing migrations in one transaction and returns them; nothing if all are there.
+/// Creates the file if it does not exist (not its folder) and switches it to WAL. Any number of
+/// processes may call it at once. Throws `error`: rejected also for a schema newer than this
+/// library's.
 std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table = {});
 
 }  // namespace rowlock

@@ -1,4 +1,4 @@
-// The lock table: its name, its migrations, and what PostgreSQL has to be told of it.
+// The name of the lock table, its migrations, and its options on PostgreSQL.
 #ifndef ROWLOCK_TABLE_NAME_HPP
 #define ROWLOCK_TABLE_NAME_HPP
 
@@ -11,32 +11,32 @@
 namespace rowlock {
 
 /// `table` or `schema.table`, each part `[A-Za-z_][A-Za-z0-9_]*`. A schema has at most 63
-/// characters, a table 56, because the names of its companions (`shared_lock_schema`,
-/// `shared_lock_lock`) are made from it. Names are quoted, so upper and lower case differ.
+/// characters, a table 56, because other names are derived from it (`shared_lock_schema`,
+/// `shared_lock_lock`). Names are quoted, so upper and lower case differ.
 ///
 /// Without a schema the connection decides (PostgreSQL: its search_path); with one, nothing does.
 class table_name {
  public:
   /// `shared_lock`.
   table_name();
-  /// Throws `error` (misuse) for anything but the above.
+  /// Throws `error` (misuse) for any other name.
   table_name(std::string_view name);  // NOLINT(google-explicit-constructor)
   table_name(const char* name) : table_name{std::string_view{name}} {}         // NOLINT
   table_name(const std::string& name) : table_name{std::string_view{name}} {}  // NOLINT
 
-  /// As it was given.
+  /// The name as it was given.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
-  /// `sql` with every `shared_lock` that begins a word replaced by this name, quoted; what follows
-  /// in the word (`_schema`) stays inside the quotes.
+  /// Returns `sql` with every `shared_lock` that begins a word replaced by this name, quoted. The
+  /// rest of the word (`_schema`) stays inside the quotes.
   [[nodiscard]] std::string in(std::string_view sql) const;
 
  private:
   std::string text_;
 };
 
-/// One step, as plain SQL that any migration tool can apply. Each up text ends by writing its
-/// number into `shared_lock_schema`, each down text takes it back.
+/// One migration, as plain SQL that any migration tool can apply. Each up text ends by writing its
+/// number into `shared_lock_schema`; each down text removes it.
 struct migration {
   int number = 0;
   std::string name;
@@ -44,12 +44,12 @@ struct migration {
   std::string down;
 };
 
-/// All steps, in order, for `table`.
+/// All migrations for `table`, in order.
 std::vector<migration> postgres_migrations(const table_name& table = {});
 std::vector<migration> sqlite_migrations(const table_name& table = {});
 std::vector<migration> mysql_migrations(const table_name& table = {});
 
-/// A table whose rows transactions of the application use; a name alone is one of one clock.
+/// A lock table for transactions of the application. A name alone means a server with one clock.
 struct postgres_table {
   postgres_table() = default;
   postgres_table(table_name named,  // NOLINT(google-explicit-constructor)
@@ -59,7 +59,7 @@ struct postgres_table {
   postgres_table(const char* name) : table{name} {}       // NOLINT(google-explicit-constructor)
 
   table_name table = {};
-  /// As `postgres_options::clock_skew`, and the same for all who use the table.
+  /// As `postgres_options::clock_skew`, and the same for all users of the table.
   std::chrono::milliseconds clock_skew{};
 };
 

@@ -1,4 +1,4 @@
-// The boot clock, real and manual time.
+// The boot clock, and real and manual time sources.
 #include "rowlock/clock.hpp"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ class boot_time final : public time_source {
                   boot_clock::time_point until) override {
     const auto left = until - now();
     if (left <= boot_clock::duration::zero()) return;
-    // Condition variables wait on a clock that stops during suspend; after one, this looks at the
-    // right clock again within the usual margin of a lease.
+    // Condition variables wait on a clock that stops during suspend. At most 200 ms after a resume
+    // the boot clock is read again, which is within the usual margin of a lease.
     wakeup.wait_for(lock, std::min<boot_clock::duration>(left, std::chrono::milliseconds{200}));
   }
 };
@@ -48,7 +48,7 @@ boot_clock::time_point manual_time::now() const noexcept {
 
 void manual_time::wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
                              boot_clock::time_point until) {
-  // Looks again every millisecond of real time, so that advance() need not know who waits.
+  // Reads the time every millisecond of real time, so that advance() need not know the waiters.
   if (now() < until) wakeup.wait_for(lock, std::chrono::milliseconds{1});
 }
 

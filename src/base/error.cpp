@@ -1,4 +1,4 @@
-// The error category, the kind of a fault, and a copy of it for each of several threads.
+// Error category, and kinds and copies of faults.
 #include "rowlock/error.hpp"
 
 #include <string>
@@ -50,7 +50,7 @@ namespace rowlock::detail {
 
 namespace {
 
-/// Without what std::system_error has put behind it.
+/// The message without the text that std::system_error appends.
 std::string message_of(const error& fault) {
   const std::string text = fault.what();
   const auto behind = ": " + fault.code().message();

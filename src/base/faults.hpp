@@ -1,4 +1,4 @@
-// Faults as std::exception_ptr: their kind, and a copy for each of several threads.
+// Faults as std::exception_ptr: their kinds and copies.
 #ifndef ROWLOCK_BASE_FAULTS_HPP
 #define ROWLOCK_BASE_FAULTS_HPP
 
@@ -9,16 +9,16 @@
 
 namespace rowlock::detail {
 
-/// The same fault in an object of its own, for a thread that is not the only one to be told: who
-/// catches an exception may change it, and ThreadSanitizer does not see how those who share one
-/// agree on who frees it. What is nested is shared, and so are exceptions that are not ours, and
-/// all when there is no memory.
+/// A separate copy of a fault that several threads receive. A handler may change the exception that
+/// it catches, and ThreadSanitizer does not see the reference count by which threads free a shared
+/// one. Nested exceptions and exceptions that are no `error` are not copied, and none is when
+/// memory runs out.
 std::exception_ptr copied_fault(const std::exception_ptr& fault) noexcept;
 
-/// None: it is not ours.
+/// Nothing for an exception that is no `error`.
 std::optional<errc> kind_of(const std::exception_ptr& fault);
 
-/// Whether it may pass by itself: the database is away, or the answer got lost.
+/// Whether the fault is transient: the database is unreachable, or the answer got lost.
 bool may_pass(const std::exception_ptr& fault);
 
 }  // namespace rowlock::detail

@@ -1,4 +1,4 @@
-// Keys, sets of keys, scopes, versions: their checks and order.
+// Keys, sets of keys, scopes and versions: checks and order.
 #include "rowlock/lock_key.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void check_word(std::string_view part, const char* name, std::size_t longest) {
   }
 }
 
-/// Without the number that a row has which is one of several of its key.
+/// The type without the number of a numbered row (`type#1`).
 std::string_view without_number(std::string_view type) {
   const auto mark = type.find('#');
   if (mark == std::string_view::npos) return type;
@@ -111,7 +111,7 @@ namespace rowlock::detail {
 
 namespace {
 
-/// Length of the sequence that begins with `lead`, and the smallest code point it may encode.
+/// Length of a sequence, and the smallest code point that it may encode.
 struct sequence {
   std::size_t length;
   std::uint32_t smallest;

@@ -1,4 +1,4 @@
-// One value from one thread to another.
+// A value passed once from one thread to another.
 #ifndef ROWLOCK_BASE_ONE_SHOT_HPP
 #define ROWLOCK_BASE_ONE_SHOT_HPP
 
@@ -13,14 +13,14 @@
 
 namespace rowlock::detail {
 
-/// Holds one value for one waiting thread. Each has a mutex of its own: threads that are woken
-/// together would otherwise queue for a shared one.
+/// Holds one value for one waiting thread. Each slot has its own mutex: threads woken together
+/// would otherwise queue for a shared one.
 ///
-/// Thread-safety: `set` may be called from any thread, once; the others from one thread.
+/// Thread-safety: `set` may be called once, from any thread; the others from one thread.
 template <class Value>
 class one_shot {
  public:
-  /// The receiver may have destroyed this when it returns.
+  /// The receiver may have destroyed this object by the time `set` returns.
   void set(Value value) {
     const std::scoped_lock lock{mutex_};
     value_.emplace(std::move(value));
@@ -33,14 +33,14 @@ class one_shot {
     return *std::move(value_);
   }
 
-  /// None: it was not set in time.
+  /// Returns nothing if no value was set in time.
   std::optional<Value> wait_for(std::chrono::milliseconds at_most) {
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, at_most, [this] { return value_.has_value(); });
     return std::move(value_);
   }
 
-  /// None: `until` has come (max: never), or a stop was requested.
+  /// Returns nothing once `until` has passed (`max` for no limit) or a stop was requested.
   std::optional<Value> wait_until(time_source& time, boot_clock::time_point until,
                                   const std::stop_token& stop) {
     const std::stop_callback wake{stop, [this] {

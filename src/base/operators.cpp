@@ -1,4 +1,4 @@
-// What a person on call asks of a lock table.
+// Functions for operators of a lock table.
 #include "rowlock/operators.hpp"
 
 #include <array>
@@ -16,7 +16,7 @@ std::optional<row_state> show(store& rows, const lock_key& key) {
 force_result force_release(store& rows, const lock_key& key, version expected,
                            const std::string& reason, const std::string& by) {
   force_request request{.key = key, .version = expected, .reason = reason};
-  check(request);  // before it cannot be empty any more
+  check(request);  // before the suffix hides an empty reason
   request.reason += " (by " + (by.empty() ? detail::holder_label() : by) + ')';
   force_result result;
   detail::try_for_a_moment(*system_time(), {}, [&] {

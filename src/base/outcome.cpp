@@ -1,4 +1,4 @@
-// Outcomes, refusals and results, printed.
+// Text output of outcomes, refusals and results.
 #include "rowlock/outcome.hpp"
 
 #include <ostream>
@@ -42,7 +42,7 @@ const char* words_for(refusal_reason reason) noexcept {
   return "was refused";
 }
 
-/// Tenths of a second, without touching the stream's own format.
+/// Prints tenths of a second, without a change of the stream's format.
 void show_seconds(std::ostream& out, std::chrono::microseconds time) {
   const auto tenths = time / std::chrono::milliseconds{100};
   out << tenths / 10 << '.' << tenths % 10 << " s";

@@ -1,4 +1,4 @@
-// Bytes that stand as %XX in a URL.
+// Percent-decoding of URLs.
 #include "base/percent_decoding.hpp"
 
 #include "rowlock/error.hpp"

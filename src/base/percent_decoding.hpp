@@ -1,4 +1,4 @@
-// Bytes that stand as %XX in a URL.
+// Percent-decoding of URLs.
 #ifndef ROWLOCK_BASE_PERCENT_DECODING_HPP
 #define ROWLOCK_BASE_PERCENT_DECODING_HPP
 
@@ -7,8 +7,8 @@
 
 namespace rowlock::detail {
 
-/// Throws `error` (misuse), without the text, where a % does not stand before two hexadecimal
-/// digits, and for a NUL byte.
+/// Throws `error` (misuse) if a % is not followed by two hexadecimal digits, and for a NUL byte.
+/// The message does not contain the text.
 std::string percent_decoded(std::string_view text);
 
 }  // namespace rowlock::detail

@@ -1,4 +1,4 @@
-// Objects of the process that made them; the label of this process.
+// Detection of fork(), and the label of this process.
 #include "base/process.hpp"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ namespace rowlock::detail {
 
 namespace {
 
-// The handler of a fork() is given nothing, so it needs a place that it knows.
+// A handler of fork() gets no argument, so the counter is static.
 std::atomic<unsigned>& forks_so_far() noexcept {
   static constinit std::atomic<unsigned> count{0};
   return count;

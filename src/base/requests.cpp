@@ -1,4 +1,4 @@
-// Checks of requests; owner ids.
+// Checks of requests, and owner ids.
 #include "rowlock/port/requests.hpp"
 
 #include <sys/random.h>
@@ -126,7 +126,7 @@ void check(const purge_request& request) {
 
 owner_id make_owner_id() {
   std::array<unsigned char, 16> bytes{};
-  // At most 256 bytes are never cut short by a signal once the source is ready (getrandom(2)).
+  // A signal does not shorten a read of up to 256 bytes once the source is ready (getrandom(2)).
   while (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     if (errno != EINTR) {
       throw error{errc::unavailable, "the kernel gives no random bytes: check getrandom(2)"};

@@ -1,4 +1,4 @@
-// Retry policies and pauses, recognition of conflicts, waiting for row locks.
+// Retry policies, recognition of conflicts, and waits for row locks.
 #include "rowlock/retry.hpp"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ namespace {
 
 using conflict_test = bool (*)(const std::exception&);
 
-/// One for each driver, and drivers are few.
+/// One slot for each driver; there are few drivers.
 std::array<std::atomic<conflict_test>, 8>& known_tests() noexcept {
   static std::array<std::atomic<conflict_test>, 8> tests{};
   return tests;
@@ -137,8 +137,8 @@ std::optional<refusal> wait_for_rows(
     const retry_policy& wait,
     const std::function<std::optional<refusal>(std::chrono::milliseconds slice)>& try_once) {
   using std::chrono::milliseconds;
-  // Inside a slice nothing can be stopped, and its end gives up a place in the database's queue.
-  // Each try of a limited number waits as long as a pause might.
+  // A stop takes effect only between slices, but the end of a slice gives up the place in the
+  // database's lock queue. With limited attempts, each try waits as long as a pause might.
   const milliseconds longest_slice{wait.stop.stop_possible() || wait.attempts ? 1000 : 10'000};
   backoff pauses{wait};
   for (;;) {

@@ -1,4 +1,4 @@
-// Calls the user's code.
+// A thread that runs tasks in order.
 #include "base/serial_executor.hpp"
 
 #include <utility>
@@ -35,7 +35,7 @@ void serial_executor::run(const std::shared_ptr<queue>& tasks) {
     if (now.empty()) return;
     lock.unlock();
     for (const auto& call : now) call();
-    now.clear();  // what the calls hold may be the user's as well
+    now.clear();  // destructors of captured objects may be the user's code, too
     lock.lock();
   }
 }

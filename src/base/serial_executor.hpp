@@ -1,4 +1,4 @@
-// Calls the user's code, in a thread of its own.
+// A thread that runs tasks in order.
 #ifndef ROWLOCK_BASE_SERIAL_EXECUTOR_HPP
 #define ROWLOCK_BASE_SERIAL_EXECUTOR_HPP
 
@@ -11,14 +11,16 @@
 
 namespace rowlock::detail {
 
+/// Runs code of the user, which may block or destroy this object.
+///
 /// Thread-safety: all members may be called from any thread.
 class serial_executor {
  public:
   serial_executor();
   serial_executor(const serial_executor&) = delete;
   serial_executor& operator=(const serial_executor&) = delete;
-  /// Tells what is still to be told, then ends. In a callback that it runs itself, it lets the
-  /// thread end alone.
+  /// Runs the remaining tasks, then ends the thread. If called by a task, it detaches the thread
+  /// instead of joining it.
   ~serial_executor();
 
   /// `call` must not throw.
@@ -34,7 +36,7 @@ class serial_executor {
 
   static void run(const std::shared_ptr<queue>& tasks);
 
-  std::shared_ptr<queue> queue_;  // shared with a thread that may outlive us
+  std::shared_ptr<queue> queue_;  // shared with the thread, which may outlive this object
   std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// The door of a store: what is done before a call and for all stores.
+// The public calls of a store: checks and splitting common to all stores.
 #include "rowlock/port/store.hpp"
 
 #include <algorithm>
@@ -16,14 +16,15 @@ namespace {
 
 enum class part_is { change, read };
 
-/// Throws the fault of a part that comes after others. Something has happened all the same.
+/// Throws the fault of a later part. The earlier parts have taken effect, so `unavailable` becomes
+/// `outcome_unknown`.
 [[noreturn]] void throw_after_others(const error& fault) {
   if (fault.kind() != errc::unavailable) throw;
   std::throw_with_nested(error{errc::outcome_unknown,
                                std::string{"a part of the call is done, then: "} + fault.what()});
 }
 
-/// The answers of `work` to all requests, at most `longest` at a time, in their order.
+/// Calls `work` with at most `longest` requests at a time, and returns all answers in order.
 template <class Request, class Work>
 auto in_parts(std::span<const Request> requests, std::size_t longest, part_is kind,
               const Work& work) {

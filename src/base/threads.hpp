@@ -1,4 +1,4 @@
-// Starting threads, and a stop that two sources request.
+// Start of threads, and a stop token with two sources.
 #ifndef ROWLOCK_BASE_THREADS_HPP
 #define ROWLOCK_BASE_THREADS_HPP
 
@@ -12,7 +12,8 @@
 
 namespace rowlock::detail {
 
-/// And when this is destroyed, so that nobody goes on who kept the token.
+/// A stop is requested by either source, or by the destructor: code that kept the token must not
+/// continue after that.
 class either_stop {
  public:
   either_stop(std::stop_token one, std::stop_token other)
@@ -34,8 +35,8 @@ class either_stop {
   std::stop_callback<request> on_other_;
 };
 
-/// Calls `start`, which starts a thread "to ..." (`purpose`). Throws `error` (unavailable) when the
-/// system lets us start none.
+/// Calls `start`, which starts a thread "to ..." (`purpose`). Throws `error` (unavailable) if no
+/// thread can be started.
 template <class Start>
 void start_thread(const char* purpose, const Start& start) {
   try {

@@ -1,4 +1,4 @@
-// A place for one thread at a time, with a time limit.
+// A mutex with a time limit.
 #ifndef ROWLOCK_BASE_TIMED_MUTEX_HPP
 #define ROWLOCK_BASE_TIMED_MUTEX_HPP
 
@@ -10,8 +10,8 @@
 
 namespace rowlock::detail {
 
-/// A mutex with a time limit. (Not `std::timed_mutex`: ThreadSanitizer of GCC 12 does not see it
-/// being locked.) In a child of fork() every lock throws `error` (misuse).
+/// Replaces `std::timed_mutex`, whose locking ThreadSanitizer of GCC 12 does not see. In a child of
+/// fork() every lock throws `error` (misuse).
 ///
 /// Thread-safety: all members may be called from any thread.
 class timed_mutex {
@@ -23,7 +23,7 @@ class timed_mutex {
     state_->locked = true;
   }
 
-  /// False when the turn did not come before `end`.
+  /// Returns false if the mutex was still locked at `end`.
   bool try_lock_until(std::chrono::steady_clock::time_point end) {
     home_.require();
     std::unique_lock guard{state_->mutex};
@@ -49,7 +49,7 @@ class timed_mutex {
   };
 
   home_process home_;
-  // A condition variable that threads waited on at the time of a fork() cannot be destroyed.
+  // A condition variable with waiting threads at a fork() cannot be destroyed in the child.
   owned_at_home<state> state_ = make_owned_at_home<state>();
 };
 

@@ -1,4 +1,4 @@
-// Whether bytes are valid UTF-8.
+// Validation of UTF-8.
 #ifndef ROWLOCK_BASE_UTF8_HPP
 #define ROWLOCK_BASE_UTF8_HPP
 
@@ -6,7 +6,7 @@
 
 namespace rowlock::detail {
 
-/// As RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. NUL is valid here.
+/// By RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. NUL is valid here.
 bool is_valid_utf8(std::string_view text) noexcept;
 
 }  // namespace rowlock::detail

@@ -1,4 +1,4 @@
-// Threads for calls that block.
+// A pool of threads for blocking calls.
 #include "base/worker_pool.hpp"
 
 #include "base/threads.hpp"
@@ -36,7 +36,7 @@ worker_pool::timer worker_pool::post_at(boot_clock::time_point when, task work) 
 }
 
 void worker_pool::cancel(const timer& made) {
-  task forgotten;  // what it holds is not destroyed under the mutex
+  task forgotten;  // destroyed after the mutex is unlocked
   const std::scoped_lock lock{mutex_};
   if (const auto found = later_.find(made); found != later_.end()) {
     forgotten = std::move(found->second);
@@ -47,7 +47,7 @@ void worker_pool::cancel(const timer& made) {
 void worker_pool::do_unlocked(std::unique_lock<std::mutex>& lock, task begun) {
   lock.unlock();
   begun();
-  begun = nullptr;  // what it holds is not destroyed under the mutex
+  begun = nullptr;  // destroyed before the mutex is locked again
   lock.lock();
 }
 
@@ -85,7 +85,7 @@ void worker_pool::watch() {
 }
 
 void worker_pool::close() {
-  std::map<timer, task> forgotten;  // what they hold is not destroyed under the mutex
+  std::map<timer, task> forgotten;  // destroyed after the mutex is unlocked
   {
     const std::scoped_lock lock{mutex_};
     is_closed_ = true;

@@ -1,4 +1,4 @@
-// Threads for calls that block, so that who makes them does not.
+// A pool of threads for blocking calls.
 #ifndef ROWLOCK_BASE_WORKER_POOL_HPP
 #define ROWLOCK_BASE_WORKER_POOL_HPP
 
@@ -17,38 +17,38 @@
 
 namespace rowlock::detail {
 
-/// A bounded number of threads, started when there is work for them. What is to be done later has
-/// one thread more, which watches the clock: it is in time even while all the others hang in their
-/// calls.
+/// A pool that grows on demand up to a bound. Timers have one more thread, so they run on time even
+/// while all workers hang in their calls.
 ///
-/// Thread-safety: all members may be called from any thread; `close` from none of its own.
+/// Thread-safety: all members may be called from any thread, `close` only from threads outside the
+/// pool.
 class worker_pool {
  public:
   /// Must not throw.
   using task = std::function<void()>;
-  /// What is to be done later.
+  /// Identifies a task scheduled for later.
   using timer = std::pair<boot_clock::time_point, std::uint64_t>;
 
   worker_pool(unsigned most, std::shared_ptr<time_source> time);
 
-  /// First come, first served. Throws `error` (unavailable) where the system lets us start not even
-  /// one thread.
+  /// Tasks begin in the order of their posts. Throws `error` (unavailable) if not even one thread
+  /// can be started.
   void post(task work);
 
-  /// By the thread that watches the clock: `work` must not block. Throws `error` (unavailable)
-  /// where the system does not let us start it.
+  /// Runs `work` on the thread of the timers, so it must not block. Throws `error` (unavailable) if
+  /// that thread cannot be started.
   timer post_at(boot_clock::time_point when, task work);
-  /// Without effect once it has begun.
+  /// No effect once the task has begun.
   void cancel(const timer& made);
 
-  /// Does what was to be done at once, forgets what was to be done later, and ends the threads.
+  /// Runs the posted tasks, drops all timers, and ends the threads.
   void close();
 
  private:
   void work();
   void watch();
 
-  // These are called with the mutex held.
+  // The functions below require mutex_ to be locked.
   void start_worker();
   static void do_unlocked(std::unique_lock<std::mutex>& lock, task begun);
 

@@ -1,4 +1,4 @@
-// Whether a shared statement begins a moment later, so that those who were answered last join it.
+// Group commit: a short delay before a batch, so that more calls join it.
 #include "batch/batch_linger.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ bool batch_linger::linger(std::unique_lock<std::mutex>& lock) {
 }
 
 void batch_linger::lingered(std::size_t calls, std::size_t joined) {
-  // Each who joins has saved a statement's time, and each who asked has waited a part of it.
+  // Each joined call has saved a statement's time; each waiting call has lost a part of one.
   const bool was_worth_it =
       static_cast<double>(joined) >= static_cast<double>(calls) * limits_.part;
   skips_ = was_worth_it ? 0 : std::min(2 * skips_ + 1, 63U);

@@ -1,4 +1,4 @@
-// Whether a shared statement begins a moment later, so that those who were answered last join it.
+// Group commit: a short delay before a batch, so that more calls join it.
 #ifndef ROWLOCK_BATCH_BATCH_LINGER_HPP
 #define ROWLOCK_BATCH_BATCH_LINGER_HPP
 
@@ -9,36 +9,36 @@
 
 namespace rowlock::detail {
 
-/// Threads that ask again as soon as they are answered fall into two halves that wait for each
-/// other's statements, so that each commit serves one half. Where a commit takes long, it is better
-/// to wait a moment for the others. Whether they come, experience tells; who was answered alone
+/// Threads in a closed loop split into two groups that alternate, so each commit serves half of
+/// them. A short delay before a batch lets both groups join it, if a commit takes long enough.
+/// After a delay that was not worth it, some delays are skipped. A call that was answered alone
 /// does not wait.
 ///
-/// Thread-safety: none, its owner's mutex is held.
+/// Thread-safety: none; the owner's mutex must be locked.
 class batch_linger {
  public:
   using clock = std::chrono::steady_clock;
 
   struct limits {
-    /// Of the time that the statement before took.
+    /// Longest delay, as a part of the previous statement's time.
     double part = 0.25;
-    /// Such a statement is over before the others could have come,
+    /// No delay after a shorter statement: it ends before other calls could join.
     clock::duration shortest = std::chrono::milliseconds{2};
-    /// and such a one tells nothing about the next one.
+    /// No delay after a longer statement: its time does not predict the next one's.
     clock::duration longest = std::chrono::milliseconds{20};
   };
 
   explicit batch_linger(const limits& has) : limits_{has} {}
 
-  /// A statement has ended that answered so many calls.
+  /// To be called when a statement has ended, with the number of calls that it answered.
   void ended(clock::time_point began, std::size_t answered);
-  /// Whether few ask here, and statements do not take long.
+  /// Whether few calls are made, and statements are short.
   [[nodiscard]] bool is_idle() const;
-  /// A call begins or waits.
+  /// To be called when a call begins or waits.
   void arrived();
-  /// Before a statement: waits for those who may come. Whether it did.
+  /// To be called before a statement. Waits for expected calls; returns whether it waited.
   bool linger(std::unique_lock<std::mutex>& lock);
-  /// So many calls have waited, and so many joined them.
+  /// Reports a delay: `calls` have waited, and `joined` others have joined them.
   void lingered(std::size_t calls, std::size_t joined);
 
  private:
@@ -48,7 +48,7 @@ class batch_linger {
   clock::duration took_{};
   std::size_t answered_ = 0;
   std::size_t expected_ = 0;
-  unsigned skips_ = 0;  // so many statements do not wait after one that did so in vain
+  unsigned skips_ = 0;  // delays to skip after one that was not worth it
   unsigned to_skip_ = 0;
 };
 

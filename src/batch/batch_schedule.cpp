@@ -1,4 +1,4 @@
-// Which calls share a statement, and which thread sends it.
+// Schedule of batches: which calls share a statement, and which thread sends it.
 #include "batch/batch_schedule.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace rowlock::detail {
 namespace {
 
 constexpr std::size_t most_calls_beside_others = 3;
-constexpr unsigned most_in_flight = 256;  // far more than help
+constexpr unsigned most_in_flight = 256;  // far more than are useful
 
 void tell(batched_call* leader) {
   if (leader != nullptr) leader->result.set(batched_call::role::leading);
@@ -23,7 +23,7 @@ batch_schedule::batch_schedule(const limits& has, const batch_linger::limits& pa
               .pays_from = has.pays_from,
               .usual_time = has.usual_time},
       linger_{patience} {
-  under_way_.reserve(limits_.in_flight);  // so that to begin cannot fail
+  under_way_.reserve(limits_.in_flight);  // so that `begin` cannot throw
 }
 
 batched_call::role batch_schedule::join(batched_call& call) {
@@ -54,7 +54,7 @@ batched_call::role batch_schedule::join(batched_call& call) {
 bool batch_schedule::may_begin(statement_kind kind) const {
   if (under_way_.empty()) return true;
   if (under_way_.size() >= limits_.in_flight) return false;
-  if (kind == statement_kind::acquire) {  // not with the last place for all
+  if (kind == statement_kind::acquire) {  // acquires leave one statement for releases
     const auto acquiring =
         std::count_if(under_way_.begin(), under_way_.end(),
                       [](const auto* each) { return each->kind == statement_kind::acquire; });
@@ -116,7 +116,7 @@ batched_call* batch_schedule::next_leader() {
 void batch_schedule::end(batched_call& leader, batched_call::role of_the_others) noexcept {
   std::size_t calls = 1;
   for (const auto* each = leader.next; each != nullptr; each = each->next) ++calls;
-  // Those who make theirs alone do not come again soon.
+  // Threads that send their calls again alone do not make others soon.
   const auto answered = of_the_others == batched_call::role::alone ? 0 : calls;
   std::unique_lock lock{mutex_};
   std::erase(under_way_, &leader);

@@ -1,4 +1,4 @@
-// Which calls share a statement, and which thread sends it.
+// Schedule of batches: which calls share a statement, and which thread sends it.
 #ifndef ROWLOCK_BATCH_BATCH_SCHEDULE_HPP
 #define ROWLOCK_BATCH_BATCH_SCHEDULE_HPP
 
@@ -13,29 +13,29 @@
 
 namespace rowlock::detail {
 
-/// What calls ask for; only calls for the same share a statement.
+/// Only calls of the same kind share a statement.
 enum class statement_kind { acquire, release };
 
-/// On the stack of the thread that made it.
+/// A call, on the stack of the thread that makes it.
 struct batched_call {
   enum class role {
-    leading,   ///< Its thread makes the statement, for itself and those that follow.
-    answered,  ///< Somebody else's thread has made it.
-    alone,     ///< The shared one failed, perhaps because of another call.
+    leading,   ///< Its thread sends the statement, for itself and the calls that follow it.
+    answered,  ///< The thread of another call has sent it.
+    alone,     ///< The shared statement failed, perhaps because of another call.
   };
 
   batched_call(statement_kind asks_for, std::size_t so_many) : kind{asks_for}, requests{so_many} {}
 
   const statement_kind kind;
   const std::size_t requests;
-  batched_call* next = nullptr;  ///< In a queue; behind one that leads, those that it leads.
-  // Of one that leads:
+  batched_call* next = nullptr;  ///< In the queue; then the next call with the same leader.
+  // Used by leaders only:
   std::chrono::steady_clock::time_point began = {};
-  bool may_be_large = true;  ///< Until its statement begins and it is known.
+  bool may_be_large = true;  ///< True until its statement begins.
   one_shot<role> result;
 };
 
-/// First come, first served. Allocates nothing.
+/// A FIFO queue that allocates nothing.
 class call_queue {
  public:
   call_queue() = default;
@@ -50,7 +50,7 @@ class call_queue {
     ++size_;
   }
 
-  /// Takes out those of which `wanted` is true, in their order: a chain by `next`.
+  /// Removes the calls for which `wanted` is true; returns them in order, as a chain by `next`.
   template <class Predicate>
   batched_call* take_if(const Predicate& wanted) {
     batched_call* taken = nullptr;
@@ -76,32 +76,34 @@ class call_queue {
   std::size_t size_ = 0;
 };
 
-/// The first that finds no statement under way begins at once. The others stand in a queue; when a
-/// statement ends, the first in the queue leads the next one, for all that ask for the same, those
-/// included that come until its thread is awake, and those it waits for a moment (`batch_linger`).
-/// Where few ask, others begin beside quick ones of a few calls; beside any, where fewer ask than
-/// share to their advantage, and beside those that take unusually long; `in_flight` at most, one
-/// fewer to acquire.
+/// A call that finds no statement under way begins at once; all others queue. When a statement
+/// ends, the first queued call leads the next one, for all queued calls of its kind. Calls that
+/// arrive before its thread is awake, or during a short delay (`batch_linger`), join it.
+///
+/// In three cases a call begins beside statements under way. Fewer than `pays_from` calls are
+/// present, or those statements take unusually long, or they are small and short while few calls
+/// are made. At most `in_flight` statements are under way at once, one fewer for acquires.
 ///
 /// Thread-safety: all members may be called from any thread.
 class batch_schedule {
  public:
   struct limits {
     unsigned in_flight = 4;
-    /// Requests of a statement.
+    /// Requests in one statement.
     std::size_t at_most = 256;
-    /// Fewer calls at once are made side by side, as far as `in_flight` allows.
+    /// Fewer calls at once share no statement; they are made side by side, as far as `in_flight`
+    /// allows.
     std::size_t pays_from = 2;
-    /// A statement that takes longer is stuck, or the disk is very slow.
+    /// A statement that takes longer hangs, or the disk is very slow.
     std::chrono::milliseconds usual_time{20};
   };
 
   explicit batch_schedule(const limits& has, const batch_linger::limits& patience = {});
 
-  /// Returns once the fate of the call is known. One that leads makes the statement for itself and
-  /// for those that follow it by `next`, and then calls `end`.
+  /// Returns once the role of the call is known. A leader sends the statement for itself and for
+  /// the calls that follow it by `next`, and then calls `end`.
   batched_call::role join(batched_call& call);
-  /// Tells those that followed the leader what became of them.
+  /// Ends the leader's statement, and sets the role of the calls that followed it.
   void end(batched_call& leader, batched_call::role of_the_others) noexcept;
 
   [[nodiscard]] std::size_t waiting() const;
@@ -109,21 +111,23 @@ class batch_schedule {
  private:
   using clock = std::chrono::steady_clock;
 
-  // These are called with the mutex held.
+  // The functions below require mutex_ to be locked.
   [[nodiscard]] bool may_begin(statement_kind kind) const;
   void begin(batched_call& leader);
-  /// Chooses those that follow, and gives the mutex back.
+  /// Chooses the calls that follow the leader, and unlocks the mutex.
   void lead(std::unique_lock<std::mutex> lock, batched_call& leader);
-  /// Of those that wait, so that all ask for `requests` with them. How many there are.
+  /// Appends waiting calls to the leader, adds their requests to `requests`, and returns their
+  /// number.
   std::size_t collect(batched_call& leader, std::size_t& requests);
-  /// The one that is to be told that it leads, if any may.
+  /// Removes the next call that may lead from the queue; null if none may. The caller has to set
+  /// its role.
   batched_call* next_leader();
 
   const limits limits_;
   mutable std::mutex mutex_;
-  std::vector<const batched_call*> under_way_;  // their leaders; guarded by mutex_
+  std::vector<const batched_call*> under_way_;  // leaders; guarded by mutex_
   call_queue waiting_;                          // guarded by mutex_
-  std::size_t present_ = 0;                     // calls that wait or are made; guarded by mutex_
+  std::size_t present_ = 0;                     // calls waiting or under way; guarded by mutex_
   batch_linger linger_;                         // guarded by mutex_
 };
 

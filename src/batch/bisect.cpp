@@ -1,4 +1,4 @@
-// A call for many, made in parts when it fails, so that a fault stays with its cause.
+// Bisection of a failed call, so that only its cause gets the fault.
 #include "batch/bisect.hpp"
 
 #include <deque>
@@ -14,7 +14,7 @@ using slice_work = std::function<void(slice)>;
 using slice_failed = std::function<void(slice, const std::exception_ptr&)>;
 using question = std::function<bool()>;
 
-/// What it threw; null for nothing.
+/// The exception that `work` threw; null if none.
 std::exception_ptr fault_of(const slice_work& work, slice some) {
   try {
     work(some);
@@ -24,9 +24,9 @@ std::exception_ptr fault_of(const slice_work& work, slice some) {
   }
 }
 
-/// So many failures one after the other are no fault of a few requests: one of them makes two at
-/// most, as the other half of what failed succeeds. A database that answers is asked more often
-/// than one that may keep us waiting.
+/// A long run of failures is not caused by a few requests. One bad request makes at most two
+/// failures in a row, since the other half succeeds. More failures are permitted while the database
+/// answers than while each call may time out.
 class failure_streak {
  public:
   void add(const std::exception_ptr& fault) {
@@ -39,7 +39,7 @@ class failure_streak {
 
  private:
   int length_ = 0;
-  int outages_ = 0;  // at its end
+  int outages_ = 0;  // transient faults at its end
 };
 
 }  // namespace
@@ -81,7 +81,7 @@ void bisect_failed(slice all, const std::exception_ptr& first_fault, const slice
       try_to(second);
     }
     const bool both_failed = failures.size() == others + 2;
-    if (both_failed && is_over()) {  // told together
+    if (both_failed && is_over()) {  // reported together
       const auto last = std::move(failures.back().fault);
       failures.pop_back();
       failures.pop_back();

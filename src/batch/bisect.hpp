@@ -1,4 +1,4 @@
-// A call for many, made in parts when it fails, so that a fault stays with its cause.
+// Bisection of a failed call, so that only its cause gets the fault.
 #ifndef ROWLOCK_BATCH_BISECT_HPP
 #define ROWLOCK_BATCH_BISECT_HPP
 
@@ -9,7 +9,7 @@
 
 namespace rowlock::detail {
 
-/// Some of many, by their places.
+/// A contiguous part of a list of requests.
 struct slice {
   std::size_t begin = 0;
   std::size_t count = 0;
@@ -20,14 +20,15 @@ struct slice {
   }
 };
 
-/// Calls `work` with all; if that throws, with each half, and so on. `failed` is told of single
-/// ones that fail, and of more together when one part after the other fails, as in an outage, or
-/// when it is time to `give_up`. `work` must bear being repeated. What `failed` throws passes.
+/// Calls `work` with all requests; if that throws, with each half, and so on. `failed` is called
+/// for each single request that fails. It is called for several together when slice after slice
+/// fails, as in an outage, or when `give_up` returns true. `work` must tolerate repetition.
+/// Exceptions of `failed` propagate.
 void bisect(slice all, const std::function<void(slice)>& work,
             const std::function<void(slice, const std::exception_ptr&)>& failed,
             const std::function<bool()>& give_up);
 
-/// The same where a call for all has failed already.
+/// The same after a call for all requests has failed.
 void bisect_failed(slice all, const std::exception_ptr& first_fault,
                    const std::function<void(slice)>& work,
                    const std::function<void(slice, const std::exception_ptr&)>& failed,

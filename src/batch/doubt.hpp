@@ -1,4 +1,4 @@
-// Calls whose outcome is unknown, and what another one like them tells.
+// Calls with unknown outcome, and their resolution by a second call.
 #ifndef ROWLOCK_BATCH_DOUBT_HPP
 #define ROWLOCK_BATCH_DOUBT_HPP
 
@@ -10,31 +10,31 @@
 
 namespace rowlock::detail {
 
-/// Whether a call that failed so may have changed the database all the same.
+/// Whether a call with this fault may have changed the database.
 inline bool is_doubt(const std::exception_ptr& fault) {
   return kind_of(fault) == errc::outcome_unknown;
 }
 
-/// Whether the answer to the same attempt, sent again, says what became of the first one. `busy`
-/// does not: the statement in doubt may be what locks the row.
+/// Whether the answer to a repeated attempt shows the outcome of the first. `busy` does not: the
+/// statement in doubt may hold the row's lock.
 inline bool resolves_doubt(const acquire_answer& again) {
   return again.status != acquire_status::busy;
 }
 
-/// Sends an acquisition again whose call failed with `doubt`, as the same attempt; throws `doubt`
-/// where the answer does not resolve it. Never for a release: made twice, it is answered with lost.
+/// Sends an acquisition that failed with `doubt` again, as the same attempt. Throws `doubt` if the
+/// answer does not resolve it. Never for a release: a repeated one is answered with lost.
 template <class Attempt, class Resolves>
 auto resolve_doubt(const std::exception_ptr& doubt, const Attempt& attempt,
                    const Resolves& resolves) {
   try {
     auto answers = attempt();
     if (resolves(answers)) return answers;
-  } catch (...) {  // the first fault says more
+  } catch (...) {  // the first fault is thrown instead
   }
   std::rethrow_exception(doubt);
 }
 
-/// Calls `attempt`, and once more where its outcome is unknown, unless `give_up` answers true then.
+/// Calls `attempt`, and once more if its outcome is unknown, unless `give_up` returns true then.
 template <class Attempt, class Resolves, class GiveUp>
 auto resolving_doubt(const Attempt& attempt, const Resolves& resolves, const GiveUp& give_up) {
   std::exception_ptr fault;
@@ -47,7 +47,7 @@ auto resolving_doubt(const Attempt& attempt, const Resolves& resolves, const Giv
   return resolve_doubt(fault, attempt, resolves);
 }
 
-/// The fault of a wait whose time is over before an answer: in doubt where a try is under way.
+/// The fault of a wait that ended before an answer; its outcome is unknown if a try is under way.
 inline std::exception_ptr unanswered(bool is_being_tried) {
   return std::make_exception_ptr(
       error{is_being_tried ? errc::outcome_unknown : errc::unavailable,

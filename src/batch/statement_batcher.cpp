@@ -1,4 +1,4 @@
-// Shared statements: calls for several threads in one, with answers and faults of their own.
+// Batching of calls of several threads into shared statements.
 #include "batch/statement_batcher.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace rowlock::detail {
 
 namespace {
 
-/// A call for several keys, and for slices of them after a fault.
+/// An acquisition of several keys, and of slices of them after a fault.
 class bisected_attempt {
  public:
   bisected_attempt(statement_batcher& batcher, std::span<const acquire_request> requests,
@@ -71,7 +71,7 @@ class bisected_attempt {
   time_source& time_;
   const statement_batcher::sink& answered_;
   std::vector<acquire_result> results_;
-  std::vector<std::exception_ptr> doubts_;  // what each may have been granted in
+  std::vector<std::exception_ptr> doubts_;  // fault after which each may be granted; or null
 };
 
 bool all_resolve(const std::vector<acquire_answer>& again) {
@@ -89,7 +89,7 @@ batch_schedule::limits limits_of(const store& target, const batching_options& op
 
 }  // namespace
 
-/// On the stack of its thread; the thread that leads it leaves the answers or the fault here.
+/// On the stack of its thread; the leader's thread stores the answers or the fault here.
 template <class Request, class Answer>
 struct statement_batcher::call final : batched_call {
   call(statement_kind shared_as, std::span<const Request> all)
@@ -100,7 +100,7 @@ struct statement_batcher::call final : batched_call {
 
   const std::span<const Request> requests;
   std::vector<Answer> answers;
-  /// Of one that is to be made alone: the doubt in which the shared statement has left it.
+  /// For a call to be sent alone: the fault of a shared statement with unknown outcome.
   std::exception_ptr fault;
 };
 
@@ -119,7 +119,7 @@ std::vector<Answer> statement_batcher::share(statement_kind kind, std::span<cons
   auto role = schedule_->join(mine);
   if (role == batched_call::role::leading) role = lead(mine, send);
   if (role == batched_call::role::alone) {
-    // A release in doubt is not made again: its fault went to all that shared it.
+    // A release in doubt is not sent again: all calls that shared it have its fault.
     if constexpr (std::is_same_v<Answer, acquire_answer>) {
       if (mine.fault != nullptr) {
         return resolve_doubt(
@@ -144,7 +144,7 @@ void send_for_all(Call& leader, const Send& send) {
   std::vector<std::remove_const_t<typename decltype(leader.requests)::element_type>> requests;
   for (auto* each = &leader; each != nullptr; each = each->following()) {
     requests.insert(requests.end(), each->requests.begin(), each->requests.end());
-    each->answers.reserve(each->requests.size());  // nothing may fail once it is done
+    each->answers.reserve(each->requests.size());  // no allocation may fail after `send`
   }
   auto answers = send(std::span{std::as_const(requests)});
   auto next = std::make_move_iterator(answers.begin());
@@ -162,7 +162,7 @@ batched_call::role statement_batcher::lead(call<Request, Answer>& leader, const 
   auto role = batched_call::role::answered;
   try {
     send_for_all(leader, send);
-  } catch (...) {  // it may be the fault of one of them: each meets its own alone
+  } catch (...) {  // one call may be the cause, so each is sent again alone
     const auto fault = std::current_exception();
     const bool is_in_doubt = is_doubt(fault);
     const bool is_for_all =

@@ -1,4 +1,4 @@
-// Shared statements: calls for several threads in one, with answers and faults of their own.
+// Batching of calls of several threads into shared statements.
 #ifndef ROWLOCK_BATCH_STATEMENT_BATCHER_HPP
 #define ROWLOCK_BATCH_STATEMENT_BATCHER_HPP
 
@@ -26,21 +26,24 @@ struct acquire_result {
   std::exception_ptr fault = nullptr;
 };
 
+/// Calls of several threads share statements; each call gets its own answers and its own fault.
+///
 /// Thread-safety: all members may be called from any thread. In a child of fork() every call throws
 /// `error` (misuse).
 class statement_batcher {
  public:
-  /// Of one slice of the requests: when its statement was sent, and the results. Must not throw.
+  /// Gets the results of one slice of the requests, and when its statement was sent. Must not
+  /// throw.
   using sink =
       std::function<void(slice, std::span<acquire_result>, boot_clock::time_point sent_at)>;
   using give_up = std::function<bool()>;
 
-  /// Each call has a statement of its own. `target` must outlive it.
+  /// Each call has its own statement. `target` must outlive this object.
   explicit statement_batcher(store& target) : target_{target} {}
   /// As `batching_store` documents.
   statement_batcher(store& target, const batching_options& options);
 
-  /// For the calls that share no statement.
+  /// For calls that share no statement.
   [[nodiscard]] store& target() const noexcept { return target_; }
 
   /// As `store`; throws what the store throws for these requests.
@@ -48,15 +51,15 @@ class statement_batcher {
   std::vector<change_answer> release(std::span<const release_request> requests);
 
   /// After `outcome_unknown` the same attempt is sent once more and recognises its own grant,
-  /// unless `is_over` answers true then. Never throws: a fault is part of the result.
+  /// unless `is_over` returns true then. Never throws: a fault is part of the result.
   acquire_result acquire(const acquire_request& request, const give_up& is_over);
-  /// The same for several keys in as few statements as can be. Where one fails, it is bisected, so
-  /// that each key has a fault of its own. `answered` gets each slice as soon as its results are
-  /// known: a ttl runs, and must not wait for other keys.
+  /// The same for several keys, in as few statements as possible. A failed statement is bisected,
+  /// so that each key has its own fault. `answered` gets each slice as soon as its results are
+  /// known: its ttls are running, and must not wait for other keys.
   void acquire_each(std::span<const acquire_request> requests, time_source& time,
                     const sink& answered, const give_up& is_over);
 
-  /// Calls that wait for their statement now.
+  /// Number of calls that wait for their statement.
   [[nodiscard]] std::size_t waiting() const;
 
  private:
@@ -74,7 +77,7 @@ class statement_batcher {
   std::optional<batch_schedule> schedule_;
 };
 
-/// Of an answer that is not `granted`.
+/// For an answer that is not `granted`.
 refusal to_refusal(const lock_key& key, const acquire_answer& answer);
 
 }  // namespace rowlock::detail

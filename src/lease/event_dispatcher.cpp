@@ -1,4 +1,4 @@
-// Tells an observer.
+// Queued events for an observer.
 #include "lease/event_dispatcher.hpp"
 
 #include <ostream>
@@ -60,7 +60,7 @@ template <class Call>
 void swallowing(const Call& call) noexcept {
   try {
     call();
-  } catch (...) {  // it is the observer's own affair
+  } catch (...) {  // an observer that throws must not end the process
   }
 }
 
@@ -111,7 +111,8 @@ void event_dispatcher::emit_fault(fault_operation of, const lock_key& first, std
 }
 
 void event_dispatcher::close() noexcept {
-  std::unique_ptr<serial_executor> ended;  // without the mutex: events that wait may emit others
+  // Destroyed after the mutex is unlocked: queued events may emit others.
+  std::unique_ptr<serial_executor> ended;
   const std::scoped_lock lock{mutex_};
   ended = std::move(executor_);
 }

@@ -1,4 +1,4 @@
-// Tells an observer, in a thread of its own.
+// Delivery of events to an observer, on a thread of its own.
 #ifndef ROWLOCK_LEASE_EVENT_DISPATCHER_HPP
 #define ROWLOCK_LEASE_EVENT_DISPATCHER_HPP
 
@@ -21,17 +21,17 @@ inline std::chrono::microseconds to_microseconds(boot_clock::duration duration) 
   return std::chrono::duration_cast<std::chrono::microseconds>(duration);
 }
 
-/// Not the executor of losses: an observer that takes long must not delay a loss.
+/// Separate from the executor of losses: a slow observer must not delay a loss.
 ///
 /// Thread-safety: all members may be called from any thread, and under any mutex.
 class event_dispatcher {
  public:
-  /// Null: nobody is told, and there is no thread.
+  /// Without an observer (null) there is no thread, and events are dropped.
   explicit event_dispatcher(std::shared_ptr<observer> told);
 
   [[nodiscard]] bool has_observer() const noexcept { return sink_ != nullptr; }
 
-  /// Tells the event that `make` makes; it is only made if somebody listens.
+  /// Queues the event that `make` returns; `make` runs only if there is an observer.
   template <class Event, class Make>
   void tell(void (observer::*hears)(const Event&), const Make& make) noexcept {
     if (!sink_) return;
@@ -46,11 +46,11 @@ class event_dispatcher {
   void emit_fault(fault_operation of, const lock_key& first, std::size_t keys,
                   const std::exception_ptr& thrown, boot_clock::duration took) noexcept;
 
-  /// Tells what is still to be told, and then nothing more.
+  /// Delivers the events queued so far; drops all later ones.
   void close() noexcept;
 
  private:
-  /// Shared with a thread that may outlive us.
+  /// Shared with the executor's thread, which may outlive the dispatcher.
   struct sink {
     explicit sink(std::shared_ptr<observer> told) : hearing{std::move(told)} {}
 

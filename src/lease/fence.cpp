@@ -1,4 +1,4 @@
-// What fences of all databases have in common.
+// The part of fencing common to all databases.
 #include "rowlock/fence.hpp"
 
 #include <exception>
@@ -86,7 +86,8 @@ void throw_not_proved(const fenced_leases& leases, fence_try last) {
         "the lease is over (its deadline has come, or it was released or lost): stop "
         "the work that needed it"};
   }
-  // The row that the lease's own store has says whether it is lost; this may be another table.
+  // The transaction may have used another table; only the row in the lease's own store decides
+  // whether it is lost.
   if (last == fence_try::lost) transactional_release::read_for_losses(leases.all());
   if (last == fence_try::in_use) {
     throw lease_lost{

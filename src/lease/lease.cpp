@@ -1,4 +1,4 @@
-// The lease of a key, and of several.
+// The lease of one key, and of a set of keys.
 #include "rowlock/lease.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ bool lease::is_released_by_transaction() const noexcept {
 
 void lease::end_quietly() noexcept {
   if (is_released_by_transaction()) {
-    // Most likely there is nothing left to do, so nobody should wait for the answer.
+    // The transaction has most likely released the row, so waiting for an answer is not worthwhile.
     keeper_->release_later(*kept_);
   } else {
     release();
@@ -94,10 +94,10 @@ void detail::transactional_release::doubt(const lease& riding) noexcept {
 void detail::transactional_release::read_for_losses(
     std::span<const std::reference_wrapper<const lease>> doubted) noexcept {
   try {
-    std::map<lease_keeper*, lease_states> of;  // not all are of one lock_table, perhaps
+    std::map<lease_keeper*, lease_states> of;  // the leases may come from several lock_tables
     for (const lease& each : doubted) of[each.keeper_.get()].push_back(each.kept_);
     for (const auto& [keeper, leases] : of) keeper->read_for_losses(leases);
-  } catch (const std::bad_alloc&) {  // the next renewals find out
+  } catch (const std::bad_alloc&) {  // the next renewals find the losses
   }
 }
 
@@ -150,7 +150,7 @@ lease_set::~lease_set() {
   const bool may_be_unset = std::any_of(leases_.begin(), leases_.end(), [](const lease& each) {
     return each.is_released_by_transaction();
   });
-  if (!may_be_unset) release();  // otherwise each ends by itself, without waiting for an answer
+  if (!may_be_unset) release();  // otherwise each lease ends in its destructor, without a wait
 }
 
 const lease* lease_set::find(const lock_key& key) const {

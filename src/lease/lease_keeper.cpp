@@ -1,4 +1,4 @@
-// The leases of a lock_table: grants in, releases out.
+// The leases of a lock_table, from grant to release.
 #include "lease/lease_keeper.hpp"
 
 #include <array>
@@ -16,7 +16,7 @@ namespace rowlock::detail {
 
 namespace {
 
-/// Leases that have ended, and what their rows are to be told.
+/// Leases that have ended, with the release requests for their rows.
 struct ended_leases {
   struct one {
     lease_state* lease;
@@ -33,7 +33,7 @@ struct ended_leases {
     requests.push_back(std::move(request));
   }
   [[nodiscard]] bool empty() const noexcept { return each.empty(); }
-  /// Of the first ones.
+  /// The keys of the first `count`.
   [[nodiscard]] std::vector<lock_key> keys(std::size_t count) const {
     std::vector<lock_key> named;
     for (std::size_t i = 0; i < count; ++i) named.push_back(each[i].lease->key);
@@ -44,8 +44,8 @@ struct ended_leases {
   std::vector<release_request> requests;  // one for each
 };
 
-/// Of those whose rows are no longer theirs, although a transaction may have unset them. `settle`
-/// is told of each whose result is known.
+/// Reads rows that no longer belong to their leases, to see whether a transaction released them.
+/// Calls `settle` with each result.
 template <class Settle>
 void settle_by_look(store& target, std::span<const ended_leases::one> doubted,
                     const std::vector<lock_key>& keys, const Settle& settle) {
@@ -57,8 +57,7 @@ void settle_by_look(store& target, std::span<const ended_leases::one> doubted,
   }
 }
 
-/// One try. Left in `asked` are those whose rows are busy; where this throws, all that are not
-/// settled.
+/// One try. Leases with busy rows stay in `asked`; after an exception, all leases not settled do.
 template <class Settle>
 void release_once(statement_batcher& batcher, ended_leases& asked, const Settle& settle) {
   const auto answers = batcher.release(asked.requests);
@@ -110,7 +109,7 @@ void lease_keeper::read_for_losses(const lease_states& doubted) noexcept {
   const auto began = now();
   try {
     renewer_->read_for_losses(doubted);
-  } catch (...) {  // the next renewals find out
+  } catch (...) {  // the next renewals find the losses
     events_.emit_fault(fault_operation::read, doubted.front()->key, doubted.size(),
                        std::current_exception(), now() - began);
   }
@@ -143,7 +142,7 @@ void lease_keeper::emit_force_released(const lease_state& ended,
 }
 
 release_result lease_keeper::release(lease_state& ended, const work_result& how) noexcept {
-  // The object of a lease that was given back asks once more, at its own end.
+  // The destructor of a lease that was already released gets here, too.
   if (ended.phase != lease_phase::held && !ended.is_unset) return release_result::lost;
   auto* const one = &ended;
   return release(std::span{&one, 1}, how).front();
@@ -154,14 +153,14 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
   std::vector<release_result> results(ended.size(), release_result::lost);
   if (!home_.is_here()) return results;
   ended_leases to_ask{ended.size()};
-  // Only one that stands alone: those of a set are given back in one statement.
+  // Only a single lease is handed off: the leases of a set are released in one statement.
   const auto handoff = [this](const ended_leases& all) {
     const auto& lease = *all.each.front().lease;
     return all.each.size() == 1 && lease.release_transaction == 0 &&
            loop_.handoff(all.requests.front(), lease.handoffs) == change_answer::done;
   };
   const auto here = begin_operation();
-  // A deadline that has come is a loss, even if the watcher has not got to it yet.
+  // An expired lease is lost, even if the watcher has not ended it yet.
   const auto began = now();
   for (std::size_t place = 0; place < ended.size(); ++place) {
     auto& lease = *ended[place];
@@ -189,7 +188,7 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
       release_once(batcher_, to_ask, settle);
       return to_ask.empty();
     });
-  } catch (...) {  // the fault is in the result: it is tried again, or runs out
+  } catch (...) {  // the result is `deferred`: the release is retried until the lease runs out
     events_.emit_fault(fault_operation::release, to_ask.requests.front().key, to_ask.each.size(),
                        std::current_exception(), now() - began);
   }
@@ -332,8 +331,8 @@ void lease_keeper::end_leases() noexcept {
   renewer_->defer(std::move(to_release), renewer::tried::never);
 }
 
-// A store that hangs is waited for once: what has to be asked is asked at the same time, and
-// nothing when that has taken too long.
+// A store that hangs costs a single wait: the last releases run while operations end, and none
+// begins later than `last_releases`.
 void lease_keeper::close() noexcept {
   if (!home_.is_here()) return;
   const auto end = boot_clock::now() + last_releases;
@@ -357,7 +356,7 @@ void lease_keeper::close() noexcept {
   loop_.close();
   if (!renewer_thread_.joinable()) return events_.close();
   renewer_->close_by(end);
-  end_leases();  // what was granted meanwhile
+  end_leases();  // granted meanwhile
   registry_.close();
   if (watcher_thread_.joinable()) watcher_thread_.join();
   renewer_thread_.join();

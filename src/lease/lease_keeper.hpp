@@ -1,4 +1,4 @@
-// The leases of a lock_table: grants in, releases out.
+// The leases of a lock_table, from grant to release.
 #ifndef ROWLOCK_LEASE_LEASE_KEEPER_HPP
 #define ROWLOCK_LEASE_LEASE_KEEPER_HPP
 
@@ -27,16 +27,16 @@
 
 namespace rowlock::detail {
 
-/// Three threads, started with the first lease, so that none of three things waits for another (the
-/// wait queue has a fourth):
-///   renewer    talks to the store, and may hang there;
-///   watcher    looks at the clock and ends the leases whose deadline has come; it never blocks;
+/// Starts three threads with the first lease, so that no task delays another:
+///   renewer    calls the store, and may hang there;
+///   watcher    ends leases at their deadlines, and never blocks;
 ///   losses     runs the callbacks on `lease::lost()`.
-/// An observer has one more, and operations that do not block have a worker pool.
+/// The wait queue has a fourth thread, an observer has one more, and non-blocking operations have a
+/// worker pool.
 ///
-/// The store is used by operations, the renewer and the wait queue, and not after `close`.
+/// Operations, the renewer and the wait queue use the store, none of them after `close`.
 ///
-/// In a child of fork() it does nothing, and must not be destroyed: it has none of its threads.
+/// In a child of fork() the keeper does nothing and must not be destroyed: its threads are missing.
 ///
 /// Thread-safety: all members may be called from any thread.
 class lease_keeper {
@@ -52,69 +52,68 @@ class lease_keeper {
 
   [[nodiscard]] const home_process& home() const noexcept { return home_; }
 
-  /// Leave to use the store; none once closed. `close` waits for its end. Not in a child of fork().
+  /// Returns a guard during which the store may be used, or nothing after `close`, which waits for
+  /// all guards. Not for use in a child of fork().
   class operation_guard;
   [[nodiscard]] std::optional<operation_guard> begin_operation();
 
-  /// Requested by `close`: a wait during an operation ends.
+  /// `close` requests a stop: waits during operations end.
   [[nodiscard]] std::stop_token closing() const noexcept { return closing_.get_token(); }
 
-  /// Before anything is asked for that may have to be kept. Throws `error` (unavailable) when the
-  /// system lets us start no thread.
+  /// To be called before any lease is requested. Throws `error` (unavailable) if a thread cannot be
+  /// started.
   void start_threads();
 
-  /// Takes up a grant that was asked for at `asked`. Null if its deadline has come already: then it
-  /// is given back.
+  /// Takes up a grant that was requested at `asked`. Returns null if its deadline has passed; the
+  /// grant is then released.
   std::shared_ptr<lease_state> take_up(const lease_request& wanted, const acquire_answer& granted,
                                        boot_clock::time_point asked);
 
-  /// Of an attempt that is over: gives its grant back if it is made after all by a statement whose
-  /// answer got lost, and which was to hand over the row of the lease with version `handed_by`.
+  /// For an attempt that is over. A statement whose answer got lost may still hand it the row of
+  /// the lease with version `handed_by`; that grant is then released.
   void return_if_granted(const acquire_request& unwanted, version handed_by);
 
-  /// Tells the observer, if there is one.
   [[nodiscard]] event_dispatcher& events() noexcept { return events_; }
 
-  /// The waits of operations.
   [[nodiscard]] wait_queue& waiting() noexcept { return queue_; }
-  /// Before a wait. Throws as `wait_loop::start`.
+  /// To be called before a wait. Throws as `wait_loop::start`.
   void start_waiting() { loop_.start(); }
 
-  /// Acquires and releases; its `target` is for all other calls.
+  /// For acquires and releases; all other calls go to its `target`.
   [[nodiscard]] statement_batcher& batcher() noexcept { return batcher_; }
 
-  /// Whether the database is away, for those who wait.
+  /// Whether the database is unreachable; shared by all waits.
   [[nodiscard]] detail::outage& outage() noexcept { return outage_; }
 
-  /// Makes the calls of operations that do not block.
+  /// Runs the calls of non-blocking operations.
   [[nodiscard]] detail::worker_pool& worker_pool() noexcept { return pool_; }
 
-  /// Ends possession and unsets the row, which remembers how the work ended.
+  /// Ends possession and releases the row, which remembers how the work ended.
   release_result release(lease_state& ended, const work_result& how) noexcept;
-  /// Of several, together. One result for each, in their order.
+  /// Releases several leases together. One result for each, in the same order.
   std::vector<release_result> release(std::span<lease_state* const> ended,
                                       const work_result& how) noexcept;
 
   note_result write_note(const note_request& request);
 
-  /// Ends possession at once and unsets the row in the background.
+  /// Ends possession at once; the row is released in the background.
   void release_later(lease_state& ended) noexcept;
-  /// During an operation, even one that lasts while the keeper is being closed.
+  /// During an operation, even while `close` waits for it.
   void release_later(lease_state& ended, const work_result& how,
                      const operation_guard& here) noexcept;
 
-  /// Ends those of the leases whose rows are no longer theirs. One round trip.
+  /// Ends the leases whose rows no longer belong to them. One round trip.
   void read_for_losses(const lease_states& doubted) noexcept;
 
-  /// Ends possession: a transaction has unset the row.
+  /// Ends possession: a transaction has released the row.
   void released_by_commit(lease_state& ended) noexcept;
 
-  /// Marks all leases lost, unsets their rows as far as two seconds allow, and ends the threads.
+  /// Marks all leases lost, releases their rows as far as two seconds allow, and ends the threads.
   void close() noexcept;
 
  private:
   void watch();
-  /// Marks all leases lost; their rows are unset in the background.
+  /// Marks all leases lost; their rows are released in the background.
   void end_leases() noexcept;
   void return_grant(const acquire_request& unwanted, version granted);
   void emit_released(const lease_state& ended, release_result result, bool failed,
@@ -124,7 +123,7 @@ class lease_keeper {
   void emit_force_released(const lease_state& ended, boot_clock::time_point began) noexcept;
 
   const home_process home_;
-  const lock_options options_;  // constant after construction
+  const lock_options options_;
   statement_batcher batcher_;
   store& target_;
   std::stop_source closing_;

@@ -1,4 +1,4 @@
-// The live leases, by deadline and by time of renewal.
+// Live leases, indexed by deadline and by time of renewal.
 #include "lease/lease_registry.hpp"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ lease_states lease_registry::take_due() {
   const auto with_it = now + by_renewal_.first()->ttl / 5;
   while (by_renewal_.next() <= with_it) {
     const auto lease = by_renewal_.first();
-    set_renewal(*lease, lease_index::never);  // until the answer is there
+    set_renewal(*lease, lease_index::never);  // until the store has answered
     if (now < lease->renew_until) due.push_back(lease);
   }
   return due;

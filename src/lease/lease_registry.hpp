@@ -1,4 +1,4 @@
-// The live leases, by deadline and by time of renewal.
+// Live leases, indexed by deadline and by time of renewal.
 #ifndef ROWLOCK_LEASE_LEASE_REGISTRY_HPP
 #define ROWLOCK_LEASE_LEASE_REGISTRY_HPP
 
@@ -14,8 +14,9 @@
 
 namespace rowlock::detail {
 
-/// Each lease has one time in it, which its owner remembers. All members take time logarithmic in
-/// the number of leases, or less; only `add` can throw.
+/// Leases ordered by a time. Each lease occurs once; the caller remembers its time and passes it to
+/// `move` and `remove`. No member but `all` and `clear` takes more than logarithmic time; only
+/// `add` and `all` can throw.
 ///
 /// Thread-safety: one thread at a time.
 class lease_index {
@@ -34,9 +35,9 @@ class lease_index {
   void remove(const lease_state& lease, time at) { leases_.erase(place{at, &lease}); }
   void clear() noexcept { leases_.clear(); }
 
-  /// The earliest time; never where there is no lease.
+  /// The earliest time; `never` if there is no lease.
   [[nodiscard]] time next() const { return leases_.empty() ? never : leases_.begin()->first.first; }
-  /// Whose it is. There must be one.
+  /// The lease with the earliest time. There must be one.
   [[nodiscard]] const std::shared_ptr<lease_state>& first() const {
     return leases_.begin()->second;
   }
@@ -54,50 +55,50 @@ class lease_index {
   std::map<place, std::shared_ptr<lease_state>> leases_;
 };
 
-/// Invariants: (1) a lease is in the book exactly while its phase is held; (2) `valid_until` only
-/// moves forward, and only before it has come.
+/// Invariants: (1) a lease is in the registry exactly while its phase is held; (2) `valid_until`
+/// only moves forward, and never after it has passed.
 ///
-/// Thread-safety: all members may be called from any thread; one thread at a time waits for overdue
-/// leases, one for due ones.
+/// Thread-safety: all members may be called from any thread. At most one thread waits for overdue
+/// leases, and one for due leases.
 class lease_registry {
  public:
   lease_registry(std::shared_ptr<time_source> time, std::chrono::milliseconds margin, bool renew);
 
-  /// Enters a lease that was asked for at `asked`; false if its deadline has come already.
+  /// Adds a lease that was requested at `asked`; false if its deadline has passed.
   bool add(const std::shared_ptr<lease_state>& lease, boot_clock::time_point asked);
 
-  /// Moves the lease on from held; false if it is no longer there.
+  /// Moves the lease from held to `why`; false if it was no longer held.
   bool end(lease_state& lease, lease_phase why);
 
-  /// Ends them all as lost.
+  /// Ends all leases as lost, and returns them.
   lease_states end_all();
 
-  /// The database has renewed the lease, as asked at `asked`. A deadline that has come stays:
-  /// false, as for one that is no longer there.
+  /// Records a renewal that was requested at `asked`. False if the lease is no longer held or its
+  /// deadline has passed: a passed deadline does not move.
   bool renewed(lease_state& lease, boot_clock::time_point asked);
 
-  /// The renewal could not be made; the deadline stays where it is.
+  /// Schedules another renewal after a failed one; the deadline does not move.
   void renew_again_at(lease_state& lease, boot_clock::time_point when);
 
-  /// Waits until the deadline of a lease has come, and ends as lost all whose deadline has. None:
-  /// the book is closed.
+  /// Waits for the next deadline to pass, and ends all overdue leases as lost. Returns none once
+  /// the registry is closed.
   lease_states wait_for_overdue();
 
-  /// Waits until a lease is due for renewal, or until `until`, or a `wake_renewer`. Those that are
-  /// due within a fifth of its ttl come with it, so that leases of one ttl come to be renewed all
-  /// at once, however far apart they were granted.
+  /// Waits until a lease is due for renewal, until `until`, or for `wake_renewer`. Leases due
+  /// within the next fifth of the first one's ttl are returned with it. Leases of one ttl are
+  /// therefore soon renewed together, however far apart they were granted.
   lease_states wait_for_due(boot_clock::time_point until);
 
   void wake_renewer();
 
-  /// Nobody waits any longer.
+  /// Ends all waits.
   void close();
   [[nodiscard]] bool is_closed();
 
  private:
-  /// A thread that sleeps until the next time that matters, and is called for earlier ones only. It
-  /// sleeps until the time it was called for even if that lease has gone when it wakes up:
-  /// otherwise each short lease would wake it.
+  /// A thread that sleeps until its next deadline; a new lease wakes it only for an earlier one. It
+  /// keeps an early wake-up time even if that lease ends first. Otherwise every short lease would
+  /// wake it again.
   struct sleeper {
     std::condition_variable wakeup;
     boot_clock::time_point sleeps_until = boot_clock::time_point::min();
@@ -108,7 +109,7 @@ class lease_registry {
                                                 boot_clock::time_point asked) const;
   [[nodiscard]] boot_clock::time_point next_renewal(const lease_state& lease,
                                                     boot_clock::time_point asked) const;
-  // All of these with the mutex held.
+  // The functions below require mutex_ to be locked.
   void remove(const lease_state& lease);
   void set_renewal(lease_state& lease, boot_clock::time_point when);
   lease_states take_overdue();
@@ -125,7 +126,7 @@ class lease_registry {
   sleeper watcher_;
   sleeper renewer_;
   lease_index by_deadline_;
-  lease_index by_renewal_;  // never, while a renewal is under way
+  lease_index by_renewal_;  // at `never` while its renewal is under way
   bool wakes_renewer_ = false;
   bool closed_ = false;
 };

@@ -1,4 +1,4 @@
-// What a lease and those who keep it share.
+// State of a lease, shared by its holder and the lease keeper.
 #ifndef ROWLOCK_LEASE_LEASE_STATE_HPP
 #define ROWLOCK_LEASE_LEASE_STATE_HPP
 
@@ -19,38 +19,38 @@ namespace rowlock::detail {
 
 enum class lease_phase {
   held,
-  released,  ///< By its holder, whether or not the database knows already.
+  released,  ///< By its holder; the row may not be released yet.
   lost,
 };
 
-/// What one attempt asks for.
+/// The request of one attempt.
 struct lease_request {
   acquire_request request;
-  /// How long it is to be renewed.
+  /// The lease is renewed for this long after the request.
   std::optional<std::chrono::milliseconds> at_most = std::nullopt;
-  /// How much of the request's ttl the holder does not count on.
+  /// The part of the request's ttl that the holder does not use.
   std::chrono::milliseconds lock_delay{};
-  /// How long the key is to stay taken, however soon it is released.
+  /// The key stays taken for at least this long after the grant, even if released earlier.
   std::chrono::milliseconds hold_at_least{};
-  /// Of a set: requested when one of it is lost.
+  /// Of a set: a stop is requested when any of its leases is lost.
   std::stop_source one_lost{std::nostopstate};
 };
 
 /// How the work under a lease ended.
 struct work_result {
   bool failed = false;
-  /// It is to be remembered as done.
+  /// The row remembers the work as done for this long.
   std::optional<std::chrono::microseconds> done_for = std::nullopt;
 };
 
-/// How much longer a key is to stay taken.
+/// How much longer a key stays taken.
 inline std::chrono::microseconds rest_of_hold(boot_clock::time_point hold_until,
                                               boot_clock::time_point now) {
   const auto rest = std::chrono::ceil<std::chrono::microseconds>(hold_until - now);
   return std::max(rest, std::chrono::microseconds::zero());
 }
 
-/// One grant. It leaves `held` once and for all.
+/// One grant. Its phase never returns to `held`.
 struct lease_state {
   lease_state(const lease_request& granted, rowlock::version granted_token,
               boot_clock::time_point asked)
@@ -68,7 +68,7 @@ struct lease_state {
     if (one_lost.stop_possible()) one_lost.request_stop();
   }
 
-  /// What the database counts from a grant or a renewal.
+  /// The ttl in the database, from a grant or a renewal.
   [[nodiscard]] std::chrono::microseconds stored_ttl() const { return ttl + lock_delay; }
 
   [[nodiscard]] release_request to_release(boot_clock::time_point now, work_result how = {}) const {
@@ -87,10 +87,9 @@ struct lease_state {
   const rowlock::version token;
   const boot_clock::time_point asked_at;
   const boot_clock::time_point renew_until;
-  /// Set before anybody but the keeper knows the lease.
+  /// Set before other threads can reach the lease.
   boot_clock::time_point hold_until;
-  /// How many holders of this process in a row have had the key before, without a release. Set as
-  /// above.
+  /// Number of handoffs of the key within this process since its last release. Set as above.
   unsigned handoffs = 0;
 
   std::atomic<lease_phase> phase{lease_phase::held};
@@ -98,10 +97,10 @@ struct lease_state {
   std::stop_source lost;
   std::stop_source one_lost;
 
-  /// The version that a transaction gave the row which is to unset it, and may be open, committed,
-  /// or rolled back; 0 if there is none.
+  /// Version that the releasing transaction gave the row; 0 if there is no such transaction. It may
+  /// be open, committed or rolled back.
   std::atomic<std::int64_t> release_transaction{0};
-  /// It is known to have committed, and nobody has asked for the release yet.
+  /// That transaction has committed, and the holder has not called `release` yet.
   std::atomic<bool> is_unset{false};
 
   boot_clock::time_point renew_at;  // guarded by the mutex of the lease_registry
@@ -109,7 +108,7 @@ struct lease_state {
 
 using lease_states = std::vector<std::shared_ptr<lease_state>>;
 
-/// For the executor of losses: requests a stop on `lost` of each.
+/// A task for the executor of losses.
 inline auto emitting_lost(lease_states lost) {
   return [lost = std::move(lost)] {
     for (const auto& lease : lost) lease->emit_lost();

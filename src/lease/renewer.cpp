@@ -1,4 +1,4 @@
-// Talks to the store in the background.
+// Background renewals and deferred releases.
 #include "lease/renewer.hpp"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ void renewer::look_at_settings() noexcept {
       events_.tell(&observer::weak_setting, [&] { return weak_setting_event{std::move(weak)}; });
     }
     knows_settings_ = true;
-  } catch (...) {  // the next call that fails is told; this one is made again
+  } catch (...) {  // retried after the next renewal; later failures are reported
   }
 }
 
@@ -79,8 +79,8 @@ void renewer::renew(const lease_states& due) {
         const auto now = time_->now();
         events_.emit_fault(fault_operation::renew, failed.front()->key, failed.size(), fault,
                            now - began);
-        // Whatever it was, the database may be back before the deadline; if not, the watcher ends
-        // the leases. A renewal that was made but not answered only makes a row last longer.
+        // The database may be back before the deadline; if not, the watcher ends the leases. A
+        // renewal that succeeded without an answer only prolongs a row.
         for (const auto& lease : failed) {
           registry_.renew_again_at(*lease, now + std::min<boot_clock::duration>(
                                                      lease->ttl / 10, std::chrono::seconds{1}));
@@ -90,7 +90,8 @@ void renewer::renew(const lease_states& due) {
 }
 
 void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted) {
-  // One that has ended since would be held by nobody, for a whole ttl.
+  // Skip leases that ended meanwhile: renewing one would keep its key taken for a ttl without a
+  // holder.
   lease_states due;
   due.reserve(wanted.size());
   std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(due),
@@ -108,7 +109,7 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted
 
   lease_states lost;
   lease_states maybe_unset;
-  lost.reserve(due.size());  // so that nothing fails once it is done
+  lost.reserve(due.size());  // no allocation may fail after the renewal
   maybe_unset.reserve(due.size());
   const auto asked = time_->now();
   const auto answers = target_.renew(requests);
@@ -116,8 +117,7 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted
     switch (answers[i]) {
       case change_answer::done:
         renewed(*due[i], asked);
-        // A transaction that was to unset the row, and has neither done so nor keeps it locked, was
-        // rolled back.
+        // The row was neither released nor locked, so the releasing transaction was rolled back.
         due[i]->release_transaction.compare_exchange_strong(by_transaction[i], 0);
         break;
       case change_answer::busy:
@@ -268,13 +268,13 @@ bool renewer::release_deferred(const std::function<bool()>& give_up) {
   if (waiting.empty()) return true;
 
   std::vector<deferred_release> still_waiting;
-  still_waiting.reserve(waiting.size());  // so that nothing fails once it is done
+  still_waiting.reserve(waiting.size());  // no allocation may fail after a release
   resolve_doubts(waiting, still_waiting, give_up);
   const std::span all{waiting};
   bisect(
       {.count = waiting.size()}, [&](slice some) { release_at_once(some.of(all), still_waiting); },
       [&](slice some,
-          const std::exception_ptr& fault) {  // as with a renewal: later, or it runs out
+          const std::exception_ptr& fault) {  // retried until it runs out
         const auto failed = some.of(all);
         events_.emit_fault(fault_operation::release, failed.front().request.key, failed.size(),
                            fault, time_->now() - now);

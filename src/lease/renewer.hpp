@@ -1,4 +1,4 @@
-// Talks to the store in the background: renewals, and releases that were put off.
+// Background renewals and deferred releases.
 #ifndef ROWLOCK_LEASE_RENEWER_HPP
 #define ROWLOCK_LEASE_RENEWER_HPP
 
@@ -17,7 +17,7 @@
 
 namespace rowlock::detail {
 
-/// A release that is tried again until the lease runs out by itself.
+/// A release that is retried until the lease runs out.
 struct deferred_release {
   deferred_release(const lease_state& ended, boot_clock::time_point now, work_result how = {},
                    std::optional<boot_clock::duration> was_held = std::nullopt)
@@ -26,13 +26,13 @@ struct deferred_release {
         runs_out_at{now + ended.stored_ttl()},
         held{was_held} {}
 
-  /// Of a grant that no caller takes.
+  /// For a grant that no caller takes.
   static deferred_release of_unwanted(const acquire_request& ended, version granted,
                                       boot_clock::time_point now) {
     return deferred_release{ended, granted, now};
   }
-  /// Of an attempt that is over. A statement whose answer got lost may grant it the row of the
-  /// lease with version `handed_by` after all.
+  /// For an attempt that is over. A statement whose answer got lost may still grant it the row of
+  /// the lease with version `handed_by`.
   static deferred_release of_doubt(const acquire_request& ended, version handed_by,
                                    boot_clock::time_point now) {
     deferred_release release{ended, {}, now};
@@ -41,7 +41,7 @@ struct deferred_release {
     return release;
   }
 
-  /// What is asked at `now`.
+  /// The request as of `now`: the rest of the hold shrinks with time.
   [[nodiscard]] release_request request_at(boot_clock::time_point now) const {
     auto asked = request;
     asked.stay_closed = rest_of_hold(hold_until, now);
@@ -51,9 +51,9 @@ struct deferred_release {
   release_request request;
   boot_clock::time_point hold_until;
   boot_clock::time_point runs_out_at;
-  /// How long the lease was held that its holder gave back; none: no observer is told.
+  /// How long the released lease was held. Without it, the release is not reported to the observer.
   std::optional<boot_clock::duration> held;
-  /// To be asked for once more, as the same attempt: it is not known whether it is granted.
+  /// An attempt whose outcome is unknown; it is sent again to learn whether it was granted.
   std::optional<acquire_request> in_doubt;
   version handed_by;
 
@@ -63,28 +63,28 @@ struct deferred_release {
         runs_out_at{now + ended.ttl} {}
 };
 
-/// Thread-safety: `run` belongs to one thread, which may hang in the store; `defer` and
-/// `look_for_losses` may be called from any.
+/// Thread-safety: `run` belongs to one thread, which may hang in the store; all other members may
+/// be called from any thread.
 class renewer {
  public:
-  /// `released` is told of each release that was made here.
+  /// `released` is called for each release that succeeds here.
   renewer(statement_batcher& batcher, lease_registry& registry, serial_executor& losses,
           event_dispatcher& events, std::shared_ptr<time_source> time,
           std::function<void(const lock_key&)> released);
 
-  /// Until the book is closed and the releases that still wait are made, as far as they are within
-  /// the time of `close_by`, which comes before.
+  /// Runs until the registry is closed and all deferred releases are made, or the time of
+  /// `close_by` has passed. `close_by` must be called before the registry closes.
   void run();
 
-  /// No release begins any more after `end`; the first call counts. On the real clock: nobody moves
-  /// another one any more.
+  /// No release begins after `end`; the earliest `end` counts. Uses the real clock, because a
+  /// simulated one no longer advances by then.
   void close_by(boot_clock::time_point end);
 
-  /// Whether a release was tried before, and should not be tried again at once.
+  /// A release that was just tried waits for a pause before the next try.
   enum class tried { never, just_now };
   void defer(std::vector<deferred_release> releases, tried before);
 
-  /// Ends those of the leases whose rows are no longer theirs. Throws what the store throws.
+  /// Ends the leases whose rows no longer belong to them. Throws what the store throws.
   void read_for_losses(const lease_states& doubted);
 
  private:
@@ -94,17 +94,17 @@ class renewer {
   void renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted);
   void renewed(lease_state& lease, boot_clock::time_point asked);
   void end_lost(lease_states gone);
-  /// Of a lease that rode in it.
+  /// Ends a lease that a committed transaction released.
   void unset_by_transaction(lease_state& lease);
   void emit_released(const deferred_release& made, boot_clock::time_point asked);
-  /// Asks for attempts in doubt. Those that are granted are to be released; those that may be later
-  /// are added to `still_in_doubt`.
+  /// Sends attempts in doubt again. Granted ones stay in `releases`; those that may still be
+  /// granted later move to `still_in_doubt`.
   void resolve_doubts(std::vector<deferred_release>& releases,
                       std::vector<deferred_release>& still_in_doubt,
                       const std::function<bool()>& give_up);
-  /// In one call; those whose rows are busy are added to `busy`. Throws what the store throws.
+  /// In one call; releases of busy rows are moved to `busy`. Throws what the store throws.
   void release_at_once(std::span<deferred_release> made, std::vector<deferred_release>& busy);
-  /// True when none is left.
+  /// Returns true if no release is left.
   bool release_deferred(const std::function<bool()>& give_up);
   [[nodiscard]] boot_clock::time_point next_release();
   [[nodiscard]] bool is_over();
@@ -116,7 +116,7 @@ class renewer {
   event_dispatcher& events_;
   const std::shared_ptr<time_source> time_;
   const std::function<void(const lock_key&)> released_;
-  bool knows_settings_ = false;  // of the one thread
+  bool knows_settings_ = false;  // used by the thread of `run` only
 
   std::mutex mutex_;
   std::vector<deferred_release> deferred_;                          // guarded by mutex_

@@ -1,4 +1,4 @@
-// What a row says of a lease that may no longer be in it.
+// Whether a row still belongs to a lease.
 #ifndef ROWLOCK_LEASE_ROW_VERDICT_HPP
 #define ROWLOCK_LEASE_ROW_VERDICT_HPP
 
@@ -11,17 +11,18 @@ namespace rowlock::detail {
 
 enum class row_verdict {
   ours,
-  unset_by_transaction,  ///< By the holder's own, which has committed.
+  unset_by_transaction,  ///< A transaction of the holder released the row and committed.
   lost,
 };
 
-/// A transaction that was to unset the row is known to have committed in two cases only: the row is
-/// as that transaction left it, since every other grant moves the version on, or it remembers work
-/// that was done under this lease. Otherwise others may have had the key after a rollback.
+/// The releasing transaction is known to have committed in two cases. Either the row is as that
+/// transaction left it, because every later grant raises the version; or the row remembers work
+/// done under this lease. Otherwise the transaction may have rolled back and another holder had the
+/// key since.
 inline row_verdict judge(const std::optional<row_state>& row, const lease_state& lease) {
   if (!row) return row_verdict::lost;
   if (row->owned && row->version == lease.token) return row_verdict::ours;
-  // Versions only rise, so this is a reader that lags, and it proves nothing.
+  // Versions only rise, so the read came from a lagging replica and proves nothing.
   if (row->version < lease.token) return row_verdict::ours;
   const version unset_as{lease.release_transaction};
   if (unset_as.number == 0) return row_verdict::lost;

@@ -23,11 +23,11 @@ attempt_end refused_as(refusal_reason reason, refusal last) {
   return {.refused = std::move(last)};
 }
 
-/// How long an answer to the last try may take, beyond the caller's own time: more than a database
-/// that works, less than a store may wait for one that does not.
+/// How long the answer to the last try may take after the caller's time is over. Longer than a
+/// working database needs, shorter than a store may wait for one that does not answer.
 constexpr std::chrono::seconds last_answer{2};
 
-/// Of an end that is worth a wait.
+/// Only contention is worth a wait.
 bool is_contention(const attempt_end& end) {
   return end.refused && (end.refused->reason == refusal_reason::held ||
                          end.refused->reason == refusal_reason::busy);
@@ -70,7 +70,7 @@ attempt_end acquire_attempt::end_of(wait_result how) {
 
 std::optional<attempt_end> acquire_attempt::first_try() {
   leases_.start_threads();
-  // What is refused without a wait is told at once.
+  // Such a request may be refused for good, so it is tried once before any wait.
   const bool may_be_told = wanted_.request.expected || wanted_.request.unless_done;
   const bool can_wait = is_patient(wait_);
   if (can_wait && !may_be_told && leases_.waiting().must_wait(key())) return std::nullopt;
@@ -100,7 +100,7 @@ std::optional<attempt_end> acquire_attempt::outlast(attempt_end failed,
 void acquire_attempt::enqueue(std::function<void(attempt_end)> answered) {
   waits_since_ = leases_.now();
   leases_.start_waiting();
-  // An attempt outlives its wait: where `leave` comes too late, its caller waits for the result.
+  // An attempt outlives its wait: if `leave` comes too late, the caller waits for the result.
   queued_ = leases_.waiting().join(wanted_.request, wait_, first_try_,
                                    [this, answered = std::move(answered)](wait_result how) {
                                      answered(end_of(std::move(how)));
@@ -120,7 +120,7 @@ std::exception_ptr acquire_attempt::why_away(const wait_queue::departure& left) 
   const auto& away = leases_.outage();
   if (left.fault != nullptr && (left.is_in_doubt || away.is_known()))
     return copied_fault(left.fault);
-  // Others have asked for it.
+  // Other attempts tried on behalf of this one.
   return away.is_on() ? copied_fault(away.why()) : nullptr;
 }
 
@@ -143,7 +143,7 @@ std::optional<wait_queue::departure> acquire_attempt::leave() {
 std::optional<attempt_end> acquire_attempt::give_up() {
   auto left = leave();
   if (!left) return std::nullopt;
-  // The question under way may have been granted, whatever became of the last one.
+  // The try under way may have been granted, whatever the result of the one before.
   const bool is_new_doubt = left->is_being_tried && !left->is_in_doubt;
   auto fault = is_new_doubt ? nullptr : why_away(*left);
   if (fault != nullptr) return attempt_end{.fault = std::move(fault)};
@@ -193,7 +193,7 @@ attempt_end acquire(lease_keeper& leases, lease_request wanted, retry_policy wai
     attempt.enqueue([caller](attempt_end how) { caller->set(std::move(how)); });
     end = caller->wait_until(leases.time(), attempt.until(), stop.token());
     if (!end && !stop.token().stop_requested()) end = attempt.time_over();
-    // The store may hang in the answer that is now its end.
+    // The store may hang in the last try, so the wait for its answer is bounded.
     if (!end) end = caller->wait_until(leases.time(), attempt.answer_until(), stop.token());
     if (!end) end = stop.token().stop_requested() ? attempt.stop() : attempt.give_up();
     if (!end) end = caller->wait();

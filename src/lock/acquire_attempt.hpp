@@ -1,4 +1,4 @@
-// One attempt to acquire a key, from the first question to the end of its wait.
+// One attempt to acquire a key, from the first try to the end of its wait.
 #ifndef ROWLOCK_LOCK_ACQUIRE_ATTEMPT_HPP
 #define ROWLOCK_LOCK_ACQUIRE_ATTEMPT_HPP
 
@@ -14,65 +14,67 @@
 
 namespace rowlock::detail {
 
-/// How an attempt ended: exactly one of the three is there.
+/// Result of an attempt: exactly one of the three is set.
 struct attempt_end {
   std::shared_ptr<lease_state> granted = nullptr;
   std::optional<refusal> refused = std::nullopt;
   std::exception_ptr fault = nullptr;
 };
 
-/// Granted, but answered after the deadline of the lease.
+/// The fault of a grant whose answer arrived after the deadline of the lease.
 std::exception_ptr granted_too_late();
 
-/// Its steps, which those share who block for it and those who do not: it asks at once, unless
-/// others of this process wait for the key already; then it waits in line, as far as the policy
-/// allows, and outlasts faults that may pass; at the end of a limited time it is asked for once
-/// more, unless the database is away.
+/// The steps of an attempt, shared by blocking and non-blocking callers. It tries at once, unless
+/// other waiters of this process are queued for the key. Then it waits in the queue as far as the
+/// policy allows, and outlasts transient faults. At the end of a limited time it tries once more,
+/// unless the database is unreachable.
 ///
-/// Thread-safety: one thread at a time, but `until`; an end of the wait (`time_over`, `stop`) may
-/// meet any other.
+/// Thread-safety: one thread at a time, with two exceptions. `until` may be called from any thread;
+/// the calls that end a wait (`time_over`, `give_up`, `stop`) may run concurrently.
 class acquire_attempt {
  public:
-  /// The time of the policy begins. Throws `error` (misuse) for one that cannot be meant.
+  /// Starts the time of the policy. Throws `error` (misuse) for an invalid policy.
   acquire_attempt(lease_keeper& leases, lease_request wanted, retry_policy wait);
 
   [[nodiscard]] const lock_key& key() const noexcept { return wanted_.request.key; }
 
-  /// None: it has to wait in line. Blocks.
+  /// Returns nothing if the attempt has to wait in the queue. Blocks during the try.
   std::optional<attempt_end> first_try();
 
-  /// Where it has to wait: `answered` is told how that ended, unless the attempt left the line.
+  /// Starts a wait in the queue. `answered` is called with its result, unless the attempt left the
+  /// queue.
   void enqueue(std::function<void(attempt_end)> answered);
 
-  /// When the time is over; max: never.
+  /// End of the caller's time; `max` for no limit.
   [[nodiscard]] boot_clock::time_point until() const noexcept { return until_; }
-  /// When the answer to the last try has to be there; max: never.
+  /// Deadline for the answer to the last try; `max` for no limit.
   [[nodiscard]] boot_clock::time_point answer_until() const noexcept;
 
-  /// Ends a wait in line whose time is over. None: its end is told, or will be when the store has
-  /// answered.
+  /// Ends a wait whose time is over. Returns nothing if `answered` gets the result, now or after
+  /// the store's answer.
   std::optional<attempt_end> time_over();
 
-  /// Ends a wait in line whose last try was not answered. None: as of `stop`.
+  /// Ends a wait whose last try was not answered. Returns nothing as `stop` does.
   std::optional<attempt_end> give_up();
 
-  /// Ends a wait in line that was stopped. None: its end is told, or will be in a moment.
+  /// Ends a wait that was stopped. Returns nothing if `answered` gets the result, now or in a
+  /// moment.
   std::optional<attempt_end> stop();
 
-  /// Tells the observer how the attempt ended.
+  /// Reports the result to the observer.
   void tell(const attempt_end& end);
 
  private:
   attempt_end try_once();
   attempt_end end_of(wait_result how);
-  /// How an attempt ends whose first question failed; none: it waits all the same.
+  /// The result after a failed first try; nothing if the attempt still waits.
   std::optional<attempt_end> outlast(attempt_end failed, boot_clock::time_point asked_at);
-  /// Whether the caller has no time for another question.
+  /// Whether the caller has no time for another try.
   [[nodiscard]] bool is_over() const;
-  /// Leaves the line; a grant that is made to it after all is given back.
+  /// Leaves the queue; a grant that still arrives is released.
   std::optional<wait_queue::departure> leave();
-  /// The fault of one whose time is over while the database is away, or that is in doubt. Null: it
-  /// was held.
+  /// The fault of an attempt whose time is over while the database is unreachable, or whose outcome
+  /// is unknown. Null if the key was held.
   std::exception_ptr why_away(const wait_queue::departure& left);
 
   lease_keeper& leases_;
@@ -81,12 +83,12 @@ class acquire_attempt {
   const boot_clock::time_point began_;
   const boot_clock::time_point until_;
   wait_queue::first_try first_try_;
-  bool has_failed_ = false;  // the store, when it was asked last
+  bool has_failed_ = false;  // the last try, by a fault of the store
   std::optional<boot_clock::time_point> waits_since_;
   std::weak_ptr<waiter> queued_;
 };
 
-/// During an operation: in the calling thread, which blocks until it ends.
+/// To be called during an operation. Blocks until the attempt ends.
 attempt_end acquire(lease_keeper& leases, lease_request wanted, retry_policy wait);
 
 }  // namespace rowlock::detail

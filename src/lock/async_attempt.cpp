@@ -1,4 +1,4 @@
-// An attempt for callers that do not block.
+// An asynchronous attempt to acquire a key.
 #include "lock/async_attempt.hpp"
 
 #include <exception>
@@ -24,7 +24,7 @@ async_attempt::~async_attempt() {
   for (const auto& each : at_the_end_) leases_.worker_pool().cancel(each);
 }
 
-// Whoever is called when the last owner is gone already leaves it to the destructor.
+// If the last owner is already gone, the attempt is being destroyed, and nothing is left to end.
 void async_attempt::closing::operator()() const {
   if (const auto self = attempt->weak_from_this().lock()) self->cancel();
 }
@@ -38,7 +38,7 @@ void async_attempt::start() {
   }
   leases_.worker_pool().post(
       [self = shared_from_this()] { self->take([&] { return self->first_try(); }); });
-  // One that was stopped before has one try all the same.
+  // An attempt that was stopped before its start still gets one try.
   if (!stop_.stop_requested()) on_stop_.emplace(stop_, stopping{this});
   on_close_.emplace(leases_.closing(), closing{this});
 }
@@ -106,7 +106,7 @@ void async_attempt::finish(attempt_end end) {
   if (told) {
     told(std::move(end));
   } else if (end.granted) {
-    end.granted->hold_until = {};  // nobody has seen the grant
+    end.granted->hold_until = {};  // no caller has seen the grant
     leases_.release(*end.granted, {});
   }
 }
@@ -206,13 +206,13 @@ struct detail::async_access {
       leases->worker_pool().post([leases, kept, how, tell, operation_guard] {
         (*tell)(release(*leases, *kept, how, *operation_guard));
       });
-    } catch (const error&) {  // no thread can be started: the renewer has one
+    } catch (const error&) {  // no thread can be started: the renewer releases it
       leases->release_later(*kept, how, *operation_guard);
       (*tell)(release_result::deferred);
     }
   }
 
-  /// Those that are left when the table is being destroyed are not asked for one by one.
+  /// While the table is being destroyed, the renewer sends the remaining releases together.
   static release_result release(lease_keeper& leases, lease_state& kept, const work_result& how,
                                 const lease_keeper::operation_guard& here) {
     if (!leases.closing().stop_requested()) return leases.release(kept, how);

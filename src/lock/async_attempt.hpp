@@ -1,4 +1,4 @@
-// An attempt for callers that do not block.
+// An asynchronous attempt to acquire a key.
 #ifndef ROWLOCK_LOCK_ASYNC_ATTEMPT_HPP
 #define ROWLOCK_LOCK_ASYNC_ATTEMPT_HPP
 
@@ -14,17 +14,18 @@
 
 namespace rowlock::detail {
 
-/// The worker pool of the keeper makes the tries; a wait is an entry in the queue, and has timers
-/// of the pool if its time is limited. The attempt lives as long as one of these needs it, and
-/// `lease_keeper::close` waits for that. A stop, or the end of the time for an answer, ends it even
-/// while it waits for its turn to ask, or its first question hangs.
+/// The keeper's worker pool runs the tries. A wait is an entry in the queue, with timers of the
+/// pool if its time is limited. The attempt lives while any of these refers to it, and
+/// `lease_keeper::close` waits for that. A stop, or the deadline for an answer, ends it even before
+/// its first try, or while that try hangs.
 ///
-/// In a child of fork() nothing ends it.
+/// In a child of fork() the attempt never ends.
 ///
 /// Thread-safety: all members may be called from any thread.
 class async_attempt : public std::enable_shared_from_this<async_attempt> {
  public:
-  /// Called once, by a thread of the pool or by the one that cancels or stops, and under no mutex.
+  /// Called once, without a mutex held, by a thread of the pool or the thread that cancels or
+  /// stops.
   using completion = std::function<void(attempt_end)>;
 
   /// As `acquire_attempt`.
@@ -34,10 +35,10 @@ class async_attempt : public std::enable_shared_from_this<async_attempt> {
   async_attempt& operator=(const async_attempt&) = delete;
   ~async_attempt();
 
-  /// Throws `error` (unavailable) when the system lets us start no thread.
+  /// Throws `error` (unavailable) if no thread can be started.
   void start();
 
-  /// Ends it at once as stopped, whatever it is at. What is granted all the same is released.
+  /// Ends the attempt at once as stopped, in any state. A grant that still arrives is released.
   void cancel();
 
  private:
@@ -50,23 +51,23 @@ class async_attempt : public std::enable_shared_from_this<async_attempt> {
     void operator()() const;
   };
 
-  /// Runs a step in the pool, which returns how the attempt ended, if it did.
+  /// Runs a step, and finishes the attempt if the step returns or throws its result.
   template <class Step>
   void take(const Step& step);
   std::optional<attempt_end> first_try();
   std::optional<attempt_end> enqueue();
-  /// `step` may end it at `when`.
+  /// Schedules a step that may end the attempt.
   void post_at(boot_clock::time_point when, void (async_attempt::*step)());
   void time_over();
   void give_up();
   void stop_waiting();
-  /// Ends it as `how` answers under mutex_, if its first question was not answered. False: it is
-  /// in line.
+  /// Ends an attempt that is not queued yet with the result of `how`, which runs under mutex_.
+  /// False if it is queued.
   template <class How>
   bool end_before_line(const How& how);
   [[nodiscard]] attempt_end stopped() const;
   void finish(attempt_end end);
-  /// Of one that is not over: whom to tell. Null: it is over.
+  /// Ends the attempt and returns its completion; null if it was over.
   completion end_it();
 
   lease_keeper& leases_;
@@ -75,13 +76,13 @@ class async_attempt : public std::enable_shared_from_this<async_attempt> {
   const bool can_wait_;
 
   std::mutex mutex_;
-  acquire_attempt attempt_;  // enters and leaves its line under mutex_
-  completion told_;          // guarded by mutex_; null: it is over
-  bool is_trying_ = false;   // guarded by mutex_; its turn to ask has come
-  bool is_queued_ = false;   // guarded by mutex_; it was, if it is over
+  acquire_attempt attempt_;  // joins and leaves its queue under mutex_
+  completion told_;          // guarded by mutex_; null once over
+  bool is_trying_ = false;   // guarded by mutex_; the first try has begun
+  bool is_queued_ = false;   // guarded by mutex_; stays true after the wait
   std::vector<worker_pool::timer> at_the_end_;
 
-  // Destroyed first, because they use what is above.
+  // Destroyed first, because the callbacks use the members above.
   std::optional<std::stop_callback<closing>> on_close_;
   std::optional<std::stop_callback<stopping>> on_stop_;
 };

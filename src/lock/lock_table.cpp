@@ -1,4 +1,4 @@
-// Acquires leases.
+// Acquisition of leases and reads of keys through a lock_table.
 #include "rowlock/lock_table.hpp"
 
 #include <array>
@@ -172,7 +172,7 @@ void lock_table::write_first_note(lease& granted, const std::optional<std::strin
   try {
     static_cast<void>(granted.write_note(*note));
   } catch (...) {
-    granted.kept_->hold_until = {};  // nobody is going to see the grant
+    granted.kept_->hold_until = {};  // the caller never sees the grant
     throw;
   }
 }

@@ -1,4 +1,4 @@
-// One attempt for several keys, all or any, with its pauses.
+// One attempt to acquire several keys, all or any, with its retries.
 #include "lock/set_attempt.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ answers send(store& target, const std::vector<acquire_request>& requests,
     return at_most ? target.acquire(requests, {acquire_mode::any, *at_most})
                    : target.acquire(requests, {acquire_mode::all_or_none});
   };
-  // A refusal may be due to the statement in doubt: only a grant tells.
+  // The statement in doubt may have caused a refusal, so only a grant resolves the doubt.
   const auto is_any_granted = [](const answers& again) {
     return std::any_of(again.begin(), again.end(), [](const acquire_answer& answer) {
       return answer.status == acquire_status::granted;
@@ -40,7 +40,7 @@ refusal why_not(const set_request& wanted, const answers& answered) {
   return {.reason = reason, .key = wanted.leases.front().request.key};
 }
 
-/// Null where the deadline of one has come already: then all are given back.
+/// Returns nothing if the deadline of one lease has passed; all grants are then released.
 std::optional<lease_states> take_up(lease_keeper& leases, const set_request& wanted,
                                     const answers& answered, boot_clock::time_point asked_at) {
   lease_states kept;
@@ -55,7 +55,7 @@ std::optional<lease_states> take_up(lease_keeper& leases, const set_request& wan
   }
   if (is_in_time) return kept;
   for (const auto& each : kept) {
-    each->hold_until = {};  // nobody has seen the grant
+    each->hold_until = {};  // no caller has seen the grant
     leases.release_later(*each);
   }
   return std::nullopt;
@@ -72,7 +72,8 @@ set_attempt_end taken_up(lease_keeper& leases, const set_request& wanted, const 
   return {.granted = *std::move(kept)};
 }
 
-/// None: it failed, and there may be another try. Otherwise it throws what the store does.
+/// Returns nothing after a fault that permits another try, or with `stopped` set. Throws all other
+/// faults of the store.
 std::optional<answers> ask_unless_away(lease_keeper& leases, store& target,
                                        const set_request& wanted,
                                        const std::vector<acquire_request>& requests,

@@ -1,4 +1,4 @@
-// One attempt for several keys, all or any, with its pauses.
+// One attempt to acquire several keys, all or any, with its retries.
 #ifndef ROWLOCK_LOCK_SET_ATTEMPT_HPP
 #define ROWLOCK_LOCK_SET_ATTEMPT_HPP
 
@@ -21,8 +21,9 @@
 
 namespace rowlock::detail {
 
-/// By the policy, and no longer than the keeper is open. Made just before the first try. All tries
-/// are one attempt: they have one owner, so that what was granted in doubt is recognised.
+/// The pauses between the tries of an attempt, by its policy and until the keeper closes. To be
+/// constructed just before the first try. All tries have one owner, so a later try recognises a
+/// grant whose answer got lost.
 class retry_pauses {
  public:
   retry_pauses(lease_keeper& leases, const retry_policy& wait)
@@ -30,29 +31,29 @@ class retry_pauses {
         stop_{wait.stop, leases.closing()},
         policy_{until_stopped(wait, stop_.token())},
         pauses_{policy_, leases.options().time} {}
-  /// Of single tries, whose caller has the time that `whole`, which outlives it, still has.
+  /// For single tries within the time left of `whole`, which must outlive this object.
   retry_pauses(lease_keeper& leases, const retry_pauses& whole) : retry_pauses{leases, no_wait()} {
     whole_ = &whole;
   }
 
   [[nodiscard]] const owner_id& owner() const noexcept { return owner_; }
-  /// What was granted is being given back: from now on it is another attempt.
+  /// Begins a new attempt with a new owner: the grants of the last one are being released.
   void begin_anew() {
     owner_ = make_owner_id();
     doubt_ = nullptr;
   }
 
-  /// Whether there may be another try at all.
+  /// Whether the policy permits another try.
   [[nodiscard]] bool is_patient() const noexcept { return pauses_.is_patient(); }
 
-  /// Whether the caller has no time for another question.
+  /// Whether the caller has no time for another try.
   [[nodiscard]] bool is_over() const {
     if (whole_ != nullptr && whole_->is_over()) return true;
     return stop_.token().stop_requested() || (is_patient() && pauses_.is_last_try());
   }
 
-  /// None: slept, ask again. Otherwise what the wait came to. Throws the fault of a try that may
-  /// have been granted.
+  /// Returns nothing after a pause that another try may follow, otherwise the final refusal. Throws
+  /// the fault of an earlier try that may have been granted.
   std::optional<refusal> pause(refusal last) {
     leases_.outage().answered();
     const bool is_contention =
@@ -64,14 +65,14 @@ class retry_pauses {
     return given_up(std::move(last), verdict, pauses_);
   }
 
-  /// Whether the tries go on after such a fault.
+  /// Whether the policy permits another try after this fault.
   [[nodiscard]] bool outlasts(const std::exception_ptr& fault) const {
     return detail::outlasts(policy_, fault);
   }
 
-  /// The same after a try for `key` that failed: throws the fault at the end of the tries.
+  /// As `pause`, after a try for `key` that failed. Throws the fault if no other try may follow.
   std::optional<refusal> pause_after(const std::exception_ptr& fault, const lock_key& key) {
-    // One that makes a single try at a time is asked again by another, which keeps the doubt.
+    // The pauses of a single try keep no doubt: those of the whole attempt retry and keep it.
     if (!outlasts(fault)) std::rethrow_exception(doubt_ == nullptr ? fault : doubt_);
     if (doubt_ == nullptr && is_doubt(fault)) doubt_ = fault;
     const auto& thrown = doubt_ == nullptr ? fault : doubt_;
@@ -84,7 +85,7 @@ class retry_pauses {
     return refusal{.reason = refusal_reason::stopped, .key = key};
   }
 
-  /// Calls `try_once`, which may throw, until it answers no refusal. None: it did so.
+  /// Calls `try_once`, which may throw, until it returns no refusal. Returns nothing on success.
   template <class Try>
   std::optional<refusal> go_on(const lock_key& key, const Try& try_once) {
     for (;;) {
@@ -101,7 +102,7 @@ class retry_pauses {
     }
   }
 
-  /// Nothing is in doubt: the last try said all.
+  /// To be called when the last try has resolved the doubt.
   void forget_doubt() noexcept { doubt_ = nullptr; }
 
  private:
@@ -110,7 +111,7 @@ class retry_pauses {
     return wait;
   }
 
-  /// Whether one may ask, while another one asks for all who wait. False: the tries are over.
+  /// Waits while another attempt tries on behalf of all waiters. False if no try is left.
   bool await_retry(outage& away) {
     while (!away.may_try(leases_.now())) {
       const auto now = leases_.now();
@@ -132,9 +133,9 @@ class retry_pauses {
 };
 
 struct set_request {
-  /// Of different keys, in the order in which they are wanted.
+  /// Of distinct keys, in order of preference.
   std::vector<lease_request> leases = {};
-  /// So many of them; none: all of them or nothing.
+  /// At most this many of the keys; without a value, all of them or none.
   std::optional<std::size_t> at_most = std::nullopt;
 };
 
@@ -143,8 +144,8 @@ struct set_attempt_end {
   std::optional<refusal> refused = std::nullopt;
 };
 
-/// Asks at once, and again as `pauses` say. Throws `error`. With `at_most`, a refusal says that
-/// none was free, and its key is the first.
+/// Tries at once, and again as `pauses` permits. Throws `error`. With `at_most`, a refusal means
+/// that no key was free; it names the first key.
 set_attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guard& here,
                         const set_request& wanted, retry_pauses& pauses);
 

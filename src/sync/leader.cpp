@@ -1,4 +1,4 @@
-// Campaigns, leads, resigns, and campaigns again.
+// Leader election by repeated campaigns for a key.
 #include "rowlock/leader.hpp"
 
 #include <array>
@@ -14,7 +14,8 @@ namespace rowlock {
 
 namespace detail {
 
-/// Has a share in the keeper, so it sees the end of the `lock_table` instead of dangling.
+/// Shares the ownership of the keeper, so that the end of the `lock_table` stops the campaign
+/// instead of leaving it with a dangling reference.
 class campaign {
  public:
   campaign(const lock_table& locks, lock_key key, std::stop_token stop,
@@ -50,11 +51,11 @@ class campaign {
     bool has_led = false;
     term_ = {};
     try {
-      // Not acquired: it is to stop, which the pause sees.
+      // Without a grant, a stop was requested; the pause detects it.
       static_cast<void>(locks_.with_lock(
           key_,
           [&](const lease& held) {
-            // Granted at the last moment: whoever begins with something now has to be stopped.
+            // The stop may have come with the grant; the callback must not begin then.
             if (stop_.token().stop_requested()) return;
             has_led = true;
             const auto began = keeper_->now();
@@ -62,7 +63,7 @@ class campaign {
             try {
               callback_(held, over.token());
             } catch (const lease_lost&) {
-              // A fence was told of the loss before we were: the end of the term.
+              // A fence found the loss before the lease did, which ends the term.
             }
             term_ = keeper_->now() - began;
           },
@@ -81,7 +82,7 @@ class campaign {
   const either_stop stop_;
   const retry_policy pauses_;
   const acquire_options wanted_;
-  boot_clock::duration term_{};  // how long the last one was
+  boot_clock::duration term_{};  // length of the last term
 };
 
 }  // namespace detail

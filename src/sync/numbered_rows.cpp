@@ -1,4 +1,4 @@
-// The rows of one name, and the one that says how many they are.
+// Numbered rows of one name, and the record of their number.
 #include "sync/numbered_rows.hpp"
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace rowlock::detail {
 namespace {
 
 constexpr std::size_t most = 1000;
-/// Below the hour under which no row is purged.
+/// Less than the hour within which no row is purged.
 constexpr std::chrono::minutes agreed_for{10};
 
 }  // namespace
@@ -48,7 +48,7 @@ bool numbered_rows::is_agreed(const std::string& told) const {
 }
 
 outcome<lease> numbered_rows::take_record(lock_table& locks, const retry_policy& wait) const {
-  // One that died here must not keep the others from agreeing for longer than its lease.
+  // A process that dies here must not block the others for longer than its lease.
   const acquire_options options{.wait = wait, .lock_delay = std::chrono::milliseconds{0}};
   std::optional<outcome<lease>> taken;
   try_for_a_moment(locks.keeper_->time(), locks.keeper_->closing(), [&] {

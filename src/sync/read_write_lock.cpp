@@ -1,4 +1,4 @@
-// Many readers of one name, or one writer.
+// A lock for many readers or one writer.
 #include "rowlock/read_write_lock.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// One key in the shape of std::timed_mutex.
+// A lock on one key with the interface of std::timed_mutex.
 #include "rowlock/row_mutex.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// At most so many holders of one name.
+// A counting semaphore.
 #include "rowlock/semaphore.hpp"
 
 #include <utility>
@@ -25,7 +25,7 @@ outcome<lease> semaphore::try_acquire(const acquire_options& options) {
   detail::retry_pauses pauses{*locks_.keeper_, options.wait};
   const auto agree = [this] { return rows_->agree(locks_); };
   if (auto over = pauses.go_on(locks_.in_scope(rows_->record()), agree)) return *std::move(over);
-  pauses.forget_doubt();  // what was in doubt is no permit
+  pauses.forget_doubt();  // the doubt was about the record, not a permit
   return locks_.try_acquire_one_of(rows_->slots(), options, pauses);
 }
 

@@ -1,4 +1,4 @@
-// A store that fails when a test tells it to.
+// A store with faults that tests inject.
 #include "rowlock/testing/faulty_store.hpp"
 
 #include <algorithm>

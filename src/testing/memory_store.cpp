@@ -1,4 +1,4 @@
-// The port on a map: the model that other stores are compared with.
+// An in-memory store, the model for tests of all other stores.
 #include "rowlock/testing/memory_store.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::unique_ptr<subscription> memory_store::do_listen(release_listener& listener
 
 memory_store::~memory_store() {
   if (home().is_here()) return;
-  // Another thread may have been in the middle of a change when the parent forked.
+  // The parent may have forked while another thread was changing the map.
   // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): on purpose, it is never destroyed
   static_cast<void>(new (std::nothrow) std::map<lock_key, row>{std::move(rows_)});
   static_cast<void>(announcements_.release());

@@ -1,4 +1,4 @@
-// Transactions on the rows of a memory_store.
+// Transactions of the in-memory store.
 #include <mutex>
 #include <utility>
 
@@ -103,7 +103,7 @@ outcome<version> memory_transaction::read(const lock_key& key) {
   }
   const auto found = store_.rows_.find(key);
   const bool is_missing = found == store_.rows_.end();
-  // An unowned row is read as committed, whoever has it locked.
+  // An unowned row is read as committed, even if another transaction has it locked.
   if (!is_missing && found->second.is_committed && !found->second.owner &&
       !store_.is_live(found->second)) {
     return found->second.version;

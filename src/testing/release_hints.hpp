@@ -1,4 +1,4 @@
-// Tells the listeners of one process about releases.
+// Notifications of releases within one process.
 #ifndef ROWLOCK_TESTING_RELEASE_HINTS_HPP
 #define ROWLOCK_TESTING_RELEASE_HINTS_HPP
 
@@ -11,8 +11,10 @@
 
 namespace rowlock::detail {
 
-/// Thread-safety: all members may be called from any thread. A listener is told under the mutex, so
-/// that it is told of nothing after its subscription has ended. It must outlive its subscriptions.
+/// Listeners are notified under the mutex, so none is notified after its subscription has ended.
+/// This object must outlive the subscriptions.
+///
+/// Thread-safety: all members may be called from any thread.
 class release_hints {
  public:
   std::unique_ptr<subscription> listen(release_listener& listener) {

@@ -1,4 +1,4 @@
-// What is heard of one key that other processes want, too.
+// When to try for a contended key, computed from notifications of other processes.
 #include "wait/contention_backoff.hpp"
 
 #include <algorithm>
@@ -14,16 +14,16 @@ constexpr auto never_yet = boot_clock::time_point::min();
 
 using namespace std::chrono_literals;
 
-/// From the moment at which one asks, until all others have heard that the row is taken.
+/// Time from a try until all other processes are notified that the row is taken.
 constexpr auto time_per_contender = 5ms;
 constexpr auto shortest_jitter = 1ms;
 constexpr auto longest_jitter = 40ms;
-/// Standing back costs so little of what a key can be used.
+/// A delay is at most this part of the usual hold time.
 constexpr int part_of_the_hold = 10;
-/// What was heard is believed so long, and then the row is looked at.
+/// A notification is trusted for this long; then the row is read.
 constexpr auto believed_for = 1s;
 
-/// Word that a look has found or left lasts so long at least, and is left again in its last half.
+/// A mark that a read has found or left lasts at least this long, and is renewed in its last half.
 constexpr boot_clock::duration mark_lasts = 5s;
 
 }  // namespace
@@ -38,8 +38,8 @@ void contention_backoff::released(boot_clock::time_point now) {
   drawn_jitter_ = drawn_between({}, jitter_);
 }
 
-// One process leaves word again and the others hear of it at the next grant: so they do not all
-// want to do so at the same moment.
+// After one process has renewed the mark, the next grant notifies the others. The random time keeps
+// all of them from renewing it at the same moment.
 void contention_backoff::taken(boot_clock::time_point now,
                                const release_listener::grant_times& lasts) {
   is_announced_ = was_release_heard_;

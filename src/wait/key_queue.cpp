@@ -1,4 +1,4 @@
-// The waiters of one process for one key.
+// The queue of one process's waiters for one key.
 #include "wait/key_queue.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void waiter::tried(boot_clock::time_point now) {
 }
 
 void waiter::failed(const std::exception_ptr& why, bool was_own_try) {
-  if (is_in_doubt) return;  // the first fault says more
+  if (is_in_doubt) return;  // keep the fault that caused the doubt
   fault = why;
   is_in_doubt = was_own_try && is_doubt(why);
 }
@@ -64,7 +64,7 @@ void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer ans
     }
     return;
   }
-  // The row has moved on, so a handoff in doubt grants nothing any more.
+  // The row has another version, so a handoff in doubt can no longer grant it.
   if (answer.version && head->handed_by != answer.version) head->handed_by.reset();
   auto why = to_refusal(head->request.key, answer);
   if (answer.status == acquire_status::stale) {
@@ -72,10 +72,10 @@ void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer ans
     return;
   }
   if (answer.status == acquire_status::done) {
-    // It has not been granted, and would be tried without end if it stayed in doubt.
+    // The head was not granted; if it stayed in doubt, it would be tried forever.
     head->is_in_doubt = false;
     end_done(std::move(why), ended);
-    try_by(now);  // for those to whom that makes no difference
+    try_by(now);  // for waiters without `unless_done`
     return;
   }
   const auto meanwhile = std::exchange(grants_unattributed, 0);
@@ -98,7 +98,7 @@ void key_queue::read_live(const row_state& seen, boot_clock::time_point read_beg
   };
   ended.add(take_if(is_stale), last, refusal_reason::stale);
   if (seen.done) end_done({.key = seen.key, .current = seen.version, .done = seen.done}, ended);
-  // A waiter whose time ended during this read is still to have its last try.
+  // A waiter whose time ended during this read still gets its last try.
   if (try_at() > now) end_exhausted(ended);
 }
 
@@ -115,18 +115,18 @@ void key_queue::refused(refusal why, boot_clock::time_point began, boot_clock::t
   const bool is_busy = last.reason == refusal_reason::busy;
   bool is_resolved = false;
   for (const auto& each : waiting) {
-    // The statement in doubt may be what makes the row busy.
+    // A busy row resolves no doubt: the statement in doubt may be what keeps it busy.
     if (each.get() == tried_one && !is_busy) is_resolved = std::exchange(each->is_in_doubt, false);
     each->forget_fault();
   }
   try_those_due(now, tried_one);
   if (is_resolved) {
-    // The lease that was found may be that of another one in doubt.
+    // The lease that was found may belong to another waiter in doubt.
     const auto is_in_doubt = [](const auto& each) { return each->is_in_doubt; };
     std::stable_partition(waiting.begin(), waiting.end(), is_in_doubt);
     if (waiting.front()->is_in_doubt) try_by(now);
   }
-  // Of a busy row, and of one that may be ours, only another try tells whether it is free.
+  // If the row is busy, or may be granted to the head, only another try shows whether it is free.
   if (is_busy || waiting.front()->is_in_doubt) try_by(waiting.front()->try_at);
   if (const auto chance = next_chance(last)) try_by(began + *chance);
 }
@@ -171,7 +171,7 @@ void key_queue::end_exhausted(pending_results& ended) {
   auto timed_out = last;
   timed_out.reason = refusal_reason::timed_out;
   for (const auto& each : take_if([](const waiter& one) { return one.is_exhausted(); })) {
-    // The fault of its last try says more than what was found before.
+    // The fault of its last try is newer than the last refusal.
     ended.add(each, each->fault == nullptr ? wait_result{.refused = timed_out}
                                            : wait_result{.fault = copied_fault(each->fault)});
   }

@@ -1,4 +1,4 @@
-// The waiters of one process for one key.
+// The queue of one process's waiters for one key.
 #ifndef ROWLOCK_WAIT_KEY_QUEUE_HPP
 #define ROWLOCK_WAIT_KEY_QUEUE_HPP
 
@@ -21,13 +21,13 @@ namespace rowlock::detail {
 
 struct grant {
   acquire_answer answer;
-  /// Before the statement was sent: the ttl counts from here at the earliest.
+  /// Time before the statement was sent: the ttl cannot begin earlier.
   boot_clock::time_point tried_at;
-  /// How many holders of this process in a row have had the key before, without a release.
+  /// Number of handoffs of the key within this process since its last release.
   unsigned handoffs = 0;
 };
 
-/// How a wait ended: exactly one of the three is there.
+/// Result of a wait: exactly one of the three is set.
 struct wait_result {
   std::optional<grant> granted = std::nullopt;
   std::optional<refusal> refused = std::nullopt;
@@ -39,20 +39,22 @@ struct waiter {
       : request{std::move(wanted)}, policy{std::move(how)}, done{std::move(then)} {}
 
   const acquire_request request;
-  /// Its pauses and attempts count. Its stop is the caller's affair, and so is its time limit but
-  /// for the answer that is under way then.
+  /// Only its pauses and attempts are used here. The caller applies its stop and its time limit; a
+  /// try that is under way at the limit is still answered.
   const retry_policy policy;
-  /// Called once, unless the waiter has left before; by the thread of the loop or of a caller that
-  /// hands off, neither of which it must keep.
+  /// Called once, unless the waiter has left before. Runs on the thread of the loop or of a caller
+  /// that hands off, so it must not block.
   const std::function<void(wait_result)> done;
 
-  /// One of its tries was in vain.
+  /// Counts a try without a grant, and schedules the next one.
   void tried(boot_clock::time_point now);
-  /// A try or a read for it failed, and it goes on. After a try of its own it may be granted.
+  /// Records the fault of a try or a read that the wait outlasts. After its own try, the waiter may
+  /// have been granted the key.
   void failed(const std::exception_ptr& why, bool was_own_try);
-  /// The database has answered another call. Only its own answer resolves a doubt.
+  /// Clears the fault after any answer of the database. Only the waiter's own answer resolves a
+  /// doubt.
   void forget_fault();
-  /// Nothing is tried for it any more.
+  /// Whether no more tries are made for it.
   [[nodiscard]] bool is_exhausted() const {
     return is_time_over || (policy.attempts && tries >= *policy.attempts);
   }
@@ -62,13 +64,13 @@ struct waiter {
   bool is_being_tried = false;
   bool is_time_over = false;
   unsigned tries = 0;
-  /// Why the last try failed; null once there is an answer.
+  /// Why the last try failed; null after an answer.
   std::exception_ptr fault = nullptr;
-  /// It may have been granted in a try that failed: it is tried before all others.
+  /// A failed try may have been granted, so this waiter is tried before all others.
   bool is_in_doubt = false;
-  /// A handoff in doubt may still grant it the row of the lease with this version.
+  /// A handoff in doubt may still grant this waiter the row of the lease with this version.
   std::optional<version> handed_by;
-  /// By its own pauses, wherever it stands.
+  /// Next try by its own pauses, at any place in the queue.
   boot_clock::time_point try_at;
   boot_clock::duration pause{};
 };
@@ -78,78 +80,81 @@ using waiters = std::deque<std::shared_ptr<waiter>>;
 class contention_backoff;
 class pending_results;
 
-/// First come, first served: tries are made for the first waiter, the head. Never empty. Guarded by
-/// the mutex of the wait_queue.
+/// A FIFO queue: tries are made for the first waiter, the head. Never empty.
+///
+/// Guarded by the mutex of the wait_queue.
 class key_queue {
  public:
   waiters waiting;
 
-  /// At the end; in doubt, first of all.
+  /// Adds a waiter at the end, or at the front if it is in doubt.
   void join(std::shared_ptr<waiter> joining, boot_clock::time_point now);
 
-  /// What the head was refused with last.
+  /// The last refusal of the head.
   refusal last;
 
-  /// When the row may be free: the moment to try.
+  /// When the row may be free, so that a try is due.
   [[nodiscard]] boot_clock::time_point try_at() const {
     return try_at_ == boot_clock::time_point::max() ? try_at_ : std::max(try_at_, not_before_);
   }
   void try_by(boot_clock::time_point when);
-  /// Before a try: a release that is announced meanwhile sets it again.
+  /// To be called before a try: a release announced during the try sets the time again.
   void forget_try_at() { try_at_ = boot_clock::time_point::max(); }
 
-  /// Leaves the row to other processes until then, whatever is announced.
+  /// Leaves the row to other processes until then, even if a release is announced.
   void yield_until(boot_clock::time_point when) { not_before_ = when; }
 
-  /// When to read the row, whatever is expected: at the first of all waiters' next tries, unless
-  /// reads are suppressed until later.
+  /// When to read the row, even if no change is expected: at the earliest next try of all waiters,
+  /// unless reads are suppressed for longer.
   [[nodiscard]] boot_clock::time_point read_at() const {
     return std::min(read_at_, std::max(next_try_, reads_suppressed_until_));
   }
   void read_by(boot_clock::time_point when);
-  /// Until then a read would say no more than the notifications; after it `read_by` counts. Without
-  /// effect while a waiter is there whose tries are counted.
+  /// Until then a read adds nothing to the notifications; after it `read_by` applies. No effect
+  /// while a waiter has limited attempts.
   void suppress_reads_until(boot_clock::time_point when, boot_clock::time_point read_by);
-  /// Before a read, as above.
+  /// To be called before a read, as `forget_try_at` before a try.
   void forget_read_at() { read_at_ = boot_clock::time_point::max(); }
 
-  /// When the first of all waiters' next tries is due by their own pauses.
+  /// The earliest next try of all waiters, by their own pauses.
   [[nodiscard]] boot_clock::time_point next_try() const { return next_try_; }
 
-  /// The answer to a try for `head`, which was sent at `tried_at`. `backoff`: null if the key has
-  /// none.
+  /// Handles the answer to a try for `head` that was sent at `tried_at`. `backoff` is null if the
+  /// key has none.
   void answered(const std::shared_ptr<waiter>& head, acquire_answer answer,
                 boot_clock::time_point tried_at, boot_clock::time_point now,
                 contention_backoff* backoff, pending_results& ended);
-  /// A read that began at `read_began` found the row live.
+  /// Handles a read that began at `read_began` and found the row live.
   void read_live(const row_state& seen, boot_clock::time_point read_began,
                  boot_clock::time_point now, pending_results& ended);
-  /// A notification: another holder has the key for so long.
+  /// Handles a notification that another holder has the key for so long.
   void taken(std::optional<std::chrono::microseconds> remaining, boot_clock::time_point now);
-  /// A read, or a try for `tried_one`, failed with what may pass. It was a try of `tried_one`, and
-  /// of all whose own pause is over. Waiters that do not outlast it leave; of a try, it alone.
+  /// Handles a transient fault of a read, or of a try for `tried_one`. It counts as a try of
+  /// `tried_one` and of all waiters whose own pause is over. Waiters that do not outlast the fault
+  /// leave; after a try, only `tried_one` may.
   void failed(const std::exception_ptr& why, boot_clock::time_point now, const waiter* tried_one,
               pending_results& ended);
-  /// The first try of the first waiter found this.
+  /// Handles the refusal of the try that the first waiter made before it joined.
   void refused_first(refusal why, boot_clock::time_point now) {
     refused(std::move(why), now, now, nullptr);
   }
 
-  /// Grants to others that were announced while all who are here waited.
+  /// Grants to others that were announced since the wait began or a try was granted.
   unsigned grants_to_others = 0;
-  /// Announced during a try: its answer says whether the head is the one that was granted.
+  /// Grants announced during a try: its answer shows whether the head got one of them.
   unsigned grants_unattributed = 0;
 
-  /// Another waiter is the head now.
+  /// Schedules a read after a change of the head.
   void moved_up(boot_clock::time_point now);
-  /// False: it has left before.
+  /// Returns false if the waiter had left before.
   bool remove(waiter& leaving, boot_clock::time_point now);
-  /// Those for whom nothing is tried any more leave.
+  /// Ends the waits of exhausted waiters.
   void end_exhausted(pending_results& ended);
 
  private:
-  /// The head has to wait. It was a try of `tried_one`, and of all whose own pause is over. What is
-  /// left of a lease counts from `began`: too early costs a try, too late the time of all waiters.
+  /// Handles a refusal of the head. It counts as a try of `tried_one` and of all waiters whose own
+  /// pause is over. The rest of a lease counts from `began`: a try too early costs a statement, a
+  /// try too late delays all waiters.
   void refused(refusal why, boot_clock::time_point began, boot_clock::time_point now,
                const waiter* tried_one);
   void try_those_due(boot_clock::time_point now, const waiter* tried_one);

@@ -1,4 +1,4 @@
-// Whether the database is away, as far as those who wait know.
+// Outages of the database, as seen by the waiters of a lock_table.
 #include "wait/outage.hpp"
 
 #include "base/pause.hpp"

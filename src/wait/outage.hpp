@@ -1,4 +1,4 @@
-// Whether the database is away, as far as those who wait know.
+// Outages of the database, as seen by the waiters of a lock_table.
 #ifndef ROWLOCK_WAIT_OUTAGE_HPP
 #define ROWLOCK_WAIT_OUTAGE_HPP
 
@@ -11,34 +11,35 @@
 
 namespace rowlock::detail {
 
-/// For all who wait at one lock_table. Few questions in vain change nothing, as they may be the
-/// fault of one key; after more, one question at a time is asked for all, and the pauses grow.
+/// Shared by all waiters of a lock_table. A few failed requests change nothing, because one key may
+/// be their cause. After more, one try at a time is made on behalf of all waiters, with growing
+/// pauses.
 ///
 /// Thread-safety: all members may be called from any thread.
 class outage {
  public:
-  /// A question about so many keys failed with a fault that may pass.
+  /// A call for so many keys failed with a transient fault.
   void failed(std::size_t keys, const std::exception_ptr& why, boot_clock::time_point now);
-  /// The database has answered a question: it is there.
+  /// The database has answered a call, so it is reachable.
   void answered() noexcept;
 
-  /// Whether the last question of anybody was in vain.
+  /// Whether the last call of any waiter failed.
   [[nodiscard]] bool is_known() const noexcept { return in_vain_ != 0; }
-  /// Whether those who wait ask one at a time.
+  /// Whether waiters try one at a time.
   [[nodiscard]] bool is_on() const noexcept { return in_vain_ >= few; }
 
-  /// The last fault; null: there was none. It is shared.
+  /// The last fault, which callers share; null if there was none.
   [[nodiscard]] std::exception_ptr why() const;
 
-  /// While it is on: when somebody may ask next.
+  /// When the next try may be made during an outage.
   [[nodiscard]] boot_clock::time_point next_attempt() const;
-  /// Whether one who waits may ask now. While it is on, the others then may not for a pause.
+  /// Whether a waiter may try now. During an outage, true makes all others wait for a pause.
   bool may_try(boot_clock::time_point now);
 
  private:
   static constexpr std::size_t few = 3;
 
-  void pause(boot_clock::time_point now);  // called with the mutex held
+  void pause(boot_clock::time_point now);  // requires mutex_ to be locked
 
   std::atomic<std::size_t> in_vain_{0};
   mutable std::mutex mutex_;

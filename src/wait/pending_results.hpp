@@ -1,4 +1,4 @@
-// Ends of waits, gathered under a mutex and delivered after it.
+// Results of waits, collected under a mutex and delivered without it.
 #ifndef ROWLOCK_WAIT_PENDING_RESULTS_HPP
 #define ROWLOCK_WAIT_PENDING_RESULTS_HPP
 
@@ -13,10 +13,11 @@
 
 namespace rowlock::detail {
 
-/// What becomes of a grant whose waiter has left.
+/// Takes the grants of waiters that have left.
 struct grant_sink {
   std::function<void(const acquire_request&, version granted)> return_grant;
-  /// It may be granted yet, by a handoff of the lease with version `handed_by`, if there is one.
+  /// For a request that may still be granted, by a handoff of the lease with version `handed_by` if
+  /// there is one.
   std::function<void(const acquire_request&, version handed_by)> return_if_granted;
 };
 
@@ -30,20 +31,21 @@ class pending_results {
     why.reason = reason;
     for (const auto& each : ended) add(each, {.refused = why});
   }
-  /// Each gets a copy, which it may change. Of one in doubt, the first fault says more.
+  /// Each waiter gets a copy, which it may change. A waiter in doubt gets the fault that caused the
+  /// doubt.
   void add(const waiters& ended, const std::exception_ptr& fault) {
     for (const auto& each : ended) {
       add(each, {.fault = copied_fault(each->is_in_doubt ? each->fault : fault)});
     }
   }
-  /// No waiter takes it: it is returned.
+  /// For a grant that no waiter takes.
   void add_unwanted(std::shared_ptr<waiter> left, version granted) {
     unwanted_.emplace_back(std::move(left), granted);
   }
-  /// It has left, and may have been granted.
+  /// For a waiter that has left and may have been granted the key.
   void add_doubt(std::shared_ptr<waiter> left) { doubts_.push_back(std::move(left)); }
 
-  /// Without a mutex.
+  /// To be called without a mutex held.
   void deliver(const grant_sink& sink) {
     for (const auto& [left, granted] : unwanted_) sink.return_grant(left->request, granted);
     for (const auto& left : doubts_) {

@@ -1,4 +1,4 @@
-// The thread that makes the calls of all waiters.
+// The thread that makes the store calls of all waiters.
 #include "wait/wait_loop.hpp"
 
 #include <utility>
@@ -20,7 +20,7 @@ wait_loop::wait_loop(wait_queue& queue, statement_batcher& batcher,
       faults_{std::move(faults)} {}
 
 void wait_loop::start() {
-  const std::scoped_lock lock{starting_};  // no mutex of the queue: the store may call us at once
+  const std::scoped_lock lock{starting_};  // not the queue's: the store may notify it at once
   if (!thread_.joinable()) {
     start_thread("wait for keys with", [this] { thread_ = std::thread{[this] { run(); }}; });
   }
@@ -78,7 +78,7 @@ void wait_loop::note_faults(std::span<const std::shared_ptr<waiter>> heads,
   faults_(heads[first]->request.key, in_vain.size(), results[first].fault, now - tried_at);
 }
 
-/// A connection that has ended may be one of several: for a single key, the call is made twice.
+/// A failed call for a single key is repeated: another connection may still work.
 std::vector<std::optional<row_state>> wait_loop::watch(std::span<const lock_key> keys) {
   auto& store = batcher_.target();
   if (keys.size() > 1) return store.read(keys, read_mode::watched);

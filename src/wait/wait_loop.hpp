@@ -1,4 +1,4 @@
-// The thread that makes the calls of all waiters.
+// The thread that makes the store calls of all waiters.
 #ifndef ROWLOCK_WAIT_WAIT_LOOP_HPP
 #define ROWLOCK_WAIT_WAIT_LOOP_HPP
 
@@ -23,30 +23,31 @@ namespace rowlock::detail {
 
 class outage;
 
-/// Rows that may be free are tried in one call; now and then all rows are read in one call, less
-/// than twice a second when no caller has come for a while. So a wait costs no thread.
+/// Tries all rows that may be free in one call. From time to time it reads all rows in one call,
+/// less than twice a second after a while without new waiters. A wait therefore costs no thread.
 ///
 /// Thread-safety: all members may be called from any thread, except from `waiter::done`.
 class wait_loop final : private release_listener {
  public:
-  /// Faults that end no wait: of a call for so many keys. Once for all waiters; must not throw.
+  /// Gets a fault that ends no wait, once for all waiters of a call for so many keys. Must not
+  /// throw.
   using fault_sink =
       std::function<void(const lock_key& first, std::size_t keys, const std::exception_ptr& fault,
                          boot_clock::duration took)>;
 
   wait_loop(wait_queue& queue, statement_batcher& batcher, std::shared_ptr<time_source> time,
             outage& away, fault_sink faults);
-  /// It must have been closed.
+  /// The loop must have been closed.
   ~wait_loop() override = default;
 
-  /// Before the first waiter joins. Throws `error` (unavailable) when the system lets us start no
-  /// thread, and what the store throws when it is to listen; a later call goes on from there.
+  /// To be called before the first waiter joins. Throws `error` (unavailable) if no thread can be
+  /// started, and what `store::listen` throws. A later call continues from there.
   void start();
 
   /// Releases a lease that has ended after so many handoffs and grants its key to the next waiter,
-  /// in one statement. None: no waiter of this process may have it at once, or other processes have
-  /// their chance; it is to be released. Throws what the store throws; a try is made for the waiter
-  /// then.
+  /// in one statement. Returns nothing if the lease has to be released instead. Then no waiter of
+  /// this process may have the key at once, or other processes get a chance. Throws what the store
+  /// throws; a try is then made for the waiter.
   std::optional<change_answer> handoff(const release_request& ended, unsigned handoffs);
 
   /// Ends the thread, after the call under way. The queue must have been stopped.
@@ -63,7 +64,7 @@ class wait_loop final : private release_listener {
   void try_heads(const waiters& heads);
   void read_all(std::span<const lock_key> keys);
   std::vector<std::optional<row_state>> watch(std::span<const lock_key> keys);
-  /// Reports the faults that end no wait, and whether the database is away.
+  /// Reports faults that end no wait, and records whether the database is reachable.
   void note_faults(std::span<const std::shared_ptr<waiter>> heads,
                    std::span<const acquire_result> results, boot_clock::time_point tried_at);
 
@@ -74,7 +75,7 @@ class wait_loop final : private release_listener {
   const fault_sink faults_;
 
   std::mutex starting_;
-  // All below are guarded by starting_, and stay as they are once `start` has returned.
+  // All below are guarded by starting_, and constant once `start` has returned.
   bool has_listened_ = false;
   std::unique_ptr<subscription> subscription_;
   std::thread thread_;

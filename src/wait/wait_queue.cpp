@@ -1,4 +1,4 @@
-// The queues of all keys: callers that come and leave, notifications.
+// Wait queues of all keys: waiters that join and leave, and notifications.
 #include "wait/wait_queue.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace rowlock::detail {
 
 namespace {
 
-/// What is forgotten costs statements, no more.
+/// Forgetting the tracked keys only costs statements.
 constexpr std::size_t most_tracked_keys = 1024;
 
 std::chrono::microseconds remaining(const contention_backoff& backoff, boot_clock::time_point now) {
@@ -41,7 +41,7 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
   const auto& key = joining->request.key;
   const auto [place, is_new] = queues_.try_emplace(key);
   auto& queue = place->second;
-  // It makes no try by itself, and the next answer may come after its time.
+  // A waiter behind the head makes no try, and its time may end before the next answer.
   const bool has_tried = first.refused || first.fault != nullptr;
   if (!is_new && !has_tried) joining->fault = queue.waiting.front()->fault;
   queue.join(joining, now);
@@ -73,7 +73,7 @@ void wait_queue::begin(key_queue& queue, bool is_first_try_due, boot_clock::time
   if (is_taken) {
     queue.taken(remaining(*backoff, now), now);
   } else {
-    first.tries = 0;  // this is going to be its first try
+    first.tries = 0;  // the next try is its first
     try_in_turn(queue, now);
   }
 }
@@ -175,7 +175,7 @@ void wait_queue::taken(const lock_key& key, const release_listener::grant_times&
     return;
   }
   ++queue->grants_to_others;
-  // The answer to a last try is the end of a wait.
+  // A head whose time is over still needs the answer to its last try.
   if (!queue->waiting.front()->is_time_over) queue->forget_try_at();
   queue->taken(remaining(*backoff, now), now);
   wake_.notify_one();

@@ -1,4 +1,4 @@
-// The calls that are due for the waiters of all keys, and what their answers mean.
+// Due calls for the waiters of all keys, and handling of their answers.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 
 constexpr auto never = boot_clock::time_point::max();
 
-/// Between two reads, when no caller has come for a while.
+/// Time between two reads after a while without new waiters.
 constexpr auto between_reads = 600ms;
 
-/// So many holders in a row, and then other processes have a chance: time for one of them to be
-/// notified of the release and to try.
+/// After this many handoffs in a row other processes get a chance. `yield_time` is enough for one
+/// of them to be notified of the release and to try.
 constexpr unsigned longest_run = 64;
 constexpr auto yield_time = 5ms;
 

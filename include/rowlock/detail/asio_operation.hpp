@@ -1,4 +1,4 @@
-// What asio.hpp is made of: a call of continuation.hpp as an operation of Asio.
+// Asio operations over the calls of async.hpp.
 #ifndef ROWLOCK_DETAIL_ASIO_OPERATION_HPP
 #define ROWLOCK_DETAIL_ASIO_OPERATION_HPP
 
@@ -32,15 +32,15 @@ class asio_operation {
   asio_operation& operator=(const asio_operation&) = delete;
   virtual ~asio_operation() = default;
 
-  /// Its end will not be told.
+  /// Drops the handler without calling it.
   virtual void abandon() = 0;
 };
 
-/// The operations whose end one execution context is to be told. When the context is destroyed, so
-/// are their handlers, as Asio does with its own.
+/// The pending operations of one execution context. When the context is destroyed it destroys their
+/// handlers, as Asio does with its own.
 class asio_operations final : public asio::execution_context::service {
  public:
-  /// By which Asio finds the service.
+  /// Asio finds the service by this.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): Asio writes into it
   static inline asio::execution_context::id id;
 
@@ -89,7 +89,8 @@ class asio_operations final : public asio::execution_context::service {
   const std::shared_ptr<book> started_ = std::make_shared<book>();
 };
 
-/// Of an executor without one, such as that of a future: Asio's own, which ends with the program.
+/// An executor without a context, such as that of a future, uses Asio's own, which lasts until the
+/// program ends.
 template <class Executor>
 asio::execution_context& context_of(const Executor& executor) {
   if constexpr (asio::can_query_v<Executor, asio::execution::context_t>) {
@@ -99,8 +100,8 @@ asio::execution_context& context_of(const Executor& executor) {
   }
 }
 
-/// Tells its end to `Handler`, by the executor that is associated with it, to which it counts as
-/// work until then.
+/// Calls `Handler` at its end, on the associated executor of the handler, and counts as outstanding
+/// work there until then.
 template <class Handler>
 class asio_operation_for final : public asio_operation,
                                  public std::enable_shared_from_this<asio_operation_for<Handler>> {
@@ -111,7 +112,7 @@ class asio_operation_for final : public asio_operation,
         book_{asio::use_service<asio_operations>(context_of(work_.get_executor())).started()},
         handler_{std::move(handler)} {}
 
-  /// `start` starts it, and may answer how to cancel it.
+  /// `start` starts the operation, and may return a handle to cancel it.
   template <class Start>
   void run(const Start& start) {
     if (!book_->enter(this->shared_from_this())) return;
@@ -172,7 +173,7 @@ inline bool is_stopped(const acquire_end& end) {
 
 using start_acquiring = decltype(start_acquire);
 
-/// What is asked for, as one value for a coroutine's frame.
+/// The arguments of an acquisition, as one value for a coroutine's frame.
 struct asio_attempt {
   lock_table* locks;
   lock_key key;

@@ -1,4 +1,4 @@
-// The process in which something was made, and the copies that fork() makes of it.
+// A check that an object is used in the process that made it, not in a child of fork().
 #ifndef ROWLOCK_DETAIL_HOME_PROCESS_HPP
 #define ROWLOCK_DETAIL_HOME_PROCESS_HPP
 
@@ -9,14 +9,14 @@
 
 namespace rowlock::detail {
 
-/// How many times this process is a copy of a copy: fork() itself counts, which costs those who ask
-/// less than the system's number of the process would.
+/// How many forks lie between the first process and this one. A handler of fork() counts them,
+/// which is cheaper for callers than getpid().
 unsigned forks() noexcept;
 
-/// After fork() the child has a copy of everything, but of one thread only: connections are shared
-/// with the parent, mutexes may be locked by threads that the child does not have, and threads to
-/// be joined do not exist. So whatever has one of these asks first whether it is at home, and
-/// touches nothing if not.
+/// After fork() the child has a copy of all memory, but only one thread. It shares connections with
+/// the parent, mutexes may be locked by threads that the child does not have, and threads to join
+/// do not exist. So an object that owns one of these checks first that this is its home process,
+/// and touches nothing if it is not.
 ///
 /// Thread-safety: const members may be called from any thread.
 class home_process {
@@ -35,7 +35,7 @@ class home_process {
   unsigned forks_before_ = forks();
 };
 
-/// Destroys what it owns at home only. In a child of fork() it is left as it is, for ever.
+/// Destroys the object in its home process only. A child of fork() leaks it on purpose.
 struct delete_at_home {
   home_process home = {};
 

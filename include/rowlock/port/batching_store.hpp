@@ -1,4 +1,4 @@
-// A store whose calls share statements when they meet.
+// A store that batches concurrent calls into shared statements.
 #ifndef ROWLOCK_PORT_BATCHING_STORE_HPP
 #define ROWLOCK_PORT_BATCHING_STORE_HPP
 
@@ -18,29 +18,32 @@ class statement_batcher;
 
 /// Which calls share a statement.
 struct batching_options {
-  /// The most requests that share a statement; 1: every call has its own. At most 1,000. A call of
-  /// more is never split.
+  /// The most requests that share a statement, at most 1,000; 1: every call has its own. A call
+  /// with more requests is not split.
   std::size_t at_most = 256;
-  /// The most at once, where they may be several. None: as many as the store makes use of.
+  /// The most shared statements at once. None: the limit of the store.
   std::optional<unsigned> in_flight = std::nullopt;
 };
 
-/// Throws `error` (misuse) for what cannot be meant.
+/// Throws `error` (misuse) for options out of range.
 void check(const batching_options& options);
 
-/// Calls of `acquire` and `release` that arrive while a statement is under way form the next one of
-/// their kind, so that many threads share round trips and commits; one that meets nobody has its
-/// own at once. (The renewals of a `lock_table` are one statement already, and pass.) Where one
-/// takes 2 to 20 ms, the next waits for those it answered, a quarter of that time at most. Several
-/// run at once (`in_flight` at most) where few ask and they are quick, beside one of over 20 ms,
-/// and where fewer ask than share to their advantage (`store::sharing_pays_from`): 17 on MariaDB.
+/// Calls of `acquire` and `release` that arrive while a statement is under way form the next
+/// statement of their kind. So many threads share round trips and commits; a call that meets no
+/// other is sent at once. Renewals of a `lock_table` are one statement already, and pass through.
 ///
-/// Each call has answers and errors of its own: when a shared statement fails, whatever the reason,
-/// each is made again alone. Only a release in doubt is not: that is told to all that shared it. An
-/// acquisition in doubt stays so, unless the same attempt, made again, tells.
+/// After a statement of 2 to 20 ms the next one waits at most a quarter of that time for the
+/// threads just answered. Up to `in_flight` statements run at once in three cases:
+/// - There are few calls, and their statements are quick.
+/// - A statement takes over 20 ms.
+/// - Fewer calls meet than it pays to batch (`store_limits::batching_pays_from`, 17 on MariaDB).
 ///
-/// A `lock_table` groups its calls by itself (`lock_options::batching`); several tables that are to
-/// share statements are put over one `batching_store`, with `batching.at_most = 1` of their own.
+/// Each call gets its own answers and errors. When a shared statement fails, for any reason, each
+/// call is made again alone. The exception is a release in doubt: all calls that shared it get that
+/// error. An acquisition in doubt stays so unless the same attempt, made again, resolves it.
+///
+/// A `lock_table` batches its calls by itself (`lock_options::batching`). If several tables are to
+/// share statements, put them over one `batching_store`, each with `batching.at_most = 1`.
 ///
 /// Thread-safety: all members may be called from any thread. The store must outlive it.
 class batching_store final : public passing_store {
@@ -53,7 +56,7 @@ class batching_store final : public passing_store {
   [[nodiscard]] std::size_t waiting() const;
 
  protected:
-  /// Sets pass, each in its own statement.
+  /// A set is not batched: it has its own statement.
   std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
                                          acquire_mode mode) override;
   std::vector<change_answer> do_release(std::span<const release_request> requests) override;

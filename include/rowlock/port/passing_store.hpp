@@ -1,4 +1,4 @@
-// A store that passes every call on, for those that watch or change some of them.
+// A base class for stores that forward calls to another store.
 #ifndef ROWLOCK_PORT_PASSING_STORE_HPP
 #define ROWLOCK_PORT_PASSING_STORE_HPP
 
@@ -14,7 +14,7 @@
 
 namespace rowlock {
 
-/// The calls of the port that are passed on.
+/// The calls of the port that are forwarded.
 enum class store_call {
   acquire,
   renew,
@@ -28,7 +28,7 @@ enum class store_call {
   weak_settings,
 };
 
-/// A call that is to be made on a store. A reference: it must not be kept.
+/// A call to be made on a store. It is a reference: do not keep it.
 class work_on_store {
  public:
   template <class Work>
@@ -44,10 +44,10 @@ class work_on_store {
   void (*run_)(void*, store&);
 };
 
-/// Derive from it and override `pass`, for all calls, or the virtual of one call. Requests are
-/// checked once, at the first of several stores that pass them on.
+/// Derive from it and override `pass`, for all calls, or the virtual of one call. In a chain of
+/// stores the first one checks the requests, and only it does.
 ///
-/// Thread-safety: that of the store it passes on to, which must outlive it.
+/// Thread-safety: that of the store it forwards to, which must outlive it.
 class passing_store : public store {
  public:
   explicit passing_store(store& target) : target_{&target} {}

@@ -1,4 +1,4 @@
-// What a store is asked, and what it answers.
+// Requests to a store, and its answers.
 #ifndef ROWLOCK_PORT_REQUESTS_HPP
 #define ROWLOCK_PORT_REQUESTS_HPP
 
@@ -14,9 +14,9 @@
 
 namespace rowlock {
 
-/// Tells one attempt to acquire from every other one, so that an attempt whose answer got lost can
-/// be asked again and recognises its own grant. It is a capability: whoever knows it can renew and
-/// release, so it is never shown. For people there is the holder label.
+/// Identifies one attempt to acquire, so that an attempt whose answer got lost can be sent again
+/// and recognises its own grant. It is a capability: with it, any caller can renew and release, so
+/// it is never shown. For people there is the holder label.
 struct owner_id {
   /// 128 random bits as 32 hexadecimal digits.
   std::string text;
@@ -29,9 +29,9 @@ owner_id make_owner_id();
 
 struct acquire_request {
   lock_key key;
-  /// One per attempt; the same again only to ask once more after an unknown outcome.
+  /// One per attempt. Use the same one again only to retry after an unknown outcome.
   owner_id owner;
-  /// For people; at most 128 bytes.
+  /// The label of the holder, for people; at most 128 bytes.
   std::string holder;
   std::chrono::microseconds ttl{};
   /// Compare-and-set: grant only if the row is unowned and still has this version.
@@ -42,7 +42,7 @@ struct acquire_request {
 
 enum class acquire_status {
   granted,
-  held,      ///< Somebody's lease, or closed for a while after one.
+  held,      ///< Another holder's lease, or closed for a while after one.
   busy,      ///< A transaction has the row.
   stale,     ///< Not at the expected version.
   done,      ///< The work is remembered as done.
@@ -51,16 +51,16 @@ enum class acquire_status {
 
 struct acquire_answer {
   acquire_status status = acquire_status::busy;
-  /// Granted: the new version. Otherwise the row's version, where a row was seen.
+  /// If granted, the new version. Otherwise the row's version, if the call read one.
   std::optional<rowlock::version> version = std::nullopt;
-  /// Held: who, for people. Taken over: who had it.
+  /// The label of the present holder if held, of the former one if taken over. For people.
   std::string holder = {};
-  /// Held: what is left, by the database's clock; taken over: the same, so zero or less.
+  /// What is left of that lease, by the database's clock. Zero or less if taken over.
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
-  /// Of `done`.
+  /// Set when the status is `done`.
   std::optional<done_mark> done = std::nullopt;
-  /// Granted over another owner's lease that had run out. A hint: it may be missing for one that
-  /// ran out during the call, or whose grant was made by an earlier call of the same attempt.
+  /// The grant took over another owner's lease that had run out. A hint: it may be missing if the
+  /// lease ran out during the call, or if an earlier call of the same attempt made the grant.
   bool took_over_expired = false;
 };
 
@@ -69,14 +69,15 @@ struct acquire_mode {
   enum kind {
     each,         ///< Each is granted or refused by itself.
     all_or_none,  ///< One that cannot be granted withholds all.
-    any,          ///< `at_most` of them, whichever are free.
+    any,          ///< At most `at_most` of them, whichever are free.
   } how = each;
-  std::size_t at_most = 0;  ///< Of `any`.
+  std::size_t at_most = 0;  ///< Used with `any`.
 };
 
 enum class read_mode {
   committed,        ///< The committed state.
-  ready_to_commit,  ///< Rows made fit to be committed against, then their state.
+  ready_to_commit,  ///< Missing rows are created and leases that ran out are unset, for a later
+                    ///< commit; then the state.
   watched,          ///< Held rows are marked, so that their release is announced.
   shown,            ///< With the transaction that has the row, for people: `row_state::used_by`.
 };
@@ -85,11 +86,11 @@ struct renew_request {
   lock_key key;
   owner_id owner;
   rowlock::version version;
-  /// Counted anew from the moment the database executes the renewal.
+  /// The new ttl, counted from the moment the database executes the renewal.
   std::chrono::microseconds ttl{};
 };
 
-/// Of a renewal, a release, a note.
+/// The answer to a renewal, a release, a handoff or a note.
 enum class change_answer {
   done,
   busy,  ///< A transaction has the row.
@@ -102,53 +103,53 @@ struct release_request {
   rowlock::version version;
   /// The callback threw: `failure_count` goes up with the release.
   bool failed = false;
-  /// Nobody is granted the row for so long after the release; at most 24 hours.
+  /// How long the row is granted to no owner after the release; at most 24 hours.
   std::chrono::microseconds stay_closed{};
-  /// Remember the work as done, under `version`, for so long; at most ten years.
+  /// How long to remember the work as done, under `version`; at most ten years.
   std::optional<std::chrono::microseconds> done_for = std::nullopt;
 };
 
-/// A release, and the grant to one who has waited for it, in one.
+/// A release, and the grant to a waiter for the same key, in one call.
 struct handoff_request {
-  /// The row neither stays closed nor is its work remembered as done.
+  /// It may neither keep the row closed nor remember its work as done.
   release_request ended;
-  /// Of the same key; expects no version.
+  /// For the same key, without an expected version.
   acquire_request next;
 };
 
 struct handoff_answer {
   change_answer ended = change_answer::busy;
-  /// Of the grant to the next one. None: the row was not handed over; if it is released, the next
-  /// one has to ask for it.
+  /// The version of the waiter's grant. None: there was no handoff; if the row is released, the
+  /// waiter has to try to acquire it.
   std::optional<version> granted = std::nullopt;
 };
 
-/// A row as it was read.
+/// The state of a row as it was read.
 struct row_state {
   lock_key key;
   rowlock::version version;
   /// An owner is written in the row, whether or not its lease has run out.
   bool owned = false;
-  /// Of an unowned row that stays closed: who had it.
+  /// The label of the holder; of an unowned row that stays closed, that of the last one.
   std::string holder = {};
   /// Database clock, UTC, `2026-01-31 12:00:00.000000`; empty when the row is unowned.
   std::string acquired_at = {};
-  /// Of an owned row: what is left; zero or less when the lease has run out. Of an unowned one: how
-  /// much longer it stays closed, if it does.
+  /// If owned, what is left of the lease; zero or less when it has run out. If unowned, how much
+  /// longer the row stays closed, if it does.
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
   std::int64_t failure_count = 0;
   std::int64_t expiry_count = 0;
-  /// What a holder has written for others to read; it stays until another note is written.
+  /// What a holder wrote for others to read; it stays until another note is written.
   std::string note = {};
-  /// While the work is remembered as done.
+  /// Set while the work is remembered as done.
   std::optional<done_mark> done = std::nullopt;
-  /// Why the row was taken from its holder, the last time that was done by force.
+  /// Why the row was last taken from its holder by force.
   std::string force_reason = {};
-  /// Of `read_mode::shown` alone: the transaction that has the row, in words for people. None:
+  /// Set by `read_mode::shown` alone: the transaction that has the row, in words for people. None:
   /// there is none, as far as the database shows it.
   std::optional<std::string> used_by = std::nullopt;
 
-  /// Nobody else is granted the row now: a lease on it has not run out, or it stays closed.
+  /// No other owner is granted the row now: a lease on it has not run out, or it stays closed.
   [[nodiscard]] bool is_live() const {
     return remaining && *remaining > std::chrono::microseconds::zero();
   }
@@ -158,13 +159,13 @@ struct note_request {
   lock_key key;
   owner_id owner;
   rowlock::version version;
-  /// At most 1,024 bytes of UTF-8 without NUL; empty takes the last one away.
+  /// At most 1,024 bytes of UTF-8 without NUL; empty removes the last one.
   std::string note;
 };
 
 struct force_request {
   lock_key key;
-  /// The version that is to be taken away, as it was read.
+  /// The version to be taken away, as it was read.
   rowlock::version version;
   /// Why, and by whom, for people; 1 to 1,024 bytes of UTF-8 without NUL.
   std::string reason;
@@ -172,40 +173,40 @@ struct force_request {
 
 enum class force_answer {
   released,
-  busy,   ///< A transaction has the row: one that is fenced, for instance.
-  stale,  ///< Missing, at another version, or nobody's.
+  busy,   ///< A transaction has the row, for instance a fenced one.
+  stale,  ///< Missing, at another version, or unowned.
 };
 
 /// For people: `released`.
 std::ostream& operator<<(std::ostream& out, force_answer shown);
 
 struct purge_request {
-  /// Go on after this key; none: from the first.
+  /// Go on after this key; none: start with the first one.
   std::optional<lock_key> after = std::nullopt;
-  /// Rows that nobody has touched for so long; at least an hour.
+  /// Delete rows that were not touched for this long; at least an hour.
   std::chrono::microseconds older_than{};
-  /// How many rows to look at; 1 to 10,000.
+  /// How many rows to examine; 1 to 10,000.
   std::size_t at_most = 1000;
 };
 
 struct purge_answer {
   std::size_t purged = 0;
-  /// To go on after; none: all rows were looked at.
+  /// The key to go on after; none: all rows were examined.
   std::optional<lock_key> last = std::nullopt;
 };
 
-/// `store` calls these for every request, before anything is sent. They throw `error` (misuse) for
-/// a wrong key, a ttl of zero or less or above 24 hours, a holder label above 128 bytes, with a NUL
-/// byte or not in UTF-8.
+/// `store` calls these for every request before it sends anything. They throw `error` (misuse) for
+/// a wrong key and for a ttl of zero or less or above 24 hours. A holder label above 128 bytes,
+/// with a NUL byte or not in UTF-8 is misuse too.
 void check(const acquire_request& request);
 void check(const renew_request& request);
 void check(const release_request& request);
-/// Two keys, and what handoff_request says, are misuse, too.
+/// Misuse also for two different keys, and for what handoff_request rules out.
 void check(const handoff_request& request);
 void check(const note_request& request);
 void check(const force_request& request);
 void check(const purge_request& request);
-/// Of `all_or_none` and `any`: above 1,000 requests and two of one key are misuse, too.
+/// For `all_or_none` and `any`: above 1,000 requests, and two for one key, are misuse too.
 void check_set(std::span<const acquire_request> requests);
 
 /// The longest ttl.

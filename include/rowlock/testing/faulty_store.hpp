@@ -1,4 +1,4 @@
-// A store that fails when a test tells it to.
+// A store that injects faults, for tests.
 #ifndef ROWLOCK_TESTING_FAULTY_STORE_HPP
 #define ROWLOCK_TESTING_FAULTY_STORE_HPP
 
@@ -14,10 +14,10 @@
 
 namespace rowlock {
 
-/// For the tests of applications: what happens to the work when the database is away, slow, or gone
-/// in the middle of a call? Put it over a `memory_store` (or any other). The faults happen in the
-/// order in which they were asked for, one for each call from any thread; the background's calls
-/// (renewal, put-off releases, waiting) count too, so name the calls that are meant.
+/// For tests of applications that check what happens when the database is away, slow, or gone in
+/// the middle of a call. Put it over a `memory_store` (or any other). Faults happen in the order in
+/// which they were added, one for each call from any thread. Calls in the background (renewals,
+/// deferred releases, waits) count too, so name the call that is meant.
 ///
 /// Thread-safety: all members may be called from any thread.
 class faulty_store final : public passing_store {
@@ -27,19 +27,19 @@ class faulty_store final : public passing_store {
     any,
     acquire,
     renew,
-    release,  ///< `handoff`, too.
-    read,     ///< `list` and `weak_settings`, too.
-    operate,  ///< `write_note`, `force_release` and `purge`.
+    release,  ///< also `handoff`
+    read,     ///< also `list` and `weak_settings`
+    operate,  ///< `write_note`, `force_release` and `purge`
   };
 
-  /// `time` is the clock by which a call is slow.
+  /// `time` is the clock for the delay of a slow call.
   explicit faulty_store(store& target, std::shared_ptr<time_source> time = system_time());
 
   /// The next such call is not made and throws `error` (unavailable).
   void next_is_unavailable(call which = call::any);
-  /// The next such call is made, and throws `error` (outcome_unknown) in place of its answer.
+  /// The next such call is made, but throws `error` (outcome_unknown) in place of its answer.
   void next_is_in_doubt(call which = call::any);
-  /// The next such call takes so much longer.
+  /// The next such call takes longer by `delay`.
   void next_is_slow(std::chrono::milliseconds delay, call which = call::any);
   /// How many faults have not happened yet.
   [[nodiscard]] std::size_t pending() const;

@@ -1,4 +1,4 @@
-// A lock table in memory: the reference of the rules, and a store for the tests of applications.
+// A lock table in memory: the reference implementation, and a store for tests of applications.
 #ifndef ROWLOCK_TESTING_MEMORY_STORE_HPP
 #define ROWLOCK_TESTING_MEMORY_STORE_HPP
 
@@ -91,13 +91,13 @@ class memory_store final : public store {
   [[nodiscard]] acquire_answer look_at(const acquire_request& request) const;
   [[nodiscard]] bool is_mine(const acquire_request& request) const;
   void release_row(row& held, const release_request& request) const;
-  /// The row, if its grant is still `owner`'s at `seen`.
+  /// The row, if it still has the grant of `owner` at version `seen`; else null.
   row* granted_row(const lock_key& key, const owner_id& owner, version seen);
   [[nodiscard]] std::chrono::microseconds left_of(const row& found) const;
   [[nodiscard]] bool is_live(const row& found) const;
   [[nodiscard]] bool is_done(const row& found) const;
   [[nodiscard]] bool is_idle(const row& found, std::chrono::microseconds older_than) const;
-  /// By rows that are left of those of which it says how many they are.
+  /// Whether `key` holds the number of rows of which some are left.
   [[nodiscard]] bool is_needed(const lock_key& key) const;
   [[nodiscard]] std::int64_t now_us() const;
   void move_version(row& moved) const;
@@ -111,8 +111,8 @@ class memory_store final : public store {
   std::map<lock_key, row> rows_;  // guarded by mutex_
 };
 
-/// What a database transaction is to the rows of a memory_store: it can lock them and move their
-/// versions, and all of that counts from its commit on.
+/// The counterpart of a database transaction for the rows of a memory_store. It can lock rows and
+/// move their versions; the changes count from its commit on.
 ///
 /// Thread-safety: one thread at a time.
 class memory_transaction {
@@ -123,8 +123,8 @@ class memory_transaction {
   /// Rolls back what was not committed.
   ~memory_transaction();
 
-  /// Ends it. Whatever is asked of a transaction that is over, committed or ended by a fence,
-  /// throws `error` (misuse); so does a commit in a callback of `with_row_lock`, which commits
+  /// Commits and ends it. Every call on a transaction that has ended, by a commit or by a fence,
+  /// throws `error` (misuse). So does a commit in a callback of `with_row_lock`, which commits
   /// itself.
   void commit();
   /// Rolls back, if the transaction has not ended.
@@ -145,13 +145,13 @@ class memory_transaction {
   std::optional<refusal> lock_all(const lock_keys& keys);
   outcome<version> read(const lock_key& key);
   commit_result try_commit(const lock_key& key, version seen);
-  /// And releases the rows, as the requests say, if there are any.
+  /// Also releases the rows as the requests say, if there are any.
   void prove(const fenced_leases& leases, const std::vector<release_request>& releases = {});
   [[nodiscard]] detail::fence_try try_to_fence(const fenced_leases& leases,
                                                const std::vector<release_request>& releases);
   /// Why this transaction cannot lock the row now; none if it can.
   [[nodiscard]] std::optional<refusal> obstacle(const lock_key& key) const;
-  /// This transaction's own copy of a row it may lock, created if missing.
+  /// This transaction's own copy of a row that it may lock, created if missing.
   memory_store::row& lock(const lock_key& key);
   [[nodiscard]] bool is_free_of_others(const memory_store::row& found) const;
   void forget_locks();

@@ -1,4 +1,4 @@
-// What the conformance suite needs to know of a store, and of its applications.
+// Interface between the conformance suite and a store under test.
 #ifndef ROWLOCK_TESTING_STORE_BENCH_HPP
 #define ROWLOCK_TESTING_STORE_BENCH_HPP
 
@@ -19,9 +19,9 @@
 
 namespace rowlock::conformance {
 
-/// One transaction, and what an application does in it with the functions that a store brings for
-/// the transactions of its database: `lock_rows`, `fence` and their kind. Destroying it rolls back
-/// what was not committed.
+/// One transaction of an application, with the functions that a store provides for the transactions
+/// of its database: `lock_rows`, `fence` and the like. Its destructor rolls back what was not
+/// committed.
 ///
 /// Thread-safety: one thread at a time.
 class app_transaction {
@@ -38,17 +38,17 @@ class app_transaction {
   virtual void release_with(const fenced_leases& leases, const release_options& options = {}) = 0;
   virtual void commit() = 0;
 
-  /// The application's own work: a list of notes beside the lock table, to which transactions add
-  /// without waiting for each other.
+  /// The application's own work: adds to a list of notes beside the lock table. Transactions can
+  /// add to it without waiting for each other.
   virtual void write_note(const std::string& text) = 0;
-  /// Those that are committed, and this transaction's own.
+  /// The committed notes, and those of this transaction.
   virtual std::vector<std::string> notes() = 0;
 };
 
 using app_work = std::function<int(app_transaction&)>;
 
-/// One connection, for one transaction at a time. The last three are the templates of their names,
-/// on transactions of this database.
+/// One connection, for one transaction at a time. The last three virtuals are the templates of
+/// their names, on transactions of this database.
 ///
 /// Thread-safety: one thread at a time.
 class app_connection {
@@ -65,12 +65,12 @@ class app_connection {
   virtual int run_fenced(const fenced_leases& leases, const app_work& work,
                          const fenced_run_options& options) = 0;
 
-  /// The notes that are committed.
+  /// The committed notes.
   std::vector<std::string> notes() { return (*begin())->notes(); }
 };
 
-/// One fresh, empty lock table in one database. Who writes a store derives from it, and the suite
-/// makes one for each of its tests. Exceptions fail the test.
+/// One fresh, empty lock table in one database. The author of a store derives from it, and the
+/// suite makes one for each of its tests. Exceptions fail the test.
 ///
 /// Thread-safety: `open` and `connect` may be called from any thread, the others from one at a
 /// time.
@@ -81,51 +81,50 @@ class store_bench {
   store_bench& operator=(const store_bench&) = delete;
   virtual ~store_bench() = default;
 
-  /// A store on the table, with connections of its own where it has any. `turn` is how long it
-  /// waits where only one can write at a time; short in tests that keep others from writing.
+  /// A store on the table, with connections of its own if it has any. `turn` is how long it waits
+  /// to become the writer, on a database with one writer; short in tests that block writers.
   virtual std::shared_ptr<store> open(std::chrono::milliseconds turn = std::chrono::seconds{
                                           10}) = 0;
 
-  /// The lease of `key` runs out now, or the time is over for which it stays closed. So may others
-  /// that have no more time left than it has.
+  /// Makes the lease of `key` run out now, or opens `key` if it stays closed. Leases with no more
+  /// time left than this one may run out too.
   virtual void run_out(const lock_key& key) = 0;
 
-  /// The time is over for which the work of `key` is remembered as done.
+  /// Makes the mark on `key` that its work is done expire.
   virtual void let_done_lapse(const lock_key& key) = 0;
 
-  /// The version of `key` falls far behind the clock, as that of a row that nobody touched for
-  /// years. Leases may run out with it.
+  /// Moves the version of `key` far behind the clock, as of a row that was not touched for years.
+  /// Leases may run out with it.
   virtual void leave_behind_the_clock(const lock_key& key) = 0;
-  /// The version of `key` is no longer behind the clock, as after a failover to a server whose
+  /// Moves the version of `key` to the clock or ahead of it, as after a failover to a server whose
   /// clock is late.
   virtual void put_ahead_of_the_clock(const lock_key& key) = 0;
 
-  /// Whether the row is as unowned rows have to be, down to the columns that no call shows.
+  /// Whether the row is as unowned rows have to be, including columns that no call shows.
   virtual bool is_blank(const lock_key& key) = 0;
 
-  /// A connection of an application that uses the table. Where the kind says that it has
-  /// transactions.
+  /// A connection of an application that uses the table. Only if the kind has transactions.
   virtual std::unique_ptr<app_connection> connect();
 
-  /// Locks the row, leased or not, as somebody's own `SELECT ... FOR UPDATE` does, until the
-  /// returned object is gone. Where the kind says that foreign transactions exist.
+  /// Locks the row, leased or not, as a foreign `SELECT ... FOR UPDATE` does, until the returned
+  /// object is gone. Only if the kind has foreign transactions.
   virtual std::shared_ptr<void> lock_as_a_stranger(const lock_key& key);
 
   /// A program, and its first arguments, that takes keys of this table in another process: see
-  /// `contend`. Where the kind says that the table is shared between processes.
+  /// `contend`. Only if the kind shares the table between processes.
   [[nodiscard]] virtual std::vector<std::string> contender() const;
 };
 
 /// A store, and what its database can do. What it cannot do is not tested.
 struct bench_kind {
-  /// In the names of tests: letters, digits and `_`.
+  /// Part of the names of tests: letters, digits and `_`.
   std::string name;
   std::function<std::unique_ptr<store_bench>()> make;
   /// Applications have transactions that can lock rows, prove leases and commit against versions.
   bool has_transactions = false;
   /// A `commit()` that a callback of `with_row_lock` calls throws before anything is durable.
   bool keeps_callbacks_from_committing = false;
-  /// Two of them that have both locked rows can be open at once.
+  /// Two transactions that have both locked rows can be open at once.
   bool has_transactions_side_by_side = false;
   /// Transactions that know nothing of rowlock can lock its rows.
   bool has_foreign_transactions = false;
@@ -135,15 +134,16 @@ struct bench_kind {
 
 std::ostream& operator<<(std::ostream& out, const bench_kind& shown);
 
-/// The stores to test. Not defined by the suite: who tests a store defines it.
+/// The stores to test. The author of a store defines this function; the suite does not.
 std::vector<bench_kind> every_store();
 
-/// All that the program named by `store_bench::contender` does once it has opened its store: tries
-/// once to take a key, says on the standard output what came of it, and keeps the key until a line,
-/// or the end, comes on the standard input. `arguments` are the last three of its command line:
-/// `lease`, `row_lock` or `optimistic_commit`, and the key's type and source id. `connection` is
-/// null where the store has no transactions. Throws what the store throws, and
-/// `std::invalid_argument`: let that end the program.
+/// The main part of the program that `store_bench::contender` names, called once it has opened its
+/// store. Tries once to take a key and writes the result to the standard output. Keeps the key
+/// until a line, or the end, comes on the standard input.
+///
+/// `arguments` are the last three of its command line: `lease`, `row_lock` or `optimistic_commit`,
+/// and the key's type and source id. `connection` is null if the store has no transactions. Throws
+/// what the store throws, and `std::invalid_argument`: let that end the program.
 void contend(store& rows, std::unique_ptr<app_connection> connection,
              std::span<const std::string, 3> arguments);
 
