@@ -1,19 +1,19 @@
-// Many keys at once, through the store port and through lock_table.
-#include "race/batches.hpp"
+// Many keys at once, through the store port and through lock_table: instead of one key, each thread
+// has `place::batch` keys of its own. None of these waits.
 
 #include <malloc.h>
 
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "port.hpp"
 #include "race/connections.hpp"
-#include "race/keys.hpp"
-#include "race/rowlock_on_postgres.hpp"
+#include "race/postgres.hpp"
+#include "race/protocol.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/port/store.hpp"
 
@@ -31,35 +31,47 @@ std::vector<lock_key> keys_for(const lock_key& key, unsigned batch) {
 }
 
 std::vector<release_request> acquired(store& rows, const std::vector<lock_key>& keys) {
-  std::vector<acquire_request> asked;
-  for (const auto& key : keys) asked.push_back(bench::request_for(key));
-  const auto answers = rows.acquire(asked);
+  std::vector<acquire_request> requests;
+  requests.reserve(keys.size());
+  for (const auto& key : keys) requests.push_back(bench::request_for(key));
+  const auto answers = rows.acquire(requests);
   std::vector<release_request> granted;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
     if (answers[i].status != acquire_status::granted) throw std::runtime_error{"not granted"};
     granted.push_back(
-        {.key = asked[i].key, .owner = asked[i].owner, .version = *answers[i].version});
+        {.key = requests[i].key, .owner = requests[i].owner, .version = *answers[i].version});
   }
   return granted;
 }
 
+void expect_all_done(const std::vector<change_answer>& answers, const char* failure) {
+  if (std::ranges::any_of(answers, [](auto each) { return each != change_answer::done; })) {
+    throw std::runtime_error{failure};
+  }
+}
+
+struct shared_store {
+  explicit shared_store(const place& where) : rows{store_in(where)}, batch{where.batch} {}
+  std::unique_ptr<store> rows;
+  unsigned batch;
+};
+
+struct shared_table : shared_store {
+  using shared_store::shared_store;
+  lock_table locks{*rows, {.ttl = std::chrono::seconds{6}}};
+};
+
+/// Takes all in one call of the port, and gives them back in one.
 class batch_contender final : public polling_contender {
  public:
-  batch_contender(store& rows, unsigned batch)
-      : polling_contender{{}}, rows_{rows}, batch_{batch} {}
+  explicit batch_contender(shared_store& shared) : rows_{*shared.rows}, batch_{shared.batch} {}
 
   bool take(const lock_key& key) override {
     if (keys_.empty()) keys_ = keys_for(key, batch_);
     held_ = acquired(rows_, keys_);
     return true;
   }
-  void give_back() override {
-    const auto answers = rows_.release(held_);
-    if (!std::all_of(answers.begin(), answers.end(),
-                     [](change_answer each) { return each == change_answer::done; })) {
-      throw std::runtime_error{"not released"};
-    }
-  }
+  void give_back() override { expect_all_done(rows_.release(held_), "not released"); }
 
  private:
   store& rows_;
@@ -68,10 +80,10 @@ class batch_contender final : public polling_contender {
   std::vector<release_request> held_;
 };
 
+/// Has all, and renews them in one call each time `take` is called.
 class renewing_contender final : public polling_contender {
  public:
-  renewing_contender(store& rows, unsigned batch)
-      : polling_contender{{}}, rows_{rows}, batch_{batch} {}
+  explicit renewing_contender(shared_store& shared) : rows_{*shared.rows}, batch_{shared.batch} {}
 
   bool take(const lock_key& key) override {
     if (held_.empty()) {
@@ -80,11 +92,7 @@ class renewing_contender final : public polling_contender {
             {.key = each.key, .owner = each.owner, .version = each.version, .ttl = ttl});
       }
     }
-    const auto answers = rows_.renew(held_);
-    if (!std::all_of(answers.begin(), answers.end(),
-                     [](change_answer each) { return each == change_answer::done; })) {
-      throw std::runtime_error{"not renewed"};
-    }
+    expect_all_done(rows_.renew(held_), "not renewed");
     return true;
   }
   void give_back() override {}
@@ -95,10 +103,10 @@ class renewing_contender final : public polling_contender {
   std::vector<renew_request> held_;
 };
 
+/// The limit of that: a plain UPDATE of the same rows, by whatever plan.
 class updating_contender final : public polling_contender {
  public:
-  explicit updating_contender(const place& where)
-      : polling_contender{{}}, connection_{connect(where)} {}
+  explicit updating_contender(const place& where) : connection_{connect(where)} {}
 
   bool take(const lock_key& /*key*/) override {
     pqxx::nontransaction autocommit{*connection_};
@@ -113,10 +121,11 @@ class updating_contender final : public polling_contender {
   std::unique_ptr<pqxx::connection> connection_;
 };
 
+/// Has all as leases of a lock_table, whose statements are then counted; `take` checks each tenth
+/// of a second whether they are valid. They are renewed every two seconds.
 class keeping_contender final : public polling_contender {
  public:
-  keeping_contender(lock_table& locks, unsigned batch)
-      : polling_contender{{}}, locks_{locks}, batch_{batch} {}
+  explicit keeping_contender(shared_table& shared) : locks_{shared.locks}, batch_{shared.batch} {}
 
   bool take(const lock_key& key) override {
     if (sets_.empty()) acquire(keys_for(key, batch_));
@@ -149,65 +158,23 @@ class keeping_contender final : public polling_contender {
   std::int64_t bytes_each_ = 0;
 };
 
-template <class Contender>
-class port_of_batches final : public entrance {
- public:
-  explicit port_of_batches(const place& where) : rows_{store_in(where)}, batch_{where.batch} {}
-  std::unique_ptr<contender> enter() override {
-    return std::make_unique<Contender>(*rows_, batch_);
-  }
-
- private:
-  std::unique_ptr<store> rows_;
-  unsigned batch_;
-};
-
-class table_of_batches final : public entrance {
- public:
-  explicit table_of_batches(const place& where)
-      : rows_{store_in(where)},
-        locks_{*rows_, {.ttl = std::chrono::seconds{6}}},
-        batch_{where.batch} {}
-  std::unique_ptr<contender> enter() override {
-    return std::make_unique<keeping_contender>(locks_, batch_);
-  }
-
- private:
-  std::unique_ptr<store> rows_;
-  lock_table locks_;
-  unsigned batch_;
-};
-
-class updates final : public entrance {
- public:
-  explicit updates(place where) : where_{std::move(where)} {}
-  std::unique_ptr<contender> enter() override {
-    return std::make_unique<updating_contender>(where_);
-  }
-
- private:
-  place where_;
-};
-
-template <class Entrance>
-protocol on_our_table(std::string name) {
-  return {.name = std::move(name),
+template <class Contender, class Shared>
+protocol on_lock_table(const char* name) {
+  return {.name = name,
           .runs_on = engine::postgres,
-          .build = build_in,
-          .open = [](const place& where) { return std::make_unique<Entrance>(where); }};
+          .build = build_lock_table,
+          .open = contenders_sharing<Contender, Shared>};
 }
 
 }  // namespace
 
-protocol batch_on_postgres(std::string name) {
-  return on_our_table<port_of_batches<batch_contender>>(std::move(name));
-}
-protocol renewal_on_postgres(std::string name) {
-  return on_our_table<port_of_batches<renewing_contender>>(std::move(name));
-}
-protocol bare_renewal(std::string name) { return on_our_table<updates>(std::move(name)); }
-protocol kept_on_postgres(std::string name) {
-  return on_our_table<table_of_batches>(std::move(name));
+std::vector<protocol> batch_protocols() {
+  return {
+      on_lock_table<batch_contender, shared_store>("rowlock_batch"),
+      on_lock_table<renewing_contender, shared_store>("rowlock_renewal"),
+      on_lock_table<updating_contender, place>("bare_renewal"),
+      on_lock_table<keeping_contender, shared_table>("rowlock_kept"),
+  };
 }
 
 }  // namespace rowlock::race

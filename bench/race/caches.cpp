@@ -1,14 +1,14 @@
 // Locks in servers that keep them in memory, for scale: what a crash of the server takes with it.
-#include "race/caches.hpp"
-
 #include <hiredis/hiredis.h>
 #include <libmemcached/memcached.h>
 
 #include <chrono>
 #include <memory>
 #include <stdexcept>
-#include <utility>
+#include <string>
+#include <vector>
 
+#include "race/protocol.hpp"
 #include "rowlock/port/requests.hpp"
 
 namespace rowlock::race {
@@ -23,15 +23,13 @@ struct address {
   int port;
 };
 
-std::string name_of(const lock_key& key) { return key.type + ':' + key.source_id; }
-
+/// SET NX PX, and a script that compares and deletes.
 class redis_contender final : public polling_contender {
  public:
-  explicit redis_contender(const place& where)
-      : polling_contender{{}}, connection_{connected(where.server)} {
-    script_ = said("SCRIPT LOAD %s",
-                   "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', "
-                   "KEYS[1]) else return 0 end")
+  explicit redis_contender(const place& where) : connection_{connected(where.server)} {
+    script_ = command("SCRIPT LOAD %s",
+                      "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', "
+                      "KEYS[1]) else return 0 end")
                   ->str;
   }
 
@@ -39,11 +37,12 @@ class redis_contender final : public polling_contender {
     name_ = name_of(key);
     owner_ = make_owner_id().text;
     const auto ttl_ms = std::to_string(std::chrono::milliseconds{ttl}.count());
-    return said("SET %s %s NX PX %s", name_.c_str(), owner_.c_str(), ttl_ms.c_str())->type ==
+    return command("SET %s %s NX PX %s", name_.c_str(), owner_.c_str(), ttl_ms.c_str())->type ==
            REDIS_REPLY_STATUS;
   }
   void give_back() override {
-    if (said("EVALSHA %s 1 %s %s", script_.c_str(), name_.c_str(), owner_.c_str())->integer != 1) {
+    if (command("EVALSHA %s 1 %s %s", script_.c_str(), name_.c_str(), owner_.c_str())->integer !=
+        1) {
       throw std::runtime_error{"not deleted"};
     }
   }
@@ -62,9 +61,9 @@ class redis_contender final : public polling_contender {
   }
 
   template <class... Values>
-  std::unique_ptr<redisReply, close> said(const char* command, Values... values) {
+  std::unique_ptr<redisReply, close> command(const char* text, Values... values) {
     std::unique_ptr<redisReply, close> reply{
-        static_cast<redisReply*>(redisCommand(connection_.get(), command, values...))};
+        static_cast<redisReply*>(redisCommand(connection_.get(), text, values...))};
     if (reply == nullptr) throw std::runtime_error{connection_->errstr};
     if (reply->type == REDIS_REPLY_ERROR) throw std::runtime_error{reply->str};
     return reply;
@@ -76,10 +75,11 @@ class redis_contender final : public polling_contender {
   std::string owner_;
 };
 
+/// add, and delete without a comparison.
 class memcached_contender final : public polling_contender {
  public:
   explicit memcached_contender(const place& where)
-      : polling_contender{{}}, connection_{memcached_create(nullptr), memcached_free} {
+      : connection_{memcached_create(nullptr), memcached_free} {
     const address at{where.server};
     memcached_behavior_set(connection_.get(), MEMCACHED_BEHAVIOR_TCP_NODELAY, 1);
     check(
@@ -110,32 +110,22 @@ class memcached_contender final : public polling_contender {
   std::string name_;
 };
 
+/// With a connection for each thread. Not durable.
 template <class Contender>
-class cache_entrance final : public entrance {
- public:
-  explicit cache_entrance(place where) : where_{std::move(where)} {}
-  std::unique_ptr<contender> enter() override { return std::make_unique<Contender>(where_); }
-
- private:
-  place where_;
-};
-
-template <class Contender>
-protocol cache(std::string name, engine on) {
-  return {
-      .name = std::move(name),
-      .runs_on = on,
-      .build = [](const place&) {},
-      .open =
-          [](const place& where) { return std::make_unique<cache_entrance<Contender>>(where); }};
+protocol cache(const char* name, engine on) {
+  return {.name = name,
+          .runs_on = on,
+          .build = [](const place&) {},
+          .open = contenders_sharing<Contender, place>};
 }
 
 }  // namespace
 
-protocol redis(std::string name) { return cache<redis_contender>(std::move(name), engine::redis); }
-
-protocol memcached(std::string name) {
-  return cache<memcached_contender>(std::move(name), engine::memcached);
+std::vector<protocol> cache_protocols() {
+  return {
+      cache<redis_contender>("redis", engine::redis),
+      cache<memcached_contender>("memcached", engine::memcached),
+  };
 }
 
 }  // namespace rowlock::race

@@ -20,7 +20,7 @@ struct prepared_statement {
 
 /// A connection whose names without a schema are those of the place.
 std::unique_ptr<pqxx::connection> connect(const place& where);
-/// Statements without answers, in one transaction.
+/// Statements without results, in one transaction.
 void execute(const place& where, const std::string& sql);
 
 /// Thread-safety: all members may be called from any thread.

@@ -22,16 +22,12 @@ mariadb_connection::mariadb_connection(const std::string& url)
   }
 }
 
-mariadb_connection::answer mariadb_connection::execute(const std::string& sql) {
+mariadb_connection::change mariadb_connection::execute(const std::string& sql) {
   if (mysql_real_query(connection_.get(), sql.data(), sql.size()) != 0) {
     throw std::runtime_error{mysql_error(connection_.get())};
   }
   return {.affected = mysql_affected_rows(connection_.get()),
           .insert_id = mysql_insert_id(connection_.get())};
-}
-
-void execute_on_mariadb(const std::string& url, const std::string& sql) {
-  mariadb_connection{url}.execute(sql);
 }
 
 }  // namespace rowlock::race

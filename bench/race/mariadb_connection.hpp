@@ -15,18 +15,16 @@ class mariadb_connection {
   /// `url` as script/support/throwaway-mariadb writes it.
   explicit mariadb_connection(const std::string& url);
 
-  struct answer {
+  struct change {
     std::uint64_t affected;
     std::uint64_t insert_id;
   };
   /// A statement without rows. Throws std::runtime_error.
-  answer execute(const std::string& sql);
+  change execute(const std::string& sql);
 
  private:
   std::unique_ptr<st_mysql, void (*)(st_mysql*)> connection_;
 };
-
-void execute_on_mariadb(const std::string& url, const std::string& sql);
 
 }  // namespace rowlock::race
 

@@ -1,8 +1,4 @@
-// The limit without any client of ours: pgbench, with the library's own statements.
-#include "race/pgbench.hpp"
-
-#include <sys/wait.h>
-
+// Runs pgbench.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -12,12 +8,11 @@
 #include <regex>
 #include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "postgres/sql/lease_statements.hpp"
+#include "race/measurement.hpp"
 #include "race/placeholders.hpp"
-#include "race/rowlock_on_postgres.hpp"
+#include "race/postgres.hpp"
 #include "race/scratch.hpp"
 #include "rowlock/port/requests.hpp"
 
@@ -37,19 +32,19 @@ std::string script(const place& where) {
 std::string output_of(const std::string& command) {
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error{"cannot start pgbench"};
-  std::string told;
+  std::string output;
   std::array<char, 4096> piece{};
   while (const auto length = std::fread(piece.data(), 1, piece.size(), pipe)) {
-    told.append(piece.data(), length);
+    output.append(piece.data(), length);
   }
-  if (pclose(pipe) != 0) throw std::runtime_error{"pgbench: " + told};
-  return told;
+  if (pclose(pipe) != 0) throw std::runtime_error{"pgbench: " + output};
+  return output;
 }
 
-double number_in(const std::string& told, const std::string& expression) {
+double number_in(const std::string& output, const std::string& expression) {
   std::smatch found;
-  if (!std::regex_search(told, found, std::regex{expression})) {
-    throw std::runtime_error{"pgbench said: " + told};
+  if (!std::regex_search(output, found, std::regex{expression})) {
+    throw std::runtime_error{"pgbench said: " + output};
   }
   return std::stod(found[1]);
 }
@@ -61,10 +56,10 @@ measured measure_with_pgbench(const plan& does) {
     throw std::runtime_error{"pgbench does pairs in one process only"};
   }
   const scratch ours{engine::postgres, does};
-  build_in(ours.where());
+  build_lock_table(ours.where());
   const auto file = std::filesystem::temp_directory_path() / (ours.where().schema + ".sql");
   std::ofstream{file} << script(ours.where());
-  const auto bin = std::getenv("ROWLOCK_POSTGRES_BIN");
+  const auto* const bin = std::getenv("ROWLOCK_POSTGRES_BIN");
   const auto clients = std::to_string(does.threads);
   const auto run = [&](std::chrono::milliseconds length) {
     const auto seconds = std::max<std::int64_t>(1, length.count() / 1000);
@@ -75,16 +70,16 @@ measured measure_with_pgbench(const plan& does) {
         file.string() + "' '" + ours.where().server + "' 2>&1");
   };
   if (does.warm_up > std::chrono::milliseconds::zero()) run(does.warm_up);
-  const auto told = run(does.length);
+  const auto output = run(does.length);
   std::filesystem::remove(file);
 
   measured result;
   result.counted.taken = static_cast<std::uint64_t>(
-      number_in(told, "number of transactions actually processed: ([0-9]+)"));
+      number_in(output, "number of transactions actually processed: ([0-9]+)"));
   result.length = std::chrono::duration<double>{static_cast<double>(result.counted.taken) /
-                                                number_in(told, "tps = ([0-9.]+)")};
+                                                number_in(output, "tps = ([0-9.]+)")};
   result.counted.each.add(std::chrono::microseconds{
-      static_cast<std::int64_t>(1000 * number_in(told, "latency average = ([0-9.]+) ms"))});
+      static_cast<std::int64_t>(1000 * number_in(output, "latency average = ([0-9.]+) ms"))});
   return result;
 }
 

@@ -1,4 +1,4 @@
-// Values in the text of statements, for those who cannot bind them.
+// Values in the text of statements, for clients that cannot bind them.
 #ifndef ROWLOCK_BENCH_RACE_PLACEHOLDERS_HPP
 #define ROWLOCK_BENCH_RACE_PLACEHOLDERS_HPP
 

@@ -10,7 +10,7 @@ namespace rowlock::race {
 
 enum class act {
   pairs,    ///< Each thread takes and gives back a key of its own.
-  turns,    ///< All want one key; who has given it back comes again when another one has it.
+  turns,    ///< All want one key; a thread that gave it back waits until another one had it.
   refused,  ///< One more process holds the key; all try to take it.
   queue,    ///< One more process holds the key; all wait for it.
 };

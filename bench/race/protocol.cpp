@@ -6,8 +6,6 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "race/known_protocols.hpp"
-
 namespace rowlock::race {
 
 bool polling_contender::take_waiting(const lock_key& key, const std::stop_token& stop) {
@@ -25,7 +23,15 @@ bool polling_contender::take_waiting(const lock_key& key, const std::stop_token&
 }
 
 const std::vector<protocol>& protocols() {
-  static const std::vector<protocol> all = known_protocols();
+  static const std::vector<protocol> all = [] {
+    std::vector<protocol> listed;
+    for (auto* const list :
+         {postgres_protocols, batch_protocols, java_peers, other_peers, advisory_locks,
+          sqlite_protocols, mariadb_protocols, cache_protocols}) {
+      for (auto& each : list()) listed.push_back(std::move(each));
+    }
+    return listed;
+  }();
   return all;
 }
 

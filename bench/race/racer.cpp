@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "race/allocations.hpp"
-#include "race/keys.hpp"
 
 namespace rowlock::race {
 
@@ -21,16 +20,16 @@ std::chrono::nanoseconds cpu_of_this_thread() {
 
 }  // namespace
 
-racer::racer(const plan& does, arena& in, std::unique_ptr<contender> by, unsigned number)
+racer::racer(const plan& does, shared_state& state, std::unique_ptr<contender> by, unsigned number)
     : plan_{does},
-      arena_{in},
+      state_{state},
       contender_{std::move(by)},
       number_{number},
       key_{does.does == act::pairs ? key_of(number) : hot_key()},
       random_{number + 1} {}
 
 void racer::run(const std::stop_token& over) {
-  if (plan_.does == act::turns) come_at_any_time();
+  if (plan_.does == act::turns) sleep_at_random();
   std::optional<std::chrono::nanoseconds> cpu_before;
   std::uint64_t allocated_before = 0;
   while (!is(stage::over)) {
@@ -74,15 +73,15 @@ void racer::take_and_give_back() {
   }
 }
 
-void racer::come_at_any_time() {
-  constexpr std::int64_t longest_pause_of_a_peer = 300;
-  std::uniform_int_distribution<std::int64_t> pause{0, longest_pause_of_a_peer};
+void racer::sleep_at_random() {
+  constexpr std::int64_t longest_pause_of_a_peer_ms = 300;
+  std::uniform_int_distribution<std::int64_t> pause{0, longest_pause_of_a_peer_ms};
   std::this_thread::sleep_for(std::chrono::milliseconds{pause(random_)});
 }
 
 void racer::take_a_turn(const std::stop_token& over) {
   if (!contender_->take_waiting(key_, over)) return;
-  const auto granted = arena_.hot_key.enter(number_);
+  const auto granted = state_.hot_key.enter(number_);
   const bool counts = is(stage::measuring);
   if (!granted.is_alone) ++counted_.violations;
   if (counts) {
@@ -90,9 +89,9 @@ void racer::take_a_turn(const std::stop_token& over) {
     if (granted.handed_over_in) counted_.handover.add(*granted.handed_over_in);
   }
   if (!is(stage::over)) hold();
-  arena_.hot_key.leave();
+  state_.hot_key.leave();
   contender_->give_back();
-  arena_.hot_key.wait_for_another(granted.number, [this] { return is(stage::over); });
+  state_.hot_key.wait_for_another(granted.number, [this] { return is(stage::over); });
 }
 
 void racer::be_refused() {

@@ -6,9 +6,9 @@
 #include <random>
 #include <stop_token>
 
-#include "race/arena.hpp"
 #include "race/plan.hpp"
 #include "race/protocol.hpp"
+#include "race/shared_state.hpp"
 #include "rowlock/lock_key.hpp"
 
 namespace rowlock::race {
@@ -16,7 +16,7 @@ namespace rowlock::race {
 class racer {
  public:
   /// `number` is that of this thread among all threads of all processes.
-  racer(const plan& does, arena& in, std::unique_ptr<contender> by, unsigned number);
+  racer(const plan& does, shared_state& state, std::unique_ptr<contender> by, unsigned number);
 
   /// Until the stage is over; `over` is requested then.
   void run(const std::stop_token& over);
@@ -27,18 +27,18 @@ class racer {
   using clock = std::chrono::steady_clock;
 
   void take_and_give_back();
-  /// Or those who poll would all do so at the same moments, as each begins when another one is
-  /// granted.
-  void come_at_any_time();
+  /// Otherwise all polling contenders would poll at the same moments, since each begins when
+  /// another one is granted.
+  void sleep_at_random();
   void take_a_turn(const std::stop_token& over);
   void be_refused();
   void wait_in_vain(const std::stop_token& over);
 
-  [[nodiscard]] bool is(stage wanted) const noexcept { return arena_.now == wanted; }
+  [[nodiscard]] bool is(stage wanted) const noexcept { return state_.now == wanted; }
   void hold();
 
   const plan& plan_;
-  arena& arena_;
+  shared_state& state_;
   std::unique_ptr<contender> contender_;
   unsigned number_;
   lock_key key_;

@@ -35,55 +35,45 @@ class lease_contender final : public contender {
   std::optional<lease> held_;
 };
 
-class table_entrance final : public entrance {
- public:
-  table_entrance(std::unique_ptr<store> rows, lock_options options)
-      : rows_{std::move(rows)}, locks_{*rows_, std::move(options)} {}
-  std::unique_ptr<contender> enter() override { return std::make_unique<lease_contender>(locks_); }
-
- private:
-  std::unique_ptr<store> rows_;
-  lock_table locks_;
-};
-
 class port_contender final : public polling_contender {
  public:
-  explicit port_contender(store& rows) : polling_contender{{}}, rows_{rows} {}
+  explicit port_contender(store& rows) : rows_{rows} {}
 
   bool take(const lock_key& key) override {
-    asked_ = bench::request_for(key);
-    const auto answer = rows_.acquire({&asked_, 1}).front();
+    request_ = bench::request_for(key);
+    const auto answer = rows_.acquire({&request_, 1}).front();
     if (answer.status != acquire_status::granted) return false;
     token_ = *answer.version;
     return true;
   }
   void give_back() override {
-    if (!bench::release(rows_, asked_, token_)) throw std::runtime_error{"not released"};
+    if (!bench::release(rows_, request_, token_)) throw std::runtime_error{"not released"};
   }
 
  private:
   store& rows_;
-  acquire_request asked_;
+  acquire_request request_;
   version token_;
-};
-
-class port_entrance final : public entrance {
- public:
-  explicit port_entrance(std::unique_ptr<store> rows) : rows_{std::move(rows)} {}
-  std::unique_ptr<contender> enter() override { return std::make_unique<port_contender>(*rows_); }
-
- private:
-  std::unique_ptr<store> rows_;
 };
 
 }  // namespace
 
-std::unique_ptr<entrance> through_lock_table(std::unique_ptr<store> rows, lock_options options) {
-  return std::make_unique<table_entrance>(std::move(rows), std::move(options));
+contender_factory through_lock_table(std::unique_ptr<store> rows, lock_options options) {
+  struct table {
+    table(std::unique_ptr<store> on, lock_options with)
+        : rows{std::move(on)}, locks{*rows, std::move(with)} {}
+    std::unique_ptr<store> rows;
+    lock_table locks;
+  };
+  return [shared = std::make_shared<table>(std::move(rows), std::move(options))] {
+    return std::make_unique<lease_contender>(shared->locks);
+  };
 }
 
-std::unique_ptr<entrance> through_the_port(std::unique_ptr<store> rows) {
-  return std::make_unique<port_entrance>(std::move(rows));
+contender_factory through_the_port(std::unique_ptr<store> rows) {
+  return [shared = std::shared_ptr<store>{std::move(rows)}] {
+    return std::make_unique<port_contender>(*shared);
+  };
 }
 
 }  // namespace rowlock::race

@@ -10,10 +10,10 @@
 
 namespace rowlock::race {
 
-/// Through lock_table.
-std::unique_ptr<entrance> through_lock_table(std::unique_ptr<store> rows, lock_options options);
-/// Through the store port.
-std::unique_ptr<entrance> through_the_port(std::unique_ptr<store> rows);
+/// Through lock_table: leases are kept, waiters are woken.
+contender_factory through_lock_table(std::unique_ptr<store> rows, lock_options options);
+/// Through the store port alone: what the keeping of leases costs is the difference. Does not wait.
+contender_factory through_the_port(std::unique_ptr<store> rows);
 
 }  // namespace rowlock::race
 

@@ -3,16 +3,15 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <pqxx/pqxx>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 
+#include "race/connections.hpp"
 #include "race/mariadb_connection.hpp"
 
 namespace rowlock::race {
@@ -51,13 +50,6 @@ std::string new_folder() {
   return name;
 }
 
-void execute_on_postgres(const place& where, const std::string& sql) {
-  pqxx::connection connection{where.server};
-  pqxx::work work{connection};
-  work.exec(sql);
-  work.commit();
-}
-
 }  // namespace
 
 scratch::scratch(engine on, const plan& does)
@@ -68,17 +60,19 @@ scratch::scratch(engine on, const plan& does)
              .keys = does.processes * does.threads * does.batch,
              .batch = does.batch,
              .rows = does.rows} {
-  if (on_ == engine::postgres) execute_on_postgres(where_, "CREATE SCHEMA " + where_.schema);
-  if (on_ == engine::mariadb) execute_on_mariadb(where_.server, "CREATE DATABASE " + where_.schema);
+  if (on_ == engine::postgres) execute(where_, "CREATE SCHEMA " + where_.schema);
+  if (on_ == engine::mariadb)
+    mariadb_connection{where_.server}.execute("CREATE DATABASE " + where_.schema);
 }
 
 scratch::~scratch() {
   try {
     if (on_ == engine::postgres) {
-      execute_on_postgres(where_, "SET LOCAL client_min_messages = warning; DROP SCHEMA " +
-                                      where_.schema + " CASCADE");
+      execute(where_,
+              "SET LOCAL client_min_messages = warning; DROP SCHEMA " + where_.schema + " CASCADE");
     }
-    if (on_ == engine::mariadb) execute_on_mariadb(where_.server, "DROP DATABASE " + where_.schema);
+    if (on_ == engine::mariadb)
+      mariadb_connection{where_.server}.execute("DROP DATABASE " + where_.schema);
     if (on_ == engine::sqlite) std::filesystem::remove_all(where_.schema);
   } catch (const std::exception& problem) {
     std::cerr << "cannot drop " << where_.schema << ": " << problem.what() << '\n';

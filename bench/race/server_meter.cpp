@@ -50,7 +50,7 @@ server_meter::server_meter(const place& where)
   autocommit.exec("SELECT public.pg_stat_statements_reset()");
   const auto backend = autocommit.exec("SELECT pg_backend_pid()")[0][0].as<int>();
   if (const auto times = times_of("/proc/" + std::to_string(backend))) postmaster_ = times->parent;
-  asked_ = 1;  // of what was told since the reset, itself excluded
+  queries_ = 1;
 }
 
 server_reading server_meter::read() {
@@ -60,7 +60,7 @@ server_reading server_meter::read() {
       "       (pg_snapshot_xmax(pg_current_snapshot())::text)::bigint "
       "  FROM public.pg_stat_statements "
       " WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())")[0];
-  return {.statements = row[0].as<std::int64_t>() - asked_++,
+  return {.statements = row[0].as<std::int64_t>() - queries_++,
           .wal_bytes = row[1].as<std::int64_t>(),
           .transactions = row[2].as<std::int64_t>(),
           .cpu_seconds = cpu_seconds()};

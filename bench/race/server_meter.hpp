@@ -11,7 +11,7 @@
 namespace rowlock::race {
 
 struct server_reading {
-  std::int64_t statements = 0;    ///< BEGIN and COMMIT included, what the meter asks excluded.
+  std::int64_t statements = 0;    ///< BEGIN and COMMIT included, those of the meter excluded.
   std::int64_t wal_bytes = 0;     ///< Of the whole server.
   std::int64_t transactions = 0;  ///< Ids taken, of the whole server.
   double cpu_seconds = 0;         ///< Of all its processes; 0 if it is not on this machine.
@@ -37,7 +37,7 @@ class server_meter {
   std::unique_ptr<pqxx::connection> connection_;
   std::string schema_;
   int postmaster_ = 0;
-  std::int64_t asked_ = 0;
+  std::int64_t queries_ = 0;  // of the meter itself, since the reset
 };
 
 }  // namespace rowlock::race

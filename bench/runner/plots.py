@@ -39,8 +39,8 @@ def write(scenarios, folder):
         if name not in scenarios:
             continue
         rows = []
-        for protocol, told in scenarios[name]["rounds"].items():
-            values = [each[figure] for each in told]
+        for protocol, runs in scenarios[name]["rounds"].items():
+            values = [each[figure] for each in runs]
             rows.append((statistics.median(values), min(values), max(values), protocol))
         rows.sort(reverse=True)
         text = "\n".join(f'"{protocol}" {middle} {low} {high}'

@@ -24,11 +24,11 @@ class Ratio:
         return self.value >= self.threshold if self.at_least else self.value <= self.threshold
 
 
-def of_rounds(told, ours, others, figure, best=max):
+def of_rounds(runs, ours, others, figure, best=max):
     """What `ours` has of `figure`, over the best of `others`, round by round."""
-    present = [other for other in others if other in told]
-    return [mine[figure] / best(told[other][i][figure] for other in present)
-            for i, mine in enumerate(told[ours])]
+    present = [other for other in others if other in runs]
+    return [mine[figure] / best(runs[other][i][figure] for other in present)
+            for i, mine in enumerate(runs[ours])]
 
 
 def all_of(results):
@@ -41,11 +41,11 @@ def all_of(results):
 
     def pairs(scenario, name, threshold, ours, others):
         add(scenario, name, threshold,
-            lambda told: of_rounds(told, ours, others, "per_second"))
+            lambda runs: of_rounds(runs, ours, others, "per_second"))
 
-    def own_cpu(told):
+    def own_cpu(runs):
         return [mine["thread_cpu_each"] - bare["thread_cpu_each"]
-                for mine, bare in zip(told[UNGROUPED], told["bare"])]
+                for mine, bare in zip(runs[UNGROUPED], runs["bare"])]
 
     for count, of_pgbench in ((1, 0.95), (8, 0.85)):
         scenario = f"uncontended_{count}_threads"
@@ -59,46 +59,47 @@ def all_of(results):
           ["advisory_session"])
     pairs("slow_disk_64_pool_of_4", "64 threads, 4 connections, slow disk: of the best peer", 8,
           GROUPED, DURABLE_PEERS)
-    for scenario, name, threshold in (
-            ("uncontended_64_threads", "64 threads: of the best peer", 3),
-            ("slow_disk_64", "64 threads, slow disk: of the best peer", 1)):
-        if scenario in results:
-            ratios.append(against_64_connections(results, scenario, name, threshold))
+    for scenario, pool, name, threshold in (
+            ("uncontended_64_threads", "pool_of_4", "64 threads: of the best peer", 3),
+            ("slow_disk_64", "slow_disk_64_pool_of_4", "64 threads, slow disk: of the best peer", 1)):
+        if scenario in results and pool in results:
+            values = against_64_connections(results[pool], results[scenario])
+            ratios.append(Ratio(name + " with 64 connections", values, threshold))
 
     add("hot_1", "one waiter: hand-over, median", 3000,
-        lambda told: [each["handover_p50"] for each in told[GROUPED]], at_least=False, unit="us")
+        lambda runs: [each["handover_p50"] for each in runs[GROUPED]], at_least=False, unit="us")
     add("hot_1", "one waiter: hand-over of the best polling peer, of ours", 15,
-        lambda told: [1 / ratio for ratio in of_rounds(told, GROUPED, POLLING_PEERS,
+        lambda runs: [1 / ratio for ratio in of_rounds(runs, GROUPED, POLLING_PEERS,
                                                        "handover_p50", best=min)])
     add("hot_8", "8 waiters: hand-over of the best polling peer, of ours", 3,
-        lambda told: [1 / ratio for ratio in of_rounds(told, GROUPED, POLLING_PEERS,
+        lambda runs: [1 / ratio for ratio in of_rounds(runs, GROUPED, POLLING_PEERS,
                                                        "handover_p50", best=min)])
     pairs("hot_8", "8 waiters: grants, of the best polling peer's", 3, GROUPED, POLLING_PEERS)
     # With hold times as short as above no protocol could: a grant and its release are statements.
     add("hot_8_long", "8 waiters, held for long: statements, of the best polling peer's", 0.1,
-        lambda told: of_rounds(told, GROUPED, POLLING_PEERS, "statements_per_second", best=min),
+        lambda runs: of_rounds(runs, GROUPED, POLLING_PEERS, "statements_per_second", best=min),
         at_least=False)
     add("refused", "refused try: WAL bytes", 0,
-        lambda told: [each["wal_bytes"] for each in told[GROUPED]], at_least=False)
+        lambda runs: [each["wal_bytes"] for each in runs[GROUPED]], at_least=False)
     add("refused", "refused try: transaction ids", 0,
-        lambda told: [each["transactions"] for each in told[GROUPED]], at_least=False)
+        lambda runs: [each["transactions"] for each in runs[GROUPED]], at_least=False)
     add("queue", "64 waiters in 8 processes: statements a second", 16,
-        lambda told: [each["statements_per_second"] for each in told[GROUPED]], at_least=False)
+        lambda runs: [each["statements_per_second"] for each in runs[GROUPED]], at_least=False)
     if "rows_1000" in results:
         for rows in sorted(int(name[5:]) for name in results if name.startswith("rows_"))[1:]:
             add("rows_1000", f"a table of {rows:,} rows: median, of that of 1,000", 1.5,
-                lambda told, rows=rows: [
+                lambda runs, rows=rows: [
                     large["p50"] / small["p50"]
-                    for large, small in zip(results[f"rows_{rows}"][UNGROUPED], told[UNGROUPED])],
+                    for large, small in zip(results[f"rows_{rows}"][UNGROUPED], runs[UNGROUPED])],
                 at_least=False)
     add("renewal_10000", "10,000 leases renewed: time, of a bare UPDATE's", 5,
-        lambda told: of_rounds(told, "rowlock_renewal", ["bare_renewal"], "p50"), at_least=False)
+        lambda runs: of_rounds(runs, "rowlock_renewal", ["bare_renewal"], "p50"), at_least=False)
     # An interval is two seconds, and each statement may fall into one more or less of them.
     add("kept_10000", "10,000 leases kept: statements in an interval", 1.5,
-        lambda told: [each["statements_per_second"] * 2 for each in told["rowlock_kept"]],
+        lambda runs: [each["statements_per_second"] * 2 for each in runs["rowlock_kept"]],
         at_least=False)
     add("kept_10000", "10,000 leases kept: memory of each", 1024,
-        lambda told: [each["bytes_each"] for each in told["rowlock_kept"]], at_least=False,
+        lambda runs: [each["bytes_each"] for each in runs["rowlock_kept"]], at_least=False,
         unit="bytes")
     pairs("sqlite_1", "SQLite, 1 thread: pairs, of the raw interface's", 0.9, "rowlock_sqlite",
           ["bare_sqlite"])
@@ -107,13 +108,11 @@ def all_of(results):
     return ratios
 
 
-def against_64_connections(results, scenario, name, threshold):
+def against_64_connections(pool, scenario):
     """Ours with its pool of 4, the peers with a connection for each thread."""
-    pool = "slow_disk_64_pool_of_4" if scenario.startswith("slow") else "pool_of_4"
-    others = [told for peer, told in results[scenario].items() if peer in DURABLE_PEERS]
-    values = [mine["per_second"] / max(told[i]["per_second"] for told in others)
-              for i, mine in enumerate(results[pool][GROUPED])]
-    return Ratio(name + " with 64 connections", values, threshold)
+    others = [rounds for peer, rounds in scenario.items() if peer in DURABLE_PEERS]
+    return [mine["per_second"] / max(rounds[i]["per_second"] for rounds in others)
+            for i, mine in enumerate(pool[GROUPED])]
 
 
 def table(ratios):

@@ -28,14 +28,14 @@ COLUMNS = [
 IN_MILLISECONDS = {"p50", "p99", "handover_p50", "handover_p99"}
 
 
-def median(told, figure):
-    value = statistics.median(each[figure] for each in told)
+def median(runs, figure):
+    value = statistics.median(each[figure] for each in runs)
     return value / 1000 if figure in IN_MILLISECONDS else value
 
 
-def spread(told):
+def spread(runs):
     """Half of what lies between the lowest and the highest, of the median."""
-    values = [each["per_second"] for each in told]
+    values = [each["per_second"] for each in runs]
     middle = statistics.median(values)
     return (max(values) - min(values)) / 2 / middle if middle else 0
 
@@ -43,13 +43,13 @@ def spread(told):
 def table_of(scenario):
     rounds = scenario["rounds"]
     columns = [column for column in COLUMNS
-               if any(all(column[0] in each for each in told) for told in rounds.values())]
+               if any(all(column[0] in each for each in runs) for runs in rounds.values())]
     lines = ["| protocol | " + " | ".join(heading for _, heading, _ in columns) + " | spread |",
              "|---|" + "---:|" * (len(columns) + 1)]
-    for protocol, told in sorted(rounds.items(), key=lambda pair: -median(pair[1], "per_second")):
-        cells = [shape.format(median(told, figure)) if all(figure in each for each in told) else ""
+    for protocol, runs in sorted(rounds.items(), key=lambda pair: -median(pair[1], "per_second")):
+        cells = [shape.format(median(runs, figure)) if all(figure in each for each in runs) else ""
                  for figure, _, shape in columns]
-        lines.append(f"| {protocol} | " + " | ".join(cells) + f" | ± {spread(told):.0%} |")
+        lines.append(f"| {protocol} | " + " | ".join(cells) + f" | ± {spread(runs):.0%} |")
     return "\n".join(lines)
 
 

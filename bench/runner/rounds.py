@@ -1,4 +1,4 @@
-"""Runs scenarios, their protocols in turns, and collects what rowlock_race tells."""
+"""Runs scenarios, their protocols in turns, and collects what rowlock_race prints."""
 
 import contextlib
 import json
@@ -22,14 +22,14 @@ def measure(program, scenario, protocol, variables):
                           timeout=limit, check=False)
     if done.returncode != 0:
         raise Failed(f"{scenario.name}, {protocol}: {done.stderr.strip()}")
-    told = json.loads(done.stdout)
-    if told.get("violations"):
+    figures = json.loads(done.stdout)
+    if figures.get("violations"):
         raise Failed(f"{scenario.name}, {protocol}: two held the key at once")
     commits = 1 if protocol == ASYNCHRONOUS else 2
-    if "slow_postgres" in scenario.servers and told["p50"] < commits * 3000:
-        raise Failed(f"{scenario.name}, {protocol}: {commits} flushes in {told['p50']:.0f} us, so the "
+    if "slow_postgres" in scenario.servers and figures["p50"] < commits * 3000:
+        raise Failed(f"{scenario.name}, {protocol}: {commits} flushes in {figures['p50']:.0f} us, so the "
                      "disk is not slow: can the server's user read the preloaded library?")
-    return told
+    return figures
 
 
 def in_turns(protocols, round_number):
@@ -41,7 +41,7 @@ def in_turns(protocols, round_number):
 def run(program, scenarios, servers):
     """All scenarios; the servers of `servers` (by name) are started when they are needed first.
 
-    Answers {scenario name: {protocol: [told, ...]}}, a value for each round.
+    Returns {scenario name: {protocol: [figures, ...]}}, a value for each round.
     """
     results = {}
     with contextlib.ExitStack() as stack:
@@ -54,11 +54,11 @@ def run(program, scenarios, servers):
             for server in scenario.servers:
                 given.update(variables[server])
             begun = time.monotonic()
-            told = {protocol: [] for protocol in scenario.protocols}
+            runs = {protocol: [] for protocol in scenario.protocols}
             for round_number in range(scenario.rounds):
                 for protocol in in_turns(scenario.protocols, round_number):
-                    told[protocol].append(measure(program, scenario, protocol, given))
-            results[scenario.name] = told
+                    runs[protocol].append(measure(program, scenario, protocol, given))
+            results[scenario.name] = runs
             print(f"[{number}/{len(scenarios)}] {scenario.name}: "
                   f"{time.monotonic() - begun:.0f} s", file=sys.stderr)
     return results

@@ -50,7 +50,7 @@ def of_threads(count):
 
 
 def hot(waiters, hold_us, threads_each=1):
-    """One holder and so many who wait, in as many processes unless told otherwise."""
+    """One holder and so many waiters, in as many processes by default."""
     processes = (waiters + threads_each) // threads_each
     return ["--act", "turns", "--processes", str(processes), "--threads", str(threads_each),
             "--hold-us", str(hold_us)]

@@ -1,11 +1,11 @@
 // Reads invoices from a CSV file.
-#include "invoice.hpp"
-
 #include <charconv>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+
+#include "ledger.hpp"
 
 namespace settlement {
 namespace {

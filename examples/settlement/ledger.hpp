@@ -1,21 +1,35 @@
-// The accounts and the invoices in a database, whichever it is.
+// The accounts and the invoices in a database of any kind.
 #ifndef ROWLOCK_EXAMPLE_LEDGER_HPP
 #define ROWLOCK_EXAMPLE_LEDGER_HPP
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "invoice.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
 
 namespace settlement {
 
-/// What the database says when all is over.
+struct invoice {
+  std::string id;
+  std::string from_account;
+  std::string to_account;
+  std::int64_t amount_cents = 0;
+};
+
+/// The first `most` invoices of a file with the columns `invoice,from_account,to_account,
+/// amount_cents` and a heading. Throws std::runtime_error that names the line that cannot be read,
+/// and for a file that has fewer.
+std::vector<invoice> read_invoices(const std::filesystem::path& csv, std::size_t most);
+
+/// What the database shows at the end.
 struct audit {
   std::int64_t invoices = 0;
   std::int64_t settled_once = 0;
@@ -47,8 +61,8 @@ class ledger {
   bool is_settled(const std::string& id);
 
   /// Moves the money and marks the invoice, in one transaction that holds the rows of both
-  /// accounts and is fenced with the lease on the invoice: whoever was paused until another worker
-  /// took it over gets `lease_lost`, and nothing has happened. Refused when the accounts were
+  /// accounts and is fenced with the lease on the invoice: a worker that was paused until another
+  /// one took it over gets `lease_lost`, and nothing has happened. Refused when the accounts were
   /// locked by others for too long.
   ///
   /// It reads the balances, calculates, and writes them, and it counts each settlement: nothing in
@@ -56,7 +70,7 @@ class ledger {
   rowlock::outcome<void> settle(const invoice& due, const std::string& worker,
                                 const rowlock::lease& held);
 
-  /// The same transaction, but nobody else is kept out.
+  /// The same transaction, but others are not kept out.
   void settle_without_locks(const invoice& due, const std::string& worker);
 
   audit examine();
@@ -76,6 +90,12 @@ class ledger {
                                                         const rowlock::lease& held,
                                                         const transaction_body& body) = 0;
 };
+
+/// The lock table of the same file is `shared_lock`.
+std::unique_ptr<ledger> open_sqlite_ledger(const std::string& path);
+/// The lock table is `shared_lock` in the same schema. `schema` needs no quotes.
+std::unique_ptr<ledger> open_postgres_ledger(const std::string& connection_string,
+                                             const std::string& schema);
 
 }  // namespace settlement
 

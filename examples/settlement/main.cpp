@@ -6,10 +6,9 @@
 #include <iostream>
 #include <string>
 
-#include "interruption.hpp"
+#include "ledger.hpp"
+#include "progress.hpp"
 #include "proof.hpp"
-#include "report.hpp"
-#include "scoreboard.hpp"
 #include "scratch_database.hpp"
 #include "supervisor.hpp"
 
@@ -40,7 +39,7 @@ void describe(CLI::App& app, options& chosen) {
                  "sqlite:///path/of/a/new/file or postgresql://...; a temporary SQLite file if "
                  "none is given");
   app.add_option("--workers", chosen.planned.workers, "worker processes")
-      ->check(CLI::Range(1U, scoreboard::most_workers))
+      ->check(CLI::Range(1U, shared_counts::most_workers))
       ->capture_default_str();
   app.add_option("--invoices", chosen.invoices, "how many of the file")
       ->check(CLI::PositiveNumber)
@@ -74,25 +73,11 @@ int run(const options& chosen) {
             << chosen.planned.kills << " to be killed, " << chosen.planned.pauses << " to pause; "
             << database.description() << std::endl;
 
-  scoreboard board;
-  const auto ended = supervise(chosen.planned, invoices, database, board);
-
-  const auto locks = database.open_store();
-  const auto found = database.open_ledger()->examine();
-  print_workers(std::cout, ended, found, board);
-  std::cout << "\ntakeovers: " << count_takeovers(invoices, *locks) << '\n';
-  print_throughput(std::cout, ended, found);
-
-  auto claims = prove_settlement(invoices, found);
-  for (auto& one : prove_takeovers(ended.workers, chosen.planned.kills, *locks)) {
-    claims.push_back(std::move(one));
-  }
-  for (auto& one : prove_fences(chosen.planned.pauses, board)) claims.push_back(std::move(one));
-  std::cout << "\nproof, from the database:\n";
-  bool all_is_well = print_claims(std::cout, claims);
-  for (const auto& one : ended.workers) all_is_well = all_is_well && one.succeeded;
-  std::cout << (all_is_well ? "PROVEN" : "NOT PROVEN") << std::endl;
-  return all_is_well ? exit_proven : exit_not_proven;
+  const shared_counts counts;
+  const auto ended = supervise(chosen.planned, invoices, database, counts);
+  return print_proof(std::cout, chosen.planned, invoices, ended, database, counts)
+             ? exit_proven
+             : exit_not_proven;
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 // Runs the statements of the ledger through libpqxx.
-#include "postgres_ledger.hpp"
-
 #include <chrono>
 #include <pqxx/pqxx>
-#include <stdexcept>
 
+#include "ledger.hpp"
 #include "rowlock/postgres.hpp"
 
 namespace settlement {
@@ -69,32 +67,11 @@ class postgres_ledger final : public ledger {
   rowlock::table_name locks_;
 };
 
-void execute(const std::string& connection_string, const std::string& sql) {
-  try {
-    pqxx::connection connection{connection_string};
-    pqxx::work work{connection};
-    work.exec(sql);
-    work.commit();
-  } catch (const pqxx::broken_connection&) {
-    // Its own message may hold a part of the password.
-    throw std::runtime_error{"no connection to the server of --url; `psql URL` shows why"};
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<ledger> open_postgres_ledger(const std::string& connection_string,
                                              const std::string& schema) {
   return std::make_unique<postgres_ledger>(connection_string, schema);
-}
-
-void create_postgres_schema(const std::string& connection_string, const std::string& schema) {
-  execute(connection_string, "CREATE SCHEMA " + schema);
-}
-
-void drop_postgres_schema(const std::string& connection_string, const std::string& schema) {
-  execute(connection_string,
-          "SET client_min_messages = warning; DROP SCHEMA " + schema + " CASCADE");
 }
 
 }  // namespace settlement

@@ -2,11 +2,23 @@
 #include "proof.hpp"
 
 #include <algorithm>
+#include <iomanip>
 #include <map>
+#include <ostream>
+#include <string>
 #include <utility>
+
+#include "rowlock/port/store.hpp"
 
 namespace settlement {
 namespace {
+
+struct claim {
+  std::string text;
+  bool holds = false;
+  /// For people.
+  std::string found;
+};
 
 std::map<std::string, std::int64_t> expected_balances(const std::vector<invoice>& invoices) {
   std::map<std::string, std::int64_t> balances;
@@ -32,8 +44,7 @@ std::int64_t sum_of_expiry_counts(const std::vector<rowlock::lock_key>& keys,
   return sum;
 }
 
-}  // namespace
-
+/// The money: from the ledger and from the CSV file.
 std::vector<claim> prove_settlement(const std::vector<invoice>& invoices, const audit& found) {
   const auto all = static_cast<std::int64_t>(invoices.size());
   const auto expected = expected_balances(invoices);
@@ -55,6 +66,7 @@ std::vector<claim> prove_settlement(const std::vector<invoice>& invoices, const 
   };
 }
 
+/// For each worker that was killed: another one took its lease over.
 std::vector<claim> prove_takeovers(const std::vector<worker_end>& workers, unsigned kills,
                                    rowlock::store& locks) {
   std::vector<claim> claims;
@@ -76,15 +88,17 @@ std::vector<claim> prove_takeovers(const std::vector<worker_end>& workers, unsig
   return claims;
 }
 
-std::vector<claim> prove_fences(unsigned pauses, scoreboard& board) {
+/// For those that paused: the fence kept each of them from settling what another had settled.
+std::vector<claim> prove_fences(unsigned pauses, const shared_counts& counts) {
   if (pauses == 0) return {};
   unsigned fenced = 0;
-  for (unsigned number = 0; number < pauses; ++number) fenced += board.of(number).lost > 0 ? 1 : 0;
+  for (unsigned number = 0; number < pauses; ++number) fenced += counts.of(number).lost > 0 ? 1 : 0;
   return {{.text = "each worker that paused until its invoice was taken over had to let it go",
            .holds = fenced == pauses,
            .found = of(fenced, pauses)}};
 }
 
+/// Leases on these invoices that ran out and were taken over.
 std::int64_t count_takeovers(const std::vector<invoice>& invoices, rowlock::store& locks) {
   constexpr std::size_t at_once = 500;
   std::int64_t sum = 0;
@@ -94,6 +108,62 @@ std::int64_t count_takeovers(const std::vector<invoice>& invoices, rowlock::stor
     if (keys.size() == at_once) sum += sum_of_expiry_counts(std::exchange(keys, {}), locks);
   }
   return keys.empty() ? sum : sum + sum_of_expiry_counts(keys, locks);
+}
+
+/// One line for each worker. What it settled is from the database; the rest it counted itself.
+void print_workers(std::ostream& out, const course& ended, const audit& found,
+                   const shared_counts& counts) {
+  out << "\nworker       settled   refused: held   busy   settled before   lost   end\n";
+  for (unsigned number = 0; number < ended.workers.size(); ++number) {
+    const auto& one = ended.workers[number];
+    const auto& own = counts.of(number);
+    const auto settled = found.settled_by.find(one.name);
+    out << std::left << std::setw(10) << one.name << std::right  //
+        << std::setw(10) << (settled == found.settled_by.end() ? 0 : settled->second)
+        << std::setw(16) << own.refused_held << std::setw(7) << own.refused_busy  //
+        << std::setw(17) << own.already_settled << std::setw(7) << own.lost << "   " << one.ending;
+    if (!one.unfinished.empty()) out << ", held " << one.unfinished;
+    out << '\n';
+  }
+}
+
+void print_throughput(std::ostream& out, const course& ended, const audit& found) {
+  const double seconds = ended.duration.count();
+  out << std::fixed << std::setprecision(1) << "throughput: " << found.invoices << " invoices in "
+      << seconds << " s, " << static_cast<double>(found.invoices) / seconds << " per second\n";
+}
+
+/// True if all of them hold.
+bool print_claims(std::ostream& out, const std::vector<claim>& claims) {
+  bool all_hold = true;
+  for (const auto& one : claims) {
+    out << (one.holds ? "  holds   " : "  FAILS   ") << one.text << ": " << one.found << '\n';
+    all_hold = all_hold && one.holds;
+  }
+  return all_hold;
+}
+
+}  // namespace
+
+bool print_proof(std::ostream& out, const plan& planned, const std::vector<invoice>& invoices,
+                 const course& ended, const scratch_database& database,
+                 const shared_counts& counts) {
+  const auto locks = database.open_store();
+  const auto found = database.open_ledger()->examine();
+  print_workers(out, ended, found, counts);
+  out << "\ntakeovers: " << count_takeovers(invoices, *locks) << '\n';
+  print_throughput(out, ended, found);
+
+  out << "\nproof, from the database:\n";
+  bool all_is_well = true;
+  for (const auto& claims :
+       {prove_settlement(invoices, found), prove_takeovers(ended.workers, planned.kills, *locks),
+        prove_fences(planned.pauses, counts)}) {
+    all_is_well = print_claims(out, claims) && all_is_well;
+  }
+  for (const auto& one : ended.workers) all_is_well = all_is_well && one.succeeded;
+  out << (all_is_well ? "PROVEN" : "NOT PROVEN") << std::endl;
+  return all_is_well;
 }
 
 }  // namespace settlement

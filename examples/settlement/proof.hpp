@@ -1,37 +1,22 @@
-// Whether the database shows what it has to show.
+// What is printed at the end.
 #ifndef ROWLOCK_EXAMPLE_PROOF_HPP
 #define ROWLOCK_EXAMPLE_PROOF_HPP
 
-#include <string>
+#include <iosfwd>
 #include <vector>
 
-#include "invoice.hpp"
 #include "ledger.hpp"
-#include "rowlock/port/store.hpp"
-#include "scoreboard.hpp"
+#include "progress.hpp"
+#include "scratch_database.hpp"
 #include "supervisor.hpp"
 
 namespace settlement {
 
-struct claim {
-  std::string text;
-  bool holds = false;
-  /// What was found, for people.
-  std::string found;
-};
-
-/// The money: from what the ledger says and what the CSV file says.
-std::vector<claim> prove_settlement(const std::vector<invoice>& invoices, const audit& found);
-
-/// For each worker that was killed: somebody took its lease over.
-std::vector<claim> prove_takeovers(const std::vector<worker_end>& workers, unsigned kills,
-                                   rowlock::store& locks);
-
-/// For those that paused: the fence kept each of them from settling what another had settled.
-std::vector<claim> prove_fences(unsigned pauses, scoreboard& board);
-
-/// Leases on these invoices that ran out and were taken over.
-std::int64_t count_takeovers(const std::vector<invoice>& invoices, rowlock::store& locks);
+/// Prints what became of the workers and what the database shows. True if it proves that all is as
+/// it must be.
+bool print_proof(std::ostream& out, const plan& planned, const std::vector<invoice>& invoices,
+                 const course& ended, const scratch_database& database,
+                 const shared_counts& counts);
 
 }  // namespace settlement
 

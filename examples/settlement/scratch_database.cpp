@@ -5,13 +5,11 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <pqxx/pqxx>
 #include <random>
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
-
-#include "postgres_ledger.hpp"
-#include "sqlite_ledger.hpp"
 
 namespace settlement {
 namespace {
@@ -33,6 +31,18 @@ std::string random_schema() {
   return name.str();
 }
 
+void execute(const std::string& connection_string, const std::string& sql) {
+  try {
+    pqxx::connection connection{connection_string};
+    pqxx::work work{connection};
+    work.exec(sql);
+    work.commit();
+  } catch (const pqxx::broken_connection&) {
+    // Its own message may hold a part of the password.
+    throw std::runtime_error{"no connection to the server of --url; `psql URL` shows why"};
+  }
+}
+
 }  // namespace
 
 scratch_database::scratch_database(const std::string& url, bool keep)
@@ -46,7 +56,7 @@ scratch_database::scratch_database(const std::string& url, bool keep)
   } else {
     schema_ = random_schema();
     locks_ = rowlock::table_name{schema_ + ".shared_lock"};
-    create_postgres_schema(url_.target(), schema_);
+    execute(url_.target(), "CREATE SCHEMA " + schema_);
   }
   try {
     rowlock::migrate(url_, locks_);
@@ -80,7 +90,8 @@ std::string scratch_database::description() const {
 void scratch_database::remove() const {
   try {
     if (!is_sqlite()) {
-      drop_postgres_schema(url_.target(), schema_);
+      execute(url_.target(),
+              "SET client_min_messages = warning; DROP SCHEMA " + schema_ + " CASCADE");
     } else if (!own_folder_.empty()) {
       fs::remove_all(own_folder_);
     } else {

@@ -22,7 +22,7 @@ class scratch_database {
   scratch_database(const std::string& url, bool keep);
   scratch_database(const scratch_database&) = delete;
   scratch_database& operator=(const scratch_database&) = delete;
-  /// Says where everything is if it is to be kept. Must be called when nobody else is connected.
+  /// Says where everything is if it is to be kept. All other connections must be closed.
   ~scratch_database();
 
   [[nodiscard]] std::unique_ptr<ledger> open_ledger() const;

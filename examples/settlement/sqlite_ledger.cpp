@@ -1,10 +1,9 @@
 // Runs the statements of the ledger through SQLiteCpp.
-#include "sqlite_ledger.hpp"
-
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <chrono>
 
+#include "ledger.hpp"
 #include "rowlock/sqlite.hpp"
 
 namespace settlement {

@@ -1,10 +1,16 @@
-// Who has the hot key, and since when its last holder wants to be rid of it.
-#include "race/turns.hpp"
+// What the processes of one measurement share.
+#include "race/shared_state.hpp"
+
+#include <sys/mman.h>
 
 #include <cerrno>
 #include <ctime>
+#include <memory>
+#include <system_error>
 
 namespace rowlock::race {
+
+static_assert(std::atomic<stage>::is_always_lock_free, "or processes could not share it");
 
 namespace {
 
@@ -34,7 +40,7 @@ timespec soon() {
 
 }  // namespace
 
-turns::turns() {
+hot_key_grants::hot_key_grants() {
   pthread_mutexattr_t mutex{};
   pthread_mutexattr_init(&mutex);
   pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
@@ -47,34 +53,46 @@ turns::turns() {
   pthread_condattr_destroy(&changed);
 }
 
-turns::~turns() {
+hot_key_grants::~hot_key_grants() {
   pthread_cond_destroy(&changed_);
   pthread_mutex_destroy(&mutex_);
 }
 
-turns::grant turns::enter(unsigned who) {
+hot_key_grants::grant hot_key_grants::enter(unsigned thread) {
   const auto now = clock::now();
   const held lock{mutex_};
   grant granted{.number = ++grants_, .is_alone = !is_inside_, .handed_over_in = {}};
-  if (last_ && last_ != who) granted.handed_over_in = now - left_at_;
+  if (last_ && last_ != thread) granted.handed_over_in = now - left_at_;
   is_inside_ = true;
-  last_ = who;
+  last_ = thread;
   pthread_cond_broadcast(&changed_);
   return granted;
 }
 
-void turns::leave() {
+void hot_key_grants::leave() {
   const held lock{mutex_};
   is_inside_ = false;
   left_at_ = clock::now();
 }
 
-void turns::wait_for_another(std::uint64_t number, const std::function<bool()>& is_over) {
+void hot_key_grants::wait_for_another(std::uint64_t number, const std::function<bool()>& is_over) {
   const held lock{mutex_};
   while (grants_ == number && !is_over()) {
     const auto until = soon();
     pthread_cond_timedwait(&changed_, &mutex_, &until);
   }
+}
+
+mapped_state::mapped_state() {
+  void* const memory = mmap(nullptr, sizeof(shared_state), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::system_error{errno, std::generic_category(), "mmap"};
+  state_ = std::construct_at(static_cast<shared_state*>(memory));
+}
+
+mapped_state::~mapped_state() {
+  std::destroy_at(state_);
+  munmap(state_, sizeof(shared_state));
 }
 
 }  // namespace rowlock::race

@@ -1,21 +1,35 @@
-// The limit on SQLite: the library's own statements through its C API.
-#include "race/bare_sqlite.hpp"
-
+// This library on SQLite, and its limit: its own statements through SQLite's C API.
 #include <sqlite3.h>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
-#include <utility>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "race/rowlock_on_sqlite.hpp"
+#include "race/protocol.hpp"
+#include "race/rowlock_contender.hpp"
 #include "rowlock/port/requests.hpp"
+#include "rowlock/sqlite_store.hpp"
 #include "rowlock/table_name.hpp"
 #include "sqlite/sql/statements.hpp"
 
 namespace rowlock::race {
 
 namespace {
+
+std::string file_in(const place& where) { return where.schema + "/race.db"; }
+
+void build(const place& where) { migrate_sqlite(file_in(where)); }
+
+contender_factory open_rowlock(const place& where) {
+  return through_lock_table(
+      std::make_unique<sqlite_store>(file_in(where),
+                                     sqlite_options{.turn_timeout = std::chrono::minutes{1}}),
+      {.ttl = ttl});
+}
 
 [[noreturn]] void fail(sqlite3* database) { throw std::runtime_error{sqlite3_errmsg(database)}; }
 
@@ -28,12 +42,17 @@ struct finalize {
 using database = std::unique_ptr<sqlite3, close_database>;
 using prepared = std::unique_ptr<sqlite3_stmt, finalize>;
 
-/// One connection with its two statements.
-class file {
+/// One connection with its two statements, prepared once; WAL and synchronous=FULL as the library
+/// has them.
+///
+/// Thread-safety: all members may be called from any thread; they take turns, since SQLite has one
+/// writer anyway.
+class bare_file {
  public:
-  explicit file(const std::string& path) {
+  explicit bare_file(const place& where) {
     sqlite3* opened = nullptr;
-    const int result = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
+    const int result =
+        sqlite3_open_v2(file_in(where).c_str(), &opened, SQLITE_OPEN_READWRITE, nullptr);
     database_.reset(opened);
     if (result != SQLITE_OK) fail(opened);
     sqlite3_busy_timeout(opened, 60'000);
@@ -44,6 +63,7 @@ class file {
   }
 
   std::int64_t acquire(const lock_key& key, const std::string& owner) {
+    const std::lock_guard lock{mutex_};
     auto* const statement = acquire_.get();
     bind_text(statement, 1, key.type);
     bind_text(statement, 2, key.source_id);
@@ -57,6 +77,7 @@ class file {
   }
 
   bool release(const lock_key& key, const std::string& owner, std::int64_t version) {
+    const std::lock_guard lock{mutex_};
     auto* const statement = release_.get();
     bind_text(statement, 1, key.type);
     bind_text(statement, 2, key.source_id);
@@ -95,54 +116,44 @@ class file {
     sqlite3_bind_text(statement, place, text.data(), static_cast<int>(text.size()), nullptr);
   }
 
+  std::mutex mutex_;
   database database_;
   prepared acquire_;
   prepared release_;
 };
 
-class file_contender final : public polling_contender {
+/// Does not wait.
+class bare_contender final : public polling_contender {
  public:
-  file_contender(file& rows, std::mutex& turn) : polling_contender{{}}, rows_{rows}, turn_{turn} {}
+  explicit bare_contender(bare_file& rows) : rows_{rows} {}
 
   bool take(const lock_key& key) override {
     key_ = &key;
     owner_ = make_owner_id().text;
-    const std::lock_guard lock{turn_};
     version_ = rows_.acquire(key, owner_);
     return version_ != 0;
   }
   void give_back() override {
-    const std::lock_guard lock{turn_};
     if (!rows_.release(*key_, owner_, version_)) throw std::runtime_error{"not released"};
   }
 
  private:
-  file& rows_;
-  std::mutex& turn_;
+  bare_file& rows_;
   const lock_key* key_ = nullptr;
   std::string owner_;
   std::int64_t version_ = 0;
 };
 
-class file_entrance final : public entrance {
- public:
-  explicit file_entrance(const place& where) : rows_{sqlite_file_in(where)} {}
-  std::unique_ptr<contender> enter() override {
-    return std::make_unique<file_contender>(rows_, turn_);
-  }
-
- private:
-  file rows_;
-  std::mutex turn_;
-};
-
 }  // namespace
 
-protocol bare_sqlite(std::string name) {
-  return {.name = std::move(name),
-          .runs_on = engine::sqlite,
-          .build = build_on_sqlite,
-          .open = [](const place& where) { return std::make_unique<file_entrance>(where); }};
+std::vector<protocol> sqlite_protocols() {
+  return {
+      {.name = "rowlock_sqlite", .runs_on = engine::sqlite, .build = build, .open = open_rowlock},
+      {.name = "bare_sqlite",
+       .runs_on = engine::sqlite,
+       .build = build,
+       .open = contenders_sharing<bare_contender, bare_file>},
+  };
 }
 
 }  // namespace rowlock::race

@@ -1,0 +1,127 @@
+// This library on PostgreSQL, and its limit: its own statements in a bare loop over the same
+// driver.
+#include "race/postgres.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "postgres/sql/lease_statements.hpp"
+#include "race/connections.hpp"
+#include "race/rowlock_contender.hpp"
+#include "rowlock/port/requests.hpp"
+#include "rowlock/postgres_store.hpp"
+
+namespace rowlock::race {
+
+namespace {
+
+postgres_options options_in(const place& where) {
+  return {.table = lock_table_in(where),
+          .pool_size = where.connections,
+          .pool_timeout = std::chrono::minutes{1}};
+}
+
+/// With a pool of connections that does nothing else.
+class bare_connections : public connections {
+ public:
+  explicit bare_connections(const place& where)
+      : connections{where, statements(sql::postgres_lease_statements{lock_table_in(where)})} {}
+
+ private:
+  static std::vector<prepared_statement> statements(const sql::postgres_lease_statements& sql) {
+    return {{"acquire", sql.acquire}, {"release", sql.release}};
+  }
+};
+
+/// Prepared, in autocommit. Creates no rows and does not wait.
+class bare_contender final : public polling_contender {
+ public:
+  explicit bare_contender(connections& pool) : pool_{pool} {}
+
+  bool take(const lock_key& key) override {
+    key_ = &key;
+    owner_ = make_owner_id().text;
+    const auto connection = pool_.borrow();
+    pqxx::nontransaction autocommit{*connection};
+    const auto granted =
+        autocommit.exec_prepared("acquire", key.type, key.source_id, owner_, "bench",
+                                 std::chrono::microseconds{ttl}.count(), none_, false);
+    if (granted.empty() || !granted[0][0].as<bool>()) return false;
+    version_ = granted[0][1].as<std::int64_t>();
+    return true;
+  }
+  void give_back() override {
+    const auto connection = pool_.borrow();
+    pqxx::nontransaction autocommit{*connection};
+    const auto released = autocommit.exec_prepared("release", key_->type, key_->source_id, owner_,
+                                                   version_, false, 0, none_);
+    if (released.empty()) throw std::runtime_error{"not released"};
+  }
+
+ private:
+  connections& pool_;
+  const lock_key* key_ = nullptr;
+  std::string owner_;
+  std::int64_t version_ = 0;
+  std::optional<std::int64_t> none_;
+};
+
+}  // namespace
+
+std::unique_ptr<store> store_in(const place& where) {
+  return std::make_unique<postgres_store>(where.server, options_in(where));
+}
+
+table_name lock_table_in(const place& where) { return table_name{where.schema + ".shared_lock"}; }
+
+void build_lock_table(const place& where) {
+  migrate_postgres(where.server, lock_table_in(where));
+  const auto connection = connect(where);
+  pqxx::nontransaction autocommit{*connection};
+  autocommit.exec_params(
+      "INSERT INTO shared_lock (lock_type, source_id, version) VALUES ($1, $2, 1)", hot_key().type,
+      hot_key().source_id);
+  autocommit.exec_params(
+      "INSERT INTO shared_lock (lock_type, source_id, version) "
+      "SELECT $1, i::text, 1 FROM generate_series(0, $2::bigint - 1) i",
+      key_of(0).type, where.keys);
+  autocommit.exec_params(
+      "INSERT INTO shared_lock (lock_type, source_id, version) "
+      "SELECT 'other', i::text, 1 FROM generate_series(1, $1::bigint) i",
+      where.rows);
+  autocommit.exec("VACUUM ANALYZE shared_lock");
+}
+
+std::vector<protocol> postgres_protocols() {
+  const auto through = [](std::string name,
+                          std::function<contender_factory(const place& where)> open) {
+    return protocol{.name = std::move(name),
+                    .runs_on = engine::postgres,
+                    .build = build_lock_table,
+                    .open = std::move(open)};
+  };
+  return {
+      through("rowlock",
+              [](const place& where) { return through_lock_table(store_in(where), {.ttl = ttl}); }),
+      through("rowlock_ungrouped",
+              [](const place& where) {
+                return through_lock_table(store_in(where),
+                                          {.ttl = ttl, .batching = {.at_most = 1}});
+              }),
+      through("rowlock_asynchronous_release",
+              [](const place& where) {
+                auto options = options_in(where);
+                options.asynchronous_release = true;
+                return through_lock_table(std::make_unique<postgres_store>(where.server, options),
+                                          {.ttl = ttl});
+              }),
+      through("rowlock_store",
+              [](const place& where) { return through_the_port(store_in(where)); }),
+      through("bare", contenders_sharing<bare_contender, bare_connections>),
+  };
+}
+
+}  // namespace rowlock::race
