@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "cli/database_url.hpp"
-#include "mysql/sql/statements.hpp"
+#include "mysql/sql/leases.hpp"
+#include "mysql/sql/spelling.hpp"
 #include "race/mariadb_connection.hpp"
 #include "race/placeholders.hpp"
 #include "race/protocol.hpp"
@@ -53,9 +54,18 @@ protocol rowlock_protocol(std::string name, const batching_options& batching) {
 
 struct bare_statements {
   explicit bare_statements(const place& at)
-      : where{at}, sql{table_in(at), sql::mysql_flavour::mariadb} {}
+      : where{at},
+        acquire{text_of(at, mysql::sql::acquire)},
+        release{text_of(at, mysql::sql::release)} {}
+
   place where;
-  sql::mysql_statements sql;
+  std::string acquire;
+  std::string release;
+
+ private:
+  static std::string text_of(const place& at, std::string_view text) {
+    return mysql::sql::rendered(table_in(at), mysql::sql::flavour::mariadb, text);
+  }
 };
 
 /// In autocommit at READ COMMITTED, with a connection of its own. Not prepared, as SOCI sends them.
@@ -63,7 +73,7 @@ struct bare_statements {
 class bare_contender final : public polling_contender {
  public:
   explicit bare_contender(const bare_statements& shared)
-      : connection_{shared.where.server}, sql_{shared.sql} {
+      : connection_{shared.where.server}, sql_{shared} {
     connection_.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
   }
 
@@ -86,7 +96,7 @@ class bare_contender final : public polling_contender {
 
  private:
   mariadb_connection connection_;
-  const sql::mysql_statements& sql_;
+  const bare_statements& sql_;
   const lock_key* key_ = nullptr;
   std::string owner_;
   std::string version_;

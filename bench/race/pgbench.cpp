@@ -9,7 +9,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "postgres/sql/lease_statements.hpp"
+#include "postgres/sql/leases.hpp"
+#include "postgres/sql/spelling.hpp"
 #include "race/measurement.hpp"
 #include "race/placeholders.hpp"
 #include "race/postgres.hpp"
@@ -22,11 +23,12 @@ namespace {
 
 /// Words are of pgbench's variables; null and false stand in the text, because no variable can be.
 std::string script(const place& where) {
-  const sql::postgres_lease_statements sql{lock_table_in(where)};
-  return with(sql.acquire, {":type", ":client_id", ":owner", ":holder", ":ttl", "NULL", "false"}) +
+  const auto table = lock_table_in(where);
+  const auto acquire = postgres::sql::rendered(table, postgres::sql::acquire);
+  const auto release = postgres::sql::rendered(table, postgres::sql::release);
+  return with(acquire, {":type", ":client_id", ":owner", ":holder", ":ttl", "NULL", "false"}) +
          "\\gset\n" +
-         with(sql.release, {":type", ":client_id", ":owner", ":version", "false", "0", "NULL"}) +
-         ";\n";
+         with(release, {":type", ":client_id", ":owner", ":version", "false", "0", "NULL"}) + ";\n";
 }
 
 std::string output_of(const std::string& command) {

@@ -8,7 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "postgres/sql/lease_statements.hpp"
+#include "postgres/sql/leases.hpp"
+#include "postgres/sql/spelling.hpp"
 #include "race/connections.hpp"
 #include "race/rowlock_contender.hpp"
 #include "rowlock/port/requests.hpp"
@@ -28,11 +29,12 @@ postgres_options options_in(const place& where) {
 class bare_connections : public connections {
  public:
   explicit bare_connections(const place& where)
-      : connections{where, statements(sql::postgres_lease_statements{lock_table_in(where)})} {}
+      : connections{where, statements(lock_table_in(where))} {}
 
  private:
-  static std::vector<prepared_statement> statements(const sql::postgres_lease_statements& sql) {
-    return {{"acquire", sql.acquire}, {"release", sql.release}};
+  static std::vector<prepared_statement> statements(const postgres_table& table) {
+    return {{"acquire", postgres::sql::rendered(table, postgres::sql::acquire)},
+            {"release", postgres::sql::rendered(table, postgres::sql::release)}};
   }
 };
 

@@ -14,7 +14,7 @@
 #include "rowlock/port/requests.hpp"
 #include "rowlock/sqlite_store.hpp"
 #include "rowlock/table_name.hpp"
-#include "sqlite/sql/statements.hpp"
+#include "sqlite/sql/leases.hpp"
 
 namespace rowlock::race {
 
@@ -58,8 +58,8 @@ class bare_file {
     sqlite3_busy_timeout(opened, 60'000);
     execute("PRAGMA journal_mode = WAL");
     execute("PRAGMA synchronous = FULL");
-    acquire_ = prepare(sql::sqlite::acquire_row);
-    release_ = prepare(sql::sqlite::release_row);
+    acquire_ = prepare(sqlite::sql::acquire);
+    release_ = prepare(sqlite::sql::release);
   }
 
   std::int64_t acquire(const lock_key& key, const std::string& owner) {

@@ -23,9 +23,9 @@ class Database;
 
 namespace rowlock {
 
-namespace on_sqlite {
+namespace sqlite {
 class writer_ticket;
-}  // namespace on_sqlite
+}  // namespace sqlite
 
 /// An IMMEDIATE transaction. It is the file's one writer from its beginning, so nothing that it
 /// does later can fail because of another writer. Keep it short: while it lasts no other
@@ -39,8 +39,8 @@ class writer_ticket;
 class sqlite_transaction {
   /// Only `row_transaction` can make one.
   struct begun {
-    explicit begun(std::shared_ptr<on_sqlite::writer_ticket> in) noexcept : turn{std::move(in)} {}
-    std::shared_ptr<on_sqlite::writer_ticket> turn;
+    explicit begun(std::shared_ptr<sqlite::writer_ticket> in) noexcept : ticket{std::move(in)} {}
+    std::shared_ptr<sqlite::writer_ticket> ticket;
   };
 
  public:
@@ -49,7 +49,7 @@ class sqlite_transaction {
                               std::chrono::milliseconds turn_timeout = std::chrono::seconds{1});
   /// Owns the transaction that has just begun on `database`.
   sqlite_transaction(SQLite::Database& database, begun by) noexcept
-      : database_{database}, turn_{std::move(by.turn)} {}
+      : database_{database}, ticket_{std::move(by.ticket)} {}
   sqlite_transaction(const sqlite_transaction&) = delete;
   sqlite_transaction& operator=(const sqlite_transaction&) = delete;
   /// Rolls back what was not committed.
@@ -71,7 +71,7 @@ class sqlite_transaction {
 
   detail::home_process home_;
   SQLite::Database& database_;
-  std::shared_ptr<on_sqlite::writer_ticket> turn_;  // until the end of the transaction
+  std::shared_ptr<sqlite::writer_ticket> ticket_;  // until the end of the transaction
   bool open_ = true;
   bool is_lent_ = false;
   bool is_aborted_ = false;

@@ -5,9 +5,11 @@
 #include <numeric>
 #include <utility>
 
-namespace rowlock::through_soci {
+#include "mysql/sql/leases.hpp"
 
-std::vector<acquire_answer> mysql_acquiring::run() && {
+namespace rowlock::mysql {
+
+std::vector<acquire_answer> acquire_call::run() && {
   seen_.resize(requests_.size());
   const bool alone = requests_.size() == 1 && exec_.answers_at_once();
   if (alone && take_if_unowned()) return std::move(answers_);
@@ -19,26 +21,25 @@ std::vector<acquire_answer> mysql_acquiring::run() && {
   return std::move(answers_);
 }
 
-mysql_acquiring::places mysql_acquiring::everything() const {
+acquire_call::places acquire_call::everything() const {
   places all(requests_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   return all;
 }
 
-bool mysql_acquiring::take_if_unowned() {
+bool acquire_call::take_if_unowned() {
   const auto& [key, owner, holder, ttl, expected, unless_done] = requests_.front();
-  const auto answered =
-      exec_.write(exec_.statements().acquire,
-                  {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
-                   mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count(),
-                   expected ? std::optional{expected->number} : std::nullopt, unless_done ? 1 : 0,
-                   skew_.count()});
-  if (!answered || answered->affected == 0) return false;
-  grant(0, answered->insert_id);
+  const auto result = exec_.write(
+      sql::acquire, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
+                     bound_value::ascii(owner.text), bound_value::utf8(holder), ttl.count(),
+                     expected ? std::optional{expected->number} : std::nullopt, unless_done ? 1 : 0,
+                     skew_.count()});
+  if (!result || result->affected == 0) return false;
+  grant(0, result->insert_id);
   return true;
 }
 
-void mysql_acquiring::grant(std::size_t place, std::uint64_t insert_id) {
+void acquire_call::grant(std::size_t place, std::uint64_t insert_id) {
   std::optional made{version{static_cast<std::int64_t>(insert_id)}};
   if (insert_id == 0) {  // a trigger of the table has statements of its own, and theirs is told
     const auto seen = exec_.read(keys_of({place})).front();
@@ -48,14 +49,14 @@ void mysql_acquiring::grant(std::size_t place, std::uint64_t insert_id) {
   answers_[place] = {.status = acquire_status::granted, .version = made};
 }
 
-key_list mysql_acquiring::keys_of(const places& chosen) const {
+key_list acquire_call::keys_of(const places& chosen) const {
   key_list keys;
   keys.reserve(chosen.size());
   for (const auto place : chosen) keys.push_back(&requests_[place].key);
   return keys;
 }
 
-void mysql_acquiring::read_rows(const places& open, bool unowned_are_busy) {
+void acquire_call::read_rows(const places& open, bool unowned_are_busy) {
   auto seen = exec_.read(keys_of(open));
   for (std::size_t i = 0; i < open.size(); ++i) {
     const auto place = open[i];
@@ -78,11 +79,11 @@ void mysql_acquiring::read_rows(const places& open, bool unowned_are_busy) {
   }
 }
 
-std::int64_t mysql_acquiring::seen_version(std::size_t place) const {
+std::int64_t acquire_call::seen_version(std::size_t place) const {
   return seen_[place] ? seen_[place]->state.version.number : 0;
 }
 
-json_rows mysql_acquiring::at_versions(const places& chosen) const {
+json_rows acquire_call::at_versions(const places& chosen) const {
   json_rows rows;
   for (const auto place : chosen) {
     rows.add(row_of(requests_[place].key).number(seen_version(place)));
@@ -90,7 +91,7 @@ json_rows mysql_acquiring::at_versions(const places& chosen) const {
   return rows;
 }
 
-json_rows::row mysql_acquiring::grant_of(std::size_t place) const {
+json_rows::row acquire_call::grant_of(std::size_t place) const {
   const auto& request = requests_[place];
   auto row = row_of(request.key);
   row.number(seen_version(place))
@@ -100,13 +101,13 @@ json_rows::row mysql_acquiring::grant_of(std::size_t place) const {
   return row;
 }
 
-json_rows mysql_acquiring::grants_of(const places& chosen) const {
+json_rows acquire_call::grants_of(const places& chosen) const {
   json_rows rows;
   for (const auto place : chosen) rows.add(grant_of(place));
   return rows;
 }
 
-acquire_answer mysql_acquiring::granted(std::size_t place, version now) const {
+acquire_answer acquire_call::granted(std::size_t place, version now) const {
   acquire_answer answer{.status = acquire_status::granted, .version = now};
   const auto& before = seen_[place];
   if (!before || !before->state.owned || before->is_of(requests_[place].owner)) return answer;
@@ -116,13 +117,12 @@ acquire_answer mysql_acquiring::granted(std::size_t place, version now) const {
   return answer;
 }
 
-void mysql_acquiring::take() {
+void acquire_call::take() {
   const auto to_write = grants_of(takeable_);
-  const auto& sql = exec_.statements();
-  const mysql_value skew{skew_.count()};
-  if (!exec_.answers_at_once() || !exec_.write(sql.take_many, {to_write.value(), skew})) {
-    exec_.write_unlocked(sql.have_many_at_version, at_versions(takeable_), sql.take_many, to_write,
-                         skew);
+  const bound_value skew{skew_.count()};
+  if (!exec_.answers_at_once() || !exec_.write(sql::take_many, {to_write.value(), skew})) {
+    exec_.write_unlocked(sql::have_many_at_version, at_versions(takeable_), sql::take_many,
+                         to_write, skew);
   }
   const auto now = exec_.read(keys_of(takeable_));
   for (std::size_t i = 0; i < takeable_.size(); ++i) {
@@ -138,18 +138,17 @@ void mysql_acquiring::take() {
   }
 }
 
-bool mysql_acquiring::insert_one(std::size_t place) {
+bool acquire_call::insert_one(std::size_t place) {
   const auto& [key, owner, holder, ttl, expected, unless_done] = requests_[place];
-  const auto answered =
-      exec_.write(exec_.statements().insert,
-                  {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
-                   mysql_value::ascii(owner.text), mysql_value::utf8(holder), ttl.count()});
-  if (!answered) return false;
-  grant(place, answered->insert_id);
+  const auto result = exec_.write(
+      sql::insert, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
+                    bound_value::ascii(owner.text), bound_value::utf8(holder), ttl.count()});
+  if (!result) return false;
+  grant(place, result->insert_id);
   return true;
 }
 
-void mysql_acquiring::insert() {
+void acquire_call::insert() {
   places open = std::exchange(missing_, {});
   if (open.size() > 1) {
     json_rows rows;
@@ -160,7 +159,7 @@ void mysql_acquiring::insert() {
                    .hex(request.holder)
                    .number(request.ttl.count()));
     }
-    if (exec_.write(exec_.statements().insert_many, {rows.value()})) {
+    if (exec_.write(sql::insert_many, {rows.value()})) {
       const auto now = exec_.read(keys_of(open));
       for (std::size_t i = 0; i < open.size(); ++i) {
         if (!now[i] || !now[i]->is_of(requests_[open[i]].owner)) continue;
@@ -175,16 +174,16 @@ void mysql_acquiring::insert() {
 }
 
 /// Asked again after an unknown outcome: the grant was made, and its ttl counts from now.
-void mysql_acquiring::adopt() {
-  std::vector<renew_request> asked_again;
+void acquire_call::adopt() {
+  std::vector<renew_request> granted_before;
   for (const auto place : mine_) {
     const auto& request = requests_[place];
-    asked_again.push_back({request.key, request.owner, *answers_[place].version, request.ttl});
+    granted_before.push_back({request.key, request.owner, *answers_[place].version, request.ttl});
   }
-  const auto renewed = renew_(asked_again);
+  const auto renewed = renew_(granted_before);
   for (std::size_t i = 0; i < mine_.size(); ++i) {
     if (renewed[i] == change_answer::done) answers_[mine_[i]].status = acquire_status::granted;
   }
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

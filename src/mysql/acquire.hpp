@@ -10,15 +10,15 @@
 
 #include "mysql/executor.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 /// The answers to one call, as they come in.
-class mysql_acquiring {
+class acquire_call {
  public:
   using renew_call = std::function<std::vector<change_answer>(std::span<const renew_request>)>;
 
-  mysql_acquiring(mysql_executor& exec, std::span<const acquire_request> requests,
-                  std::chrono::microseconds skew, renew_call renew)
+  acquire_call(executor& exec, std::span<const acquire_request> requests,
+               std::chrono::microseconds skew, renew_call renew)
       : exec_{exec},
         requests_{requests},
         skew_{skew},
@@ -62,7 +62,7 @@ class mysql_acquiring {
   void withhold_what_is_not_granted();
   [[nodiscard]] key_list keys_of(const places& chosen) const;
 
-  mysql_executor& exec_;
+  executor& exec_;
   std::span<const acquire_request> requests_;
   std::chrono::microseconds skew_;
   renew_call renew_;
@@ -73,6 +73,6 @@ class mysql_acquiring {
   std::vector<std::optional<seen_row>> seen_;  // by place
 };
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql
 
 #endif

@@ -3,25 +3,25 @@
 #include <utility>
 
 #include "mysql/acquire.hpp"
+#include "mysql/sql/leases.hpp"
+namespace rowlock::mysql {
 
-namespace rowlock::through_soci {
-
-void mysql_acquiring::withhold(const places& chosen) {
+void acquire_call::withhold(const places& chosen) {
   for (const auto place : chosen) answers_[place] = {.status = acquire_status::withheld};
 }
 
-void mysql_acquiring::withhold_what_is_not_granted() {
+void acquire_call::withhold_what_is_not_granted() {
   for (auto& answer : answers_) {
     if (answer.status != acquire_status::granted) answer = {.status = acquire_status::withheld};
   }
 }
 
-void mysql_acquiring::set_granted(std::size_t place, std::uint64_t now) {
+void acquire_call::set_granted(std::size_t place, std::uint64_t now) {
   const auto by_the_clock = static_cast<std::int64_t>(now);
   answers_[place] = granted(place, {std::max(seen_version(place) + 1, by_the_clock)});
 }
 
-std::vector<acquire_answer> mysql_acquiring::run_for_all() && {
+std::vector<acquire_answer> acquire_call::run_for_all() && {
   seen_.resize(requests_.size());
   read_rows(everything(), false);
   if (mine_.size() + takeable_.size() + missing_.size() < requests_.size()) {
@@ -32,7 +32,7 @@ std::vector<acquire_answer> mysql_acquiring::run_for_all() && {
   return std::move(answers_);
 }
 
-bool mysql_acquiring::grant_all() {
+bool acquire_call::grant_all() {
   json_rows grants;
   for (const auto* fresh : {&takeable_, &missing_}) {
     for (const auto place : *fresh) grants.add(grant_of(place).number(0));
@@ -41,8 +41,8 @@ bool mysql_acquiring::grant_all() {
   places existing = takeable_;
   existing.insert(existing.end(), mine_.begin(), mine_.end());
 
-  const auto written = exec_.write_all_or_none(exec_.statements().grant_all, grants, skew_.count(),
-                                               at_versions(existing));
+  const auto written =
+      exec_.write_all_or_none(sql::grant_all, grants, skew_.count(), at_versions(existing));
   if (!written) return false;
   for (const auto* fresh : {&takeable_, &missing_}) {
     for (const auto place : *fresh) set_granted(place, written->insert_id);
@@ -51,7 +51,7 @@ bool mysql_acquiring::grant_all() {
   return true;
 }
 
-void mysql_acquiring::find_refusals() {
+void acquire_call::find_refusals() {
   for (auto* seen_before : {&mine_, &takeable_, &missing_}) seen_before->clear();
   answers_.assign(requests_.size(), {});
   seen_.assign(requests_.size(), std::nullopt);
@@ -65,7 +65,7 @@ void mysql_acquiring::find_refusals() {
   for (const auto at : free) withhold({open[at]});
 }
 
-std::vector<acquire_answer> mysql_acquiring::run_for_any(std::size_t at_most) && {
+std::vector<acquire_answer> acquire_call::run_for_any(std::size_t at_most) && {
   seen_.resize(requests_.size());
   read_rows(everything(), false);
   const auto wanted = [&] {
@@ -83,10 +83,9 @@ std::vector<acquire_answer> mysql_acquiring::run_for_any(std::size_t at_most) &&
   return std::move(answers_);
 }
 
-void mysql_acquiring::take_some(std::size_t at_most) {
-  const auto& sql = exec_.statements();
+void acquire_call::take_some(std::size_t at_most) {
   const auto written =
-      exec_.write_unlocked(sql.have_some_at_version, at_versions(takeable_), sql.take_many,
+      exec_.write_unlocked(sql::have_some_at_version, at_versions(takeable_), sql::take_many,
                            grants_of(takeable_), skew_.count(), at_most);
   places taken;
   for (const auto at : written.places) taken.push_back(takeable_[at]);
@@ -102,4 +101,4 @@ void mysql_acquiring::take_some(std::size_t at_most) {
   }
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

@@ -8,17 +8,16 @@
 
 #include "mysql/executor.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 // The port's calls of the same names. `skew` is how far the clocks of the servers may be apart.
 
-change_answer write_note_in_mysql(mysql_executor& exec, const note_request& request);
-std::optional<std::string> used_by_in_mysql(mysql_executor& exec, const lock_key& key);
-force_answer force_release_in_mysql(mysql_executor& exec, const force_request& request);
+change_answer write_note(executor& exec, const note_request& request);
+std::optional<std::string> used_by(executor& exec, const lock_key& key);
+force_answer force_release(executor& exec, const force_request& request);
 /// One round trip; one more for each 1,000 idle rows, or five where somebody has one of these.
-purge_answer purge_in_mysql(mysql_executor& exec, const purge_request& request,
-                            std::chrono::microseconds skew);
+purge_answer purge(executor& exec, const purge_request& request, std::chrono::microseconds skew);
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql
 
 #endif

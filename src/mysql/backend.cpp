@@ -11,24 +11,26 @@
 #include "mysql/errors.hpp"
 #include "mysql/executor.hpp"
 #include "mysql/session.hpp"
-#include "mysql/sql/statements.hpp"
+#include "mysql/sql/leases.hpp"
+#include "mysql/sql/rows.hpp"
+#include "mysql/sql/session.hpp"
+#include "mysql/sql/transactions.hpp"
 #include "mysql/table_check.hpp"
 #include "mysql/transaction.hpp"
 #include "rowlock/error.hpp"
 #include "store/schema_check.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 namespace {
 
-namespace text = sql::mysql;
 using std::chrono::milliseconds;
 
 /// For this session, which is ours. Only an order: migrations that meet do no harm, and a cluster
 /// has no such locks.
-void take_turn(mysql_session& session) {
+void take_migration_turn(connection& session) {
   try {
-    session.execute(text::take_migration_turn);
+    session.execute(sql::take_migration_turn);
   } catch (const std::exception& thrown) {
     if (is_lost_connection(error_number_of(thrown))) throw;
   }
@@ -43,9 +45,9 @@ void take_turn(mysql_session& session) {
                                 "_schema TO ...` for it, or migrate as another"});
 }
 
-class mysql_dialect_type final : public dialect {
+class mysql_backend_type final : public through_soci::soci_backend {
  public:
-  [[nodiscard]] std::string_view backend() const noexcept override { return "mysql"; }
+  [[nodiscard]] std::string_view name() const noexcept override { return "mysql"; }
   [[nodiscard]] const ::soci::backend_factory& factory() const override {
     return *::soci::factory_mysql();
   }
@@ -59,65 +61,68 @@ class mysql_dialect_type final : public dialect {
 
   [[nodiscard]] std::string checked(std::string parameters,
                                     const soci_options& options) const override {
-    return checked_mysql_parameters(std::move(parameters), options);
+    return mysql::checked_parameters(std::move(parameters), options);
   }
 
   [[noreturn]] void throw_not_opened(const std::string& parameters) const override {
-    throw_mysql_not_opened(parameters);
+    mysql::throw_not_opened(parameters);
   }
 
   [[nodiscard]] std::unique_ptr<detail::session> make_session(
       std::shared_ptr<::soci::session> session, const soci_options& options) const override {
-    return make_mysql_session(std::move(session), options);
+    return mysql::make_session(std::move(session), options);
   }
 
   std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
-    mysql_session migrating{session};
+    connection migrating{session};
     refuse_without_tls(migrating);
     refuse_old(migrating);
-    const auto& statements = mysql_statements_for(table, migrating.flavour());
+    auto texts = sql::texts_of(table, migrating.flavour());
     try {
-      take_turn(migrating);
-      auto missing = sql::missing_migrations(schema_version(migrating, statements, table),
-                                             mysql_migrations(table), table);
-      check_mysql_table_if_there(migrating, statements, table);
+      take_migration_turn(migrating);
+      auto missing = detail::missing_migrations(schema_version(migrating, texts, table),
+                                                mysql_migrations(table), table);
+      check_table_if_there(migrating, texts, table);
       for (const auto& step : missing) migrating.execute_script(step.up);
       return missing;
     } catch (const std::exception& thrown) {
       if (is_missing_privilege(error_number_of(thrown))) throw_may_not_migrate(table);
-      throw_as_error(mysql_effects::none, &table);
+      throw_as_error(effects::none, &table);
     }
   }
 
   [[nodiscard]] bool is_in_transaction(::soci::session& session) const override {
-    return mysql_session{session}.is_in_transaction();
+    return connection{session}.is_in_transaction();
   }
 
-  begun_transaction begin(::soci::session& session, milliseconds /*slice*/) const override {
-    return begin_in_mysql(session);
+  through_soci::begun_transaction begin(::soci::session& session,
+                                        milliseconds /*slice*/) const override {
+    return mysql::begin(session);
   }
 
-  begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,
-                                 milliseconds /*slice*/, const soci_table& table) const override {
-    return begin_locked_in_mysql(session, keys, table);
+  through_soci::begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,
+                                               milliseconds /*slice*/,
+                                               const soci_table& table) const override {
+    return mysql::begin_locked(session, keys, table);
   }
 
-  lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds /*slice*/,
-                           const soci_table& table, isolation known) const override {
-    return lock_in_mysql(session, keys, table, known);
+  through_soci::lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys,
+                                         milliseconds /*slice*/, const soci_table& table,
+                                         through_soci::isolation known) const override {
+    return mysql::try_to_lock(session, keys, table, known);
   }
 
   outcome<version> read_version(::soci::session& session, const lock_key& key,
                                 const soci_table& table) const override {
-    mysql_caller caller{session, table.table};
+    caller_transaction caller{session, table.table};
     caller.require_transaction();
-    const auto seen = caller.look_around({&key});
+    const auto seen = caller.read_with_settings({&key});
     if (!seen) return busy_at(key);
     const auto& row = seen->rows.front();
     if (!row) {
       const auto made =
-          caller.at_once(caller.statements().insert_in_transaction,
-                         {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id)});
+          caller.at_once(sql::insert_in_transaction,
+                         {bound_value::ascii(key.type), bound_value::bytes(key.source_id)});
       if (!made) return busy_at(key);
       return caller.version_in(*made, key);
     }
@@ -127,53 +132,53 @@ class mysql_dialect_type final : public dialect {
 
     json_rows run_out;
     run_out.add(row_of(key).number(row->state.version.number));
-    const auto unset = caller.at_once(caller.statements().prepare_in_transaction, run_out,
-                                      {run_out.value(), skew.count()});
+    const auto unset =
+        caller.at_once(sql::prepare_in_transaction, run_out, {run_out.value(), skew.count()});
     if (!unset || unset->affected == 0) return busy_at(key);
-    return caller.look({&key}).value().front().value().state.version;
+    return caller.read({&key}).value().front().value().state.version;
   }
 
   commit_result try_commit(::soci::session& session, const lock_key& key, version seen,
                            const soci_table& table) const override {
-    mysql_caller caller{session, table.table};
+    caller_transaction caller{session, table.table};
     caller.require_transaction();
     json_rows row;
     row.add(row_of(key).number(seen.number));
     return stale_if_conflict([&] {
       return caller.at_once(
-          caller.statements().advance, row,
-          {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id), seen.number});
+          sql::advance, row,
+          {bound_value::ascii(key.type), bound_value::bytes(key.source_id), seen.number});
     });
   }
 
   commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
                            std::int64_t seen) const override {
     const table_name no_table;
-    mysql_caller caller{session, no_table};
-    const auto sql = sql::mysql_versioned_update(table, caller.session().flavour());
+    caller_transaction caller{session, no_table};
+    const auto sql = sql::versioned_update(table, caller.session().flavour());
     // A number as text too: compared with a text column, a number would take '7' and '07' for one.
     const auto* number = std::get_if<std::int64_t>(&id);
     const auto bound =
-        mysql_value::utf8(number == nullptr ? std::get<std::string>(id) : std::to_string(*number));
+        bound_value::utf8(number == nullptr ? std::get<std::string>(id) : std::to_string(*number));
     caller.require_transaction();
     try {
-      return stale_if_conflict([&]() -> std::optional<mysql_answer> {
+      return stale_if_conflict([&]() -> std::optional<result_set> {
         return caller.session().execute(sql, {bound, seen});
       });
     } catch (const std::exception&) {
-      throw_as_error(mysql_effects::none, nullptr);
+      throw_as_error(effects::none, nullptr);
     }
   }
 
   detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
                             const fence_options& options, std::span<const release_request> releases,
                             const soci_table& table) const override {
-    return prove_in_mysql(session, leases, options, releases, table);
+    return mysql::prove(session, leases, options, releases, table);
   }
 
   void commit(::soci::session& session) const override {
     try {
-      mysql_session{session}.execute(text::commit);
+      connection{session}.execute(sql::commit);
     } catch (const std::exception&) {
       throw_failed_commit();
     }
@@ -181,14 +186,14 @@ class mysql_dialect_type final : public dialect {
 
   void roll_back(::soci::session& session) const noexcept override {
     try {
-      mysql_session{session}.execute(text::roll_back);
+      connection{session}.execute(sql::roll_back);
     } catch (const std::exception&) {  // the connection is lost, and the transaction with it
     }
   }
 
   void count_failures(::soci::session& session, const lock_keys& keys,
                       const soci_table& table) const override {
-    mysql_executor exec{mysql_session{session}, table.table};
+    executor exec{connection{session}, table.table};
     const auto wanted = list_of(keys.in_order());
     const auto seen = exec.read(wanted);
     json_rows at_versions;
@@ -198,17 +203,16 @@ class mysql_dialect_type final : public dialect {
       at_versions.add(row_of(*wanted[i]).number(seen[i]->state.version.number));
       to_count.add(row_of(*wanted[i]));
     }
-    exec.write_unlocked(exec.statements().have_many_at_version, at_versions,
-                        exec.statements().count_failures, to_count, 0);
+    exec.write_unlocked(sql::have_many_at_version, at_versions, sql::count_failures, to_count, 0);
   }
 
  private:
   static commit_result stale_if_conflict(const auto& move) {
     try {
-      const std::optional<mysql_answer> moved = move();
+      const std::optional<result_set> moved = move();
       return moved && moved->affected == 1 ? commit_result::committed : commit_result::stale;
     } catch (const std::exception& thrown) {
-      if (!is_mysql_conflict(thrown)) throw;
+      if (!is_conflict(thrown)) throw;
       return commit_result::stale;
     }
   }
@@ -216,9 +220,9 @@ class mysql_dialect_type final : public dialect {
 
 }  // namespace
 
-const dialect& mysql_dialect() {
-  static const mysql_dialect_type spoken;
-  return spoken;
-}
+}  // namespace rowlock::mysql
 
-}  // namespace rowlock::through_soci
+const rowlock::through_soci::soci_backend& rowlock::through_soci::mysql_backend() {
+  static const mysql::mysql_backend_type backend;
+  return backend;
+}

@@ -15,10 +15,11 @@
 
 #include "mysql/connection.hpp"
 #include "mysql/errors.hpp"
+#include "mysql/sql/session.hpp"
 #include "rowlock/error.hpp"
 #include "soci/connection_parameters.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 namespace {
 
@@ -27,9 +28,9 @@ struct session_settings {
   bool is_in_autocommit = true;
 };
 
-session_settings settings_of(mysql_session& session) {
+session_settings settings_of(connection& session) {
   session_settings settings;
-  for (const auto& row : session.execute(sql::mysql::settings).rows) {
+  for (const auto& row : session.execute(sql::settings).rows) {
     const auto name = row.at(0).value_or("");
     const bool is_on = row.at(1).value_or("") == "ON";
     if (name == "wsrep_on") settings.is_in_cluster = is_on;
@@ -45,7 +46,7 @@ constexpr std::array<std::string_view, 18> known_to_soci{
     "sslca",   "sslcert",         "sslkey", "unix_socket",  "user",      "write_timeout"};
 
 /// Empty where none is, or where it might be a part of a password.
-std::string unknown_name_in(const connection_parameters& named) {
+std::string unknown_name_in(const through_soci::connection_parameters& named) {
   for (const auto& [name, value] : named.all()) {
     if (name == "pass" || name == "password") break;
     if (std::ranges::find(known_to_soci, name) != known_to_soci.end()) continue;
@@ -57,7 +58,7 @@ std::string unknown_name_in(const connection_parameters& named) {
   return {};
 }
 
-void refuse_missing_files(const connection_parameters& named) {
+void refuse_missing_files(const through_soci::connection_parameters& named) {
   for (const char* const name : {"sslca", "sslcert", "sslkey"}) {
     const auto file = named.value_of(name);
     if (!file || access(file->c_str(), R_OK) == 0) continue;
@@ -68,7 +69,7 @@ void refuse_missing_files(const connection_parameters& named) {
 
 /// In `host= password=x` SOCI reads `password=x` as the host, which then stands in messages, its
 /// own and the driver's.
-void refuse_missing_values(const connection_parameters& named) {
+void refuse_missing_values(const through_soci::connection_parameters& named) {
   for (const auto& each : named.all()) {
     const bool is_next_one = std::ranges::any_of(known_to_soci, [&](std::string_view known) {
       return each.second.starts_with(std::string{known} + '=');
@@ -81,7 +82,7 @@ void refuse_missing_values(const connection_parameters& named) {
 }
 
 /// ` at host:port`, as far as they are named.
-std::string place_of(const connection_parameters& named) {
+std::string place_of(const through_soci::connection_parameters& named) {
   const auto socket = named.value_of("unix_socket");
   const auto host = named.value_of("host");
   if (socket && !socket->empty()) return " at " + *socket;
@@ -135,8 +136,8 @@ error meaning_of(unsigned number, const std::string& said, const std::string& pl
 
 }  // namespace
 
-std::string checked_mysql_parameters(std::string parameters, const soci_options& options) {
-  connection_parameters named{std::move(parameters)};
+std::string checked_parameters(std::string parameters, const soci_options& options) {
+  through_soci::connection_parameters named{std::move(parameters)};
   refuse_missing_values(named);
   const auto reconnect = named.value_of("reconnect");
   if (reconnect && *reconnect != "0") {
@@ -158,8 +159,8 @@ std::string checked_mysql_parameters(std::string parameters, const soci_options&
   return named.text();
 }
 
-void throw_mysql_not_opened(const std::string& parameters) {
-  const connection_parameters named{parameters};
+void throw_not_opened(const std::string& parameters) {
+  const through_soci::connection_parameters named{parameters};
   try {
     throw;
   } catch (const ::soci::mysql_soci_error& thrown) {
@@ -174,15 +175,15 @@ void throw_mysql_not_opened(const std::string& parameters) {
   }
 }
 
-void refuse_without_tls(const mysql_session& session) {
+void refuse_without_tls(const connection& session) {
   if (!session.names_an_authority() || session.is_encrypted()) return;
   throw error{errc::rejected,
               "the connection is not encrypted, though sslca asks for it: turn TLS on in the "
               "server, and find out who is between if it is on"};
 }
 
-void refuse_old(const mysql_session& session) {
-  const bool is_mariadb = session.flavour() == sql::mysql_flavour::mariadb;
+void refuse_old(const connection& session) {
+  const bool is_mariadb = session.flavour() == sql::flavour::mariadb;
   const auto oldest = is_mariadb ? 100600UL : 80019UL;
   if (session.server_version() >= oldest) return;
   throw error{errc::rejected,
@@ -191,7 +192,7 @@ void refuse_old(const mysql_session& session) {
 }
 
 fit_session made_fit_for_a_store(::soci::session& session, const soci_options& options) {
-  mysql_session pinned{session};
+  connection pinned{session};
   pinned.close_on_exec();
   if (pinned.reconnects()) {
     throw error{errc::misuse,
@@ -206,13 +207,13 @@ fit_session made_fit_for_a_store(::soci::session& session, const soci_options& o
                 "to the store alone"};
   }
   try {
-    const bool is_mariadb = pinned.flavour() == sql::mysql_flavour::mariadb;
+    const bool is_mariadb = pinned.flavour() == sql::flavour::mariadb;
     const auto in_seconds = [](std::chrono::milliseconds limit) {
       return std::chrono::ceil<std::chrono::seconds>(limit).count();
     };
     // Before anything is asked: sql_select_limit would hide rows of SHOW too.
-    pinned.execute(sql::mysql::read_committed_from_now_on);
-    pinned.execute(is_mariadb ? sql::mysql::pin_mariadb : sql::mysql::pin_mysql,
+    pinned.execute(sql::read_committed_from_now_on);
+    pinned.execute(is_mariadb ? sql::pin_mariadb : sql::pin_mysql,
                    {in_seconds(options.statement_timeout), in_seconds(options.lock_timeout)});
     const auto settings = settings_of(pinned);
     if (!settings.is_in_autocommit) {
@@ -224,7 +225,7 @@ fit_session made_fit_for_a_store(::soci::session& session, const soci_options& o
         settings.is_in_cluster ? skew_of_a_cluster : std::chrono::milliseconds::zero());
     return {pinned, skew};
   } catch (const std::exception&) {
-    throw_as_error(mysql_effects::none, &options.table);
+    throw_as_error(effects::none, &options.table);
   }
 }
 
@@ -239,7 +240,7 @@ std::string_view value_of(const settings& shown, std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string> weak_settings_in(const mysql_answer& shown) {
+std::vector<std::string> weak_settings_in(const result_set& shown) {
   settings of_the_server;
   for (const auto& row : shown.rows) {
     of_the_server.emplace(row.at(0).value_or(""), row.at(1).value_or(""));
@@ -284,4 +285,4 @@ std::vector<std::string> weak_settings_in(const mysql_answer& shown) {
   return weak;
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

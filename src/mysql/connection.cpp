@@ -10,8 +10,9 @@
 #include <utility>
 
 #include "mysql/errors.hpp"
+#include "mysql/sql/session.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 namespace {
 
@@ -20,8 +21,8 @@ struct free_result {
 };
 using stored_result = std::unique_ptr<MYSQL_RES, free_result>;
 
-std::vector<mysql_answer::row> rows_in(MYSQL_RES& result) {
-  std::vector<mysql_answer::row> rows;
+std::vector<result_set::row> rows_in(MYSQL_RES& result) {
+  std::vector<result_set::row> rows;
   const unsigned columns = mysql_num_fields(&result);
   while (MYSQL_ROW fetched = mysql_fetch_row(&result)) {
     const unsigned long* lengths = mysql_fetch_lengths(&result);
@@ -36,36 +37,35 @@ std::vector<mysql_answer::row> rows_in(MYSQL_RES& result) {
 }  // namespace
 
 // SOCI's library does not export the type for a dynamic_cast; the backend's name says what it is.
-mysql_session::mysql_session(::soci::session& session)
+connection::connection(::soci::session& session)
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast)
     : connection_{static_cast<::soci::mysql_session_backend*>(session.get_backend())->conn_} {}
 
-void mysql_session::throw_last_error() const {
+void connection::throw_last_error() const {
   const unsigned number = mysql_errno(connection_);
   throw ::soci::mysql_soci_error{shown_text(number, mysql_error(connection_)),
                                  static_cast<int>(number)};
 }
 
-mysql_answer mysql_session::answer() {
-  mysql_answer answered;
+result_set connection::answer() {
+  result_set result;
   if (const stored_result stored{mysql_store_result(connection_)}) {
-    answered.rows = rows_in(*stored);
+    result.rows = rows_in(*stored);
   } else if (mysql_field_count(connection_) != 0) {
     throw_last_error();
   }
-  answered.affected = mysql_affected_rows(connection_);
-  answered.insert_id = mysql_insert_id(connection_);
-  return answered;
+  result.affected = mysql_affected_rows(connection_);
+  result.insert_id = mysql_insert_id(connection_);
+  return result;
 }
 
-mysql_answer mysql_session::execute(std::string_view sql,
-                                    std::initializer_list<mysql_value> values) {
+result_set connection::execute(std::string_view sql, std::initializer_list<bound_value> values) {
   const std::string text = with_values(sql, values);
   if (mysql_real_query(connection_, text.data(), text.size()) != 0) throw_last_error();
   return answer();
 }
 
-void mysql_session::execute_script(const std::string& sql) {
+void connection::execute_script(const std::string& sql) {
   if (mysql_set_server_option(connection_, MYSQL_OPTION_MULTI_STATEMENTS_ON) != 0 ||
       mysql_real_query(connection_, sql.data(), sql.size()) != 0) {
     throw_last_error();
@@ -81,11 +81,11 @@ void mysql_session::execute_script(const std::string& sql) {
   }
 }
 
-bool mysql_session::is_in_transaction() const noexcept {
+bool connection::is_in_transaction() const noexcept {
   // With innodb_rollback_on_timeout the server has rolled back.
   constexpr unsigned lock_wait_timeout = 1205;
   if (mysql_errno(connection_) == lock_wait_timeout) {
-    const auto ask = sql::mysql::do_nothing;
+    const auto ask = sql::do_nothing;
     if (mysql_real_query(connection_, ask.data(), ask.size()) != 0) return false;
   }
   // An error does not tell the state: after some the server has rolled back.
@@ -93,35 +93,35 @@ bool mysql_session::is_in_transaction() const noexcept {
   return was_in && !ends_the_transaction(mysql_errno(connection_));
 }
 
-bool mysql_session::reconnects() const noexcept {
+bool connection::reconnects() const noexcept {
   my_bool is_on = 0;
   return mysql_get_option(connection_, MYSQL_OPT_RECONNECT, &is_on) == 0 && is_on != 0;
 }
 
-bool mysql_session::names_an_authority() const noexcept {
+bool connection::names_an_authority() const noexcept {
   const char* authority = nullptr;
   return mysql_get_option(connection_, MYSQL_OPT_SSL_CA, &authority) == 0 && authority != nullptr;
 }
 
-bool mysql_session::is_encrypted() const noexcept {
+bool connection::is_encrypted() const noexcept {
   return mysql_get_ssl_cipher(connection_) != nullptr;
 }
 
-sql::mysql_flavour mysql_session::flavour() const noexcept {
+sql::flavour connection::flavour() const noexcept {
   const std::string_view version = mysql_get_server_info(connection_);
-  return version.find("MariaDB") == std::string_view::npos ? sql::mysql_flavour::mysql
-                                                           : sql::mysql_flavour::mariadb;
+  return version.find("MariaDB") == std::string_view::npos ? sql::flavour::mysql
+                                                           : sql::flavour::mariadb;
 }
 
-unsigned long mysql_session::server_version() const noexcept {
+unsigned long connection::server_version() const noexcept {
   return mysql_get_server_version(connection_);
 }
 
-void mysql_session::close_on_exec() noexcept {
+void connection::close_on_exec() noexcept {
   (void)fcntl(static_cast<int>(mysql_get_socket(connection_)), F_SETFD, FD_CLOEXEC);
 }
 
-bool mysql_session::is_alive() const noexcept {
+bool connection::is_alive() const noexcept {
   pollfd waited{
       .fd = static_cast<int>(mysql_get_socket(connection_)), .events = POLLIN, .revents = 0};
   return poll(&waited, 1, 0) == 0;
@@ -145,16 +145,16 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-mysql_value mysql_value::ascii(std::string_view text) {
-  return mysql_value{"_ascii X'" + hex_of(text) + "'"};
+bound_value bound_value::ascii(std::string_view text) {
+  return bound_value{"_ascii X'" + hex_of(text) + "'"};
 }
 
-mysql_value mysql_value::utf8(std::string_view text) {
-  return mysql_value{"_utf8mb4 X'" + hex_of(text) + "'"};
+bound_value bound_value::utf8(std::string_view text) {
+  return bound_value{"_utf8mb4 X'" + hex_of(text) + "'"};
 }
 
-mysql_value mysql_value::bytes(std::string_view text) {
-  return mysql_value{"X'" + hex_of(text) + "'"};
+bound_value bound_value::bytes(std::string_view text) {
+  return bound_value{"X'" + hex_of(text) + "'"};
 }
 
 void json_rows::row::separate() {
@@ -183,16 +183,16 @@ json_rows json_rows::only(const std::vector<std::size_t>& places) const {
   return chosen;
 }
 
-mysql_value json_rows::value() const {
+bound_value json_rows::value() const {
   std::string text = "_utf8mb4'[";
   for (const auto& each : rows_) {
     if (&each != &rows_.front()) text += ',';
     text += '[' + each + ']';
   }
-  return mysql_value{text + "]'"};
+  return bound_value{text + "]'"};
 }
 
-std::string with_values(std::string_view sql, std::initializer_list<mysql_value> values) {
+std::string with_values(std::string_view sql, std::initializer_list<bound_value> values) {
   std::string text;
   for (std::size_t at = 0; at < sql.size(); ++at) {
     if (sql[at] != '$' || at + 1 == sql.size() || !is_digit(sql[at + 1])) {
@@ -205,4 +205,4 @@ std::string with_values(std::string_view sql, std::initializer_list<mysql_value>
   return text;
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

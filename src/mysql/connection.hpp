@@ -9,29 +9,29 @@
 #include <string_view>
 #include <vector>
 
-#include "mysql/sql/statements.hpp"
+#include "mysql/sql/spelling.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 /// A value as it is written in a statement. Texts are in hexadecimal: whatever the session's
 /// character set and way of quoting, the server gets these bytes and nothing else.
-class mysql_value {
+class bound_value {
  public:
-  mysql_value(std::int64_t number) : text_{std::to_string(number)} {}  // NOLINT
-  mysql_value(int number) : mysql_value{std::int64_t{number}} {}       // NOLINT
-  mysql_value(const std::optional<std::int64_t>& number)               // NOLINT
+  bound_value(std::int64_t number) : text_{std::to_string(number)} {}  // NOLINT
+  bound_value(int number) : bound_value{std::int64_t{number}} {}       // NOLINT
+  bound_value(const std::optional<std::int64_t>& number)               // NOLINT
       : text_{number ? std::to_string(*number) : "NULL"} {}
 
-  static mysql_value null() { return mysql_value{std::string{"NULL"}}; }
-  static mysql_value ascii(std::string_view text);
-  static mysql_value utf8(std::string_view text);
-  static mysql_value bytes(std::string_view text);
+  static bound_value null() { return bound_value{std::string{"NULL"}}; }
+  static bound_value ascii(std::string_view text);
+  static bound_value utf8(std::string_view text);
+  static bound_value bytes(std::string_view text);
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
   friend class json_rows;
-  explicit mysql_value(std::string text) : text_{std::move(text)} {}
+  explicit bound_value(std::string text) : text_{std::move(text)} {}
 
   std::string text_;
 };
@@ -58,16 +58,16 @@ class json_rows {
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
   /// Those at `places`, in that order.
   [[nodiscard]] json_rows only(const std::vector<std::size_t>& places) const;
-  [[nodiscard]] mysql_value value() const;
+  [[nodiscard]] bound_value value() const;
 
  private:
   std::vector<std::string> rows_;
 };
 
 /// `sql` with $1, $2 ... replaced.
-std::string with_values(std::string_view sql, std::initializer_list<mysql_value> values);
+std::string with_values(std::string_view sql, std::initializer_list<bound_value> values);
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql
 
 namespace soci {
 class session;
@@ -75,10 +75,10 @@ class session;
 
 struct st_mysql;
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 /// What a statement answered.
-struct mysql_answer {
+struct result_set {
   using row = std::vector<std::optional<std::string>>;
 
   std::vector<row> rows;
@@ -93,12 +93,12 @@ struct mysql_answer {
 /// no quoting is needed. Members throw `soci::mysql_soci_error` with the server's error number.
 ///
 /// Thread-safety: as the session, one thread at a time.
-class mysql_session {
+class connection {
  public:
   /// The session's backend is "mysql".
-  explicit mysql_session(::soci::session& session);
+  explicit connection(::soci::session& session);
 
-  mysql_answer execute(std::string_view sql, std::initializer_list<mysql_value> values = {});
+  result_set execute(std::string_view sql, std::initializer_list<bound_value> values = {});
   /// Several statements, separated by semicolons.
   void execute_script(const std::string& sql);
 
@@ -110,7 +110,7 @@ class mysql_session {
   /// Whether the connection string names the authority that must have signed the certificate.
   [[nodiscard]] bool names_an_authority() const noexcept;
   [[nodiscard]] bool is_encrypted() const noexcept;
-  [[nodiscard]] sql::mysql_flavour flavour() const noexcept;
+  [[nodiscard]] sql::flavour flavour() const noexcept;
   /// As a number: 101119 for 10.11.19.
   [[nodiscard]] unsigned long server_version() const noexcept;
   /// Processes that are started do not get the connection.
@@ -119,12 +119,12 @@ class mysql_session {
   [[nodiscard]] bool is_alive() const noexcept;
 
  private:
-  mysql_answer answer();
+  result_set answer();
   [[noreturn]] void throw_last_error() const;
 
   st_mysql* connection_;
 };
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql
 
 #endif

@@ -10,7 +10,7 @@
 #include "rowlock/error.hpp"
 #include "store/schema_check.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 namespace {
 
@@ -45,7 +45,7 @@ struct meaning {
   std::string message;
 };
 
-constexpr const char* look_it_up =
+constexpr const char* read_it =
     ": look the number up in its manual, and at the table, its triggers and the privileges of this "
     "user";
 
@@ -55,7 +55,7 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
   const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
   if (lock_table == nullptr) {
     return says("the server refuses the table, its columns or our access to it" + shown(number) +
-                look_it_up);
+                read_it);
   }
   const auto& table = *lock_table;
   if (is_missing_privilege(number)) {
@@ -77,11 +77,11 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
           "binlog_format to ROW or MIXED");
     case 1054:
     case 1146:
-      return says("table " + table.text() +
-                  " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
+      return says("table " + table.text() + " or a part of it is missing: " +
+                  detail::how_to_migrate(detail::some_url, table));
     default:
       return says("the server refuses what it is asked of table " + table.text() + shown(number) +
-                  look_it_up);
+                  read_it);
   }
 }
 
@@ -156,9 +156,7 @@ bool needs_new_connection(unsigned number) noexcept {
   return is_lost_connection(number) || is_one_of(number, {1047, 1290, 1792, 1836, 2014});
 }
 
-bool is_mysql_conflict(const std::exception& thrown) {
-  return is_conflict(error_number_of(thrown));
-}
+bool is_conflict(const std::exception& thrown) { return is_conflict(error_number_of(thrown)); }
 
 bool is_contention(const std::exception& thrown) noexcept {
   const auto number = error_number_of(thrown);
@@ -167,7 +165,7 @@ bool is_contention(const std::exception& thrown) noexcept {
 
 bool is_overflow(unsigned number) noexcept { return number == 1690; }
 
-void throw_as_error(mysql_effects had, const table_name* lock_table) {
+void throw_as_error(effects had, const table_name* lock_table) {
   try {
     throw;
   } catch (const error&) {
@@ -177,11 +175,11 @@ void throw_as_error(mysql_effects had, const table_name* lock_table) {
   } catch (const std::exception& thrown) {
     const auto number = error_number_of(thrown);
     auto found = meaning_of(number, lock_table);
-    if (had == mysql_effects::made && found.code == errc::unavailable) {
+    if (had == effects::made && found.code == errc::unavailable) {
       found = {errc::outcome_unknown, "a part of the call is done, then: " + found.message};
-    } else if (had != mysql_effects::none && number == 1180) {
+    } else if (had != effects::none && number == 1180) {
       found = {errc::outcome_unknown, "the commit failed" + shown(number) + ": ask again"};
-    } else if (had == mysql_effects::possible && is_lost_connection(number)) {
+    } else if (had == effects::possible && is_lost_connection(number)) {
       found = {errc::outcome_unknown,
                "the connection to the server was lost before the answer came: ask again"};
     }
@@ -200,8 +198,8 @@ void throw_failed_commit() {
                                    "the answer to the commit got lost" + shown(number) +
                                        ": look whether the work is there before doing it again"});
     }
-    throw_as_error(mysql_effects::none, nullptr);
+    throw_as_error(effects::none, nullptr);
   }
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

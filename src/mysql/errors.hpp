@@ -7,8 +7,9 @@
 #include <string_view>
 
 #include "rowlock/table_name.hpp"
+#include "store/effects.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 /// What the server or the client library said, where that cannot hold a value of a statement.
 std::string shown_text(unsigned number, std::string_view said);
@@ -27,7 +28,7 @@ bool is_lost_connection(unsigned number) noexcept;
 /// write.
 bool needs_new_connection(unsigned number) noexcept;
 /// 1213, 1020, 3101: a concurrent transaction won, and the server has rolled this one back.
-bool is_mysql_conflict(const std::exception& thrown);
+bool is_conflict(const std::exception& thrown);
 /// A conflict, a row lock that could not be had at once (1205, 3572), or a row that somebody else
 /// inserted first (1062).
 bool is_contention(const std::exception& thrown) noexcept;
@@ -35,20 +36,15 @@ bool is_contention(const std::exception& thrown) noexcept;
 /// A number of the statement is out of range: what the statement did is undone.
 bool is_overflow(unsigned number) noexcept;
 
-/// What the call may have changed when it fails.
-enum class mysql_effects {
-  none,      ///< Nothing: it only read, or what it did ends with its transaction.
-  possible,  ///< A statement that writes was sent.
-  made,      ///< A part of the call is done.
-};
+using detail::effects;
 
 /// Called while an exception is being handled: throws the `error` it means. Of SOCI's exceptions
 /// only ours are nested, which hold no statement. An `error` passes through. `lock_table` is none
 /// where the statement was about a table of the application.
-[[noreturn]] void throw_as_error(mysql_effects had, const table_name* lock_table);
+[[noreturn]] void throw_as_error(effects had, const table_name* lock_table);
 /// The same for a COMMIT: a conflict passes through, and a lost answer is outcome_unknown.
 [[noreturn]] void throw_failed_commit();
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql
 
 #endif

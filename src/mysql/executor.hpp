@@ -10,12 +10,12 @@
 #include "mysql/connection.hpp"
 #include "mysql/errors.hpp"
 #include "mysql/row.hpp"
-#include "mysql/sql/statements.hpp"
+#include "mysql/sql/spelling.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 /// The rows that a statement wrote.
-struct mysql_written {
+struct written_rows {
   /// Their places in the list of rows to write.
   std::vector<std::size_t> places;
   /// Fewer than `places` where one was no longer as it was seen.
@@ -24,62 +24,61 @@ struct mysql_written {
   std::uint64_t insert_id = 0;
 };
 
-/// Statements on a session of a store: in autocommit, waiting for no row lock. They throw
-/// `soci::mysql_soci_error`.
+/// Executes texts of sql/ on a session of a store: in autocommit, waiting for no row lock. They
+/// throw `soci::mysql_soci_error`.
 ///
 /// Thread-safety: one thread at a time.
-class mysql_executor {
+class executor {
  public:
-  mysql_executor(mysql_session session, const table_name& table)
-      : session_{session}, statements_{table, session.flavour()} {}
+  /// `table` outlives this.
+  executor(connection session, const table_name& table)
+      : session_{session}, texts_{sql::texts_of(table, session.flavour())} {}
 
   /// What follows is another call.
-  void begin_call() noexcept { changed_ = mysql_effects::none; }
+  void begin_call() noexcept { changed_ = effects::none; }
   /// What the call may have changed so far.
-  [[nodiscard]] mysql_effects changed() const noexcept { return changed_; }
+  [[nodiscard]] effects changed() const noexcept { return changed_; }
 
-  [[nodiscard]] const sql::mysql_statements& statements() const noexcept { return statements_; }
-  [[nodiscard]] mysql_session& session() noexcept { return session_; }
+  [[nodiscard]] detail::rendered_sql& texts() noexcept { return texts_; }
+  [[nodiscard]] connection& session() noexcept { return session_; }
   [[nodiscard]] bool is_alive() const noexcept { return session_.is_alive(); }
   /// Whether a statement can be told to answer at once where it meets a row lock.
   [[nodiscard]] bool answers_at_once() const noexcept {
-    return session_.flavour() == sql::mysql_flavour::mariadb;
+    return session_.flavour() == sql::flavour::mariadb;
   }
 
   /// A statement that changes nothing.
-  mysql_answer execute(std::string_view sql, std::initializer_list<mysql_value> values = {}) {
-    return session_.execute(sql, values);
+  result_set execute(std::string_view text, std::initializer_list<bound_value> values = {}) {
+    return session_.execute(texts_(text), values);
   }
   /// The committed state of each key; none for a missing row.
   std::vector<std::optional<seen_row>> read(const key_list& keys);
 
   /// One statement that writes; none where a row lock or a conflict was in the way.
-  std::optional<mysql_answer> write(std::string_view sql,
-                                    std::initializer_list<mysql_value> values);
+  std::optional<result_set> write(std::string_view text, std::initializer_list<bound_value> values);
 
   /// `write_sql` for the rows of `to_write` that no transaction has locked. `have_sql` finds and
   /// locks these by `to_have`, the first `at_most` where it has a limit. In a transaction of its
   /// own.
-  mysql_written write_unlocked(std::string_view have_sql, const json_rows& to_have,
-                               std::string_view write_sql, const json_rows& to_write,
-                               const mysql_value& second_value, std::size_t at_most = 0);
+  written_rows write_unlocked(std::string_view have_sql, const json_rows& to_have,
+                              std::string_view write_sql, const json_rows& to_write,
+                              const bound_value& second_value, std::size_t at_most = 0);
   /// `write_sql`, which fails as a whole when a row is not as it was read; none then, and when a
   /// transaction has locked one. `existing` are the rows that are there, as they were read.
-  std::optional<mysql_answer> write_all_or_none(std::string_view write_sql,
-                                                const json_rows& to_write,
-                                                const mysql_value& second_value,
-                                                const json_rows& existing);
+  std::optional<result_set> write_all_or_none(std::string_view write_sql, const json_rows& to_write,
+                                              const bound_value& second_value,
+                                              const json_rows& existing);
   /// The places of the rows that no transaction has locked now and that are as they were read.
   std::vector<std::size_t> unlocked_of(const json_rows& existing);
   /// Whether no transaction has locked the row, which must exist.
   bool is_free(const lock_key& key);
 
  private:
-  mysql_session session_;
-  sql::mysql_statements statements_;
-  mysql_effects changed_ = mysql_effects::none;
+  connection session_;
+  detail::rendered_sql texts_;
+  effects changed_ = effects::none;
 };
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql
 
 #endif

@@ -2,17 +2,18 @@
 #include <algorithm>
 #include <optional>
 
+#include "mysql/sql/transactions.hpp"
 #include "mysql/transaction.hpp"
 #include "rowlock/error.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 namespace {
 
 /// Leases as what the statements take.
 class proof {
  public:
-  proof(mysql_caller& caller, const fenced_leases& leases) : caller_{caller} {
+  proof(caller_transaction& caller, const fenced_leases& leases) : caller_{caller} {
     for (const lease& each : leases.all()) {
       keys_.push_back(&each.key());
       versions_.push_back(each.token());
@@ -20,45 +21,45 @@ class proof {
     }
   }
 
-  detail::fence_try by_writing() { return by(caller_.statements().fence_by_writing, rows_); }
+  detail::fence_try by_writing() { return by(sql::fence_by_writing, rows_); }
 
   detail::fence_try by_releasing(std::span<const release_request> releases) {
     json_rows unset;
     for (const auto& request : releases) {
       unset.add(with_what_stays(row_of(request.key).number(request.version.number), request));
     }
-    return by(caller_.statements().release_with, unset);
+    return by(sql::release_with, unset);
   }
 
   /// Of rows that this transaction has changed. One round trip.
   std::vector<version> versions_now() {
     std::vector<version> versions;
-    const auto seen = caller_.look(keys_).value();
+    const auto seen = caller_.read(keys_).value();
     versions.reserve(seen.size());
     for (const auto& row : seen) versions.push_back(row.value().state.version);
     return versions;
   }
 
   detail::fence_try by_sharing() {
-    const auto answered = caller_.execute(caller_.statements().fence_by_sharing, {rows_.value()});
-    if (!answered.rows.empty() && answered.rows.front().at(1).value_or("0") != "0") {
+    const auto result = caller_.execute(sql::fence_by_sharing, {rows_.value()});
+    if (!result.rows.empty() && result.rows.front().at(1).value_or("0") != "0") {
       throw error{errc::misuse,
                   "a fence that shares the row holds on one node of Galera only: use "
                   "fence_kind::write, the default"};
     }
-    return answered.rows.size() == keys_.size() ? detail::fence_try::held : why_not();
+    return result.rows.size() == keys_.size() ? detail::fence_try::held : why_not();
   }
 
  private:
-  detail::fence_try by(const std::string& sql, const json_rows& to_write) {
-    const auto answered = caller_.at_once(sql, rows_, {to_write.value()});
-    if (!answered) return why_not();
+  detail::fence_try by(std::string_view text, const json_rows& to_write) {
+    const auto result = caller_.at_once(text, rows_, {to_write.value()});
+    if (!result) return why_not();
     // A write meets the rows as they are now, whatever the transaction's snapshot.
-    return answered->affected == keys_.size() ? detail::fence_try::held : detail::fence_try::lost;
+    return result->affected == keys_.size() ? detail::fence_try::held : detail::fence_try::lost;
   }
 
   detail::fence_try why_not() {
-    const auto seen = caller_.look(keys_);
+    const auto seen = caller_.read(keys_);
     if (!seen) return detail::fence_try::in_use;
     auto found = detail::fence_try::in_use;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -69,7 +70,7 @@ class proof {
     return found;
   }
 
-  mysql_caller& caller_;
+  caller_transaction& caller_;
   key_list keys_;
   std::vector<version> versions_;
   json_rows rows_;
@@ -77,11 +78,10 @@ class proof {
 
 }  // namespace
 
-detail::fence_proof prove_in_mysql(::soci::session& session, const fenced_leases& leases,
-                                   const fence_options& options,
-                                   std::span<const release_request> releases,
-                                   const soci_table& table) {
-  mysql_caller caller{session, table.table};
+detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
+                          const fence_options& options, std::span<const release_request> releases,
+                          const soci_table& table) {
+  caller_transaction caller{session, table.table};
   caller.require_transaction();
   proof fence{caller, leases};
   detail::fence_proof proved{};
@@ -95,4 +95,4 @@ detail::fence_proof prove_in_mysql(::soci::session& session, const fenced_leases
   return proved;
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

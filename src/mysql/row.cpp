@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 namespace {
 
@@ -13,7 +13,7 @@ std::int64_t number(const std::optional<std::string>& column) { return std::stol
 
 /// From `first` on: version, owner, holder, acquired_at, remaining_us, failure_count, expiry_count,
 /// done_by, done_at, done_remaining_us, note, force_reason.
-seen_row found_from(const mysql_answer::row& row, std::size_t first, lock_key key) {
+seen_row found_from(const result_set::row& row, std::size_t first, lock_key key) {
   seen_row found{.state = {.key = std::move(key), .version = {number(row.at(first))}},
                  .owner = row.at(first + 1).value_or(""),
                  .left = microseconds{number(row.at(first + 4))}};
@@ -62,22 +62,22 @@ json_rows::row with_what_stays(json_rows::row row, const release_request& reques
   return row;
 }
 
-std::vector<std::optional<seen_row>> found_in(const mysql_answer& answered, const key_list& keys) {
+std::vector<std::optional<seen_row>> found_in(const result_set& result, const key_list& keys) {
   std::vector<std::optional<seen_row>> found(keys.size());
-  for (const auto& row : answered.rows) {
+  for (const auto& row : result.rows) {
     const auto place = static_cast<std::size_t>(number(row.at(0))) - 1;
     if (row.at(1)) found.at(place) = found_from(row, 1, *keys.at(place));
   }
   return found;
 }
 
-std::vector<row_state> listed_in(const mysql_answer& answered) {
+std::vector<row_state> listed_in(const result_set& result) {
   std::vector<row_state> listed;
-  for (const auto& row : answered.rows) {
+  for (const auto& row : result.rows) {
     listed.push_back(
         found_from(row, 2, {.type = row.at(0).value(), .source_id = row.at(1).value()}).state);
   }
   return listed;
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

@@ -12,7 +12,7 @@
 #include "rowlock/port/store.hpp"
 #include "store/refusal_of.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 /// Keys of requests that others own.
 using key_list = std::vector<const lock_key*>;
@@ -32,10 +32,10 @@ using detail::seen_row;
 using detail::states_of;
 
 /// The state of each key, from the answer to a look; none for a missing row.
-std::vector<std::optional<seen_row>> found_in(const mysql_answer& answered, const key_list& keys);
+std::vector<std::optional<seen_row>> found_in(const result_set& result, const key_list& keys);
 /// From the answer to `list`.
-std::vector<row_state> listed_in(const mysql_answer& answered);
+std::vector<row_state> listed_in(const result_set& result);
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql
 
 #endif

@@ -3,19 +3,19 @@
 #include <utility>
 
 #include "mysql/errors.hpp"
+#include "mysql/sql/transactions.hpp"
 #include "mysql/transaction.hpp"
 #include "rowlock/error.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 namespace {
 
-namespace text = sql::mysql;
-
 enum class missing_rows { report, create };
 
-void check_settings(const mysql_sight& seen, const soci_table& table, isolation known) {
-  if (known == isolation::as_the_session_says && !seen.is_read_committed) {
+void check_settings(const transaction_view& seen, const soci_table& table,
+                    through_soci::isolation known) {
+  if (known == through_soci::isolation::as_the_session_says && !seen.is_read_committed) {
     throw error{errc::misuse,
                 "above READ COMMITTED a refused row would stay locked until the transaction ends, "
                 "and its holder could neither renew nor release it: begin with "
@@ -33,11 +33,11 @@ void check_settings(const mysql_sight& seen, const soci_table& table, isolation 
 /// The rows of one `lock_rows`, in the caller's transaction.
 class locking {
  public:
-  locking(mysql_caller& caller, const lock_keys& keys, const soci_table& table)
+  locking(caller_transaction& caller, const lock_keys& keys, const soci_table& table)
       : caller_{caller}, table_{table}, keys_{list_of(keys.in_order())} {}
 
-  lock_attempt run(isolation known, missing_rows missing) {
-    const auto seen = caller_.look_around(keys_);
+  through_soci::lock_attempt run(through_soci::isolation known, missing_rows missing) {
+    const auto seen = caller_.read_with_settings(keys_);
     if (!seen) return {.refused = busy_at(*keys_.front())};
     check_settings(*seen, table_, known);
     skew_ = skew_of(*seen, table_);
@@ -58,29 +58,28 @@ class locking {
   }
 
  private:
-  lock_attempt lock_one() {
+  through_soci::lock_attempt lock_one() {
     const auto& key = *keys_.front();
-    const auto type = mysql_value::ascii(key.type);
-    const auto id = mysql_value::bytes(key.source_id);
-    const auto answered =
-        missing_.empty() ? caller_.at_once(caller_.statements().lock_row, at_versions_,
-                                           {type, id, skew_.count()})
-                         : caller_.at_once(caller_.statements().insert_in_transaction, {type, id});
-    if (!answered || answered->affected == 0) return {.refused = why_not()};
+    const auto type = bound_value::ascii(key.type);
+    const auto id = bound_value::bytes(key.source_id);
+    const auto result =
+        missing_.empty() ? caller_.at_once(sql::lock_row, at_versions_, {type, id, skew_.count()})
+                         : caller_.at_once(sql::insert_in_transaction, {type, id});
+    if (!result || result->affected == 0) return {.refused = why_not()};
     row_lock locked;
-    locked.rows.push_back({key, caller_.version_in(*answered, key)});
+    locked.rows.push_back({key, caller_.version_in(*result, key)});
     return {.locked = std::move(locked)};
   }
 
-  lock_attempt lock_all_or_none() {
-    caller_.execute(text::savepoint);
+  through_soci::lock_attempt lock_all_or_none() {
+    caller_.execute(sql::savepoint);
     if (!have_all()) {
-      caller_.execute(text::roll_back_to_savepoint);
-      caller_.execute(text::release_savepoint);
+      caller_.execute(sql::roll_back_to_savepoint);
+      caller_.execute(sql::release_savepoint);
       return {.refused = why_not()};
     }
-    caller_.execute(text::release_savepoint);
-    const auto now = caller_.look(keys_).value();
+    caller_.execute(sql::release_savepoint);
+    const auto now = caller_.read(keys_).value();
     row_lock locked;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       locked.rows.push_back({*keys_[i], now[i].value().state.version});
@@ -90,21 +89,21 @@ class locking {
 
   bool have_all() {
     if (!existing_.empty()) {
-      const auto answered = caller_.at_once(caller_.statements().lock_many, at_versions_,
-                                            {rows_of(existing_).value(), skew_.count()});
-      if (!answered || answered->affected != existing_.size()) return false;
+      const auto result = caller_.at_once(sql::lock_many, at_versions_,
+                                          {rows_of(existing_).value(), skew_.count()});
+      if (!result || result->affected != existing_.size()) return false;
     }
     return std::all_of(missing_.begin(), missing_.end(), [this](const lock_key* key) {
       return caller_
-          .at_once(caller_.statements().insert_in_transaction,
-                   {mysql_value::ascii(key->type), mysql_value::bytes(key->source_id)})
+          .at_once(sql::insert_in_transaction,
+                   {bound_value::ascii(key->type), bound_value::bytes(key->source_id)})
           .has_value();
     });
   }
 
   /// A lease that was granted meanwhile, or somebody's row lock.
   refusal why_not() {
-    const auto now = caller_.look(keys_);
+    const auto now = caller_.read(keys_);
     if (!now) return busy_at(*keys_.front());
     for (const auto& row : *now) {
       if (row && !row->can_be_taken(skew_)) return held_by(*row);
@@ -112,7 +111,7 @@ class locking {
     return busy_at(*keys_.front());
   }
 
-  mysql_caller& caller_;
+  caller_transaction& caller_;
   const soci_table& table_;
   key_list keys_;
   std::chrono::microseconds skew_{};
@@ -123,59 +122,58 @@ class locking {
 
 /// In transactions of their own; one that somebody else makes at this moment is there, then.
 void create_rows(::soci::session& session, const lock_keys& keys, const soci_table& table) {
-  mysql_caller caller{session, table.table};
+  caller_transaction caller{session, table.table};
   const auto wanted = list_of(keys.in_order());
-  const auto seen = caller.look(wanted);
+  const auto seen = caller.read(wanted);
   for (std::size_t i = 0; seen && i < wanted.size(); ++i) {
     if ((*seen)[i]) continue;
-    caller.unless_contended(
-        caller.statements().insert_in_transaction,
-        {mysql_value::ascii(wanted[i]->type), mysql_value::bytes(wanted[i]->source_id)});
+    caller.unless_contended(sql::insert_in_transaction, {bound_value::ascii(wanted[i]->type),
+                                                         bound_value::bytes(wanted[i]->source_id)});
   }
   // Where the session does not commit by itself.
-  if (caller.session().is_in_transaction()) caller.execute(text::commit);
+  if (caller.session().is_in_transaction()) caller.execute(sql::commit);
 }
 
 void roll_back(::soci::session& session) noexcept {
   try {
-    mysql_session{session}.execute(text::roll_back);
+    connection{session}.execute(sql::roll_back);
   } catch (const std::exception&) {  // the connection is lost, and the transaction with it
   }
 }
 
 }  // namespace
 
-begun_transaction begin_in_mysql(::soci::session& session) {
-  recognise_mysql_conflicts();
-  mysql_session begun{session};
+through_soci::begun_transaction begin(::soci::session& session) {
+  recognise_conflicts();
+  connection begun{session};
   if (begun.is_in_transaction()) {
     throw error{errc::misuse, "the session has an open transaction already: end it first"};
   }
   try {
-    begun.execute(text::read_committed_once);
-    begun.execute(text::begin);
+    begun.execute(sql::read_committed_once);
+    begun.execute(sql::begin);
   } catch (const std::exception&) {
     roll_back(session);  // or the application's next transaction would have the isolation of this
-    throw_as_error(mysql_effects::none, nullptr);
+    throw_as_error(effects::none, nullptr);
   }
   return {};
 }
 
-lock_attempt lock_in_mysql(::soci::session& session, const lock_keys& keys, const soci_table& table,
-                           isolation known) {
-  mysql_caller caller{session, table.table};
+through_soci::lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys,
+                                       const soci_table& table, through_soci::isolation known) {
+  caller_transaction caller{session, table.table};
   caller.require_transaction();
   return locking{caller, keys, table}.run(known, missing_rows::create);
 }
 
-begun_transaction begin_locked_in_mysql(::soci::session& session, const lock_keys& keys,
-                                        const soci_table& table) {
+through_soci::begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,
+                                             const soci_table& table) {
   for (bool created = false;; created = true) {
-    begin_in_mysql(session);
+    begin(session);
     try {
-      mysql_caller caller{session, table.table};
-      auto attempt =
-          locking{caller, keys, table}.run(isolation::as_we_began_it, missing_rows::report);
+      caller_transaction caller{session, table.table};
+      auto attempt = locking{caller, keys, table}.run(through_soci::isolation::as_we_began_it,
+                                                      missing_rows::report);
       if (attempt.locked) return {};
       roll_back(session);
       if (attempt.refused) return {.refused = std::move(attempt.refused)};
@@ -183,10 +181,10 @@ begun_transaction begin_locked_in_mysql(::soci::session& session, const lock_key
       create_rows(session, keys, table);
     } catch (const std::exception& thrown) {
       roll_back(session);
-      if (!is_mysql_conflict(thrown)) throw;
+      if (!is_conflict(thrown)) throw;
       return {.refused = busy_at(keys.in_order().front())};
     }
   }
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

@@ -11,10 +11,13 @@
 #include "mysql/admin.hpp"
 #include "mysql/connecting.hpp"
 #include "mysql/executor.hpp"
+#include "mysql/sql/leases.hpp"
+#include "mysql/sql/rows.hpp"
+#include "mysql/sql/session.hpp"
 #include "mysql/table_check.hpp"
 #include "store/refusal_of.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 namespace {
 
@@ -35,14 +38,14 @@ json_rows::row granted_row(const Request& request) {
   return row;
 }
 
-class mysql_store_session final : public detail::session {
+class mysql_session final : public detail::session {
  public:
-  mysql_store_session(std::shared_ptr<::soci::session> used, const fit_session& fit,
-                      const table_name& table)
+  mysql_session(std::shared_ptr<::soci::session> used, const fit_session& fit,
+                const table_name& table)
       : used_{std::move(used)}, table_{table}, skew_{fit.skew}, exec_{fit.session, table_} {}
 
   void check_table() override {
-    call([&] { check_mysql_table(exec_.session(), exec_.statements(), table_); });
+    call([&] { mysql::check_table(exec_.session(), exec_.texts(), table_); });
   }
   [[nodiscard]] bool is_usable() const noexcept override { return is_usable_; }
   [[nodiscard]] bool is_alive() const noexcept override { return is_usable_ && exec_.is_alive(); }
@@ -72,7 +75,7 @@ class mysql_store_session final : public detail::session {
     return call([&] { return handoff_now(request); });
   }
   change_answer do_write_note(const note_request& request) override {
-    return call([&] { return write_note_in_mysql(exec_, request); });
+    return call([&] { return mysql::write_note(exec_, request); });
   }
   std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
                                                 read_mode mode) override {
@@ -82,21 +85,20 @@ class mysql_store_session final : public detail::session {
       auto states = detail::states_of(exec_.read(wanted));
       if (mode != read_mode::shown) return states;
       return detail::with_users(std::move(states),
-                                [&](const lock_key& key) { return used_by_in_mysql(exec_, key); });
+                                [&](const lock_key& key) { return used_by(exec_, key); });
     });
   }
   std::vector<row_state> do_list() override {
-    return call([&] { return listed_in(exec_.execute(exec_.statements().list)); });
+    return call([&] { return listed_in(exec_.execute(sql::list)); });
   }
   force_answer do_force_release(const force_request& request) override {
-    return call([&] { return force_release_in_mysql(exec_, request); });
+    return call([&] { return mysql::force_release(exec_, request); });
   }
   purge_answer do_purge(const purge_request& request) override {
-    return call([&] { return purge_in_mysql(exec_, request, skew_); });
+    return call([&] { return mysql::purge(exec_, request, skew_); });
   }
   std::vector<std::string> do_weak_settings() override {
-    return call(
-        [&] { return weak_settings_in(exec_.execute(sql::mysql::settings_of_the_server)); });
+    return call([&] { return weak_settings_in(exec_.execute(sql::settings_of_the_server)); });
   }
 
  private:
@@ -111,20 +113,19 @@ class mysql_store_session final : public detail::session {
     }
   }
 
-  mysql_acquiring acquiring(std::span<const acquire_request> requests) {
+  acquire_call acquiring(std::span<const acquire_request> requests) {
     return {exec_, requests, skew_,
             [this](std::span<const renew_request> mine) { return renew_now(mine); }};
   }
 
   std::vector<change_answer> renew_now(std::span<const renew_request> requests) {
-    const auto& sql = exec_.statements();
     std::vector<change_answer> answers(requests.size(), change_answer::done);
     if (requests.size() == 1 && exec_.answers_at_once()) {
       const auto& [key, owner, granted, ttl] = requests.front();
-      const auto answered =
-          exec_.write(sql.renew, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
-                                  mysql_value::ascii(owner.text), granted.number, ttl.count()});
-      if (answered && answered->affected == 1) return answers;
+      const auto result =
+          exec_.write(sql::renew, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
+                                   bound_value::ascii(owner.text), granted.number, ttl.count()});
+      if (result && result->affected == 1) return answers;
       return unchanged(requests);
     }
     json_rows to_have;
@@ -134,8 +135,8 @@ class mysql_store_session final : public detail::session {
       to_write.add(granted_row(request).number(request.ttl.count()));
     }
     if (exec_.answers_at_once()) {
-      if (const auto answered = exec_.write(sql.renew_many, {to_write.value()})) {
-        if (answered->affected == requests.size()) return answers;
+      if (const auto result = exec_.write(sql::renew_many, {to_write.value()})) {
+        if (result->affected == requests.size()) return answers;
         // It found all rows that are as they were granted, and renewed them.
         const auto seen = exec_.read(keys_of(requests));
         for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -148,18 +149,17 @@ class mysql_store_session final : public detail::session {
     }
     return unchanged(
         requests,
-        exec_.write_unlocked(sql.have_many_granted, to_have, sql.renew_many, to_write, 0).places);
+        exec_.write_unlocked(sql::have_many_granted, to_have, sql::renew_many, to_write, 0).places);
   }
 
   std::vector<change_answer> release_now(std::span<const release_request> requests) {
-    const auto& sql = exec_.statements();
     if (requests.size() == 1 && exec_.answers_at_once()) {
       const auto& [key, owner, granted, failed, closed, done_for] = requests.front();
-      const auto answered = exec_.write(
-          sql.release, {mysql_value::ascii(key.type), mysql_value::bytes(key.source_id),
-                        mysql_value::ascii(owner.text), granted.number, failed ? 1 : 0,
-                        closed.count(), done_for.value_or(microseconds::zero()).count()});
-      if (answered && answered->affected == 1) return {change_answer::done};
+      const auto result = exec_.write(
+          sql::release, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
+                         bound_value::ascii(owner.text), granted.number, failed ? 1 : 0,
+                         closed.count(), done_for.value_or(microseconds::zero()).count()});
+      if (result && result->affected == 1) return {change_answer::done};
       return unchanged(requests);
     }
     // A released row does not show who released it: so they are found first.
@@ -171,7 +171,8 @@ class mysql_store_session final : public detail::session {
     }
     return unchanged(
         requests,
-        exec_.write_unlocked(sql.have_many_granted, to_have, sql.release_many, to_write, 0).places);
+        exec_.write_unlocked(sql::have_many_granted, to_have, sql::release_many, to_write, 0)
+            .places);
   }
 
   handoff_answer handoff_now(const handoff_request& request) {
@@ -183,19 +184,19 @@ class mysql_store_session final : public detail::session {
       if (asked.status == acquire_status::granted) answer.granted = asked.version;
       return answer;
     }
-    const auto answered = exec_.write(
-        exec_.statements().handoff,
-        {mysql_value::ascii(ended.key.type), mysql_value::bytes(ended.key.source_id),
-         mysql_value::ascii(ended.owner.text), ended.version.number, ended.failed ? 1 : 0,
-         mysql_value::ascii(next.owner.text), mysql_value::utf8(next.holder), next.ttl.count()});
-    if (!answered || answered->affected == 0) {
+    const auto result = exec_.write(
+        sql::handoff,
+        {bound_value::ascii(ended.key.type), bound_value::bytes(ended.key.source_id),
+         bound_value::ascii(ended.owner.text), ended.version.number, ended.failed ? 1 : 0,
+         bound_value::ascii(next.owner.text), bound_value::utf8(next.holder), next.ttl.count()});
+    if (!result || result->affected == 0) {
       return {.ended = unchanged(std::span{&ended, 1}).front()};
     }
     handoff_answer answer{.ended = change_answer::done};
     // Zero where a trigger of the table inserts rows: its id is returned instead. The next one then
     // acquires for itself.
-    if (answered->insert_id != 0) {
-      answer.granted = version{static_cast<std::int64_t>(answered->insert_id)};
+    if (result->insert_id != 0) {
+      answer.granted = version{static_cast<std::int64_t>(result->insert_id)};
     }
     return answer;
   }
@@ -217,7 +218,6 @@ class mysql_store_session final : public detail::session {
   }
 
   std::vector<std::optional<row_state>> prepare_now(const key_list& keys) {
-    const auto& sql = exec_.statements();
     auto seen = exec_.read(keys);
     key_list missing;
     json_rows run_out;
@@ -231,38 +231,37 @@ class mysql_store_session final : public detail::session {
     if (missing.empty() && run_out.empty()) return states_of(std::move(seen));
     if (!missing.empty()) create(missing);
     if (!run_out.empty()) {
-      const mysql_value skew{skew_.count()};
-      if (!exec_.answers_at_once() || !exec_.write(sql.prepare_many, {run_out.value(), skew})) {
-        exec_.write_unlocked(sql.have_many_at_version, run_out, sql.prepare_many, run_out, skew);
+      const bound_value skew{skew_.count()};
+      if (!exec_.answers_at_once() || !exec_.write(sql::prepare_many, {run_out.value(), skew})) {
+        exec_.write_unlocked(sql::have_many_at_version, run_out, sql::prepare_many, run_out, skew);
       }
     }
     return states_of(exec_.read(keys));
   }
 
   void create(const key_list& missing) {
-    const auto& sql = exec_.statements();
-    if (missing.size() > 1 && exec_.write(sql.insert_many_unowned, {rows_of(missing).value()})) {
+    if (missing.size() > 1 && exec_.write(sql::insert_many_unowned, {rows_of(missing).value()})) {
       return;
     }
     for (const auto* key : missing) {
-      exec_.write(sql.insert_unowned,
-                  {mysql_value::ascii(key->type), mysql_value::bytes(key->source_id)});
+      exec_.write(sql::insert_unowned,
+                  {bound_value::ascii(key->type), bound_value::bytes(key->source_id)});
     }
   }
 
   const std::shared_ptr<::soci::session> used_;
   const table_name& table_;
   const microseconds skew_;
-  mysql_executor exec_;
+  executor exec_;
   bool is_usable_ = true;
 };
 
 }  // namespace
 
-std::unique_ptr<detail::session> make_mysql_session(std::shared_ptr<::soci::session> used,
-                                                    const soci_options& options) {
+std::unique_ptr<detail::session> make_session(std::shared_ptr<::soci::session> used,
+                                              const soci_options& options) {
   const auto fit = made_fit_for_a_store(*used, options);
-  return std::make_unique<mysql_store_session>(std::move(used), fit, options.table);
+  return std::make_unique<mysql_session>(std::move(used), fit, options.table);
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

@@ -11,12 +11,12 @@ namespace soci {
 class session;
 }
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 /// Changes settings of `used`, which the store alone uses. Throws `error`.
-std::unique_ptr<detail::session> make_mysql_session(std::shared_ptr<::soci::session> used,
-                                                    const soci_options& options);
+std::unique_ptr<detail::session> make_session(std::shared_ptr<::soci::session> used,
+                                              const soci_options& options);
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql
 
 #endif

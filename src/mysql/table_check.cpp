@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "mysql/errors.hpp"
+#include "mysql/sql/session.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/table_name.hpp"
 #include "store/schema_check.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 namespace {
 
@@ -45,11 +46,11 @@ std::string lower(std::string text) {
   return text;
 }
 
-using sql::throw_unfit;
+using detail::throw_unfit;
 
 /// What the answer to `shape` says of one thing.
 struct part {
-  explicit part(const mysql_answer::row& row)
+  explicit part(const result_set::row& row)
       : what{row.at(0).value_or("")},
         name{lower(row.at(1).value_or(""))},
         type{lower(row.at(2).value_or(""))},
@@ -64,23 +65,23 @@ struct part {
 };
 
 /// Nothing where there is no such table.
-std::vector<part> shape_of(mysql_session& session, const sql::mysql_statements& statements,
+std::vector<part> shape_of(connection& session, detail::rendered_sql& texts,
                            const table_name& table) {
   const auto& text = table.text();
   const auto dot = text.find('.');
   const auto database = dot == std::string::npos
-                            ? session.execute(sql::mysql::current_database).rows.at(0).at(0)
+                            ? session.execute(sql::current_database).rows.at(0).at(0)
                             : std::optional{text.substr(0, dot)};
   if (!database) {
     throw error{errc::rejected,
                 "the connection has no database: name one in the connection string, or in the name "
                 "of the table"};
   }
-  const auto answered = session.execute(
-      statements.shape, {mysql_value::utf8(*database),
-                         mysql_value::utf8(text.substr(dot == std::string::npos ? 0 : dot + 1))});
+  const auto result = session.execute(
+      texts(sql::shape), {bound_value::utf8(*database),
+                          bound_value::utf8(text.substr(dot == std::string::npos ? 0 : dot + 1))});
   std::vector<part> parts;
-  for (const auto& row : answered.rows) parts.emplace_back(row);
+  for (const auto& row : result.rows) parts.emplace_back(row);
   return parts;
 }
 
@@ -128,8 +129,8 @@ void check_shape(const std::vector<part>& shape, const table_name& table) {
 }
 
 /// None where the server answers with this error.
-std::optional<mysql_answer> unless(mysql_session& session, const std::string& sql,
-                                   unsigned error_number) {
+std::optional<result_set> unless(connection& session, const std::string& sql,
+                                 unsigned error_number) {
   try {
     return session.execute(sql);
   } catch (const std::exception& thrown) {
@@ -140,50 +141,48 @@ std::optional<mysql_answer> unless(mysql_session& session, const std::string& sq
 
 /// `information_schema` shows the table of all sessions, whatever hides it from this one. A user
 /// with privileges on columns alone may not see the definition: then this is not checked.
-void check_that_none_hides_it(mysql_session& session, const sql::mysql_statements& statements,
+void check_that_none_hides_it(connection& session, detail::rendered_sql& texts,
                               const table_name& table) {
-  const auto answered = unless(session, statements.definition, no_privilege);
-  if (answered && answered->rows.at(0).at(1).value_or("").starts_with("CREATE TEMPORARY")) {
-    sql::throw_unfit(table, "is a temporary table of this session, which no other sees",
-                     "drop it, or give the store sessions without it");
+  const auto result = unless(session, texts(sql::definition), no_privilege);
+  if (result && result->rows.at(0).at(1).value_or("").starts_with("CREATE TEMPORARY")) {
+    detail::throw_unfit(table, "is a temporary table of this session, which no other sees",
+                        "drop it, or give the store sessions without it");
   }
 }
 
-void look(mysql_session& session, const sql::mysql_statements& statements,
-          const table_name& table) {
-  sql::check_schema(schema_version(session, statements, table), mysql_migrations(table), table,
-                    sql::some_url);
-  check_shape(shape_of(session, statements, table), table);
-  check_that_none_hides_it(session, statements, table);
+void check_once(connection& session, detail::rendered_sql& texts, const table_name& table) {
+  detail::check_schema(schema_version(session, texts, table), mysql_migrations(table), table,
+                       detail::some_url);
+  check_shape(shape_of(session, texts, table), table);
+  check_that_none_hides_it(session, texts, table);
 }
 
 }  // namespace
 
-std::optional<int> schema_version(mysql_session& session, const sql::mysql_statements& statements,
+std::optional<int> schema_version(connection& session, detail::rendered_sql& texts,
                                   const table_name& table) {
-  const auto answered = unless(session, statements.schema_version, no_such_table);
-  if (!answered) return std::nullopt;
-  const int number = std::stoi(answered->rows.at(0).at(0).value());
-  if (number > 0 && !unless(session, statements.look_for_table, no_such_table)) {
-    sql::throw_without_table(table, statements.drop_companions);
+  const auto result = unless(session, texts(sql::schema_version), no_such_table);
+  if (!result) return std::nullopt;
+  const int number = std::stoi(result->rows.at(0).at(0).value());
+  if (number > 0 && !unless(session, texts(sql::find_table), no_such_table)) {
+    detail::throw_without_table(table, texts(sql::drop_companions));
   }
   return number;
 }
 
-void check_mysql_table(mysql_session& session, const sql::mysql_statements& statements,
-                       const table_name& table) {
+void check_table(connection& session, detail::rendered_sql& texts, const table_name& table) {
   try {
-    look(session, statements, table);
+    check_once(session, texts, table);
   } catch (const error&) {
     // One that is dropped or altered meanwhile may be seen in parts; the second look counts.
-    look(session, statements, table);
+    check_once(session, texts, table);
   }
 }
 
-void check_mysql_table_if_there(mysql_session& session, const sql::mysql_statements& statements,
-                                const table_name& table) {
-  const auto shape = shape_of(session, statements, table);
+void check_table_if_there(connection& session, detail::rendered_sql& texts,
+                          const table_name& table) {
+  const auto shape = shape_of(session, texts, table);
   if (!shape.empty()) check_shape(shape, table);
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

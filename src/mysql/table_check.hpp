@@ -5,14 +5,14 @@
 #include <optional>
 
 #include "mysql/connection.hpp"
-#include "mysql/sql/statements.hpp"
+#include "mysql/sql/spelling.hpp"
 #include "rowlock/table_name.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 /// The number of the last migration that is applied; none if there is no table of them. Throws
 /// `error` (rejected) where the lock table was dropped since.
-std::optional<int> schema_version(mysql_session& session, const sql::mysql_statements& statements,
+std::optional<int> schema_version(connection& session, detail::rendered_sql& texts,
                                   const table_name& table);
 
 /// Throws `error` (rejected) unless the table's schema is the one of this library, and it is a
@@ -21,13 +21,12 @@ std::optional<int> schema_version(mysql_session& session, const sql::mysql_state
 /// another collation takes different keys for one. CHECKs and partitions may be as they like: no
 /// promise rests on them. Nor may a temporary table hide it from this session. Three round trips,
 /// four where the table's name has no database; as many again before it throws.
-void check_mysql_table(mysql_session& session, const sql::mysql_statements& statements,
-                       const table_name& table);
+void check_table(connection& session, detail::rendered_sql& texts, const table_name& table);
 
 /// The same for a table that may not be there yet.
-void check_mysql_table_if_there(mysql_session& session, const sql::mysql_statements& statements,
-                                const table_name& table);
+void check_table_if_there(connection& session, detail::rendered_sql& texts,
+                          const table_name& table);
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql
 
 #endif

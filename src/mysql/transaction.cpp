@@ -9,34 +9,38 @@
 #include "base/limits.hpp"
 #include "mysql/connecting.hpp"
 #include "mysql/errors.hpp"
+#include "mysql/sql/leases.hpp"
+#include "mysql/sql/rows.hpp"
+#include "mysql/sql/transactions.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/retry.hpp"
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
-void recognise_mysql_conflicts() noexcept { detail::recognise_conflicts(&is_mysql_conflict); }
+void recognise_conflicts() noexcept { detail::recognise_conflicts(&is_conflict); }
 
-const sql::mysql_statements& mysql_statements_for(const table_name& table,
-                                                  sql::mysql_flavour flavour) {
-  using named = std::pair<std::string, sql::mysql_flavour>;
+const std::string& caller_transaction::rendered(std::string_view text) const {
+  struct known_table {
+    known_table(const table_name& named, sql::flavour server)
+        : name{named}, texts{sql::texts_of(name, server)} {}
+
+    const table_name name;
+    detail::rendered_sql texts;
+  };
   static std::mutex mutex;
-  static std::map<named, sql::mysql_statements> rendered;  // guarded by mutex
+  static std::map<std::pair<std::string, sql::flavour>, known_table> known;  // guarded by mutex
   const std::scoped_lock lock{mutex};
-  const named name{table.text(), flavour};
-  const auto found = rendered.find(name);
-  if (found != rendered.end()) return found->second;
-  return rendered.try_emplace(name, table, flavour).first->second;
+  const auto server = session_.flavour();
+  return known.try_emplace({table_.text(), server}, table_, server).first->second.texts(text);
 }
 
-mysql_caller::mysql_caller(::soci::session& session, const table_name& table)
-    : session_{session},
-      table_{table},
-      statements_{mysql_statements_for(table, session_.flavour())} {
+caller_transaction::caller_transaction(::soci::session& session, const table_name& table)
+    : session_{session}, table_{table} {
   refuse_old(session_);
-  recognise_mysql_conflicts();
+  recognise_conflicts();
 }
 
-void mysql_caller::require_transaction() const {
+void caller_transaction::require_transaction() const {
   if (session_.is_in_transaction()) return;
   throw error{
       errc::misuse,
@@ -45,68 +49,68 @@ void mysql_caller::require_transaction() const {
       "again from its beginning"};
 }
 
-mysql_answer mysql_caller::execute(std::string_view sql,
-                                   std::initializer_list<mysql_value> values) {
+result_set caller_transaction::execute(std::string_view text,
+                                       std::initializer_list<bound_value> values) {
   try {
-    return session_.execute(sql, values);
+    return session_.execute(rendered(text), values);
   } catch (const std::exception& thrown) {
-    if (is_mysql_conflict(thrown)) throw;
-    throw_as_error(mysql_effects::none, &table_);
+    if (is_conflict(thrown)) throw;
+    throw_as_error(effects::none, &table_);
   }
 }
 
-std::optional<mysql_answer> mysql_caller::unless_contended(
-    std::string_view sql, std::initializer_list<mysql_value> values) {
+std::optional<result_set> caller_transaction::unless_contended(
+    std::string_view text, std::initializer_list<bound_value> values) {
   try {
-    return session_.execute(sql, values);
+    return session_.execute(rendered(text), values);
   } catch (const std::exception& thrown) {
-    if (is_mysql_conflict(thrown)) throw;
+    if (is_conflict(thrown)) throw;
     if (is_contention(thrown)) return std::nullopt;
-    throw_as_error(mysql_effects::none, &table_);
+    throw_as_error(effects::none, &table_);
   }
 }
 
-std::optional<mysql_answer> mysql_caller::at_once(std::string_view sql,
-                                                  std::initializer_list<mysql_value> values) {
-  auto answered = unless_contended(sql, values);
-  if (!answered) require_transaction();
-  return answered;
+std::optional<result_set> caller_transaction::at_once(std::string_view text,
+                                                      std::initializer_list<bound_value> values) {
+  auto result = unless_contended(text, values);
+  if (!result) require_transaction();
+  return result;
 }
 
-std::optional<mysql_answer> mysql_caller::at_once(std::string_view sql,
-                                                  const json_rows& at_versions,
-                                                  std::initializer_list<mysql_value> values) {
-  if (session_.flavour() == sql::mysql_flavour::mysql) {
-    const auto had = execute(statements_.have_many_at_version, {at_versions.value()});
+std::optional<result_set> caller_transaction::at_once(std::string_view text,
+                                                      const json_rows& at_versions,
+                                                      std::initializer_list<bound_value> values) {
+  if (session_.flavour() == sql::flavour::mysql) {
+    const auto had = execute(sql::have_many_at_version, {at_versions.value()});
     if (had.rows.size() != at_versions.size()) return std::nullopt;
   }
-  return at_once(sql, values);
+  return at_once(text, values);
 }
 
-std::optional<std::vector<std::optional<seen_row>>> mysql_caller::look(const key_list& keys) {
-  const auto answered = unless_contended(statements_.look_in_transaction, {rows_of(keys).value()});
-  if (!answered) return std::nullopt;
-  return found_in(*answered, keys);
+std::optional<std::vector<std::optional<seen_row>>> caller_transaction::read(const key_list& keys) {
+  const auto result = unless_contended(sql::read_in_transaction, {rows_of(keys).value()});
+  if (!result) return std::nullopt;
+  return found_in(*result, keys);
 }
 
-version mysql_caller::version_in(const mysql_answer& answered, const lock_key& key) {
-  if (answered.insert_id != 0) return {static_cast<std::int64_t>(answered.insert_id)};
-  return look({&key}).value().front().value().state.version;
+version caller_transaction::version_in(const result_set& result, const lock_key& key) {
+  if (result.insert_id != 0) return {static_cast<std::int64_t>(result.insert_id)};
+  return read({&key}).value().front().value().state.version;
 }
 
-std::optional<mysql_sight> mysql_caller::look_around(const key_list& keys) {
+std::optional<transaction_view> caller_transaction::read_with_settings(const key_list& keys) {
   constexpr std::size_t isolation_column = 13;
-  const auto answered = at_once(statements_.look_and_settings, {rows_of(keys).value()});
-  if (!answered) return std::nullopt;
-  mysql_sight seen{.rows = found_in(*answered, keys)};
-  const auto& first = answered->rows.at(0);
+  const auto result = at_once(sql::read_with_settings, {rows_of(keys).value()});
+  if (!result) return std::nullopt;
+  transaction_view seen{.rows = found_in(*result, keys)};
+  const auto& first = result->rows.at(0);
   const auto isolation = first.at(isolation_column).value_or("");
   seen.is_read_committed = isolation == "READ-COMMITTED" || isolation == "READ-UNCOMMITTED";
   seen.is_in_cluster = first.at(isolation_column + 1).value_or("0") != "0";
   return seen;
 }
 
-std::chrono::microseconds skew_of(const mysql_sight& seen, const soci_table& table) {
+std::chrono::microseconds skew_of(const transaction_view& seen, const soci_table& table) {
   if (table.clock_skew) {
     detail::check_clock_skew(*table.clock_skew);
     return *table.clock_skew;
@@ -116,4 +120,4 @@ std::chrono::microseconds skew_of(const mysql_sight& seen, const soci_table& tab
                          : std::chrono::microseconds::zero();
 }
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql

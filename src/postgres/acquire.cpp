@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "postgres/requests.hpp"
+#include "postgres/sql/leases.hpp"
 
 namespace rowlock::postgres {
 
@@ -45,7 +46,7 @@ class acquiring {
   void take_row() {
     const auto& request = *open_.front();
     const auto known = exec_.take_row(
-        exec_.statements().acquire,
+        sql::acquire,
         bound_values{request.key.type, request.key.source_id, request.owner.text, request.holder,
                      ttl_in(&request), expected_in(&request), request.unless_done});
     if (!known) return;
@@ -56,7 +57,7 @@ class acquiring {
   std::vector<changed_row> take_rows() {
     const auto keys = keys_of(open_);
     return exec_.take_rows(
-        exec_.statements().acquire_many,
+        sql::acquire_many,
         bound_values{types_of(keys), ids_of(keys), array_of(open_, owner_in),
                      array_of(open_, holder_in), array_of(open_, ttl_in),
                      array_of(open_, expected_in), array_of(open_, unless_done_in)});
@@ -65,11 +66,11 @@ class acquiring {
   std::vector<changed_row> insert() {
     if (open_.size() == 1) {
       const auto& request = *open_.front();
-      return exec_.write(exec_.statements().insert,
+      return exec_.write(sql::insert,
                          bound_values{request.key.type, request.key.source_id, request.owner.text,
                                       request.holder, ttl_in(&request)});
     }
-    return exec_.write(exec_.statements().insert_many, values_to_insert(open_));
+    return exec_.write(sql::insert_many, values_to_insert(open_));
   }
 
   /// Leaves the requests open whose rows are missing. Returns those whose rows seem free, but are
@@ -83,7 +84,7 @@ class acquiring {
     for (std::size_t i = 0; i < open_.size(); ++i) {
       const auto& request = *open_[i];
       auto& answer = answer_to(request);
-      if (auto refused = detail::refusal_of(seen[i], request, exec_.statements().clock_skew)) {
+      if (auto refused = detail::refusal_of(seen[i], request, exec_.clock_skew())) {
         answer = *std::move(refused);
       } else if (!seen[i]) {
         missing.push_back(&request);
@@ -129,15 +130,14 @@ std::vector<acquire_answer> acquire(executor& exec, std::span<const acquire_requ
 
 std::vector<change_answer> renew(executor& exec, std::span<const renew_request> requests) {
   return change_granted(exec, requests, [&](const unanswered<renew_request>& open) {
-    const auto& sql = exec.statements();
     if (open.size() == 1) {
       const auto& request = *open.front();
-      return exec.write(sql.renew,
+      return exec.write(sql::renew,
                         bound_values{request.key.type, request.key.source_id, request.owner.text,
                                      request.version.number, std::int64_t{request.ttl.count()}});
     }
     const auto keys = keys_of(open);
-    return exec.write(sql.renew_many,
+    return exec.write(sql::renew_many,
                       bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
                                    array_of(open, version_in), array_of(open, ttl_in)});
   });

@@ -5,6 +5,7 @@
 
 #include "postgres/acquire.hpp"
 #include "postgres/requests.hpp"
+#include "postgres/sql/leases.hpp"
 
 namespace rowlock::postgres {
 
@@ -63,7 +64,7 @@ class acquiring_all {
 
  private:
   bool take() {
-    const auto result = exec_.take_set(exec_.statements().acquire_all, values_of(wanted_));
+    const auto result = exec_.take_set(sql::acquire_all, values_of(wanted_));
     is_locked_.assign(wanted_.size(), false);
     for (const auto& each : result.granted) {
       mark_locked(each.index);
@@ -81,14 +82,13 @@ class acquiring_all {
 
   /// Whether the rows say why not all were granted. Missing rows are no reason.
   bool read() {
-    const auto& sql = exec_.statements();
     const auto seen = exec_.read(keys_of(wanted_));
     missing_.clear();
     is_missing_.assign(wanted_.size(), false);
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       const auto& request = *wanted_[i];
       auto& answer = answers_[i];
-      answer = detail::refusal_of(seen[i], request, sql.clock_skew)
+      answer = detail::refusal_of(seen[i], request, exec_.clock_skew())
                    .value_or(acquire_answer{.status = acquire_status::withheld});
       if (!seen[i]) {
         missing_.push_back(&request.key);
@@ -130,7 +130,6 @@ std::vector<acquire_answer> acquire_all(executor& exec, std::span<const acquire_
 std::vector<acquire_answer> acquire_any(executor& exec, std::span<const acquire_request> requests,
                                         std::size_t at_most) {
   std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
-  const auto& sql = exec.statements();
   auto open = all(requests);
   const auto grant = [&](const std::vector<changed_row>& done) {
     take_out(open, done, [&](const acquire_request& request, const changed_row& each) {
@@ -139,10 +138,10 @@ std::vector<acquire_answer> acquire_any(executor& exec, std::span<const acquire_
     });
   };
   exec.unless_contended([&] {
-    grant(exec.take_rows(sql.acquire_any, values_of(open, static_cast<std::int64_t>(at_most))));
+    grant(exec.take_rows(sql::acquire_any, values_of(open, static_cast<std::int64_t>(at_most))));
     std::erase_if(open, [](const acquire_request* each) { return each->expected.has_value(); });
     if (at_most == 0 || open.empty()) return;
-    grant(exec.write(sql.insert_many, values_to_insert(open, static_cast<std::int64_t>(at_most))));
+    grant(exec.write(sql::insert_many, values_to_insert(open, static_cast<std::int64_t>(at_most))));
   });
   return answers;
 }

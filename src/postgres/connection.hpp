@@ -11,23 +11,23 @@
 namespace rowlock::postgres {
 
 /// One connection through one driver. Thread-safety: one thread at a time.
-class line {
+class connection {
  public:
-  line() = default;
-  line(const line&) = delete;
-  line& operator=(const line&) = delete;
-  virtual ~line() = default;
+  connection() = default;
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  virtual ~connection() = default;
 
   /// Throws what the driver throws. `sql` lives as long as the line: it may be prepared.
-  virtual answer execute(const std::string& sql, const bound_values& values) = 0;
-  answer execute(const std::string& sql) { return execute(sql, bound_values{}); }
+  virtual result_set execute(const std::string& sql, const bound_values& values) = 0;
+  result_set execute(const std::string& sql) { return execute(sql, bound_values{}); }
 
   /// What an exception means that `execute` threw, or anything else.
   [[nodiscard]] virtual fault fault_in(const std::exception& thrown) const = 0;
 };
 
 /// One that a store alone uses. In autocommit.
-class own_line : public line {
+class own_connection : public connection {
  public:
   /// After a statement that failed: whether another call can use it.
   [[nodiscard]] virtual bool is_idle() const noexcept = 0;
@@ -36,7 +36,7 @@ class own_line : public line {
 };
 
 /// One in a transaction that several calls share. After a lost connection it executes nothing more.
-class transaction_line : public line {
+class transaction_connection : public connection {
  public:
   /// `client_encoding`, as the driver knows it: no round trip.
   [[nodiscard]] virtual std::string encoding() const = 0;

@@ -1,13 +1,17 @@
 // The statements of one call on a connection.
 #include "postgres/executor.hpp"
 
+#include "postgres/sql/rows.hpp"
+
 namespace rowlock::postgres {
 
 namespace {
 
-changed_row changed_in(const answer::row& row) { return {row.place(), {row.number("version")}}; }
+changed_row changed_in(const result_set::row& row) {
+  return {row.place(), {row.number("version")}};
+}
 
-changed_row taken_in(const answer::row& row) {
+changed_row taken_in(const result_set::row& row) {
   auto taken = changed_in(row);
   if (!row.is_null("left_of_last_us")) {
     taken.taken_over = {row.text("last_holder"),
@@ -28,21 +32,21 @@ acquire_answer granted_by(const changed_row& changed) {
   return answer;
 }
 
-answer executor::execute_writing(const std::string& sql, const bound_values& values) {
-  return execute_writing(sql, values, [](const answer& result) { return !result.empty(); });
+result_set executor::execute_writing(std::string_view text, const bound_values& values) {
+  return execute_writing(text, values, [](const result_set& result) { return !result.empty(); });
 }
 
-std::vector<changed_row> executor::write(const std::string& sql, const bound_values& values) {
+std::vector<changed_row> executor::write(std::string_view text, const bound_values& values) {
   std::vector<changed_row> changed;
-  const auto result = execute_writing(sql, values);
+  const auto result = execute_writing(text, values);
   for (const auto row : result) changed.push_back(changed_in(row));
   return changed;
 }
 
-std::optional<acquire_answer> executor::take_row(const std::string& sql,
+std::optional<acquire_answer> executor::take_row(std::string_view text,
                                                  const bound_values& values) {
   bool is_granted = false;
-  const auto result = execute_writing(sql, values, [&](const answer& given) {
+  const auto result = execute_writing(text, values, [&](const result_set& given) {
     return is_granted = !given.empty() && given.front().flag("is_granted");
   });
   if (result.empty()) return std::nullopt;
@@ -56,23 +60,23 @@ std::optional<acquire_answer> executor::take_row(const std::string& sql,
   }
   found.holder = row.text("holder");
   found.remaining = std::chrono::microseconds{row.number("left_us")};
-  if (!is_granted) *found.remaining += statements_.clock_skew;
+  if (!is_granted) *found.remaining += table_.clock_skew;
   return found;
 }
 
-std::vector<changed_row> executor::take_rows(const std::string& sql, const bound_values& values) {
+std::vector<changed_row> executor::take_rows(std::string_view text, const bound_values& values) {
   std::vector<changed_row> taken;
-  const auto result = execute_writing(sql, values);
+  const auto result = execute_writing(text, values);
   for (const auto row : result) taken.push_back(taken_in(row));
   return taken;
 }
 
-set_result executor::take_set(const std::string& sql, const bound_values& values) {
-  const auto is_granted = [](const answer& result) {
+set_result executor::take_set(std::string_view text, const bound_values& values) {
+  const auto is_granted = [](const result_set& result) {
     return !result.empty() && !result.front().is_null("version");
   };
   set_result taken;
-  const auto result = execute_writing(sql, values, is_granted);
+  const auto result = execute_writing(text, values, is_granted);
   for (const auto row : result) {
     if (row.is_null("version")) {
       taken.withheld.push_back(row.place());
@@ -85,18 +89,18 @@ set_result executor::take_set(const std::string& sql, const bound_values& values
 
 std::vector<std::optional<seen_row>> executor::read(const key_list& keys) {
   std::vector<std::optional<seen_row>> seen(keys.size());
-  const auto result = execute(statements_.look, bound_values{types_of(keys), ids_of(keys)});
+  const auto result = execute(sql::read, bound_values{types_of(keys), ids_of(keys)});
   for (const auto row : result) {
     const auto index = row.place();
     if (index >= seen.size() || seen[index]) throw_two_rows_of_a_key();
     seen[index] = seen_in(row, *keys[index]);
-    seen[index]->is_watched = row.flag("will_be_announced");
+    seen[index]->is_watched = row.flag("is_watched");
   }
   return seen;
 }
 
 void executor::prepare(const key_list& keys) {
-  execute_writing(statements_.prepare, bound_values{types_of(keys), ids_of(keys)});
+  execute_writing(sql::prepare, bound_values{types_of(keys), ids_of(keys)});
 }
 
 }  // namespace rowlock::postgres

@@ -7,12 +7,13 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "postgres/connection.hpp"
 #include "postgres/fault.hpp"
 #include "postgres/row.hpp"
-#include "postgres/sql/statements.hpp"
+#include "postgres/sql/spelling.hpp"
 #include "postgres/values.hpp"
 #include "rowlock/port/store.hpp"
 
@@ -40,47 +41,51 @@ struct set_result {
   std::vector<std::size_t> withheld;
 };
 
-/// Executes statements in autocommit. Members throw what the driver throws.
+/// Executes texts of sql/ in autocommit. Members throw what the driver throws.
 ///
 /// Thread-safety: one thread at a time.
 class executor {
  public:
-  executor(line& connection, const sql::postgres_statements& statements)
-      : connection_{connection}, statements_{statements} {}
+  /// `table` outlives this.
+  executor(connection& connection, const postgres_table& table, bool asynchronous_release)
+      : connection_{connection},
+        table_{table},
+        texts_{sql::texts_of(table, asynchronous_release)} {}
 
   /// What follows is another call.
   void begin_call() noexcept { changed_ = effects::none; }
   /// What the call may have changed so far.
   [[nodiscard]] effects changed() const noexcept { return changed_; }
 
-  [[nodiscard]] const sql::postgres_statements& statements() const noexcept { return statements_; }
+  [[nodiscard]] detail::rendered_sql& texts() noexcept { return texts_; }
+  [[nodiscard]] std::chrono::milliseconds clock_skew() const noexcept { return table_.clock_skew; }
 
   /// A statement that changes nothing.
-  answer execute(const std::string& sql, const bound_values& values = bound_values{}) {
-    return connection_.execute(sql, values);
+  result_set execute(std::string_view text, const bound_values& values = bound_values{}) {
+    return connection_.execute(texts_(text), values);
   }
 
   /// A statement that writes. `has_written` says of its result whether anything was changed.
   template <class HasWritten>
-  answer execute_writing(const std::string& sql, const bound_values& values,
-                         const HasWritten& has_written) {
+  result_set execute_writing(std::string_view text, const bound_values& values,
+                             const HasWritten& has_written) {
     const effects before = changed_;
     if (changed_ == effects::none) changed_ = effects::possible;
-    auto result = connection_.execute(sql, values);
+    auto result = connection_.execute(texts_(text), values);
     changed_ = has_written(result) ? effects::made : before;
     return result;
   }
   /// One that has written if it returns a row.
-  answer execute_writing(const std::string& sql, const bound_values& values);
+  result_set execute_writing(std::string_view text, const bound_values& values);
 
   /// A statement that writes and returns `place` and `version` of each row.
-  std::vector<changed_row> write(const std::string& sql, const bound_values& values);
+  std::vector<changed_row> write(std::string_view text, const bound_values& values);
   /// One that grants a row, or returns its holder; none if it does neither.
-  std::optional<acquire_answer> take_row(const std::string& sql, const bound_values& values);
+  std::optional<acquire_answer> take_row(std::string_view text, const bound_values& values);
   /// One that grants rows, and returns `last_holder` and `left_of_last_us` as well.
-  std::vector<changed_row> take_rows(const std::string& sql, const bound_values& values);
+  std::vector<changed_row> take_rows(std::string_view text, const bound_values& values);
   /// One that grants all of its rows or none, and returns no version then.
-  set_result take_set(const std::string& sql, const bound_values& values);
+  set_result take_set(std::string_view text, const bound_values& values);
 
   /// The committed state of each key; none for a missing row.
   std::vector<std::optional<seen_row>> read(const key_list& keys);
@@ -97,8 +102,9 @@ class executor {
   }
 
  private:
-  line& connection_;
-  const sql::postgres_statements& statements_;
+  connection& connection_;
+  const postgres_table& table_;
+  detail::rendered_sql texts_;
   effects changed_ = effects::none;
 };
 

@@ -51,7 +51,7 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
   if (state == "42501") return says("no privilege on table " + table.text() + how_to_grant(table));
   if (is_one_of(state, {"42P01", "42703", "42883"})) {
     return says("table " + table.text() +
-                " or a part of it is missing: " + sql::how_to_migrate(sql::some_url, table));
+                " or a part of it is missing: " + detail::how_to_migrate(detail::some_url, table));
   }
   if (state == "42P10") {
     return says("table " + table.text() +
@@ -142,7 +142,7 @@ bool may_show_values(std::string_view state, const std::string& text) {
 }  // namespace
 
 bool fault::is_lost_connection() const {
-  return is_line_dead || sqlstate.starts_with("08") || sqlstate.starts_with("57P") ||
+  return is_connection_dead || sqlstate.starts_with("08") || sqlstate.starts_with("57P") ||
          is_one_of(sqlstate, {"25P03", "40003"});
 }
 

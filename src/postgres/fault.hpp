@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rowlock/table_name.hpp"
+#include "store/effects.hpp"
 
 namespace rowlock::postgres {
 
@@ -15,7 +16,7 @@ struct fault {
   /// Empty where the driver tells none.
   std::string sqlstate = {};
   /// The driver says that the connection ended before the answer came.
-  bool is_line_dead = false;
+  bool is_connection_dead = false;
   /// The driver does not even send it: the transaction or its connection cannot be used now.
   bool is_misuse = false;
 
@@ -38,12 +39,7 @@ struct fault {
   [[nodiscard]] bool is_plan_outdated() const;
 };
 
-/// What the call may have changed when it fails.
-enum class effects {
-  none,      ///< Nothing: it only read, or what it did ends with its transaction.
-  possible,  ///< A statement that writes was sent.
-  made,      ///< A part of the call is done.
-};
+using detail::effects;
 
 /// Called while an exception is being handled that `found` describes: throws the `error` it means,
 /// with the driver's exception nested unless its text may show bound values. An `error` passes

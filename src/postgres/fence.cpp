@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "postgres/requests.hpp"
+#include "postgres/sql/rows.hpp"
+#include "postgres/sql/transactions.hpp"
 #include "postgres/transaction.hpp"
 #include "postgres/values.hpp"
 #include "rowlock/error.hpp"
@@ -35,9 +37,9 @@ struct rows_of_leases {
 /// Of rows that could not all be fenced.
 fence_try why_not(caller_transaction& used, const rows_of_leases& rows, const table_name& table) {
   const bound_values values{types_of(rows.keys), ids_of(rows.keys)};
-  const auto answered = used.execute_or_conflict(statements_for(table).look, values, &table);
+  const auto result = used.execute_or_conflict(statement_for(table, sql::read), values, &table);
   std::vector<std::optional<version>> seen(rows.keys.size());
-  for (const auto row : answered) {
+  for (const auto row : result) {
     const auto index = row.place();
     if (index >= seen.size() || seen[index]) throw_two_rows_of_a_key();
     seen[index] = version{row.number("version")};
@@ -56,21 +58,21 @@ std::vector<version> versions_in(const std::string& listed) {
   return versions;
 }
 
-const std::string& fence_of(fence_kind kind, const sql::postgres_statements& statements) {
-  return kind == fence_kind::write ? statements.fence_by_writing : statements.fence_by_sharing;
+std::string_view fence_of(fence_kind kind) {
+  return kind == fence_kind::write ? sql::fence_by_writing : sql::fence_by_sharing;
 }
 
 }  // namespace
 
-proof prove(transaction_line& used, const fenced_leases& leases, const fence_options& options,
+proof prove(transaction_connection& used, const fenced_leases& leases, const fence_options& options,
             std::span<const release_request> releases, naming name, const table_name& table) {
   if (options.idle_limit <= std::chrono::milliseconds::zero()) {
     throw error{errc::misuse, "the idle limit of a fence must be above zero"};
   }
   caller_transaction asking{used};
-  const auto& statements = statements_for(table);
   const bool is_release = !releases.empty();
-  const auto& statement = is_release ? statements.release_with : fence_of(options.kind, statements);
+  const auto& statement =
+      statement_for(table, is_release ? sql::release_with : fence_of(options.kind));
   const rows_of_leases rows{leases};
   require_same_keys(used, rows.keys);
   const auto values_with = [&](auto... more) {
@@ -87,8 +89,8 @@ proof prove(transaction_line& used, const fenced_leases& leases, const fence_opt
                  : values_with();
   proof told{};
   told.of_rows.found = detail::prove_patiently(leases, [&] {
-    const auto answered = asking.execute_or_conflict(statement, values, &table);
-    const auto fenced = answered.front();
+    const auto result = asking.execute_or_conflict(statement, values, &table);
+    const auto fenced = result.front();
     if (static_cast<std::size_t>(fenced.number("fenced")) == rows.keys.size()) {
       told.name = fenced.text("name");
       if (is_release) told.of_rows.unset_as = versions_in(fenced.text("versions"));

@@ -8,7 +8,7 @@ namespace rowlock::postgres {
 
 using std::chrono::microseconds;
 
-seen_row seen_in(const answer::row& found, lock_key key) {
+seen_row seen_in(const result_set::row& found, lock_key key) {
   seen_row seen;
   row_state& state = seen.state;
   state.key = std::move(key);

@@ -13,7 +13,7 @@ namespace rowlock::postgres {
 
 using detail::seen_row;
 
-seen_row seen_in(const answer::row& found, lock_key key);
+seen_row seen_in(const result_set::row& found, lock_key key);
 
 }  // namespace rowlock::postgres
 

@@ -14,6 +14,9 @@
 #include "postgres/acquire.hpp"
 #include "postgres/executor.hpp"
 #include "postgres/requests.hpp"
+#include "postgres/sql/leases.hpp"
+#include "postgres/sql/rows.hpp"
+#include "postgres/sql/session.hpp"
 #include "postgres/table_check.hpp"
 #include "store/refusal_of.hpp"
 
@@ -25,16 +28,15 @@ using row_states = std::vector<std::optional<row_state>>;
 
 std::vector<change_answer> release(executor& exec, std::span<const release_request> requests) {
   return change_granted(exec, requests, [&](const unanswered<release_request>& open) {
-    const auto& sql = exec.statements();
     if (open.size() == 1) {
       const auto& request = *open.front();
-      return exec.write(sql.release,
+      return exec.write(sql::release,
                         bound_values{request.key.type, request.key.source_id, request.owner.text,
                                      request.version.number, request.failed,
                                      stay_closed_in(&request), done_for_in(&request)});
     }
     const auto keys = keys_of(open);
-    return exec.write(sql.release_many,
+    return exec.write(sql::release_many,
                       bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
                                    array_of(open, version_in), array_of(open, failed_in),
                                    array_of(open, stay_closed_in), array_of(open, done_for_in)});
@@ -46,10 +48,10 @@ handoff_answer handoff(executor& exec, const handoff_request& request) {
   const auto& next = request.next;
   handoff_answer answer;
   const auto send = [&](const unanswered<release_request>& /*open*/) {
-    auto done = exec.write(
-        exec.statements().handoff,
-        bound_values{ended.key.type, ended.key.source_id, ended.owner.text, ended.version.number,
-                     ended.failed, next.owner.text, next.holder, ttl_in(&next)});
+    auto done =
+        exec.write(sql::handoff, bound_values{ended.key.type, ended.key.source_id, ended.owner.text,
+                                              ended.version.number, ended.failed, next.owner.text,
+                                              next.holder, ttl_in(&next)});
     if (!done.empty()) answer.granted = done.front().version;
     return done;
   };
@@ -59,7 +61,7 @@ handoff_answer handoff(executor& exec, const handoff_request& request) {
 
 change_answer write_note(executor& exec, const note_request& request) {
   const auto send = [&](const unanswered<note_request>& /*open*/) {
-    return exec.write(exec.statements().write_note,
+    return exec.write(sql::write_note,
                       bound_values{request.key.type, request.key.source_id, request.owner.text,
                                    request.version.number, request.note});
   };
@@ -74,7 +76,7 @@ row_states prepare(executor& exec, const key_list& wanted) {
   auto seen = exec.read(wanted);
   key_list unfit;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (needs_preparing(seen[i], exec.statements().clock_skew)) unfit.push_back(wanted[i]);
+    if (needs_preparing(seen[i], exec.clock_skew())) unfit.push_back(wanted[i]);
   }
   if (unfit.empty()) return detail::states_of(std::move(seen));
   exec.unless_contended([&] { exec.prepare(unfit); });
@@ -93,7 +95,7 @@ row_states watch(executor& exec, const key_list& wanted) {
   if (!unwatched.empty()) {
     // Not `execute_writing`: no lock depends on whether it was done.
     exec.unless_contended([&] {
-      exec.execute(exec.statements().leave_word,
+      exec.execute(sql::mark_watched,
                    bound_values{types_of(unwatched), ids_of(unwatched),
                                 array_of(versions, [](version v) { return v.number; })});
     });
@@ -104,17 +106,16 @@ row_states watch(executor& exec, const key_list& wanted) {
 force_answer force_release(executor& exec, const force_request& request) {
   auto answer = force_answer::busy;
   exec.unless_contended([&] {
-    const auto& sql = exec.statements();
     const auto taken =
-        exec.write(sql.force_release, bound_values{request.key.type, request.key.source_id,
-                                                   request.version.number, request.reason});
+        exec.write(sql::force_release, bound_values{request.key.type, request.key.source_id,
+                                                    request.version.number, request.reason});
     if (!taken.empty()) {
       answer = force_answer::released;
       return;
     }
     const auto seen = exec.read({&request.key}).front();
     const bool is_there = seen && seen->state.version == request.version &&
-                          (seen->state.owned || !seen->can_be_taken(sql.clock_skew));
+                          (seen->state.owned || !seen->can_be_taken(exec.clock_skew()));
     if (!is_there) answer = force_answer::stale;
   });
   return answer;
@@ -124,9 +125,9 @@ purge_answer purge(executor& exec, const purge_request& request) {
   const auto after = request.after.value_or(lock_key{});
   const bound_values values{after.type, after.source_id, static_cast<std::int64_t>(request.at_most),
                             std::int64_t{request.older_than.count()}};
-  const auto result = exec.execute_writing(
-      exec.statements().purge, values,
-      [](const answer& given) { return !given.empty() && given.front().number("purged") > 0; });
+  const auto result = exec.execute_writing(sql::purge, values, [](const result_set& given) {
+    return !given.empty() && given.front().number("purged") > 0;
+  });
   if (result.empty()) return {};
   const auto row = result.front();
   purge_answer purged{.purged = static_cast<std::size_t>(row.number("purged"))};
@@ -138,7 +139,7 @@ purge_answer purge(executor& exec, const purge_request& request) {
 
 std::vector<row_state> list(executor& exec) {
   std::vector<row_state> owned;
-  const auto result = exec.execute(exec.statements().list);
+  const auto result = exec.execute(sql::list);
   for (const auto row : result) {
     owned.push_back(
         seen_in(row, {.type = row.text("lock_type"), .source_id = row.text("source_id")}).state);
@@ -147,7 +148,7 @@ std::vector<row_state> list(executor& exec) {
 }
 
 /// Without what the role may not see.
-std::string session_in_words(const answer::row& row) {
+std::string session_in_words(const result_set::row& row) {
   if (!row.flag("is_known")) return "a transaction whose session is not known";
   if (row.is_null("pid")) return "a prepared transaction: see pg_prepared_xacts";
   std::string words = "pid " + row.text("pid");
@@ -158,8 +159,7 @@ std::string session_in_words(const answer::row& row) {
 
 /// The sessions whose transactions have the row, in words.
 std::optional<std::string> used_by(executor& exec, const lock_key& key) {
-  const auto result =
-      exec.execute(exec.statements().used_by, bound_values{key.type, key.source_id});
+  const auto result = exec.execute(sql::used_by, bound_values{key.type, key.source_id});
   if (result.empty()) return std::nullopt;
   std::string sessions;
   bool is_one_of_them = false;
@@ -173,7 +173,7 @@ std::optional<std::string> used_by(executor& exec, const lock_key& key) {
 
 std::vector<std::string> weak_settings(executor& exec, const table_name& table) {
   std::vector<std::string> weak;
-  const auto result = exec.execute(exec.statements().weak_settings);
+  const auto result = exec.execute(sql::weak_settings);
   for (const auto row : result) {
     if (row.is_null("name")) {
       weak.push_back("table " + table.text() +
@@ -195,15 +195,13 @@ std::vector<std::string> weak_settings(executor& exec, const table_name& table) 
 
 class postgres_session final : public detail::session {
  public:
-  postgres_session(std::unique_ptr<own_line> used, const sql::postgres_statements& statements,
-                   const table_name& table, watching mode)
+  postgres_session(std::unique_ptr<own_connection> used, session_options options)
       : connection_{std::move(used)},
-        table_{table},
-        watching_{mode},
-        exec_{*connection_, statements} {}
+        options_{std::move(options)},
+        exec_{*connection_, options_.table, options_.asynchronous_release} {}
 
   void check_table() override {
-    call([&] { postgres::check_table(*connection_, exec_.statements(), table_); });
+    call([&] { postgres::check_table(*connection_, exec_.texts(), table()); });
   }
   [[nodiscard]] bool is_usable() const noexcept override {
     return is_usable_ && connection_->is_idle();
@@ -241,9 +239,7 @@ class postgres_session final : public detail::session {
     return call([&] {
       const auto wanted = list_of(keys);
       if (mode == read_mode::ready_to_commit) return prepare(exec_, wanted);
-      if (mode == read_mode::watched && watching_ == watching::marks_rows) {
-        return watch(exec_, wanted);
-      }
+      if (mode == read_mode::watched && options_.marks_watched_rows) return watch(exec_, wanted);
       auto states = detail::states_of(exec_.read(wanted));
       if (mode != read_mode::shown) return states;
       return detail::with_users(std::move(states),
@@ -260,10 +256,12 @@ class postgres_session final : public detail::session {
     return call([&] { return postgres::purge(exec_, request); });
   }
   std::vector<std::string> do_weak_settings() override {
-    return call([&] { return postgres::weak_settings(exec_, table_); });
+    return call([&] { return postgres::weak_settings(exec_, table()); });
   }
 
  private:
+  [[nodiscard]] const table_name& table() const noexcept { return options_.table.table; }
+
   /// `work`, whose exceptions are thrown as an `error`.
   template <class Work>
   std::invoke_result_t<const Work&> call(const Work& work) {
@@ -273,23 +271,21 @@ class postgres_session final : public detail::session {
     } catch (const std::exception& thrown) {
       const auto found = connection_->fault_in(thrown);
       if (found.needs_new_connection()) is_usable_ = false;
-      throw_as_error(found, exec_.changed(), &table_);
+      throw_as_error(found, exec_.changed(), &table());
     }
   }
 
-  const std::unique_ptr<own_line> connection_;
-  const table_name& table_;
-  const watching watching_;
+  const std::unique_ptr<own_connection> connection_;
+  const session_options options_;
   executor exec_;
   bool is_usable_ = true;
 };
 
 }  // namespace
 
-std::unique_ptr<detail::session> make_session(std::unique_ptr<own_line> used,
-                                              const sql::postgres_statements& statements,
-                                              const table_name& table, watching mode) {
-  return std::make_unique<postgres_session>(std::move(used), statements, table, mode);
+std::unique_ptr<detail::session> make_session(std::unique_ptr<own_connection> used,
+                                              session_options options) {
+  return std::make_unique<postgres_session>(std::move(used), std::move(options));
 }
 
 }  // namespace rowlock::postgres

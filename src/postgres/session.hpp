@@ -5,19 +5,22 @@
 #include <memory>
 
 #include "postgres/connection.hpp"
-#include "postgres/sql/statements.hpp"
 #include "rowlock/table_name.hpp"
 #include "store/session.hpp"
 
 namespace rowlock::postgres {
 
-/// Whether `read_mode::watched` marks rows, so that their release is announced.
-enum class watching { marks_rows, only_reads };
+struct session_options {
+  postgres_table table = {};
+  /// Releases do not wait for the disk.
+  bool asynchronous_release = false;
+  /// `read_mode::watched` marks rows, so that their release is announced.
+  bool marks_watched_rows = true;
+};
 
-/// `used` is in autocommit. `statements` and `table` outlive the session.
-std::unique_ptr<detail::session> make_session(std::unique_ptr<own_line> used,
-                                              const sql::postgres_statements& statements,
-                                              const table_name& table, watching mode);
+/// `used` is in autocommit.
+std::unique_ptr<detail::session> make_session(std::unique_ptr<own_connection> used,
+                                              session_options options);
 
 }  // namespace rowlock::postgres
 

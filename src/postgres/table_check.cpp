@@ -1,9 +1,12 @@
 // Whether the table on a server is the one that the migrations made.
 #include "postgres/table_check.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
+#include "postgres/sql/session.hpp"
 #include "rowlock/table_name.hpp"
 #include "store/schema_check.hpp"
 
@@ -13,7 +16,7 @@ namespace {
 
 struct finding {
   std::string unfit;
-  std::string remedy = sql::make_it_anew;
+  std::string remedy = detail::make_it_anew;
 };
 
 std::string kind_of(std::string_view letter) {
@@ -24,7 +27,7 @@ std::string kind_of(std::string_view letter) {
 }
 
 /// What is wrong with a table that is there; the first thing alone.
-finding finding_in(const answer::row& found, const table_name& table) {
+finding finding_in(const result_set::row& found, const table_name& table) {
   if (found.text("kind") != "r") {
     return {"is " + kind_of(found.text("kind")) +
             ", not an ordinary table, so that a key may have two rows"};
@@ -54,40 +57,49 @@ finding finding_in(const answer::row& found, const table_name& table) {
   return {};
 }
 
+/// As the migration's file is named. Not words of the text: the table's name is in them.
+std::string restoring_record(const std::string& text, const table_name& table) {
+  const auto last = postgres_migrations(table).back();
+  const auto number = std::to_string(last.number);
+  const std::string zeros(3 - std::min<std::size_t>(number.size(), 3), '0');
+  return detail::with_words(text, {{"number", number}, {"name", zeros + number + '_' + last.name}});
+}
+
 }  // namespace
 
-found_table find_table(line& asked, const sql::postgres_statements& statements,
-                       const table_name& table) {
-  const auto answered = asked.execute(statements.found_table);
-  const auto found = answered.front();
+found_table find_table(connection& used, detail::rendered_sql& texts, const table_name& table) {
+  const auto result = used.execute(texts(sql::found_table));
+  const auto found = result.front();
   const bool has_record = found.flag("is_there");
   const bool has_table = found.flag("has_table");
   if (!has_record && !has_table) return {};
   std::optional<int> number;
   if (has_record) {
-    const auto recorded = asked.execute(statements.schema_version);
+    const auto recorded = used.execute(texts(sql::schema_version));
     if (const auto row = recorded.front(); !row.is_null("number")) {
       number = static_cast<int>(row.number("number"));
     }
   }
-  if (!has_table) sql::throw_without_table(table, statements.drop_companions);
+  if (!has_table) detail::throw_without_table(table, texts(sql::drop_companions));
   auto wrong = finding_in(found, table);
   if (!number) {
     // A table that is not as the migrations make it may belong to another program.
-    if (wrong.unfit.empty()) sql::throw_without_record(table, statements.restore_record);
+    if (wrong.unfit.empty()) {
+      detail::throw_without_record(table, restoring_record(texts(sql::restore_record), table));
+    }
     return {};
   }
   return {number, std::move(wrong.unfit), std::move(wrong.remedy)};
 }
 
 void require_fit(const found_table& found, const table_name& table) {
-  if (!found.unfit.empty()) sql::throw_unfit(table, found.unfit, found.remedy);
+  if (!found.unfit.empty()) detail::throw_unfit(table, found.unfit, found.remedy);
 }
 
-void check_table(line& asked, const sql::postgres_statements& statements, const table_name& table) {
+void check_table(connection& used, detail::rendered_sql& texts, const table_name& table) {
   const auto look = [&] {
-    auto found = find_table(asked, statements, table);
-    sql::check_schema(found.number, postgres_migrations(table), table, sql::some_url);
+    auto found = find_table(used, texts, table);
+    detail::check_schema(found.number, postgres_migrations(table), table, detail::some_url);
     return found;
   };
   auto found = look();

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "postgres/connection.hpp"
-#include "postgres/sql/statements.hpp"
 #include "rowlock/table_name.hpp"
+#include "store/rendered_sql.hpp"
 
 namespace rowlock::postgres {
 
@@ -21,8 +21,7 @@ struct found_table {
 
 /// Throws `error` (rejected) where the table was dropped after its migrations, or is there without
 /// the record of them. Two round trips.
-found_table find_table(line& asked, const sql::postgres_statements& statements,
-                       const table_name& table);
+found_table find_table(connection& used, detail::rendered_sql& texts, const table_name& table);
 
 /// Throws `error` (rejected) for a table in which a key may have two rows, or that takes what the
 /// statements do not expect.
@@ -30,7 +29,7 @@ void require_fit(const found_table& found, const table_name& table);
 
 /// Throws `error` (rejected) unless the table is there, at the version of this library, and fit.
 /// Two round trips, four for one that is not.
-void check_table(line& asked, const sql::postgres_statements& statements, const table_name& table);
+void check_table(connection& used, detail::rendered_sql& texts, const table_name& table);
 
 }  // namespace rowlock::postgres
 

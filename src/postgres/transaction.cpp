@@ -7,12 +7,15 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <tuple>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "postgres/row.hpp"
-#include "postgres/sql/statements.hpp"
+#include "postgres/sql/rows.hpp"
+#include "postgres/sql/session.hpp"
+#include "postgres/sql/spelling.hpp"
+#include "postgres/sql/transactions.hpp"
 #include "postgres/table_check.hpp"
 #include "postgres/values.hpp"
 #include "rowlock/error.hpp"
@@ -26,9 +29,11 @@ namespace {
 
 bound_values arrays_of(const key_list& keys) { return bound_values{types_of(keys), ids_of(keys)}; }
 
-lock_key key_in(const answer::row& row) { return {row.text("lock_type"), row.text("source_id")}; }
+lock_key key_in(const result_set::row& row) {
+  return {row.text("lock_type"), row.text("source_id")};
+}
 
-refusal refused_by(const answer::row& row, refusal_reason reason) {
+refusal refused_by(const result_set::row& row, refusal_reason reason) {
   refusal refused{.reason = reason, .key = key_in(row)};
   refused.holder = row.text("holder");
   if (!row.is_null("remaining_us")) {
@@ -40,8 +45,8 @@ refusal refused_by(const answer::row& row, refusal_reason reason) {
 
 refusal stale(const lock_key& key) { return {.reason = refusal_reason::stale, .key = key}; }
 
-commit_result result_of(const std::optional<answer>& answered) {
-  const bool is_moved = answered && answered->affected_rows() == 1;
+commit_result result_of(const std::optional<result_set>& result) {
+  const bool is_moved = result && result->affected_rows() == 1;
   return is_moved ? commit_result::committed : commit_result::stale;
 }
 
@@ -52,23 +57,23 @@ std::string text_of(const row_id& id) {
 
 }  // namespace
 
-lock_attempt try_to_lock(transaction_line& used, const lock_keys& keys,
+lock_attempt try_to_lock(transaction_connection& used, const lock_keys& keys,
                          std::chrono::milliseconds slice, const postgres_table& table,
                          missing_rows missing) {
   const auto wanted = list_of(keys.in_order());
   require_same_keys(used, wanted);
-  const auto answered = caller_transaction{used}.execute(
-      statements_for(table).lock_rows,
+  const auto result = caller_transaction{used}.execute(
+      statement_for(table, sql::lock_rows),
       bound_values{types_of(wanted), ids_of(wanted), std::int64_t{slice.count()},
                    missing == missing_rows::create},
       &table.table);
   lock_attempt attempt;
-  if (!answered) {
+  if (!result) {
     attempt.refused = stale(keys.in_order().front());
     return attempt;
   }
   row_lock locked;
-  for (const auto row : *answered) {
+  for (const auto row : *result) {
     const auto state = row.text("state");
     if (state == "locked") {
       locked.rows.push_back({key_in(row), {row.number("version")}});
@@ -83,8 +88,8 @@ lock_attempt try_to_lock(transaction_line& used, const lock_keys& keys,
   return attempt;
 }
 
-outcome<row_lock> lock_rows(transaction_line& used, const lock_keys& keys, const retry_policy& wait,
-                            const postgres_table& table) {
+outcome<row_lock> lock_rows(transaction_connection& used, const lock_keys& keys,
+                            const retry_policy& wait, const postgres_table& table) {
   row_lock locked;
   auto refused = detail::wait_for_rows(wait, [&](std::chrono::milliseconds slice) {
     auto attempt = try_to_lock(used, keys, slice, table, missing_rows::create);
@@ -95,90 +100,91 @@ outcome<row_lock> lock_rows(transaction_line& used, const lock_keys& keys, const
   return locked;
 }
 
-outcome<version> read_version(transaction_line& used, const lock_key& key,
+outcome<version> read_version(transaction_connection& used, const lock_key& key,
                               const postgres_table& table) {
   require_same_keys(used, {&key});
   caller_transaction asking{used};
-  const auto& statements = statements_for(table);
   const bound_values values = arrays_of({&key});
 
-  const auto seen = asking.execute(statements.look, values, &table.table);
+  const auto seen = asking.execute(statement_for(table, sql::read), values, &table.table);
   if (!seen) return stale(key);
   if (!seen->empty()) {
     const auto row = seen_in(seen->front(), key);
-    if (!row.can_be_taken(statements.clock_skew)) {
+    if (!row.can_be_taken(table.clock_skew)) {
       return refusal{.reason = refusal_reason::held,
                      .key = key,
                      .holder = row.state.holder,
-                     .remaining = row.left + statements.clock_skew,
+                     .remaining = row.left + table.clock_skew,
                      .current = row.state.version};
     }
     if (!row.state.owned) return row.state.version;
   }
-  const auto prepared = asking.execute(statements.prepare, values, &table.table);
+  const auto prepared = asking.execute(statement_for(table, sql::prepare), values, &table.table);
   if (!prepared) return stale(key);
   if (prepared->empty()) return refusal{.reason = refusal_reason::busy, .key = key};
   return version{prepared->front().number("version")};
 }
 
-commit_result try_commit(transaction_line& used, const lock_key& key, version seen,
+commit_result try_commit(transaction_connection& used, const lock_key& key, version seen,
                          const postgres_table& table) {
   require_same_keys(used, {&key});
   return result_of(caller_transaction{used}.execute(
-      statements_for(table).advance, bound_values{key.type, key.source_id, seen.number},
+      statement_for(table, sql::advance), bound_values{key.type, key.source_id, seen.number},
       &table.table));
 }
 
-commit_result try_commit(transaction_line& used, const versioned_table& table, const row_id& id,
-                         std::int64_t seen) {
+commit_result try_commit(transaction_connection& used, const versioned_table& table,
+                         const row_id& id, std::int64_t seen) {
   return result_of(caller_transaction{used}.execute(
-      sql::versioned_update(table), bound_values{text_of(id), seen}, nullptr, table.table));
+      detail::versioned_update(table), bound_values{text_of(id), seen}, nullptr, table.table));
 }
 
-void create_rows(transaction_line& used, const lock_keys& keys, const postgres_table& table) {
+void create_rows(transaction_connection& used, const lock_keys& keys, const postgres_table& table) {
   caller_transaction creating{used};
-  const auto& statements = statements_for(table);
-  const auto run = [&](const std::string& sql) {
-    creating.execute(sql, bound_values{}, &table.table);
+  const auto run = [&](std::string_view text) {
+    creating.execute(statement_for(table, text), bound_values{}, &table.table);
   };
-  run(statements.savepoint);
-  const bool is_done =
-      creating.execute(statements.prepare, arrays_of(list_of(keys.in_order())), &table.table)
-          .has_value();
-  if (!is_done) run(statements.roll_back_to_savepoint);
-  run(statements.release_savepoint);
+  run(sql::savepoint);
+  const bool is_done = creating
+                           .execute(statement_for(table, sql::prepare),
+                                    arrays_of(list_of(keys.in_order())), &table.table)
+                           .has_value();
+  if (!is_done) run(sql::roll_back_to_savepoint);
+  run(sql::release_savepoint);
 }
 
-void count_failures(transaction_line& used, const lock_keys& keys, const postgres_table& table) {
-  caller_transaction{used}.execute(statements_for(table).count_failures,
+void count_failures(transaction_connection& used, const lock_keys& keys,
+                    const postgres_table& table) {
+  caller_transaction{used}.execute(statement_for(table, sql::count_failures),
                                    arrays_of(list_of(keys.in_order())), &table.table);
 }
 
-std::optional<answer> caller_transaction::execute(const std::string& sql,
-                                                  const bound_values& values,
-                                                  const table_name* lock_table,
-                                                  std::string_view other_table) {
+std::optional<result_set> caller_transaction::execute(const std::string& sql,
+                                                      const bound_values& values,
+                                                      const table_name* lock_table,
+                                                      std::string_view other_table) {
   try {
     return execute_or_conflict(sql, values, lock_table, other_table);
   } catch (const std::exception& thrown) {
-    if (line_.fault_in(thrown).is_conflict()) return std::nullopt;
+    if (connection_.fault_in(thrown).is_conflict()) return std::nullopt;
     throw;
   }
 }
 
-answer caller_transaction::execute_or_conflict(const std::string& sql, const bound_values& values,
-                                               const table_name* lock_table,
-                                               std::string_view other_table) {
+result_set caller_transaction::execute_or_conflict(const std::string& sql,
+                                                   const bound_values& values,
+                                                   const table_name* lock_table,
+                                                   std::string_view other_table) {
   try {
-    return line_.execute(sql, values);
+    return connection_.execute(sql, values);
   } catch (const std::exception& thrown) {
-    const auto found = line_.fault_in(thrown);
+    const auto found = connection_.fault_in(thrown);
     if (found.is_conflict()) throw;
     throw_as_error(found, effects::none, lock_table, other_table);
   }
 }
 
-void require_same_keys(const transaction_line& used, const key_list& keys) {
+void require_same_keys(const transaction_connection& used, const key_list& keys) {
   // A type is ASCII always.
   const bool are_ascii = std::all_of(keys.begin(), keys.end(), [](const lock_key* key) {
     return std::all_of(key->source_id.begin(), key->source_id.end(),
@@ -194,24 +200,23 @@ void require_same_keys(const transaction_line& used, const key_list& keys) {
           encoding + ": SET client_encoding TO 'UTF8', or connect with client_encoding=UTF8"};
 }
 
-const sql::postgres_statements& statements_for(const postgres_table& table,
-                                               bool asynchronous_release) {
-  using named = std::tuple<std::string, std::chrono::milliseconds, bool>;
+const std::string& statement_for(const postgres_table& table, std::string_view text) {
+  struct known_table {
+    explicit known_table(const postgres_table& named) : table{named} {}
+
+    const postgres_table table;
+    detail::rendered_sql texts{sql::texts_of(table)};
+  };
   static std::mutex mutex;
-  static std::map<named, sql::postgres_statements> rendered;  // guarded by mutex
+  static std::map<std::pair<std::string, std::chrono::milliseconds>, known_table> known;  // guarded
   const std::scoped_lock lock{mutex};
-  const named name{table.table.text(), table.clock_skew, asynchronous_release};
-  const auto found = rendered.find(name);
-  if (found != rendered.end()) return found->second;
-  return rendered
-      .emplace(std::piecewise_construct, std::forward_as_tuple(name),
-               std::forward_as_tuple(table, asynchronous_release))
-      .first->second;
+  const std::pair name{table.table.text(), table.clock_skew};
+  return known.try_emplace(name, table).first->second.texts(text);
 }
 
 namespace {
 
-void apply(transaction_line& used, const migration& step, const table_name& table) {
+void apply(transaction_connection& used, const migration& step, const table_name& table) {
   try {
     used.run(step.up);
   } catch (const std::exception& thrown) {
@@ -233,12 +238,13 @@ void apply(transaction_line& used, const migration& step, const table_name& tabl
 
 }  // namespace
 
-std::vector<migration> migrate(transaction_line& used, const table_name& table) {
-  const sql::postgres_statements statements{table};
-  used.execute(statements.read_committed);
-  used.execute(statements.take_migration_turn);
-  const auto found = find_table(used, statements, table);
-  auto missing = sql::missing_migrations(found.number, postgres_migrations(table), table);
+std::vector<migration> migrate(transaction_connection& used, const table_name& table) {
+  const postgres_table migrated{table};
+  auto texts = sql::texts_of(migrated);
+  used.execute(texts(sql::read_committed));
+  used.execute(texts(sql::take_migration_turn));
+  const auto found = find_table(used, texts, table);
+  auto missing = detail::missing_migrations(found.number, postgres_migrations(table), table);
   if (missing.empty()) require_fit(found, table);
   for (const auto& step : missing) apply(used, step, table);
   return missing;

@@ -25,7 +25,7 @@ void throw_two_rows_of_a_key() {
       "granted stays granted until its ttl is over"};
 }
 
-std::optional<std::string_view> answer::row::cell(std::string_view column) const {
+std::optional<std::string_view> result_set::row::cell(std::string_view column) const {
   const auto& kept = *of_.kept_;
   for (std::size_t i = 0; i < kept.columns(); ++i) {
     if (kept.name(i) == column) return kept.cell(index_, i);
@@ -33,11 +33,11 @@ std::optional<std::string_view> answer::row::cell(std::string_view column) const
   refuse();
 }
 
-std::string answer::row::text(std::string_view column) const {
+std::string result_set::row::text(std::string_view column) const {
   return std::string{cell(column).value_or("")};
 }
 
-std::int64_t answer::row::number(std::string_view column) const {
+std::int64_t result_set::row::number(std::string_view column) const {
   const auto found = cell(column);
   if (!found) refuse();
   std::int64_t parsed = 0;
@@ -47,15 +47,15 @@ std::int64_t answer::row::number(std::string_view column) const {
   return parsed;
 }
 
-bool answer::row::flag(std::string_view column) const {
+bool result_set::row::flag(std::string_view column) const {
   const auto found = cell(column);
   if (found != "t" && found != "f") refuse();
   return found == "t";
 }
 
-std::size_t answer::row::place() const { return static_cast<std::size_t>(number("place")) - 1; }
+std::size_t result_set::row::place() const { return static_cast<std::size_t>(number("place")) - 1; }
 
-answer::row answer::front() const {
+result_set::row result_set::front() const {
   if (empty()) refuse();
   return {*this, 0};
 }

@@ -17,12 +17,12 @@
 namespace rowlock::postgres {
 
 /// What a driver was answered, where the driver keeps it. Rows and columns are counted from 0.
-class kept_answer {
+class driver_result {
  public:
-  kept_answer() = default;
-  kept_answer(const kept_answer&) = delete;
-  kept_answer& operator=(const kept_answer&) = delete;
-  virtual ~kept_answer() = default;
+  driver_result() = default;
+  driver_result(const driver_result&) = delete;
+  driver_result& operator=(const driver_result&) = delete;
+  virtual ~driver_result() = default;
 
   [[nodiscard]] virtual std::size_t rows() const = 0;
   [[nodiscard]] virtual std::size_t columns() const = 0;
@@ -37,13 +37,13 @@ class kept_answer {
 [[noreturn]] void throw_two_rows_of_a_key();
 
 /// Rows of texts as PostgreSQL spells them, and how many rows were changed.
-class answer {
+class result_set {
  public:
   /// One row; not longer than its answer. Its members throw `error` (rejected) for a column that is
   /// not there and for a text that is not of the type asked for.
   class row {
    public:
-    row(const answer& of, std::size_t index) : of_{of}, index_{index} {}
+    row(const result_set& of, std::size_t index) : of_{of}, index_{index} {}
 
     [[nodiscard]] bool is_null(std::string_view column) const { return !cell(column); }
     /// Empty for null.
@@ -56,13 +56,13 @@ class answer {
    private:
     [[nodiscard]] std::optional<std::string_view> cell(std::string_view column) const;
 
-    const answer& of_;
+    const result_set& of_;
     std::size_t index_;
   };
 
   class iterator {
    public:
-    iterator(const answer& of, std::size_t index) : of_{&of}, index_{index} {}
+    iterator(const result_set& of, std::size_t index) : of_{&of}, index_{index} {}
 
     row operator*() const { return {*of_, index_}; }
     iterator& operator++() {
@@ -72,11 +72,11 @@ class answer {
     bool operator==(const iterator&) const = default;
 
    private:
-    const answer* of_;
+    const result_set* of_;
     std::size_t index_;
   };
 
-  explicit answer(std::unique_ptr<const kept_answer> kept) : kept_{std::move(kept)} {}
+  explicit result_set(std::unique_ptr<const driver_result> kept) : kept_{std::move(kept)} {}
 
   [[nodiscard]] std::size_t size() const { return kept_->rows(); }
   [[nodiscard]] bool empty() const { return size() == 0; }
@@ -88,7 +88,7 @@ class answer {
   [[nodiscard]] row front() const;
 
  private:
-  std::unique_ptr<const kept_answer> kept_;
+  std::unique_ptr<const driver_result> kept_;
 };
 
 /// The values of $1, $2 ..., as text; none is null. The server knows their types.

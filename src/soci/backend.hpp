@@ -40,7 +40,7 @@ enum class isolation { as_we_began_it, as_the_session_says };
 /// A transaction of ours on the application's session.
 struct begun_transaction {
   std::optional<refusal> refused = std::nullopt;
-  /// What the dialect wants to keep until the transaction ends.
+  /// What the soci_backend wants to keep until the transaction ends.
   std::shared_ptr<void> kept = nullptr;
 };
 
@@ -49,15 +49,15 @@ struct begun_transaction {
 /// `run_fenced` know them.
 ///
 /// Thread-safety: all members may be called from any thread, each session by one at a time.
-class dialect {
+class soci_backend {
  public:
-  dialect() = default;
-  dialect(const dialect&) = delete;
-  dialect& operator=(const dialect&) = delete;
-  virtual ~dialect() = default;
+  soci_backend() = default;
+  soci_backend(const soci_backend&) = delete;
+  soci_backend& operator=(const soci_backend&) = delete;
+  virtual ~soci_backend() = default;
 
   /// The scheme of its connection strings, and what `soci::session::get_backend_name` says.
-  [[nodiscard]] virtual std::string_view backend() const noexcept = 0;
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   [[nodiscard]] virtual const soci::backend_factory& factory() const = 0;
   [[nodiscard]] virtual std::vector<migration> migrations(const table_name& table) const = 0;
 
@@ -128,7 +128,7 @@ class dialect {
 /// A backend and its parameters, split from `backend://parameters`, or of a URL of MariaDB or
 /// MySQL.
 struct connection_target {
-  const dialect* spoken;
+  const soci_backend* backend;
   std::string parameters;
 };
 
@@ -137,12 +137,12 @@ struct connection_target {
 connection_target target_of(std::string_view as_given);
 
 /// Of an open session; throws `error` as above.
-const dialect& dialect_of(soci::session& session);
+const soci_backend& backend_of(soci::session& session);
 
-/// The dialects themselves; dialects.cpp lists them.
-const dialect& mysql_dialect();
-const dialect& postgres_dialect();
-const dialect& sqlite_dialect();
+/// One for each database; backends.cpp lists them.
+const soci_backend& mysql_backend();
+const soci_backend& postgres_backend();
+const soci_backend& sqlite_backend();
 
 }  // namespace rowlock::through_soci
 

@@ -1,4 +1,4 @@
-// The backends that rowlock speaks with.
+// The list of SOCI backends.
 #include <soci/soci.h>
 
 #include <array>
@@ -12,22 +12,22 @@ namespace rowlock::through_soci {
 
 namespace {
 
-using get_dialect = const dialect& (*)();
+using get_backend = const soci_backend& (*)();
 
-constexpr std::array<get_dialect, 3> known_dialects{&mysql_dialect, &postgres_dialect,
-                                                    &sqlite_dialect};
+constexpr std::array<get_backend, 3> known_backends{&mysql_backend, &postgres_backend,
+                                                    &sqlite_backend};
 
-const dialect* dialect_called(std::string_view backend) {
-  for (const auto get : known_dialects) {
-    if (get().backend() == backend) return &get();
+const soci_backend* backend_called(std::string_view name) {
+  for (const auto get : known_backends) {
+    if (get().name() == name) return &get();
   }
   return nullptr;
 }
 
 std::string all_names() {
   std::string names;
-  for (const auto get : known_dialects) {
-    names += (names.empty() ? "" : ", ") + std::string{get().backend()};
+  for (const auto get : known_backends) {
+    names += (names.empty() ? "" : ", ") + std::string{get().name()};
   }
   return names;
 }
@@ -38,8 +38,8 @@ bool is_word(std::string_view name) {
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
-[[noreturn]] void refuse(const std::string& backend) {
-  throw error{errc::rejected, "rowlock does not work through SOCI's backend " + backend +
+[[noreturn]] void refuse(const std::string& name) {
+  throw error{errc::rejected, "rowlock does not work through SOCI's backend " + name +
                                   ": it does through " + all_names()};
 }
 
@@ -48,26 +48,26 @@ bool is_word(std::string_view name) {
 connection_target target_of(std::string_view as_given) {
   const auto connection_string = soci_connection_string(as_given);
   const auto end = connection_string.find("://");
-  const auto backend = connection_string.substr(0, end);
-  if (end == std::string::npos || !is_word(backend)) {
+  const auto name = connection_string.substr(0, end);
+  if (end == std::string::npos || !is_word(name)) {
     throw error{errc::misuse,
                 "a connection string of SOCI begins with its backend, as in mysql://db=shop "
                 "user=app; the backends are " +
                     all_names()};
   }
-  const auto* const spoken = dialect_called(backend);
-  if (spoken == nullptr) refuse(backend);
-  return {spoken, connection_string.substr(end + 3)};
+  const auto* const backend = backend_called(name);
+  if (backend == nullptr) refuse(name);
+  return {backend, connection_string.substr(end + 3)};
 }
 
-const dialect& dialect_of(::soci::session& session) {
+const soci_backend& backend_of(::soci::session& session) {
   if (session.get_backend() == nullptr) {
     throw error{errc::misuse, "the soci::session is not open: open it first"};
   }
-  const auto backend = session.get_backend_name();
-  const auto* const spoken = dialect_called(backend);
-  if (spoken == nullptr) refuse(backend);
-  return *spoken;
+  const auto name = session.get_backend_name();
+  const auto* const backend = backend_called(name);
+  if (backend == nullptr) refuse(name);
+  return *backend;
 }
 
 }  // namespace rowlock::through_soci

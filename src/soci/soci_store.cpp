@@ -32,11 +32,11 @@ void check(const soci_options& options) {
 std::shared_ptr<::soci::session> opened_at(const through_soci::connection_target& target) {
   auto opened = std::make_shared<::soci::session>();
   try {
-    opened->open(target.spoken->factory(), target.parameters);
+    opened->open(target.backend->factory(), target.parameters);
   } catch (const std::exception&) {
-    target.spoken->throw_not_opened(target.parameters);
+    target.backend->throw_not_opened(target.parameters);
   }
-  target.spoken->quieten(*opened);
+  target.backend->quieten(*opened);
   return opened;
 }
 
@@ -53,12 +53,12 @@ std::shared_ptr<::soci::session> take_from(::soci::connection_pool& pool,
   }
   std::shared_ptr<::soci::session> taken{
       &pool.at(place), [&pool, place](::soci::session* /*taken*/) { pool.give_back(place); }};
-  const auto& spoken = through_soci::dialect_of(*taken);
+  const auto& backend = through_soci::backend_of(*taken);
   if (taken->is_connected()) return taken;
   try {
     taken->reconnect();
   } catch (const std::exception&) {
-    spoken.throw_not_opened({});
+    backend.throw_not_opened({});
   }
   return taken;
 }
@@ -74,8 +74,8 @@ class soci_sessions final : public detail::session_source {
 
   std::unique_ptr<detail::session> open() override {
     auto opened = open_();
-    const auto& spoken = through_soci::dialect_of(*opened);
-    return spoken.make_session(std::move(opened), options_);
+    const auto& backend = through_soci::backend_of(*opened);
+    return backend.make_session(std::move(opened), options_);
   }
 
   [[nodiscard]] store_limits limits() const noexcept override { return limits_; }
@@ -90,8 +90,8 @@ std::unique_ptr<detail::session_source> sessions_of(const std::string& connectio
                                                     const soci_options& options) {
   check(options);
   auto target = through_soci::target_of(connection_string);
-  target.parameters = target.spoken->checked(std::move(target.parameters), options);
-  const auto limits = target.spoken->limits();
+  target.parameters = target.backend->checked(std::move(target.parameters), options);
+  const auto limits = target.backend->limits();
   return std::make_unique<soci_sessions>([target = std::move(target)] { return opened_at(target); },
                                          limits, options);
 }
@@ -117,15 +117,15 @@ soci_store::soci_store(::soci::connection_pool& pool, soci_options options)
 
 std::vector<migration> migrate_soci(const std::string& connection_string, const table_name& table) {
   auto target = through_soci::target_of(connection_string);
-  target.parameters = target.spoken->checked(std::move(target.parameters), soci_options{});
-  target.spoken->create_database(target.parameters);
+  target.parameters = target.backend->checked(std::move(target.parameters), soci_options{});
+  target.backend->create_database(target.parameters);
   const auto session = opened_at(target);
-  return target.spoken->migrate(*session, table);
+  return target.backend->migrate(*session, table);
 }
 
 std::vector<migration> soci_migrations(const std::string& connection_string,
                                        const table_name& table) {
-  return through_soci::target_of(connection_string).spoken->migrations(table);
+  return through_soci::target_of(connection_string).backend->migrations(table);
 }
 
 }  // namespace rowlock

@@ -13,10 +13,10 @@ namespace rowlock {
 namespace {
 
 using std::chrono::milliseconds;
-using through_soci::dialect_of;
+using through_soci::backend_of;
 
 std::shared_ptr<void> begin_or_throw(::soci::session& session, milliseconds turn_timeout) {
-  auto begun = dialect_of(session).begin(session, turn_timeout);
+  auto begun = backend_of(session).begin(session, turn_timeout);
   if (!begun.refused) return std::move(begun.kept);
   throw error{errc::unavailable,
               "others wrote to the database for longer than turn_timeout: try again, and keep "
@@ -31,7 +31,7 @@ soci_transaction::soci_transaction(::soci::session& session, milliseconds turn_t
 soci_transaction::~soci_transaction() {
   if (!open_ || !home_.is_here()) return;
   try {
-    dialect_of(session_).roll_back(session_);
+    backend_of(session_).roll_back(session_);
   } catch (...) {  // the session was closed, and the transaction with it
   }
 }
@@ -43,7 +43,7 @@ void soci_transaction::end() noexcept {
 
 void soci_transaction::abort() {
   if (!home_.is_here() || !open_) return;
-  dialect_of(session_).roll_back(session_);
+  backend_of(session_).roll_back(session_);
   end();
   is_aborted_ = true;
 }
@@ -51,11 +51,11 @@ void soci_transaction::abort() {
 void soci_transaction::commit() {
   home_.require();
   if (is_lent_) detail::throw_commit_in_callback();
-  const auto& spoken = dialect_of(session_);
+  const auto& backend = backend_of(session_);
   // A fence on the session itself may have rolled back, and so may the server after a deadlock.
-  if (open_ && !spoken.is_in_transaction(session_)) end();
+  if (open_ && !backend.is_in_transaction(session_)) end();
   if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
-  spoken.commit(session_);
+  backend.commit(session_);
   end();
 }
 
@@ -63,7 +63,7 @@ using rows = row_transaction<soci_transaction>;
 
 std::optional<refusal> rows::begin(std::optional<soci_transaction>& transaction,
                                    ::soci::session& session, milliseconds slice) {
-  auto begun = dialect_of(session).begin(session, slice);
+  auto begun = backend_of(session).begin(session, slice);
   if (begun.refused) return begun.refused;
   transaction.emplace(session, soci_transaction::begun{std::move(begun.kept)});
   return {};
@@ -72,7 +72,7 @@ std::optional<refusal> rows::begin(std::optional<soci_transaction>& transaction,
 std::optional<refusal> rows::begin_locked(std::optional<soci_transaction>& transaction,
                                           ::soci::session& session, const lock_keys& keys,
                                           milliseconds slice, const soci_table& table) {
-  auto begun = dialect_of(session).begin_locked(session, keys, slice, table);
+  auto begun = backend_of(session).begin_locked(session, keys, slice, table);
   if (begun.refused) return begun.refused;
   transaction.emplace(session, soci_transaction::begun{std::move(begun.kept)});
   return {};
@@ -111,23 +111,23 @@ void rows::release_with(soci_transaction& transaction, const fenced_leases& leas
 void rows::count_failure(::soci::session& session, const lock_keys& keys,
                          const soci_table& table) noexcept {
   try {
-    dialect_of(session).count_failures(session, keys, table);
+    backend_of(session).count_failures(session, keys, table);
   } catch (...) {  // best effort: the callback's own exception matters more
   }
 }
 
 namespace {
 
-using through_soci::dialect_of;
+using through_soci::backend_of;
 using through_soci::isolation;
 
 outcome<row_lock> lock_rows(::soci::session& session, const lock_keys& keys,
                             const retry_policy& wait, const soci_table& table, isolation known) {
-  const auto& spoken = dialect_of(session);
+  const auto& backend = backend_of(session);
   row_lock locked;
-  const auto& patience = spoken.can_wait_inside() ? wait : no_wait();
+  const auto& patience = backend.can_wait_inside() ? wait : no_wait();
   auto refused = detail::wait_for_rows(patience, [&](std::chrono::milliseconds slice) {
-    auto attempt = spoken.try_to_lock(session, keys, slice, table, known);
+    auto attempt = backend.try_to_lock(session, keys, slice, table, known);
     if (attempt.locked) locked = *std::move(attempt.locked);
     return attempt.refused;
   });
@@ -150,18 +150,18 @@ outcome<row_lock> lock_rows(::soci::session& transaction, const lock_keys& keys,
 outcome<version> read_version(::soci::session& transaction, const lock_key& key,
                               const soci_table& table) {
   check(key);
-  return dialect_of(transaction).read_version(transaction, key, table);
+  return backend_of(transaction).read_version(transaction, key, table);
 }
 
 commit_result try_commit(::soci::session& transaction, const lock_key& key, version seen,
                          const soci_table& table) {
   check(key);
-  return dialect_of(transaction).try_commit(transaction, key, seen, table);
+  return backend_of(transaction).try_commit(transaction, key, seen, table);
 }
 
 commit_result try_commit(::soci::session& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen) {
-  return dialect_of(transaction).try_commit(transaction, table, id, seen);
+  return backend_of(transaction).try_commit(transaction, table, id, seen);
 }
 
 namespace {
@@ -171,10 +171,10 @@ void prove(::soci::session& session, const fenced_leases& leases, const fence_op
   if (options.idle_limit <= std::chrono::milliseconds::zero()) {
     throw error{errc::misuse, "the idle limit of a fence must be above zero"};
   }
-  const auto& spoken = through_soci::dialect_of(session);
-  const auto proved = spoken.prove(session, leases, options, releases, table);
+  const auto& backend = through_soci::backend_of(session);
+  const auto proved = backend.prove(session, leases, options, releases, table);
   if (proved.found != detail::fence_try::held) {
-    spoken.roll_back(session);
+    backend.roll_back(session);
     detail::throw_not_proved(leases, proved.found);
   }
   detail::released_within(leases, proved.unset_as);

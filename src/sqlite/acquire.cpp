@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
@@ -64,13 +64,12 @@ std::vector<acquire_answer> acquire(file_access& file, std::span<const acquire_r
       std::count_if(grantables.begin(), grantables.end(),
                     [](const grantable& wanted) { return wanted.is_takeover; }));
   const auto write = takeovers == 0 ? acquire_one : acquire_or_take_over;
-  const bool was_our_turn =
-      file.try_write(grantables.size() + takeovers, [&](row_statements& rows) {
-        for (const auto& wanted : grantables) {
-          written[wanted.place] = write(rows, requests[wanted.place]);
-        }
-      });
-  return was_our_turn ? written : answers;
+  const bool is_written = file.try_write(grantables.size() + takeovers, [&](row_statements& rows) {
+    for (const auto& wanted : grantables) {
+      written[wanted.place] = write(rows, requests[wanted.place]);
+    }
+  });
+  return is_written ? written : answers;
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

@@ -11,7 +11,7 @@
 #include "sqlite/file_access.hpp"
 #include "sqlite/row_statements.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 // The modes of `store::acquire`, for at least one request. They throw `failure`. When the file was
 // not free for a writer in time, nothing is granted.
@@ -48,6 +48,6 @@ acquire_answer acquire_one(row_statements& rows, const acquire_request& request)
 /// In a transaction of the file's one writer, so that the row it reads is the one it takes over.
 acquire_answer acquire_or_take_over(row_statements& rows, const acquire_request& request);
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

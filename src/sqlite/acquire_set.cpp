@@ -3,7 +3,7 @@
 
 #include "sqlite/acquire.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
@@ -46,9 +46,9 @@ answer_list acquire_all(file_access& file, std::span<const acquire_request> requ
     return answers;
   }
   auto written = answers;
-  const bool was_our_turn =
+  const bool is_written =
       file.try_write_if([&](row_statements& rows) { return grant_all(rows, requests, written); });
-  return was_our_turn ? written : answers;
+  return is_written ? written : answers;
 }
 
 answer_list acquire_any(file_access& file, std::span<const acquire_request> requests,
@@ -64,7 +64,7 @@ answer_list acquire_any(file_access& file, std::span<const acquire_request> requ
   std::stable_sort(grantables.begin(), grantables.end(),
                    [](const auto& a, const auto& b) { return rank_of(a) < rank_of(b); });
   auto written = withheld;
-  const bool was_our_turn = file.try_write_if([&](row_statements& rows) {
+  const bool is_written = file.try_write_if([&](row_statements& rows) {
     std::size_t granted = 0;
     for (const auto& wanted : grantables) {
       if (granted == at_most) break;
@@ -75,7 +75,7 @@ answer_list acquire_any(file_access& file, std::span<const acquire_request> requ
     }
     return true;
   });
-  return was_our_turn ? written : withheld;
+  return is_written ? written : withheld;
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

@@ -5,7 +5,7 @@
 #include <random>
 #include <thread>
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
@@ -36,4 +36,4 @@ bool busy_wait::pause() {
   return true;
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

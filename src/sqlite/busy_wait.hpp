@@ -6,7 +6,7 @@
 
 #include "sqlite/statement.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// SQLite's own busy handler lets some wait for ever while others are served hundreds of times, and
 /// does not wait at all where it is needed most; so connections have none, and we ask again
@@ -56,6 +56,6 @@ bool succeeds_in_time(busy_wait& wait, const Work& work) {
   }
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

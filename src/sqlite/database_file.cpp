@@ -15,10 +15,10 @@
 #include <system_error>
 
 #include "rowlock/error.hpp"
-#include "sqlite/sql/transaction_statements.hpp"
+#include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
@@ -131,12 +131,12 @@ void require_writable(sqlite3* database) {
 
 void prepare_connection(sqlite3* database) {
   sqlite3_busy_timeout(database, 0);
-  execute(database, sql::sqlite::sync_every_commit);
+  execute(database, sql::sync_every_commit);
 }
 
 void switch_to_wal(sqlite3* database, busy_wait& wait) {
   if (is_read_only(database)) return;
-  until_not_busy(wait, [&] { execute(database, sql::sqlite::journal_in_wal); });
+  until_not_busy(wait, [&] { execute(database, sql::journal_in_wal); });
 }
 
 namespace {
@@ -173,4 +173,4 @@ void refuse_network_file_system(const std::string& file) {
                   "the option allow_network_file_system"};
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

@@ -8,7 +8,7 @@
 
 struct sqlite3;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// As `rowlock migrate` takes it.
 std::string url_of(const std::string& path);
@@ -53,6 +53,6 @@ void switch_to_wal(sqlite3* database, busy_wait& wait);
 /// nothing where `file` cannot be looked at.
 void refuse_network_file_system(const std::string& file);
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

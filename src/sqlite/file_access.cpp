@@ -7,7 +7,7 @@
 #include "sqlite/write_transaction.hpp"
 #include "sqlite/writer_ticket.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 bool file_access::try_read(const work& reading) {
   return succeeds_in_time(wait_, [&] { reading(rows_); });
@@ -63,4 +63,4 @@ void throw_others_kept_the_file() {
               "transactions short"};
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

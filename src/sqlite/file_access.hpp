@@ -8,7 +8,7 @@
 #include "sqlite/busy_wait.hpp"
 #include "sqlite/row_statements.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// One call's turn at the connection. What is done in it may be done again when it met somebody
 /// else who uses the file, and so must bear repeating. Throws `failure`.
@@ -40,6 +40,6 @@ class file_access {
 /// When a turn did not come, and the answer cannot be "busy".
 [[noreturn]] void throw_others_kept_the_file();
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

@@ -14,7 +14,7 @@
 #include "sqlite/write_transaction.hpp"
 #include "store/schema_check.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr std::chrono::seconds longest_wait{30};
 
 std::vector<migration> still_missing(sqlite3* database, const table_name& table) {
   row_statements rows{database, table};
-  return sql::missing_migrations(rows.last_migration(), sqlite_migrations(table), table);
+  return detail::missing_migrations(rows.last_migration(), sqlite_migrations(table), table);
 }
 
 error in_the_way_of(const migration& step, sqlite3* database, const std::string& why) {
@@ -64,12 +64,12 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table) {
     is_complete = still_missing(database, table).empty();
   });
   if (is_complete) {
-    if (const auto wrong = what_is_wrong_with(database, table)) sql::throw_unfit(table, *wrong);
+    if (const auto wrong = what_is_wrong_with(database, table)) detail::throw_unfit(table, *wrong);
     return {};
   }
 
-  const auto turn = try_begin(database, longest_wait);
-  if (!turn) throw turn_did_not_come(database);
+  const auto ticket = try_begin(database, longest_wait);
+  if (!ticket) throw file_was_busy(database);
   try {
     auto missing = still_missing(database, table);  // somebody may have been faster
     for (const auto& step : missing) apply(database, step, table);
@@ -81,4 +81,4 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table) {
   }
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

@@ -8,7 +8,7 @@
 
 struct sqlite3;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// What to do where a migration fails in a way that nobody foresaw.
 inline constexpr const char* look_at_the_tables = "look at the tables there";
@@ -20,6 +20,6 @@ void check_schema_name(const table_name& table);
 /// `error`, and `failure`.
 std::vector<migration> migrate(sqlite3* database, const table_name& table);
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

@@ -6,15 +6,14 @@
 #include <chrono>
 #include <utility>
 
-#include "sqlite/sql/statements.hpp"
-#include "sqlite/sql/transaction_statements.hpp"
+#include "sqlite/sql/leases.hpp"
+#include "sqlite/sql/transactions.hpp"
 #include "store/schema_check.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
-namespace text = sql::sqlite;
 using std::chrono::microseconds;
 
 /// One use of a prepared statement. A SELECT that is not reset keeps its read transaction open.
@@ -92,14 +91,14 @@ statement& row_statements::prepared(std::string_view plain) {
 }
 
 std::optional<seen_row> row_statements::read(const lock_key& key) {
-  auto& select = prepared(text::read_row);
+  auto& select = prepared(sql::read);
   use once{select, key.type, key.source_id};
   if (!once.has_next_row()) return {};
   return row_in(select);
 }
 
 std::vector<row_state> row_statements::list() {
-  auto& select = prepared(text::list_taken_rows);
+  auto& select = prepared(sql::list);
   use once{select};
   std::vector<row_state> rows;
   while (once.has_next_row()) rows.push_back(row_in(select).state);
@@ -109,12 +108,11 @@ std::vector<row_state> row_statements::list() {
 std::optional<version> row_statements::acquire(const acquire_request& request) {
   const auto& [key, owner, holder, ttl, expected, unless_done] = request;
   if (!expected) {
-    return use{
-        prepared(text::acquire_row), key.type, key.source_id, owner.text, holder, as_modifier(ttl),
-        unless_done ? 1 : 0}
+    return use{prepared(sql::acquire), key.type,           key.source_id, owner.text, holder,
+               as_modifier(ttl),       unless_done ? 1 : 0}
         .only_version();
   }
-  return use{prepared(text::acquire_row_at_version),
+  return use{prepared(sql::acquire_at_version),
              key.type,
              key.source_id,
              owner.text,
@@ -127,8 +125,8 @@ std::optional<version> row_statements::acquire(const acquire_request& request) {
 
 bool row_statements::renew(const renew_request& request) {
   const auto& [key, owner, granted, ttl] = request;
-  return use{prepared(text::renew_row), key.type, key.source_id, owner.text, granted.number,
-             as_modifier(ttl)}
+  return use{prepared(sql::renew), key.type,       key.source_id,
+             owner.text,           granted.number, as_modifier(ttl)}
              .changed_rows() == 1;
 }
 
@@ -137,7 +135,7 @@ bool row_statements::release(const release_request& request) {
   const auto as_optional_modifier = [](std::optional<microseconds> from_now) {
     return from_now ? std::optional{as_modifier(*from_now)} : std::nullopt;
   };
-  return use{prepared(text::release_row),
+  return use{prepared(sql::release),
              key.type,
              key.source_id,
              owner.text,
@@ -151,24 +149,24 @@ bool row_statements::release(const release_request& request) {
 
 bool row_statements::write_note(const note_request& request) {
   const auto& [key, owner, granted, note] = request;
-  return use{prepared(text::write_note), key.type, key.source_id, owner.text, granted.number, note}
+  return use{prepared(sql::write_note), key.type, key.source_id, owner.text, granted.number, note}
              .changed_rows() == 1;
 }
 
 void row_statements::prepare(const lock_key& key) {
-  use{prepared(text::prepare_row), key.type, key.source_id}.changed_rows();
+  use{prepared(sql::prepare), key.type, key.source_id}.changed_rows();
 }
 
 bool row_statements::force_release(const force_request& request) {
   const auto& [key, seen, reason] = request;
-  return use{prepared(text::force_release_row), key.type, key.source_id, seen.number, reason}
+  return use{prepared(sql::force_release), key.type, key.source_id, seen.number, reason}
              .changed_rows() == 1;
 }
 
-std::vector<purgeable_row> row_statements::look_for_idle(const purge_request& request) {
+std::vector<purgeable_row> row_statements::find_idle(const purge_request& request) {
   const auto after = request.after.value_or(lock_key{});  // no row has an empty key
   const auto limit = static_cast<std::int64_t>(request.at_most) + 1;
-  auto& select = prepared(text::look_for_idle_rows);
+  auto& select = prepared(sql::find_idle);
   use once{select, after.type, after.source_id, request.older_than.count(), limit};
   std::vector<purgeable_row> rows;
   while (once.has_next_row()) {
@@ -179,24 +177,23 @@ std::vector<purgeable_row> row_statements::look_for_idle(const purge_request& re
 }
 
 bool row_statements::delete_if_idle(const lock_key& key, microseconds older_than) {
-  return use{prepared(text::delete_idle_row), key.type, key.source_id, older_than.count()}
+  return use{prepared(sql::delete_idle), key.type, key.source_id, older_than.count()}
              .changed_rows() == 1;
 }
 
 std::optional<version> row_statements::lock(const lock_key& key) {
-  return use{prepared(text::lock_row), key.type, key.source_id}.only_version();
+  return use{prepared(sql::lock_row), key.type, key.source_id}.only_version();
 }
 
 bool row_statements::commit(const lock_key& key, version seen) {
-  return use{prepared(text::commit_version), key.type, key.source_id, seen.number}.changed_rows() ==
-         1;
+  return use{prepared(sql::advance), key.type, key.source_id, seen.number}.changed_rows() == 1;
 }
 
 void row_statements::count_failure(const lock_key& key) {
-  use{prepared(text::count_failure), key.type, key.source_id}.changed_rows();
+  use{prepared(sql::count_failure), key.type, key.source_id}.changed_rows();
 }
 
-void row_statements::become_writer() { use{prepared(text::become_writer)}.changed_rows(); }
+void row_statements::become_writer() { use{prepared(sql::become_writer)}.changed_rows(); }
 
 std::optional<std::int64_t> row_statements::first_number(std::string_view plain) {
   try {
@@ -209,12 +206,12 @@ std::optional<std::int64_t> row_statements::first_number(std::string_view plain)
 }
 
 std::optional<int> row_statements::last_migration() {
-  const auto number = first_number(text::last_migration);
+  const auto number = first_number(sql::last_migration);
   if (!number) return {};
-  if (*number > 0 && !first_number(text::look_for_table)) {
-    sql::throw_without_table(table_, table_.in(text::drop_companions));
+  if (*number > 0 && !first_number(sql::find_table)) {
+    detail::throw_without_table(table_, table_.in(sql::drop_companions));
   }
   return static_cast<int>(*number);
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

@@ -15,7 +15,7 @@
 #include "sqlite/statement.hpp"
 #include "store/refusal_of.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 using detail::busy_at;
 using detail::held_by;
@@ -49,7 +49,7 @@ class row_statements {
 
   bool force_release(const force_request& request);
   /// Looks at one row more than the request says.
-  std::vector<purgeable_row> look_for_idle(const purge_request& request);
+  std::vector<purgeable_row> find_idle(const purge_request& request);
   bool delete_if_idle(const lock_key& key, std::chrono::microseconds older_than);
 
   /// The version at the lock; none when there is a live lease.
@@ -74,6 +74,6 @@ class row_statements {
   std::map<std::string_view, statement> prepared_;  // by the text before it was rendered
 };
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

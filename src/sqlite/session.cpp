@@ -17,7 +17,7 @@
 #include "store/refusal_of.hpp"
 #include "store/schema_check.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
@@ -30,14 +30,14 @@ std::vector<change_answer> change_all(file_access& file, std::span<const Request
   std::vector<change_answer> answers(requests.size(), change_answer::busy);
   if (requests.empty()) return answers;
   auto written = answers;
-  const bool was_our_turn =
+  const bool is_written =
       file.try_write(requests.size() * statements_each, [&](row_statements& rows) {
         for (std::size_t i = 0; i < requests.size(); ++i) {
           written[i] =
               std::invoke(change, rows, requests[i]) ? change_answer::done : change_answer::lost;
         }
       });
-  if (was_our_turn) return written;
+  if (is_written) return written;
   file.try_read([&](row_statements& rows) {
     for (std::size_t i = 0; i < requests.size(); ++i) {
       answers[i] = detail::busy_or_lost(rows.read(requests[i].key), requests[i]);
@@ -81,10 +81,10 @@ row_states prepare(file_access& file, std::span<const lock_key> keys) {
   }
   if (unfit.empty()) return states;
 
-  const bool was_our_turn = file.try_write(unfit.size(), [&](row_statements& rows) {
+  const bool is_written = file.try_write(unfit.size(), [&](row_statements& rows) {
     for (const auto& key : unfit) rows.prepare(key);
   });
-  if (was_our_turn) file.try_read([&](row_statements& rows) { states = states_in(rows, keys); });
+  if (is_written) file.try_read([&](row_statements& rows) { states = states_in(rows, keys); });
   return states;
 }
 
@@ -111,15 +111,15 @@ force_answer force_release(file_access& file, const force_request& request) {
   if (!is_to_be_taken) return force_answer::stale;
 
   auto answer = force_answer::stale;
-  const bool was_our_turn = file.try_write(1, [&](row_statements& rows) {
+  const bool is_written = file.try_write(1, [&](row_statements& rows) {
     if (rows.force_release(request)) answer = force_answer::released;
   });
-  return was_our_turn ? answer : force_answer::busy;
+  return is_written ? answer : force_answer::busy;
 }
 
 purge_answer purge(file_access& file, const purge_request& request) {
   std::vector<purgeable_row> seen;
-  file.read([&](row_statements& rows) { seen = rows.look_for_idle(request); });
+  file.read([&](row_statements& rows) { seen = rows.find_idle(request); });
   purge_answer answer;
   if (seen.size() > request.at_most) {
     seen.pop_back();
@@ -129,13 +129,13 @@ purge_answer purge(file_access& file, const purge_request& request) {
   if (seen.empty()) return answer;
 
   std::size_t purged = 0;
-  const bool was_our_turn = file.try_write(seen.size(), [&](row_statements& rows) {
+  const bool is_written = file.try_write(seen.size(), [&](row_statements& rows) {
     purged = 0;
     for (const auto& row : seen) {
       if (rows.delete_if_idle(row.key, request.older_than)) ++purged;
     }
   });
-  if (was_our_turn) answer.purged = purged;
+  if (is_written) answer.purged = purged;
   return answer;
 }
 
@@ -165,7 +165,7 @@ class file_session final : public session {
       case acquire_mode::each:
         break;
     }
-    return write([&](file_access& file) { return on_sqlite::acquire(file, requests); })
+    return write([&](file_access& file) { return sqlite::acquire(file, requests); })
         .value_or(std::vector<acquire_answer>(requests.size()));
   }
   std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
@@ -175,7 +175,7 @@ class file_session final : public session {
     return change(requests, &row_statements::release);
   }
   handoff_answer do_handoff(const handoff_request& request) override {
-    return write([&](file_access& file) { return on_sqlite::handoff(file, request); })
+    return write([&](file_access& file) { return sqlite::handoff(file, request); })
         .value_or(handoff_answer{});
   }
   change_answer do_write_note(const note_request& request) override {
@@ -186,21 +186,21 @@ class file_session final : public session {
       return done(write([&](file_access& file) { return prepare(file, keys); }));
     }
     return done(in_turn([&](file_access& file) {
-      auto states = on_sqlite::read(file, keys);
+      auto states = sqlite::read(file, keys);
       if (mode != read_mode::shown) return states;
       return detail::with_users(std::move(states),
                                 [&](const lock_key& key) { return used_by(file, key); });
     }));
   }
   std::vector<row_state> do_list() override {
-    return done(in_turn([](file_access& file) { return on_sqlite::list(file); }));
+    return done(in_turn([](file_access& file) { return sqlite::list(file); }));
   }
   force_answer do_force_release(const force_request& request) override {
-    return write([&](file_access& file) { return on_sqlite::force_release(file, request); })
+    return write([&](file_access& file) { return sqlite::force_release(file, request); })
         .value_or(force_answer::busy);
   }
   purge_answer do_purge(const purge_request& request) override {
-    return done(write([&](file_access& file) { return on_sqlite::purge(file, request); }));
+    return done(write([&](file_access& file) { return sqlite::purge(file, request); }));
   }
 
  private:
@@ -215,7 +215,8 @@ class file_session final : public session {
       return work(file);
     } catch (const failure& failed) {
       is_usable_ = false;
-      std::rethrow_exception(file_->error_of(failed, sql::how_to_migrate(file_->where(), table_)));
+      std::rethrow_exception(
+          file_->error_of(failed, detail::how_to_migrate(file_->where(), table_)));
     } catch (...) {
       is_usable_ = false;
       throw;
@@ -247,7 +248,7 @@ class file_session final : public session {
   void open(busy_wait& wait) {
     database_ = file_->open(wait);
     row_statements rows{database_, table_};
-    on_sqlite::check_table(database_, rows, table_, file_->where());
+    sqlite::check_table(database_, rows, table_, file_->where());
     rows_.emplace(std::move(rows));
   }
 
@@ -267,4 +268,4 @@ std::unique_ptr<session> make_session(std::unique_ptr<session_file> file, const 
   return std::make_unique<file_session>(std::move(file), table, turn_timeout);
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

@@ -14,7 +14,7 @@
 
 struct sqlite3;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// The file of a session, as its driver opens it.
 ///
@@ -51,6 +51,6 @@ class session : public detail::session {
 std::unique_ptr<session> make_session(std::unique_ptr<session_file> file, const table_name& table,
                                       std::chrono::milliseconds turn_timeout);
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "rowlock/error.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
@@ -150,4 +150,4 @@ void throw_error(const failure& thrown, const std::string& where, const std::str
   std::throw_with_nested(error{kind, where + ": " + what + remedy + " (" + thrown.what() + ")"});
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// Never leaves the library as it is: stores turn it into an `error`.
 class failure : public std::runtime_error {
@@ -34,13 +34,13 @@ class failure : public std::runtime_error {
   bool is_in_doubt_ = false;
 };
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 // Not by its own header: SOCI puts that into a namespace, and a file cannot have both.
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// Members throw `failure`. The database must outlive it: it cannot be closed before.
 ///
@@ -97,6 +97,6 @@ bool is_busy(const failure& thrown) noexcept;
 [[noreturn]] void throw_error(const failure& thrown, const std::string& where,
                               const std::string& if_missing);
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

@@ -8,15 +8,13 @@
 
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
-#include "sqlite/sql/statements.hpp"
+#include "sqlite/sql/leases.hpp"
 #include "sqlite/statement.hpp"
 #include "store/schema_check.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
-
-namespace text = sql::sqlite;
 
 struct column {
   std::string name;
@@ -47,25 +45,25 @@ class known_table {
       : database_{database}, name_{std::move(name)}, schema_{std::move(schema)} {}
 
   [[nodiscard]] bool has_the_primary_key() const {
-    statement asked{database_, text::primary_key_of_table};
+    statement query{database_, sql::primary_key_of_table};
     std::vector<std::string> key;
-    for (bind(asked); asked.has_next_row();) key.push_back(asked.text(0) + ' ' + asked.text(1));
+    for (bind(query); query.has_next_row();) key.push_back(query.text(0) + ' ' + query.text(1));
     return key == std::vector<std::string>{"lock_type BINARY", "source_id BINARY"};
   }
 
   [[nodiscard]] std::vector<column> columns() const {
-    statement asked{database_, text::columns_of_table};
+    statement query{database_, sql::columns_of_table};
     std::vector<column> found;
-    for (bind(asked); asked.has_next_row();) {
-      found.push_back({asked.text(0), asked.text(1), asked.integer(2) != 0});
+    for (bind(query); query.has_next_row();) {
+      found.push_back({query.text(0), query.text(1), query.integer(2) != 0});
     }
     return found;
   }
 
  private:
-  void bind(statement& asked) const {
-    asked.bind(1, name_);
-    asked.bind(2, schema_);
+  void bind(statement& query) const {
+    query.bind(1, name_);
+    query.bind(2, schema_);
   }
 
   sqlite3* database_;
@@ -96,7 +94,7 @@ std::optional<std::string> what_is_wrong_with(sqlite3* database, const table_nam
   const bool has_schema = dot != std::string::npos;
   const auto name = table.text().substr(has_schema ? dot + 1 : 0);
   const auto schema = has_schema ? std::optional{table.text().substr(0, dot)} : std::nullopt;
-  statement kind{database, text::kind_of_table};
+  statement kind{database, sql::kind_of_table};
   kind.bind(1, name);
   kind.bind(2, schema);
   if (!kind.has_next_row()) return {};
@@ -122,10 +120,10 @@ void check_table(sqlite3* database, row_statements& rows, const table_name& tabl
                     " in this database, which is in memory, where no command reaches it: execute "
                     "what sqlite_migrations() returns on the connection, or open a file"};
   }
-  sql::check_schema(number, sqlite_migrations(table), table, where);
+  detail::check_schema(number, sqlite_migrations(table), table, where);
   if (const auto wrong = what_is_wrong_with(database, table)) {
-    sql::throw_unfit(table, *wrong);
+    detail::throw_unfit(table, *wrong);
   }
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

@@ -10,7 +10,7 @@
 
 struct sqlite3;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// Why the promises cannot rest on the table, as in "has no column owner"; none where they can, and
 /// where there is no such table. Throws `failure`.
@@ -21,6 +21,6 @@ std::optional<std::string> what_is_wrong_with(sqlite3* database, const table_nam
 void check_table(sqlite3* database, row_statements& rows, const table_name& table,
                  const std::string& where);
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

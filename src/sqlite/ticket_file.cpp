@@ -17,7 +17,7 @@
 
 #include "rowlock/error.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
@@ -75,11 +75,11 @@ constexpr ticket_file::ticket tickets = ticket_file::ticket{1} << 62U;
 
 /// The number of the last ticket stands first; then how often tickets were called, by their last
 /// digits.
-constexpr off_t first_bell = sizeof(ticket_file::ticket);
-constexpr ticket_file::ticket bells = 256;
+constexpr off_t first_wake_word = sizeof(ticket_file::ticket);
+constexpr ticket_file::ticket wake_words = 256;
 
-off_t bell_of(ticket_file::ticket who) {
-  return first_bell + static_cast<off_t>((who % bells) * sizeof(std::uint32_t));
+off_t wake_word_of(ticket_file::ticket whose) {
+  return first_wake_word + static_cast<off_t>((whose % wake_words) * sizeof(std::uint32_t));
 }
 
 [[noreturn]] void throw_unreadable() {
@@ -149,35 +149,35 @@ std::optional<ticket_file::ticket> ticket_file::first_after(ticket mine) const n
   }
 }
 
-std::uint32_t ticket_file::calls_of(ticket mine) const noexcept {
-  std::uint32_t calls = 0;
+std::uint32_t ticket_file::wakes_of(ticket mine) const noexcept {
+  std::uint32_t wakes = 0;
   // What cannot be read is a call that did not come.
-  [[maybe_unused]] const auto length = pread(file_, &calls, sizeof calls, bell_of(mine));
-  return calls;
+  [[maybe_unused]] const auto length = pread(file_, &wakes, sizeof wakes, wake_word_of(mine));
+  return wakes;
 }
 
-void* ticket_file::address_of_bell(ticket who) noexcept {
+void* ticket_file::address_of_wake_word(ticket whose) noexcept {
   if (page_ == nullptr && fill_page(file_)) {
     void* const mapped = mmap(nullptr, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (mapped != MAP_FAILED) page_ = mapped;
   }
-  return static_cast<std::byte*>(page_) + bell_of(who);
+  return static_cast<std::byte*>(page_) + wake_word_of(whose);
 }
 
-void ticket_file::call(ticket who) noexcept {
-  const std::uint32_t calls = calls_of(who) + 1;
-  [[maybe_unused]] const auto length = pwrite(file_, &calls, sizeof calls, bell_of(who));
-  syscall(SYS_futex, address_of_bell(who), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+void ticket_file::wake(ticket whose) noexcept {
+  const std::uint32_t wakes = wakes_of(whose) + 1;
+  [[maybe_unused]] const auto length = pwrite(file_, &wakes, sizeof wakes, wake_word_of(whose));
+  syscall(SYS_futex, address_of_wake_word(whose), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void ticket_file::wait_for_call(ticket mine, std::uint32_t calls,
+void ticket_file::wait_for_wake(ticket mine, std::uint32_t wakes,
                                 std::chrono::nanoseconds longest) noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest);
   const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (longest - seconds).count()};
   const auto answer =
-      syscall(SYS_futex, address_of_bell(mine), FUTEX_WAIT, calls, &timeout, nullptr, 0);
+      syscall(SYS_futex, address_of_wake_word(mine), FUTEX_WAIT, wakes, &timeout, nullptr, 0);
   // The file was truncated, or could not be mapped: nobody can be woken.
   if (answer == -1 && errno == EFAULT) std::this_thread::sleep_for(longest);
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

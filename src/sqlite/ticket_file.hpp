@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// `<database>-rowlock`. Tickets are numbers, counted up in the file for ever. Whoever is in the
 /// queue has a lock on the byte of its ticket; the kernel takes the lock away when the process
@@ -49,19 +49,19 @@ class ticket_file {
   [[nodiscard]] std::optional<ticket> first_after(ticket mine) const noexcept;
 
   /// How often the ticket was called so far, for `wait_for_call`.
-  [[nodiscard]] std::uint32_t calls_of(ticket mine) const noexcept;
-  void call(ticket who) noexcept;
+  [[nodiscard]] std::uint32_t wakes_of(ticket mine) const noexcept;
+  void wake(ticket whose) noexcept;
   /// Until the ticket is called for the first time after `calls`; may return earlier.
-  void wait_for_call(ticket mine, std::uint32_t calls, std::chrono::nanoseconds longest) noexcept;
+  void wait_for_wake(ticket mine, std::uint32_t wakes, std::chrono::nanoseconds longest) noexcept;
 
  private:
   /// One that is nowhere, when there is no mapping to be had: the kernel says so.
-  [[nodiscard]] void* address_of_bell(ticket who) noexcept;
+  [[nodiscard]] void* address_of_wake_word(ticket whose) noexcept;
 
   int file_ = -1;
   void* page_ = nullptr;  // null: not mapped so far
 };
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

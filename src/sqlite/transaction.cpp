@@ -8,11 +8,11 @@
 
 #include "rowlock/error.hpp"
 #include "sqlite/row_statements.hpp"
-#include "sqlite/sql/transaction_statements.hpp"
+#include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
 #include "store/names.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
@@ -84,7 +84,7 @@ commit_result try_commit(sqlite3* transaction, const lock_key& key, version seen
 
 commit_result try_commit(sqlite3* transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen) {
-  const std::string sql = sql::versioned_update(table);
+  const std::string sql = detail::versioned_update(table);
   require_transaction(transaction);
   return stale_if_busy([&] {
     statement update{transaction, sql};
@@ -129,18 +129,18 @@ void require_immediate_transaction(sqlite3* database) {
 }
 
 savepoint::savepoint(sqlite3* transaction) : transaction_{transaction} {
-  execute(transaction_, sql::sqlite::set_savepoint);
+  execute(transaction_, sql::set_savepoint);
 }
 
 savepoint::~savepoint() {
   if (released_) return;
   // It fails only where SQLite has rolled the whole transaction back.
-  sqlite3_exec(transaction_, sql::sqlite::undo_savepoint.data(), nullptr, nullptr, nullptr);
+  sqlite3_exec(transaction_, sql::undo_savepoint.data(), nullptr, nullptr, nullptr);
 }
 
 void savepoint::release() {
-  execute(transaction_, sql::sqlite::release_savepoint);
+  execute(transaction_, sql::release_savepoint);
   released_ = true;
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

@@ -14,7 +14,7 @@
 
 struct sqlite3;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 // What the functions of the same names in rowlock/sqlite.hpp do, whatever the driver. They check
 // the transaction (misuse), and throw `failure` where SQLite fails.
@@ -38,11 +38,11 @@ commit_result try_commit(sqlite3* transaction, const versioned_table& table, con
 detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
                           std::span<const release_request> releases, const table_name& table);
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 struct sqlite3;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// Seen on the connection, without touching the file.
 bool is_in_transaction(sqlite3* database) noexcept;
@@ -51,11 +51,11 @@ bool is_in_transaction(sqlite3* database) noexcept;
 void require_transaction(sqlite3* database);
 void require_immediate_transaction(sqlite3* database);
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 struct sqlite3;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// Thread-safety: as its database, one thread at a time.
 class savepoint {
@@ -75,6 +75,6 @@ class savepoint {
   bool released_ = false;
 };
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

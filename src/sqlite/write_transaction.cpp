@@ -7,16 +7,16 @@
 
 #include "sqlite/database_file.hpp"
 #include "sqlite/row_statements.hpp"
-#include "sqlite/sql/transaction_statements.hpp"
+#include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
 #include "sqlite/transaction.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
-std::optional<refusal> look_for_leases(sqlite3* database, const lock_keys& keys,
-                                       const table_name& table) {
+std::optional<refusal> find_leases(sqlite3* database, const lock_keys& keys,
+                                   const table_name& table) {
   row_statements rows{database, table};
   for (const auto& key : keys.in_order()) {
     try {
@@ -39,19 +39,19 @@ std::shared_ptr<writer_ticket> try_begin(sqlite3* database,
   }
   const without_busy_timeout ours{database};
   busy_wait wait{turn_timeout};
-  auto turn = std::make_shared<writer_ticket>(database, wait.end());
-  if (!begin_immediate(database, wait)) turn.reset();
-  return turn;
+  auto ticket = std::make_shared<writer_ticket>(database, wait.end());
+  if (!begin_immediate(database, wait)) ticket.reset();
+  return ticket;
 }
 
 locked_transaction begin_locked(sqlite3* database, const lock_keys& keys,
                                 std::chrono::milliseconds turn_timeout, const table_name& table) {
-  if (auto refused = look_for_leases(database, keys, table)) return {.refused = refused};
-  auto turn = try_begin(database, turn_timeout);
-  if (!turn) return {.refused = busy_at(keys.in_order().front())};
+  if (auto refused = find_leases(database, keys, table)) return {.refused = refused};
+  auto ticket = try_begin(database, turn_timeout);
+  if (!ticket) return {.refused = busy_at(keys.in_order().front())};
   try {
     const auto locked = lock_rows(database, keys, table);
-    if (locked.acquired()) return {.turn = std::move(turn)};
+    if (locked.acquired()) return {.ticket = std::move(ticket)};
     roll_back(database);
     return {.refused = locked.refusal()};
   } catch (...) {
@@ -60,21 +60,21 @@ locked_transaction begin_locked(sqlite3* database, const lock_keys& keys,
   }
 }
 
-error turn_did_not_come(sqlite3* database) {
+error file_was_busy(sqlite3* database) {
   return error{errc::unavailable, url_of(database) +
                                       ": others wrote to the file for longer than turn_timeout: "
                                       "try again, and keep transactions short"};
 }
 
 void commit_begun(sqlite3* database) {
-  busy_wait wait{default_turn};
+  busy_wait wait{default_wait};
   commit(database, wait);
 }
 
 void count_failure(sqlite3* database, const lock_keys& keys, const table_name& table) noexcept {
   try {
-    const auto turn = try_begin(database, std::chrono::milliseconds::zero());
-    if (!turn) return;
+    const auto ticket = try_begin(database, std::chrono::milliseconds::zero());
+    if (!ticket) return;
     try {
       row_statements rows{database, table};
       for (const auto& key : keys.in_order()) rows.count_failure(key);
@@ -89,19 +89,19 @@ void count_failure(sqlite3* database, const lock_keys& keys, const table_name& t
 namespace {
 
 int busy_timeout_of(sqlite3* database) {
-  statement pragma{database, sql::sqlite::get_busy_timeout};
+  statement pragma{database, sql::get_busy_timeout};
   return pragma.has_next_row() ? static_cast<int>(pragma.integer(0)) : 0;
 }
 
 }  // namespace
 
 bool begin_immediate(sqlite3* database, busy_wait& wait) {
-  return succeeds_in_time(wait, [&] { execute(database, sql::sqlite::begin_immediate); });
+  return succeeds_in_time(wait, [&] { execute(database, sql::begin_immediate); });
 }
 
 void commit(sqlite3* database, busy_wait& wait) {
   try {
-    until_not_busy(wait, [&] { execute(database, sql::sqlite::commit); });
+    until_not_busy(wait, [&] { execute(database, sql::commit); });
   } catch (const failure& thrown) {
     throw_as_commit(thrown);
   }
@@ -110,7 +110,7 @@ void commit(sqlite3* database, busy_wait& wait) {
 void roll_back(sqlite3* database) noexcept {
   if (!is_in_transaction(database)) return;
   // What cannot be rolled back is at its end already, or goes with the connection.
-  sqlite3_exec(database, sql::sqlite::rollback.data(), nullptr, nullptr, nullptr);
+  sqlite3_exec(database, sql::rollback.data(), nullptr, nullptr, nullptr);
 }
 
 without_busy_timeout::without_busy_timeout(sqlite3* database)
@@ -122,4 +122,4 @@ without_busy_timeout::~without_busy_timeout() {
   if (milliseconds_ > 0) sqlite3_busy_timeout(database_, milliseconds_);
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

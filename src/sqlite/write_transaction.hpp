@@ -15,10 +15,10 @@
 
 struct sqlite3;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// How long a transaction waits for its turn where nobody says.
-inline constexpr std::chrono::milliseconds default_turn = std::chrono::seconds{1};
+inline constexpr std::chrono::milliseconds default_wait = std::chrono::seconds{1};
 
 /// Begins one. Null when its turn did not come; otherwise the turn, which is to be kept until the
 /// transaction has ended. Throws `error` (misuse) inside another transaction, and `failure`.
@@ -27,7 +27,7 @@ std::shared_ptr<writer_ticket> try_begin(sqlite3* database, std::chrono::millise
 struct locked_transaction {
   /// Why there is none.
   std::optional<refusal> refused = std::nullopt;
-  std::shared_ptr<writer_ticket> turn = nullptr;
+  std::shared_ptr<writer_ticket> ticket = nullptr;
 };
 
 /// Begins one that holds the rows. A live lease is found by a read before it, which keeps nobody
@@ -36,7 +36,7 @@ locked_transaction begin_locked(sqlite3* database, const lock_keys& keys,
                                 std::chrono::milliseconds turn_timeout, const table_name& table);
 
 /// For those who cannot be refused.
-error turn_did_not_come(sqlite3* database);
+error file_was_busy(sqlite3* database);
 
 /// Commits what `try_begin` has begun. Throws `failure`.
 void commit_begun(sqlite3* database);
@@ -44,11 +44,11 @@ void commit_begun(sqlite3* database);
 /// Adds one to the failures of each row; best effort, without waiting.
 void count_failure(sqlite3* database, const lock_keys& keys, const table_name& table) noexcept;
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 struct sqlite3;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// Begins an IMMEDIATE transaction; false when somebody else was the writer all the time.
 bool begin_immediate(sqlite3* database, busy_wait& wait);
@@ -75,6 +75,6 @@ class without_busy_timeout {
   int milliseconds_;
 };
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

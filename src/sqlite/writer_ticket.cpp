@@ -7,15 +7,15 @@
 
 #include "sqlite/database_file.hpp"
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 namespace {
 
 /// Who is killed calls nobody.
-constexpr std::chrono::milliseconds look_again{20};
+constexpr std::chrono::milliseconds longest_sleep{20};
 
 /// Far above what it takes somebody who runs; whoever takes longer was stopped.
-constexpr int patience_with_a_newcomer = 1000;
+constexpr int tries_for_a_newcomer = 1000;
 
 }  // namespace
 
@@ -50,7 +50,7 @@ std::optional<ticket_file::ticket> writer_ticket::take_ticket(busy_wait::clock::
     } else if (queue_->try_lock(last + 1)) {
       if (queue_->count_up(last)) return last + 1;
       leave(last + 1);
-    } else if (tries < patience_with_a_newcomer) {
+    } else if (tries < tries_for_a_newcomer) {
       std::this_thread::yield();
     } else if (busy_wait::clock::now() >= end) {
       return {};
@@ -63,18 +63,18 @@ std::optional<ticket_file::ticket> writer_ticket::take_ticket(busy_wait::clock::
 
 void writer_ticket::wait_to_be_first(busy_wait::clock::time_point end) {
   while (queue_->is_anybody_before(ticket_)) {
-    const auto calls = queue_->calls_of(ticket_);
+    const auto wakes = queue_->wakes_of(ticket_);
     // Whoever has left since then may have called before.
     if (!queue_->is_anybody_before(ticket_)) return;
     const auto left = end - busy_wait::clock::now();
     if (left <= busy_wait::clock::duration::zero()) return;
-    queue_->wait_for_call(ticket_, calls, std::min<std::chrono::nanoseconds>(left, look_again));
+    queue_->wait_for_wake(ticket_, wakes, std::min<std::chrono::nanoseconds>(left, longest_sleep));
   }
 }
 
 void writer_ticket::leave(ticket_file::ticket left) noexcept {
   queue_->unlock(left);
-  if (const auto next = queue_->first_after(left)) queue_->call(*next);
+  if (const auto next = queue_->first_after(left)) queue_->wake(*next);
 }
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite

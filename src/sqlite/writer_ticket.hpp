@@ -10,7 +10,7 @@
 
 struct sqlite3;
 
-namespace rowlock::on_sqlite {
+namespace rowlock::sqlite {
 
 /// A place in the queue of the database's writers, from the constructor on, which waits until it is
 /// the first, at most until `end`, to the destructor, which calls the next. First come, first
@@ -40,6 +40,6 @@ class writer_ticket {
   ticket_file::ticket ticket_ = 0;
 };
 
-}  // namespace rowlock::on_sqlite
+}  // namespace rowlock::sqlite
 
 #endif

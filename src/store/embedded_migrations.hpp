@@ -5,9 +5,9 @@
 #include <span>
 #include <string_view>
 
-namespace rowlock::sql {
+namespace rowlock::detail {
 
-/// One migration of one dialect: the file NNN_name, up and down.
+/// One migration of one database: the file NNN_name, up and down.
 struct embedded_migration {
   int number;
   std::string_view name;
@@ -20,6 +20,6 @@ std::span<const embedded_migration> embedded_postgres_migrations();
 std::span<const embedded_migration> embedded_sqlite_migrations();
 std::span<const embedded_migration> embedded_mysql_migrations();
 
-}  // namespace rowlock::sql
+}  // namespace rowlock::detail
 
 #endif

@@ -10,7 +10,7 @@ namespace rowlock {
 
 namespace {
 
-std::vector<migration> rendered(std::span<const sql::embedded_migration> embedded,
+std::vector<migration> rendered(std::span<const detail::embedded_migration> embedded,
                                 const auto& in_table) {
   std::vector<migration> migrations;
   migrations.reserve(embedded.size());
@@ -26,18 +26,18 @@ std::vector<migration> rendered(std::span<const sql::embedded_migration> embedde
 }  // namespace
 
 std::vector<migration> postgres_migrations(const table_name& table) {
-  return rendered(sql::embedded_postgres_migrations(),
+  return rendered(detail::embedded_postgres_migrations(),
                   [&](std::string_view sql) { return table.in(sql); });
 }
 
 std::vector<migration> sqlite_migrations(const table_name& table) {
-  return rendered(sql::embedded_sqlite_migrations(),
+  return rendered(detail::embedded_sqlite_migrations(),
                   [&](std::string_view sql) { return table.in(sql); });
 }
 
 std::vector<migration> mysql_migrations(const table_name& table) {
-  return rendered(sql::embedded_mysql_migrations(),
-                  [&](std::string_view sql) { return sql::in_backticks(table, sql); });
+  return rendered(detail::embedded_mysql_migrations(),
+                  [&](std::string_view sql) { return detail::in_backticks(table, sql); });
 }
 
 }  // namespace rowlock

@@ -22,7 +22,7 @@ bool is_word(char c) noexcept {
 table_name::table_name() : text_{plain_name} {}
 
 table_name::table_name(std::string_view name) : text_{name} {
-  (void)sql::quoted_with_schema(text_, "the lock table", longest_table);
+  (void)detail::quoted_with_schema(text_, "the lock table", longest_table);
 }
 
 std::string table_name::in(std::string_view sql) const {
@@ -38,7 +38,7 @@ std::string table_name::in(std::string_view sql) const {
     std::size_t suffix = 0;
     while (suffix < sql.size() && is_word(sql[suffix])) ++suffix;
     rendered +=
-        sql::quoted_with_schema(text_ + std::string{sql.substr(0, suffix)}, "the lock table");
+        detail::quoted_with_schema(text_ + std::string{sql.substr(0, suffix)}, "the lock table");
     sql.remove_prefix(suffix);
   }
   return rendered;
@@ -46,7 +46,7 @@ std::string table_name::in(std::string_view sql) const {
 
 }  // namespace rowlock
 
-namespace rowlock::sql {
+namespace rowlock::detail {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::string versioned_update(const versioned_table& table) {
          " + 1 WHERE entity." + id + " = $1 AND entity." + version + " = $2";
 }
 
-}  // namespace rowlock::sql
+}  // namespace rowlock::detail

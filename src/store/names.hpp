@@ -9,7 +9,7 @@
 #include "rowlock/row_lock.hpp"
 #include "rowlock/table_name.hpp"
 
-namespace rowlock::sql {
+namespace rowlock::detail {
 
 inline constexpr std::size_t longest_identifier = 63;
 
@@ -27,10 +27,10 @@ std::string quoted_with_schema(std::string_view name, std::string_view what,
 std::string with_backticks(std::string sql);
 std::string in_backticks(const table_name& table, std::string_view sql);
 
-/// `UPDATE t SET v = v + 1 WHERE id = $1 AND v = $2`, in every dialect: $1 is the id, $2 the
+/// `UPDATE t SET v = v + 1 WHERE id = $1 AND v = $2`, for every database: $1 is the id, $2 the
 /// version seen. Throws `error` (misuse) for names that are not allowed.
 std::string versioned_update(const versioned_table& table);
 
-}  // namespace rowlock::sql
+}  // namespace rowlock::detail
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "rowlock/error.hpp"
 
-namespace rowlock::sql {
+namespace rowlock::detail {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::vector<migration> missing_migrations(std::optional<int> found,
   return missing;
 }
 
-}  // namespace rowlock::sql
+}  // namespace rowlock::detail

@@ -9,7 +9,7 @@
 
 #include "rowlock/table_name.hpp"
 
-namespace rowlock::sql {
+namespace rowlock::detail {
 
 /// Stands for a database that is not told: its URL may hold a password.
 inline constexpr const char* some_url = "<URL>";
@@ -45,6 +45,6 @@ std::vector<migration> missing_migrations(std::optional<int> found,
                                           std::span<const migration> known,
                                           const table_name& table);
 
-}  // namespace rowlock::sql
+}  // namespace rowlock::detail
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "cli/database_url.hpp"
 #include "mysql/mysql_table.hpp"
+#include "mysql/sql/session.hpp"
 #include "support/mariadb_line.hpp"
 #include "support/own_mariadb.hpp"
 
@@ -41,10 +42,12 @@ TEST_F(MysqlTableCheck, RefusesAnotherPrimaryKeyAndNamesTheRightOne) {
 TEST_F(MysqlTableCheck, SaysOfATableThatIsDroppedDuringTheCheckThatItIsGone) {
   const table_name table{"shared_lock"};
   const auto connected = connect();
-  through_soci::mysql_session session{*connected};
-  sql::mysql_statements dropping{table, session.flavour()};
-  dropping.shape = "drop table shared_lock";
-  const auto told = error_of([&] { through_soci::check_mysql_table(session, dropping, table); });
+  mysql::connection session{*connected};
+  detail::rendered_sql dropping{[&](std::string_view text) {
+    return text == mysql::sql::shape ? std::string{"drop table shared_lock"}
+                                     : mysql::sql::rendered(table, session.flavour(), text);
+  }};
+  const auto told = error_of([&] { mysql::check_table(session, dropping, table); });
   EXPECT_EQ(told.kind, errc::rejected);
   EXPECT_NE(told.message().find("table shared_lock is gone"), std::string::npos) << told.message();
 }

@@ -131,7 +131,7 @@ TEST_F(PostgresFence, OfSeveralLeasesTakesAllOrNoneWhileOneIsInUse) {
   open_work work;
   auto waiting = std::async(std::launch::async, [&] {
     // It has tried, and looks why not all are fenced.
-    server_.await("select query like '%will_be_announced%' from pg_stat_activity where pid = " +
+    server_.await("select query like '%is_watched%' from pg_stat_activity where pid = " +
                   std::to_string(work.connection.backendpid()));
     user.work.commit();
   });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "postgres/pqxx/transaction.hpp"
+#include "postgres/sql/spelling.hpp"
 #include "rowlock/postgres.hpp"
 #include "soci/soci_postgres_table.hpp"
 
@@ -286,12 +287,16 @@ class PostgresTableDropped : public postgres_table {};
 TEST_F(PostgresTableDropped, DuringTheCheckIsToldAsGone) {
   server_.ask("CREATE FUNCTION " + schema() + ".drop_it() RETURNS text LANGUAGE plpgsql AS " +
               "'BEGIN DROP TABLE " + name() + "; RETURN ''owner''; END'");
-  sql::postgres_statements dropping{{table()}};
-  auto& look = dropping.found_table;
   const std::string last = "AS unlike_columns";
-  look.replace(
-      look.rfind(last), last.size(),
-      "AS unlike, CASE WHEN f.oid IS NOT NULL THEN " + schema() + ".drop_it() END " + last);
+  detail::rendered_sql dropping{[&](std::string_view text) {
+    auto rendered = postgres::sql::rendered({table()}, text);
+    if (const auto found = rendered.rfind(last); found != std::string::npos) {
+      rendered.replace(
+          found, last.size(),
+          "AS unlike, CASE WHEN f.oid IS NOT NULL THEN " + schema() + ".drop_it() END " + last);
+    }
+    return rendered;
+  }};
   pqxx::connection connected{postgres_url()};
   pqxx::work transaction{connected};
   postgres::pqxx_transaction asked{transaction};

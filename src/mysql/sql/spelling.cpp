@@ -1,47 +1,48 @@
-// How a statement is written for MariaDB, and how for MySQL.
+// How a text is written for MariaDB, and how for MySQL.
 #include "mysql/sql/spelling.hpp"
 
-#include <utility>
-
+#include "mysql/sql/rows.hpp"
 #include "store/names.hpp"
 
-namespace rowlock::sql {
+namespace rowlock::mysql::sql {
 
 namespace {
 
-std::string with(std::string sql, std::string_view word, std::string_view meaning) {
-  const auto found = sql.find(word);
-  if (found != std::string::npos) sql.replace(found, word.size(), meaning);
-  return sql;
+detail::sql_words words_for(flavour server) {
+  const bool is_mariadb = server == flavour::mariadb;
+  return {
+      {"no_wait", is_mariadb ? "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " : ""},
+      // MariaDB 10.11 fails with error 1180 where SKIP LOCKED meets a row lock and the limit is 0.
+      {"skip_locked", is_mariadb ? "SET STATEMENT innodb_lock_wait_timeout = 1 FOR " : ""},
+      // MySQL cannot lock rows of json_table, and must be told which of the two tables is meant.
+      {"for_update", is_mariadb ? "FOR UPDATE" : "FOR UPDATE OF l"},
+      {"for_share", is_mariadb ? "LOCK IN SHARE MODE" : "FOR SHARE OF l"},
+      {"lock_shown", is_mariadb ? "{for_update}" : "{for_share}"},
+      {"isolation", is_mariadb ? "@@session.tx_isolation" : "@@session.transaction_isolation"},
+      {"clustered", is_mariadb ? "@@session.wsrep_on" : "0"},
+      {"read", std::string{read}},
+      {"insert_unowned", std::string{insert_unowned}},
+      {"prepare_many", std::string{prepare_many}},
+  };
 }
 
 }  // namespace
 
-std::string mysql_spelling::plain(std::string_view sql) const {
-  const bool is_mariadb = flavour_ == mysql_flavour::mariadb;
-  auto text = with(std::string{sql}, "{isolation}",
-                   is_mariadb ? "@@session.tx_isolation" : "@@session.transaction_isolation");
-  text = with(std::move(text), "{clustered}", is_mariadb ? "@@session.wsrep_on" : "0");
-  // MySQL cannot lock rows of json_table, and must be told which of the two tables is meant.
-  text = with(std::move(text), "{for_update}", is_mariadb ? "FOR UPDATE" : "FOR UPDATE OF l");
-  text = with(std::move(text), "{for_share}", is_mariadb ? "LOCK IN SHARE MODE" : "FOR SHARE OF l");
-  return in_backticks(table_, text);
+std::string rendered(const table_name& table, flavour server, std::string_view text) {
+  return detail::in_backticks(table, detail::with_words(text, words_for(server)));
 }
 
-std::string mysql_spelling::without_waiting(std::string_view sql) const {
-  return with_time_limit("0", sql);
+detail::rendered_sql texts_of(const table_name& table, flavour server) {
+  return detail::rendered_sql{
+      [&table, server](std::string_view text) { return rendered(table, server, text); }};
 }
 
-std::string mysql_spelling::skipping_locked(std::string_view sql) const {
-  // MariaDB 10.11 fails with error 1180 where SKIP LOCKED meets a row lock and the limit is 0.
-  return with_time_limit("1", sql);
+std::string versioned_update(const versioned_table& table, flavour server) {
+  std::string text = "concat(entity." + detail::quoted(table.id_column, "the id column") + ")";
+  // The text of a number has the collation of the connection and $1 the default of utf8mb4: where
+  // these differ, MySQL does not compare them unless one of them is converted.
+  if (server == flavour::mysql) text = "CONVERT(" + text + " USING utf8mb4)";
+  return detail::with_backticks(detail::versioned_update(table) + " AND " + text + " = $1");
 }
 
-std::string mysql_spelling::with_time_limit(std::string_view seconds, std::string_view sql) const {
-  if (flavour_ == mysql_flavour::mysql) return plain(sql);
-  std::string text = "SET STATEMENT innodb_lock_wait_timeout = ";
-  text += seconds;
-  return text + " FOR " + plain(sql);
-}
-
-}  // namespace rowlock::sql
+}  // namespace rowlock::mysql::sql

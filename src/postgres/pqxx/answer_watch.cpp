@@ -19,18 +19,18 @@ answer_watch::~answer_watch() {
   thread_.join();
 }
 
-answer_watch::line::line(answer_watch& by, int socket)
+answer_watch::connection::connection(answer_watch& by, int socket)
     : by_{by}, socket_{fcntl(socket, F_DUPFD_CLOEXEC, 0)} {  // NOLINT(*-vararg)
   idle_.push_back({socket_, {}});
 }
 
-answer_watch::line::~line() { close(socket_); }
+answer_watch::connection::~connection() { close(socket_); }
 
-void answer_watch::line::give_up() const noexcept { shutdown(socket_, SHUT_RDWR); }
+void answer_watch::connection::give_up() const noexcept { shutdown(socket_, SHUT_RDWR); }
 
-answer_watch::watched answer_watch::line::watch() { return watched{*this}; }
+answer_watch::watched answer_watch::connection::watch() { return watched{*this}; }
 
-answer_watch::watched::watched(line& on) : on_{on}, place_{on.idle_.begin()} {
+answer_watch::watched::watched(connection& on) : on_{on}, place_{on.idle_.begin()} {
   auto& by = on_.by_;
   const std::scoped_lock lock{by.mutex_};
   if (!by.thread_.joinable()) by.thread_ = std::thread{[&by] { by.run(); }};

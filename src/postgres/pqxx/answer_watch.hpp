@@ -37,7 +37,7 @@ class answer_watch {
   /// One connection, whose driver has `socket` open now.
   ///
   /// Thread-safety: one thread at a time.
-  class line;
+  class connection;
   /// A call on a line, while this exists.
   class watched;
 
@@ -53,12 +53,12 @@ class answer_watch {
   std::thread thread_;
 };
 
-class answer_watch::line {
+class answer_watch::connection {
  public:
-  line(answer_watch& by, int socket);
-  line(const line&) = delete;
-  line& operator=(const line&) = delete;
-  ~line();
+  connection(answer_watch& by, int socket);
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  ~connection();
 
   [[nodiscard]] watched watch();
   /// Ends what is under way, and all that would follow. From any thread.
@@ -79,10 +79,10 @@ class answer_watch::watched {
   ~watched();
 
  private:
-  friend class line;
-  explicit watched(line& on);
+  friend class connection;
+  explicit watched(connection& on);
 
-  line& on_;
+  connection& on_;
   const calls::iterator place_;
 };
 

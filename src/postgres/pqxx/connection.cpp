@@ -54,11 +54,11 @@ std::shared_ptr<pqxx::connection> connect(const conninfo& to) {
   return opened;
 }
 
-postgres_connection::postgres_connection(std::shared_ptr<pqxx::connection> opened,
-                                         may_prepare& names, answer_watch& answers)
+pqxx_connection::pqxx_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names,
+                                 answer_watch& answers)
     : connection_{std::move(opened)}, names_{names}, answers_{answers, connection_->sock()} {}
 
-const std::string& postgres_connection::prepared(const std::string& sql) {
+const std::string& pqxx_connection::prepared(const std::string& sql) {
   const auto found = prepared_.find(&sql);
   if (found != prepared_.end()) return found->second;
   const auto name = name_of(sql);
@@ -66,7 +66,7 @@ const std::string& postgres_connection::prepared(const std::string& sql) {
   return prepared_.emplace(&sql, name).first->second;
 }
 
-answer postgres_connection::execute(const std::string& sql, const bound_values& values) {
+result_set pqxx_connection::execute(const std::string& sql, const bound_values& values) {
   if (names_) {
     const auto known = prepared_.size();
     try {
@@ -85,19 +85,19 @@ answer postgres_connection::execute(const std::string& sql, const bound_values& 
   return execute_unnamed(sql, values);
 }
 
-answer postgres_connection::execute_unnamed(const std::string& sql, const bound_values& values) {
+result_set pqxx_connection::execute_unnamed(const std::string& sql, const bound_values& values) {
   const auto watched = answers_.watch();
   pqxx::nontransaction autocommit{*connection_};
   return postgres::execute(autocommit, sql, values);
 }
 
-fault postgres_connection::fault_in(const std::exception& thrown) const {
+fault pqxx_connection::fault_in(const std::exception& thrown) const {
   return postgres::fault_in(thrown);
 }
 
-void postgres_connection::pin(const std::string& sql,
-                              std::optional<std::chrono::milliseconds> statement_timeout,
-                              std::optional<std::chrono::milliseconds> lock_timeout) {
+void pqxx_connection::pin(const std::string& sql,
+                          std::optional<std::chrono::milliseconds> statement_timeout,
+                          std::optional<std::chrono::milliseconds> lock_timeout) {
   const auto count = [](const std::optional<std::chrono::milliseconds>& limit) {
     return limit ? std::optional{std::int64_t{limit->count()}} : std::nullopt;
   };
@@ -105,7 +105,7 @@ void postgres_connection::pin(const std::string& sql,
       sql, bound_values{connection_->backendpid(), count(statement_timeout), count(lock_timeout)});
 }
 
-bool postgres_connection::is_alive() const noexcept {
+bool pqxx_connection::is_alive() const noexcept {
   if (is_outdated_ || !connection_->is_open()) return false;
   return is_quiet(connection_->sock());
 }
@@ -154,9 +154,10 @@ std::string sqlstate_of(const std::exception& thrown) {
 }  // namespace
 
 fault fault_in(const std::exception& thrown) {
-  return {.sqlstate = sqlstate_of(thrown),
-          .is_line_dead = is<pqxx::broken_connection>(thrown) || is<pqxx::in_doubt_error>(thrown),
-          .is_misuse = is<pqxx::usage_error>(thrown)};
+  return {
+      .sqlstate = sqlstate_of(thrown),
+      .is_connection_dead = is<pqxx::broken_connection>(thrown) || is<pqxx::in_doubt_error>(thrown),
+      .is_misuse = is<pqxx::usage_error>(thrown)};
 }
 
 void throw_as_error(effects had, const table_name* lock_table) {

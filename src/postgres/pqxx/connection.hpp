@@ -29,16 +29,16 @@ std::shared_ptr<pqxx::connection> connect(const conninfo& to);
 using may_prepare = std::atomic<bool>;
 
 /// Thread-safety: one thread at a time.
-class postgres_connection final : public own_line {
+class pqxx_connection final : public own_connection {
  public:
-  postgres_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names,
-                      answer_watch& answers);
+  pqxx_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names,
+                  answer_watch& answers);
 
   /// In autocommit. `sql` lives as long as this connection: it is prepared at its first use. One
   /// whose prepared form is refused has done nothing, and is sent once more, unnamed. Throws what
   /// libpqxx throws.
-  answer execute(const std::string& sql, const bound_values& values) override;
-  using line::execute;
+  result_set execute(const std::string& sql, const bound_values& values) override;
+  using connection::execute;
 
   [[nodiscard]] fault fault_in(const std::exception& thrown) const override;
 
@@ -55,12 +55,12 @@ class postgres_connection final : public own_line {
   [[nodiscard]] bool is_idle() const noexcept override { return true; }
 
  private:
-  answer execute_unnamed(const std::string& sql, const bound_values& values);
+  result_set execute_unnamed(const std::string& sql, const bound_values& values);
   const std::string& prepared(const std::string& sql);
 
   std::shared_ptr<pqxx::connection> connection_;
   may_prepare& names_;
-  answer_watch::line answers_;
+  answer_watch::connection answers_;
   std::map<const std::string*, std::string> prepared_;
   bool is_outdated_ = false;
 };

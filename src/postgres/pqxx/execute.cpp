@@ -12,9 +12,9 @@ namespace rowlock::postgres {
 
 namespace {
 
-class answer_of_pqxx final : public kept_answer {
+class pqxx_result final : public driver_result {
  public:
-  explicit answer_of_pqxx(const pqxx::result& result) : result_{result} {}
+  explicit pqxx_result(const pqxx::result& result) : result_{result} {}
 
   [[nodiscard]] std::size_t rows() const override {
     return static_cast<std::size_t>(result_.size());
@@ -41,8 +41,8 @@ class answer_of_pqxx final : public kept_answer {
   const pqxx::result result_;
 };
 
-answer answer_in(const pqxx::result& result) {
-  return answer{std::make_unique<answer_of_pqxx>(result)};
+result_set result_in(const pqxx::result& result) {
+  return result_set{std::make_unique<pqxx_result>(result)};
 }
 
 #if PQXX_VERSION_MAJOR < 7
@@ -87,27 +87,27 @@ pqxx::params in_the_drivers_form(const bound_values& values) {
 
 }  // namespace
 
-answer execute(pqxx::transaction_base& transaction, const std::string& sql,
-               const bound_values& values) {
+result_set execute(pqxx::transaction_base& transaction, const std::string& sql,
+                   const bound_values& values) {
 #if PQXX_VERSION_MAJOR < 7
   const auto send = [&](auto... each) { return transaction.exec_params(sql, each...); };
-  return answer_in(send_with(send, values.in_order()));
+  return result_in(send_with(send, values.in_order()));
 #elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
-  return answer_in(transaction.exec_params(sql, in_the_drivers_form(values)));
+  return result_in(transaction.exec_params(sql, in_the_drivers_form(values)));
 #else
-  return answer_in(transaction.exec(sql, in_the_drivers_form(values)));
+  return result_in(transaction.exec(sql, in_the_drivers_form(values)));
 #endif
 }
 
-answer execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
-                        const bound_values& values) {
+result_set execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
+                            const bound_values& values) {
 #if PQXX_VERSION_MAJOR < 7
   const auto send = [&](auto... each) { return transaction.exec_prepared(name, each...); };
-  return answer_in(send_with(send, values.in_order()));
+  return result_in(send_with(send, values.in_order()));
 #elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
-  return answer_in(transaction.exec_prepared(name, in_the_drivers_form(values)));
+  return result_in(transaction.exec_prepared(name, in_the_drivers_form(values)));
 #else
-  return answer_in(transaction.exec(pqxx::prepped{name}, in_the_drivers_form(values)));
+  return result_in(transaction.exec(pqxx::prepped{name}, in_the_drivers_form(values)));
 #endif
 }
 

@@ -10,12 +10,12 @@
 namespace rowlock::postgres {
 
 /// Without a name: the server parses it anew each time.
-answer execute(pqxx::transaction_base& transaction, const std::string& sql,
-               const bound_values& values);
+result_set execute(pqxx::transaction_base& transaction, const std::string& sql,
+                   const bound_values& values);
 
 /// A statement that was prepared on the transaction's connection.
-answer execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
-                        const bound_values& values);
+result_set execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
+                            const bound_values& values);
 
 }  // namespace rowlock::postgres
 

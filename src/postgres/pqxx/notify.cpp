@@ -111,26 +111,26 @@ class channel {
 
 }  // namespace
 
-class notify_listener::open_line {
+class notify_listener::open_connection {
  public:
-  open_line(notify_listener& used_by, int socket)
-      : used_by_{used_by}, line_{used_by.answers_, socket} {
+  open_connection(notify_listener& used_by, int socket)
+      : used_by_{used_by}, connection_{used_by.answers_, socket} {
     const std::scoped_lock lock{used_by_.mutex_};
-    used_by_.open_ = &line_;
-    if (used_by_.is_over_) line_.give_up();
+    used_by_.open_ = &connection_;
+    if (used_by_.is_over_) connection_.give_up();
   }
-  open_line(const open_line&) = delete;
-  open_line& operator=(const open_line&) = delete;
-  ~open_line() {
+  open_connection(const open_connection&) = delete;
+  open_connection& operator=(const open_connection&) = delete;
+  ~open_connection() {
     const std::scoped_lock lock{used_by_.mutex_};
     used_by_.open_ = nullptr;
   }
 
-  [[nodiscard]] answer_watch::watched watch() { return line_.watch(); }
+  [[nodiscard]] answer_watch::watched watch() { return connection_.watch(); }
 
  private:
   notify_listener& used_by_;
-  answer_watch::line line_;
+  answer_watch::connection connection_;
 };
 
 notify_listener::notify_listener(connector make, std::string channel_sql,
@@ -181,10 +181,10 @@ void notify_listener::run() {
 
 void notify_listener::listen() {
   const auto connection = make_();
-  open_line line{*this, connection->sock()};
+  open_connection opened{*this, connection->sock()};
   std::optional<channel> heard;
   {
-    const auto watched = line.watch();
+    const auto watched = opened.watch();
     std::string name;
     {
       pqxx::nontransaction asking{*connection};

@@ -25,7 +25,7 @@ class notify_listener final : public subscription {
 
  private:
   /// The connection that the destructor shuts down, while this exists.
-  class open_line;
+  class open_connection;
 
   void run();
   /// Until the connection fails, which it throws, or the end.
@@ -41,8 +41,8 @@ class notify_listener final : public subscription {
   int pause_ms_;   // before the next attempt to connect
 
   std::mutex mutex_;
-  bool is_over_ = false;                      // guarded by mutex_
-  const answer_watch::line* open_ = nullptr;  // guarded by mutex_
+  bool is_over_ = false;                            // guarded by mutex_
+  const answer_watch::connection* open_ = nullptr;  // guarded by mutex_
   std::thread thread_;
 };
 

@@ -15,6 +15,8 @@
 #include "postgres/pqxx/notify.hpp"
 #include "postgres/pqxx/transaction.hpp"
 #include "postgres/session.hpp"
+#include "postgres/sql/rows.hpp"
+#include "postgres/sql/session.hpp"
 #include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres.hpp"
@@ -29,6 +31,7 @@ namespace {
 constexpr std::size_t longest_renewal = 10'000;
 
 void check_waits(const postgres_options& options) {
+  detail::check_clock_skew(options.clock_skew);
   detail::check_time_to_wait("pool_timeout", options.pool_timeout);
   detail::check_time_limit("answer_timeout", options.answer_timeout);
 }
@@ -49,45 +52,43 @@ struct pins {
 class pqxx_sessions final : public detail::session_source {
  public:
   pqxx_sessions(postgres::connector make, std::optional<pins> to_pin, postgres_options options)
-      : table_{std::move(options.table)},
-        wake_up_{options.wake_up},
+      : options_{.table = {std::move(options.table), options.clock_skew},
+                 .asynchronous_release = options.asynchronous_release,
+                 .marks_watched_rows = options.wake_up},
         make_{std::move(make)},
         to_pin_{to_pin},
-        statements_{postgres_table{table_, options.clock_skew}, options.asynchronous_release},
         answers_{options.answer_timeout},
         limits_{.statements_at_once = std::min(options.pool_size, 4U),
                 .longest_renewal = longest_renewal} {}
 
   std::unique_ptr<detail::session> open() override {
-    auto opened = std::make_unique<postgres::postgres_connection>(make_(), may_prepare_, answers_);
+    auto opened = std::make_unique<postgres::pqxx_connection>(make_(), may_prepare_, answers_);
     if (to_pin_) pin(*opened);
-    return postgres::make_session(
-        std::move(opened), statements_, table_,
-        wake_up_ ? postgres::watching::marks_rows : postgres::watching::only_reads);
+    return postgres::make_session(std::move(opened), options_);
   }
 
   std::unique_ptr<subscription> listen(release_listener& listener) override {
-    if (!wake_up_) return nullptr;
-    return std::make_unique<postgres::notify_listener>(make_, statements_.announcement_channel,
-                                                       listener, answers_);
+    if (!options_.marks_watched_rows) return nullptr;
+    return std::make_unique<postgres::notify_listener>(
+        make_, postgres::statement_for(options_.table, postgres::sql::announcement_channel),
+        listener, answers_);
   }
 
   [[nodiscard]] store_limits limits() const noexcept override { return limits_; }
 
  private:
-  void pin(postgres::postgres_connection& opened) const {
+  void pin(postgres::pqxx_connection& opened) const {
     try {
-      opened.pin(statements_.pin_session, to_pin_->statement_timeout, to_pin_->lock_timeout);
+      opened.pin(postgres::statement_for(options_.table, postgres::sql::pin_session),
+                 to_pin_->statement_timeout, to_pin_->lock_timeout);
     } catch (const std::exception&) {
-      postgres::throw_as_error(postgres::effects::none, &table_);
+      postgres::throw_as_error(postgres::effects::none, &options_.table.table);
     }
   }
 
-  const table_name table_;
-  const bool wake_up_;
+  const postgres::session_options options_;
   const postgres::connector make_;
   const std::optional<pins> to_pin_;
-  const sql::postgres_statements statements_;
   postgres::may_prepare may_prepare_{true};
   postgres::answer_watch answers_;
   const store_limits limits_;

@@ -60,7 +60,7 @@ pqxx_transaction::pqxx_transaction(pqxx::transaction_base& transaction)
   refuse_old(transaction.conn().server_version());
 }
 
-answer pqxx_transaction::execute(const std::string& sql, const bound_values& values) {
+result_set pqxx_transaction::execute(const std::string& sql, const bound_values& values) {
   try {
     return postgres::execute(transaction_, sql, values);
   } catch (const std::exception& thrown) {

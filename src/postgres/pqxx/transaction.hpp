@@ -12,14 +12,14 @@ namespace rowlock::postgres {
 
 /// Nothing is prepared on the application's connection: where a name turned out to be astray, the
 /// transaction would be lost.
-class pqxx_transaction final : public transaction_line {
+class pqxx_transaction final : public transaction_connection {
  public:
   /// Throws `error` (misuse) for a `pqxx::nontransaction` and for a transaction that is over: locks
   /// would end with each statement. No round trip.
   explicit pqxx_transaction(pqxx::transaction_base& transaction);
 
-  answer execute(const std::string& sql, const bound_values& values) override;
-  using line::execute;
+  result_set execute(const std::string& sql, const bound_values& values) override;
+  using connection::execute;
   [[nodiscard]] std::string encoding() const override;
   void run(const std::string& script) override;
   [[nodiscard]] fault fault_in(const std::exception& thrown) const override;

@@ -6,6 +6,7 @@
 
 #include "postgres/pqxx/connection.hpp"
 #include "postgres/pqxx/execute.hpp"
+#include "postgres/sql/transactions.hpp"
 #include "postgres/transaction.hpp"
 #include "rowlock/clock.hpp"
 #include "rowlock/error.hpp"
@@ -19,8 +20,8 @@ namespace {
 using std::chrono::milliseconds;
 
 /// None: it is still in progress.
-std::optional<commit_fate> fate_in(const postgres::answer::row& answered) {
-  const auto told = answered.text("fate");
+std::optional<commit_fate> fate_in(const postgres::result_set::row& result) {
+  const auto told = result.text("fate");
   if (told == "in progress") return std::nullopt;
   if (told == "committed") return commit_fate::committed;
   if (told == "aborted") return commit_fate::rolled_back;
@@ -52,10 +53,10 @@ class postgres_witness::impl {
     try {
       const auto connection = connect_();
       pqxx::nontransaction asking{*connection};
-      const auto answered = postgres::execute(
-          asking, postgres::statements_for(table_name{}).fate,
+      const auto result = postgres::execute(
+          asking, postgres::statement_for({}, postgres::sql::fate),
           postgres::bound_values{transaction.substr(0, space), transaction.substr(space + 1)});
-      return fate_in(answered.front());
+      return fate_in(result.front());
     } catch (const error& fault) {
       if (fault.kind() != errc::unavailable) return commit_fate::unknown;
     } catch (const std::exception& thrown) {

@@ -14,6 +14,8 @@
 #include "postgres/connecting.hpp"
 #include "postgres/session.hpp"
 #include "postgres/soci/connection.hpp"
+#include "postgres/sql/session.hpp"
+#include "postgres/sql/transactions.hpp"
 #include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/retry.hpp"
@@ -26,7 +28,7 @@ namespace {
 using std::chrono::milliseconds;
 
 ::soci::session& in_transaction(::soci::session& session) {
-  postgres_line{session}.require_transaction();
+  soci_connection{session}.require_transaction();
   return session;
 }
 
@@ -55,26 +57,26 @@ bool is_spoilt_by_soci(const std::string& value) {
   return std::count(value.begin(), value.end(), ' ') > 1 || value.find("=\"") != std::string::npos;
 }
 
-void begin(postgres_line& used) {
+void begin(soci_connection& used) {
   used.require_no_transaction();
   try {
-    used.run(postgres::statements_for({}).begin);
+    used.run(std::string{postgres::sql::begin});
   } catch (const std::exception& thrown) {
     postgres::throw_as_error(used.fault_in(thrown), postgres::effects::none, nullptr);
   }
 }
 
-void roll_back(postgres_line& used) noexcept {
+void roll_back(soci_connection& used) noexcept {
   try {
-    if (used.is_in_transaction()) used.run(postgres::statements_for({}).roll_back);
+    if (used.is_in_transaction()) used.run(std::string{postgres::sql::roll_back});
   } catch (const std::exception&) {  // the connection is lost, and the transaction with it
   }
 }
 
 /// The driver's exception of a conflict passes through.
-void commit(postgres_line& used) {
+void commit(soci_connection& used) {
   try {
-    used.run(postgres::statements_for({}).commit);
+    used.run(std::string{postgres::sql::commit});
   } catch (const std::exception& thrown) {
     const auto found = used.fault_in(thrown);
     if (found.is_conflict()) throw;
@@ -83,7 +85,7 @@ void commit(postgres_line& used) {
   }
 }
 
-void commit_unless_in_conflict(postgres_line& used) {
+void commit_unless_in_conflict(soci_connection& used) {
   try {
     commit(used);
   } catch (const std::exception& thrown) {
@@ -92,45 +94,46 @@ void commit_unless_in_conflict(postgres_line& used) {
 }
 
 /// The connection of a session that a store alone uses.
-class line_of_store final : public postgres::own_line {
+class connection_of_store final : public postgres::own_connection {
  public:
   /// Pins the session. Throws `error`.
-  line_of_store(std::shared_ptr<::soci::session> session, const soci_options& options,
-                const sql::postgres_statements& statements)
-      : session_{std::move(session)}, line_{*session_, options.answer_timeout} {
-    line_.require_no_transaction();
-    const postgres::bound_values values{line_.server_process(),
+  connection_of_store(std::shared_ptr<::soci::session> session, const soci_options& options,
+                      const postgres_table& table)
+      : session_{std::move(session)}, connection_{*session_, options.answer_timeout} {
+    connection_.require_no_transaction();
+    const postgres::bound_values values{connection_.server_process(),
                                         std::int64_t{options.statement_timeout.count()},
                                         std::int64_t{options.lock_timeout.count()}};
     try {
-      line_.execute(statements.pin_session, values);
+      connection_.execute(postgres::statement_for(table, postgres::sql::pin_session), values);
     } catch (const std::exception& thrown) {
-      postgres::throw_as_error(line_.fault_in(thrown), postgres::effects::none, &options.table);
+      postgres::throw_as_error(connection_.fault_in(thrown), postgres::effects::none, &table.table);
     }
   }
 
-  postgres::answer execute(const std::string& sql, const postgres::bound_values& values) override {
-    return line_.execute(sql, values);
+  postgres::result_set execute(const std::string& sql,
+                               const postgres::bound_values& values) override {
+    return connection_.execute(sql, values);
   }
   [[nodiscard]] postgres::fault fault_in(const std::exception& thrown) const override {
-    return line_.fault_in(thrown);
+    return connection_.fault_in(thrown);
   }
-  [[nodiscard]] bool is_idle() const noexcept override { return line_.is_idle(); }
-  [[nodiscard]] bool is_alive() const noexcept override { return line_.is_alive(); }
+  [[nodiscard]] bool is_idle() const noexcept override { return connection_.is_idle(); }
+  [[nodiscard]] bool is_alive() const noexcept override { return connection_.is_alive(); }
 
  private:
   const std::shared_ptr<::soci::session> session_;
-  postgres_line line_;
+  soci_connection connection_;
 };
 
-class postgres_dialect_type final : public dialect {
+class postgres_backend_type final : public soci_backend {
  public:
-  postgres_dialect_type() {
+  postgres_backend_type() {
     detail::recognise_conflicts(
         [](const std::exception& thrown) { return postgres_fault_in(thrown).is_conflict(); });
   }
 
-  [[nodiscard]] std::string_view backend() const noexcept override { return "postgresql"; }
+  [[nodiscard]] std::string_view name() const noexcept override { return "postgresql"; }
   [[nodiscard]] const ::soci::backend_factory& factory() const override {
     return ::soci::postgresql;
   }
@@ -158,20 +161,19 @@ class postgres_dialect_type final : public dialect {
     }
   }
 
-  void quieten(::soci::session& session) const override { postgres_line{session}.drop_notices(); }
+  void quieten(::soci::session& session) const override { soci_connection{session}.drop_notices(); }
 
   [[nodiscard]] std::unique_ptr<detail::session> make_session(
       std::shared_ptr<::soci::session> session, const soci_options& options) const override {
-    const auto& statements =
-        postgres::statements_for({options.table, options.clock_skew.value_or(milliseconds::zero())},
-                                 options.asynchronous_release);
-    auto pinned = std::make_unique<line_of_store>(std::move(session), options, statements);
-    return postgres::make_session(std::move(pinned), statements, options.table,
-                                  postgres::watching::marks_rows);
+    postgres::session_options known{
+        .table = {options.table, options.clock_skew.value_or(milliseconds::zero())},
+        .asynchronous_release = options.asynchronous_release};
+    auto pinned = std::make_unique<connection_of_store>(std::move(session), options, known.table);
+    return postgres::make_session(std::move(pinned), std::move(known));
   }
 
   std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
-    postgres_line used{session};
+    soci_connection used{session};
     through_soci::begin(used);
     try {
       auto applied = postgres::migrate(used, table);
@@ -185,18 +187,18 @@ class postgres_dialect_type final : public dialect {
   }
 
   [[nodiscard]] bool is_in_transaction(::soci::session& session) const override {
-    return postgres_line{session}.is_in_transaction();
+    return soci_connection{session}.is_in_transaction();
   }
 
   begun_transaction begin(::soci::session& session, milliseconds /*slice*/) const override {
-    postgres_line used{session};
+    soci_connection used{session};
     through_soci::begin(used);
     return {};
   }
 
   begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,
                                  milliseconds slice, const soci_table& table) const override {
-    postgres_line used{session};
+    soci_connection used{session};
     const auto or_roll_back = [&used](const auto& work) {
       try {
         return work();
@@ -224,7 +226,7 @@ class postgres_dialect_type final : public dialect {
 
   lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds slice,
                            const soci_table& table, isolation /*known*/) const override {
-    postgres_line used{in_transaction(session)};
+    soci_connection used{in_transaction(session)};
     auto tried = postgres::try_to_lock(used, keys, slice, on_postgres(table),
                                        postgres::missing_rows::create);
     return {std::move(tried.locked), std::move(tried.refused)};
@@ -232,38 +234,38 @@ class postgres_dialect_type final : public dialect {
 
   outcome<version> read_version(::soci::session& session, const lock_key& key,
                                 const soci_table& table) const override {
-    postgres_line used{in_transaction(session)};
+    soci_connection used{in_transaction(session)};
     return postgres::read_version(used, key, on_postgres(table));
   }
 
   commit_result try_commit(::soci::session& session, const lock_key& key, version seen,
                            const soci_table& table) const override {
-    postgres_line used{in_transaction(session)};
+    soci_connection used{in_transaction(session)};
     return postgres::try_commit(used, key, seen, on_postgres(table));
   }
 
   commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
                            std::int64_t seen) const override {
-    postgres_line used{in_transaction(session)};
+    soci_connection used{in_transaction(session)};
     return postgres::try_commit(used, table, id, seen);
   }
 
   detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
                             const fence_options& options, std::span<const release_request> releases,
                             const soci_table& table) const override {
-    postgres_line used{in_transaction(session)};
+    soci_connection used{in_transaction(session)};
     return postgres::prove(used, leases, options, releases, postgres::naming::unwanted, table.table)
         .of_rows;
   }
 
   void commit(::soci::session& session) const override {
-    postgres_line used{in_transaction(session)};
+    soci_connection used{in_transaction(session)};
     through_soci::commit(used);
   }
 
   void roll_back(::soci::session& session) const noexcept override {
     try {
-      postgres_line used{session};
+      soci_connection used{session};
       through_soci::roll_back(used);
     } catch (const std::exception&) {  // a session that was closed has nothing to roll back
     }
@@ -271,7 +273,7 @@ class postgres_dialect_type final : public dialect {
 
   void count_failures(::soci::session& session, const lock_keys& keys,
                       const soci_table& table) const override {
-    postgres_line used{session};
+    soci_connection used{session};
     through_soci::begin(used);
     try {
       postgres::count_failures(used, keys, on_postgres(table));
@@ -285,9 +287,9 @@ class postgres_dialect_type final : public dialect {
 
 }  // namespace
 
-const dialect& postgres_dialect() {
-  static const postgres_dialect_type spoken;
-  return spoken;
+const soci_backend& postgres_backend() {
+  static const postgres_backend_type backend;
+  return backend;
 }
 
 }  // namespace rowlock::through_soci

@@ -29,7 +29,7 @@ constexpr std::string_view no_state = "     ";  // as SOCI says it
 constexpr std::string_view lost = "08006";
 
 /// Not a dynamic_cast: Debian's SOCI does not export that type's information. What the session says
-/// of itself was looked at when its dialect was chosen.
+/// of itself was looked at when its soci_backend was chosen.
 PGconn* connection_of(::soci::session& session) {
   auto* const backend = session.get_backend();
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast)
@@ -41,9 +41,9 @@ PGconn* connection_of(::soci::session& session) {
   return connection;
 }
 
-class answer_of_libpq final : public postgres::kept_answer {
+class libpq_result final : public postgres::driver_result {
  public:
-  explicit answer_of_libpq(postgres_line::result result) : result_{std::move(result)} {}
+  explicit libpq_result(soci_connection::raw_result result) : result_{std::move(result)} {}
 
   [[nodiscard]] std::size_t rows() const override {
     return static_cast<std::size_t>(PQntuples(result_.get()));
@@ -67,7 +67,7 @@ class answer_of_libpq final : public postgres::kept_answer {
   }
 
  private:
-  postgres_line::result result_;
+  soci_connection::raw_result result_;
 };
 
 bool has_failed(const PGresult* result) {
@@ -86,38 +86,39 @@ int until(boot_clock::time_point end) {
 
 }  // namespace
 
-postgres_line::postgres_line(::soci::session& session, std::optional<milliseconds> longest_answer)
+soci_connection::soci_connection(::soci::session& session,
+                                 std::optional<milliseconds> longest_answer)
     : connection_{connection_of(session)}, longest_answer_{longest_answer} {
   postgres::refuse_old(PQserverVersion(connection_));
 }
 
-postgres::answer postgres_line::execute(const std::string& sql,
-                                        const postgres::bound_values& values) {
+postgres::result_set soci_connection::execute(const std::string& sql,
+                                              const postgres::bound_values& values) {
   std::vector<const char*> texts;
   texts.reserve(values.in_order().size());
   for (const auto& each : values.in_order()) texts.push_back(each ? each->c_str() : nullptr);
-  auto answered = ask([&] {
+  auto result = execute_with([&] {
     return PQsendQueryParams(connection_, sql.c_str(), static_cast<int>(texts.size()), nullptr,
                              texts.data(), nullptr, nullptr, 0);
   });
-  return postgres::answer{std::make_unique<answer_of_libpq>(std::move(answered))};
+  return postgres::result_set{std::make_unique<libpq_result>(std::move(result))};
 }
 
-std::string postgres_line::encoding() const {
-  const char* const told = PQparameterStatus(connection_, "client_encoding");
-  return told == nullptr ? std::string{} : std::string{told};
+std::string soci_connection::encoding() const {
+  const char* const known = PQparameterStatus(connection_, "client_encoding");
+  return known == nullptr ? std::string{} : std::string{known};
 }
 
-void postgres_line::run(const std::string& script) {
-  ask([&] { return PQsendQuery(connection_, script.c_str()); });
+void soci_connection::run(const std::string& script) {
+  execute_with([&] { return PQsendQuery(connection_, script.c_str()); });
 }
 
-postgres_line::result postgres_line::ask(const std::function<int()>& send) {
+soci_connection::raw_result soci_connection::execute_with(const std::function<int()>& send) {
   if (send() == 0) fail(nullptr);
-  result last{nullptr, &PQclear};
+  raw_result last{nullptr, &PQclear};
   for (;;) {
-    wait_for_the_answer();
-    result next{PQgetResult(connection_), &PQclear};
+    wait_for_result();
+    raw_result next{PQgetResult(connection_), &PQclear};
     if (next == nullptr) break;
     if (last == nullptr || !has_failed(last.get())) last = std::move(next);
   }
@@ -125,7 +126,7 @@ postgres_line::result postgres_line::ask(const std::function<int()>& send) {
   return last;
 }
 
-void postgres_line::wait_for_the_answer() const {
+void soci_connection::wait_for_result() const {
   const auto end = longest_answer_ ? boot_clock::now() + *longest_answer_ : never;
   while (PQisBusy(connection_) != 0) {
     pollfd socket{.fd = PQsocket(connection_), .events = POLLIN, .revents = 0};
@@ -135,9 +136,9 @@ void postgres_line::wait_for_the_answer() const {
   }
 }
 
-void postgres_line::fail(const PGresult* told) const {
-  const auto field = [told](int code) -> std::string {
-    const char* const text = told == nullptr ? nullptr : PQresultErrorField(told, code);
+void soci_connection::fail(const PGresult* known) const {
+  const auto field = [known](int code) -> std::string {
+    const char* const text = known == nullptr ? nullptr : PQresultErrorField(known, code);
     return text == nullptr ? "" : text;
   };
   std::string state = field(PG_DIAG_SQLSTATE);
@@ -156,29 +157,29 @@ postgres::fault postgres_fault_in(const std::exception& thrown) {
   return {.sqlstate = state == no_state ? std::string{} : state};
 }
 
-postgres::fault postgres_line::fault_in(const std::exception& thrown) const {
+postgres::fault soci_connection::fault_in(const std::exception& thrown) const {
   return postgres_fault_in(thrown);
 }
 
-bool postgres_line::is_in_transaction() const noexcept {
+bool soci_connection::is_in_transaction() const noexcept {
   const auto state = PQtransactionStatus(connection_);
   return state == PQTRANS_INTRANS || state == PQTRANS_INERROR;
 }
 
-bool postgres_line::is_idle() const noexcept {
+bool soci_connection::is_idle() const noexcept {
   return PQtransactionStatus(connection_) == PQTRANS_IDLE;
 }
 
-bool postgres_line::is_alive() const noexcept {
+bool soci_connection::is_alive() const noexcept {
   return is_idle() && postgres::is_quiet(PQsocket(connection_));
 }
 
-void postgres_line::drop_notices() noexcept {
+void soci_connection::drop_notices() noexcept {
   PQsetNoticeReceiver(
       connection_, [](void* /*unused*/, const PGresult* /*notice*/) {}, nullptr);
 }
 
-int postgres_line::server_process() const noexcept { return PQbackendPID(connection_); }
+int soci_connection::server_process() const noexcept { return PQbackendPID(connection_); }
 
 namespace {
 
@@ -196,7 +197,7 @@ void refuse_what_is_neither(PGTransactionStatusType state) {
 
 }  // namespace
 
-void postgres_line::require_transaction() const {
+void soci_connection::require_transaction() const {
   const auto state = PQtransactionStatus(connection_);
   refuse_what_is_neither(state);
   if (state == PQTRANS_IDLE) {
@@ -209,7 +210,7 @@ void postgres_line::require_transaction() const {
   }
 }
 
-void postgres_line::require_no_transaction() const {
+void soci_connection::require_no_transaction() const {
   const auto state = PQtransactionStatus(connection_);
   refuse_what_is_neither(state);
   if (state != PQTRANS_IDLE) {

@@ -24,18 +24,19 @@ namespace rowlock::through_soci {
 /// void, and its exceptions show values. All that it throws is `soci::postgresql_soci_error` with
 /// an SQLSTATE and the server's one sentence, which PostgreSQL forms without bound values (but for
 /// classes 22 and 23).
-class postgres_line final : public postgres::transaction_line {
+class soci_connection final : public postgres::transaction_connection {
  public:
-  using result = std::unique_ptr<pg_result, void (*)(pg_result*)>;
+  using raw_result = std::unique_ptr<pg_result, void (*)(pg_result*)>;
 
   /// `longest_answer` is how long a statement may go unanswered before the connection is given up,
   /// whatever the network pretends; none for a session of the application. Throws `error`: misuse
   /// for a session that is not open, rejected for a server that is too old.
-  explicit postgres_line(::soci::session& session,
-                         std::optional<std::chrono::milliseconds> longest_answer = std::nullopt);
+  explicit soci_connection(::soci::session& session,
+                           std::optional<std::chrono::milliseconds> longest_answer = std::nullopt);
 
-  postgres::answer execute(const std::string& sql, const postgres::bound_values& values) override;
-  using line::execute;
+  postgres::result_set execute(const std::string& sql,
+                               const postgres::bound_values& values) override;
+  using connection::execute;
   [[nodiscard]] std::string encoding() const override;
   void run(const std::string& script) override;
   [[nodiscard]] postgres::fault fault_in(const std::exception& thrown) const override;
@@ -58,9 +59,9 @@ class postgres_line final : public postgres::transaction_line {
   [[nodiscard]] int server_process() const noexcept;
 
  private:
-  result ask(const std::function<int()>& send);
-  void wait_for_the_answer() const;
-  [[noreturn]] void fail(const pg_result* told) const;
+  raw_result execute_with(const std::function<int()>& send);
+  void wait_for_result() const;
+  [[noreturn]] void fail(const pg_result* failed) const;
 
   pg_conn* connection_;
   std::optional<std::chrono::milliseconds> longest_answer_;

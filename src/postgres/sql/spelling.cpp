@@ -1,7 +1,12 @@
-// How a statement is written for a lock table on PostgreSQL.
+// How a text is written for a lock table on PostgreSQL.
 #include "postgres/sql/spelling.hpp"
 
-namespace rowlock::sql {
+#include "base/limits.hpp"
+#include "postgres/sql/leases.hpp"
+#include "postgres/sql/rows.hpp"
+#include "postgres/sql/transactions.hpp"
+
+namespace rowlock::postgres::sql {
 
 namespace {
 
@@ -13,6 +18,7 @@ constexpr std::string_view now_us = "(date_part('epoch', clock_timestamp()) * 10
 // key is compared as well, which costs little where the ctid finds the row.
 constexpr std::string_view row =
     "l.ctid AS row_id, l.lock_type AS row_type, l.source_id AS row_source";
+
 constexpr std::string_view same_row =
     "l.ctid = k.row_id AND l.lock_type = k.row_type AND l.source_id = k.row_source";
 
@@ -51,44 +57,60 @@ constexpr std::string_view gate = R"sql(CASE
                 {id}, hashtextextended({type}, 'shared_lock'::regclass::bigint)))
          THEN CASE WHEN pg_try_advisory_lock({shared_gate})
                    THEN pg_advisory_unlock({shared_gate}) END END)sql";
+
 constexpr std::string_view shared_gate =
     R"sql(hashtextextended('shared', 'shared_lock'::regclass::bigint)
                 # (((hashtextextended({type}, 0) & 7) << 3) | (hashtextextended({id}, 0) & 7)))sql";
 
+std::string gate_of(std::string_view type, std::string_view id) {
+  return detail::with_words(gate, {{"shared_gate", std::string{shared_gate}},
+                                   {"type", std::string{type}},
+                                   {"id", std::string{id}}});
+}
+
+const detail::sql_words& words_of_all_tables() {
+  static const detail::sql_words words{
+      {"announcement", std::string{announcement}},
+      {"as_released", std::string{as_released}},
+      {"gate_of_m", gate_of("m.lock_type", "m.source_id")},
+      {"gate_of_parameters", gate_of("$1::text", "$2::text")},
+      {"grant", std::string{grant}},
+      {"granted", std::string{granted}},
+      {"is_free", std::string{is_free}},
+      {"is_mine", std::string{is_mine}},
+      {"limit_idle_time", std::string{limit_idle_time}},
+      {"now_us", std::string{now_us}},
+      {"requested", std::string{requested}},
+      {"row", std::string{row}},
+      {"same_row", std::string{same_row}},
+      {"state", std::string{state}},
+      {"taken_rows", std::string{taken_rows}},
+      {"taking", std::string{taking}},
+      {"transaction_name", std::string{transaction_name}},
+  };
+  return words;
+}
+
 }  // namespace
 
-void fill(std::string& sql, std::string_view word, std::string_view meaning) {
-  for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word, at)) {
-    sql.replace(at, word.size(), meaning);
-    at += meaning.size();
-  }
-}
-
-std::string gated(std::string_view sql, std::string_view type, std::string_view id) {
-  std::string text{sql};
-  fill(text, "{gate}", gate);
-  fill(text, "{shared_gate}", shared_gate);
-  fill(text, "{type}", type);
-  fill(text, "{id}", id);
-  return text;
-}
-
-std::string in_postgres(const postgres_table& table, std::string_view sql) {
+std::string rendered(const postgres_table& table, std::string_view text,
+                     bool asynchronous_release) {
+  detail::check_clock_skew(table.clock_skew);
   const auto skew = std::to_string(table.clock_skew.count());
   const bool is_one_clock = table.clock_skew == std::chrono::milliseconds::zero();
-  std::string text{sql};
-  fill(text, "{as_released}", as_released);
-  fill(text, "{announcement}", announcement);
-  fill(text, "{taking}", taking);
-  fill(text, "{now_us}", now_us);
-  fill(text, "{row}", row);
-  fill(text, "{same_row}", same_row);
-  text = table.table.in(text);
-  fill(text, "{skew_ms}", skew);
-  fill(text, "{long_ago}",
-       is_one_clock ? "clock_timestamp()"
-                    : "(clock_timestamp() - interval '" + skew + " milliseconds')");
-  return text;
+  auto words = words_of_all_tables();
+  words["skew_ms"] = skew;
+  words["long_ago"] = is_one_clock ? "clock_timestamp()"
+                                   : "(clock_timestamp() - interval '" + skew + " milliseconds')";
+  words["forgettable"] = asynchronous_release ? forgettable : "";
+  words["forgettable_many"] = asynchronous_release ? forgettable_many : "";
+  return table.table.in(detail::with_words(text, words));
 }
 
-}  // namespace rowlock::sql
+detail::rendered_sql texts_of(const postgres_table& table, bool asynchronous_release) {
+  return detail::rendered_sql{[&table, asynchronous_release](std::string_view text) {
+    return rendered(table, text, asynchronous_release);
+  }};
+}
+
+}  // namespace rowlock::postgres::sql

@@ -30,15 +30,15 @@ auto on_handle(::soci::session& session, const auto& work, const auto& if_missin
   auto* const database = handle_of(session);
   try {
     return work(database);
-  } catch (const on_sqlite::failure& failed) {
-    const auto where = on_sqlite::url_of(database);
-    on_sqlite::throw_error(failed, where, if_missing(where));
+  } catch (const sqlite::failure& failed) {
+    const auto where = sqlite::url_of(database);
+    sqlite::throw_error(failed, where, if_missing(where));
   }
 }
 
 auto on_table(::soci::session& session, const table_name& table, const auto& work) {
   return on_handle(session, work,
-                   [&](const std::string& where) { return sql::how_to_migrate(where, table); });
+                   [&](const std::string& where) { return detail::how_to_migrate(where, table); });
 }
 
 auto on_file(::soci::session& session, const auto& work) {
@@ -49,15 +49,15 @@ auto on_file(::soci::session& session, const auto& work) {
 [[noreturn]] void throw_not_opened() {
   try {
     throw_opening_failure();
-  } catch (const on_sqlite::failure& failed) {
-    on_sqlite::throw_error(failed, "sqlite3://", "look at the file");
+  } catch (const sqlite::failure& failed) {
+    sqlite::throw_error(failed, "sqlite3://", "look at the file");
   }
 }
 
 /// A file that was replaced is opened anew: what is written to the old one, others do not see.
 void reconnect_if_moved(::soci::session& session) {
-  if (!on_sqlite::has_moved(handle_of(session))) return;
-  (void)on_sqlite::as_existing_file(on_sqlite::path_of(handle_of(session)));
+  if (!sqlite::has_moved(handle_of(session))) return;
+  (void)sqlite::as_existing_file(sqlite::path_of(handle_of(session)));
   try {
     session.reconnect();
   } catch (const std::exception&) {
@@ -66,42 +66,40 @@ void reconnect_if_moved(::soci::session& session) {
 }
 
 /// The file that a SOCI session has open.
-class file_of_session final : public on_sqlite::session_file {
+class file_of_session final : public sqlite::session_file {
  public:
   file_of_session(std::shared_ptr<::soci::session> session, const soci_options& options)
       : session_{std::move(session)},
         allow_network_file_system_{options.allow_network_file_system} {}
 
-  sqlite3* open(on_sqlite::busy_wait& wait) override {
+  sqlite3* open(sqlite::busy_wait& wait) override {
     auto* const database = handle_of(*session_);
-    const auto file = on_sqlite::file_of(database);
+    const auto file = sqlite::file_of(database);
     if (file.empty()) {
       throw error{
           errc::rejected,
           "the session's database is in memory, or its file was deleted: other processes do "
           "not see it; open the session with the path of a file"};
     }
-    if (on_sqlite::is_in_transaction(database)) {
+    if (sqlite::is_in_transaction(database)) {
       throw error{errc::misuse,
                   "a session of the pool has an open transaction: end it, and leave the pool to "
                   "the store"};
     }
-    if (!allow_network_file_system_) on_sqlite::refuse_network_file_system(file);
-    on_sqlite::require_writable(database);
-    on_sqlite::prepare_connection(database);
-    on_sqlite::switch_to_wal(database, wait);
+    if (!allow_network_file_system_) sqlite::refuse_network_file_system(file);
+    sqlite::require_writable(database);
+    sqlite::prepare_connection(database);
+    sqlite::switch_to_wal(database, wait);
     return database;
   }
-  [[nodiscard]] std::string where() const override {
-    return on_sqlite::url_of(handle_of(*session_));
-  }
+  [[nodiscard]] std::string where() const override { return sqlite::url_of(handle_of(*session_)); }
   [[nodiscard]] bool is_alive() const noexcept override {
-    return !on_sqlite::has_moved(handle_of(*session_));
+    return !sqlite::has_moved(handle_of(*session_));
   }
-  [[nodiscard]] std::exception_ptr error_of(const on_sqlite::failure& failed,
+  [[nodiscard]] std::exception_ptr error_of(const sqlite::failure& failed,
                                             const std::string& if_missing) const override {
     try {
-      on_sqlite::throw_error(failed, where(), if_missing);
+      sqlite::throw_error(failed, where(), if_missing);
     } catch (...) {
       return std::current_exception();
     }
@@ -112,9 +110,9 @@ class file_of_session final : public on_sqlite::session_file {
   const bool allow_network_file_system_;
 };
 
-class dialect_of_files final : public dialect {
+class sqlite_backend_type final : public soci_backend {
  public:
-  [[nodiscard]] std::string_view backend() const noexcept override { return "sqlite3"; }
+  [[nodiscard]] std::string_view name() const noexcept override { return "sqlite3"; }
   [[nodiscard]] const ::soci::backend_factory& factory() const override { return existing_files(); }
   [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
     return sqlite_migrations(table);
@@ -132,42 +130,42 @@ class dialect_of_files final : public dialect {
       std::shared_ptr<::soci::session> session, const soci_options& options) const override {
     recognise_sqlite_conflicts();
     reconnect_if_moved(*session);
-    return on_sqlite::make_session(std::make_unique<file_of_session>(std::move(session), options),
-                                   options.table, options.turn_timeout);
+    return sqlite::make_session(std::make_unique<file_of_session>(std::move(session), options),
+                                options.table, options.turn_timeout);
   }
 
   void create_database(const std::string& parameters) const override {
-    on_sqlite::create_file(file_in(parameters));
+    sqlite::create_file(file_in(parameters));
   }
   std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
-    on_sqlite::check_schema_name(table);
+    sqlite::check_schema_name(table);
     return on_handle(
-        session, [&](sqlite3* database) { return on_sqlite::migrate(database, table); },
-        [](const auto&) { return on_sqlite::look_at_the_tables; });
+        session, [&](sqlite3* database) { return sqlite::migrate(database, table); },
+        [](const auto&) { return sqlite::look_at_the_tables; });
   }
 
   [[nodiscard]] bool is_in_transaction(::soci::session& session) const override {
-    return on_sqlite::is_in_transaction(handle_of(session));
+    return sqlite::is_in_transaction(handle_of(session));
   }
   begun_transaction begin(::soci::session& session, milliseconds slice) const override {
-    auto turn =
-        on_file(session, [&](sqlite3* database) { return on_sqlite::try_begin(database, slice); });
-    if (!turn) return {.refused = refusal{.reason = refusal_reason::busy}};
-    return {.kept = std::move(turn)};
+    auto ticket =
+        on_file(session, [&](sqlite3* database) { return sqlite::try_begin(database, slice); });
+    if (!ticket) return {.refused = refusal{.reason = refusal_reason::busy}};
+    return {.kept = std::move(ticket)};
   }
   begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,
                                  milliseconds slice, const soci_table& table) const override {
     auto begun = on_table(session, table.table, [&](sqlite3* database) {
-      return on_sqlite::begin_locked(database, keys, slice, table.table);
+      return sqlite::begin_locked(database, keys, slice, table.table);
     });
-    return {.refused = std::move(begun.refused), .kept = std::move(begun.turn)};
+    return {.refused = std::move(begun.refused), .kept = std::move(begun.ticket)};
   }
   [[nodiscard]] store_limits limits() const noexcept override { return {.statements_at_once = 1}; }
   [[nodiscard]] bool can_wait_inside() const noexcept override { return false; }
   lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys, milliseconds /*slice*/,
                            const soci_table& table, isolation /*known*/) const override {
     auto locked = on_table(session, table.table, [&](sqlite3* database) {
-      return on_sqlite::lock_rows(database, keys, table.table);
+      return sqlite::lock_rows(database, keys, table.table);
     });
     if (!locked.acquired()) return {.refused = locked.refusal()};
     return {.locked = *std::move(locked)};
@@ -175,21 +173,20 @@ class dialect_of_files final : public dialect {
   outcome<version> read_version(::soci::session& session, const lock_key& key,
                                 const soci_table& table) const override {
     return on_table(session, table.table, [&](sqlite3* database) {
-      return on_sqlite::read_version(database, key, table.table);
+      return sqlite::read_version(database, key, table.table);
     });
   }
   commit_result try_commit(::soci::session& session, const lock_key& key, version seen,
                            const soci_table& table) const override {
     return on_table(session, table.table, [&](sqlite3* database) {
-      return on_sqlite::try_commit(database, key, seen, table.table);
+      return sqlite::try_commit(database, key, seen, table.table);
     });
   }
   commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
                            std::int64_t seen) const override {
     return on_handle(
-        session,
-        [&](sqlite3* database) { return on_sqlite::try_commit(database, table, id, seen); },
-        [](const auto&) { return on_sqlite::compare_the_names; });
+        session, [&](sqlite3* database) { return sqlite::try_commit(database, table, id, seen); },
+        [](const auto&) { return sqlite::compare_the_names; });
   }
   /// Whichever fence is asked for: the file's one writer is this transaction.
   detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
@@ -197,26 +194,26 @@ class dialect_of_files final : public dialect {
                             std::span<const release_request> releases,
                             const soci_table& table) const override {
     return on_table(session, table.table, [&](sqlite3* database) {
-      return on_sqlite::prove(database, leases, releases, table.table);
+      return sqlite::prove(database, leases, releases, table.table);
     });
   }
   void commit(::soci::session& session) const override {
-    on_file(session, [](sqlite3* database) { on_sqlite::commit_begun(database); });
+    on_file(session, [](sqlite3* database) { sqlite::commit_begun(database); });
   }
   void roll_back(::soci::session& session) const noexcept override {
-    on_sqlite::roll_back(handle_of(session));
+    sqlite::roll_back(handle_of(session));
   }
   void count_failures(::soci::session& session, const lock_keys& keys,
                       const soci_table& table) const override {
-    on_sqlite::count_failure(handle_of(session), keys, table.table);
+    sqlite::count_failure(handle_of(session), keys, table.table);
   }
 };
 
 }  // namespace
 
-const dialect& sqlite_dialect() {
-  static const dialect_of_files spoken;
-  return spoken;
+const soci_backend& sqlite_backend() {
+  static const sqlite_backend_type backend;
+  return backend;
 }
 
 }  // namespace rowlock::through_soci

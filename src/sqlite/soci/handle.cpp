@@ -77,14 +77,14 @@ class factory_of_existing_files final : public ::soci::backend_factory {
  public:
   [[nodiscard]] ::soci::details::session_backend* make_session(
       const ::soci::connection_parameters& parameters) const override {
-    (void)on_sqlite::as_existing_file(file_in(parameters.get_connect_string()));
+    (void)sqlite::as_existing_file(file_in(parameters.get_connect_string()));
     return ::soci::factory_sqlite3()->make_session(parameters);
   }
 };
 
 bool is_conflict_of_soci(const std::exception& thrown) {
   const auto* const by_driver = dynamic_cast<const ::soci::sqlite3_soci_error*>(&thrown);
-  return by_driver != nullptr && on_sqlite::is_busy({by_driver->result(), ""});
+  return by_driver != nullptr && sqlite::is_busy({by_driver->result(), ""});
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ void throw_opening_failure() {
   } catch (const error&) {
     throw;
   } catch (const ::soci::sqlite3_soci_error& thrown) {
-    throw on_sqlite::failure{thrown.result(), "opening it failed"};
+    throw sqlite::failure{thrown.result(), "opening it failed"};
   }
 }
 

@@ -18,10 +18,10 @@ namespace rowlock::detail {
 void recognise_sqlite_conflicts() noexcept;
 
 /// Throws what SQLiteCpp would have thrown for `failed`.
-[[noreturn]] void throw_as_driver(const on_sqlite::failure& failed);
+[[noreturn]] void throw_as_driver(const sqlite::failure& failed);
 
 /// Throws the `error` that `failed` means, with what SQLiteCpp would have thrown nested in it.
-[[noreturn]] void throw_as_error(const on_sqlite::failure& failed, const std::string& where,
+[[noreturn]] void throw_as_error(const sqlite::failure& failed, const std::string& where,
                                  const std::string& if_missing);
 
 /// What SQLiteCpp itself opened; its exceptions as failures.
@@ -29,21 +29,21 @@ std::unique_ptr<SQLite::Database> opened_by_driver(const auto& open) {
   try {
     return open();
   } catch (const SQLite::Exception& thrown) {
-    throw on_sqlite::failure{thrown.getErrorCode(), thrown.what()};
+    throw sqlite::failure{thrown.getErrorCode(), thrown.what()};
   }
 }
 
 inline std::string url_of(const SQLite::Database& database) {
-  return on_sqlite::url_of(database.getHandle());
+  return sqlite::url_of(database.getHandle());
 }
 
 /// What `work` returns; its failures as errors.
 auto on_lock_table(const SQLite::Database& database, const table_name& table, const auto& work) {
   try {
     return work();
-  } catch (const on_sqlite::failure& failed) {
+  } catch (const sqlite::failure& failed) {
     const auto where = url_of(database);
-    throw_as_error(failed, where, sql::how_to_migrate(where, table));
+    throw_as_error(failed, where, detail::how_to_migrate(where, table));
   }
 }
 

@@ -20,10 +20,10 @@ namespace rowlock {
 
 namespace {
 
-using on_sqlite::busy_wait;
-using on_sqlite::failure;
+using sqlite::busy_wait;
+using sqlite::failure;
 
-class database_of_store final : public on_sqlite::session_file {
+class database_of_store final : public sqlite::session_file {
  public:
   database_of_store(const std::string& path, const sqlite_store::connect& factory,
                     bool allow_network_file_system)
@@ -34,25 +34,25 @@ class database_of_store final : public on_sqlite::session_file {
     if (factory_) {
       database_ = detail::opened_by_driver(factory_);
       if (!database_) throw error{errc::misuse, "the factory of connections returned none"};
-      check_file_system(on_sqlite::file_of(handle()));
-      on_sqlite::prepare_connection(handle());
+      check_file_system(sqlite::file_of(handle()));
+      sqlite::prepare_connection(handle());
     } else {
       check_file_system(path_);
       database_ = detail::open_file(path_);
-      on_sqlite::prepare_connection(handle());
-      on_sqlite::switch_to_wal(handle(), wait);
+      sqlite::prepare_connection(handle());
+      sqlite::switch_to_wal(handle(), wait);
     }
     return handle();
   }
   [[nodiscard]] std::string where() const override {
-    if (!factory_) return on_sqlite::url_of(path_);
-    return database_ ? on_sqlite::url_of(handle()) : "sqlite://";
+    if (!factory_) return sqlite::url_of(path_);
+    return database_ ? sqlite::url_of(handle()) : "sqlite://";
   }
   /// A file opened by this store for reading only shows what others wrote before it was opened: it
   /// lasts for one call.
   [[nodiscard]] bool is_alive() const noexcept override {
     if (!database_) return true;
-    return !on_sqlite::has_moved(handle()) && (factory_ || !on_sqlite::is_read_only(handle()));
+    return !sqlite::has_moved(handle()) && (factory_ || !sqlite::is_read_only(handle()));
   }
   [[nodiscard]] std::exception_ptr error_of(const failure& failed,
                                             const std::string& if_missing) const override {
@@ -66,7 +66,7 @@ class database_of_store final : public on_sqlite::session_file {
  private:
   [[nodiscard]] sqlite3* handle() const noexcept { return database_->getHandle(); }
   void check_file_system(const std::string& file) const {
-    if (!allow_network_file_system_) on_sqlite::refuse_network_file_system(file);
+    if (!allow_network_file_system_) sqlite::refuse_network_file_system(file);
   }
 
   const std::string& path_;
@@ -76,7 +76,7 @@ class database_of_store final : public on_sqlite::session_file {
 };
 
 /// The file of a call that waited in vain for the connection of its store.
-class file_in_use final : public on_sqlite::session_file {
+class file_in_use final : public sqlite::session_file {
  public:
   sqlite3* open(busy_wait& /*wait*/) override {
     throw failure{SQLITE_BUSY, "the connection is in use"};
@@ -86,7 +86,7 @@ class file_in_use final : public on_sqlite::session_file {
   [[nodiscard]] std::exception_ptr error_of(const failure& failed,
                                             const std::string& if_missing) const override {
     try {
-      on_sqlite::throw_error(failed, where(), if_missing);
+      sqlite::throw_error(failed, where(), if_missing);
     } catch (...) {
       return std::current_exception();
     }
@@ -105,13 +105,13 @@ class sqlite_store::impl {
   void run(work_on_store work) {
     const auto end = busy_wait::clock::now() + options_.turn_timeout;
     if (!mutex_.try_lock_until(end)) {
-      const auto none = on_sqlite::make_session(std::make_unique<file_in_use>(), options_.table,
-                                                options_.turn_timeout);
+      const auto none = sqlite::make_session(std::make_unique<file_in_use>(), options_.table,
+                                             options_.turn_timeout);
       none->end_next_call_at(end);
       work(*none);
       return;
     }
-    const std::lock_guard turn{mutex_, std::adopt_lock};
+    const std::lock_guard ticket{mutex_, std::adopt_lock};
     if (session_ == nullptr || !session_->is_alive()) session_ = opened();
     session_->end_next_call_at(end);
     try {
@@ -123,8 +123,8 @@ class sqlite_store::impl {
   }
 
  private:
-  std::unique_ptr<on_sqlite::session> opened() {
-    return on_sqlite::make_session(
+  std::unique_ptr<sqlite::session> opened() {
+    return sqlite::make_session(
         std::make_unique<database_of_store>(path_, factory_, options_.allow_network_file_system),
         options_.table, options_.turn_timeout);
   }
@@ -133,7 +133,7 @@ class sqlite_store::impl {
   const std::string path_;
   const connect factory_;
   detail::timed_mutex mutex_;
-  std::unique_ptr<on_sqlite::session> session_;  // guarded by mutex_
+  std::unique_ptr<sqlite::session> session_;  // guarded by mutex_
 };
 
 sqlite_store::sqlite_store(std::string path, sqlite_options options)
@@ -148,13 +148,13 @@ sqlite_store::~sqlite_store() = default;
 void sqlite_store::pass(store_call /*made*/, work_on_store work) { impl_->run(work); }
 
 std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table) {
-  on_sqlite::check_schema_name(table);
-  on_sqlite::create_file(path);
+  sqlite::check_schema_name(table);
+  sqlite::create_file(path);
   try {
     const auto database = detail::open_file(path);
-    return on_sqlite::migrate(database->getHandle(), table);
-  } catch (const on_sqlite::failure& failed) {
-    detail::throw_as_error(failed, on_sqlite::url_of(path), on_sqlite::look_at_the_tables);
+    return sqlite::migrate(database->getHandle(), table);
+  } catch (const sqlite::failure& failed) {
+    detail::throw_as_error(failed, sqlite::url_of(path), sqlite::look_at_the_tables);
   }
 }
 

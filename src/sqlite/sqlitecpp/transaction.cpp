@@ -22,12 +22,12 @@ using std::chrono::milliseconds;
 constexpr const char* look_inside = "look at the nested exception";
 
 /// Null when its turn did not come.
-std::shared_ptr<on_sqlite::writer_ticket> try_begin(SQLite::Database& database,
-                                                    milliseconds turn_timeout) {
+std::shared_ptr<sqlite::writer_ticket> try_begin(SQLite::Database& database,
+                                                 milliseconds turn_timeout) {
   detail::recognise_sqlite_conflicts();
   try {
-    return on_sqlite::try_begin(database.getHandle(), turn_timeout);
-  } catch (const on_sqlite::failure& failed) {
+    return sqlite::try_begin(database.getHandle(), turn_timeout);
+  } catch (const sqlite::failure& failed) {
     detail::throw_as_error(failed, detail::url_of(database), look_inside);
   }
 }
@@ -35,23 +35,23 @@ std::shared_ptr<on_sqlite::writer_ticket> try_begin(SQLite::Database& database,
 }  // namespace
 
 sqlite_transaction::sqlite_transaction(SQLite::Database& database, milliseconds turn_timeout)
-    : database_{database}, turn_{try_begin(database, turn_timeout)} {
-  if (turn_) return;
-  throw on_sqlite::turn_did_not_come(database_.getHandle());
+    : database_{database}, ticket_{try_begin(database, turn_timeout)} {
+  if (ticket_) return;
+  throw sqlite::file_was_busy(database_.getHandle());
 }
 
 sqlite_transaction::~sqlite_transaction() {
-  if (open_ && home_.is_here()) on_sqlite::roll_back(database_.getHandle());
+  if (open_ && home_.is_here()) sqlite::roll_back(database_.getHandle());
 }
 
 void sqlite_transaction::end() noexcept {
   open_ = false;
-  turn_.reset();
+  ticket_.reset();
 }
 
 void sqlite_transaction::abort() noexcept {
   if (!home_.is_here() || !open_) return;
-  on_sqlite::roll_back(database_.getHandle());
+  sqlite::roll_back(database_.getHandle());
   end();
   is_aborted_ = true;
 }
@@ -60,13 +60,13 @@ void sqlite_transaction::commit() {
   home_.require();
   if (is_lent_) detail::throw_commit_in_callback();
   // A fence on the connection itself may have rolled back.
-  if (open_ && !on_sqlite::is_in_transaction(database_.getHandle())) end();
+  if (open_ && !sqlite::is_in_transaction(database_.getHandle())) end();
   if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
   try {
-    on_sqlite::commit_begun(database_.getHandle());
+    sqlite::commit_begun(database_.getHandle());
     end();
-  } catch (const on_sqlite::failure& failed) {
-    if (on_sqlite::is_busy(failed) || failed.is_in_doubt()) {
+  } catch (const sqlite::failure& failed) {
+    if (sqlite::is_busy(failed) || failed.is_in_doubt()) {
       detail::throw_as_error(failed, detail::url_of(database_), look_inside);
     }
     // The application's own affair: a deferred constraint, for instance.
@@ -98,9 +98,9 @@ void rows::release_with(sqlite_transaction& transaction, const fenced_leases& le
 
 std::optional<refusal> rows::begin(std::optional<sqlite_transaction>& transaction,
                                    SQLite::Database& database, milliseconds slice) {
-  auto turn = try_begin(database, slice);
-  if (!turn) return refusal{.reason = refusal_reason::busy};
-  transaction.emplace(database, sqlite_transaction::begun{std::move(turn)});
+  auto ticket = try_begin(database, slice);
+  if (!ticket) return refusal{.reason = refusal_reason::busy};
+  transaction.emplace(database, sqlite_transaction::begun{std::move(ticket)});
   return {};
 }
 
@@ -109,10 +109,10 @@ std::optional<refusal> rows::begin_locked(std::optional<sqlite_transaction>& tra
                                           milliseconds slice, const table_name& table) {
   detail::recognise_sqlite_conflicts();
   auto begun = detail::on_lock_table(database, table, [&] {
-    return on_sqlite::begin_locked(database.getHandle(), keys, slice, table);
+    return sqlite::begin_locked(database.getHandle(), keys, slice, table);
   });
   if (begun.refused) return begun.refused;
-  transaction.emplace(database, sqlite_transaction::begun{std::move(begun.turn)});
+  transaction.emplace(database, sqlite_transaction::begun{std::move(begun.ticket)});
   return {};
 }
 
@@ -128,7 +128,7 @@ commit_result rows::try_commit(sqlite_transaction& transaction, const lock_key& 
 
 void rows::count_failure(SQLite::Database& database, const lock_keys& keys,
                          const table_name& table) noexcept {
-  on_sqlite::count_failure(database.getHandle(), keys, table);
+  sqlite::count_failure(database.getHandle(), keys, table);
 }
 
 using detail::on_lock_table;
@@ -137,22 +137,21 @@ outcome<row_lock> lock_rows(SQLite::Database& transaction, const lock_keys& keys
                             const wait_policy& /*wait*/, const table_name& table) {
   detail::recognise_sqlite_conflicts();
   return on_lock_table(transaction, table,
-                       [&] { return on_sqlite::lock_rows(transaction.getHandle(), keys, table); });
+                       [&] { return sqlite::lock_rows(transaction.getHandle(), keys, table); });
 }
 
 outcome<version> read_version(SQLite::Database& transaction, const lock_key& key,
                               const table_name& table) {
   detail::recognise_sqlite_conflicts();
-  return on_lock_table(transaction, table, [&] {
-    return on_sqlite::read_version(transaction.getHandle(), key, table);
-  });
+  return on_lock_table(transaction, table,
+                       [&] { return sqlite::read_version(transaction.getHandle(), key, table); });
 }
 
 commit_result try_commit(SQLite::Database& transaction, const lock_key& key, version seen,
                          const table_name& table) {
   detail::recognise_sqlite_conflicts();
   return on_lock_table(transaction, table, [&] {
-    return on_sqlite::try_commit(transaction.getHandle(), key, seen, table);
+    return sqlite::try_commit(transaction.getHandle(), key, seen, table);
   });
 }
 
@@ -160,9 +159,9 @@ commit_result try_commit(SQLite::Database& transaction, const versioned_table& t
                          const row_id& id, std::int64_t seen) {
   detail::recognise_sqlite_conflicts();
   try {
-    return on_sqlite::try_commit(transaction.getHandle(), table, id, seen);
-  } catch (const on_sqlite::failure& failed) {
-    detail::throw_as_error(failed, detail::url_of(transaction), on_sqlite::compare_the_names);
+    return sqlite::try_commit(transaction.getHandle(), table, id, seen);
+  } catch (const sqlite::failure& failed) {
+    detail::throw_as_error(failed, detail::url_of(transaction), sqlite::compare_the_names);
   }
 }
 
@@ -172,10 +171,10 @@ void prove(SQLite::Database& transaction, const fenced_leases& leases,
            std::span<const release_request> releases, const table_name& table) {
   detail::recognise_sqlite_conflicts();
   const auto proved = detail::on_lock_table(transaction, table, [&] {
-    return on_sqlite::prove(transaction.getHandle(), leases, releases, table);
+    return sqlite::prove(transaction.getHandle(), leases, releases, table);
   });
   if (proved.found != detail::fence_try::held) {
-    on_sqlite::roll_back(transaction.getHandle());
+    sqlite::roll_back(transaction.getHandle());
     detail::throw_not_proved(leases, proved.found);
   }
   detail::released_within(leases, proved.unset_as);

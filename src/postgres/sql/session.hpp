@@ -1,22 +1,17 @@
-// The text of the statements for PostgreSQL about the session, the server and the schema.
-#include "postgres/sql/session_statements.hpp"
+// SQL about the session, the server and the schema, on PostgreSQL.
+#ifndef ROWLOCK_POSTGRES_SQL_SESSION_HPP
+#define ROWLOCK_POSTGRES_SQL_SESSION_HPP
 
-#include <algorithm>
 #include <string_view>
 
-#include "postgres/sql/spelling.hpp"
-#include "rowlock/table_name.hpp"
-
-namespace rowlock::sql {
-
-namespace {
+namespace rowlock::postgres::sql {
 
 // Of a connection whose startup packet did not say it. Behind a pooler the session is not ours:
 // what is set there would stay for its other clients and be missing for us. A pooler tells its
 // clients process ids of its own making. $1 the process id that we were told, $2 the time limit of
 // a statement in milliseconds, or null, $3 that of waiting for a lock; what the connection string
 // says goes before them. Under another encoding a key would be another row.
-constexpr std::string_view pin_session = R"sql(
+inline constexpr std::string_view pin_session = R"sql(
 SELECT CASE WHEN s.is_ours
             THEN set_config('default_transaction_isolation', 'read committed', false)
         END AS isolation,
@@ -39,7 +34,7 @@ SELECT CASE WHEN s.is_ours
 // table is still as they made it: what kind it is, whether each key has one row, and which columns
 // have another type, collation, nullability or rule. (Domains count for what they are made of, so
 // that a table may be moved to another schema.)
-constexpr std::string_view found_table = R"sql(
+inline constexpr std::string_view found_table = R"sql(
 SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
        f.oid IS NOT NULL AS has_table, c.relkind AS kind, c.relpersistence AS persistence,
        EXISTS (SELECT FROM pg_inherits WHERE inhparent = f.oid) AS has_heirs,
@@ -85,28 +80,29 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
 )sql";
 
 // What is left of migrations when the table was dropped by hand.
-constexpr std::string_view drop_companions =
+inline constexpr std::string_view drop_companions =
     "DROP TABLE shared_lock_schema; DROP FUNCTION IF EXISTS shared_lock_lock; "
     "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_token, "
     "shared_lock_owner, shared_lock_holder, shared_lock_time, shared_lock_note";
 
 // Where the table is as its migrations make it, and the record of them is gone.
-constexpr std::string_view restore_record =
+inline constexpr std::string_view restore_record =
     "CREATE TABLE IF NOT EXISTS shared_lock_schema (number integer PRIMARY KEY, name text NOT "
     "NULL, "
     "applied_at timestamptz NOT NULL DEFAULT clock_timestamp()); "
     "INSERT INTO shared_lock_schema (number, name) VALUES ({number}, '{name}')";
 
 // The number of the last migration that is applied; null where none is.
-constexpr std::string_view schema_version = "SELECT max(number) AS number FROM shared_lock_schema";
+inline constexpr std::string_view schema_version =
+    "SELECT max(number) AS number FROM shared_lock_schema";
 
 // For this transaction, before anything else in it: who waits for a turn sees what was done in the
 // turns before.
-constexpr std::string_view read_committed = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+inline constexpr std::string_view read_committed = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
 // With these a server that crashes forgets what it has acknowledged; of an unlogged table, all. The
 // table has no name here.
-constexpr std::string_view weak_settings = R"sql(
+inline constexpr std::string_view weak_settings = R"sql(
 SELECT name
   FROM pg_settings
  WHERE setting = 'off' AND name IN ('fsync', 'full_page_writes', 'synchronous_commit')
@@ -118,30 +114,9 @@ SELECT NULL
 )sql";
 
 // Those who migrate take turns, until their transactions end.
-constexpr std::string_view take_migration_turn =
+inline constexpr std::string_view take_migration_turn =
     "SELECT pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))";
 
-std::string restoring_record_of(const table_name& table) {
-  const auto last = postgres_migrations(table).back();
-  std::string sql = table.in(restore_record);
-  const auto number = std::to_string(last.number);
-  fill(sql, "{number}", number);
-  // As the migration's file is named; after `in`, which replaces such words.
-  fill(sql, "{name}",
-       std::string(3 - std::min<std::size_t>(number.size(), 3), '0') + number + '_' + last.name);
-  return sql;
-}
+}  // namespace rowlock::postgres::sql
 
-}  // namespace
-
-postgres_session_statements::postgres_session_statements(const table_name& table)
-    : pin_session{table.in(sql::pin_session)},
-      found_table{table.in(sql::found_table)},
-      drop_companions{table.in(sql::drop_companions)},
-      restore_record{restoring_record_of(table)},
-      schema_version{table.in(sql::schema_version)},
-      read_committed{table.in(sql::read_committed)},
-      weak_settings{table.in(sql::weak_settings)},
-      take_migration_turn{table.in(sql::take_migration_turn)} {}
-
-}  // namespace rowlock::sql
+#endif

@@ -1,11 +1,14 @@
-// What rowlock asks SQLite in a transaction, and about one.
-#include "sqlite/sql/transaction_statements.hpp"
+// SQL in transactions on a SQLite file, and about them.
+#ifndef ROWLOCK_SQLITE_SQL_TRANSACTIONS_HPP
+#define ROWLOCK_SQLITE_SQL_TRANSACTIONS_HPP
 
-namespace rowlock::sql::sqlite {
+#include <string_view>
+
+namespace rowlock::sqlite::sql {
 
 // ?1 lock_type, ?2 source_id
 // The pessimistic lock is this write: whoever has seen the row before finds it changed.
-const std::string_view lock_row = R"(
+inline constexpr std::string_view lock_row = R"(
 INSERT INTO shared_lock (lock_type, source_id, version)
 VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
 ON CONFLICT (lock_type, source_id) DO UPDATE
@@ -20,7 +23,7 @@ RETURNING version
 )";
 
 // ?1 lock_type, ?2 source_id, ?3 the version seen
-const std::string_view commit_version = R"(
+inline constexpr std::string_view advance = R"(
 UPDATE shared_lock
    SET version = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
                                        AS INTEGER) * 1000)
@@ -30,7 +33,7 @@ UPDATE shared_lock
 
 // ?1 lock_type, ?2 source_id
 // Of a row that nobody has. One that the failed transaction was to create went with its rollback.
-const std::string_view count_failure = R"(
+inline constexpr std::string_view count_failure = R"(
 INSERT INTO shared_lock (lock_type, source_id, version, failure_count)
 VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000, 1)
 ON CONFLICT (lock_type, source_id) DO UPDATE
@@ -40,16 +43,27 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
 
 // Changes nothing; but from here on the transaction is the one writer of the table's file, which of
 // the attached ones it may be.
-const std::string_view become_writer = "UPDATE shared_lock SET version = version WHERE false";
+inline constexpr std::string_view become_writer =
+    "UPDATE shared_lock SET version = version WHERE false";
 
-const std::string_view begin_immediate = "BEGIN IMMEDIATE";
-const std::string_view commit = "COMMIT";
-const std::string_view rollback = "ROLLBACK";
-const std::string_view journal_in_wal = "PRAGMA journal_mode = WAL";
-const std::string_view sync_every_commit = "PRAGMA synchronous = FULL";
-const std::string_view get_busy_timeout = "PRAGMA busy_timeout";
-const std::string_view set_savepoint = "SAVEPOINT rowlock";
-const std::string_view undo_savepoint = "ROLLBACK TO rowlock; RELEASE rowlock";
-const std::string_view release_savepoint = "RELEASE rowlock";
+inline constexpr std::string_view begin_immediate = "BEGIN IMMEDIATE";
 
-}  // namespace rowlock::sql::sqlite
+inline constexpr std::string_view commit = "COMMIT";
+
+inline constexpr std::string_view rollback = "ROLLBACK";
+
+inline constexpr std::string_view journal_in_wal = "PRAGMA journal_mode = WAL";
+
+inline constexpr std::string_view sync_every_commit = "PRAGMA synchronous = FULL";
+
+inline constexpr std::string_view get_busy_timeout = "PRAGMA busy_timeout";
+
+inline constexpr std::string_view set_savepoint = "SAVEPOINT rowlock";
+
+inline constexpr std::string_view undo_savepoint = "ROLLBACK TO rowlock; RELEASE rowlock";
+
+inline constexpr std::string_view release_savepoint = "RELEASE rowlock";
+
+}  // namespace rowlock::sqlite::sql
+
+#endif

@@ -1,18 +1,97 @@
-// The text of the statements for PostgreSQL that are there for operators.
-//
-// What postgres_statements.hpp says of all of them holds for these too.
-#include "postgres/sql/operator_statements.hpp"
+// SQL that reads rows, makes them ready, and serves operators, on PostgreSQL. See leases.hpp.
+#ifndef ROWLOCK_POSTGRES_SQL_ROWS_HPP
+#define ROWLOCK_POSTGRES_SQL_ROWS_HPP
 
 #include <string_view>
 
-#include "postgres/sql/spelling.hpp"
+namespace rowlock::postgres::sql {
 
-namespace rowlock::sql {
+// What is told of a row `l`.
+inline constexpr std::string_view state = R"sql(l.version, l.owner, l.holder,
+       to_char(l.acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
+       (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
+       l.failure_count, l.expiry_count, l.note, l.force_reason, l.done_by,
+       to_char(l.done_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS done_at,
+       (extract(epoch FROM l.done_until - clock_timestamp()) * 1000000)::bigint AS done_left_us)sql";
 
-namespace {
+// Reads what is committed. Arrays: $1 types, $2 ids. Missing rows have no answer.
+inline constexpr std::string_view read = R"sql(
+SELECT w.place, {state},
+       l.waiting_until > clock_timestamp() + interval '5 seconds' AS is_watched
+  FROM unnest((SELECT $1::text[]), (SELECT $2::text[]))
+       WITH ORDINALITY AS w (lock_type, source_id, place)
+  JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+)sql";
+
+// Leaves word that somebody waits. Arrays: $1 types, $2 ids, $3 versions as they were seen: the
+// release that ends such a version comes after this on the same row, and so cannot overlook it.
+inline constexpr std::string_view mark_watched = R"sql(
+WITH k AS MATERIALIZED (
+  SELECT {row}
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]))
+         AS w (lock_type, source_id, version)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.version = w.version
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
+UPDATE shared_lock l
+   SET waiting_until = clock_timestamp() + interval '10 seconds'
+  FROM k
+ WHERE {same_row}
+)sql";
+
+// The channel on which the releases of this table are announced: `type id`; and its grants: `+`,
+// how long the lease lasts and how long word of those who wait does, both in microseconds, `type
+// id`.
+inline constexpr std::string_view announcement_channel =
+    "SELECT 'rowlock_' || 'shared_lock'::regclass::oid AS channel";
+
+// Makes rows fit to be committed against: unsets leases that ran out, creates missing rows. Arrays:
+// $1 types, $2 ids. Answers the rows it changed; those it could not get at without waiting stay.
+inline constexpr std::string_view prepare = R"sql(
+WITH w AS MATERIALIZED (
+  SELECT DISTINCT lock_type COLLATE "C" AS lock_type, source_id COLLATE "C" AS source_id
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[])) AS u (lock_type, source_id)),
+k AS MATERIALIZED (
+  SELECT {row}
+    FROM w
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE l.owner IS NOT NULL AND l.expires_at <= {long_ago}
+     FOR NO KEY UPDATE OF l SKIP LOCKED),
+unset AS (
+  UPDATE shared_lock l
+     SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
+         version = greatest(l.version + 1, {now_us}),
+         expiry_count = l.expiry_count + 1
+    FROM k
+   WHERE {same_row}
+  RETURNING l.lock_type, l.source_id, l.version),
+missing AS MATERIALIZED (
+  SELECT w.lock_type, w.source_id
+    FROM w
+   WHERE NOT EXISTS (SELECT FROM shared_lock l
+                      WHERE l.lock_type = w.lock_type AND l.source_id = w.source_id)),
+inserted AS (
+  INSERT INTO shared_lock (lock_type, source_id, version)
+  SELECT m.lock_type, m.source_id, {now_us}
+    FROM missing m
+   WHERE {gate_of_m}
+  ON CONFLICT (lock_type, source_id) DO NOTHING
+  RETURNING lock_type, source_id, version)
+SELECT lock_type, source_id, version FROM unset
+UNION ALL
+SELECT lock_type, source_id, version FROM inserted
+)sql";
+
+// All rows that are owned or stay closed, by key.
+inline constexpr std::string_view list = R"sql(
+SELECT l.lock_type, l.source_id, {state}
+  FROM shared_lock l
+ WHERE l.owner IS NOT NULL OR l.expires_at > clock_timestamp()
+ ORDER BY l.lock_type, l.source_id
+)sql";
 
 // $1 type, $2 id, $3 owner, $4 version, $5 the note; empty takes the last one away
-constexpr std::string_view write_note = R"sql(
+inline constexpr std::string_view write_note = R"sql(
 UPDATE shared_lock
    SET note = nullif($5::text, '')
  WHERE ctid = (SELECT ctid
@@ -32,7 +111,7 @@ RETURNING 1 AS place, version
 // A subtransaction that has ended (a savepoint, a block of PL/pgSQL) is in progress as long as its
 // transaction, but in no list. Then the session is one of those that changed or locked rows of this
 // table under an id that is older: `maybe`.
-constexpr std::string_view used_by = R"sql(
+inline constexpr std::string_view used_by = R"sql(
 WITH seen AS MATERIALIZED (
   SELECT l.xmax AS id
     FROM shared_lock l
@@ -82,7 +161,7 @@ SELECT k.pid, a.application_name,
 )sql";
 
 // $1 type, $2 id, $3 the version that is to be taken away, $4 why
-constexpr std::string_view force_release = R"sql(
+inline constexpr std::string_view force_release = R"sql(
 UPDATE shared_lock l
    SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
        version = greatest(l.version + 1, {now_us}),
@@ -100,7 +179,7 @@ RETURNING 1 AS place, l.version, {announcement} AS announced
 // microseconds behind the clock and that mean nothing to anybody. A row `type#0` says how many of
 // `type#1` and so on there are, so it stays until these are gone. They are looked for one by one: a
 // range of the index would go through those of all other ids too.
-constexpr std::string_view purge = R"sql(
+inline constexpr std::string_view purge = R"sql(
 WITH looked AS MATERIALIZED (
   SELECT lock_type, source_id
     FROM shared_lock
@@ -132,12 +211,6 @@ SELECT lock_type, source_id,
  LIMIT 1
 )sql";
 
-}  // namespace
+}  // namespace rowlock::postgres::sql
 
-postgres_operator_statements::postgres_operator_statements(const postgres_table& table)
-    : write_note{in_postgres(table, sql::write_note)},
-      used_by{in_postgres(table, sql::used_by)},
-      force_release{in_postgres(table, sql::force_release)},
-      purge{in_postgres(table, sql::purge)} {}
-
-}  // namespace rowlock::sql
+#endif

@@ -1,15 +1,28 @@
-// The text of the statements for PostgreSQL that grant, renew and end leases.
+// SQL that grants, renews and releases leases, on PostgreSQL.
 //
-// What postgres_statements.hpp says of all of them holds for these too.
-#include "postgres/sql/lease_statements.hpp"
+// What the statements have in common:
+//   - clock_timestamp(), not now(): now() stands still in a transaction, so a lease could be born
+//     expired.
+//   - The new version is greatest(version + 1, microseconds since 1970), from the row as it is.
+//   - A lease statement takes its row with SKIP LOCKED and then writes it by its ctid and its key:
+//   it
+//     waits for nobody's transaction, and a refused one writes nothing, not even a transaction id.
+//   - Arrays of statements that are prepared hide in queries of their own, so that PostgreSQL
+//     estimates any number of keys alike: one plan, by the primary key, serves all and is kept.
+//   - Every insert of a key is behind pg_try_advisory_xact_lock of that key and table, so inserters
+//     do not wait for each other's transactions either. A lock_rows that creates many keys holds
+//     gates that it shares with others of its kind instead, 64 at most. A collision of hashes costs
+//     a refusal.
+//
+// A statement for several keys takes arrays, and returns as `place` which of the requests a row
+// answers, counted from 1. A request without a row was refused: `read` says why. Words in braces
+// are in spelling.hpp.
+#ifndef ROWLOCK_POSTGRES_SQL_LEASES_HPP
+#define ROWLOCK_POSTGRES_SQL_LEASES_HPP
 
 #include <string_view>
 
-#include "postgres/sql/spelling.hpp"
-
-namespace rowlock::sql {
-
-namespace {
+namespace rowlock::postgres::sql {
 
 // Of what it grants it answers who had a lease that ran out, if another owner had one, and what is
 // left of that: RETURNING sees the old row only through k. (Joined with k, the plan for a small
@@ -18,7 +31,7 @@ namespace {
 // Whatever else is in the way is for a look.
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null,
 // $7 whether only unless the work is remembered as done
-constexpr std::string_view acquire = R"sql(
+inline constexpr std::string_view acquire = R"sql(
 WITH k AS MATERIALIZED (
   SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
     FROM shared_lock
@@ -51,7 +64,7 @@ SELECT false, version, holder,
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions,
 // $7 whether only unless the work is remembered as done
-constexpr std::string_view acquire_many = R"sql(
+inline constexpr std::string_view acquire_many = R"sql(
 WITH k AS MATERIALIZED (
   SELECT {row}, w.owner, w.holder, w.ttl, w.place,
          l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at
@@ -80,11 +93,11 @@ RETURNING k.place, l.version, k.last_holder,
 
 // Of a missing row. Not insert_many with one: PostgreSQL plans that anew each time, which takes
 // longer than all the rest. $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds
-constexpr std::string_view insert = R"sql(
+inline constexpr std::string_view insert = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
 SELECT $1::text, $2::text, {now_us}, $3::text, $4::text, clock_timestamp(),
        clock_timestamp() + $5::bigint * interval '1 microsecond'
- WHERE {gate}
+ WHERE {gate_of_parameters}
 ON CONFLICT (lock_type, source_id) DO NOTHING
 RETURNING 1 AS place, version
 )sql";
@@ -93,7 +106,7 @@ RETURNING 1 AS place, version
 // many at most, or null: those that are asked for first, and no other gate is tried. (With OFFSET 0
 // each is looked up by the primary key, in any plan; with IS TRUE those that were inserted are
 // hashed, and not compared one by one with all that were asked for.)
-constexpr std::string_view insert_many = R"sql(
+inline constexpr std::string_view insert_many = R"sql(
 WITH w AS MATERIALIZED (
   SELECT DISTINCT ON (lock_type COLLATE "C", source_id COLLATE "C") *
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
@@ -110,7 +123,7 @@ missing AS MATERIALIZED (
 chosen AS MATERIALIZED (
   SELECT *, {now_us} AS version
     FROM missing m
-   WHERE {gate}
+   WHERE {gate_of_m}
    LIMIT $6::bigint),
 inserted AS (
   INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
@@ -126,7 +139,7 @@ SELECT c.place, c.version
 )sql";
 
 // $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
-constexpr std::string_view renew = R"sql(
+inline constexpr std::string_view renew = R"sql(
 UPDATE shared_lock
    SET expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond'
  WHERE ctid = (SELECT ctid
@@ -139,7 +152,7 @@ RETURNING 1 AS place, version
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 ttls in microseconds. (A subquery, not a
 // WITH: of ten thousand rows none is put aside in between.)
-constexpr std::string_view renew_many = R"sql(
+inline constexpr std::string_view renew_many = R"sql(
 UPDATE shared_lock l
    SET expires_at = (SELECT clock_timestamp()) + k.ttl * interval '1 microsecond'
   FROM (SELECT {row}, w.ttl, w.place
@@ -156,17 +169,18 @@ RETURNING k.place, l.version
 // Ends of statements that release: what the database forgets in a crash is a release, and the key
 // is free when its lease runs out. Forgetting that a row stays closed, or that work is done, would
 // be more than a delay.
-constexpr std::string_view forgettable = R"sql(,
+inline constexpr std::string_view forgettable = R"sql(,
           CASE WHEN $6::bigint = 0 AND $7::bigint IS NULL
                THEN set_config('synchronous_commit', 'off', true) END AS committed)sql";
+
 // Set once, not for each row.
-constexpr std::string_view forgettable_many = R"sql(,
+inline constexpr std::string_view forgettable_many = R"sql(,
           CASE WHEN 0 = ALL ($6::bigint[]) AND num_nonnulls(VARIADIC $7::bigint[]) = 0
                THEN (SELECT set_config('synchronous_commit', 'off', true)) END AS committed)sql";
 
 // $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed, $6 how long the row stays
 // closed in microseconds, $7 how long the work is remembered as done in microseconds, or null
-constexpr std::string_view release = R"sql(
+inline constexpr std::string_view release = R"sql(
 UPDATE shared_lock l
    SET {as_released},
        failure_count = l.failure_count + $5::boolean::integer
@@ -176,12 +190,12 @@ UPDATE shared_lock l
                   WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                     FOR NO KEY UPDATE SKIP LOCKED)
    AND l.lock_type = $1 AND l.source_id = $2
-RETURNING 1 AS place, l.version, {announcement} AS announced{committed}
+RETURNING 1 AS place, l.version, {announcement} AS announced{forgettable}
 )sql";
 
 // Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 whether the callbacks failed, $6 how long
 // the rows stay closed, $7 how long the work is remembered as done or null, in microseconds
-constexpr std::string_view release_many = R"sql(
+inline constexpr std::string_view release_many = R"sql(
 WITH k AS MATERIALIZED (
   SELECT {row}, w.failed, w.stay_closed, w.done_for, w.place
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
@@ -197,12 +211,12 @@ UPDATE shared_lock l
        failure_count = l.failure_count + k.failed::integer
   FROM k
  WHERE {same_row}
-RETURNING k.place, l.version, {announcement} AS announced{committed}
+RETURNING k.place, l.version, {announcement} AS announced{forgettable_many}
 )sql";
 
 // The release of one lease and the grant of the next one in one. $1 type, $2 id, $3 owner,
 // $4 version, $5 whether the callback failed, $6 next owner, $7 next holder, $8 ttl in microseconds
-constexpr std::string_view handoff = R"sql(
+inline constexpr std::string_view handoff = R"sql(
 UPDATE shared_lock
    SET owner = $6::text, holder = $7::text, acquired_at = clock_timestamp(),
        version = greatest(version + 1, {now_us}),
@@ -216,26 +230,95 @@ UPDATE shared_lock
 RETURNING 1 AS place, version
 )sql";
 
-std::string releasing(const postgres_table& table, std::string_view text,
-                      std::string_view committed) {
-  std::string sql{text};
-  fill(sql, "{committed}", committed);
-  return in_postgres(table, sql);
-}
+// Arrays: $1 types, $2 ids; $3 owners, $4 holders, $5 ttls in microseconds and $7 whether only
+// unless the work is remembered as done: one value in each that holds for all, or as many as there
+// are keys; $6 expected versions, or none. Each array hides in a query of its own, so that no plan
+// is made for so many keys that it would read the whole table.
+inline constexpr std::string_view requested = R"sql(
+  SELECT u.lock_type, u.source_id, u.place, u.expected,
+         coalesce(u.owner, ($3::text[])[1]) AS owner,
+         coalesce(u.holder, ($4::text[])[1]) AS holder,
+         coalesce(u.ttl, ($5::bigint[])[1]) AS ttl,
+         coalesce(u.unless_done, ($7::boolean[])[1]) AS unless_done
+    FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
+                (SELECT $4::text[]), (SELECT $5::bigint[]), (SELECT $6::bigint[]),
+                (SELECT $7::boolean[]))
+         WITH ORDINALITY AS u (lock_type, source_id, owner, holder, ttl, expected, unless_done,
+                               place))sql";
 
-}  // namespace
+// Granted to the same attempt before.
+inline constexpr std::string_view is_mine =
+    "l.owner = w.owner AND l.expires_at > clock_timestamp()";
 
-postgres_lease_statements::postgres_lease_statements(const postgres_table& table,
-                                                     bool asynchronous_release)
-    : acquire{in_postgres(table, sql::acquire)},
-      acquire_many{in_postgres(table, sql::acquire_many)},
-      insert{in_postgres(table, gated(sql::insert, "$1::text", "$2::text"))},
-      insert_many{in_postgres(table, gated(sql::insert_many, "m.lock_type", "m.source_id"))},
-      renew{in_postgres(table, sql::renew)},
-      renew_many{in_postgres(table, sql::renew_many)},
-      release{releasing(table, sql::release, asynchronous_release ? forgettable : "")},
-      release_many{
-          releasing(table, sql::release_many, asynchronous_release ? forgettable_many : "")},
-      handoff{in_postgres(table, sql::handoff)} {}
+inline constexpr std::string_view is_free = R"sql(l.expires_at <= {long_ago}
+          AND (w.expected IS NULL OR (l.version = w.expected AND l.owner IS NULL))
+          AND (NOT w.unless_done OR l.done_until <= clock_timestamp()))sql";
 
-}  // namespace rowlock::sql
+// A row that is to be granted, and what is granted there.
+inline constexpr std::string_view taken_rows = R"sql(
+  SELECT {row}, w.place, w.owner, w.holder, w.ttl, coalesce({is_mine}, false) AS is_mine,
+         l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at)sql";
+
+// Of the rows in k. One that is granted once more keeps its version.
+inline constexpr std::string_view grant = R"sql(
+  UPDATE shared_lock l
+     SET owner = k.owner, holder = k.holder,
+         acquired_at = CASE WHEN k.is_mine THEN l.acquired_at ELSE clock_timestamp() END,
+         version = CASE WHEN k.is_mine THEN l.version
+                        ELSE greatest(l.version + 1, {now_us})
+                    END,
+         expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
+         expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> k.owner)::integer
+    FROM k
+   WHERE {same_row})sql";
+
+inline constexpr std::string_view granted = R"sql(
+  RETURNING k.place, l.version, k.last_holder,
+            CASE WHEN k.last_owner <> k.owner
+                 THEN (extract(epoch FROM k.ran_out_at - clock_timestamp()) * 1000000)::bigint
+             END AS left_of_last_us)sql";
+
+// All or none. What is not fit is seen before anything is locked, so such a set is refused for
+// nothing; a row that a transaction has locked is noticed only when the others are locked too.
+// Without a version: a row that would have been granted, but others would not.
+inline constexpr std::string_view acquire_all = R"sql(
+WITH fit AS MATERIALIZED (
+  SELECT l.ctid AS row_id, w.*
+    FROM ({requested}) w
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE ({is_mine})
+      OR ({is_free})),
+k AS MATERIALIZED ({taken_rows}
+    FROM fit w
+    JOIN shared_lock l
+      ON l.ctid = w.row_id AND l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE (SELECT count(*) FROM fit) = cardinality($1::text[])
+     AND (({is_mine})
+      OR ({is_free}))
+     FOR NO KEY UPDATE OF l SKIP LOCKED),
+granted AS ({grant}
+     AND (SELECT count(*) FROM k) = cardinality($1::text[]){granted})
+SELECT place, version, last_holder, left_of_last_us
+  FROM granted
+UNION ALL
+SELECT place, NULL, NULL, NULL
+  FROM k
+ WHERE NOT EXISTS (SELECT FROM granted)
+)sql";
+
+// Some of them, $8 at most: those that the same attempt has already, and then those that are free,
+// in their order. Rows are locked one by one until there are enough.
+inline constexpr std::string_view acquire_any = R"sql(
+WITH k AS MATERIALIZED ({taken_rows}
+    FROM ({requested}) w
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE ({is_mine})
+      OR ({is_free})
+   ORDER BY l.expires_at <= clock_timestamp(), w.place
+   LIMIT $8::bigint
+     FOR NO KEY UPDATE OF l SKIP LOCKED){grant}{granted}
+)sql";
+
+}  // namespace rowlock::postgres::sql
+
+#endif

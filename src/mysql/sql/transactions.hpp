@@ -1,18 +1,19 @@
-// The text of the statements for MariaDB and MySQL that run in the application's transaction.
-//
-// What mysql_statements.cpp says of all of them holds for these too.
-#include "mysql/sql/transaction_statements.hpp"
+// SQL in the application's transaction, on MariaDB and MySQL. See leases.hpp.
+#ifndef ROWLOCK_MYSQL_SQL_TRANSACTIONS_HPP
+#define ROWLOCK_MYSQL_SQL_TRANSACTIONS_HPP
 
-#include "mysql/sql/spelling.hpp"
-#include "store/names.hpp"
+#include <string_view>
 
-namespace rowlock::sql {
+namespace rowlock::mysql::sql {
 
-namespace {
+// Statements of stores that must not wait for row locks here.
+inline constexpr std::string_view read_in_transaction = "{no_wait}{read}";
+inline constexpr std::string_view insert_in_transaction = "{no_wait}{insert_unowned}";
+inline constexpr std::string_view prepare_in_transaction = "{no_wait}{prepare_many}";
 
 // The look of the others, and what matters of the session. At SERIALIZABLE a look in a transaction
 // locks what it reads.
-constexpr std::string_view look_and_settings = R"sql(
+inline constexpr std::string_view read_with_settings = R"sql({no_wait}
 SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
        date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
        timestampdiff(MICROSECOND, utc_timestamp(6), l.expires_at) AS remaining_us,
@@ -31,7 +32,7 @@ SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
 
 // The pessimistic lock is this write: whoever has seen the row before finds it changed. The version
 // is the insert id. $1 type, $2 id, $3 microseconds since which the row must be free
-constexpr std::string_view lock_row = R"sql(
+inline constexpr std::string_view lock_row = R"sql({no_wait}
 UPDATE shared_lock
    SET expiry_count = expiry_count + (owner IS NOT NULL),
        version = last_insert_id(greatest(
@@ -42,7 +43,7 @@ UPDATE shared_lock
 )sql";
 
 // $1: type, id; $2 microseconds since which the rows must be free
-constexpr std::string_view lock_many = R"sql(
+inline constexpr std::string_view lock_many = R"sql({no_wait}
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
@@ -56,30 +57,8 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
 )sql";
 
-// $1 type, $2 id
-constexpr std::string_view insert_unowned = R"sql(
-INSERT INTO shared_lock (lock_type, source_id, version)
-VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))))
-)sql";
-
-// Unsets leases that ran out $2 microseconds ago. $1: type, id, version as it was seen
-constexpr std::string_view prepare_many = R"sql(
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
-         version bigint PATH '$[2]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.version = greatest(l.version + 1,
-                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
-       l.expires_at = '1970-01-01 00:00:00', l.expiry_count = l.expiry_count + 1
- WHERE l.version = w.version AND l.owner IS NOT NULL
-   AND l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
-)sql";
-
 // $1 type, $2 id, $3 the version seen
-constexpr std::string_view advance = R"sql(
+inline constexpr std::string_view advance = R"sql({no_wait}
 UPDATE shared_lock
    SET version = greatest(version + 1,
                           timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))
@@ -88,7 +67,7 @@ UPDATE shared_lock
 )sql";
 
 // $1: type, id, version
-constexpr std::string_view fence_by_writing = R"sql(
+inline constexpr std::string_view fence_by_writing = R"sql({no_wait}
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
@@ -100,7 +79,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
 )sql";
 
 // Answers a row for each that it could lock. $1: type, id, version
-constexpr std::string_view fence_by_sharing = R"sql(
+inline constexpr std::string_view fence_by_sharing = R"sql({skip_locked}
 SELECT w.place, {clustered} AS clustered
   FROM json_table($1, '$[*]' COLUMNS (
          place FOR ORDINALITY,
@@ -116,7 +95,7 @@ SELECT w.place, {clustered} AS clustered
 
 // $1: type, id, version, microseconds for which the row stays closed, and for which it is
 // remembered as done, or 0
-constexpr std::string_view release_with = R"sql(
+inline constexpr std::string_view release_with = R"sql({no_wait}
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
@@ -138,7 +117,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
 )sql";
 
 // Of rows that nobody has. $1: type, id
-constexpr std::string_view count_failures = R"sql(
+inline constexpr std::string_view count_failures = R"sql({no_wait}
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
@@ -148,44 +127,22 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.expires_at <= utc_timestamp(6)
 )sql";
 
-}  // namespace
+inline constexpr std::string_view read_committed_once =
+    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-std::string mysql_versioned_update(const versioned_table& table, mysql_flavour flavour) {
-  std::string text = "concat(entity." + quoted(table.id_column, "the id column") + ")";
-  // The text of a number has the collation of the connection and $1 the default of utf8mb4: where
-  // these differ, MySQL does not compare them unless one of them is converted.
-  if (flavour == mysql_flavour::mysql) text = "CONVERT(" + text + " USING utf8mb4)";
-  return with_backticks(versioned_update(table) + " AND " + text + " = $1");
-}
+inline constexpr std::string_view begin = "START TRANSACTION";
 
-mysql_transaction_statements::mysql_transaction_statements(const table_name& table,
-                                                           mysql_flavour flavour) {
-  const mysql_spelling spelled{table, flavour};
-  look_and_settings = spelled.without_waiting(sql::look_and_settings);
-  lock_row = spelled.without_waiting(sql::lock_row);
-  lock_many = spelled.without_waiting(sql::lock_many);
-  insert_unowned = spelled.plain(sql::insert_unowned);
-  insert_in_transaction = spelled.without_waiting(sql::insert_unowned);
-  prepare_many = spelled.plain(sql::prepare_many);
-  prepare_in_transaction = spelled.without_waiting(sql::prepare_many);
-  advance = spelled.without_waiting(sql::advance);
-  fence_by_writing = spelled.without_waiting(sql::fence_by_writing);
-  fence_by_sharing = spelled.skipping_locked(sql::fence_by_sharing);
-  release_with = spelled.without_waiting(sql::release_with);
-  count_failures = spelled.without_waiting(sql::count_failures);
-}
-
-namespace mysql {
-
-const std::string_view read_committed_once = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
-const std::string_view begin = "START TRANSACTION";
 // Whatever completion_type says.
-const std::string_view commit = "COMMIT AND NO CHAIN NO RELEASE";
-const std::string_view roll_back = "ROLLBACK AND NO CHAIN NO RELEASE";
-const std::string_view savepoint = "SAVEPOINT rowlock";
-const std::string_view roll_back_to_savepoint = "ROLLBACK TO SAVEPOINT rowlock";
-const std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock";
+inline constexpr std::string_view commit = "COMMIT AND NO CHAIN NO RELEASE";
 
-}  // namespace mysql
+inline constexpr std::string_view roll_back = "ROLLBACK AND NO CHAIN NO RELEASE";
 
-}  // namespace rowlock::sql
+inline constexpr std::string_view savepoint = "SAVEPOINT rowlock";
+
+inline constexpr std::string_view roll_back_to_savepoint = "ROLLBACK TO SAVEPOINT rowlock";
+
+inline constexpr std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock";
+
+}  // namespace rowlock::mysql::sql
+
+#endif

@@ -1,4 +1,4 @@
-// What a store asks SQLite.
+// SQL on the lock table of a SQLite file, by its plain name: `table_name::in` puts the real one in.
 //
 // Three expressions return everywhere. 'now' is one moment within a statement, and no statement
 // waits between that moment and the write.
@@ -6,12 +6,15 @@
 //   the end of a lease      strftime('%Y-%m-%d %H:%M:%f', 'now', <ttl>), ttl like '+30.000 seconds'
 //   the time, as a version  CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000
 // (unixepoch('subsec') is null before SQLite 3.42.)
-#include "sqlite/sql/statements.hpp"
+#ifndef ROWLOCK_SQLITE_SQL_LEASES_HPP
+#define ROWLOCK_SQLITE_SQL_LEASES_HPP
 
-namespace rowlock::sql::sqlite {
+#include <string_view>
+
+namespace rowlock::sqlite::sql {
 
 // ?1 lock_type, ?2 source_id
-const std::string_view read_row = R"(
+inline constexpr std::string_view read = R"(
 SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
        CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
        failure_count, expiry_count, note, force_reason, done_by, done_at || '000',
@@ -21,7 +24,7 @@ SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
 )";
 
 // No parameters; the columns of read_row.
-const std::string_view list_taken_rows = R"(
+inline constexpr std::string_view list = R"(
 SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
        CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
        failure_count, expiry_count, note, force_reason, done_by, done_at || '000',
@@ -34,7 +37,7 @@ SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
 // ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 1 unless it is done, else 0
 // Grants a row that is missing, free, or this owner's already; then it keeps its version. In SET
 // and WHERE, a column is the row's old value, excluded.column what was to be inserted.
-const std::string_view acquire_row = R"(
+inline constexpr std::string_view acquire = R"(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
 VALUES (?1, ?2,
         CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000,
@@ -60,7 +63,7 @@ RETURNING version
 // version expected
 // Grants a row that is free at that version, or this owner's already. Not one whose lease has run
 // out: its late holder may still commit with the version.
-const std::string_view acquire_row_at_version = R"(
+inline constexpr std::string_view acquire_at_version = R"(
 UPDATE shared_lock
    SET version     = CASE WHEN owner IS NOT NULL THEN version
                           ELSE max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
@@ -78,7 +81,7 @@ RETURNING version
 )";
 
 // ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 ttl
-const std::string_view renew_row = R"(
+inline constexpr std::string_view renew = R"(
 UPDATE shared_lock
    SET expires_at = strftime('%Y-%m-%d %H:%M:%f', 'now', ?5)
  WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
@@ -86,7 +89,7 @@ UPDATE shared_lock
 
 // ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 1 if the callback failed, else 0, ?6 for how
 // long it stays closed, or null, ?7 for how long it is remembered as done, or null
-const std::string_view release_row = R"(
+inline constexpr std::string_view release = R"(
 UPDATE shared_lock
    SET version       = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
                                              AS INTEGER) * 1000),
@@ -104,7 +107,7 @@ UPDATE shared_lock
 )";
 
 // ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 note
-const std::string_view write_note = R"(
+inline constexpr std::string_view write_note = R"(
 UPDATE shared_lock
    SET note = nullif(?5, '')
  WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
@@ -112,7 +115,7 @@ UPDATE shared_lock
 
 // ?1 lock_type, ?2 source_id
 // Makes the row one that nobody owns, unless its lease is live.
-const std::string_view prepare_row = R"(
+inline constexpr std::string_view prepare = R"(
 INSERT INTO shared_lock (lock_type, source_id, version)
 VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
 ON CONFLICT (lock_type, source_id) DO UPDATE
@@ -126,7 +129,7 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
 )";
 
 // ?1 lock_type, ?2 source_id, ?3 version, ?4 reason
-const std::string_view force_release_row = R"(
+inline constexpr std::string_view force_release = R"(
 UPDATE shared_lock
    SET version      = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
                                             AS INTEGER) * 1000),
@@ -143,7 +146,7 @@ UPDATE shared_lock
 // rows
 // A row type#0 says how many of type#1 and so on there are, so it stays until these are gone. They
 // are looked for one by one: a range of the index would go through those of all other ids too.
-const std::string_view look_for_idle_rows = R"(
+inline constexpr std::string_view find_idle = R"(
 SELECT lock_type, source_id,
        owner IS NULL
        AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
@@ -164,7 +167,7 @@ SELECT lock_type, source_id,
 )";
 
 // ?1 lock_type, ?2 source_id, ?3 age in microseconds
-const std::string_view delete_idle_row = R"(
+inline constexpr std::string_view delete_idle = R"(
 DELETE FROM shared_lock AS l
  WHERE lock_type = ?1 AND source_id = ?2
    AND owner IS NULL
@@ -181,14 +184,16 @@ DELETE FROM shared_lock AS l
           AND n.source_id = l.source_id))
 )";
 
-const std::string_view last_migration = "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
+inline constexpr std::string_view last_migration =
+    "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
 
-const std::string_view look_for_table = "SELECT 1 FROM shared_lock LIMIT 0";
+inline constexpr std::string_view find_table = "SELECT 1 FROM shared_lock LIMIT 0";
+
 // What is left of migrations when the table was dropped by hand.
-const std::string_view drop_companions = "DROP TABLE shared_lock_schema";
+inline constexpr std::string_view drop_companions = "DROP TABLE shared_lock_schema";
 
 // ?1 the table's name, ?2 its schema, or null for the one in which SQLite finds the name first
-const std::string_view kind_of_table = R"(
+inline constexpr std::string_view kind_of_table = R"(
 SELECT schema, type, strict AND wr
   FROM pragma_table_list
  WHERE name = ?1 COLLATE NOCASE AND (?2 IS NULL OR schema = ?2)
@@ -197,7 +202,7 @@ SELECT schema, type, strict AND wr
 )";
 
 // ?1 the table's name, ?2 its schema
-const std::string_view primary_key_of_table = R"(
+inline constexpr std::string_view primary_key_of_table = R"(
 SELECT part.name, part.coll
   FROM pragma_index_list(?1, ?2) AS the_index, pragma_index_xinfo(the_index.name, ?2) AS part
  WHERE the_index.origin = 'pk' AND part.key = 1
@@ -205,7 +210,9 @@ SELECT part.name, part.coll
 )";
 
 // ?1 the table's name, ?2 its schema
-const std::string_view columns_of_table =
+inline constexpr std::string_view columns_of_table =
     R"(SELECT name, type, NOT "notnull" FROM pragma_table_info(?1, ?2))";
 
-}  // namespace rowlock::sql::sqlite
+}  // namespace rowlock::sqlite::sql
+
+#endif

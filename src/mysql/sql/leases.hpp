@@ -1,0 +1,243 @@
+// SQL that grants, renews and releases leases, on MariaDB and MySQL.
+//
+// What they have in common:
+//   - The time is UTC_TIMESTAMP(6), the start of the statement; none waits between it and the
+//   write.
+//   - The new version is greatest(version + 1, microseconds since 1970), from the row as it is.
+//   - SET is executed from left to right, and a column to the right of another sees the new value:
+//     so what depends on the owner comes before the owner.
+//   - Conditions are in WHERE, because SOCI's sessions count the rows that were found, not those
+//     that were changed.
+//   - With STRAIGHT_JOIN the list of keys comes first, and with FORCE INDEX only the rows that it
+//     names are read and so locked: a small table would be scanned, through everybody's rows.
+//   - A SELECT that answers several rows on a session of the application has a LIMIT, or its
+//     sql_select_limit would hide some.
+//
+// A statement for several keys takes a JSON array of arrays, in the order that its comment names.
+// Texts in it, and all texts elsewhere, are in hexadecimal, so that no character set and no way of
+// quoting matters; but for the type of a key, which is a word. Words in braces are in spelling.hpp.
+#ifndef ROWLOCK_MYSQL_SQL_LEASES_HPP
+#define ROWLOCK_MYSQL_SQL_LEASES_HPP
+
+#include <string_view>
+
+namespace rowlock::mysql::sql {
+
+// A row that nobody owns; the version is the insert id of the answer.
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null, $7 1 to
+// refuse one that is remembered as done, else 0, $8 microseconds since which it must be open
+inline constexpr std::string_view acquire = R"sql(
+UPDATE shared_lock
+   SET version = last_insert_id(greatest(
+         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+       owner = $3, holder = $4, acquired_at = utc_timestamp(6),
+       expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND
+ WHERE lock_type = $1 AND source_id = $2 AND owner IS NULL
+   AND expires_at <= utc_timestamp(6) - INTERVAL $8 MICROSECOND
+   AND ($6 IS NULL OR version = $6)
+   AND ($7 = 0 OR done_until <= utc_timestamp(6))
+)sql";
+
+// A missing row; the version is the insert id. $1 type, $2 id, $3 owner, $4 holder, $5 ttl in
+// microseconds
+inline constexpr std::string_view insert = R"sql(
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+        $3, $4, utc_timestamp(6), utc_timestamp(6) + INTERVAL $5 MICROSECOND)
+)sql";
+
+// $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
+inline constexpr std::string_view renew = R"sql(
+UPDATE shared_lock
+   SET expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND
+ WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
+)sql";
+
+// $1 type, $2 id, $3 owner, $4 version, $5 1 if the callback failed, else 0, $6 microseconds for
+// which it stays closed, $7 for which it is remembered as done, or 0
+inline constexpr std::string_view release = R"sql(
+UPDATE shared_lock
+   SET version = greatest(version + 1,
+                          timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       owner = NULL, holder = IF($6 > 0, holder, NULL), acquired_at = NULL,
+       expires_at = IF($6 > 0, utc_timestamp(6) + INTERVAL $6 MICROSECOND, '1970-01-01 00:00:00'),
+       done_by = IF($7 > 0, $4, done_by), done_at = IF($7 > 0, utc_timestamp(6), done_at),
+       done_until = IF($7 > 0, utc_timestamp(6) + INTERVAL $7 MICROSECOND, done_until),
+       failure_count = failure_count + $5
+ WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
+)sql";
+
+// The release of one lease and the grant of the next one in one; the version is the insert id.
+// $1 type, $2 id, $3 owner, $4 version, $5 1 if the callback failed, else 0, $6 next owner, $7 next
+// holder, $8 ttl in microseconds
+inline constexpr std::string_view handoff = R"sql(
+UPDATE shared_lock
+   SET version = last_insert_id(greatest(
+         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+       owner = $6, holder = $7, acquired_at = utc_timestamp(6),
+       expires_at = utc_timestamp(6) + INTERVAL $8 MICROSECOND,
+       failure_count = failure_count + $5
+ WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
+)sql";
+
+// Rows at the versions that were seen, if they are free, and were $2 microseconds ago. The time is
+// the insert id. $1: type, id, version, owner, holder, ttl in microseconds
+inline constexpr std::string_view take_many = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[3]',
+         holder varchar(256) CHARACTER SET ascii PATH '$[4]',
+         ttl bigint PATH '$[5]')) AS w
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> unhex(w.owner)),
+       l.version = greatest(
+         l.version + 1,
+         last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+       l.owner = unhex(w.owner), l.holder = CONVERT(unhex(w.holder) USING utf8mb4),
+       l.acquired_at = utc_timestamp(6),
+       l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+ WHERE l.version = w.version
+   AND l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
+)sql";
+
+// Missing rows. $1: type, id, owner, holder, ttl in microseconds
+inline constexpr std::string_view insert_many = R"sql(
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+SELECT w.lock_type, unhex(w.source_id),
+       timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)),
+       unhex(w.owner), CONVERT(unhex(w.holder) USING utf8mb4), utc_timestamp(6),
+       utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+  FROM json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
+         holder varchar(256) CHARACTER SET ascii PATH '$[3]',
+         ttl bigint PATH '$[4]')) AS w
+)sql";
+
+// $1: type, id, owner, version, ttl in microseconds
+inline constexpr std::string_view renew_many = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
+         version bigint PATH '$[3]',
+         ttl bigint PATH '$[4]')) AS w
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+ WHERE l.owner = unhex(w.owner) AND l.version = w.version
+)sql";
+
+// $1: type, id, owner, version, 1 if the callback failed, else 0, microseconds for which it stays
+// closed, and for which it is remembered as done, or 0
+inline constexpr std::string_view release_many = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
+         version bigint PATH '$[3]',
+         failed int PATH '$[4]',
+         closed bigint PATH '$[5]',
+         done bigint PATH '$[6]')) AS w
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.version = greatest(l.version + 1,
+                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       l.owner = NULL, l.holder = IF(w.closed > 0, l.holder, NULL), l.acquired_at = NULL,
+       l.expires_at = IF(w.closed > 0, utc_timestamp(6) + INTERVAL w.closed MICROSECOND,
+                         '1970-01-01 00:00:00'),
+       l.done_by = IF(w.done > 0, w.version, l.done_by),
+       l.done_at = IF(w.done > 0, utc_timestamp(6), l.done_at),
+       l.done_until = IF(w.done > 0, utc_timestamp(6) + INTERVAL w.done MICROSECOND, l.done_until),
+       l.failure_count = l.failure_count + w.failed
+ WHERE l.owner = unhex(w.owner) AND l.version = w.version
+)sql";
+
+// Locks those that nobody has, for the transaction. $1: type, id, version
+inline constexpr std::string_view have_many_at_version = R"sql({skip_locked}
+SELECT w.place
+  FROM json_table($1, '$[*]' COLUMNS (
+         place FOR ORDINALITY,
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]')) AS w
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+ WHERE l.version = w.version
+ LIMIT 18446744073709551615
+   {for_update} SKIP LOCKED
+)sql";
+
+// The same. $1: type, id, owner, version
+inline constexpr std::string_view have_many_granted = R"sql({skip_locked}
+SELECT w.place
+  FROM json_table($1, '$[*]' COLUMNS (
+         place FOR ORDINALITY,
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
+         version bigint PATH '$[3]')) AS w
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+ WHERE l.owner = unhex(w.owner) AND l.version = w.version
+ LIMIT 18446744073709551615
+   {for_update} SKIP LOCKED
+)sql";
+
+// All rows or none: for a row that is not as it was seen, or not free since $2 microseconds, the
+// version overflows (error 1690), and so the statement fails as a whole, whatever the sql_mode and
+// the table's CHECKs. (What overflows names a column, so that no server computes it before the
+// rows.) Missing rows (version 0) are inserted. The time is the insert id. $1: type, id, version,
+// owner, holder, ttl in microseconds, 1 for a grant that was made already, else 0
+inline constexpr std::string_view grant_all = R"sql(
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+SELECT w.lock_type, unhex(w.source_id),
+       last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       unhex(w.owner), CONVERT(unhex(w.holder) USING utf8mb4), utc_timestamp(6),
+       utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+  FROM json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[3]',
+         holder varchar(256) CHARACTER SET ascii PATH '$[4]',
+         ttl bigint PATH '$[5]',
+         is_mine int PATH '$[6]')) AS w
+    ON DUPLICATE KEY UPDATE
+       expiry_count = shared_lock.expiry_count
+         + (shared_lock.owner IS NOT NULL AND shared_lock.owner <> unhex(w.owner)),
+       version = CASE
+         WHEN shared_lock.version = w.version AND w.is_mine = 1 THEN shared_lock.version
+         WHEN shared_lock.version = w.version
+              AND shared_lock.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
+         THEN greatest(shared_lock.version + 1,
+                       timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))
+         ELSE 9223372036854775807 + (1 + abs(sign(shared_lock.version))) END,
+       owner = unhex(w.owner),
+       holder = IF(w.is_mine = 1, shared_lock.holder, CONVERT(unhex(w.holder) USING utf8mb4)),
+       acquired_at = IF(w.is_mine = 1, shared_lock.acquired_at, utc_timestamp(6)),
+       expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+)sql";
+
+// Locks the first $2 that nobody has, for the transaction. $1: type, id, version
+inline constexpr std::string_view have_some_at_version = R"sql({skip_locked}
+SELECT w.place
+  FROM json_table($1, '$[*]' COLUMNS (
+         place FOR ORDINALITY,
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]')) AS w
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+ WHERE l.version = w.version
+ LIMIT $2
+   {for_update} SKIP LOCKED
+)sql";
+
+}  // namespace rowlock::mysql::sql
+
+#endif

@@ -1,0 +1,149 @@
+// SQL that reads rows, makes them ready, and serves operators, on MariaDB and MySQL. See
+// leases.hpp.
+#ifndef ROWLOCK_MYSQL_SQL_ROWS_HPP
+#define ROWLOCK_MYSQL_SQL_ROWS_HPP
+
+#include <string_view>
+
+namespace rowlock::mysql::sql {
+
+// The committed state, or that of the transaction. $1: type, id. A row for each key, in no order.
+inline constexpr std::string_view read = R"sql(
+SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
+       date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
+       timestampdiff(MICROSECOND, utc_timestamp(6), l.expires_at) AS remaining_us,
+       l.failure_count, l.expiry_count, l.done_by,
+       date_format(l.done_at, '%Y-%m-%d %H:%i:%s.%f') AS done_at,
+       timestampdiff(MICROSECOND, utc_timestamp(6), l.done_until) AS done_remaining_us,
+       CAST(l.note AS BINARY) AS note, CAST(l.force_reason AS BINARY) AS force_reason
+  FROM json_table($1, '$[*]' COLUMNS (
+         place FOR ORDINALITY,
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
+  LEFT JOIN shared_lock AS l ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+ LIMIT 18446744073709551615
+)sql";
+
+inline constexpr std::string_view list = R"sql(
+SELECT lock_type, source_id, version, owner, CAST(holder AS BINARY) AS holder,
+       date_format(acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
+       timestampdiff(MICROSECOND, utc_timestamp(6), expires_at) AS remaining_us,
+       failure_count, expiry_count, done_by,
+       date_format(done_at, '%Y-%m-%d %H:%i:%s.%f') AS done_at,
+       timestampdiff(MICROSECOND, utc_timestamp(6), done_until) AS done_remaining_us,
+       CAST(note AS BINARY) AS note, CAST(force_reason AS BINARY) AS force_reason
+  FROM shared_lock
+ WHERE owner IS NOT NULL OR expires_at > utc_timestamp(6)
+ ORDER BY lock_type, source_id
+)sql";
+
+// $1: type, id
+inline constexpr std::string_view insert_many_unowned = R"sql(
+INSERT INTO shared_lock (lock_type, source_id, version)
+SELECT w.lock_type, unhex(w.source_id),
+       timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))
+  FROM json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
+)sql";
+
+// $1 type, $2 id
+inline constexpr std::string_view insert_unowned = R"sql(
+INSERT INTO shared_lock (lock_type, source_id, version)
+VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))))
+)sql";
+
+// Unsets leases that ran out $2 microseconds ago. $1: type, id, version as it was seen
+inline constexpr std::string_view prepare_many = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]')) AS w
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.version = greatest(l.version + 1,
+                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
+       l.expires_at = '1970-01-01 00:00:00', l.expiry_count = l.expiry_count + 1
+ WHERE l.version = w.version AND l.owner IS NOT NULL
+   AND l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
+)sql";
+
+// An empty note takes the last one away. $1: type, id, owner, version, note
+inline constexpr std::string_view write_note = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         owner varchar(64) CHARACTER SET ascii PATH '$[2]',
+         version bigint PATH '$[3]',
+         note varchar(2048) CHARACTER SET ascii PATH '$[4]')) AS w
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.note = CONVERT(nullif(unhex(w.note), X'') USING utf8mb4)
+ WHERE l.owner = unhex(w.owner) AND l.version = w.version
+)sql";
+
+// The row if no transaction has it, which is locked as long as the statement runs. MySQL asks for
+// more than SELECT before it locks a row against readers. $1 type, $2 id
+inline constexpr std::string_view lock_if_free = R"sql({skip_locked}
+SELECT 1
+  FROM shared_lock AS l
+ WHERE l.lock_type = $1 AND l.source_id = $2
+{lock_shown} SKIP LOCKED)sql";
+
+// A row that is owned, or stays closed. $1: type, id, version, reason
+inline constexpr std::string_view force_release = R"sql(
+UPDATE json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]',
+         reason varchar(2048) CHARACTER SET ascii PATH '$[3]')) AS w
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+   SET l.version = greatest(l.version + 1,
+                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
+       l.expires_at = '1970-01-01 00:00:00',
+       l.force_reason = CONVERT(unhex(w.reason) USING utf8mb4)
+ WHERE l.version = w.version AND (l.owner IS NOT NULL OR l.expires_at > utc_timestamp(6))
+)sql";
+
+// The next $3 keys, and which rows are idle; the two conditions of the key make one range of the
+// primary key. $1 type and $2 id after which to go on, both empty at the beginning, $4 microseconds
+// since which an idle row has not been touched, $5 since which it must be open. A row `type#0` says
+// how many of `type#1` and so on there are, so it stays until these are gone. They are looked for
+// one by one: a range of the key would go through those of all other ids too.
+inline constexpr std::string_view rows_to_purge = R"sql(
+SELECT lock_type, source_id, version,
+       owner IS NULL AND expires_at <= utc_timestamp(6) - INTERVAL $5 MICROSECOND
+         AND done_until <= utc_timestamp(6)
+         AND version < timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)) - $4
+         AND NOT (lock_type LIKE '%#0' AND EXISTS (
+               SELECT 1
+                 FROM json_table(concat('[', repeat('0,', 999), '0]'), '$[*]' COLUMNS (
+                        number FOR ORDINALITY)) AS numbers
+                 STRAIGHT_JOIN shared_lock AS n FORCE INDEX (PRIMARY)
+                   ON n.lock_type = CONVERT(concat(left(l.lock_type, length(l.lock_type) - 1),
+                                                   numbers.number) USING ascii)
+                  AND n.source_id = l.source_id)) AS is_idle
+  FROM shared_lock AS l FORCE INDEX (PRIMARY)
+ WHERE lock_type >= $1 AND (lock_type > $1 OR source_id > $2)
+ ORDER BY lock_type, source_id
+ LIMIT $3
+)sql";
+
+// Rows that are as they were when they were seen to be idle. $1: type, id, version
+inline constexpr std::string_view purge_many = R"sql(
+DELETE l
+  FROM json_table($1, '$[*]' COLUMNS (
+         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
+         source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
+         version bigint PATH '$[2]')) AS w
+  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
+    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
+ WHERE l.version = w.version
+)sql";
+
+}  // namespace rowlock::mysql::sql
+
+#endif

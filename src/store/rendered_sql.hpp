@@ -1,0 +1,44 @@
+// Statement texts for one table, rendered at first use.
+#ifndef ROWLOCK_STORE_RENDERED_SQL_HPP
+#define ROWLOCK_STORE_RENDERED_SQL_HPP
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace rowlock::detail {
+
+/// What stands for each word in braces. A meaning may have such words, too.
+using sql_words = std::map<std::string_view, std::string>;
+
+/// `text` with the meanings of its words.
+std::string with_words(std::string_view text, const sql_words& words);
+
+/// Renders each text once.
+///
+/// Thread-safety: one thread at a time.
+class rendered_sql {
+ public:
+  using renderer = std::function<std::string(std::string_view)>;
+
+  explicit rendered_sql(renderer render) : render_{std::move(render)} {}
+
+  /// `text` is a constant of the program: its address identifies it. The result lives as long as
+  /// this, and stays where it is.
+  const std::string& operator()(std::string_view text) {
+    const auto [found, is_new] = texts_.try_emplace(text.data());
+    if (is_new) found->second = render_(text);
+    return found->second;
+  }
+
+ private:
+  renderer render_;
+  std::unordered_map<const char*, std::string> texts_;
+};
+
+}  // namespace rowlock::detail
+
+#endif
