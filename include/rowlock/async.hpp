@@ -49,7 +49,7 @@ class pending_acquire {
   std::weak_ptr<detail::async_attempt> started_;
 };
 
-/// `lock_table::try_acquire` without blocking: `told` is called once, with how the attempt ended. A
+/// `lock_table::try_acquire` without blocking: `done` is called once, with how the attempt ended. A
 /// waiting attempt occupies no thread.
 ///
 /// A time limit (`give_up_after`) starts with this call. If the database has not answered two
@@ -58,16 +58,16 @@ class pending_acquire {
 /// and so does destroying the lock_table, also during the first statement. A grant that arrives
 /// after the end is released.
 ///
-/// Throws `error` (misuse, and unavailable when the system cannot start a thread); then `told` is
+/// Throws `error` (misuse, and unavailable when the system cannot start a thread); then `done` is
 /// never called.
 pending_acquire start_acquire(lock_table& locks, const lock_key& key,
                               const acquire_options& options,
-                              std::function<void(acquire_end)> told);
+                              std::function<void(acquire_end)> done);
 
 /// The same, but refused (`already_done`) if the row remembers the work as done.
 pending_acquire start_acquire_once(lock_table& locks, const lock_key& key,
                                    const acquire_options& options,
-                                   std::function<void(acquire_end)> told);
+                                   std::function<void(acquire_end)> done);
 
 /// How the work under a lease ended.
 struct end_of_work {
@@ -80,11 +80,11 @@ struct end_of_work {
 /// Throws `error` (misuse) for a `done_for` out of range.
 void check(const end_of_work& how);
 
-/// `lease::release` without blocking. `told` is called once, and within this call if there is
+/// `lease::release` without blocking. `done` is called once, and within this call if there is
 /// nothing to release. If the lock_table is destroyed meanwhile, the result is `deferred` or
-/// `lost`. Throws `error` (misuse) as `check` does. Then `told` is never called, and the lease is
+/// `lost`. Throws `error` (misuse) as `check` does. Then `done` is never called, and the lease is
 /// released in this call, as one that goes out of scope.
-void start_release(lease ended, end_of_work how, std::function<void(release_result)> told);
+void start_release(lease ended, end_of_work how, std::function<void(release_result)> done);
 
 }  // namespace rowlock
 

@@ -50,12 +50,12 @@ namespace detail {
 /// For the stores: a transaction is to unset the row of a lease, has done so, or may have done so.
 struct transactional_release {
   /// Throws `error` (misuse) in a child of fork().
-  static void require_home(const lease& riding);
-  static release_request to_release(const lease& riding);
+  static void require_home(const lease& held);
+  static release_request to_release(const lease& held);
   /// `unset_as` is the version that the transaction gave the row.
-  static void begin(const lease& riding, version unset_as) noexcept;
-  static void commit(const lease& riding) noexcept;
-  static void doubt(const lease& riding) noexcept;
+  static void begin(const lease& held, version unset_as) noexcept;
+  static void commit(const lease& held) noexcept;
+  static void doubt(const lease& held) noexcept;
   /// Reads the rows, and marks the leases lost whose rows show it. Best effort.
   static void read_for_losses(
       std::span<const std::reference_wrapper<const lease>> doubted) noexcept;

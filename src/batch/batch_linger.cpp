@@ -19,7 +19,7 @@ bool batch_linger::is_idle() const {
 }
 
 void batch_linger::arrived() {
-  if (expected_ > 0 && --expected_ == 0) all_came_.notify_all();
+  if (expected_ > 0 && --expected_ == 0) all_arrived_.notify_all();
 }
 
 bool batch_linger::linger(std::unique_lock<std::mutex>& lock) {
@@ -31,7 +31,7 @@ bool batch_linger::linger(std::unique_lock<std::mutex>& lock) {
     --to_skip_;
     return false;
   }
-  all_came_.wait_until(lock, until, [this] { return expected_ == 0; });
+  all_arrived_.wait_until(lock, until, [this] { return expected_ == 0; });
   return true;
 }
 

@@ -43,7 +43,7 @@ class batch_linger {
 
  private:
   const limits limits_;
-  std::condition_variable all_came_;
+  std::condition_variable all_arrived_;
   clock::time_point ended_at_;
   clock::duration took_{};
   std::size_t answered_ = 0;

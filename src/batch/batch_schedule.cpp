@@ -11,18 +11,18 @@ namespace {
 constexpr std::size_t most_calls_beside_others = 3;
 constexpr unsigned most_in_flight = 256;  // far more than are useful
 
-void tell(batched_call* leader) {
+void set_leading(batched_call* leader) {
   if (leader != nullptr) leader->result.set(batched_call::role::leading);
 }
 
 }  // namespace
 
-batch_schedule::batch_schedule(const limits& has, const batch_linger::limits& patience)
+batch_schedule::batch_schedule(const limits& has, const batch_linger::limits& linger)
     : limits_{.in_flight = std::clamp(has.in_flight, 1U, most_in_flight),
               .at_most = has.at_most,
               .pays_from = has.pays_from,
               .usual_time = has.usual_time},
-      linger_{patience} {
+      linger_{linger} {
   under_way_.reserve(limits_.in_flight);  // so that `begin` cannot throw
 }
 
@@ -38,14 +38,14 @@ batched_call::role batch_schedule::join(batched_call& call) {
   waiting_.push_back(call);
   lock.unlock();
 
-  const auto look_after = std::max(limits_.usual_time, std::chrono::milliseconds{1});
-  auto role = call.result.wait_for(look_after);
+  const auto recheck_after = std::max(limits_.usual_time, std::chrono::milliseconds{1});
+  auto role = call.result.wait_for(recheck_after);
   while (!role) {
     lock.lock();
     auto* const next = next_leader();
     lock.unlock();
-    tell(next);
-    role = call.result.wait_for(look_after);
+    set_leading(next);
+    role = call.result.wait_for(recheck_after);
   }
   if (role == batched_call::role::leading) lead(std::unique_lock{mutex_}, call);
   return *role;
@@ -84,7 +84,7 @@ void batch_schedule::lead(std::unique_lock<std::mutex> lock, batched_call& leade
   leader.may_be_large = calls > most_calls_beside_others;
   auto* const beside_it = next_leader();
   lock.unlock();
-  tell(beside_it);
+  set_leading(beside_it);
 }
 
 std::size_t batch_schedule::collect(batched_call& leader, std::size_t& requests) {
@@ -125,7 +125,7 @@ void batch_schedule::end(batched_call& leader, batched_call::role of_the_others)
   auto* const next = next_leader();
   lock.unlock();
 
-  tell(next);
+  set_leading(next);
   for (auto* each = leader.next; each != nullptr;) {
     auto* const following = each->next;
     each->result.set(of_the_others);

@@ -24,7 +24,7 @@ struct batched_call {
     alone,     ///< The shared statement failed, perhaps because of another call.
   };
 
-  batched_call(statement_kind asks_for, std::size_t so_many) : kind{asks_for}, requests{so_many} {}
+  batched_call(statement_kind of_kind, std::size_t count) : kind{of_kind}, requests{count} {}
 
   const statement_kind kind;
   const std::size_t requests;
@@ -98,7 +98,7 @@ class batch_schedule {
     std::chrono::milliseconds usual_time{20};
   };
 
-  explicit batch_schedule(const limits& has, const batch_linger::limits& patience = {});
+  explicit batch_schedule(const limits& has, const batch_linger::limits& linger = {});
 
   /// Returns once the role of the call is known. A leader sends the statement for itself and for
   /// the calls that follow it by `next`, and then calls `end`.

@@ -12,7 +12,7 @@ namespace {
 
 using slice_work = std::function<void(slice)>;
 using slice_failed = std::function<void(slice, const std::exception_ptr&)>;
-using question = std::function<bool()>;
+using condition = std::function<bool()>;
 
 /// The exception that `work` threw; null if none.
 std::exception_ptr fault_of(const slice_work& work, slice some) {
@@ -45,24 +45,24 @@ class failure_streak {
 }  // namespace
 
 void bisect(slice all, const slice_work& work, const slice_failed& failed,
-            const question& give_up) {
+            const condition& give_up) {
   if (const auto fault = fault_of(work, all)) bisect_failed(all, fault, work, failed, give_up);
 }
 
 void bisect_failed(slice all, const std::exception_ptr& first_fault, const slice_work& work,
-                   const slice_failed& failed, const question& give_up) {
+                   const slice_failed& failed, const condition& give_up) {
   struct failure {
     slice of;
     std::exception_ptr fault;
   };
   std::deque<failure> failures{{all, first_fault}};
-  failure_streak in_vain;
-  in_vain.add(first_fault);
-  const auto is_over = [&] { return in_vain.is_hopeless() || give_up(); };
+  failure_streak streak;
+  streak.add(first_fault);
+  const auto is_over = [&] { return streak.is_hopeless() || give_up(); };
   const auto try_to = [&](slice some) {
     auto fault = fault_of(work, some);
-    if (fault == nullptr) return in_vain.end();
-    in_vain.add(fault);
+    if (fault == nullptr) return streak.end();
+    streak.add(fault);
     failures.push_back({some, std::move(fault)});
   };
   for (; !failures.empty(); failures.pop_front()) {

@@ -43,16 +43,16 @@ namespace {
 
 constexpr std::size_t longest_queue = 10'000;
 
-void describe(fault_event& told, const std::exception_ptr& thrown) {
+void describe(fault_event& event, const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const error& fault) {
-    told.code = fault.code();
-    told.text = fault.what();
+    event.code = fault.code();
+    event.text = fault.what();
   } catch (const std::exception& other) {
-    told.text = other.what();
+    event.text = other.what();
   } catch (...) {
-    told.text = "an exception that is no std::exception";
+    event.text = "an exception that is no std::exception";
   }
 }
 
@@ -66,8 +66,8 @@ void swallowing(const Call& call) noexcept {
 
 }  // namespace
 
-event_dispatcher::event_dispatcher(std::shared_ptr<observer> told)
-    : sink_{told ? std::make_shared<sink>(std::move(told)) : nullptr} {
+event_dispatcher::event_dispatcher(std::shared_ptr<observer> target)
+    : sink_{target ? std::make_shared<sink>(std::move(target)) : nullptr} {
   if (!sink_) return;
   start_thread("tell the observer", [this] { executor_ = std::make_unique<serial_executor>(); });
 }
@@ -79,23 +79,23 @@ void event_dispatcher::queue(call event) {
     ++sink_->missed;
     return;
   }
-  executor_->post([to = sink_, told = std::move(event)] { deliver(*to, told); });
+  executor_->post([to = sink_, event = std::move(event)] { deliver(*to, event); });
   ++sink_->queued;
 }
 
 void event_dispatcher::deliver(sink& to, const call& event) noexcept {
   --to.queued;
   if (const auto missed = to.missed.exchange(0); missed != 0) {
-    swallowing([&] { to.hearing->missed(missed); });
+    swallowing([&] { to.target->missed(missed); });
   }
-  swallowing([&] { event(*to.hearing); });
+  swallowing([&] { event(*to.target); });
 }
 
 void event_dispatcher::emit_lost(const lease_states& lost, loss_reason why,
                                  boot_clock::time_point now) noexcept {
   for (const auto& lease : lost) {
-    tell(&observer::lost, [&] {
-      return lost_event{lease->key, lease->token, why, to_microseconds(now - lease->asked_at)};
+    emit(&observer::lost, [&] {
+      return lost_event{lease->key, lease->token, why, to_microseconds(now - lease->requested_at)};
     });
   }
 }
@@ -103,10 +103,10 @@ void event_dispatcher::emit_lost(const lease_states& lost, loss_reason why,
 void event_dispatcher::emit_fault(fault_operation of, const lock_key& first, std::size_t keys,
                                   const std::exception_ptr& thrown,
                                   boot_clock::duration took) noexcept {
-  tell(&observer::fault, [&] {
-    fault_event told{.operation = of, .key = first, .keys = keys, .took = to_microseconds(took)};
-    describe(told, thrown);
-    return told;
+  emit(&observer::fault, [&] {
+    fault_event event{.operation = of, .key = first, .keys = keys, .took = to_microseconds(took)};
+    describe(event, thrown);
+    return event;
   });
 }
 

@@ -27,16 +27,16 @@ inline std::chrono::microseconds to_microseconds(boot_clock::duration duration) 
 class event_dispatcher {
  public:
   /// Without an observer (null) there is no thread, and events are dropped.
-  explicit event_dispatcher(std::shared_ptr<observer> told);
+  explicit event_dispatcher(std::shared_ptr<observer> target);
 
   [[nodiscard]] bool has_observer() const noexcept { return sink_ != nullptr; }
 
   /// Queues the event that `make` returns; `make` runs only if there is an observer.
   template <class Event, class Make>
-  void tell(void (observer::*hears)(const Event&), const Make& make) noexcept {
+  void emit(void (observer::*member)(const Event&), const Make& make) noexcept {
     if (!sink_) return;
     try {
-      queue([hears, event = make()](observer& told) { (told.*hears)(event); });
+      queue([member, event = make()](observer& target) { (target.*member)(event); });
     } catch (...) {  // out of memory
       ++sink_->missed;
     }
@@ -52,9 +52,9 @@ class event_dispatcher {
  private:
   /// Shared with the executor's thread, which may outlive the dispatcher.
   struct sink {
-    explicit sink(std::shared_ptr<observer> told) : hearing{std::move(told)} {}
+    explicit sink(std::shared_ptr<observer> to) : target{std::move(to)} {}
 
-    const std::shared_ptr<observer> hearing;
+    const std::shared_ptr<observer> target;
     std::atomic<std::size_t> queued{0};
     std::atomic<std::size_t> missed{0};
   };

@@ -71,24 +71,24 @@ release_result lease::release() noexcept {
   return kept_ ? keeper_->release(*kept_, {}) : release_result::lost;
 }
 
-void detail::transactional_release::require_home(const lease& riding) {
-  riding.keeper_->home().require();
+void detail::transactional_release::require_home(const lease& held) {
+  held.keeper_->home().require();
 }
 
-release_request detail::transactional_release::to_release(const lease& riding) {
-  return riding.kept_->to_release(riding.keeper_->now());
+release_request detail::transactional_release::to_release(const lease& held) {
+  return held.kept_->to_release(held.keeper_->now());
 }
 
-void detail::transactional_release::begin(const lease& riding, version unset_as) noexcept {
-  riding.kept_->release_transaction = unset_as.number;
+void detail::transactional_release::begin(const lease& held, version unset_as) noexcept {
+  held.kept_->release_transaction = unset_as.number;
 }
 
-void detail::transactional_release::commit(const lease& riding) noexcept {
-  riding.keeper_->released_by_commit(*riding.kept_);
+void detail::transactional_release::commit(const lease& held) noexcept {
+  held.keeper_->released_by_commit(*held.kept_);
 }
 
-void detail::transactional_release::doubt(const lease& riding) noexcept {
-  if (riding.kept_->release_transaction != 0) riding.keeper_->release_later(*riding.kept_);
+void detail::transactional_release::doubt(const lease& held) noexcept {
+  if (held.kept_->release_transaction != 0) held.keeper_->release_later(*held.kept_);
 }
 
 void detail::transactional_release::read_for_losses(

@@ -45,41 +45,42 @@ struct ended_leases {
 };
 
 /// Reads rows that no longer belong to their leases, to see whether a transaction released them.
-/// Calls `settle` with each result.
-template <class Settle>
-void settle_by_look(store& target, std::span<const ended_leases::one> doubted,
-                    const std::vector<lock_key>& keys, const Settle& settle) {
+/// Calls `report` with each result.
+template <class Report>
+void report_by_read(store& target, std::span<const ended_leases::one> doubted,
+                    const std::vector<lock_key>& keys, const Report& report) {
   if (doubted.empty()) return;
   const auto seen = target.read(keys);
   for (std::size_t i = 0; i < doubted.size(); ++i) {
     const bool is_unset = judge(seen[i], *doubted[i].lease) == row_verdict::unset_by_transaction;
-    settle(doubted[i], is_unset ? release_result::released : release_result::lost);
+    report(doubted[i], is_unset ? release_result::released : release_result::lost);
   }
 }
 
-/// One try. Leases with busy rows stay in `asked`; after an exception, all leases not settled do.
-template <class Settle>
-void release_once(statement_batcher& batcher, ended_leases& asked, const Settle& settle) {
-  const auto answers = batcher.release(asked.requests);
+/// One try. Leases with busy rows stay in `pending`; after an exception, so do all leases that are
+/// not reported yet.
+template <class Report>
+void release_once(statement_batcher& batcher, ended_leases& pending, const Report& report) {
+  const auto answers = batcher.release(pending.requests);
   ended_leases left{0};
   ended_leases busy{0};
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    const auto& one = asked.each[i];
+    const auto& one = pending.each[i];
     if (answers[i] == change_answer::busy) {
-      busy.add(one, asked.requests[i]);
+      busy.add(one, pending.requests[i]);
     } else if (answers[i] == change_answer::lost && one.lease->release_transaction != 0) {
-      left.add(one, std::move(asked.requests[i]));
+      left.add(one, std::move(pending.requests[i]));
     } else {
       const bool is_released = answers[i] == change_answer::done;
-      settle(one, is_released ? release_result::released : release_result::lost);
+      report(one, is_released ? release_result::released : release_result::lost);
     }
   }
   const auto doubted = left.each.size();
   for (std::size_t i = 0; i < busy.each.size(); ++i) left.add(busy.each[i], busy.requests[i]);
-  asked = std::move(left);
-  settle_by_look(batcher.target(), std::span{asked.each}.first(doubted), asked.keys(doubted),
-                 settle);
-  asked = std::move(busy);
+  pending = std::move(left);
+  report_by_read(batcher.target(), std::span{pending.each}.first(doubted), pending.keys(doubted),
+                 report);
+  pending = std::move(busy);
 }
 
 }  // namespace
@@ -99,7 +100,7 @@ void lease_keeper::release_later(lease_state& ended, const work_result& how,
                                  const operation_guard& /*here*/) noexcept {
   if (!registry_.end(ended, lease_phase::released)) return;
   emit_released(ended, release_result::deferred, how.failed, now());
-  renewer_->defer({{ended, now(), how, now() - ended.asked_at}}, renewer::tried::never);
+  renewer_->defer({{ended, now(), how, now() - ended.requested_at}}, renewer::tried::never);
 }
 
 void lease_keeper::read_for_losses(const lease_states& doubted) noexcept {
@@ -117,13 +118,13 @@ void lease_keeper::read_for_losses(const lease_states& doubted) noexcept {
 
 void lease_keeper::emit_released(const lease_state& ended, release_result result, bool failed,
                                  boot_clock::time_point began) noexcept {
-  events_.tell(&observer::released, [&] {
+  events_.emit(&observer::released, [&] {
     return released_event{ended.key,
                           ended.token,
                           result,
                           failed,
                           to_microseconds(now() - began),
-                          to_microseconds(began - ended.asked_at)};
+                          to_microseconds(began - ended.requested_at)};
   });
 }
 
@@ -135,9 +136,9 @@ void lease_keeper::emit_ended(const lease_state& ended, release_result result, b
 
 void lease_keeper::emit_force_released(const lease_state& ended,
                                        boot_clock::time_point began) noexcept {
-  events_.tell(&observer::lost, [&] {
+  events_.emit(&observer::lost, [&] {
     return lost_event{ended.key, ended.token, loss_reason::taken_away,
-                      to_microseconds(began - ended.asked_at)};
+                      to_microseconds(began - ended.requested_at)};
   });
 }
 
@@ -152,7 +153,7 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
                                                   const work_result& how) noexcept {
   std::vector<release_result> results(ended.size(), release_result::lost);
   if (!home_.is_here()) return results;
-  ended_leases to_ask{ended.size()};
+  ended_leases pending{ended.size()};
   // Only a single lease is handed off: the leases of a set are released in one statement.
   const auto handoff = [this](const ended_leases& all) {
     const auto& lease = *all.each.front().lease;
@@ -168,36 +169,36 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
       results[place] = release_result::released;
     } else if (here && began < lease.valid_until.load() &&
                registry_.end(lease, lease_phase::released)) {
-      to_ask.add({&lease, place}, lease.to_release(began, how));
+      pending.add({&lease, place}, lease.to_release(began, how));
     }
   }
-  if (to_ask.empty()) return results;
-  const auto settle = [&](const ended_leases::one& one, release_result result) {
+  if (pending.empty()) return results;
+  const auto report = [&](const ended_leases::one& one, release_result result) {
     results[one.place] = result;
     if (result == release_result::released) queue_.released(one.lease->key);
     emit_ended(*one.lease, result, how.failed, began);
   };
   try {
-    if (handoff(to_ask)) {
-      const auto& [lease, place] = to_ask.each.front();
+    if (handoff(pending)) {
+      const auto& [lease, place] = pending.each.front();
       results[place] = release_result::released;
       emit_released(*lease, release_result::released, how.failed, began);
       return results;
     }
     try_for_a_moment(*options_.time, closing(), [&] {
-      release_once(batcher_, to_ask, settle);
-      return to_ask.empty();
+      release_once(batcher_, pending, report);
+      return pending.empty();
     });
   } catch (...) {  // the result is `deferred`: the release is retried until the lease runs out
-    events_.emit_fault(fault_operation::release, to_ask.requests.front().key, to_ask.each.size(),
+    events_.emit_fault(fault_operation::release, pending.requests.front().key, pending.each.size(),
                        std::current_exception(), now() - began);
   }
   std::vector<deferred_release> deferred;
-  deferred.reserve(to_ask.each.size());
-  for (const auto& each : to_ask.each) {
+  deferred.reserve(pending.each.size());
+  for (const auto& each : pending.each) {
     results[each.place] = release_result::deferred;
     emit_released(*each.lease, release_result::deferred, how.failed, began);
-    deferred.emplace_back(*each.lease, now(), how, began - each.lease->asked_at);
+    deferred.emplace_back(*each.lease, now(), how, began - each.lease->requested_at);
   }
   renewer_->defer(std::move(deferred), renewer::tried::just_now);
   return results;
@@ -273,16 +274,16 @@ void lease_keeper::watch() {
 
 std::shared_ptr<lease_state> lease_keeper::take_up(const lease_request& wanted,
                                                    const acquire_answer& granted,
-                                                   boot_clock::time_point asked) {
+                                                   boot_clock::time_point requested_at) {
   if (granted.took_over_expired) {
-    events_.tell(&observer::expired_takeover, [&] {
+    events_.emit(&observer::expired_takeover, [&] {
       return expired_takeover_event{wanted.request.key, *granted.version, granted.holder,
                                     -granted.remaining.value_or(0us)};
     });
   }
-  auto kept = std::make_shared<lease_state>(wanted, *granted.version, asked);
+  auto kept = std::make_shared<lease_state>(wanted, *granted.version, requested_at);
   kept->hold_until = now() + wanted.hold_at_least;
-  if (registry_.add(kept, asked)) return kept;
+  if (registry_.add(kept, requested_at)) return kept;
   return_grant(wanted.request, kept->token);
   return nullptr;
 }

@@ -64,10 +64,10 @@ class lease_keeper {
   /// started.
   void start_threads();
 
-  /// Takes up a grant that was requested at `asked`. Returns null if its deadline has passed; the
-  /// grant is then released.
+  /// Takes up the grant of a request made at `requested_at`. Returns null if its deadline has
+  /// passed; the grant is then released.
   std::shared_ptr<lease_state> take_up(const lease_request& wanted, const acquire_answer& granted,
-                                       boot_clock::time_point asked);
+                                       boot_clock::time_point requested_at);
 
   /// For an attempt that is over. A statement whose answer got lost may still hand it the row of
   /// the lease with version `handed_by`; that grant is then released.

@@ -11,21 +11,22 @@ lease_registry::lease_registry(std::shared_ptr<time_source> time, std::chrono::m
     : time_{std::move(time)}, margin_{margin}, renew_{renew} {}
 
 boot_clock::time_point lease_registry::deadline(const lease_state& lease,
-                                                boot_clock::time_point asked) const {
-  return asked + lease.ttl - margin_;
+                                                boot_clock::time_point requested_at) const {
+  return requested_at + lease.ttl - margin_;
 }
 
 boot_clock::time_point lease_registry::next_renewal(const lease_state& lease,
-                                                    boot_clock::time_point asked) const {
-  return renew_ ? asked + lease.ttl / 3 : lease_index::never;
+                                                    boot_clock::time_point requested_at) const {
+  return renew_ ? requested_at + lease.ttl / 3 : lease_index::never;
 }
 
-bool lease_registry::add(const std::shared_ptr<lease_state>& lease, boot_clock::time_point asked) {
+bool lease_registry::add(const std::shared_ptr<lease_state>& lease,
+                         boot_clock::time_point requested_at) {
   const std::scoped_lock lock{mutex_};
-  const auto valid_until = deadline(*lease, asked);
+  const auto valid_until = deadline(*lease, requested_at);
   if (closed_ || time_->now() >= valid_until) return false;
   lease->valid_until = valid_until;
-  lease->renew_at = next_renewal(*lease, asked);
+  lease->renew_at = next_renewal(*lease, requested_at);
   by_deadline_.add(lease, valid_until);
   by_renewal_.add(lease, lease->renew_at);
   wake_by(watcher_, valid_until);
@@ -60,14 +61,14 @@ lease_states lease_registry::end_all() {
   return ended;
 }
 
-bool lease_registry::renewed(lease_state& lease, boot_clock::time_point asked) {
+bool lease_registry::renewed(lease_state& lease, boot_clock::time_point requested_at) {
   const std::scoped_lock lock{mutex_};
   const auto before = lease.valid_until.load();
   if (lease.phase != lease_phase::held || time_->now() >= before) return false;
-  const auto valid_until = std::max(before, deadline(lease, asked));
+  const auto valid_until = std::max(before, deadline(lease, requested_at));
   by_deadline_.move(lease, before, valid_until);
   lease.valid_until = valid_until;
-  set_renewal(lease, next_renewal(lease, asked));
+  set_renewal(lease, next_renewal(lease, requested_at));
   return true;
 }
 
@@ -101,24 +102,24 @@ lease_states lease_registry::take_due() {
   return due;
 }
 
-void lease_registry::wake_by(sleeper& who, boot_clock::time_point when) {
-  if (when >= who.sleeps_until) return;
-  who.sleeps_until = when;
-  who.wakes_by = when;
-  who.wakeup.notify_one();
+void lease_registry::wake_by(sleeper& sleeping, boot_clock::time_point when) {
+  if (when >= sleeping.sleeps_until) return;
+  sleeping.sleeps_until = when;
+  sleeping.wakes_by = when;
+  sleeping.wakeup.notify_one();
 }
 
-void lease_registry::sleep(std::unique_lock<std::mutex>& lock, sleeper& who,
+void lease_registry::sleep(std::unique_lock<std::mutex>& lock, sleeper& sleeping,
                            boot_clock::time_point until) {
-  if (time_->now() >= who.wakes_by) who.wakes_by = lease_index::never;
-  until = std::min(until, who.wakes_by);
-  who.sleeps_until = until;
+  if (time_->now() >= sleeping.wakes_by) sleeping.wakes_by = lease_index::never;
+  until = std::min(until, sleeping.wakes_by);
+  sleeping.sleeps_until = until;
   if (until == lease_index::never) {
-    who.wakeup.wait(lock);
+    sleeping.wakeup.wait(lock);
   } else {
-    time_->wait_until(lock, who.wakeup, until);
+    time_->wait_until(lock, sleeping.wakeup, until);
   }
-  who.sleeps_until = boot_clock::time_point::min();
+  sleeping.sleeps_until = boot_clock::time_point::min();
 }
 
 lease_states lease_registry::wait_for_overdue() {

@@ -64,8 +64,8 @@ class lease_registry {
  public:
   lease_registry(std::shared_ptr<time_source> time, std::chrono::milliseconds margin, bool renew);
 
-  /// Adds a lease that was requested at `asked`; false if its deadline has passed.
-  bool add(const std::shared_ptr<lease_state>& lease, boot_clock::time_point asked);
+  /// Adds a lease that was requested at `requested_at`; false if its deadline has passed.
+  bool add(const std::shared_ptr<lease_state>& lease, boot_clock::time_point requested_at);
 
   /// Moves the lease from held to `why`; false if it was no longer held.
   bool end(lease_state& lease, lease_phase why);
@@ -73,9 +73,9 @@ class lease_registry {
   /// Ends all leases as lost, and returns them.
   lease_states end_all();
 
-  /// Records a renewal that was requested at `asked`. False if the lease is no longer held or its
-  /// deadline has passed: a passed deadline does not move.
-  bool renewed(lease_state& lease, boot_clock::time_point asked);
+  /// Records a renewal that was requested at `requested_at`. False if the lease is no longer held
+  /// or its deadline has passed: a passed deadline does not move.
+  bool renewed(lease_state& lease, boot_clock::time_point requested_at);
 
   /// Schedules another renewal after a failed one; the deadline does not move.
   void renew_again_at(lease_state& lease, boot_clock::time_point when);
@@ -106,16 +106,16 @@ class lease_registry {
   };
 
   [[nodiscard]] boot_clock::time_point deadline(const lease_state& lease,
-                                                boot_clock::time_point asked) const;
+                                                boot_clock::time_point requested_at) const;
   [[nodiscard]] boot_clock::time_point next_renewal(const lease_state& lease,
-                                                    boot_clock::time_point asked) const;
+                                                    boot_clock::time_point requested_at) const;
   // The functions below require mutex_ to be locked.
   void remove(const lease_state& lease);
   void set_renewal(lease_state& lease, boot_clock::time_point when);
   lease_states take_overdue();
   lease_states take_due();
-  void sleep(std::unique_lock<std::mutex>& lock, sleeper& who, boot_clock::time_point until);
-  static void wake_by(sleeper& who, boot_clock::time_point when);
+  void sleep(std::unique_lock<std::mutex>& lock, sleeper& sleeping, boot_clock::time_point until);
+  static void wake_by(sleeper& sleeping, boot_clock::time_point when);
 
   const std::shared_ptr<time_source> time_;
   const std::chrono::milliseconds margin_;

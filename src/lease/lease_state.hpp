@@ -53,14 +53,14 @@ inline std::chrono::microseconds rest_of_hold(boot_clock::time_point hold_until,
 /// One grant. Its phase never returns to `held`.
 struct lease_state {
   lease_state(const lease_request& granted, rowlock::version granted_token,
-              boot_clock::time_point asked)
+              boot_clock::time_point requested)
       : key{granted.request.key},
         owner{granted.request.owner},
         ttl{granted.request.ttl - granted.lock_delay},
         lock_delay{granted.lock_delay},
         token{granted_token},
-        asked_at{asked},
-        renew_until{granted.at_most ? asked + *granted.at_most : boot_clock::time_point::max()},
+        requested_at{requested},
+        renew_until{granted.at_most ? requested + *granted.at_most : boot_clock::time_point::max()},
         one_lost{granted.one_lost} {}
 
   void emit_lost() {
@@ -85,7 +85,7 @@ struct lease_state {
   const std::chrono::microseconds ttl;
   const std::chrono::microseconds lock_delay;
   const rowlock::version token;
-  const boot_clock::time_point asked_at;
+  const boot_clock::time_point requested_at;
   const boot_clock::time_point renew_until;
   /// Set before other threads can reach the lease.
   boot_clock::time_point hold_until;

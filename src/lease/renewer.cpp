@@ -32,12 +32,12 @@ renewer::renewer(statement_batcher& batcher, lease_registry& registry, serial_ex
       released_{std::move(released)} {}
 
 void renewer::run() {
-  look_at_settings();
+  check_settings();
   while (!registry_.is_closed()) {
     const auto due = registry_.wait_for_due(next_release());
     if (!due.empty()) {
       renew(due);
-      look_at_settings();
+      check_settings();
     }
     if (time_->now() >= next_release()) {
       release_deferred([this] { return registry_.is_closed() || is_over(); });
@@ -58,11 +58,11 @@ bool renewer::is_over() {
   return boot_clock::now() >= over_at_;
 }
 
-void renewer::look_at_settings() noexcept {
+void renewer::check_settings() noexcept {
   if (knows_settings_ || !events_.has_observer()) return;
   try {
     for (auto& weak : target_.weak_settings()) {
-      events_.tell(&observer::weak_setting, [&] { return weak_setting_event{std::move(weak)}; });
+      events_.emit(&observer::weak_setting, [&] { return weak_setting_event{std::move(weak)}; });
     }
     knows_settings_ = true;
   } catch (...) {  // retried after the next renewal; later failures are reported
@@ -111,12 +111,12 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted
   lease_states maybe_unset;
   lost.reserve(due.size());  // no allocation may fail after the renewal
   maybe_unset.reserve(due.size());
-  const auto asked = time_->now();
+  const auto sent_at = time_->now();
   const auto answers = target_.renew(requests);
   for (std::size_t i = 0; i < due.size(); ++i) {
     switch (answers[i]) {
       case change_answer::done:
-        renewed(*due[i], asked);
+        renewed(*due[i], sent_at);
         // The row was neither released nor locked, so the releasing transaction was rolled back.
         due[i]->release_transaction.compare_exchange_strong(by_transaction[i], 0);
         break;
@@ -166,12 +166,12 @@ void renewer::end_lost(lease_states gone) {
   events_.emit_lost(gone, loss_reason::taken_away, time_->now());
 }
 
-void renewer::renewed(lease_state& lease, boot_clock::time_point asked) {
+void renewer::renewed(lease_state& lease, boot_clock::time_point sent_at) {
   const auto now = time_->now();
   const auto left = lease.valid_until.load() - now;
-  if (!registry_.renewed(lease, asked)) return;
-  events_.tell(&observer::renewed, [&] {
-    return renewed_event{lease.key, lease.token, to_microseconds(now - asked),
+  if (!registry_.renewed(lease, sent_at)) return;
+  events_.emit(&observer::renewed, [&] {
+    return renewed_event{lease.key, lease.token, to_microseconds(now - sent_at),
                          to_microseconds(left)};
   });
 }
@@ -179,21 +179,21 @@ void renewer::renewed(lease_state& lease, boot_clock::time_point asked) {
 void renewer::unset_by_transaction(lease_state& lease) {
   if (!registry_.end(lease, lease_phase::released)) return;
   lease.is_unset = true;
-  events_.tell(&observer::released, [&] {
+  events_.emit(&observer::released, [&] {
     return released_event{.key = lease.key,
                           .token = lease.token,
-                          .held = to_microseconds(time_->now() - lease.asked_at)};
+                          .held = to_microseconds(time_->now() - lease.requested_at)};
   });
 }
 
-void renewer::emit_released(const deferred_release& made, boot_clock::time_point asked) {
+void renewer::emit_released(const deferred_release& made, boot_clock::time_point sent_at) {
   if (!made.held) return;
-  events_.tell(&observer::released, [&] {
+  events_.emit(&observer::released, [&] {
     return released_event{made.request.key,
                           made.request.version,
                           release_result::released,
                           made.request.failed,
-                          to_microseconds(time_->now() - asked),
+                          to_microseconds(time_->now() - sent_at),
                           to_microseconds(*made.held)};
   });
 }
@@ -219,17 +219,17 @@ boot_clock::time_point renewer::next_release() {
 void renewer::release_at_once(std::span<deferred_release> made,
                               std::vector<deferred_release>& busy) {
   if (made.empty()) return;
-  const auto asked = time_->now();
+  const auto sent_at = time_->now();
   std::vector<release_request> requests;
   requests.reserve(made.size());
-  for (const auto& release : made) requests.push_back(release.request_at(asked));
+  for (const auto& release : made) requests.push_back(release.request_at(sent_at));
   const auto answers = batcher_.release(requests);
   for (std::size_t i = 0; i < made.size(); ++i) {
     if (answers[i] == change_answer::busy) {
       busy.push_back(std::move(made[i]));
     } else if (answers[i] == change_answer::done) {
       released_(made[i].request.key);
-      emit_released(made[i], asked);
+      emit_released(made[i], sent_at);
     }
   }
 }

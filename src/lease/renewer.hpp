@@ -43,9 +43,9 @@ struct deferred_release {
 
   /// The request as of `now`: the rest of the hold shrinks with time.
   [[nodiscard]] release_request request_at(boot_clock::time_point now) const {
-    auto asked = request;
-    asked.stay_closed = rest_of_hold(hold_until, now);
-    return asked;
+    auto current = request;
+    current.stay_closed = rest_of_hold(hold_until, now);
+    return current;
   }
 
   release_request request;
@@ -88,15 +88,15 @@ class renewer {
   void read_for_losses(const lease_states& doubted);
 
  private:
-  void look_at_settings() noexcept;
+  void check_settings() noexcept;
   void renew(const lease_states& due);
   /// In one call. Throws what the store throws.
   void renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted);
-  void renewed(lease_state& lease, boot_clock::time_point asked);
+  void renewed(lease_state& lease, boot_clock::time_point sent_at);
   void end_lost(lease_states gone);
   /// Ends a lease that a committed transaction released.
   void unset_by_transaction(lease_state& lease);
-  void emit_released(const deferred_release& made, boot_clock::time_point asked);
+  void emit_released(const deferred_release& made, boot_clock::time_point sent_at);
   /// Sends attempts in doubt again. Granted ones stay in `releases`; those that may still be
   /// granted later move to `still_in_doubt`.
   void resolve_doubts(std::vector<deferred_release>& releases,

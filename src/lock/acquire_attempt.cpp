@@ -71,12 +71,12 @@ attempt_end acquire_attempt::end_of(wait_result how) {
 std::optional<attempt_end> acquire_attempt::first_try() {
   leases_.start_threads();
   // Such a request may be refused for good, so it is tried once before any wait.
-  const bool may_be_told = wanted_.request.expected || wanted_.request.unless_done;
+  const bool may_be_final = wanted_.request.expected || wanted_.request.unless_done;
   const bool can_wait = is_patient(wait_);
-  if (can_wait && !may_be_told && leases_.waiting().must_wait(key())) return std::nullopt;
-  const auto asked_at = leases_.now();
+  if (can_wait && !may_be_final && leases_.waiting().must_wait(key())) return std::nullopt;
+  const auto tried_at = leases_.now();
   auto end = try_once();
-  if (has_failed_ && outlasts(wait_, end.fault)) return outlast(std::move(end), asked_at);
+  if (has_failed_ && outlasts(wait_, end.fault)) return outlast(std::move(end), tried_at);
   if (!is_contention(end)) return end;
   if (wait_.stop.stop_requested()) return refused_as(refusal_reason::stopped, *end.refused);
   if (!can_wait) return end;
@@ -85,14 +85,14 @@ std::optional<attempt_end> acquire_attempt::first_try() {
 }
 
 std::optional<attempt_end> acquire_attempt::outlast(attempt_end failed,
-                                                    boot_clock::time_point asked_at) {
+                                                    boot_clock::time_point tried_at) {
   if (wait_.stop.stop_requested()) {
     if (is_doubt(failed.fault)) return failed;
     return refused_as(refusal_reason::stopped, {.key = key()});
   }
   const auto now = leases_.now();
   leases_.outage().failed(1, failed.fault, now);
-  leases_.events().emit_fault(fault_operation::acquire, key(), 1, failed.fault, now - asked_at);
+  leases_.events().emit_fault(fault_operation::acquire, key(), 1, failed.fault, now - tried_at);
   first_try_.fault = std::move(failed.fault);
   return std::nullopt;
 }
@@ -158,19 +158,19 @@ std::optional<attempt_end> acquire_attempt::stop() {
   return refused_as(refusal_reason::stopped, std::move(left->last));
 }
 
-void acquire_attempt::tell(const attempt_end& end) {
+void acquire_attempt::report(const attempt_end& end) {
   auto& events = leases_.events();
   const auto now = leases_.now();
   const auto took = to_microseconds(now - began_);
   const auto waited =
       to_microseconds(waits_since_ ? now - *waits_since_ : boot_clock::duration::zero());
-  if (waits_since_) events.tell(&observer::waited, [&] { return waited_event{key(), waited}; });
+  if (waits_since_) events.emit(&observer::waited, [&] { return waited_event{key(), waited}; });
   if (end.fault != nullptr) {
     events.emit_fault(fault_operation::acquire, key(), 1, end.fault, now - began_);
   } else if (end.refused) {
-    events.tell(&observer::refused, [&] { return refused_event{*end.refused, took, waited}; });
+    events.emit(&observer::refused, [&] { return refused_event{*end.refused, took, waited}; });
   } else {
-    events.tell(&observer::acquired, [&] {
+    events.emit(&observer::acquired, [&] {
       return acquired_event{key(), end.granted->token, took, waited};
     });
   }
@@ -198,7 +198,7 @@ attempt_end acquire(lease_keeper& leases, lease_request wanted, retry_policy wai
     if (!end) end = stop.token().stop_requested() ? attempt.stop() : attempt.give_up();
     if (!end) end = caller->wait();
   }
-  attempt.tell(*end);
+  attempt.report(*end);
   return *std::move(end);
 }
 

@@ -62,13 +62,13 @@ class acquire_attempt {
   std::optional<attempt_end> stop();
 
   /// Reports the result to the observer.
-  void tell(const attempt_end& end);
+  void report(const attempt_end& end);
 
  private:
   attempt_end try_once();
   attempt_end end_of(wait_result how);
   /// The result after a failed first try; nothing if the attempt still waits.
-  std::optional<attempt_end> outlast(attempt_end failed, boot_clock::time_point asked_at);
+  std::optional<attempt_end> outlast(attempt_end failed, boot_clock::time_point tried_at);
   /// Whether the caller has no time for another try.
   [[nodiscard]] bool is_over() const;
   /// Leaves the queue; a grant that still arrives is released.

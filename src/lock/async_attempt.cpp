@@ -12,13 +12,13 @@
 namespace rowlock::detail {
 
 async_attempt::async_attempt(lease_keeper& leases, lease_keeper::operation_guard here,
-                             lease_request wanted, retry_policy wait, completion told)
+                             lease_request wanted, retry_policy wait, completion done)
     : leases_{leases},
       here_{std::move(here)},
       stop_{wait.stop},
       can_wait_{is_patient(wait)},
       attempt_{leases, std::move(wanted), std::move(wait)},
-      told_{std::move(told)} {}
+      done_{std::move(done)} {}
 
 async_attempt::~async_attempt() {
   for (const auto& each : at_the_end_) leases_.worker_pool().cancel(each);
@@ -57,7 +57,7 @@ void async_attempt::take(const Step& step) {
 std::optional<attempt_end> async_attempt::first_try() {
   {
     const std::scoped_lock lock{mutex_};
-    if (!told_) return std::nullopt;
+    if (!done_) return std::nullopt;
     is_trying_ = true;
   }
   auto end = attempt_.first_try();
@@ -67,7 +67,7 @@ std::optional<attempt_end> async_attempt::first_try() {
 std::optional<attempt_end> async_attempt::enqueue() {
   {
     const std::scoped_lock lock{mutex_};
-    if (!told_) return std::nullopt;
+    if (!done_) return std::nullopt;
     attempt_.enqueue([self = shared_from_this()](attempt_end how) {
       self->leases_.worker_pool().post([self, how = std::move(how)] { self->finish(how); });
     });
@@ -91,20 +91,20 @@ void async_attempt::time_over() {
 
 void async_attempt::give_up() {
   const auto how = [this] { return attempt_end{.fault = unanswered(is_trying_)}; };
-  if (end_before_line(how)) return;
+  if (end_before_queue(how)) return;
   take([this] { return attempt_.give_up(); });
 }
 
 async_attempt::completion async_attempt::end_it() {
   const std::scoped_lock lock{mutex_};
-  return std::exchange(told_, nullptr);
+  return std::exchange(done_, nullptr);
 }
 
 void async_attempt::finish(attempt_end end) {
-  const auto told = end_it();
-  if (told || !end.refused) attempt_.tell(end);
-  if (told) {
-    told(std::move(end));
+  const auto done = end_it();
+  if (done || !end.refused) attempt_.report(end);
+  if (done) {
+    done(std::move(end));
   } else if (end.granted) {
     end.granted->hold_until = {};  // no caller has seen the grant
     leases_.release(*end.granted, {});
@@ -112,18 +112,18 @@ void async_attempt::finish(attempt_end end) {
 }
 
 template <class How>
-bool async_attempt::end_before_line(const How& how) {
-  completion told;
+bool async_attempt::end_before_queue(const How& how) {
+  completion done;
   attempt_end end;
   {
     const std::scoped_lock lock{mutex_};
     if (is_queued_) return false;
-    told = std::exchange(told_, nullptr);
-    if (!told) return true;
+    done = std::exchange(done_, nullptr);
+    if (!done) return true;
     end = how();
   }
-  attempt_.tell(end);
-  told(std::move(end));
+  attempt_.report(end);
+  done(std::move(end));
   return true;
 }
 
@@ -134,19 +134,19 @@ attempt_end async_attempt::stopped() const {
 void async_attempt::cancel() {
   if (!leases_.home().is_here()) return;
   auto end = std::optional<attempt_end>{};
-  const auto told = end_it();
-  if (!told) return;
+  const auto done = end_it();
+  if (!done) return;
   {
     const std::scoped_lock lock{mutex_};
     end = attempt_.stop();
   }
   if (!end) end = stopped();
-  attempt_.tell(*end);
-  told(*std::move(end));
+  attempt_.report(*end);
+  done(*std::move(end));
 }
 
 void async_attempt::stop_waiting() {
-  if (!leases_.home().is_here() || end_before_line([this] { return stopped(); })) return;
+  if (!leases_.home().is_here() || end_before_queue([this] { return stopped(); })) return;
   std::optional<attempt_end> end;
   {
     const std::scoped_lock lock{mutex_};
@@ -162,19 +162,19 @@ namespace rowlock {
 struct detail::async_access {
   static pending_acquire acquire(lock_table& locks, const lock_key& key,
                                  const acquire_options& options, bool unless_done,
-                                 std::function<void(acquire_end)> told) {
+                                 std::function<void(acquire_end)> done) {
     auto wanted = locks.wanted(key, options, unless_done);
     const auto leases = locks.keeper_;
     leases->home().require();
     auto here = leases->begin_operation();
     if (!here) {
-      told({.answer = refusal{.reason = refusal_reason::stopped, .key = wanted.request.key}});
+      done({.answer = refusal{.reason = refusal_reason::stopped, .key = wanted.request.key}});
       return {};
     }
     const auto started = std::make_shared<async_attempt>(
         *leases, *std::move(here), std::move(wanted), options.wait,
-        [leases, note = options.note, told = std::move(told)](attempt_end end) {
-          told(concluded(leases, std::move(end), note));
+        [leases, note = options.note, done = std::move(done)](attempt_end end) {
+          done(concluded(leases, std::move(end), note));
         });
     started->start();
     return pending_acquire{started};
@@ -194,21 +194,21 @@ struct detail::async_access {
   }
 
   static void release(lease ended, const work_result& how,
-                      std::function<void(release_result)> told) {
+                      std::function<void(release_result)> done) {
     const auto leases = std::exchange(ended.keeper_, nullptr);
     const auto kept = std::exchange(ended.kept_, nullptr);
     const bool is_ours = kept && leases->home().is_here();
     auto here = is_ours ? leases->begin_operation() : std::nullopt;
-    if (!here) return told(release_result::lost);
+    if (!here) return done(release_result::lost);
     const auto operation_guard = std::make_shared<lease_keeper::operation_guard>(*std::move(here));
-    const auto tell = std::make_shared<std::function<void(release_result)>>(std::move(told));
+    const auto shared_done = std::make_shared<std::function<void(release_result)>>(std::move(done));
     try {
-      leases->worker_pool().post([leases, kept, how, tell, operation_guard] {
-        (*tell)(release(*leases, *kept, how, *operation_guard));
+      leases->worker_pool().post([leases, kept, how, shared_done, operation_guard] {
+        (*shared_done)(release(*leases, *kept, how, *operation_guard));
       });
     } catch (const error&) {  // no thread can be started: the renewer releases it
       leases->release_later(*kept, how, *operation_guard);
-      (*tell)(release_result::deferred);
+      (*shared_done)(release_result::deferred);
     }
   }
 
@@ -229,21 +229,21 @@ void pending_acquire::cancel() const { detail::async_access::cancel(*this); }
 
 pending_acquire start_acquire(lock_table& locks, const lock_key& key,
                               const acquire_options& options,
-                              std::function<void(acquire_end)> told) {
-  return detail::async_access::acquire(locks, key, options, false, std::move(told));
+                              std::function<void(acquire_end)> done) {
+  return detail::async_access::acquire(locks, key, options, false, std::move(done));
 }
 
 pending_acquire start_acquire_once(lock_table& locks, const lock_key& key,
                                    const acquire_options& options,
-                                   std::function<void(acquire_end)> told) {
-  return detail::async_access::acquire(locks, key, options, true, std::move(told));
+                                   std::function<void(acquire_end)> done) {
+  return detail::async_access::acquire(locks, key, options, true, std::move(done));
 }
 
 void check(const end_of_work& how) { detail::async_access::check(how); }
 
-void start_release(lease ended, end_of_work how, std::function<void(release_result)> told) {
+void start_release(lease ended, end_of_work how, std::function<void(release_result)> done) {
   check(how);
-  detail::async_access::release(std::move(ended), {how.failed, how.done_for}, std::move(told));
+  detail::async_access::release(std::move(ended), {how.failed, how.done_for}, std::move(done));
 }
 
 }  // namespace rowlock

@@ -30,7 +30,7 @@ class async_attempt : public std::enable_shared_from_this<async_attempt> {
 
   /// As `acquire_attempt`.
   async_attempt(lease_keeper& leases, lease_keeper::operation_guard here, lease_request wanted,
-                retry_policy wait, completion told);
+                retry_policy wait, completion done);
   async_attempt(const async_attempt&) = delete;
   async_attempt& operator=(const async_attempt&) = delete;
   ~async_attempt();
@@ -64,7 +64,7 @@ class async_attempt : public std::enable_shared_from_this<async_attempt> {
   /// Ends an attempt that is not queued yet with the result of `how`, which runs under mutex_.
   /// False if it is queued.
   template <class How>
-  bool end_before_line(const How& how);
+  bool end_before_queue(const How& how);
   [[nodiscard]] attempt_end stopped() const;
   void finish(attempt_end end);
   /// Ends the attempt and returns its completion; null if it was over.
@@ -77,7 +77,7 @@ class async_attempt : public std::enable_shared_from_this<async_attempt> {
 
   std::mutex mutex_;
   acquire_attempt attempt_;  // joins and leaves its queue under mutex_
-  completion told_;          // guarded by mutex_; null once over
+  completion done_;          // guarded by mutex_; null once over
   bool is_trying_ = false;   // guarded by mutex_; the first try has begun
   bool is_queued_ = false;   // guarded by mutex_; stays true after the wait
   std::vector<worker_pool::timer> at_the_end_;

@@ -108,12 +108,12 @@ detail::lease_request to_wanted(const lock_key& key, const acquire_options& opti
 std::optional<row_state> prepare(detail::lease_keeper& leases,
                                  const detail::lease_keeper::operation_guard& here,
                                  const lock_key& key) {
-  const auto asked = leases.now();
+  const auto began = leases.now();
   try {
     return here.target().read(std::array{key}, read_mode::ready_to_commit).front();
   } catch (...) {
     leases.events().emit_fault(fault_operation::read, key, 1, std::current_exception(),
-                               leases.now() - asked);
+                               leases.now() - began);
     throw;
   }
 }
@@ -179,11 +179,12 @@ void lock_table::write_first_note(lease& granted, const std::optional<std::strin
 
 outcome<lease> lock_table::try_acquire(const lock_key& key, const acquire_options& options,
                                        bool unless_done) {
-  auto asked = wanted(key, options, unless_done);
+  auto requested = wanted(key, options, unless_done);
   keeper_->home().require();
   const auto here = keeper_->begin_operation();
-  if (!here) return refusal{.reason = refusal_reason::stopped, .key = asked.request.key};
-  return conclude(keeper_, detail::acquire(*keeper_, std::move(asked), options.wait), options.note);
+  if (!here) return refusal{.reason = refusal_reason::stopped, .key = requested.request.key};
+  return conclude(keeper_, detail::acquire(*keeper_, std::move(requested), options.wait),
+                  options.note);
 }
 
 outcome<lease_set> lock_table::try_acquire_all(const std::vector<lock_key>& keys,

@@ -42,12 +42,12 @@ refusal why_not(const set_request& wanted, const answers& answered) {
 
 /// Returns nothing if the deadline of one lease has passed; all grants are then released.
 std::optional<lease_states> take_up(lease_keeper& leases, const set_request& wanted,
-                                    const answers& answered, boot_clock::time_point asked_at) {
+                                    const answers& answered, boot_clock::time_point tried_at) {
   lease_states kept;
   bool is_in_time = true;
   for (std::size_t i = 0; i < answered.size(); ++i) {
     if (answered[i].status != acquire_status::granted) continue;
-    if (auto one = leases.take_up(wanted.leases[i], answered[i], asked_at)) {
+    if (auto one = leases.take_up(wanted.leases[i], answered[i], tried_at)) {
       kept.push_back(std::move(one));
     } else {
       is_in_time = false;
@@ -62,8 +62,8 @@ std::optional<lease_states> take_up(lease_keeper& leases, const set_request& wan
 }
 
 set_attempt_end taken_up(lease_keeper& leases, const set_request& wanted, const answers& answered,
-                         boot_clock::time_point asked_at, retry_pauses& pauses) {
-  auto kept = take_up(leases, wanted, answered, asked_at);
+                         boot_clock::time_point tried_at, retry_pauses& pauses) {
+  auto kept = take_up(leases, wanted, answered, tried_at);
   if (!kept) {
     pauses.begin_anew();
     std::rethrow_exception(granted_too_late());
@@ -74,10 +74,9 @@ set_attempt_end taken_up(lease_keeper& leases, const set_request& wanted, const 
 
 /// Returns nothing after a fault that permits another try, or with `stopped` set. Throws all other
 /// faults of the store.
-std::optional<answers> ask_unless_away(lease_keeper& leases, store& target,
-                                       const set_request& wanted,
-                                       const std::vector<acquire_request>& requests,
-                                       retry_pauses& pauses, std::optional<refusal>& stopped) {
+std::optional<answers> try_once(lease_keeper& leases, store& target, const set_request& wanted,
+                                const std::vector<acquire_request>& requests, retry_pauses& pauses,
+                                std::optional<refusal>& stopped) {
   const auto began = leases.now();
   const auto& first = requests.front().key;
   try {
@@ -93,17 +92,17 @@ std::optional<answers> ask_unless_away(lease_keeper& leases, store& target,
   }
 }
 
-set_attempt_end ask_and_wait(lease_keeper& leases, store& target, const set_request& wanted,
+set_attempt_end try_and_wait(lease_keeper& leases, store& target, const set_request& wanted,
                              retry_pauses& pauses) {
   std::vector<acquire_request> requests;
   requests.reserve(wanted.leases.size());
   for (const auto& each : wanted.leases) requests.push_back(each.request);
   for (;;) {
     std::optional<refusal> over;
-    const auto asked_at = leases.now();
-    if (const auto answered = ask_unless_away(leases, target, wanted, requests, pauses, over)) {
+    const auto tried_at = leases.now();
+    if (const auto answered = try_once(leases, target, wanted, requests, pauses, over)) {
       leases.outage().answered();
-      auto end = taken_up(leases, wanted, *answered, asked_at, pauses);
+      auto end = taken_up(leases, wanted, *answered, tried_at, pauses);
       if (!end.refused) return end;
       over = pauses.pause(*std::move(end.refused));
     }
@@ -111,14 +110,14 @@ set_attempt_end ask_and_wait(lease_keeper& leases, store& target, const set_requ
   }
 }
 
-void tell(lease_keeper& leases, const set_attempt_end& end, boot_clock::time_point began) {
+void report(lease_keeper& leases, const set_attempt_end& end, boot_clock::time_point began) {
   auto& events = leases.events();
   const auto took = to_microseconds(leases.now() - began);
   if (end.refused) {
-    events.tell(&observer::refused, [&] { return refused_event{*end.refused, took, {}}; });
+    events.emit(&observer::refused, [&] { return refused_event{*end.refused, took, {}}; });
   }
   for (const auto& each : end.granted) {
-    events.tell(&observer::acquired, [&] {
+    events.emit(&observer::acquired, [&] {
       return acquired_event{each->key, each->token, took, {}};
     });
   }
@@ -131,8 +130,8 @@ set_attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guar
   leases.start_threads();
   const auto began = leases.now();
   try {
-    auto end = ask_and_wait(leases, here.target(), wanted, pauses);
-    tell(leases, end, began);
+    auto end = try_and_wait(leases, here.target(), wanted, pauses);
+    report(leases, end, began);
     return end;
   } catch (...) {
     leases.events().emit_fault(fault_operation::acquire, wanted.leases.front().request.key,

@@ -117,8 +117,8 @@ class retry_pauses {
       const auto now = leases_.now();
       const auto left = pauses_.remaining();
       if (policy_.stop.stop_requested() || left == boot_clock::duration::zero()) return false;
-      const auto turn = away.next_attempt();
-      leases_.time().sleep_until(left ? std::min(turn, now + *left) : turn, policy_.stop);
+      const auto next_try = away.next_attempt();
+      leases_.time().sleep_until(left ? std::min(next_try, now + *left) : next_try, policy_.stop);
     }
     return true;
   }

@@ -40,10 +40,10 @@ std::vector<lock_key> numbered_rows::slots() {
 
 std::string numbered_rows::note() const { return std::to_string(number_) + ' ' + what_; }
 
-bool numbered_rows::is_agreed(const std::string& told) const {
-  if (told.empty()) return false;
-  if (told == note()) return true;
-  throw error{errc::misuse, "the table says " + told + " where " + note() +
+bool numbered_rows::is_agreed(const std::string& found) const {
+  if (found.empty()) return false;
+  if (found == note()) return true;
+  throw error{errc::misuse, "the table says " + found + " where " + note() +
                                 " are asked for: all who use the name have to agree"};
 }
 

@@ -55,7 +55,7 @@ class numbered_rows {
   [[nodiscard]] std::string note() const;
   /// Whether the record has this number; false if it has none. Throws `error` (misuse) for another
   /// one.
-  [[nodiscard]] bool is_agreed(const std::string& told) const;
+  [[nodiscard]] bool is_agreed(const std::string& found) const;
 
   lock_key name_;
   std::size_t number_;

@@ -31,10 +31,10 @@ std::string utc_now_text() {
 }  // namespace
 
 memory_store::memory_store(std::shared_ptr<time_source> time)
-    : time_{std::move(time)}, announcements_{std::make_unique<detail::release_hints>()} {}
+    : time_{std::move(time)}, hints_{std::make_unique<detail::release_hints>()} {}
 
 std::unique_ptr<subscription> memory_store::do_listen(release_listener& listener) {
-  return announcements_->listen(listener);
+  return hints_->listen(listener);
 }
 
 memory_store::~memory_store() {
@@ -42,7 +42,7 @@ memory_store::~memory_store() {
   // The parent may have forked while another thread was changing the map.
   // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): on purpose, it is never destroyed
   static_cast<void>(new (std::nothrow) std::map<lock_key, row>{std::move(rows_)});
-  static_cast<void>(announcements_.release());
+  static_cast<void>(hints_.release());
 }
 
 std::unique_lock<std::mutex> memory_store::enter() {
@@ -89,7 +89,7 @@ bool memory_store::is_mine(const acquire_request& request) const {
   return found != rows_.end() && found->second.owner == request.owner && is_live(found->second);
 }
 
-acquire_answer memory_store::look_at(const acquire_request& request) const {
+acquire_answer memory_store::answer_to(const acquire_request& request) const {
   const auto found = rows_.find(request.key);
   if (found == rows_.end()) {
     return {.status = request.expected ? acquire_status::stale : acquire_status::granted};
@@ -122,7 +122,7 @@ acquire_answer memory_store::look_at(const acquire_request& request) const {
 }
 
 acquire_answer memory_store::try_to_grant(const acquire_request& request) {
-  auto answer = look_at(request);
+  auto answer = answer_to(request);
   if (answer.status != acquire_status::granted) return answer;
   row& granted = rows_[request.key];
   if (!is_mine(request)) {
@@ -184,7 +184,7 @@ std::vector<change_answer> memory_store::do_renew(std::span<const renew_request>
 std::vector<change_answer> memory_store::do_release(std::span<const release_request> requests) {
   std::vector<lock_key> released;
   auto answers = release_each(requests, released);
-  announcements_->announce(released);
+  hints_->announce(released);
   return answers;
 }
 
@@ -294,7 +294,7 @@ std::vector<row_state> memory_store::do_list() {
 std::vector<acquire_answer> memory_store::acquire_all(std::span<const acquire_request> requests) {
   std::vector<acquire_answer> answers;
   answers.reserve(requests.size());
-  for (const auto& request : requests) answers.push_back(look_at(request));
+  for (const auto& request : requests) answers.push_back(answer_to(request));
   const bool are_granted = std::all_of(answers.begin(), answers.end(), [](const auto& answer) {
     return answer.status == acquire_status::granted;
   });
@@ -315,7 +315,7 @@ std::vector<acquire_answer> memory_store::acquire_any(std::span<const acquire_re
   const auto grant_if = [&](const auto& condition) {
     for (std::size_t i = 0; i < requests.size() && granted < at_most; ++i) {
       if (answers[i].status == acquire_status::granted || !condition(requests[i])) continue;
-      if (look_at(requests[i]).status != acquire_status::granted) continue;
+      if (answer_to(requests[i]).status != acquire_status::granted) continue;
       answers[i] = try_to_grant(requests[i]);
       ++granted;
     }
@@ -343,13 +343,13 @@ force_answer memory_store::do_force_release(const force_request& request) {
     const auto found = rows_.find(request.key);
     if (found == rows_.end() || !found->second.is_committed) return force_answer::stale;
     row& taken = found->second;
-    const bool is_somebodys = taken.owner || is_live(taken);
-    if (taken.version != request.version || !is_somebodys) return force_answer::stale;
+    const bool is_taken = taken.owner || is_live(taken);
+    if (taken.version != request.version || !is_taken) return force_answer::stale;
     if (taken.locked_by != nullptr) return force_answer::busy;
     unset(taken);
     taken.force_reason = request.reason;
   }
-  announcements_->announce({request.key});
+  hints_->announce({request.key});
   return force_answer::released;
 }
 
@@ -373,8 +373,8 @@ purge_answer memory_store::do_purge(const purge_request& request) {
   const auto lock = enter();
   auto next = request.after ? rows_.upper_bound(*request.after) : rows_.begin();
   purge_answer answer;
-  for (std::size_t looked = 0; next != rows_.end(); ++looked) {
-    if (looked == request.at_most) return answer;
+  for (std::size_t checked = 0; next != rows_.end(); ++checked) {
+    if (checked == request.at_most) return answer;
     answer.last = next->first;
     if (is_idle(next->second, request.older_than) && !is_needed(next->first)) {
       next = rows_.erase(next);

@@ -56,7 +56,7 @@ class contention_backoff {
 
  private:
   bool is_taken_ = false;
-  bool was_release_heard_ = false;
+  bool is_release_known_ = false;
   /// The release before the last grant was announced.
   bool is_announced_ = false;
   boot_clock::time_point taken_at_ = boot_clock::time_point::min();

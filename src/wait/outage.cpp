@@ -13,15 +13,15 @@ void outage::pause(boot_clock::time_point now) {
 
 void outage::failed(std::size_t keys, const std::exception_ptr& why, boot_clock::time_point now) {
   const std::scoped_lock lock{mutex_};
-  in_vain_ += keys;
+  failed_keys_ += keys;
   why_ = why;
   pause(now);
 }
 
 void outage::answered() noexcept {
-  if (in_vain_ == 0) return;
+  if (failed_keys_ == 0) return;
   const std::scoped_lock lock{mutex_};
-  in_vain_ = 0;
+  failed_keys_ = 0;
   pause_ = {};
 }
 

@@ -24,9 +24,9 @@ class outage {
   void answered() noexcept;
 
   /// Whether the last call of any waiter failed.
-  [[nodiscard]] bool is_known() const noexcept { return in_vain_ != 0; }
+  [[nodiscard]] bool is_known() const noexcept { return failed_keys_ != 0; }
   /// Whether waiters try one at a time.
-  [[nodiscard]] bool is_on() const noexcept { return in_vain_ >= few; }
+  [[nodiscard]] bool is_on() const noexcept { return failed_keys_ >= few; }
 
   /// The last fault, which callers share; null if there was none.
   [[nodiscard]] std::exception_ptr why() const;
@@ -41,7 +41,7 @@ class outage {
 
   void pause(boot_clock::time_point now);  // requires mutex_ to be locked
 
-  std::atomic<std::size_t> in_vain_{0};
+  std::atomic<std::size_t> failed_keys_{0};
   mutable std::mutex mutex_;
   boot_clock::time_point next_;   // guarded by mutex_
   boot_clock::duration pause_{};  // guarded by mutex_

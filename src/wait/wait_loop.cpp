@@ -63,19 +63,19 @@ void wait_loop::try_heads(const waiters& heads) {
 void wait_loop::note_faults(std::span<const std::shared_ptr<waiter>> heads,
                             std::span<const acquire_result> results,
                             boot_clock::time_point tried_at) {
-  std::vector<std::size_t> in_vain;
+  std::vector<std::size_t> outlasted;
   bool is_answered = false;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto& fault = results[i].fault;
     is_answered = is_answered || fault == nullptr;
-    if (fault != nullptr && outlasts(heads[i]->policy, fault)) in_vain.push_back(i);
+    if (fault != nullptr && outlasts(heads[i]->policy, fault)) outlasted.push_back(i);
   }
   if (is_answered) outage_.answered();
-  if (in_vain.empty()) return;
-  const auto first = in_vain.front();
+  if (outlasted.empty()) return;
+  const auto first = outlasted.front();
   const auto now = time_->now();
-  if (!is_answered) outage_.failed(in_vain.size(), results[first].fault, now);
-  faults_(heads[first]->request.key, in_vain.size(), results[first].fault, now - tried_at);
+  if (!is_answered) outage_.failed(outlasted.size(), results[first].fault, now);
+  faults_(heads[first]->request.key, outlasted.size(), results[first].fault, now - tried_at);
 }
 
 /// A failed call for a single key is repeated: another connection may still work.
@@ -85,8 +85,8 @@ std::vector<std::optional<row_state>> wait_loop::watch(std::span<const lock_key>
   try {
     return store.read(keys, read_mode::watched);
   } catch (const error& thrown) {
-    const bool is_in_vain = thrown.kind() == errc::rejected || thrown.kind() == errc::misuse;
-    if (is_in_vain || queue_.is_stopped()) throw;
+    const bool is_permanent = thrown.kind() == errc::rejected || thrown.kind() == errc::misuse;
+    if (is_permanent || queue_.is_stopped()) throw;
   }
   return store.read(keys, read_mode::watched);
 }

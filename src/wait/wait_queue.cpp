@@ -74,11 +74,11 @@ void wait_queue::begin(key_queue& queue, bool is_first_try_due, boot_clock::time
     queue.taken(remaining(*backoff, now), now);
   } else {
     first.tries = 0;  // the next try is its first
-    try_in_turn(queue, now);
+    schedule_try(queue, now);
   }
 }
 
-void wait_queue::try_in_turn(key_queue& queue, boot_clock::time_point now) {
+void wait_queue::schedule_try(key_queue& queue, boot_clock::time_point now) {
   const auto* backoff = backoff_of(queue.waiting.front()->request.key);
   if (backoff == nullptr) return queue.try_by(now);
   const auto at = std::max(now, backoff->try_after(queue.grants_to_others));
@@ -155,7 +155,7 @@ void wait_queue::released(const lock_key& key) {
   if (auto* backoff = backoff_of(key)) backoff->released(now);
   auto* queue = queue_of(key);
   if (queue == nullptr) return;
-  try_in_turn(*queue, now);
+  schedule_try(*queue, now);
   wake_.notify_one();
 }
 

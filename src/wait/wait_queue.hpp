@@ -123,7 +123,7 @@ class wait_queue {
   /// Schedules the first call for a new queue.
   void begin(key_queue& queue, bool is_first_try_due, boot_clock::time_point now);
   /// The row may be free: schedules a try, after those of processes with higher counts.
-  void try_in_turn(key_queue& queue, boot_clock::time_point now);
+  void schedule_try(key_queue& queue, boot_clock::time_point now);
   waiters take_due_heads(boot_clock::time_point now);
   /// During an outage: the head of one queue whose pause is over, round robin.
   waiters take_one_due_head(boot_clock::time_point now);

@@ -77,8 +77,8 @@ class bench_in_company final : public store_bench {
  public:
   explicit bench_in_company(std::unique_ptr<store_bench> bench) : bench_{std::move(bench)} {}
 
-  std::shared_ptr<store> open(std::chrono::milliseconds turn) override {
-    return std::make_shared<store_in_company>(bench_->open(turn));
+  std::shared_ptr<store> open(std::chrono::milliseconds turn_timeout) override {
+    return std::make_shared<store_in_company>(bench_->open(turn_timeout));
   }
   std::unique_ptr<app_connection> connect() override { return bench_->connect(); }
   void run_out(const lock_key& key) override { bench_->run_out(key); }

@@ -173,8 +173,8 @@ TEST_F(PostgresWaiting, GrantsOfAKeyThatSomebodyWatchesAreAnnouncedAloneAndAmong
   EXPECT_EQ(grant.key, odd);
   EXPECT_GT(grant.lasts.lease, 59min);
   EXPECT_LE(grant.lasts.lease, 1h);
-  EXPECT_GT(grant.lasts.word, 0s);
-  EXPECT_LE(grant.lasts.word, 10s);
+  EXPECT_GT(grant.lasts.watched_for, 0s);
+  EXPECT_LE(grant.lasts.watched_for, 10s);
   held->release();
   their_rows_.acquire(std::array{request(other_key_), request(odd)});
   grant = listening.next();

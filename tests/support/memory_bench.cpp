@@ -10,7 +10,7 @@ namespace {
 
 class memory_bench final : public store_bench {
  public:
-  std::shared_ptr<store> open(std::chrono::milliseconds /*turn*/) override {
+  std::shared_ptr<store> open(std::chrono::milliseconds /*turn_timeout*/) override {
     return {database_, &database_->rows};
   }
 

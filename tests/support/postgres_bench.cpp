@@ -15,7 +15,7 @@ class postgres_bench final : public postgres_table_bench {
     create_postgres_notes(table());
   }
 
-  std::shared_ptr<store> open(std::chrono::milliseconds /*turn*/) override {
+  std::shared_ptr<store> open(std::chrono::milliseconds /*turn_timeout*/) override {
     return std::make_shared<postgres_store>(postgres_url(),
                                             postgres_options{.table = table_name{table()}});
   }

@@ -23,7 +23,7 @@ class soci_mysql_bench final : public store_bench {
   }
 
   // One clock, even where the server is a node of a cluster.
-  std::shared_ptr<store> open(std::chrono::milliseconds /*turn*/) override {
+  std::shared_ptr<store> open(std::chrono::milliseconds /*turn_timeout*/) override {
     return std::make_shared<soci_store>(
         target_, soci_options{.clock_skew = std::chrono::milliseconds::zero()});
   }

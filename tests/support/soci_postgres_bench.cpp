@@ -17,7 +17,7 @@ class soci_postgres_bench final : public postgres_table_bench {
     create_postgres_notes(table());
   }
 
-  std::shared_ptr<store> open(std::chrono::milliseconds /*turn*/) override {
+  std::shared_ptr<store> open(std::chrono::milliseconds /*turn_timeout*/) override {
     return std::make_shared<soci_store>(soci_url(), soci_options{.table = table_name{table()}});
   }
 

@@ -10,8 +10,8 @@ namespace {
 
 class soci_sqlite_bench final : public sqlite_file_bench {
  public:
-  std::shared_ptr<store> open(std::chrono::milliseconds turn) override {
-    return std::make_shared<soci_store>(target(), soci_options{.turn_timeout = turn});
+  std::shared_ptr<store> open(std::chrono::milliseconds turn_timeout) override {
+    return std::make_shared<soci_store>(target(), soci_options{.turn_timeout = turn_timeout});
   }
   std::unique_ptr<app_connection> connect() override {
     return connect_through_soci(target(), table());

@@ -10,8 +10,8 @@ namespace {
 
 class sqlite_bench final : public sqlite_file_bench {
  public:
-  std::shared_ptr<store> open(std::chrono::milliseconds turn) override {
-    return std::make_shared<sqlite_store>(path(), sqlite_options{.turn_timeout = turn});
+  std::shared_ptr<store> open(std::chrono::milliseconds turn_timeout) override {
+    return std::make_shared<sqlite_store>(path(), sqlite_options{.turn_timeout = turn_timeout});
   }
   std::unique_ptr<app_connection> connect() override { return connect_to_sqlite(path(), table()); }
   [[nodiscard]] std::vector<std::string> contender() const override {

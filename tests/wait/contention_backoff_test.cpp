@@ -38,7 +38,7 @@ class ContentionBackoff : public testing::Test {
   /// Returns once somebody who waits has looked at the row.
   void await_in_line() { rows_.await_one_more(*time_, "watch", 5ms); }
 
-  void hear_that_it_was_taken() { rows_.listener().taken(key_, {.lease = 1h, .word = 10s}); }
+  void hear_that_it_was_taken() { rows_.listener().taken(key_, {.lease = 1h, .watched_for = 10s}); }
 
   /// What an attempt does at once that may wait, but not for a moment.
   outcome<lease> try_without_patience() {
@@ -93,13 +93,13 @@ TEST_F(ContentionBackoff, IsBelievedForASecond) {
 }
 
 TEST_F(ContentionBackoff, IsNotBelievedLongerThanTheLeaseLasts) {
-  rows_.listener().taken(key_, {.lease = 100ms, .word = 10s});
+  rows_.listener().taken(key_, {.lease = 100ms, .watched_for = 10s});
   time_->advance(100ms);
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
 TEST_F(ContentionBackoff, IsNotBelievedLongerThanReleasesAreAnnounced) {
-  rows_.listener().taken(key_, {.lease = 1h, .word = 100ms});
+  rows_.listener().taken(key_, {.lease = 1h, .watched_for = 100ms});
   time_->advance(100ms);
   EXPECT_TRUE(try_without_patience().acquired());
 }

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 class ContentionOrder : public testing::Test {
  protected:
   void hold_for(boot_clock::duration length) {
-    backoff_.taken(now_, {.lease = 1h, .word = 1h});
+    backoff_.taken(now_, {.lease = 1h, .watched_for = 1h});
     now_ += length;
     backoff_.released(now_);
   }

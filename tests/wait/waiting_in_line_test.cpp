@@ -149,7 +149,7 @@ TEST_F(WaitingInLine, MakesALastTryThoughAGrantIsHeardOf) {
   auto beside = join(wanted(other_key_), every(24h), {});
   answer.await_visitor();
   EXPECT_FALSE(queue_.leave_after_last_try(*waiting.place));
-  rows_.listener().taken(key_, {.lease = 1h, .word = 10s});
+  rows_.listener().taken(key_, {.lease = 1h, .watched_for = 10s});
   answer.open();
   rows_.await("acquire", 2);
   const auto end = end_of(waiting);

@@ -47,20 +47,20 @@ class asio_operations final : public asio::execution_context::service {
   /// Shared with operations that outlive the context.
   ///
   /// Thread-safety: all members may be called from any thread.
-  class book {
+  class registry {
    public:
     /// False: the context is being destroyed.
-    bool enter(std::shared_ptr<asio_operation> started) {
+    bool add(std::shared_ptr<asio_operation> started) {
       const std::scoped_lock lock{mutex_};
       if (!is_closed_) started_.insert(std::move(started));
       return !is_closed_;
     }
 
-    /// Calls `tell`, which posts to the context, unless the operation was abandoned.
-    template <class Tell>
-    void leave(const std::shared_ptr<asio_operation>& ended, const Tell& tell) {
+    /// Removes the operation. Calls `post`, which posts to the context, unless it was abandoned.
+    template <class Post>
+    void remove(const std::shared_ptr<asio_operation>& ended, const Post& post) {
       const std::scoped_lock lock{mutex_};
-      if (started_.erase(ended) != 0) tell();
+      if (started_.erase(ended) != 0) post();
     }
 
     void close() {
@@ -81,12 +81,12 @@ class asio_operations final : public asio::execution_context::service {
 
   explicit asio_operations(asio::execution_context& context) : service{context} {}
 
-  [[nodiscard]] const std::shared_ptr<book>& started() const noexcept { return started_; }
+  [[nodiscard]] const std::shared_ptr<registry>& started() const noexcept { return started_; }
 
  private:
   void shutdown() override { started_->close(); }
 
-  const std::shared_ptr<book> started_ = std::make_shared<book>();
+  const std::shared_ptr<registry> started_ = std::make_shared<registry>();
 };
 
 /// An executor without a context, such as that of a future, uses Asio's own, which lasts until the
@@ -109,13 +109,13 @@ class asio_operation_for final : public asio_operation,
   explicit asio_operation_for(Handler handler)
       : work_{asio::get_associated_executor(handler)},
         slot_{asio::get_associated_cancellation_slot(handler)},
-        book_{asio::use_service<asio_operations>(context_of(work_.get_executor())).started()},
+        registry_{asio::use_service<asio_operations>(context_of(work_.get_executor())).started()},
         handler_{std::move(handler)} {}
 
   /// `start` starts the operation, and may return a handle to cancel it.
   template <class Start>
   void run(const Start& start) {
-    if (!book_->enter(this->shared_from_this())) return;
+    if (!registry_->add(this->shared_from_this())) return;
     if (slot_.is_connected()) {
       slot_.assign([started = this->weak_from_this()](asio::cancellation_type_t) {
         if (const auto self = started.lock()) self->cancel();
@@ -126,11 +126,11 @@ class asio_operation_for final : public asio_operation,
 
   template <class... Results>
   void complete(Results... results) {
-    book_->leave(this->shared_from_this(), [&] {
+    registry_->remove(this->shared_from_this(), [&] {
       asio::post(work_.get_executor(), [slot = slot_, handler = std::move(*handler_),
-                                        told = std::tuple{std::move(results)...}]() mutable {
+                                        arguments = std::tuple{std::move(results)...}]() mutable {
         slot.clear();
-        std::apply(std::move(handler), std::move(told));
+        std::apply(std::move(handler), std::move(arguments));
       });
       handler_.reset();
       work_.reset();
@@ -155,7 +155,7 @@ class asio_operation_for final : public asio_operation,
 
   asio::executor_work_guard<executor> work_;
   slot slot_;
-  const std::shared_ptr<asio_operations::book> book_;
+  const std::shared_ptr<asio_operations::registry> registry_;
   std::optional<Handler> handler_;
   pending_acquire pending_;
   std::atomic<bool> is_cancelled_{false};

@@ -29,7 +29,7 @@ class release_listener {
   /// How long a grant lasts unless it is renewed, and how long its release will be announced.
   struct grant_times {
     std::chrono::microseconds lease{};
-    std::chrono::microseconds word{};
+    std::chrono::microseconds watched_for{};
   };
   /// The key was granted, perhaps to this process. Also a hint, which a store may give or not. It
   /// comes after the notification of the release before.

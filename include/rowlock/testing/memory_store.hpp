@@ -88,7 +88,7 @@ class memory_store final : public store {
                                           std::size_t at_most);
   acquire_answer try_to_grant(const acquire_request& request);
   /// Why the request would be refused; `granted` if it would not be.
-  [[nodiscard]] acquire_answer look_at(const acquire_request& request) const;
+  [[nodiscard]] acquire_answer answer_to(const acquire_request& request) const;
   [[nodiscard]] bool is_mine(const acquire_request& request) const;
   void release_row(row& held, const release_request& request) const;
   /// The row, if it still has the grant of `owner` at version `seen`; else null.
@@ -106,7 +106,7 @@ class memory_store final : public store {
   [[nodiscard]] row_state state_of(const lock_key& key, const row& found) const;
 
   std::shared_ptr<time_source> time_;
-  std::unique_ptr<detail::release_hints> announcements_;
+  std::unique_ptr<detail::release_hints> hints_;
   std::mutex mutex_;
   std::map<lock_key, row> rows_;  // guarded by mutex_
 };

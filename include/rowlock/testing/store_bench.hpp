@@ -81,9 +81,9 @@ class store_bench {
   store_bench& operator=(const store_bench&) = delete;
   virtual ~store_bench() = default;
 
-  /// A store on the table, with connections of its own if it has any. `turn` is how long it waits
-  /// to become the writer, on a database with one writer; short in tests that block writers.
-  virtual std::shared_ptr<store> open(std::chrono::milliseconds turn = std::chrono::seconds{
+  /// A store on the table, with connections of its own if it has any. `turn_timeout` is how long it
+  /// waits to become the writer, on a database with one writer; short in tests that block writers.
+  virtual std::shared_ptr<store> open(std::chrono::milliseconds turn_timeout = std::chrono::seconds{
                                           10}) = 0;
 
   /// Makes the lease of `key` run out now, or opens `key` if it stays closed. Leases with no more

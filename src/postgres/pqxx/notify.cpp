@@ -62,9 +62,10 @@ void tell(release_listener& listener, std::string announced) {
   }
   announced.erase(0, 1);
   const auto lease = take_time(announced);
-  const auto word = take_time(announced);
+  const auto watched_for = take_time(announced);
   const auto key = key_in(std::move(announced));
-  if (lease && word && key) listener.taken(*key, {.lease = *lease, .word = *word});
+  if (lease && watched_for && key)
+    listener.taken(*key, {.lease = *lease, .watched_for = *watched_for});
 }
 
 #if PQXX_VERSION_MAJOR < 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10)

@@ -12,7 +12,7 @@
 template <class Store>
 class own_bench final : public rowlock::conformance::store_bench {
  public:
-  std::shared_ptr<rowlock::store> open(std::chrono::milliseconds /*turn*/) override {
+  std::shared_ptr<rowlock::store> open(std::chrono::milliseconds /*turn_timeout*/) override {
     return std::make_shared<Store>(rows_);
   }
 
