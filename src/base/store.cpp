@@ -51,28 +51,6 @@ void check_each(std::span<const Request> requests) {
 
 }  // namespace
 
-std::vector<row_state> store_admin::list() {
-  home_.require();
-  return do_list();
-}
-
-force_answer store_admin::force_release(const force_request& request) {
-  home_.require();
-  check(request);
-  return do_force_release(request);
-}
-
-purge_answer store_admin::purge(const purge_request& request) {
-  home_.require();
-  check(request);
-  return do_purge(request);
-}
-
-std::vector<std::string> store_admin::weak_settings() {
-  home_.require();
-  return do_weak_settings();
-}
-
 std::vector<acquire_answer> store::acquire(std::span<const acquire_request> requests,
                                            acquire_mode mode) {
   home().require();
@@ -102,12 +80,6 @@ std::vector<change_answer> store::release(std::span<const release_request> reque
                   [&](auto some) { return do_release(some); });
 }
 
-handoff_answer store::handoff(const handoff_request& request) {
-  home().require();
-  check(request);
-  return do_handoff(request);
-}
-
 handoff_answer store::do_handoff(const handoff_request& request) {
   handoff_answer answer{.ended = do_release(std::array{request.ended}).front()};
   if (answer.ended != change_answer::done) return answer;
@@ -116,23 +88,12 @@ handoff_answer store::do_handoff(const handoff_request& request) {
   return answer;
 }
 
-change_answer store::write_note(const note_request& request) {
-  home().require();
-  check(request);
-  return do_write_note(request);
-}
-
 std::vector<std::optional<row_state>> store::read(std::span<const lock_key> keys, read_mode mode) {
   home().require();
   check_each(keys);
   const auto kind = mode == read_mode::ready_to_commit ? part_is::change : part_is::read;
   return in_parts(keys, limits().longest_call, kind,
                   [&](auto some) { return do_read(some, mode); });
-}
-
-std::unique_ptr<subscription> store::listen(release_listener& listener) {
-  home().require();
-  return do_listen(listener);
 }
 
 }  // namespace rowlock

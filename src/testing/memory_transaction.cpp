@@ -1,11 +1,23 @@
 // Transactions of the in-memory store.
+#include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 
 #include "rowlock/error.hpp"
 #include "rowlock/testing/memory_store.hpp"
+#include "testing/memory_rows.hpp"
 
 namespace rowlock {
+
+using detail::memory_row;
+
+struct memory_transaction::changes {
+  std::map<lock_key, memory_row> rows;
+};
+
+memory_transaction::memory_transaction(memory_store& store)
+    : store_{store}, rows_{store.rows()}, changed_{std::make_unique<changes>()} {}
 
 memory_transaction::~memory_transaction() {
   if (store_.home().is_here()) forget_locks();
@@ -30,39 +42,39 @@ void memory_transaction::commit() {
   require_open();
   is_ended_ = true;
   {
-    const auto lock = store_.enter();
-    for (auto& [key, row] : changed_) {
+    const auto lock = rows_.enter();
+    for (auto& [key, row] : changed_->rows) {
       row.is_committed = true;
       row.locked_by = this;
-      store_.rows_[key] = row;
+      rows_.by_key[key] = row;
     }
   }
   forget_locks();
 }
 
 void memory_transaction::forget_locks() {
-  const std::scoped_lock lock{store_.mutex_};
-  for (const auto& [key, row] : changed_) {
-    const auto found = store_.rows_.find(key);
+  const auto lock = rows_.enter();
+  for (const auto& [key, row] : changed_->rows) {
+    const auto found = rows_.by_key.find(key);
     if (found->second.is_committed) {
       found->second.locked_by = nullptr;
     } else {
-      store_.rows_.erase(found);
+      rows_.by_key.erase(found);
     }
   }
-  changed_.clear();
+  changed_->rows.clear();
 }
 
-bool memory_transaction::is_free_of_others(const memory_store::row& found) const {
+bool memory_transaction::is_free_of_others(const memory_row& found) const {
   return found.locked_by == nullptr || found.locked_by == this;
 }
 
 std::optional<refusal> memory_transaction::obstacle(const lock_key& key) const {
-  const auto found = store_.rows_.find(key);
-  if (found == store_.rows_.end() || changed_.contains(key)) return {};
+  const auto found = rows_.by_key.find(key);
+  if (found == rows_.by_key.end() || changed_->rows.contains(key)) return {};
   const auto& row = found->second;
-  if (row.is_committed && store_.is_live(row)) {
-    const auto state = store_.state_of(key, row);
+  if (row.is_committed && rows_.is_live(row)) {
+    const auto state = rows_.state_of(key, row);
     return refusal{.reason = refusal_reason::held,
                    .key = key,
                    .holder = state.holder,
@@ -73,23 +85,23 @@ std::optional<refusal> memory_transaction::obstacle(const lock_key& key) const {
   return refusal{.reason = refusal_reason::busy, .key = key, .current = row.version};
 }
 
-memory_store::row& memory_transaction::lock(const lock_key& key) {
-  auto [found, is_new] = store_.rows_.try_emplace(key);
+memory_row& memory_transaction::lock(const lock_key& key) {
+  auto [found, is_new] = rows_.by_key.try_emplace(key);
   if (is_new) found->second.is_committed = false;
   found->second.locked_by = this;
-  return changed_.try_emplace(key, found->second).first->second;
+  return changed_->rows.try_emplace(key, found->second).first->second;
 }
 
 std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
   require_open();
-  const auto lock_store = store_.enter();
+  const auto lock_store = rows_.enter();
   for (const auto& key : keys.in_order()) {
     if (auto refused = obstacle(key)) return refused;
   }
   for (const auto& key : keys.in_order()) {
     auto& row = lock(key);
     if (row.owner) ++row.expiry_count;
-    store_.unset(row);
+    rows_.unset(row);
   }
   return {};
 }
@@ -97,55 +109,54 @@ std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
 outcome<version> memory_transaction::read(const lock_key& key) {
   require_open();
   check(key);
-  const auto lock_store = store_.enter();
-  if (const auto changed = changed_.find(key); changed != changed_.end()) {
+  const auto lock_store = rows_.enter();
+  if (const auto changed = changed_->rows.find(key); changed != changed_->rows.end()) {
     return changed->second.version;
   }
-  const auto found = store_.rows_.find(key);
-  const bool is_missing = found == store_.rows_.end();
+  const auto found = rows_.by_key.find(key);
+  const bool is_missing = found == rows_.by_key.end();
   // An unowned row is read as committed, even if another transaction has it locked.
   if (!is_missing && found->second.is_committed && !found->second.owner &&
-      !store_.is_live(found->second)) {
+      !rows_.is_live(found->second)) {
     return found->second.version;
   }
   if (auto refused = obstacle(key)) return *std::move(refused);
   auto& row = lock(key);
   if (row.owner) ++row.expiry_count;
-  store_.unset(row);
+  rows_.unset(row);
   return row.version;
 }
 
 commit_result memory_transaction::try_commit(const lock_key& key, version seen) {
   require_open();
   check(key);
-  const auto lock_store = store_.enter();
-  auto& rows = store_.rows_;
-  const auto found = rows.find(key);
-  if (found == rows.end() || !is_free_of_others(found->second)) {
+  const auto lock_store = rows_.enter();
+  const auto found = rows_.by_key.find(key);
+  if (found == rows_.by_key.end() || !is_free_of_others(found->second)) {
     return commit_result::stale;
   }
-  const auto changed = changed_.find(key);
-  const auto& visible = changed == changed_.end() ? found->second : changed->second;
-  if (visible.version != seen || visible.owner || store_.is_live(visible)) {
+  const auto changed = changed_->rows.find(key);
+  const auto& visible = changed == changed_->rows.end() ? found->second : changed->second;
+  if (visible.version != seen || visible.owner || rows_.is_live(visible)) {
     return commit_result::stale;
   }
-  store_.move_version(lock(key));
+  rows_.move_version(lock(key));
   return commit_result::committed;
 }
 
 detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases,
                                                    const std::vector<release_request>& releases) {
-  const auto lock_store = store_.enter();
+  const auto lock_store = rows_.enter();
   for (const lease& each : leases.all()) {
-    const auto found = store_.rows_.find(each.key());
-    if (found == store_.rows_.end()) return detail::fence_try::lost;
-    const auto changed = changed_.find(each.key());
-    const auto& row = changed == changed_.end() ? found->second : changed->second;
+    const auto found = rows_.by_key.find(each.key());
+    if (found == rows_.by_key.end()) return detail::fence_try::lost;
+    const auto changed = changed_->rows.find(each.key());
+    const auto& row = changed == changed_->rows.end() ? found->second : changed->second;
     if (!row.owner || row.version != each.token()) return detail::fence_try::lost;
     if (!is_free_of_others(found->second)) return detail::fence_try::in_use;
   }
   for (const lease& each : leases.all()) lock(each.key());
-  for (const auto& request : releases) store_.release_row(lock(request.key), request);
+  for (const auto& request : releases) rows_.release(lock(request.key), request);
   return detail::fence_try::held;
 }
 
@@ -169,7 +180,7 @@ void release_with(memory_transaction& transaction, const fenced_leases& leases,
   transaction.prove(leases, detail::to_release(leases, options));
   std::vector<version> unset_as;
   for (const lease& each : leases.all()) {
-    unset_as.push_back(transaction.changed_.at(each.key()).version);
+    unset_as.push_back(transaction.changed_->rows.at(each.key()).version);
   }
   detail::released_within(leases, unset_as);
 }
@@ -181,7 +192,7 @@ outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& ke
   if (refused) return *std::move(refused);
   row_lock locked;
   for (const auto& key : keys.in_order()) {
-    locked.rows.push_back({key, transaction.changed_.at(key).version});
+    locked.rows.push_back({key, transaction.changed_->rows.at(key).version});
   }
   return locked;
 }
@@ -194,23 +205,17 @@ commit_result try_commit(memory_transaction& transaction, const lock_key& key, v
   return transaction.try_commit(key, seen);
 }
 
-void memory_store::create_rows(const lock_keys& keys) {
-  const auto lock = enter();
+namespace {
+
+void create(detail::memory_rows& rows, const lock_keys& keys) {
+  const auto lock = rows.enter();
   for (const auto& key : keys.in_order()) {
-    const auto [created, is_new] = rows_.try_emplace(key);
-    if (is_new) move_version(created->second);
+    const auto [created, is_new] = rows.by_key.try_emplace(key);
+    if (is_new) rows.move_version(created->second);
   }
 }
 
-void memory_store::count_failures(const lock_keys& keys) {
-  if (!home().is_here()) return;
-  const std::scoped_lock lock{mutex_};
-  for (const auto& key : keys.in_order()) {
-    const auto found = rows_.find(key);
-    const bool is_free = found != rows_.end() && found->second.locked_by == nullptr;
-    if (is_free && !is_live(found->second)) ++found->second.failure_count;
-  }
-}
+}  // namespace
 
 using rows = row_transaction<memory_transaction>;
 
@@ -224,7 +229,7 @@ std::optional<refusal> rows::begin_locked(std::optional<memory_transaction>& tra
                                           memory_store& store, const lock_keys& keys,
                                           std::chrono::milliseconds /*slice*/,
                                           const table_type& /*table*/) {
-  store.create_rows(keys);
+  create(store.rows(), keys);
   transaction.emplace(store);
   auto refused = transaction->lock_all(keys);
   if (refused) transaction.reset();
@@ -253,7 +258,14 @@ void rows::release_with(memory_transaction& transaction, const fenced_leases& le
 
 void rows::count_failure(memory_store& store, const lock_keys& keys,
                          const table_type& /*table*/) noexcept {
-  store.count_failures(keys);
+  if (!store.home().is_here()) return;
+  auto& table = store.rows();
+  const auto lock = table.enter();
+  for (const auto& key : keys.in_order()) {
+    const auto found = table.by_key.find(key);
+    const bool is_free = found != table.by_key.end() && found->second.locked_by == nullptr;
+    if (is_free && !table.is_live(found->second)) ++found->second.failure_count;
+  }
 }
 
 }  // namespace rowlock

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_PORT_PASSING_STORE_HPP
 #define ROWLOCK_PORT_PASSING_STORE_HPP
 
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,7 +51,9 @@ class work_on_store {
 /// Thread-safety: that of the store it forwards to, which must outlive it.
 class passing_store : public store {
  public:
-  explicit passing_store(store& target) : target_{&target} {}
+  /// A template, so that a `target` which is itself a passing_store is passed on to, not copied.
+  template <std::derived_from<store> Target>
+  explicit passing_store(Target& target) : target_{&target} {}
 
  protected:
   /// For a store that overrides `pass`, `do_listen` and `do_limits`: there is no `target`.

@@ -72,20 +72,34 @@ class store_admin {
 
   /// All rows that are owned or stay closed, by key. One round trip, and a scan of the table: for
   /// people, not for programs.
-  std::vector<row_state> list();
+  std::vector<row_state> list() {
+    home_.require();
+    return do_list();
+  }
   /// Takes the row from its holder, or opens one that stays closed: unsets it, moves its version,
   /// and writes the reason into it. The holder's later requests are answered with lost. One round
   /// trip; one more when nothing was released.
-  force_answer force_release(const force_request& request);
+  force_answer force_release(const force_request& request) {
+    home_.require();
+    check(request);
+    return do_force_release(request);
+  }
   /// Deletes idle rows, in the order of their keys. An idle row is unowned, not closed, not
   /// remembered as done and not locked. Its version is older than `older_than` by the clock.
   /// `type#0` holds the number of the rows `type#1` to `type#1000` with its source id, and is kept
   /// while any of them exists. A row that is created again has a greater version than before, as
   /// long as the database's clock does not go back by `older_than`. One round trip.
-  purge_answer purge(const purge_request& request);
+  purge_answer purge(const purge_request& request) {
+    home_.require();
+    check(request);
+    return do_purge(request);
+  }
   /// Settings of the database that weaken a promise. Each is a sentence that says what may go wrong
   /// and what to set. One round trip.
-  std::vector<std::string> weak_settings();
+  std::vector<std::string> weak_settings() {
+    home_.require();
+    return do_weak_settings();
+  }
 
  protected:
   virtual std::vector<row_state> do_list() = 0;
@@ -171,10 +185,18 @@ class store : public store_admin {
   /// between, and nothing is announced. After `outcome_unknown` call acquire for the next owner.
   /// One round trip; one more when there was no handoff. (The default makes two calls, and another
   /// caller may get in between.)
-  handoff_answer handoff(const handoff_request& request);
+  handoff_answer handoff(const handoff_request& request) {
+    home().require();
+    check(request);
+    return do_handoff(request);
+  }
   /// Writes a note into the row of a lease that is held, as renew (o, v) would find it. One round
   /// trip; one more when it was not written.
-  change_answer write_note(const note_request& request);
+  change_answer write_note(const note_request& request) {
+    home().require();
+    check(request);
+    return do_write_note(request);
+  }
   /// The states of the rows; none for a missing row. One round trip.
   ///
   /// `ready_to_commit` creates missing rows and unsets leases that have run out: their version
@@ -196,7 +218,10 @@ class store : public store_admin {
   /// announces nothing. No round trip: listening starts in the background, and restarts there after
   /// a failure. The end of a subscription waits for no answer, only for a connection that is being
   /// opened.
-  std::unique_ptr<subscription> listen(release_listener& listener);
+  std::unique_ptr<subscription> listen(release_listener& listener) {
+    home().require();
+    return do_listen(listener);
+  }
   /// No round trip.
   [[nodiscard]] store_limits limits() const noexcept { return do_limits(); }
 

@@ -3,12 +3,8 @@
 #define ROWLOCK_TESTING_MEMORY_STORE_HPP
 
 #include <chrono>
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "rowlock/clock.hpp"
@@ -16,7 +12,7 @@
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
-#include "rowlock/port/store.hpp"
+#include "rowlock/port/passing_store.hpp"
 #include "rowlock/row_lock.hpp"
 #include "rowlock/row_transaction.hpp"
 
@@ -25,90 +21,28 @@ namespace rowlock {
 class memory_transaction;
 
 namespace detail {
-class release_hints;
-}
+class memory_rows;
+struct memory_row;
+}  // namespace detail
 
 /// Follows every rule of `store` within one process. With a `manual_time` as its clock, a test
 /// makes leases run out without waiting.
 ///
 /// Thread-safety: all members may be called from any thread. It must outlive its transactions.
-class memory_store final : public store {
+class memory_store final : public passing_store {
  public:
   explicit memory_store(std::shared_ptr<time_source> time = system_time());
   ~memory_store() override;
-
- protected:
-  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
-                                         acquire_mode mode) override;
-  std::vector<change_answer> do_renew(std::span<const renew_request> requests) override;
-  std::vector<change_answer> do_release(std::span<const release_request> requests) override;
-  handoff_answer do_handoff(const handoff_request& request) override;
-  change_answer do_write_note(const note_request& request) override;
-  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
-                                                read_mode mode) override;
-  std::unique_ptr<subscription> do_listen(release_listener& listener) override;
-  std::vector<row_state> do_list() override;
-  force_answer do_force_release(const force_request& request) override;
-  purge_answer do_purge(const purge_request& request) override;
 
  private:
   friend class memory_transaction;
   friend struct row_transaction<memory_transaction>;
 
-  struct row {
-    rowlock::version version;
-    std::optional<owner_id> owner;
-    std::string holder;
-    std::string acquired_at;
-    boot_clock::time_point expires_at;
-    std::int64_t failure_count = 0;
-    std::int64_t expiry_count = 0;
-    std::string note;
-    rowlock::version done_by;
-    std::string done_at;
-    boot_clock::time_point done_until;
-    std::string force_reason;
-    /// False: a transaction that is still open has created the row.
-    bool is_committed = true;
-    const memory_transaction* locked_by = nullptr;
-  };
+  class impl;
+  explicit memory_store(detail::owned_at_home<impl> made);
+  [[nodiscard]] detail::memory_rows& rows() const noexcept;
 
-  /// Throws `error` (misuse) in a child of fork().
-  [[nodiscard]] std::unique_lock<std::mutex> enter();
-
-  std::vector<change_answer> release_each(std::span<const release_request> requests,
-                                          std::vector<lock_key>& released);
-  void create_rows(const lock_keys& keys);
-  void count_failures(const lock_keys& keys);
-
-  // All of these are called with the mutex held.
-  std::vector<acquire_answer> acquire_each(std::span<const acquire_request> requests);
-  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests);
-  std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                          std::size_t at_most);
-  acquire_answer try_to_grant(const acquire_request& request);
-  /// Why the request would be refused; `granted` if it would not be.
-  [[nodiscard]] acquire_answer answer_to(const acquire_request& request) const;
-  [[nodiscard]] bool is_mine(const acquire_request& request) const;
-  void release_row(row& held, const release_request& request) const;
-  /// The row, if it still has the grant of `owner` at version `seen`; else null.
-  row* granted_row(const lock_key& key, const owner_id& owner, version seen);
-  [[nodiscard]] std::chrono::microseconds left_of(const row& found) const;
-  [[nodiscard]] bool is_live(const row& found) const;
-  [[nodiscard]] bool is_done(const row& found) const;
-  [[nodiscard]] bool is_idle(const row& found, std::chrono::microseconds older_than) const;
-  /// Whether `key` holds the number of rows of which some are left.
-  [[nodiscard]] bool is_needed(const lock_key& key) const;
-  [[nodiscard]] std::int64_t now_us() const;
-  void move_version(row& moved) const;
-  void unset(row& ended) const;
-  void make_ready(std::span<const lock_key> keys);
-  [[nodiscard]] row_state state_of(const lock_key& key, const row& found) const;
-
-  std::shared_ptr<time_source> time_;
-  std::unique_ptr<detail::release_hints> hints_;
-  std::mutex mutex_;
-  std::map<lock_key, row> rows_;  // guarded by mutex_
+  detail::owned_at_home<impl> impl_;
 };
 
 /// The counterpart of a database transaction for the rows of a memory_store. It can lock rows and
@@ -117,7 +51,7 @@ class memory_store final : public store {
 /// Thread-safety: one thread at a time.
 class memory_transaction {
  public:
-  explicit memory_transaction(memory_store& store) : store_{store} {}
+  explicit memory_transaction(memory_store& store);
   memory_transaction(const memory_transaction&) = delete;
   memory_transaction& operator=(const memory_transaction&) = delete;
   /// Rolls back what was not committed.
@@ -152,12 +86,15 @@ class memory_transaction {
   /// Why this transaction cannot lock the row now; none if it can.
   [[nodiscard]] std::optional<refusal> obstacle(const lock_key& key) const;
   /// This transaction's own copy of a row that it may lock, created if missing.
-  memory_store::row& lock(const lock_key& key);
-  [[nodiscard]] bool is_free_of_others(const memory_store::row& found) const;
+  detail::memory_row& lock(const lock_key& key);
+  [[nodiscard]] bool is_free_of_others(const detail::memory_row& found) const;
   void forget_locks();
 
   memory_store& store_;
-  std::map<lock_key, memory_store::row> changed_;
+  detail::memory_rows& rows_;
+  /// This transaction's own copies of the rows that it has locked.
+  struct changes;
+  std::unique_ptr<changes> changed_;
   bool is_ended_ = false;
   bool is_lent_ = false;
   bool is_aborted_ = false;

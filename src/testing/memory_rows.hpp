@@ -1,0 +1,79 @@
+// The rows of an in-memory lock table.
+#ifndef ROWLOCK_TESTING_MEMORY_ROWS_HPP
+#define ROWLOCK_TESTING_MEMORY_ROWS_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "rowlock/clock.hpp"
+#include "rowlock/detail/home_process.hpp"
+#include "rowlock/port/requests.hpp"
+
+namespace rowlock {
+
+class memory_transaction;
+
+namespace detail {
+
+struct memory_row {
+  rowlock::version version;
+  std::optional<owner_id> owner;
+  std::string holder;
+  std::string acquired_at;
+  boot_clock::time_point expires_at;
+  std::int64_t failure_count = 0;
+  std::int64_t expiry_count = 0;
+  std::string note;
+  rowlock::version done_by;
+  std::string done_at;
+  boot_clock::time_point done_until;
+  std::string force_reason;
+  /// False: a transaction that is still open has created the row.
+  bool is_committed = true;
+  const memory_transaction* locked_by = nullptr;
+};
+
+/// The table that a memory_store and its transactions share.
+///
+/// Thread-safety: all but `enter` is called with its lock held.
+class memory_rows {
+ public:
+  explicit memory_rows(std::shared_ptr<time_source> time) : time_{std::move(time)} {}
+
+  /// Locks the table. Throws `error` (misuse) in a child of fork().
+  [[nodiscard]] std::unique_lock<std::mutex> enter();
+
+  std::map<lock_key, memory_row> by_key;
+
+  [[nodiscard]] boot_clock::time_point now() const { return time_->now(); }
+  [[nodiscard]] std::int64_t now_us() const;
+  [[nodiscard]] std::chrono::microseconds left_of(const memory_row& found) const;
+  [[nodiscard]] bool is_live(const memory_row& found) const { return found.expires_at > now(); }
+  [[nodiscard]] bool is_done(const memory_row& found) const { return found.done_until > now(); }
+  [[nodiscard]] row_state state_of(const lock_key& key, const memory_row& found) const;
+  /// The row, if it still has the grant of `owner` at version `seen`; else null.
+  memory_row* granted(const lock_key& key, const owner_id& owner, version seen);
+
+  void move_version(memory_row& moved) const;
+  void unset(memory_row& ended) const;
+  void release(memory_row& held, const release_request& request) const;
+
+ private:
+  home_process home_;
+  const std::shared_ptr<time_source> time_;
+  std::mutex mutex_;
+};
+
+/// Now, as the databases show it.
+std::string utc_now_text();
+
+}  // namespace detail
+
+}  // namespace rowlock
+
+#endif
