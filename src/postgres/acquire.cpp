@@ -1,4 +1,4 @@
-// Acquiring rows on PostgreSQL, each by itself.
+// Acquiring single rows on PostgreSQL.
 #include "postgres/acquire.hpp"
 
 #include <utility>
@@ -10,7 +10,7 @@ namespace rowlock::postgres {
 
 namespace {
 
-/// The answers to one call of acquire, as they come in.
+/// One call of acquire, with its answers so far.
 class acquiring {
  public:
   acquiring(executor& exec, std::span<const acquire_request> requests)
@@ -25,7 +25,7 @@ class acquiring {
     if (open_.empty()) return;
     const auto lost = read_the_others();
     if (!open_.empty()) grant(insert());
-    // A transaction that was quicker may have committed by now: then its holder is known.
+    // A faster transaction may have committed by now: then its holder is known.
     open_.insert(open_.end(), lost.begin(), lost.end());
     if (!open_.empty()) read_the_others();
   }
@@ -73,7 +73,7 @@ class acquiring {
     return exec_.write(sql::insert_many, values_to_insert(open_));
   }
 
-  /// Leaves the requests open whose rows are missing. Returns those whose rows seem free, but are
+  /// Keeps the requests of missing rows open. Returns the requests whose rows seem free, but are
   /// locked by another transaction.
   unanswered<acquire_request> read_the_others() {
     unanswered<acquire_request> seem_free;
@@ -103,7 +103,8 @@ class acquiring {
     return seem_free;
   }
 
-  /// The same attempt after an unknown outcome: the grant was made, and its ttl counts from now.
+  /// For the same attempt after an unknown outcome: the grant was made, and its ttl counts from
+  /// now.
   void adopt(const std::vector<renew_request>& mine,
              const unanswered<acquire_request>& granted_before) {
     const auto renewed = renew(exec_, mine);

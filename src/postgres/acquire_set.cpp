@@ -11,7 +11,7 @@ namespace rowlock::postgres {
 
 namespace {
 
-/// An array of what `in` takes of each request: one value if it is the same for all.
+/// An array of the values that `in` reads from each request; one value if all are equal.
 template <class In>
 std::string once_or_each(const unanswered<acquire_request>& requests, const In& in) {
   const bool is_same = std::all_of(
@@ -27,7 +27,7 @@ std::string expected_versions(const unanswered<acquire_request>& requests) {
   return array_of(std::span{requests}.first(are_wanted ? requests.size() : 0), expected_in);
 }
 
-/// What the statements for sets take of all requests; more may follow.
+/// The values of the statements for sets; more may follow.
 template <class... More>
 bound_values values_of(const unanswered<acquire_request>& requests, More... more) {
   const auto keys = keys_of(requests);
@@ -41,7 +41,7 @@ bound_values values_of(const unanswered<acquire_request>& requests, More... more
                       more...};
 }
 
-/// The answers to one call of acquire_all, as they come in.
+/// One call of acquire_all, with its answers so far.
 class acquiring_all {
  public:
   acquiring_all(executor& exec, std::span<const acquire_request> requests)
@@ -80,7 +80,7 @@ class acquiring_all {
     is_locked_[index] = true;
   }
 
-  /// Whether the rows say why not all were granted. Missing rows are no reason.
+  /// Whether the rows show why not all were granted. A missing row is no reason.
   bool read() {
     const auto seen = exec_.read(keys_of(wanted_));
     missing_.clear();
@@ -99,7 +99,7 @@ class acquiring_all {
     return is_answered_;
   }
 
-  /// Where the rows do not say why: other transactions have locked them, or are creating them.
+  /// If the rows show no reason, other transactions have locked them or are creating them.
   void blame_transactions() {
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
       if (is_missing_[i] || (missing_.empty() && !is_locked_[i])) {
@@ -111,9 +111,9 @@ class acquiring_all {
   executor& exec_;
   const unanswered<acquire_request> wanted_;
   std::vector<acquire_answer> answers_;
-  /// All are granted, or the answer to one says why not.
+  /// All are granted, or an answer says why not.
   bool is_answered_ = false;
-  /// By the last statement, which could not lock the others.
+  /// Locked by the last statement; it could not lock the others.
   std::vector<bool> is_locked_;
   std::vector<bool> is_missing_;
   key_list missing_;

@@ -1,4 +1,4 @@
-// Connection strings, the server's version, failed connects.
+// Connection strings, server versions and connection failures.
 #include "postgres/connecting.hpp"
 
 #include <libpq-fe.h>
@@ -55,7 +55,7 @@ bool is_address_v6(char c) {
   return c == ':' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/// Names and addresses, or the folder of a socket.
+/// Host names and addresses, or the folder of a socket.
 bool is_host(const std::string& text) {
   const auto all = [&](auto is_allowed) {
     return std::all_of(text.begin(), text.end(), is_allowed);
@@ -71,7 +71,7 @@ conninfo::conninfo(const std::string& text, const time_limits& limits)
   values_.emplace("fallback_application_name", "rowlock " + detail::holder_label());
   // Keys are bytes of UTF-8: under another encoding the same key would be another row.
   values_["client_encoding"] = "UTF8";
-  // A service file says all of this itself, and what stands here would win over it.
+  // A service file has these settings itself, and a value set here would override it.
   if (names_a_service()) return;
 
   if (environment("PGCONNECT_TIMEOUT").empty()) {
@@ -82,7 +82,7 @@ conninfo::conninfo(const std::string& text, const time_limits& limits)
   values_.emplace("keepalives_interval", "10");
   values_.emplace("keepalives_count", "3");
 
-  // The last one counts: the time limits can be overruled, the isolation cannot.
+  // The last setting counts: the user's options can override the time limits, not the isolation.
   std::string options;
   if (limits.statement) {
     options = "-c statement_timeout=" + std::to_string(limits.statement->count()) + ' ';
@@ -129,7 +129,7 @@ std::string conninfo::where() const {
   const auto host = value("host").empty() ? value("hostaddr") : value("host");
   const auto port = value("port");
   const auto database = value("dbname");
-  // If one of them is odd, the cuts are in the wrong places, and then none is what it seems to be.
+  // If one of them is odd, the text was split at the wrong places, and none can be trusted.
   if (!is_host(host) || !std::all_of(port.begin(), port.end(), is_digit_or_comma) ||
       !is_plain_text(database)) {
     return "the server of the connection string (its host, port or database looks odd: in a URI, "
@@ -144,9 +144,9 @@ std::string conninfo::where() const {
 
 namespace {
 
-/// libpq gives no SQLSTATE for a connection that could not be made: only words.
+/// libpq gives no SQLSTATE for a failed connect, only a text.
 struct known_failure {
-  std::string_view words;
+  std::string_view text;
   errc code;
   std::string_view meaning;
 };
@@ -197,9 +197,9 @@ constexpr std::array known_failures{
 
 }  // namespace
 
-void throw_failed_connect(const std::string& words, const std::string& where) {
+void throw_failed_connect(const std::string& message, const std::string& where) {
   for (const auto& known : known_failures) {
-    if (words.find(known.words) != std::string::npos) {
+    if (message.find(known.text) != std::string::npos) {
       throw error{known.code, where + ' ' + std::string{known.meaning}};
     }
   }
@@ -207,7 +207,7 @@ void throw_failed_connect(const std::string& words, const std::string& where) {
 }
 
 void refuse_old(int version) {
-  constexpr int oldest = 130000;  // the fence asks for pg_current_xact_id_if_assigned()
+  constexpr int oldest = 130000;  // the fence calls pg_current_xact_id_if_assigned()
   if (version == 0 || version >= oldest) return;
   throw error{errc::rejected,
               "the server is too old: rowlock needs PostgreSQL 13 or newer, so upgrade it or "

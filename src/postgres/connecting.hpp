@@ -1,4 +1,4 @@
-// Connection strings, the server's version, failed connects, an idle socket.
+// Connection strings, server versions, connection failures and idle sockets.
 #ifndef ROWLOCK_POSTGRES_CONNECTING_HPP
 #define ROWLOCK_POSTGRES_CONNECTING_HPP
 
@@ -12,7 +12,7 @@
 
 namespace rowlock::postgres {
 
-/// What is added to connection strings that do not say otherwise.
+/// Time limits added to connection strings that set none.
 struct time_limits {
   std::chrono::seconds connect{5};
   std::chrono::milliseconds tcp_user{10'000};
@@ -20,31 +20,32 @@ struct time_limits {
   std::optional<std::chrono::milliseconds> lock = std::nullopt;
 };
 
-/// A libpq URI or keyword string may hold a password, and a badly escaped one may have a part of it
-/// anywhere. No message shows it, nor libpq's own words about it.
+/// A parsed connection string. A libpq URI or keyword string may hold a password, and a badly
+/// escaped one may have a part of it anywhere. So no message shows the string, nor libpq's own text
+/// about it.
 class conninfo {
  public:
-  /// Throws `error` (misuse) when libpq does not understand `text`.
+  /// Throws `error` (misuse) if libpq cannot parse `text`.
   conninfo(const std::string& text, const time_limits& limits);
 
   /// As a keyword string.
   [[nodiscard]] std::string text() const;
 
-  /// The same without what a pooler might refuse to pass on (`options`).
+  /// The same without `options`, which a pooler may refuse to pass on.
   [[nodiscard]] std::string text_without_options() const;
 
-  /// Whether the settings of its sessions are those of a service file: `text` asks for none.
+  /// Whether a service file provides the session's settings: then `text` sets none.
   [[nodiscard]] bool names_a_service() const;
 
-  /// Whether a value of the connection string itself is such that `test` says so.
+  /// Whether `test` is true for a value of the connection string itself.
   template <class Test>
   [[nodiscard]] bool has_given(const Test& test) const {
     return std::any_of(given_.begin(), given_.end(),
                        [&](const auto& each) { return test(each.second); });
   }
 
-  /// Where it leads, for people: `host db, port 5432, database shop`; or nothing that could be a
-  /// part of a password.
+  /// The server, for messages: `host db, port 5432, database shop`. Omitted if it could hold a part
+  /// of a password.
   [[nodiscard]] std::string where() const;
 
  private:
@@ -57,16 +58,16 @@ class conninfo {
   keywords values_;
 };
 
-/// Throws `error`, what the words of libpq mean, without them: they may hold parts of a password.
-/// `where` stands for the server.
-[[noreturn]] void throw_failed_connect(const std::string& words, const std::string& where);
+/// Throws the `error` that a text of libpq means. The text itself is not shown: it may hold parts
+/// of a password. `where` is the server.
+[[noreturn]] void throw_failed_connect(const std::string& message, const std::string& where);
 
 /// Throws `error` (rejected) for a server that lacks what the statements use. `version` is what
-/// libpq knows from the start of the connection: 150018 for 15.18, zero where it knows none.
+/// libpq knows from the start of the connection: 150018 for 15.18, zero if it is unknown.
 void refuse_old(int version);
 
-/// Nobody asked anything on it, so whatever is there to be read is the end, or news of it. No round
-/// trip.
+/// For an idle connection: false if there is data to read. Nothing was sent, so such data is the
+/// end of the connection or a message about it. No round trip.
 inline bool is_quiet(int socket) noexcept {
   pollfd watched{.fd = socket, .events = POLLIN, .revents = 0};
   return poll(&watched, 1, 0) == 0;

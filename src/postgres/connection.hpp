@@ -1,4 +1,4 @@
-// The way to a server, as far as the statements for PostgreSQL need one.
+// The interface to one database connection, for the PostgreSQL statements.
 #ifndef ROWLOCK_POSTGRES_CONNECTION_HPP
 #define ROWLOCK_POSTGRES_CONNECTION_HPP
 
@@ -10,7 +10,7 @@
 
 namespace rowlock::postgres {
 
-/// One connection through one driver. Thread-safety: one thread at a time.
+/// One connection of one driver. Thread-safety: one thread at a time.
 class connection {
  public:
   connection() = default;
@@ -18,29 +18,29 @@ class connection {
   connection& operator=(const connection&) = delete;
   virtual ~connection() = default;
 
-  /// Throws what the driver throws. `sql` lives as long as the line: it may be prepared.
+  /// Throws the driver's exceptions. `sql` must live as long as the connection: it may be prepared.
   virtual result_set execute(const std::string& sql, const bound_values& values) = 0;
   result_set execute(const std::string& sql) { return execute(sql, bound_values{}); }
 
-  /// What an exception means that `execute` threw, or anything else.
+  /// The meaning of an exception, thrown by `execute` or elsewhere.
   [[nodiscard]] virtual fault fault_in(const std::exception& thrown) const = 0;
 };
 
-/// One that a store alone uses. In autocommit.
+/// A connection that only a store uses, in autocommit.
 class own_connection : public connection {
  public:
-  /// After a statement that failed: whether another call can use it.
+  /// Whether another call can use the connection, after a failed statement.
   [[nodiscard]] virtual bool is_idle() const noexcept = 0;
-  /// Of an idle one: false once the server has closed it. No round trip.
+  /// For an idle connection: false once the server has closed it. No round trip.
   [[nodiscard]] virtual bool is_alive() const noexcept = 0;
 };
 
-/// One in a transaction that several calls share. After a lost connection it executes nothing more.
+/// A connection in a transaction that several calls share. Once lost, it executes nothing more.
 class transaction_connection : public connection {
  public:
-  /// `client_encoding`, as the driver knows it: no round trip.
+  /// `client_encoding`, as the driver knows it. No round trip.
   [[nodiscard]] virtual std::string encoding() const = 0;
-  /// Several statements, without values. Throws what the driver throws.
+  /// Executes several statements without values. Throws the driver's exceptions.
   virtual void run(const std::string& script) = 0;
 };
 

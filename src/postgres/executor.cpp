@@ -1,4 +1,4 @@
-// The statements of one call on a connection.
+// The execution of one call's statements on a connection.
 #include "postgres/executor.hpp"
 
 #include "postgres/sql/rows.hpp"

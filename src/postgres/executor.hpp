@@ -1,4 +1,4 @@
-// The statements of one call on a connection, and what they may have changed.
+// The execution of one call's statements on a connection, and their possible effects.
 #ifndef ROWLOCK_POSTGRES_EXECUTOR_HPP
 #define ROWLOCK_POSTGRES_EXECUTOR_HPP
 
@@ -19,11 +19,11 @@
 
 namespace rowlock::postgres {
 
-/// A row that a statement changed: the index of its request, and its version now.
+/// A row that a statement changed: the index of its request, and its new version.
 struct changed_row {
   std::size_t index;
   rowlock::version version;
-  /// The lease of another owner that had run out, if the grant took one over.
+  /// The expired lease of another owner, if the grant took one over.
   struct run_out_lease {
     std::string holder;
     std::chrono::microseconds left{};
@@ -35,37 +35,38 @@ acquire_answer granted_by(const changed_row& changed);
 
 /// The result of a statement for a set.
 struct set_result {
-  /// All, or none.
+  /// All rows or none.
   std::vector<changed_row> granted;
-  /// The indexes of the rows that could be locked; the others could not.
+  /// Indexes of the rows that could be locked; the others could not.
   std::vector<std::size_t> withheld;
 };
 
-/// Executes texts of sql/ in autocommit. Members throw what the driver throws.
+/// Executes texts of sql/ in autocommit. Members throw the driver's exceptions.
 ///
 /// Thread-safety: one thread at a time.
 class executor {
  public:
-  /// `table` outlives this.
+  /// `table` must outlive the executor.
   executor(connection& connection, const postgres_table& table, bool asynchronous_release)
       : connection_{connection},
         table_{table},
         texts_{sql::texts_of(table, asynchronous_release)} {}
 
-  /// What follows is another call.
+  /// Starts another call.
   void begin_call() noexcept { changed_ = effects::none; }
-  /// What the call may have changed so far.
+  /// The possible effects of the call so far.
   [[nodiscard]] effects changed() const noexcept { return changed_; }
 
   [[nodiscard]] detail::rendered_sql& texts() noexcept { return texts_; }
   [[nodiscard]] std::chrono::milliseconds clock_skew() const noexcept { return table_.clock_skew; }
 
-  /// A statement that changes nothing.
+  /// Executes a statement that changes nothing.
   result_set execute(std::string_view text, const bound_values& values = bound_values{}) {
     return connection_.execute(texts_(text), values);
   }
 
-  /// A statement that writes. `has_written` says of its result whether anything was changed.
+  /// Executes a statement that writes. `has_written` returns whether a result means that anything
+  /// was changed.
   template <class HasWritten>
   result_set execute_writing(std::string_view text, const bound_values& values,
                              const HasWritten& has_written) {
@@ -75,23 +76,24 @@ class executor {
     changed_ = has_written(result) ? effects::made : before;
     return result;
   }
-  /// One that has written if it returns a row.
+  /// Executes a statement that has written if it returns a row.
   result_set execute_writing(std::string_view text, const bound_values& values);
 
-  /// A statement that writes and returns `place` and `version` of each row.
+  /// Executes a statement that writes, and returns `place` and `version` of each row.
   std::vector<changed_row> write(std::string_view text, const bound_values& values);
-  /// One that grants a row, or returns its holder; none if it does neither.
+  /// Executes a statement that grants a row or returns its holder; none if it does neither.
   std::optional<acquire_answer> take_row(std::string_view text, const bound_values& values);
-  /// One that grants rows, and returns `last_holder` and `left_of_last_us` as well.
+  /// Executes a statement that grants rows, and returns `last_holder` and `left_of_last_us` as
+  /// well.
   std::vector<changed_row> take_rows(std::string_view text, const bound_values& values);
-  /// One that grants all of its rows or none, and returns no version then.
+  /// Executes a statement that grants all of its rows, or none; then it returns no version.
   set_result take_set(std::string_view text, const bound_values& values);
 
   /// The committed state of each key; none for a missing row.
   std::vector<std::optional<seen_row>> read(const key_list& keys);
   void prepare(const key_list& keys);
 
-  /// Runs `work`, which a concurrent transaction may end.
+  /// Runs `work`. A conflict with a concurrent transaction ends it, and is not an error.
   template <class Work>
   void unless_contended(const Work& work) {
     try {

@@ -1,4 +1,4 @@
-// What a failure says, whatever driver told it.
+// The mapping of PostgreSQL failures to errors.
 #include "postgres/fault.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct meaning {
   std::string message;
 };
 
-constexpr const char* look_at_the_text =
+constexpr const char* see_the_details =
     ": see the nested exception or, where that could show a value, the server's log";
 
 std::string how_to_grant(const table_name& table) {
@@ -40,12 +40,12 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
                          std::string_view other_table) {
   const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
   const std::string shown_state = " (SQLSTATE " + std::string{state} + ")";
-  meaning refuses = says("PostgreSQL refuses" + shown_state + look_at_the_text);
+  meaning refuses = says("PostgreSQL refuses" + shown_state + see_the_details);
   if (!is_one_of(state.substr(0, 2), {"28", "3D", "3F", "42"})) return refuses;
   if (lock_table == nullptr) {
     const std::string name = other_table.empty() ? "" : " " + std::string{other_table};
     return says("PostgreSQL refuses the table" + name + ", its columns or our access to it" +
-                shown_state + look_at_the_text);
+                shown_state + see_the_details);
   }
   const auto& table = *lock_table;
   if (state == "42501") return says("no privilege on table " + table.text() + how_to_grant(table));
@@ -88,9 +88,9 @@ meaning unavailable_meaning(std::string_view state) {
               (state.empty() ? "" : " (SQLSTATE " + std::string{state} + ")"));
 }
 
-/// By the class: transactions in a wrong state, conflicts, lack of something, objects in use,
-/// interventions, the system below, internal errors, and what has no SQLSTATE. All others come
-/// again, those that functions of an application make up included.
+/// By SQLSTATE class: transactions in a wrong state, conflicts, lack of a resource, objects in use,
+/// interventions, system errors, internal errors, and failures without SQLSTATE. All others would
+/// happen again, including those that an application's functions make up.
 bool may_pass(std::string_view state) {
   return state.empty() ||
          is_one_of(state.substr(0, 2), {"08", "25", "40", "53", "55", "57", "58", "72", "XX"});
@@ -115,25 +115,25 @@ meaning meaning_of(const fault& found, const table_name* table, std::string_view
   return may_pass(state) ? unavailable_meaning(state) : rejected_meaning(state, table, other_table);
 }
 
-bool is_of_a_word(char c) {
+bool is_name_char(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// 32 hexadecimal digits at the beginning of a word: not the end of a name.
+/// 32 hexadecimal digits at the beginning of a name, not at its end.
 bool holds_an_owner(std::string_view text) {
   std::size_t digits = 0;
-  bool is_in_word = false;
+  bool is_in_name = false;
   for (const char c : text) {
     const bool is_digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-    digits = is_digit && (digits > 0 || !is_in_word) ? digits + 1 : 0;
+    digits = is_digit && (digits > 0 || !is_in_name) ? digits + 1 : 0;
     if (digits == 32) return true;
-    is_in_word = is_of_a_word(c);
+    is_in_name = is_name_char(c);
   }
   return false;
 }
 
-/// A row may be in the text of an error about a value, anything in that of a RAISE, and all that
-/// was bound in any where the server has log_parameter_max_length_on_error.
+/// The text of an error about a value may hold a row, and that of a RAISE anything. With
+/// log_parameter_max_length_on_error on the server, any text may hold all bound values.
 bool may_show_values(std::string_view state, const std::string& text) {
   return state.starts_with("22") || state.starts_with("23") || state.starts_with("P0") ||
          text.find("$1 = '") != std::string::npos || holds_an_owner(text);

@@ -1,4 +1,4 @@
-// Fences on PostgreSQL.
+// Fences in a transaction on PostgreSQL.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace {
 
 using detail::fence_try;
 
-/// Leases as what the statements take.
+/// The keys and versions of leases, as parameters of the statements.
 struct rows_of_leases {
   explicit rows_of_leases(const fenced_leases& leases) {
     for (const lease& each : leases.all()) {
@@ -34,7 +34,7 @@ struct rows_of_leases {
   std::vector<std::int64_t> versions;
 };
 
-/// Of rows that could not all be fenced.
+/// The reason why not all rows could be fenced.
 fence_try why_not(caller_transaction& used, const rows_of_leases& rows, const table_name& table) {
   const bound_values values{types_of(rows.keys), ids_of(rows.keys)};
   const auto result = used.execute_or_conflict(statement_for(table, sql::read), values, &table);
@@ -69,7 +69,7 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
   if (options.idle_limit <= std::chrono::milliseconds::zero()) {
     throw error{errc::misuse, "the idle limit of a fence must be above zero"};
   }
-  caller_transaction asking{used};
+  caller_transaction caller{used};
   const bool is_release = !releases.empty();
   const auto& statement =
       statement_for(table, is_release ? sql::release_with : fence_of(options.kind));
@@ -87,18 +87,18 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
   const auto values =
       is_release ? values_with(array_of(released, stay_closed_in), array_of(released, done_for_in))
                  : values_with();
-  proof told{};
-  told.of_rows.found = detail::prove_patiently(leases, [&] {
-    const auto result = asking.execute_or_conflict(statement, values, &table);
+  proof proved{};
+  proved.of_rows.found = detail::prove_patiently(leases, [&] {
+    const auto result = caller.execute_or_conflict(statement, values, &table);
     const auto fenced = result.front();
     if (static_cast<std::size_t>(fenced.number("fenced")) == rows.keys.size()) {
-      told.name = fenced.text("name");
-      if (is_release) told.of_rows.unset_as = versions_in(fenced.text("versions"));
+      proved.name = fenced.text("name");
+      if (is_release) proved.of_rows.unset_as = versions_in(fenced.text("versions"));
       return fence_try::held;
     }
-    return why_not(asking, rows, table);
+    return why_not(caller, rows, table);
   });
-  return told;
+  return proved;
 }
 
 }  // namespace rowlock::postgres

@@ -1,4 +1,4 @@
-// Requests: bound to statements, and answered by the rows that these changed.
+// The parameters of statements from requests, and the answers from result rows.
 #ifndef ROWLOCK_POSTGRES_REQUESTS_HPP
 #define ROWLOCK_POSTGRES_REQUESTS_HPP
 
@@ -16,7 +16,7 @@
 
 namespace rowlock::postgres {
 
-/// The requests without an answer yet, not owned.
+/// Pointers to the requests without an answer yet; not owned.
 template <class Request>
 using unanswered = std::vector<const Request*>;
 
@@ -28,8 +28,8 @@ unanswered<Request> all(std::span<const Request> requests) {
   return pointers;
 }
 
-/// Takes the requests of `changed` out of `sent`, which holds them at their indexes. Throws `error`
-/// (rejected) where a row was changed twice.
+/// Removes the requests of `changed` from `sent`, by index. Throws `error` (rejected) if a row was
+/// changed twice.
 template <class Request, class Act>
 void take_out(unanswered<Request>& sent, const std::vector<changed_row>& changed, const Act& act) {
   for (const auto& each : changed) {
@@ -74,7 +74,7 @@ inline constexpr auto done_for_in = [](const release_request* request) {
   return request->done_for ? std::optional{std::int64_t{request->done_for->count()}} : std::nullopt;
 };
 
-/// For `insert_many`; without a limit, all.
+/// The values of `insert_many`. Without a limit, all are inserted.
 inline bound_values values_to_insert(const unanswered<acquire_request>& requests,
                                      const std::optional<std::int64_t>& at_most = {}) {
   const auto keys = keys_of(requests);
@@ -86,8 +86,8 @@ inline bound_values values_to_insert(const unanswered<acquire_request>& requests
                       at_most};
 }
 
-/// Changes rows that were granted, with `send`, which returns the rows that it changed. A row that
-/// it did not change is busy if it is as it was granted, and lost otherwise.
+/// Changes granted rows with `send`, which returns the rows that it changed. An unchanged row is
+/// busy if it is still as it was granted, and lost otherwise.
 template <class Request, class Send>
 std::vector<change_answer> change_granted(executor& exec, std::span<const Request> requests,
                                           const Send& send) {

@@ -1,4 +1,4 @@
-// A row of the lock table, as a look or a list answers it.
+// The conversion of result rows to rows of the lock table.
 #include "postgres/row.hpp"
 
 #include <chrono>
@@ -27,7 +27,7 @@ seen_row seen_in(const result_set::row& found, lock_key key) {
   }
   const microseconds remembered{found.number("done_left_us")};
   if (remembered > microseconds::zero()) {
-    // The table takes a mark that names no grant, as a statement written by hand may leave it.
+    // The table accepts a done mark without a grant, which a statement written by hand may leave.
     const auto by = found.is_null("done_by") ? 0 : found.number("done_by");
     state.done = done_mark{{by}, found.text("done_at"), remembered};
   }

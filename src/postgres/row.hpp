@@ -1,4 +1,4 @@
-// A row of the lock table, as a look or a list answers it.
+// The conversion of result rows to rows of the lock table.
 #ifndef ROWLOCK_POSTGRES_ROW_HPP
 #define ROWLOCK_POSTGRES_ROW_HPP
 

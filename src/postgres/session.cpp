@@ -1,4 +1,4 @@
-// A session of a store on PostgreSQL.
+// A store session on PostgreSQL.
 #include "postgres/session.hpp"
 
 #include <chrono>
@@ -93,7 +93,7 @@ row_states watch(executor& exec, const key_list& wanted) {
     versions.push_back(seen[i]->state.version);
   }
   if (!unwatched.empty()) {
-    // Not `execute_writing`: no lock depends on whether it was done.
+    // Not `execute_writing`: no lock depends on whether the rows were marked.
     exec.unless_contended([&] {
       exec.execute(sql::mark_watched,
                    bound_values{types_of(unwatched), ids_of(unwatched),
@@ -147,17 +147,17 @@ std::vector<row_state> list(executor& exec) {
   return owned;
 }
 
-/// Without what the role may not see.
-std::string session_in_words(const result_set::row& row) {
+/// Without the fields that the role may not see.
+std::string session_text(const result_set::row& row) {
   if (!row.flag("is_known")) return "a transaction whose session is not known";
   if (row.is_null("pid")) return "a prepared transaction: see pg_prepared_xacts";
-  std::string words = "pid " + row.text("pid");
-  if (const auto name = row.text("application_name"); !name.empty()) words += " (" + name + ')';
-  if (!row.is_null("since")) words += ", transaction since " + row.text("since") + " UTC";
-  return words;
+  std::string text = "pid " + row.text("pid");
+  if (const auto name = row.text("application_name"); !name.empty()) text += " (" + name + ')';
+  if (!row.is_null("since")) text += ", transaction since " + row.text("since") + " UTC";
+  return text;
 }
 
-/// The sessions whose transactions have the row, in words.
+/// The sessions whose transactions hold the row, as text.
 std::optional<std::string> used_by(executor& exec, const lock_key& key) {
   const auto result = exec.execute(sql::used_by, bound_values{key.type, key.source_id});
   if (result.empty()) return std::nullopt;
@@ -165,7 +165,7 @@ std::optional<std::string> used_by(executor& exec, const lock_key& key) {
   bool is_one_of_them = false;
   for (const auto row : result) {
     if (!sessions.empty()) sessions += "; ";
-    sessions += session_in_words(row);
+    sessions += session_text(row);
     if (row.flag("maybe") && result.size() > 1) is_one_of_them = true;
   }
   return is_one_of_them ? "one of these: " + sessions : sessions;
@@ -262,7 +262,7 @@ class postgres_session final : public detail::session {
  private:
   [[nodiscard]] const table_name& table() const noexcept { return options_.table.table; }
 
-  /// `work`, whose exceptions are thrown as an `error`.
+  /// Runs `work`, and throws its exceptions as an `error`.
   template <class Work>
   std::invoke_result_t<const Work&> call(const Work& work) {
     exec_.begin_call();

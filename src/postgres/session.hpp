@@ -1,4 +1,4 @@
-// A session of a store on PostgreSQL, whatever driver.
+// A store session on PostgreSQL, for any driver.
 #ifndef ROWLOCK_POSTGRES_SESSION_HPP
 #define ROWLOCK_POSTGRES_SESSION_HPP
 
@@ -12,13 +12,13 @@ namespace rowlock::postgres {
 
 struct session_options {
   postgres_table table = {};
-  /// Releases do not wait for the disk.
+  /// Releases do not wait until they are on disk.
   bool asynchronous_release = false;
-  /// `read_mode::watched` marks rows, so that their release is announced.
+  /// `read_mode::watched` marks rows, so that their release sends a notification.
   bool marks_watched_rows = true;
 };
 
-/// `used` is in autocommit.
+/// `used` must be in autocommit.
 std::unique_ptr<detail::session> make_session(std::unique_ptr<own_connection> used,
                                               session_options options);
 

@@ -1,4 +1,4 @@
-// Whether the table on a server is the one that the migrations made.
+// The check whether a PostgreSQL table is as its migrations make it.
 #include "postgres/table_check.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string kind_of(std::string_view letter) {
   return "of another kind";
 }
 
-/// What is wrong with a table that is there; the first thing alone.
+/// What is wrong with an existing table; only the first finding.
 finding finding_in(const result_set::row& found, const table_name& table) {
   if (found.text("kind") != "r") {
     return {"is " + kind_of(found.text("kind")) +
@@ -57,7 +57,8 @@ finding finding_in(const result_set::row& found, const table_name& table) {
   return {};
 }
 
-/// As the migration's file is named. Not words of the text: the table's name is in them.
+/// The migration's name is that of its file. Its placeholders are replaced after the table's name
+/// has been inserted.
 std::string restoring_record(const std::string& text, const table_name& table) {
   const auto last = postgres_migrations(table).back();
   const auto number = std::to_string(last.number);
@@ -83,7 +84,7 @@ found_table find_table(connection& used, detail::rendered_sql& texts, const tabl
   if (!has_table) detail::throw_without_table(table, texts(sql::drop_companions));
   auto wrong = finding_in(found, table);
   if (!number) {
-    // A table that is not as the migrations make it may belong to another program.
+    // A table that differs from the migrations may belong to another program.
     if (wrong.unfit.empty()) {
       detail::throw_without_record(table, restoring_record(texts(sql::restore_record), table));
     }
@@ -97,14 +98,14 @@ void require_fit(const found_table& found, const table_name& table) {
 }
 
 void check_table(connection& used, detail::rendered_sql& texts, const table_name& table) {
-  const auto look = [&] {
+  const auto read = [&] {
     auto found = find_table(used, texts, table);
     detail::check_schema(found.number, postgres_migrations(table), table, detail::some_url);
     return found;
   };
-  auto found = look();
-  // One that is dropped or altered meanwhile may be seen in parts; the second look counts.
-  if (!found.unfit.empty()) found = look();
+  auto found = read();
+  // A table that is altered or dropped meanwhile may be seen in parts, so the second read counts.
+  if (!found.unfit.empty()) found = read();
   require_fit(found, table);
 }
 

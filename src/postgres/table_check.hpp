@@ -1,4 +1,4 @@
-// Whether the table on a server is the one that the migrations made.
+// The check whether a PostgreSQL table is as its migrations make it.
 #ifndef ROWLOCK_POSTGRES_TABLE_CHECK_HPP
 #define ROWLOCK_POSTGRES_TABLE_CHECK_HPP
 
@@ -12,23 +12,23 @@
 namespace rowlock::postgres {
 
 struct found_table {
-  /// Of the last migration that is applied; none if there was none.
+  /// The number of the last applied migration; none if there is none.
   std::optional<int> number;
-  /// What is not as its migrations make it, and what to do; empty where all is.
+  /// What differs from the migrations, and the remedy; empty if nothing does.
   std::string unfit;
   std::string remedy;
 };
 
-/// Throws `error` (rejected) where the table was dropped after its migrations, or is there without
-/// the record of them. Two round trips.
+/// Throws `error` (rejected) if the table was dropped after its migrations, or exists without the
+/// record of them. Two round trips.
 found_table find_table(connection& used, detail::rendered_sql& texts, const table_name& table);
 
-/// Throws `error` (rejected) for a table in which a key may have two rows, or that takes what the
-/// statements do not expect.
+/// Throws `error` (rejected) for a table in which a key may have two rows, or that accepts values
+/// which the statements do not expect.
 void require_fit(const found_table& found, const table_name& table);
 
-/// Throws `error` (rejected) unless the table is there, at the version of this library, and fit.
-/// Two round trips, four for one that is not.
+/// Throws `error` (rejected) unless the table exists, has the version of this library, and is fit.
+/// Two round trips, four for a table that is not fit.
 void check_table(connection& used, detail::rendered_sql& texts, const table_name& table);
 
 }  // namespace rowlock::postgres

@@ -103,10 +103,10 @@ outcome<row_lock> lock_rows(transaction_connection& used, const lock_keys& keys,
 outcome<version> read_version(transaction_connection& used, const lock_key& key,
                               const postgres_table& table) {
   require_same_keys(used, {&key});
-  caller_transaction asking{used};
+  caller_transaction caller{used};
   const bound_values values = arrays_of({&key});
 
-  const auto seen = asking.execute(statement_for(table, sql::read), values, &table.table);
+  const auto seen = caller.execute(statement_for(table, sql::read), values, &table.table);
   if (!seen) return stale(key);
   if (!seen->empty()) {
     const auto row = seen_in(seen->front(), key);
@@ -119,7 +119,7 @@ outcome<version> read_version(transaction_connection& used, const lock_key& key,
     }
     if (!row.state.owned) return row.state.version;
   }
-  const auto prepared = asking.execute(statement_for(table, sql::prepare), values, &table.table);
+  const auto prepared = caller.execute(statement_for(table, sql::prepare), values, &table.table);
   if (!prepared) return stale(key);
   if (prepared->empty()) return refusal{.reason = refusal_reason::busy, .key = key};
   return version{prepared->front().number("version")};
@@ -185,7 +185,7 @@ result_set caller_transaction::execute_or_conflict(const std::string& sql,
 }
 
 void require_same_keys(const transaction_connection& used, const key_list& keys) {
-  // A type is ASCII always.
+  // A type is always ASCII.
   const bool are_ascii = std::all_of(keys.begin(), keys.end(), [](const lock_key* key) {
     return std::all_of(key->source_id.begin(), key->source_id.end(),
                        [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });

@@ -1,4 +1,4 @@
-// Bound values and arrays in, result rows out.
+// Bound values, array literals and result rows, as PostgreSQL writes them.
 #include "postgres/values.hpp"
 
 #include <charconv>

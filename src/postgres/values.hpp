@@ -1,4 +1,4 @@
-// Bound values and arrays in, result rows out.
+// Bound values, array literals and result rows, as PostgreSQL writes them.
 #ifndef ROWLOCK_POSTGRES_VALUES_HPP
 #define ROWLOCK_POSTGRES_VALUES_HPP
 
@@ -16,7 +16,7 @@
 
 namespace rowlock::postgres {
 
-/// What a driver was answered, where the driver keeps it. Rows and columns are counted from 0.
+/// The result of a statement, in the driver's own memory. Rows and columns are counted from 0.
 class driver_result {
  public:
   driver_result() = default;
@@ -33,14 +33,14 @@ class driver_result {
   [[nodiscard]] virtual std::size_t affected_rows() const = 0;
 };
 
-/// Throws `error` (rejected): the rows of an answer are not one for each request at most.
+/// Throws `error` (rejected): a result has more than one row for a request.
 [[noreturn]] void throw_two_rows_of_a_key();
 
-/// Rows of texts as PostgreSQL spells them, and how many rows were changed.
+/// The rows of a result as PostgreSQL's text, and the number of changed rows.
 class result_set {
  public:
-  /// One row; not longer than its answer. Its members throw `error` (rejected) for a column that is
-  /// not there and for a text that is not of the type asked for.
+  /// One row, valid as long as its result. Members throw `error` (rejected) for a missing column
+  /// and for a text that is not of the requested type.
   class row {
    public:
     row(const result_set& of, std::size_t index) : of_{of}, index_{index} {}
@@ -50,7 +50,7 @@ class result_set {
     [[nodiscard]] std::string text(std::string_view column) const;
     [[nodiscard]] std::int64_t number(std::string_view column) const;
     [[nodiscard]] bool flag(std::string_view column) const;
-    /// Which of the requests, from 0, the row answers.
+    /// The index of the request that the row answers, from 0.
     [[nodiscard]] std::size_t place() const;
 
    private:
@@ -84,7 +84,7 @@ class result_set {
 
   [[nodiscard]] iterator begin() const { return {*this, 0}; }
   [[nodiscard]] iterator end() const { return {*this, size()}; }
-  /// Throws `error` (rejected) when there is none.
+  /// Throws `error` (rejected) if there is no row.
   [[nodiscard]] row front() const;
 
  private:
@@ -94,7 +94,7 @@ class result_set {
 /// The values of $1, $2 ..., as text; none is null. The server knows their types.
 class bound_values {
  public:
-  /// No statement takes more.
+  /// The largest number of parameters of a statement.
   static constexpr std::size_t most = 8;
 
   template <class... Values>
@@ -144,7 +144,7 @@ std::string array_of(const Range& range, const Projection& element_of) {
   return array.text();
 }
 
-/// They belong to somebody else.
+/// Not owned.
 using key_list = std::vector<const lock_key*>;
 
 inline key_list list_of(std::span<const lock_key> keys) {

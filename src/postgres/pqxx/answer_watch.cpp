@@ -1,4 +1,4 @@
-// Gives up connections on which no answer comes.
+// A watchdog for connections that get no answer.
 #include "postgres/pqxx/answer_watch.hpp"
 
 #include <fcntl.h>

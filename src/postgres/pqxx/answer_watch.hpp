@@ -1,4 +1,4 @@
-// Gives up connections on which no answer comes.
+// A watchdog for connections that get no answer.
 #ifndef ROWLOCK_POSTGRES_PQXX_ANSWER_WATCH_HPP
 #define ROWLOCK_POSTGRES_PQXX_ANSWER_WATCH_HPP
 
@@ -10,13 +10,13 @@
 
 namespace rowlock::postgres {
 
-/// libpq waits for an answer as long as the network seems to work, and something in between that
-/// hangs (a pooler, a proxy, a stopped server) acknowledges every packet. This ends such a wait by
-/// shutting the socket down, which the waiting thread sees as a lost connection.
+/// Ends waits for an answer by shutting the socket down, which the waiting thread sees as a lost
+/// connection. libpq itself waits as long as the network seems to work. A hanging peer (a pooler, a
+/// proxy, a stopped server) still acknowledges every packet.
 ///
-/// Thread-safety: all members may be called from any thread. It has one thread of its own, started
-/// with the first call, which wakes up once per `limit` while calls are made. In a child of fork()
-/// it must not be destroyed.
+/// Thread-safety: all members may be called from any thread. The watchdog has one thread, started
+/// by the first call, which wakes up once per `limit` while calls are made. It must not be
+/// destroyed in a child of fork().
 class answer_watch {
   using clock = std::chrono::steady_clock;
 
@@ -27,18 +27,18 @@ class answer_watch {
   using calls = std::list<call>;
 
  public:
-  /// A limit above zero.
+  /// `limit` must be above zero.
   explicit answer_watch(std::chrono::milliseconds limit);
   answer_watch(const answer_watch&) = delete;
   answer_watch& operator=(const answer_watch&) = delete;
-  /// No call is watched any more.
+  /// No call may be watched any more.
   ~answer_watch();
 
   /// One connection, whose driver has `socket` open now.
   ///
   /// Thread-safety: one thread at a time.
   class connection;
-  /// A call on a line, while this exists.
+  /// A call on a connection, watched while this exists.
   class watched;
 
  private:
@@ -61,7 +61,7 @@ class answer_watch::connection {
   ~connection();
 
   [[nodiscard]] watched watch();
-  /// Ends what is under way, and all that would follow. From any thread.
+  /// Ends the current call and all later ones. May be called from any thread.
   void give_up() const noexcept;
 
  private:
@@ -69,7 +69,7 @@ class answer_watch::connection {
 
   answer_watch& by_;
   const int socket_;
-  calls idle_;  // its one call, while none is watched: so that no call takes memory
+  calls idle_;  // its one call while it is not watched, so that no call allocates memory
 };
 
 class answer_watch::watched {

@@ -1,4 +1,4 @@
-// A libpqxx connection: opened, pooled, its errors.
+// A libpqxx connection of a store, and its errors.
 #include "postgres/pqxx/connection.hpp"
 
 #include <cstdint>
@@ -17,24 +17,24 @@ namespace rowlock::postgres {
 
 namespace {
 
-/// A pooler that does not know what to do with `options`.
-bool is_about_options(std::string_view words) {
-  return words.find("startup parameter") != std::string_view::npos;
+/// Whether a pooler has refused `options`.
+bool is_about_options(std::string_view message) {
+  return message.find("startup parameter") != std::string_view::npos;
 }
 
-/// The words of a failure; none when it worked.
+/// The text of the failure; empty if it worked.
 std::string try_to_connect(const std::string& text, std::shared_ptr<pqxx::connection>& opened) {
   try {
     opened = std::make_shared<pqxx::connection>(text);
     return {};
   } catch (const pqxx::failure& thrown) {
-    const std::string words = thrown.what();
-    return words.empty() ? "unknown" : words;
+    const std::string message = thrown.what();
+    return message.empty() ? "unknown" : message;
   }
 }
 
-/// The same text has the same name everywhere, and another text another one: behind a pooler others
-/// may have prepared theirs on the connection that we are given.
+/// Equal texts have the same name everywhere, and different texts different ones: behind a pooler,
+/// other clients may have prepared theirs on this connection.
 std::string name_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a
   for (const char c : text) {
@@ -47,9 +47,9 @@ std::string name_of(std::string_view text) {
 
 std::shared_ptr<pqxx::connection> connect(const conninfo& to) {
   std::shared_ptr<pqxx::connection> opened;
-  std::string words = try_to_connect(to.text(), opened);
-  if (is_about_options(words)) words = try_to_connect(to.text_without_options(), opened);
-  if (opened == nullptr) throw_failed_connect(words, to.where());
+  std::string message = try_to_connect(to.text(), opened);
+  if (is_about_options(message)) message = try_to_connect(to.text_without_options(), opened);
+  if (opened == nullptr) throw_failed_connect(message, to.where());
   refuse_old(opened->server_version());
   return opened;
 }
@@ -76,7 +76,8 @@ result_set pqxx_connection::execute(const std::string& sql, const bound_values& 
     } catch (const std::exception& thrown) {
       const auto found = fault_in(thrown);
       if (!found.is_prepared_statement_astray() && !found.is_plan_outdated()) throw;
-      // Of one that was prepared just now: somewhere else, and long ago.
+      // A statement prepared just now cannot be outdated, unless it was prepared on another server
+      // connection, long ago.
       const bool is_of_a_pooler = found.is_prepared_statement_astray() || prepared_.size() > known;
       if (is_of_a_pooler) names_ = false;
       is_outdated_ = !is_of_a_pooler;
@@ -115,9 +116,9 @@ connector connector_to(const conninfo& to) {
 }
 
 connector connector_by(detail::make_connection make) {
-  const auto turns = std::make_shared<std::mutex>();  // `make` need not be safe for threads
-  return [make = std::move(make), turns] {
-    const std::scoped_lock turn{*turns};
+  const auto mutex = std::make_shared<std::mutex>();  // `make` need not be safe for threads
+  return [make = std::move(make), mutex] {
+    const std::scoped_lock lock{*mutex};
     try {
       const auto made = make();
       if (made.connection == nullptr || *made.type != typeid(pqxx::connection)) {

@@ -1,4 +1,4 @@
-// A libpqxx connection: opened, pooled, its errors.
+// A libpqxx connection of a store, and its errors.
 #ifndef ROWLOCK_POSTGRES_PQXX_CONNECTION_HPP
 #define ROWLOCK_POSTGRES_PQXX_CONNECTION_HPP
 
@@ -20,12 +20,12 @@
 
 namespace rowlock::postgres {
 
-/// Throws `error`: unavailable, or rejected where the server does not let us in or is too old. The
-/// driver's own exception is not nested: its text may hold parts of a password.
+/// Throws `error`: unavailable, or rejected if the server refuses the login or is too old. The
+/// driver's exception is not nested: its text may hold parts of a password.
 std::shared_ptr<pqxx::connection> connect(const conninfo& to);
 
-/// Whether statements may be prepared under names; false for good once a pooler turned out not to
-/// allow it. One for all connections of a store.
+/// Whether statements may be prepared under names. Becomes false for good once a pooler does not
+/// allow it. Shared by all connections of a store.
 using may_prepare = std::atomic<bool>;
 
 /// Thread-safety: one thread at a time.
@@ -34,23 +34,23 @@ class pqxx_connection final : public own_connection {
   pqxx_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names,
                   answer_watch& answers);
 
-  /// In autocommit. `sql` lives as long as this connection: it is prepared at its first use. One
-  /// whose prepared form is refused has done nothing, and is sent once more, unnamed. Throws what
-  /// libpqxx throws.
+  /// Executes in autocommit. `sql` must live as long as this connection: it is prepared at its
+  /// first use. A statement whose prepared form is refused has done nothing, and is sent once more,
+  /// unnamed. Throws libpqxx's exceptions.
   result_set execute(const std::string& sql, const bound_values& values) override;
   using connection::execute;
 
   [[nodiscard]] fault fault_in(const std::exception& thrown) const override;
 
-  /// For a connection that did not ask for it at its start: READ COMMITTED, and a time limit unless
-  /// its own options say otherwise. Without effect behind a pooler, whose sessions are not ours.
-  /// Throws what libpqxx throws. One round trip.
+  /// For a connection whose startup did not set them: sets READ COMMITTED, and a time limit unless
+  /// its own options set one. Has no effect behind a pooler, which shares its sessions with other
+  /// clients. Throws libpqxx's exceptions. One round trip.
   void pin(const std::string& sql, std::optional<std::chrono::milliseconds> statement_timeout,
            std::optional<std::chrono::milliseconds> lock_timeout);
 
-  /// False when the server has closed the connection meanwhile: nothing that is sent on it would be
-  /// executed. False, too, when the table was changed since its statements were prepared: another
-  /// connection prepares them anew. No round trip.
+  /// False once the server has closed the connection: nothing sent on it would be executed. False,
+  /// too, if the table was changed since its statements were prepared: another connection prepares
+  /// them anew. No round trip.
   [[nodiscard]] bool is_alive() const noexcept override;
   [[nodiscard]] bool is_idle() const noexcept override { return true; }
 
@@ -65,18 +65,18 @@ class pqxx_connection final : public own_connection {
   bool is_outdated_ = false;
 };
 
-/// A new connection at each call, from any thread. Throws `error`, without the driver's words.
+/// Opens a new connection at each call, from any thread. Throws `error`, without the driver's text.
 using connector = std::function<std::shared_ptr<pqxx::connection>()>;
 
 connector connector_to(const conninfo& to);
-/// One call of `make` at a time. Throws `error` (misuse) where it makes something else.
+/// Calls `make` one at a time. Throws `error` (misuse) if it makes something else.
 connector connector_by(detail::make_connection make);
 
-/// As far as libpqxx tells it; empty for an exception that is not of libpqxx.
+/// What libpqxx reports; empty for an exception that is not of libpqxx.
 fault fault_in(const std::exception& thrown);
 
-/// Called while an exception is being handled: throws the `error` it means, as the other function
-/// of this name does.
+/// Called while an exception is handled. Throws the `error` it means, as the other function of this
+/// name.
 [[noreturn]] void throw_as_error(effects had, const table_name* lock_table);
 
 }  // namespace rowlock::postgres

@@ -1,4 +1,4 @@
-// Executing statements with bound values, on libpqxx 6.4 and 7.
+// The execution of statements with bound values, on libpqxx 6.4 and 7.
 #include "postgres/pqxx/execute.hpp"
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class pqxx_result final : public driver_result {
   }
   [[nodiscard]] std::optional<std::string_view> cell(std::size_t row,
                                                      std::size_t column) const override {
-    // The text is the result's, however short the field lives.
+    // The text belongs to the result, and outlives the field.
     const auto field = result_[static_cast<pqxx::result::size_type>(row)]
                               [static_cast<pqxx::row::size_type>(column)];
     if (field.is_null()) return std::nullopt;
@@ -59,7 +59,7 @@ pqxx::result send_each(const Send& send, const texts& values,
   return send(text_or_null(values[Places])...);
 }
 
-/// libpqxx 6 makes room for values one at a time, unless the call is written with so many of them.
+/// libpqxx 6 allocates once per value, unless the values are separate arguments of the call.
 template <std::size_t Count = 0, class Send>
 pqxx::result send_with(const Send& send, const texts& values) {
   if constexpr (Count < bound_values::most) {

@@ -1,4 +1,4 @@
-// Hears of releases on a connection of its own.
+// A listener for notifications of releases and grants, on a separate connection.
 #include "postgres/pqxx/notify.hpp"
 
 #include <poll.h>
@@ -27,35 +27,35 @@ namespace {
 constexpr int shortest_pause_ms = 250;
 constexpr int longest_pause_ms = 30'000;
 
-/// Takes the first word off `text`; none if there is no more than one.
-std::optional<std::string> take_word(std::string& text) {
+/// Removes the first field from `text` and returns it; none if there is only one.
+std::optional<std::string> take_field(std::string& text) {
   const auto space = text.find(' ');
   if (space == std::string::npos) return std::nullopt;
-  auto word = text.substr(0, space);
+  auto field = text.substr(0, space);
   text.erase(0, space + 1);
-  return word;
+  return field;
 }
 
 /// Bounded: any session may notify on the channel, and clocks count nanoseconds.
 std::optional<std::chrono::microseconds> take_time(std::string& text) {
-  const auto word = take_word(text);
+  const auto field = take_field(text);
   std::int64_t parsed = 0;
-  if (!word) return std::nullopt;
-  const auto* end = word->data() + word->size();
-  const auto [stopped, failure] = std::from_chars(word->data(), end, parsed);
+  if (!field) return std::nullopt;
+  const auto* end = field->data() + field->size();
+  const auto [stopped, failure] = std::from_chars(field->data(), end, parsed);
   if (failure != std::errc{} || stopped != end) return std::nullopt;
   constexpr std::chrono::microseconds longest = longest_ttl;
   return std::clamp(std::chrono::microseconds{parsed}, -longest, longest);
 }
 
 std::optional<lock_key> key_in(std::string announced) {
-  auto type = take_word(announced);
+  auto type = take_field(announced);
   if (!type) return std::nullopt;
   return lock_key{.type = *std::move(type), .source_id = std::move(announced)};
 }
 
-/// Of what is not understood, nothing: whoever may notify on the channel is no reason to end.
-void tell(release_listener& listener, std::string announced) {
+/// Ignores what it cannot parse: any session may notify on the channel.
+void deliver(release_listener& listener, std::string announced) {
   if (!announced.starts_with('+')) {
     if (const auto key = key_in(std::move(announced))) listener.released(*key);
     return;
@@ -70,7 +70,7 @@ void tell(release_listener& listener, std::string announced) {
 
 #if PQXX_VERSION_MAJOR < 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10)
 
-/// Listens on a channel as long as it lives; then the connection is of no use any more.
+/// Listens on a channel during its lifetime; afterwards the connection cannot be used.
 class channel final : public pqxx::notification_receiver {
  public:
   channel(pqxx::connection& connection, const std::string& name, release_listener& listener)
@@ -89,7 +89,7 @@ class channel final : public pqxx::notification_receiver {
   }
 
   void operator()(const std::string& announced, int /*backend*/) override {
-    tell(listener_, announced);
+    deliver(listener_, announced);
   }
 
  private:
@@ -102,8 +102,8 @@ class channel final : public pqxx::notification_receiver {
 class channel {
  public:
   channel(pqxx::connection& connection, const std::string& name, release_listener& listener) {
-    connection.listen(name, [&listener](const pqxx::notification& heard) {
-      tell(listener, std::string{heard.payload});
+    connection.listen(name, [&listener](const pqxx::notification& received) {
+      deliver(listener, std::string{received.payload});
     });
   }
 };
@@ -174,7 +174,7 @@ void notify_listener::run() {
   do {
     try {
       listen();
-    } catch (const std::exception&) {  // polling goes on, and says what the matter is
+    } catch (const std::exception&) {  // polling goes on, and reports the error
     }
     pause_ms_ = std::min(2 * pause_ms_, longest_pause_ms);
   } while (wait(-1, pause_ms_));
@@ -183,17 +183,17 @@ void notify_listener::run() {
 void notify_listener::listen() {
   const auto connection = make_();
   open_connection opened{*this, connection->sock()};
-  std::optional<channel> heard;
+  std::optional<channel> listening;
   {
     const auto watched = opened.watch();
     std::string name;
     {
-      pqxx::nontransaction asking{*connection};
-      name = execute(asking, channel_sql_, bound_values{}).front().text("channel");
+      pqxx::nontransaction autocommit{*connection};
+      name = execute(autocommit, channel_sql_, bound_values{}).front().text("channel");
     }
-    heard.emplace(*connection, name, listener_);
+    listening.emplace(*connection, name, listener_);
   }
-  if (!connection->is_open()) return;  // the driver keeps to itself that LISTEN failed
+  if (!connection->is_open()) return;  // the driver does not report that LISTEN failed
   pause_ms_ = shortest_pause_ms;
   listener_.listening();
   while (connection->is_open() && wait(connection->sock(), -1)) connection->get_notifs();

@@ -1,4 +1,4 @@
-// Hears of releases on a connection of its own.
+// A listener for notifications of releases and grants, on a separate connection.
 #ifndef ROWLOCK_POSTGRES_PQXX_NOTIFY_HPP
 #define ROWLOCK_POSTGRES_PQXX_NOTIFY_HPP
 
@@ -12,25 +12,25 @@
 
 namespace rowlock::postgres {
 
-/// A thread that listens, and connects again, after a pause, whenever the connection fails.
+/// A thread that listens. After a failure of its connection it pauses, and connects again.
 class notify_listener final : public subscription {
  public:
-  /// `channel_sql` answers the name of the channel. `answers` must outlive it.
+  /// `channel_sql` is the query for the channel's name. `answers` must outlive the listener.
   notify_listener(connector make, std::string channel_sql, release_listener& listener,
                   answer_watch& answers);
   notify_listener(const notify_listener&) = delete;
   notify_listener& operator=(const notify_listener&) = delete;
-  /// Waits for an attempt to connect that is under way, and for no answer.
+  /// Waits for a connection attempt that is under way, but not for an answer.
   ~notify_listener() override;
 
  private:
-  /// The connection that the destructor shuts down, while this exists.
+  /// The connection that the destructor shuts down, registered while this exists.
   class open_connection;
 
   void run();
-  /// Until the connection fails, which it throws, or the end.
+  /// Listens until the end. Throws when the connection fails.
   void listen();
-  /// Until there is something to be read from `socket`, or the time is over; false at the end.
+  /// Waits until `socket` is readable or the time is over; false at the end.
   [[nodiscard]] bool wait(int socket, int milliseconds) const;
 
   const connector make_;

@@ -26,8 +26,8 @@ namespace rowlock {
 
 namespace {
 
-// Only holders write the rows of live leases, so a renewal locks no other caller out and may be
-// long; but on a slow server, too, it has to end before statement_timeout.
+// Only holders write the rows of live leases, so a long renewal blocks no other caller. But it must
+// end before statement_timeout, on a slow server as well.
 constexpr std::size_t longest_renewal = 10'000;
 
 void check_waits(const postgres_options& options) {
@@ -43,7 +43,7 @@ void check_limits(const postgres_options& options) {
   detail::check_time_limit("lock_timeout", options.lock_timeout);
 }
 
-/// Settings for sessions that did not ask for them when they were opened.
+/// Settings for sessions that were opened without them.
 struct pins {
   std::optional<std::chrono::milliseconds> statement_timeout;
   std::optional<std::chrono::milliseconds> lock_timeout;

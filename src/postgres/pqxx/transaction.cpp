@@ -1,4 +1,4 @@
-// The caller's pqxx transaction: row locks, fences, the commit.
+// Row locks, fences and commits in the caller's pqxx transaction.
 #include "postgres/pqxx/transaction.hpp"
 
 #include <chrono>
@@ -31,12 +31,12 @@ namespace rowlock::postgres {
 
 namespace {
 
-/// Whether a transaction is open on the connection. libpqxx does not look before it executes a
-/// statement with values: after a commit or an abort that would run in autocommit, and lock
-/// nothing.
+/// Whether a transaction is open on the connection. libpqxx does not check that before it executes
+/// a statement with values. After a commit or an abort the statement would run in autocommit, and
+/// lock nothing.
 bool is_in_transaction(pqxx::transaction_base& transaction) {
   try {
-    const pqxx::nontransaction probe{transaction.conn()};  // at most one at a time, says libpqxx
+    const pqxx::nontransaction probe{transaction.conn()};  // libpqxx allows one at a time
     return false;
   } catch (const pqxx::usage_error&) {
     return true;
@@ -64,7 +64,7 @@ result_set pqxx_transaction::execute(const std::string& sql, const bound_values&
   try {
     return postgres::execute(transaction_, sql, values);
   } catch (const std::exception& thrown) {
-    // libpqxx 6 would connect again at the next statement, and run the rest without a transaction.
+    // libpqxx 6 would reconnect at the next statement, and run the rest without a transaction.
     if (fault_in(thrown).is_lost_connection()) transaction_.abort();
     throw;
   }
@@ -82,8 +82,8 @@ fault pqxx_transaction::fault_in(const std::exception& thrown) const {
 
 namespace rowlock {
 
-// libpqxx sees to it that a second commit does nothing, and that one after an abort throws. Its
-// transactions cannot be kept from committing: from 7.0 on no class can be derived from them.
+// In libpqxx a second commit does nothing, and a commit after an abort throws. Its transactions
+// cannot be kept from committing: from 7.0 on no class can be derived from them.
 bool detail::was_aborted(pqxx::transaction_base& transaction) {
   if (postgres::is_in_transaction(transaction) || !transaction.conn().is_open()) return false;
   try {
@@ -125,7 +125,8 @@ void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
   try {
     transaction.commit();
   } catch (const std::exception& thrown) {
-    // Serializable ones may still lose here. The rows are there, then, or the next try makes them.
+    // A serializable transaction may still fail here. Then the rows exist, or the next try creates
+    // them.
     if (!postgres::fault_in(thrown).is_conflict()) {
       postgres::throw_as_error(postgres::effects::none, &table.table);
     }

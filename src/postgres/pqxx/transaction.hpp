@@ -1,4 +1,4 @@
-// The application's pqxx transaction, as a line.
+// The application's pqxx transaction, as a connection.
 #ifndef ROWLOCK_POSTGRES_PQXX_TRANSACTION_HPP
 #define ROWLOCK_POSTGRES_PQXX_TRANSACTION_HPP
 
@@ -10,12 +10,12 @@
 
 namespace rowlock::postgres {
 
-/// Nothing is prepared on the application's connection: where a name turned out to be astray, the
-/// transaction would be lost.
+/// Prepares nothing on the application's connection: a prepared statement that is missing would
+/// cost the whole transaction.
 class pqxx_transaction final : public transaction_connection {
  public:
-  /// Throws `error` (misuse) for a `pqxx::nontransaction` and for a transaction that is over: locks
-  /// would end with each statement. No round trip.
+  /// Throws `error` (misuse) for a `pqxx::nontransaction`, whose locks would end with each
+  /// statement, and for a transaction that is over. No round trip.
   explicit pqxx_transaction(pqxx::transaction_base& transaction);
 
   result_set execute(const std::string& sql, const bound_values& values) override;

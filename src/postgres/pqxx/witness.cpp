@@ -1,4 +1,4 @@
-// Who knows whether a transaction committed.
+// The witness of a transaction's commit.
 #include <algorithm>
 #include <exception>
 #include <optional>
@@ -19,12 +19,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// None: it is still in progress.
+/// None while the transaction is in progress.
 std::optional<commit_fate> fate_in(const postgres::result_set::row& result) {
-  const auto told = result.text("fate");
-  if (told == "in progress") return std::nullopt;
-  if (told == "committed") return commit_fate::committed;
-  if (told == "aborted") return commit_fate::rolled_back;
+  const auto fate = result.text("fate");
+  if (fate == "in progress") return std::nullopt;
+  if (fate == "committed") return commit_fate::committed;
+  if (fate == "aborted") return commit_fate::rolled_back;
   return commit_fate::unknown;
 }
 
@@ -46,15 +46,15 @@ class postgres_witness::impl {
   }
 
  private:
-  /// None: ask again.
+  /// None if the caller must retry.
   [[nodiscard]] std::optional<commit_fate> ask(const std::string& transaction) const {
     const auto space = transaction.find(' ');
     if (space == std::string::npos) return commit_fate::unknown;
     try {
       const auto connection = connect_();
-      pqxx::nontransaction asking{*connection};
+      pqxx::nontransaction autocommit{*connection};
       const auto result = postgres::execute(
-          asking, postgres::statement_for({}, postgres::sql::fate),
+          autocommit, postgres::statement_for({}, postgres::sql::fate),
           postgres::bound_values{transaction.substr(0, space), transaction.substr(space + 1)});
       return fate_in(result.front());
     } catch (const error& fault) {
@@ -81,7 +81,7 @@ postgres_witness::postgres_witness(detail::make_connection make, milliseconds pa
 commit_fate postgres_witness::operator()(const std::string& transaction) const noexcept {
   try {
     return impl_->fate_of(transaction);
-  } catch (const std::exception&) {  // out of memory, perhaps; it stays as unknown as before
+  } catch (const std::exception&) {  // perhaps out of memory; the fate is as unknown as before
     return commit_fate::unknown;
   }
 }

@@ -1,4 +1,4 @@
-// PostgreSQL, by way of SOCI.
+// The PostgreSQL backend of SOCI.
 #include "soci/backend.hpp"
 
 #include <soci/postgresql/soci-postgresql.h>
@@ -32,18 +32,18 @@ using std::chrono::milliseconds;
   return session;
 }
 
-/// `keyword=...`, as against what follows the scheme of one of libpq's URIs.
+/// Whether the text is `keyword=...`, and not the rest of one of libpq's URIs.
 bool has_keywords(std::string_view parameters) {
   const auto end = parameters.find_first_not_of("abcdefghijklmnopqrstuvwxyz_ ");
   return parameters.find('=') == end;
 }
 
-/// SOCI passes keywords on, and does not know libpq's URIs, whose scheme is its own.
+/// SOCI passes keywords on, but not libpq's URIs, because it uses their scheme itself.
 postgres::conninfo conninfo_of(const std::string& parameters, const postgres::time_limits& limits) {
   return {has_keywords(parameters) ? parameters : "postgresql://" + parameters, limits};
 }
 
-/// The table, as the statements know it.
+/// The table in the form that the statements take.
 postgres_table on_postgres(const soci_table& table) {
   return {table.table, table.clock_skew.value_or(milliseconds::zero())};
 }
@@ -73,7 +73,7 @@ void roll_back(soci_connection& used) noexcept {
   }
 }
 
-/// The driver's exception of a conflict passes through.
+/// Throws the driver's exception of a conflict unchanged.
 void commit(soci_connection& used) {
   try {
     used.run(std::string{postgres::sql::commit});
@@ -93,10 +93,10 @@ void commit_unless_in_conflict(soci_connection& used) {
   }
 }
 
-/// The connection of a session that a store alone uses.
+/// The connection of a session that only a store uses.
 class connection_of_store final : public postgres::own_connection {
  public:
-  /// Pins the session. Throws `error`.
+  /// Sets the session's isolation, encoding and time limits. Throws `error`.
   connection_of_store(std::shared_ptr<::soci::session> session, const soci_options& options,
                       const postgres_table& table)
       : session_{std::move(session)}, connection_{*session_, options.answer_timeout} {
@@ -141,7 +141,7 @@ class postgres_backend_type final : public soci_backend {
     return postgres_migrations(table);
   }
 
-  /// Without startup options, which a pooler might refuse: what they would say is pinned.
+  /// Without startup options, which a pooler might refuse: `pin_session` sets them instead.
   [[nodiscard]] std::string checked(std::string parameters,
                                     const soci_options& options) const override {
     const auto to = conninfo_of(parameters, {.connect = options.connect_timeout});

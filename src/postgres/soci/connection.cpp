@@ -1,4 +1,4 @@
-// The connection inside a soci::session, as a line.
+// The libpq connection inside a soci::session.
 #include "postgres/soci/connection.hpp"
 
 #include <libpq-fe.h>
@@ -25,11 +25,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view no_state = "     ";  // as SOCI says it
+constexpr std::string_view no_state = "     ";  // SOCI's value for none
 constexpr std::string_view lost = "08006";
 
-/// Not a dynamic_cast: Debian's SOCI does not export that type's information. What the session says
-/// of itself was looked at when its soci_backend was chosen.
+/// Not a dynamic_cast: Debian's SOCI does not export that type's information. The session's backend
+/// name was checked when its soci_backend was chosen.
 PGconn* connection_of(::soci::session& session) {
   auto* const backend = session.get_backend();
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast)
@@ -77,7 +77,7 @@ bool has_failed(const PGresult* result) {
 
 constexpr auto never = boot_clock::time_point::max();
 
-/// Milliseconds for poll(), which takes less than zero for "no limit".
+/// Milliseconds for poll(), which reads a negative value as no limit.
 int until(boot_clock::time_point end) {
   if (end == never) return -1;
   const auto left = std::chrono::ceil<milliseconds>(end - boot_clock::now()).count();
@@ -130,7 +130,7 @@ void soci_connection::wait_for_result() const {
   const auto end = longest_answer_ ? boot_clock::now() + *longest_answer_ : never;
   while (PQisBusy(connection_) != 0) {
     pollfd socket{.fd = PQsocket(connection_), .events = POLLIN, .revents = 0};
-    // A socket that is shut down reads as ended, and libpq takes the connection for lost.
+    // A socket that is shut down reads as ended, so libpq reports the connection as lost.
     if (poll(&socket, 1, until(end)) == 0) shutdown(socket.fd, SHUT_RDWR);
     if (PQconsumeInput(connection_) == 0) return;
   }
@@ -183,7 +183,7 @@ int soci_connection::server_process() const noexcept { return PQbackendPID(conne
 
 namespace {
 
-/// What does not fit a transaction to be used or to be begun.
+/// Throws for a state in which a transaction can neither be used nor begun.
 void refuse_what_is_neither(PGTransactionStatusType state) {
   if (state == PQTRANS_UNKNOWN) {
     throw error{errc::unavailable,

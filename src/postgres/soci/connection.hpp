@@ -1,4 +1,4 @@
-// The connection inside a soci::session, as a line.
+// The libpq connection inside a soci::session.
 #ifndef ROWLOCK_POSTGRES_SOCI_CONNECTION_HPP
 #define ROWLOCK_POSTGRES_SOCI_CONNECTION_HPP
 
@@ -20,17 +20,17 @@ class session;
 
 namespace rowlock::through_soci {
 
-/// Executes with libpq, on the session's own connection: SOCI's statements refuse answers of type
-/// void, and its exceptions show values. All that it throws is `soci::postgresql_soci_error` with
-/// an SQLSTATE and the server's one sentence, which PostgreSQL forms without bound values (but for
-/// classes 22 and 23).
+/// Executes with libpq, on the session's own connection: SOCI's statements refuse results of type
+/// void, and its exceptions show values. Throws only `soci::postgresql_soci_error`, with an
+/// SQLSTATE and the server's primary message. PostgreSQL forms that message without bound values
+/// (except for classes 22 and 23).
 class soci_connection final : public postgres::transaction_connection {
  public:
   using raw_result = std::unique_ptr<pg_result, void (*)(pg_result*)>;
 
   /// `longest_answer` is how long a statement may go unanswered before the connection is given up,
-  /// whatever the network pretends; none for a session of the application. Throws `error`: misuse
-  /// for a session that is not open, rejected for a server that is too old.
+  /// even if the network seems to work; none for a session of the application. Throws `error`:
+  /// misuse for a session that is not open, rejected for a server that is too old.
   explicit soci_connection(::soci::session& session,
                            std::optional<std::chrono::milliseconds> longest_answer = std::nullopt);
 
@@ -41,21 +41,21 @@ class soci_connection final : public postgres::transaction_connection {
   void run(const std::string& script) override;
   [[nodiscard]] postgres::fault fault_in(const std::exception& thrown) const override;
 
-  // All of these without a round trip.
+  // The members below take no round trip.
 
   [[nodiscard]] bool is_in_transaction() const noexcept;
   /// Throws `error`: misuse unless statements can be executed in an open transaction; unavailable
-  /// when the connection is lost.
+  /// if the connection is lost.
   void require_transaction() const;
-  /// The same, for one that is to be begun.
+  /// The same, unless a transaction can be begun.
   void require_no_transaction() const;
   /// Connected, and in autocommit.
   [[nodiscard]] bool is_idle() const noexcept;
-  /// Of one that nobody uses: whether the server has not closed it.
+  /// For an idle connection: false once the server has closed it.
   [[nodiscard]] bool is_alive() const noexcept;
-  /// From now on; libpq would print them to stderr.
+  /// Drops notices from now on; libpq would print them to stderr.
   void drop_notices() noexcept;
-  /// As the server told it; a pooler makes one up.
+  /// The process id that the server reported; a pooler makes one up.
   [[nodiscard]] int server_process() const noexcept;
 
  private:
@@ -67,7 +67,7 @@ class soci_connection final : public postgres::transaction_connection {
   std::optional<std::chrono::milliseconds> longest_answer_;
 };
 
-/// What an exception of SOCI's backend for PostgreSQL says.
+/// The meaning of an exception of SOCI's backend for PostgreSQL.
 postgres::fault postgres_fault_in(const std::exception& thrown);
 
 }  // namespace rowlock::through_soci

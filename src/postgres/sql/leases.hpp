@@ -1,22 +1,20 @@
 // SQL that grants, renews and releases leases, on PostgreSQL.
 //
-// What the statements have in common:
-//   - clock_timestamp(), not now(): now() stands still in a transaction, so a lease could be born
-//     expired.
-//   - The new version is greatest(version + 1, microseconds since 1970), from the row as it is.
-//   - A lease statement takes its row with SKIP LOCKED and then writes it by its ctid and its key:
-//   it
-//     waits for nobody's transaction, and a refused one writes nothing, not even a transaction id.
-//   - Arrays of statements that are prepared hide in queries of their own, so that PostgreSQL
-//     estimates any number of keys alike: one plan, by the primary key, serves all and is kept.
-//   - Every insert of a key is behind pg_try_advisory_xact_lock of that key and table, so inserters
-//     do not wait for each other's transactions either. A lock_rows that creates many keys holds
-//     gates that it shares with others of its kind instead, 64 at most. A collision of hashes costs
-//     a refusal.
+// Common to the statements:
+//   - They use clock_timestamp(), not now(): now() stands still in a transaction, so a lease could
+//     begin expired.
+//   - A new version is greatest(version + 1, microseconds since 1970), from the current row.
+//   - A lease statement locks its row with SKIP LOCKED, then writes it by its ctid and its key. It
+//     waits for no transaction. A refused statement writes nothing, not even a transaction id.
+//   - Arrays of prepared statements are wrapped in subqueries, so that PostgreSQL estimates any
+//     number of keys alike. One plan, by the primary key, serves all calls and is kept.
+//   - Each insert of a key needs pg_try_advisory_xact_lock of that key and table, so inserters do
+//     not wait for each other's transactions. A lock_rows that creates many keys instead holds
+//     shared gates, 64 at most. A collision of hashes costs a refusal.
 //
-// A statement for several keys takes arrays, and returns as `place` which of the requests a row
-// answers, counted from 1. A request without a row was refused: `read` says why. Words in braces
-// are in spelling.hpp.
+// A statement for several keys takes arrays. It returns as `place` the index of the request that a
+// row answers, counted from 1. A request without a row was refused: `read` shows why. Placeholders
+// in braces are explained in spelling.hpp.
 #ifndef ROWLOCK_POSTGRES_SQL_LEASES_HPP
 #define ROWLOCK_POSTGRES_SQL_LEASES_HPP
 
@@ -24,13 +22,13 @@
 
 namespace rowlock::postgres::sql {
 
-// Of what it grants it answers who had a lease that ran out, if another owner had one, and what is
-// left of that: RETURNING sees the old row only through k. (Joined with k, the plan for a small
-// table would read all of it; so the row is found by its ctid.)
-// Of a row that another one has, it answers who, and for how long: so a refusal is one round trip.
-// Whatever else is in the way is for a look.
-// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null,
-// $7 whether only unless the work is remembered as done
+// Grants a row that is free. If it is leased or closed, returns its holder and the time left, so a
+// refusal takes one round trip. No row in all other cases: `read` then shows why.
+// If the grant took over another owner's expired lease, returns that holder and the time left,
+// which is negative. RETURNING sees the old row only through k. The row is found by its ctid:
+// joined with k, the plan for a small table would read all of it.
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null, $7
+// whether to refuse a row that is marked done
 inline constexpr std::string_view acquire = R"sql(
 WITH k AS MATERIALIZED (
   SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
@@ -62,8 +60,10 @@ SELECT false, version, holder,
    AND NOT EXISTS (SELECT FROM taken)
 )sql";
 
-// Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions,
-// $7 whether only unless the work is remembered as done
+// Grants the rows that are free; returns them with the holders of the expired leases that were
+// taken over.
+// Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions or
+// nulls, $7 whether to refuse a row that is marked done
 inline constexpr std::string_view acquire_many = R"sql(
 WITH k AS MATERIALIZED (
   SELECT {row}, w.owner, w.holder, w.ttl, w.place,
@@ -91,8 +91,9 @@ RETURNING k.place, l.version, k.last_holder,
            END AS left_of_last_us, {taking} AS told
 )sql";
 
-// Of a missing row. Not insert_many with one: PostgreSQL plans that anew each time, which takes
-// longer than all the rest. $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds
+// Creates one missing row with a lease. Not insert_many with one key: PostgreSQL plans that anew
+// each time, which takes longer than all the rest.
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds
 inline constexpr std::string_view insert = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
 SELECT $1::text, $2::text, {now_us}, $3::text, $4::text, clock_timestamp(),
@@ -102,10 +103,12 @@ ON CONFLICT (lock_type, source_id) DO NOTHING
 RETURNING 1 AS place, version
 )sql";
 
-// Of missing rows. Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds; $6 how
-// many at most, or null: those that are asked for first, and no other gate is tried. (With OFFSET 0
-// each is looked up by the primary key, in any plan; with IS TRUE those that were inserted are
-// hashed, and not compared one by one with all that were asked for.)
+// Creates missing rows with leases.
+// Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds; $6 largest number of
+// rows, or null
+// With $6 the first requests are chosen, and no other gate is tried. (OFFSET 0 makes every plan
+// search each row by the primary key. IS TRUE makes PostgreSQL hash the inserted rows, instead of
+// comparing each with all requests.)
 inline constexpr std::string_view insert_many = R"sql(
 WITH w AS MATERIALIZED (
   SELECT DISTINCT ON (lock_type COLLATE "C", source_id COLLATE "C") *
@@ -138,6 +141,7 @@ SELECT c.place, c.version
  WHERE ((c.lock_type, c.source_id) IN (SELECT lock_type, source_id FROM inserted)) IS TRUE
 )sql";
 
+// Renews one lease: it ends one ttl from now. No row if the lease is lost or the row is locked.
 // $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
 inline constexpr std::string_view renew = R"sql(
 UPDATE shared_lock
@@ -150,8 +154,9 @@ UPDATE shared_lock
 RETURNING 1 AS place, version
 )sql";
 
-// Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 ttls in microseconds. (A subquery, not a
-// WITH: of ten thousand rows none is put aside in between.)
+// Renews many leases, as `renew`. The subquery is not a WITH, which would store ten thousand rows
+// in between.
+// Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 ttls in microseconds
 inline constexpr std::string_view renew_many = R"sql(
 UPDATE shared_lock l
    SET expires_at = (SELECT clock_timestamp()) + k.ttl * interval '1 microsecond'
@@ -166,18 +171,20 @@ UPDATE shared_lock l
 RETURNING k.place, l.version
 )sql";
 
-// Ends of statements that release: what the database forgets in a crash is a release, and the key
-// is free when its lease runs out. Forgetting that a row stays closed, or that work is done, would
-// be more than a delay.
+// Ends of the release statements: the commit does not wait for the disk. A crash can then only undo
+// a release, and the key is free when its lease runs out. A row that stays closed, or a done mark,
+// must not be undone: that would be more than a delay.
 inline constexpr std::string_view forgettable = R"sql(,
           CASE WHEN $6::bigint = 0 AND $7::bigint IS NULL
                THEN set_config('synchronous_commit', 'off', true) END AS committed)sql";
 
-// Set once, not for each row.
+// The same for many rows; the setting is made once, not for each row.
 inline constexpr std::string_view forgettable_many = R"sql(,
           CASE WHEN 0 = ALL ($6::bigint[]) AND num_nonnulls(VARIADIC $7::bigint[]) = 0
                THEN (SELECT set_config('synchronous_commit', 'off', true)) END AS committed)sql";
 
+// Releases one lease: the row is free, or closed for a time. Notifies waiters if the row is
+// watched. No row if the lease is lost or the row is locked.
 // $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed, $6 how long the row stays
 // closed in microseconds, $7 how long the work is remembered as done in microseconds, or null
 inline constexpr std::string_view release = R"sql(
@@ -193,6 +200,7 @@ UPDATE shared_lock l
 RETURNING 1 AS place, l.version, {announcement} AS announced{forgettable}
 )sql";
 
+// Releases many leases, as `release`.
 // Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 whether the callbacks failed, $6 how long
 // the rows stay closed, $7 how long the work is remembered as done or null, in microseconds
 inline constexpr std::string_view release_many = R"sql(
@@ -214,8 +222,10 @@ UPDATE shared_lock l
 RETURNING k.place, l.version, {announcement} AS announced{forgettable_many}
 )sql";
 
-// The release of one lease and the grant of the next one in one. $1 type, $2 id, $3 owner,
-// $4 version, $5 whether the callback failed, $6 next owner, $7 next holder, $8 ttl in microseconds
+// Releases one lease and grants the row to the next owner, in one write: no other owner can get the
+// row in between. No row if the lease is lost or the row is locked.
+// $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed, $6 next owner, $7 next
+// holder, $8 ttl in microseconds
 inline constexpr std::string_view handoff = R"sql(
 UPDATE shared_lock
    SET owner = $6::text, holder = $7::text, acquired_at = clock_timestamp(),
@@ -230,10 +240,12 @@ UPDATE shared_lock
 RETURNING 1 AS place, version
 )sql";
 
-// Arrays: $1 types, $2 ids; $3 owners, $4 holders, $5 ttls in microseconds and $7 whether only
-// unless the work is remembered as done: one value in each that holds for all, or as many as there
-// are keys; $6 expected versions, or none. Each array hides in a query of its own, so that no plan
-// is made for so many keys that it would read the whole table.
+// Part of the statements for sets: the requests as rows.
+// Arrays: $1 types, $2 ids; $3 owners, $4 holders, $5 ttls in microseconds and $7 whether to refuse
+// a row that is marked done, each with one value for all keys or one per key; $6 expected versions,
+// or none
+// Each array is wrapped in a subquery, so that no plan expects so many keys that it would read the
+// whole table.
 inline constexpr std::string_view requested = R"sql(
   SELECT u.lock_type, u.source_id, u.place, u.expected,
          coalesce(u.owner, ($3::text[])[1]) AS owner,
@@ -246,20 +258,22 @@ inline constexpr std::string_view requested = R"sql(
          WITH ORDINALITY AS u (lock_type, source_id, owner, holder, ttl, expected, unless_done,
                                place))sql";
 
-// Granted to the same attempt before.
+// Whether the row was already granted to the same attempt.
 inline constexpr std::string_view is_mine =
     "l.owner = w.owner AND l.expires_at > clock_timestamp()";
 
+// Whether the row can be granted: its lease or closing is over, and its version and done mark allow
+// it.
 inline constexpr std::string_view is_free = R"sql(l.expires_at <= {long_ago}
           AND (w.expected IS NULL OR (l.version = w.expected AND l.owner IS NULL))
           AND (NOT w.unless_done OR l.done_until <= clock_timestamp()))sql";
 
-// A row that is to be granted, and what is granted there.
+// The rows to be granted, with the new lease and the last one.
 inline constexpr std::string_view taken_rows = R"sql(
   SELECT {row}, w.place, w.owner, w.holder, w.ttl, coalesce({is_mine}, false) AS is_mine,
          l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at)sql";
 
-// Of the rows in k. One that is granted once more keeps its version.
+// Grants the rows in k. A row that is granted once more keeps its version.
 inline constexpr std::string_view grant = R"sql(
   UPDATE shared_lock l
      SET owner = k.owner, holder = k.holder,
@@ -272,15 +286,18 @@ inline constexpr std::string_view grant = R"sql(
     FROM k
    WHERE {same_row})sql";
 
+// What a grant returns: the last holder and the time left (negative) if an expired lease was taken
+// over.
 inline constexpr std::string_view granted = R"sql(
   RETURNING k.place, l.version, k.last_holder,
             CASE WHEN k.last_owner <> k.owner
                  THEN (extract(epoch FROM k.ran_out_at - clock_timestamp()) * 1000000)::bigint
              END AS left_of_last_us)sql";
 
-// All or none. What is not fit is seen before anything is locked, so such a set is refused for
-// nothing; a row that a transaction has locked is noticed only when the others are locked too.
-// Without a version: a row that would have been granted, but others would not.
+// Grants all rows of a set, or none. Parameters as in `requested`.
+// Unfit rows are found before any row is locked, so refusing such a set takes no locks. A row that
+// another transaction has locked is noticed only after the others are locked. A row is returned
+// without a version if it could be granted but others could not.
 inline constexpr std::string_view acquire_all = R"sql(
 WITH fit AS MATERIALIZED (
   SELECT l.ctid AS row_id, w.*
@@ -306,8 +323,9 @@ SELECT place, NULL, NULL, NULL
  WHERE NOT EXISTS (SELECT FROM granted)
 )sql";
 
-// Some of them, $8 at most: those that the same attempt has already, and then those that are free,
-// in their order. Rows are locked one by one until there are enough.
+// Grants some rows of a set, $8 at most; other parameters as in `requested`. First those that the
+// same attempt has already, then free ones, in their order. Rows are locked one by one until there
+// are enough.
 inline constexpr std::string_view acquire_any = R"sql(
 WITH k AS MATERIALIZED ({taken_rows}
     FROM ({requested}) w

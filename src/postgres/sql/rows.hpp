@@ -1,4 +1,4 @@
-// SQL that reads rows, makes them ready, and serves operators, on PostgreSQL. See leases.hpp.
+// SQL that reads and prepares rows, and SQL for operators, on PostgreSQL. See leases.hpp.
 #ifndef ROWLOCK_POSTGRES_SQL_ROWS_HPP
 #define ROWLOCK_POSTGRES_SQL_ROWS_HPP
 
@@ -6,7 +6,7 @@
 
 namespace rowlock::postgres::sql {
 
-// What is told of a row `l`.
+// The columns returned for a row `l`. Times left are in microseconds from now.
 inline constexpr std::string_view state = R"sql(l.version, l.owner, l.holder,
        to_char(l.acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
        (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
@@ -14,7 +14,9 @@ inline constexpr std::string_view state = R"sql(l.version, l.owner, l.holder,
        to_char(l.done_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS done_at,
        (extract(epoch FROM l.done_until - clock_timestamp()) * 1000000)::bigint AS done_left_us)sql";
 
-// Reads what is committed. Arrays: $1 types, $2 ids. Missing rows have no answer.
+// Reads the committed state of rows. Missing rows have no result. is_watched is false shortly
+// before the mark ends, so that it is renewed in time.
+// Arrays: $1 types, $2 ids
 inline constexpr std::string_view read = R"sql(
 SELECT w.place, {state},
        l.waiting_until > clock_timestamp() + interval '5 seconds' AS is_watched
@@ -23,8 +25,9 @@ SELECT w.place, {state},
   JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
 )sql";
 
-// Leaves word that somebody waits. Arrays: $1 types, $2 ids, $3 versions as they were seen: the
-// release that ends such a version comes after this on the same row, and so cannot overlook it.
+// Marks rows as watched for 10 seconds: their release and grants send notifications. A release of a
+// marked version locks the same row after this statement, so it cannot miss the mark.
+// Arrays: $1 types, $2 ids, $3 versions as they were read
 inline constexpr std::string_view mark_watched = R"sql(
 WITH k AS MATERIALIZED (
   SELECT {row}
@@ -39,14 +42,15 @@ UPDATE shared_lock l
  WHERE {same_row}
 )sql";
 
-// The channel on which the releases of this table are announced: `type id`; and its grants: `+`,
-// how long the lease lasts and how long word of those who wait does, both in microseconds, `type
-// id`.
+// Reads the name of the table's notification channel. Payload of a release: `type id`. Payload of a
+// grant: `+`, the duration of the lease, the time for which the row stays watched, both in
+// microseconds, `type id`. No parameters.
 inline constexpr std::string_view announcement_channel =
     "SELECT 'rowlock_' || 'shared_lock'::regclass::oid AS channel";
 
-// Makes rows fit to be committed against: unsets leases that ran out, creates missing rows. Arrays:
-// $1 types, $2 ids. Answers the rows it changed; those it could not get at without waiting stay.
+// Prepares rows for a commit at their version: unsets expired leases, creates missing rows. Returns
+// the rows it changed; rows locked by other transactions stay as they are.
+// Arrays: $1 types, $2 ids
 inline constexpr std::string_view prepare = R"sql(
 WITH w AS MATERIALIZED (
   SELECT DISTINCT lock_type COLLATE "C" AS lock_type, source_id COLLATE "C" AS source_id
@@ -82,7 +86,7 @@ UNION ALL
 SELECT lock_type, source_id, version FROM inserted
 )sql";
 
-// All rows that are owned or stay closed, by key.
+// Lists the rows that are owned or closed, by key. No parameters.
 inline constexpr std::string_view list = R"sql(
 SELECT l.lock_type, l.source_id, {state}
   FROM shared_lock l
@@ -90,7 +94,8 @@ SELECT l.lock_type, l.source_id, {state}
  ORDER BY l.lock_type, l.source_id
 )sql";
 
-// $1 type, $2 id, $3 owner, $4 version, $5 the note; empty takes the last one away
+// Writes the holder's note into its row. No row if the lease is lost or the row is locked.
+// $1 type, $2 id, $3 owner, $4 version, $5 the note; an empty one deletes the last
 inline constexpr std::string_view write_note = R"sql(
 UPDATE shared_lock
    SET note = nullif($5::text, '')
@@ -102,15 +107,17 @@ UPDATE shared_lock
 RETURNING 1 AS place, version
 )sql";
 
-// The sessions whose transactions have the row, without asking for it: a lock on a row shows in its
-// xmax alone. That is the id of a transaction, or of a group of them that share the lock, and it
-// stays there when they are over. `number` is the id without wraparound, counted from a recent one.
-// Ids that were not given out yet, which groups may have, are left out: they would be an error. $1
-// type, $2 id
+// Lists the sessions whose transactions hold the row, without locking it. A row lock shows only in
+// xmax. That is the id of a transaction, or of a group of them that share the lock, and it stays
+// when they are over.
+// $1 type, $2 id
+//
+// `number` is the id without wraparound, counted from a recent one. Ids that are not assigned yet,
+// which groups may have, are left out: they would be an error.
 //
 // A subtransaction that has ended (a savepoint, a block of PL/pgSQL) is in progress as long as its
-// transaction, but in no list. Then the session is one of those that changed or locked rows of this
-// table under an id that is older: `maybe`.
+// transaction, but is not listed anywhere. Then each session that changed or locked rows of this
+// table under an older id may be the one: `maybe`.
 inline constexpr std::string_view used_by = R"sql(
 WITH seen AS MATERIALIZED (
   SELECT l.xmax AS id
@@ -160,7 +167,9 @@ SELECT k.pid, a.application_name,
  ORDER BY k.maybe, k.pid
 )sql";
 
-// $1 type, $2 id, $3 the version that is to be taken away, $4 why
+// Ends a lease, or opens a closed row, by force, and records the reason. Notifies waiters if the
+// row is watched. No row if the version has changed, the row is free, or it is locked.
+// $1 type, $2 id, $3 the version that was read, $4 the reason
 inline constexpr std::string_view force_release = R"sql(
 UPDATE shared_lock l
    SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
@@ -175,10 +184,13 @@ UPDATE shared_lock l
 RETURNING 1 AS place, l.version, {announcement} AS announced
 )sql";
 
-// Goes through the keys after ($1, $2), $3 of them, and deletes those whose version is $4
-// microseconds behind the clock and that mean nothing to anybody. A row `type#0` says how many of
-// `type#1` and so on there are, so it stays until these are gone. They are looked for one by one: a
-// range of the index would go through those of all other ids too.
+// Purges idle rows among the next keys: unowned, open, without a valid done mark, and with an old
+// version. Returns the last key it has read, and how many rows it has read and deleted.
+// $1 type and $2 id to continue after, $3 how many keys to read, $4 smallest age of the version in
+// microseconds
+// A row `type#0` holds the number of rows `type#1` and so on, so it stays until these are gone.
+// They are found one by one: a range of the index would go through the rows of all other ids as
+// well.
 inline constexpr std::string_view purge = R"sql(
 WITH looked AS MATERIALIZED (
   SELECT lock_type, source_id

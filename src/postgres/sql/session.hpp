@@ -1,4 +1,4 @@
-// SQL about the session, the server and the schema, on PostgreSQL.
+// SQL for the session, the server and the schema, on PostgreSQL.
 #ifndef ROWLOCK_POSTGRES_SQL_SESSION_HPP
 #define ROWLOCK_POSTGRES_SQL_SESSION_HPP
 
@@ -6,11 +6,12 @@
 
 namespace rowlock::postgres::sql {
 
-// Of a connection whose startup packet did not say it. Behind a pooler the session is not ours:
-// what is set there would stay for its other clients and be missing for us. A pooler tells its
-// clients process ids of its own making. $1 the process id that we were told, $2 the time limit of
-// a statement in milliseconds, or null, $3 that of waiting for a lock; what the connection string
-// says goes before them. Under another encoding a key would be another row.
+// Sets isolation, encoding and time limits of a session whose startup packet did not. Under another
+// encoding a key would be another row. Time limits of the connection string stay.
+// $1 process id that the connection was given, $2 statement timeout in milliseconds or null, $3
+// lock timeout in milliseconds or null
+// Sets nothing behind a pooler: settings would stay for its other clients, and be missing for this
+// one. A pooler is recognised by the process id, which it makes up for its clients.
 inline constexpr std::string_view pin_session = R"sql(
 SELECT CASE WHEN s.is_ours
             THEN set_config('default_transaction_isolation', 'read committed', false)
@@ -30,10 +31,10 @@ SELECT CASE WHEN s.is_ours
           FROM pg_settings) s
 )sql";
 
-// Whether migrations were ever applied here, whether what they made is still there, and whether the
-// table is still as they made it: what kind it is, whether each key has one row, and which columns
-// have another type, collation, nullability or rule. (Domains count for what they are made of, so
-// that a table may be moved to another schema.)
+// Reads whether migrations were applied, whether the table exists, and whether it is still as they
+// made it. That is its kind, whether each key has one row, and which columns have another type,
+// collation, nullability or rule. (Domains count as their base types, so that a table may be moved
+// to another schema.) No parameters.
 inline constexpr std::string_view found_table = R"sql(
 SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
        f.oid IS NOT NULL AS has_table, c.relkind AS kind, c.relpersistence AS persistence,
@@ -79,29 +80,31 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
   LEFT JOIN pg_class c ON c.oid = f.oid
 )sql";
 
-// What is left of migrations when the table was dropped by hand.
+// Drops what migrations have left if the table was dropped by hand. Only shown in an error, for an
+// administrator.
 inline constexpr std::string_view drop_companions =
     "DROP TABLE shared_lock_schema; DROP FUNCTION IF EXISTS shared_lock_lock; "
     "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_token, "
     "shared_lock_owner, shared_lock_holder, shared_lock_time, shared_lock_note";
 
-// Where the table is as its migrations make it, and the record of them is gone.
+// Writes the record of migrations again, for a table that is as they make it. Only shown in an
+// error, for an administrator.
 inline constexpr std::string_view restore_record =
     "CREATE TABLE IF NOT EXISTS shared_lock_schema (number integer PRIMARY KEY, name text NOT "
     "NULL, "
     "applied_at timestamptz NOT NULL DEFAULT clock_timestamp()); "
     "INSERT INTO shared_lock_schema (number, name) VALUES ({number}, '{name}')";
 
-// The number of the last migration that is applied; null where none is.
+// Reads the number of the last applied migration; null if there is none.
 inline constexpr std::string_view schema_version =
     "SELECT max(number) AS number FROM shared_lock_schema";
 
-// For this transaction, before anything else in it: who waits for a turn sees what was done in the
-// turns before.
+// Sets the isolation of a migration, as the first statement of its transaction: after waiting for
+// another migration it must see its changes.
 inline constexpr std::string_view read_committed = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-// With these a server that crashes forgets what it has acknowledged; of an unlogged table, all. The
-// table has no name here.
+// Lists settings with which a server forgets acknowledged changes in a crash. A null name stands
+// for an unlogged table, which a crash empties. No parameters.
 inline constexpr std::string_view weak_settings = R"sql(
 SELECT name
   FROM pg_settings
@@ -113,7 +116,7 @@ SELECT NULL
  ORDER BY name
 )sql";
 
-// Those who migrate take turns, until their transactions end.
+// Makes migrations wait for each other, until their transactions end.
 inline constexpr std::string_view take_migration_turn =
     "SELECT pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))";
 

@@ -1,4 +1,4 @@
-// How a text is written for a lock table on PostgreSQL.
+// The rendering of SQL texts for a lock table on PostgreSQL.
 #include "postgres/sql/spelling.hpp"
 
 #include "base/limits.hpp"
@@ -10,19 +10,21 @@ namespace rowlock::postgres::sql {
 
 namespace {
 
-// Not extract(), which has answered with a numeric since PostgreSQL 14: that takes three times as
-// long, and a double holds the microseconds of the next two centuries.
+// The clock as a version. Not extract(): since PostgreSQL 14 it returns a numeric, which takes
+// three times as long. A double holds the microseconds of the next two centuries.
 constexpr std::string_view now_us = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint";
 
-// A ctid is one row of one table; in a partition of it, or an heir, it may be another one. So the
-// key is compared as well, which costs little where the ctid finds the row.
+// The place and key of a locked row. A ctid identifies a row within one table; in a partition or an
+// inheriting table it may be another row. So the key is compared as well, which costs little once
+// the ctid has found the row.
 constexpr std::string_view row =
     "l.ctid AS row_id, l.lock_type AS row_type, l.source_id AS row_source";
 
 constexpr std::string_view same_row =
     "l.ctid = k.row_id AND l.lock_type = k.row_type AND l.source_id = k.row_source";
 
-// The version with which the work was done is the one that the row has until then.
+// The columns that a release sets. done_by is the version of the ended grant, which the row has
+// until then.
 constexpr std::string_view as_released = R"sql(owner = NULL, acquired_at = NULL,
        holder = CASE WHEN k.stay_closed > 0 THEN l.holder END,
        expires_at = CASE WHEN k.stay_closed > 0
@@ -34,12 +36,14 @@ constexpr std::string_view as_released = R"sql(owner = NULL, acquired_at = NULL,
        done_until = CASE WHEN k.done_for IS NULL THEN l.done_until
                          ELSE clock_timestamp() + k.done_for * interval '1 microsecond' END)sql";
 
+// Notifies waiters of a release, with "type id", if the row is marked as watched.
 constexpr std::string_view announcement = R"sql(
           CASE WHEN l.waiting_until > clock_timestamp()
                THEN pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
                               l.lock_type || ' ' || l.source_id) END)sql";
 
-// Of a statement that grants rows, to those who may be about to ask for them too.
+// Notifies other processes of a grant, because they may be about to try for the same row. Only if
+// the row is marked as watched.
 constexpr std::string_view taking = R"sql(
           CASE WHEN waiting_until > clock_timestamp()
                THEN pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
@@ -50,8 +54,9 @@ constexpr std::string_view taking = R"sql(
                                  * 1000000)::bigint,
                                 lock_type, source_id)) END)sql";
 
-// That of the key is held until the transaction ends. The one that calls of `shared_lock_lock` for
-// many keys share is only tried: released in the same expression, it refuses nobody for longer.
+// The gate before an insert. The lock of the key is held until the transaction ends. The shared
+// gate belongs to calls of `shared_lock_lock` for many keys. It is only tried, and released in the
+// same expression, so it refuses other transactions no longer than that.
 constexpr std::string_view gate = R"sql(CASE
          WHEN pg_try_advisory_xact_lock(hashtextextended(
                 {id}, hashtextextended({type}, 'shared_lock'::regclass::bigint)))
@@ -68,8 +73,8 @@ std::string gate_of(std::string_view type, std::string_view id) {
                                    {"id", std::string{id}}});
 }
 
-const detail::sql_words& words_of_all_tables() {
-  static const detail::sql_words words{
+const detail::sql_words& common_placeholders() {
+  static const detail::sql_words placeholders{
       {"announcement", std::string{announcement}},
       {"as_released", std::string{as_released}},
       {"gate_of_m", gate_of("m.lock_type", "m.source_id")},
@@ -88,7 +93,7 @@ const detail::sql_words& words_of_all_tables() {
       {"taking", std::string{taking}},
       {"transaction_name", std::string{transaction_name}},
   };
-  return words;
+  return placeholders;
 }
 
 }  // namespace
@@ -98,13 +103,14 @@ std::string rendered(const postgres_table& table, std::string_view text,
   detail::check_clock_skew(table.clock_skew);
   const auto skew = std::to_string(table.clock_skew.count());
   const bool is_one_clock = table.clock_skew == std::chrono::milliseconds::zero();
-  auto words = words_of_all_tables();
-  words["skew_ms"] = skew;
-  words["long_ago"] = is_one_clock ? "clock_timestamp()"
-                                   : "(clock_timestamp() - interval '" + skew + " milliseconds')";
-  words["forgettable"] = asynchronous_release ? forgettable : "";
-  words["forgettable_many"] = asynchronous_release ? forgettable_many : "";
-  return table.table.in(detail::with_words(text, words));
+  auto placeholders = common_placeholders();
+  placeholders["skew_ms"] = skew;
+  placeholders["long_ago"] = is_one_clock
+                                 ? "clock_timestamp()"
+                                 : "(clock_timestamp() - interval '" + skew + " milliseconds')";
+  placeholders["forgettable"] = asynchronous_release ? forgettable : "";
+  placeholders["forgettable_many"] = asynchronous_release ? forgettable_many : "";
+  return table.table.in(detail::with_words(text, placeholders));
 }
 
 detail::rendered_sql texts_of(const postgres_table& table, bool asynchronous_release) {

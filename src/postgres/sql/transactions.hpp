@@ -6,28 +6,32 @@
 
 namespace rowlock::postgres::sql {
 
-// For drivers whose own ways to begin and to end would tell their words about it.
+// For drivers whose own calls to begin and end a transaction would put statement texts into their
+// errors.
 inline constexpr std::string_view begin = "BEGIN";
 
 inline constexpr std::string_view commit = "COMMIT";
 
 inline constexpr std::string_view roll_back = "ROLLBACK";
 
-// $1 types, $2 ids, $3 how long to wait in milliseconds, $4 whether to create missing rows; see the
-// function's own comment in the migration
+// Locks rows until the transaction ends, and waits for them; see the function's comment in the
+// migration.
+// Arrays: $1 types, $2 ids; $3 how long to wait in milliseconds, $4 whether to create missing rows
 inline constexpr std::string_view lock_rows = R"sql(
 SELECT state, lock_type, source_id, version, holder, remaining_us
   FROM shared_lock_lock($1::text[], $2::text[], $3::integer, $4::boolean, {skew_ms})
 )sql";
 
-// Around what may meet a conflict without ending the transaction.
+// Around statements that may meet a conflict, so that a conflict does not end the transaction.
 inline constexpr std::string_view savepoint = "SAVEPOINT rowlock";
 
 inline constexpr std::string_view roll_back_to_savepoint = "ROLLBACK TO SAVEPOINT rowlock";
 
 inline constexpr std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock";
 
-// The compare-and-set of an optimistic commit. $1 type, $2 id, $3 the version seen
+// Advances the version of an unowned, open row, if it is the one that was read: the compare-and-set
+// of an optimistic commit. Changes no row otherwise, or if the row is locked.
+// $1 type, $2 id, $3 the version that was read
 inline constexpr std::string_view advance = R"sql(
 UPDATE shared_lock
    SET version = greatest(version + 1, {now_us})
@@ -39,7 +43,8 @@ UPDATE shared_lock
    AND lock_type = $1 AND source_id = $2
 )sql";
 
-// Counts for rows that nobody has. Arrays: $1 types, $2 ids
+// Adds 1 to failure_count of the rows without a live lease that are not closed or locked.
+// Arrays: $1 types, $2 ids
 inline constexpr std::string_view count_failures = R"sql(
 WITH k AS MATERIALIZED (
   SELECT {row}
@@ -53,11 +58,13 @@ UPDATE shared_lock l
  WHERE {same_row}
 )sql";
 
-// The fences. Arrays: $1 types, $2 ids, $3 versions; $4 how long the transaction may be idle, in
-// milliseconds; $5 whether to name the transaction. They return how many rows are fenced: it must
-// be all. Those that write change all rows or none, so that they can be tried again.
+// The fences prove in the application's transaction that its leases are still held. They return how
+// many rows are fenced, which must be all. The fences that write change all rows or none, so that
+// they can be tried again.
+// Arrays: $1 types, $2 ids, $3 versions; $4 how long the transaction may be idle, in milliseconds;
+// $5 whether to name the transaction
 
-// The row changes, which no contender can miss.
+// Fences by changing the rows, which no other transaction can miss.
 inline constexpr std::string_view fence_by_writing = R"sql(
 WITH k AS MATERIALIZED (
   SELECT {row}
@@ -75,7 +82,7 @@ SELECT f.fenced, {transaction_name}, {limit_idle_time}
   FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
-// The row is locked against being taken over, and not changed.
+// Fences by a share lock, which blocks a takeover and does not change the rows.
 inline constexpr std::string_view fence_by_sharing = R"sql(
 WITH fenced AS MATERIALIZED (
   SELECT 1
@@ -87,9 +94,9 @@ SELECT f.fenced, {transaction_name}, {limit_idle_time}
   FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
-// A fence that unsets the rows as well, when the transaction commits. Arrays: $6 how long the rows
-// stay closed, $7 how long the work is remembered as done or null, in microseconds. Answers which
-// versions the rows have now, in the order of the keys.
+// Fences, and releases the leases as well when the transaction commits. Returns the new versions of
+// the rows, in the order of the keys. Parameters of a fence, and arrays: $6 how long the rows stay
+// closed, $7 how long the work is remembered as done or null, in microseconds
 inline constexpr std::string_view release_with = R"sql(
 WITH k AS MATERIALIZED (
   SELECT {row}, w.place, w.stay_closed, w.done_for
@@ -109,7 +116,7 @@ SELECT f.fenced, f.versions, {transaction_name}, {limit_idle_time}
           FROM fenced) f
 )sql";
 
-// For this transaction, and only if no smaller limit is set ('0' is none).
+// Limits the idle time of this transaction, unless a smaller limit is set ('0' is none).
 inline constexpr std::string_view limit_idle_time = R"sql(
        CASE WHEN current_setting('idle_in_transaction_session_timeout')::interval
                  NOT BETWEEN interval '1 microsecond' AND $4::bigint * interval '1 millisecond'
@@ -117,9 +124,9 @@ inline constexpr std::string_view limit_idle_time = R"sql(
         END AS idle_limit
 )sql";
 
-// The transaction's id, and which life of which server it belongs to: after a crash, or on another
-// server, the same id may be another transaction's. A crash resets the statistics, and who resets
-// them without one only gives up the answer.
+// Names the transaction: its id, and the lifetime of the server that it belongs to. After a crash,
+// or on another server, the same id may belong to another transaction. A crash resets the
+// statistics. If they are reset by hand, only the answer is lost.
 inline constexpr std::string_view transaction_name = R"sql(
        CASE WHEN $5::boolean
             THEN pg_current_xact_id_if_assigned()::text || ' ' || (
@@ -127,7 +134,8 @@ inline constexpr std::string_view transaction_name = R"sql(
         END AS name
 )sql";
 
-// $1 the id of a transaction, $2 the life of its server
+// Reads whether a transaction committed; null if this server cannot know it.
+// $1 the id of a transaction, $2 the lifetime of its server
 inline constexpr std::string_view fate = R"sql(
 SELECT CASE WHEN extract(epoch FROM stats_reset)::text = $2::text AND NOT pg_is_in_recovery()
             THEN pg_xact_status($1::xid8)
