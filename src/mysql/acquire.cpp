@@ -1,4 +1,4 @@
-// One call of acquire on MariaDB or MySQL, and what the calls for sets share with it.
+// Acquiring single keys on MariaDB or MySQL, and what acquiring sets shares with it.
 #include "mysql/acquire.hpp"
 
 #include <algorithm>
@@ -41,9 +41,9 @@ bool acquire_call::take_if_unowned() {
 
 void acquire_call::grant(std::size_t place, std::uint64_t insert_id) {
   std::optional made{version{static_cast<std::int64_t>(insert_id)}};
-  if (insert_id == 0) {  // a trigger of the table has statements of its own, and theirs is told
+  if (insert_id == 0) {  // a trigger of the table executes statements; their insert id is returned
     const auto seen = exec_.read(keys_of({place})).front();
-    if (!seen || !seen->is_of(requests_[place].owner)) return;  // it ran out already
+    if (!seen || !seen->is_of(requests_[place].owner)) return;  // the grant has expired already
     made = seen->state.version;
   }
   answers_[place] = {.status = acquire_status::granted, .version = made};
@@ -168,12 +168,13 @@ void acquire_call::insert() {
       return;
     }
   }
-  // One by one, so that a row which somebody else makes at this moment is in nobody's way.
+  // One by one, so that a row which another transaction creates at this moment blocks only its own
+  // key.
   std::erase_if(open, [this](std::size_t place) { return insert_one(place); });
   if (!open.empty()) read_rows(open, true);
 }
 
-/// Asked again after an unknown outcome: the grant was made, and its ttl counts from now.
+/// For the same attempt after an unknown outcome: the grant was made, and its ttl counts from now.
 void acquire_call::adopt() {
   std::vector<renew_request> granted_before;
   for (const auto place : mine_) {

@@ -1,4 +1,4 @@
-// One call of acquire, acquire_all or acquire_any on MariaDB or MySQL.
+// Acquiring rows on MariaDB or MySQL: the modes of `store::acquire`.
 #ifndef ROWLOCK_MYSQL_ACQUIRE_HPP
 #define ROWLOCK_MYSQL_ACQUIRE_HPP
 
@@ -12,7 +12,7 @@
 
 namespace rowlock::mysql {
 
-/// The answers to one call, as they come in.
+/// One call of acquire, with its answers so far.
 class acquire_call {
  public:
   using renew_call = std::function<std::vector<change_answer>(std::span<const renew_request>)>;
@@ -26,10 +26,11 @@ class acquire_call {
         answers_(requests.size()) {}
 
   std::vector<acquire_answer> run() &&;
-  /// Two round trips for a set that is granted, whether its rows are there or not, and one to see
-  /// why not; four where somebody was in the way after the first look. (MySQL: five, one and six.)
+  /// Two round trips for a set that is granted, whether or not its rows exist. One for a set that
+  /// is refused at the first read, four if another transaction was in the way after that read.
+  /// (MySQL: five, one and six.)
   std::vector<acquire_answer> run_for_all() &&;
-  /// Five round trips, or one where nothing is free; two more for rows that are missing.
+  /// Five round trips, or one if no row is free; two more for missing rows.
   std::vector<acquire_answer> run_for_any(std::size_t at_most) &&;
 
  private:
@@ -37,25 +38,25 @@ class acquire_call {
 
   [[nodiscard]] places everything() const;
   bool take_if_unowned();
-  /// Fills in what a look can answer.
+  /// Fills in the answers that a read can give.
   void read_rows(const places& open, bool unowned_are_busy);
-  /// The row as it was seen now has the grant of the request.
+  /// The answer to a request that was granted its row at version `now`.
   acquire_answer granted(std::size_t place, version now) const;
   void take();
   void take_some(std::size_t at_most);
-  /// As it was seen; zero for a missing row.
+  /// The version that was read; zero for a missing row.
   [[nodiscard]] std::int64_t seen_version(std::size_t place) const;
   [[nodiscard]] json_rows at_versions(const places& chosen) const;
-  /// What a grant of the row as it was seen takes.
+  /// The parameters of a grant of the row as it was read.
   [[nodiscard]] json_rows::row grant_of(std::size_t place) const;
   [[nodiscard]] json_rows grants_of(const places& chosen) const;
   void insert();
   bool insert_one(std::size_t place);
-  /// By a statement that wrote the row, and answered with this.
+  /// Sets the answer after a statement has written the row and returned `insert_id`.
   void grant(std::size_t place, std::uint64_t insert_id);
   void adopt();
   bool grant_all();
-  /// After a grant of several at `now`, by the database's clock.
+  /// Sets the answer after a grant of several rows at `now`, by the database's clock.
   void set_granted(std::size_t place, std::uint64_t now);
   void find_refusals();
   void withhold(const places& chosen);
@@ -69,7 +70,7 @@ class acquire_call {
   std::vector<acquire_answer> answers_;        // busy, until more is known
   places missing_;                             // to be inserted
   places mine_;                                // granted by an earlier call
-  places takeable_;                            // unowned, or run out
+  places takeable_;                            // unowned, or expired
   std::vector<std::optional<seen_row>> seen_;  // by place
 };
 

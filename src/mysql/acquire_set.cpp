@@ -1,4 +1,4 @@
-// Sets of keys on MariaDB or MySQL: all or none of them, or any.
+// Acquiring sets of rows on MariaDB or MySQL: all or none, or any.
 #include <algorithm>
 #include <utility>
 
@@ -59,7 +59,7 @@ void acquire_call::find_refusals() {
   places open = takeable_;
   open.insert(open.end(), mine_.begin(), mine_.end());
   const auto free = exec_.unlocked_of(at_versions(open));
-  // Whoever was in the way may be gone: then these are told to be busy, as they were.
+  // The transaction in the way may have ended: then all are answered as busy, as they were.
   if (missing_.size() + free.size() == requests_.size()) return;
   withhold(missing_);
   for (const auto at : free) withhold({open[at]});
@@ -93,7 +93,7 @@ void acquire_call::take_some(std::size_t at_most) {
     for (const auto place : taken) set_granted(place, written.insert_id);
     return;
   }
-  // One that had run out was renewed in between.
+  // The holder of an expired lease has renewed it in between.
   const auto now = exec_.read(keys_of(taken));
   for (std::size_t i = 0; i < taken.size(); ++i) {
     const bool is_ours = now[i] && now[i]->owner == requests_[taken[i]].owner.text;

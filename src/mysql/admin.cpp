@@ -1,4 +1,4 @@
-// What a person on call asks of the table, on MariaDB and MySQL.
+// Operator calls on MariaDB and MySQL: notes, users, forced releases, purges.
 #include "mysql/admin.hpp"
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_at_once = 1000;  // rows stay locked while a statement runs
 
-/// How many of the rows it has written; it waits for none.
+/// Returns how many of the rows it has written; waits for no row lock.
 std::size_t write(executor& exec, std::string_view have_sql, const json_rows& to_have,
                   std::string_view write_sql, const json_rows& to_write) {
   if (exec.answers_at_once()) {

@@ -1,4 +1,4 @@
-// MariaDB and MySQL, by way of SOCI.
+// The SOCI backend of MariaDB and MySQL.
 #include "soci/backend.hpp"
 
 #include <soci/mysql/soci-mysql.h>
@@ -26,8 +26,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// For this session, which is ours. Only an order: migrations that meet do no harm, and a cluster
-/// has no such locks.
+/// Waits for other migrations, on a session of rowlock. The lock only makes an order: concurrent
+/// migrations do no harm, and a cluster has no such locks.
 void take_migration_turn(connection& session) {
   try {
     session.execute(sql::take_migration_turn);
@@ -36,7 +36,7 @@ void take_migration_turn(connection& session) {
   }
 }
 
-/// A grant on a table can be made before the table is.
+/// A privilege on a table can be granted before the table exists.
 [[noreturn]] void throw_may_not_migrate(const table_name& table) {
   const auto& name = table.text();
   std::throw_with_nested(
@@ -51,7 +51,7 @@ class mysql_backend_type final : public through_soci::soci_backend {
   [[nodiscard]] const ::soci::backend_factory& factory() const override {
     return *::soci::factory_mysql();
   }
-  // A statement for several keys is three round trips; concurrent commits share a flush anyway.
+  // A statement for several keys takes three round trips; concurrent commits share a flush anyway.
   [[nodiscard]] store_limits limits() const noexcept override {
     return {.statements_at_once = 16, .batching_pays_from = 17};
   }
@@ -156,7 +156,8 @@ class mysql_backend_type final : public through_soci::soci_backend {
     const table_name no_table;
     caller_transaction caller{session, no_table};
     const auto sql = sql::versioned_update(table, caller.session().flavour());
-    // A number as text too: compared with a text column, a number would take '7' and '07' for one.
+    // A number is bound as text as well: a text column compared with a number would match both '7'
+    // and '07'.
     const auto* number = std::get_if<std::int64_t>(&id);
     const auto bound =
         bound_value::utf8(number == nullptr ? std::get<std::string>(id) : std::to_string(*number));

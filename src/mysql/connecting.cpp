@@ -1,4 +1,4 @@
-// Parameters, TLS and settings of a session.
+// The parameters, TLS and settings of a session.
 #include "mysql/connecting.hpp"
 
 #include <soci/mysql/soci-mysql.h>
@@ -39,21 +39,21 @@ session_settings settings_of(connection& session) {
   return settings;
 }
 
-/// What SOCI reads of a connection string.
+/// The parameters that SOCI reads from a connection string.
 constexpr std::array<std::string_view, 18> known_to_soci{
     "charset", "connect_timeout", "db",     "dbname",       "host",      "local_infile",
     "pass",    "password",        "port",   "read_timeout", "reconnect", "service",
     "sslca",   "sslcert",         "sslkey", "unix_socket",  "user",      "write_timeout"};
 
-/// Empty where none is, or where it might be a part of a password.
+/// Empty if there is none, or if it might be a part of a password.
 std::string unknown_name_in(const through_soci::connection_parameters& named) {
   for (const auto& [name, value] : named.all()) {
     if (name == "pass" || name == "password") break;
     if (std::ranges::find(known_to_soci, name) != known_to_soci.end()) continue;
-    const bool is_word =
+    const bool is_name =
         name.size() <= 32 &&
         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789-") == std::string::npos;
-    return is_word ? name : "";
+    return is_name ? name : "";
   }
   return {};
 }
@@ -67,8 +67,8 @@ void refuse_missing_files(const through_soci::connection_parameters& named) {
   }
 }
 
-/// In `host= password=x` SOCI reads `password=x` as the host, which then stands in messages, its
-/// own and the driver's.
+/// In `host= password=x` SOCI reads `password=x` as the host, which then appears in messages of
+/// SOCI and of the driver.
 void refuse_missing_values(const through_soci::connection_parameters& named) {
   for (const auto& each : named.all()) {
     const bool is_next_one = std::ranges::any_of(known_to_soci, [&](std::string_view known) {
@@ -81,7 +81,7 @@ void refuse_missing_values(const through_soci::connection_parameters& named) {
   }
 }
 
-/// ` at host:port`, as far as they are named.
+/// ` at host:port`, as far as they are given.
 std::string place_of(const through_soci::connection_parameters& named) {
   const auto socket = named.value_of("unix_socket");
   const auto host = named.value_of("host");
@@ -91,7 +91,7 @@ std::string place_of(const through_soci::connection_parameters& named) {
 }
 
 error meaning_of(unsigned number, const std::string& said, const std::string& place) {
-  // Of TLS the driver has one number, which is also that of a connection that ended meanwhile.
+  // The driver has one number for all TLS errors, and uses it for connections that ended, too.
   if (number == 2026 && said.find("certificate") != std::string::npos) {
     return error{errc::rejected,
                  "the server" + place +
@@ -211,7 +211,7 @@ fit_session made_fit_for_a_store(::soci::session& session, const soci_options& o
     const auto in_seconds = [](std::chrono::milliseconds limit) {
       return std::chrono::ceil<std::chrono::seconds>(limit).count();
     };
-    // Before anything is asked: sql_select_limit would hide rows of SHOW too.
+    // The first statements: sql_select_limit would hide rows of SHOW as well.
     pinned.execute(sql::read_committed_from_now_on);
     pinned.execute(is_mariadb ? sql::pin_mariadb : sql::pin_mysql,
                    {in_seconds(options.statement_timeout), in_seconds(options.lock_timeout)});

@@ -1,4 +1,4 @@
-// The session's MYSQL handle: values in, answers out.
+// The MYSQL handle of a SOCI session, with bound values and result sets.
 #include "mysql/connection.hpp"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ std::vector<result_set::row> rows_in(MYSQL_RES& result) {
 
 }  // namespace
 
-// SOCI's library does not export the type for a dynamic_cast; the backend's name says what it is.
+// SOCI's library does not export the type for a dynamic_cast; the backend's name identifies it.
 connection::connection(::soci::session& session)
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast)
     : connection_{static_cast<::soci::mysql_session_backend*>(session.get_backend())->conn_} {}
@@ -85,10 +85,10 @@ bool connection::is_in_transaction() const noexcept {
   // With innodb_rollback_on_timeout the server has rolled back.
   constexpr unsigned lock_wait_timeout = 1205;
   if (mysql_errno(connection_) == lock_wait_timeout) {
-    const auto ask = sql::do_nothing;
-    if (mysql_real_query(connection_, ask.data(), ask.size()) != 0) return false;
+    const auto probe = sql::do_nothing;
+    if (mysql_real_query(connection_, probe.data(), probe.size()) != 0) return false;
   }
-  // An error does not tell the state: after some the server has rolled back.
+  // An error does not report the state: after some errors the server has rolled back.
   const bool was_in = (connection_->server_status & SERVER_STATUS_IN_TRANS) != 0;
   return was_in && !ends_the_transaction(mysql_errno(connection_));
 }

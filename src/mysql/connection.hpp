@@ -1,4 +1,4 @@
-// The session's MYSQL handle: values in, answers out.
+// The MYSQL handle of a SOCI session, with bound values and result sets.
 #ifndef ROWLOCK_MYSQL_CONNECTION_HPP
 #define ROWLOCK_MYSQL_CONNECTION_HPP
 
@@ -14,7 +14,7 @@
 namespace rowlock::mysql {
 
 /// A value as it is written in a statement. Texts are in hexadecimal: whatever the session's
-/// character set and way of quoting, the server gets these bytes and nothing else.
+/// character set and quoting rules, the server gets exactly these bytes.
 class bound_value {
  public:
   bound_value(std::int64_t number) : text_{std::to_string(number)} {}  // NOLINT
@@ -36,10 +36,10 @@ class bound_value {
   std::string text_;
 };
 
-/// A JSON array of arrays, for the statements on several rows.
+/// A JSON array of arrays, for statements on several rows.
 class json_rows {
  public:
-  /// One array: the type of a key as it is, the other texts in hexadecimal.
+  /// One array. The type of a key is written as it is, other texts in hexadecimal.
   class row {
    public:
     row& word(std::string_view text);
@@ -56,7 +56,7 @@ class json_rows {
   void add(row each) { rows_.push_back(std::move(each.text_)); }
   [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
   [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
-  /// Those at `places`, in that order.
+  /// The rows at `places`, in that order.
   [[nodiscard]] json_rows only(const std::vector<std::size_t>& places) const;
   [[nodiscard]] bound_value value() const;
 
@@ -77,45 +77,46 @@ struct st_mysql;
 
 namespace rowlock::mysql {
 
-/// What a statement answered.
+/// The result of a statement.
 struct result_set {
   using row = std::vector<std::optional<std::string>>;
 
   std::vector<row> rows;
-  /// Rows that were found by an UPDATE, or inserted.
+  /// Rows that an UPDATE found, or that were inserted.
   std::uint64_t affected = 0;
-  /// What `last_insert_id(...)` in the statement was given.
+  /// The value of `last_insert_id(...)` in the statement.
   std::uint64_t insert_id = 0;
 };
 
-/// Sends statements on the connection of a SOCI session by the client library of the database
-/// itself: so an exception holds no statement, the answer brings row count and insert id along, and
-/// no quoting is needed. Members throw `soci::mysql_soci_error` with the server's error number.
+/// Sends statements on the connection of a SOCI session, through the database's own client library.
+/// So an exception contains no statement, a result has row count and insert id, and no quoting is
+/// needed. Members throw `soci::mysql_soci_error` with the server's error number.
 ///
 /// Thread-safety: as the session, one thread at a time.
 class connection {
  public:
-  /// The session's backend is "mysql".
+  /// The session's backend must be "mysql".
   explicit connection(::soci::session& session);
 
   result_set execute(std::string_view sql, std::initializer_list<bound_value> values = {});
-  /// Several statements, separated by semicolons.
+  /// Executes several statements, separated by semicolons.
   void execute_script(const std::string& sql);
 
-  /// Seen in the last answer of the server. After a lock wait that timed out, where the answer does
-  /// not tell it, the server is asked.
+  /// Read from the server's last answer. After a lock wait that timed out that answer does not
+  /// contain it, and a round trip is needed.
   [[nodiscard]] bool is_in_transaction() const noexcept;
-  /// Whether the client library would silently connect anew, and lose settings and locks.
+  /// Whether the client library would silently reconnect, and lose settings and locks.
   [[nodiscard]] bool reconnects() const noexcept;
-  /// Whether the connection string names the authority that must have signed the certificate.
+  /// Whether the connection string names the authority that must have signed the server's
+  /// certificate.
   [[nodiscard]] bool names_an_authority() const noexcept;
   [[nodiscard]] bool is_encrypted() const noexcept;
   [[nodiscard]] sql::flavour flavour() const noexcept;
-  /// As a number: 101119 for 10.11.19.
+  /// The server's version as a number: 101119 for 10.11.19.
   [[nodiscard]] unsigned long server_version() const noexcept;
-  /// Processes that are started do not get the connection.
+  /// Keeps the connection from child processes that execute another program.
   void close_on_exec() noexcept;
-  /// Whether nothing has come from the server that we did not ask for. No round trip.
+  /// For an idle connection: false if the server has sent anything, or closed it. No round trip.
   [[nodiscard]] bool is_alive() const noexcept;
 
  private:

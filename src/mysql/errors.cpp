@@ -1,4 +1,4 @@
-// What the error numbers of MariaDB and MySQL mean.
+// The mapping of MariaDB and MySQL error numbers to errors.
 #include "mysql/errors.hpp"
 
 #include <soci/mysql/soci-mysql.h>
@@ -20,18 +20,18 @@ bool is_one_of(unsigned number, std::initializer_list<unsigned> numbers) noexcep
 
 bool is_conflict(unsigned number) noexcept { return is_one_of(number, {1213, 1020, 3101}); }
 
-/// Not null, too long, out of range, wrong, broken CHECK, duplicate.
+/// Errors about a value: null, too long, out of range, wrong, broken CHECK, duplicate.
 bool is_about_a_value(unsigned number) noexcept {
   return is_one_of(number, {1048, 1062, 1264, 1265, 1292, 1300, 1366, 1406, 1586, 3819, 4025});
 }
 
-/// What the client library says for itself.
+/// Errors that the client library itself reports.
 bool is_of_the_client_library(unsigned number) noexcept {
   return (number >= 2000 && number < 3000) || (number >= 5000 && number < 6000);
 }
 
-/// Resources, locks, connections, and the server's own trouble: another time the same statement may
-/// work. A proxy tells by 1105 what it has no number for.
+/// Resources, locks, connections and the server's internal errors: the same statement may work
+/// later. A proxy uses 1105 for errors that have no number.
 bool may_pass(unsigned number) noexcept {
   return number == 0 || is_conflict(number) || is_of_the_client_library(number) ||
          is_one_of(number,
@@ -126,7 +126,7 @@ meaning meaning_of(unsigned number, const table_name* table) {
 }  // namespace
 
 std::string shown_text(unsigned number, std::string_view said) {
-  // Any other may hold a value of a statement, and a value may be an owner.
+  // The text of any other error may hold a value of a statement, and a value may be an owner.
   const bool holds_names_only =
       is_one_of(number, {1020, 1040, 1044, 1045, 1046, 1047, 1049, 1053, 1054, 1142, 1143, 1146,
                          1180, 1205, 1213, 1226, 1227, 1290, 1665, 1698, 1792, 1820, 1836});

@@ -1,4 +1,4 @@
-// The statements of one call on a MariaDB or MySQL session.
+// The execution of one call's statements on a MariaDB or MySQL session.
 #include "mysql/executor.hpp"
 
 #include <exception>
@@ -92,7 +92,7 @@ std::vector<std::size_t> executor::unlocked_of(const json_rows& existing) {
   try {
     return places_in(execute(sql::have_many_at_version, {existing.value()}));
   } catch (const std::exception& thrown) {
-    // SKIP LOCKED does not see what another node of a Galera cluster is about to commit.
+    // SKIP LOCKED does not detect rows that another node of a Galera cluster is about to commit.
     if (!is_contention(thrown)) throw;
     return {};
   }

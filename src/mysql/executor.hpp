@@ -1,4 +1,4 @@
-// The statements of one call on a MariaDB or MySQL session, and what they may have changed.
+// The execution of one call's statements on a MariaDB or MySQL session, and their possible effects.
 #ifndef ROWLOCK_MYSQL_EXECUTOR_HPP
 #define ROWLOCK_MYSQL_EXECUTOR_HPP
 
@@ -16,59 +16,60 @@ namespace rowlock::mysql {
 
 /// The rows that a statement wrote.
 struct written_rows {
-  /// Their places in the list of rows to write.
+  /// Their indexes in the list of rows to write.
   std::vector<std::size_t> places;
-  /// Fewer than `places` where one was no longer as it was seen.
+  /// Fewer than `places` if a row was no longer as it was read.
   std::uint64_t affected = 0;
-  /// What `last_insert_id(...)` in the statement was given.
+  /// The value of `last_insert_id(...)` in the statement.
   std::uint64_t insert_id = 0;
 };
 
-/// Executes texts of sql/ on a session of a store: in autocommit, waiting for no row lock. They
-/// throw `soci::mysql_soci_error`.
+/// Executes texts of sql/ on a session of a store, in autocommit, without waiting for row locks.
+/// Members throw `soci::mysql_soci_error`.
 ///
 /// Thread-safety: one thread at a time.
 class executor {
  public:
-  /// `table` outlives this.
+  /// `table` must outlive the executor.
   executor(connection session, const table_name& table)
       : session_{session}, texts_{sql::texts_of(table, session.flavour())} {}
 
-  /// What follows is another call.
+  /// Starts another call.
   void begin_call() noexcept { changed_ = effects::none; }
-  /// What the call may have changed so far.
+  /// The possible effects of the call so far.
   [[nodiscard]] effects changed() const noexcept { return changed_; }
 
   [[nodiscard]] detail::rendered_sql& texts() noexcept { return texts_; }
   [[nodiscard]] connection& session() noexcept { return session_; }
   [[nodiscard]] bool is_alive() const noexcept { return session_.is_alive(); }
-  /// Whether a statement can be told to answer at once where it meets a row lock.
+  /// Whether a statement can fail at once when it meets a row lock (MariaDB), instead of waiting.
   [[nodiscard]] bool answers_at_once() const noexcept {
     return session_.flavour() == sql::flavour::mariadb;
   }
 
-  /// A statement that changes nothing.
+  /// Executes a statement that changes nothing.
   result_set execute(std::string_view text, std::initializer_list<bound_value> values = {}) {
     return session_.execute(texts_(text), values);
   }
   /// The committed state of each key; none for a missing row.
   std::vector<std::optional<seen_row>> read(const key_list& keys);
 
-  /// One statement that writes; none where a row lock or a conflict was in the way.
+  /// Executes a statement that writes; none if a row lock or a conflict was in the way.
   std::optional<result_set> write(std::string_view text, std::initializer_list<bound_value> values);
 
-  /// `write_sql` for the rows of `to_write` that no transaction has locked. `have_sql` finds and
-  /// locks these by `to_have`, the first `at_most` where it has a limit. In a transaction of its
-  /// own.
+  /// Executes `write_sql` for the rows of `to_write` that no transaction has locked. `have_sql`
+  /// finds and locks these by `to_have`, the first `at_most` if it has a limit. Runs in a separate
+  /// transaction.
   written_rows write_unlocked(std::string_view have_sql, const json_rows& to_have,
                               std::string_view write_sql, const json_rows& to_write,
                               const bound_value& second_value, std::size_t at_most = 0);
-  /// `write_sql`, which fails as a whole when a row is not as it was read; none then, and when a
-  /// transaction has locked one. `existing` are the rows that are there, as they were read.
+  /// Executes `write_sql`, which fails as a whole if a row is not as it was read. None in that
+  /// case, and if a transaction has locked a row. `existing` are the rows that exist, as they were
+  /// read.
   std::optional<result_set> write_all_or_none(std::string_view write_sql, const json_rows& to_write,
                                               const bound_value& second_value,
                                               const json_rows& existing);
-  /// The places of the rows that no transaction has locked now and that are as they were read.
+  /// The indexes of the rows that no transaction has locked and that are as they were read.
   std::vector<std::size_t> unlocked_of(const json_rows& existing);
   /// Whether no transaction has locked the row, which must exist.
   bool is_free(const lock_key& key);

@@ -10,7 +10,7 @@ namespace rowlock::mysql {
 
 namespace {
 
-/// Leases as what the statements take.
+/// The rows of the leases, as parameters of the statements.
 class proof {
  public:
   proof(caller_transaction& caller, const fenced_leases& leases) : caller_{caller} {
@@ -31,7 +31,7 @@ class proof {
     return by(sql::release_with, unset);
   }
 
-  /// Of rows that this transaction has changed. One round trip.
+  /// The versions of rows that this transaction has changed. One round trip.
   std::vector<version> versions_now() {
     std::vector<version> versions;
     const auto seen = caller_.read(keys_).value();
@@ -54,7 +54,7 @@ class proof {
   detail::fence_try by(std::string_view text, const json_rows& to_write) {
     const auto result = caller_.at_once(text, rows_, {to_write.value()});
     if (!result) return why_not();
-    // A write meets the rows as they are now, whatever the transaction's snapshot.
+    // A write reads the rows as they are now, whatever the transaction's snapshot.
     return result->affected == keys_.size() ? detail::fence_try::held : detail::fence_try::lost;
   }
 

@@ -1,4 +1,4 @@
-// Rows of the lock table, as MariaDB and MySQL answer them.
+// The conversion of result rows to rows of the lock table.
 #include "mysql/row.hpp"
 
 #include <utility>
@@ -11,8 +11,8 @@ using std::chrono::microseconds;
 
 std::int64_t number(const std::optional<std::string>& column) { return std::stoll(column.value()); }
 
-/// From `first` on: version, owner, holder, acquired_at, remaining_us, failure_count, expiry_count,
-/// done_by, done_at, done_remaining_us, note, force_reason.
+/// The columns from `first` on: version, owner, holder, acquired_at, remaining_us, failure_count,
+/// expiry_count, done_by, done_at, done_remaining_us, note, force_reason.
 seen_row found_from(const result_set::row& row, std::size_t first, lock_key key) {
   seen_row found{.state = {.key = std::move(key), .version = {number(row.at(first))}},
                  .owner = row.at(first + 1).value_or(""),

@@ -1,4 +1,4 @@
-// Rows of the lock table, as MariaDB and MySQL answer them.
+// The conversion of result rows to rows of the lock table.
 #ifndef ROWLOCK_MYSQL_ROW_HPP
 #define ROWLOCK_MYSQL_ROW_HPP
 
@@ -14,16 +14,16 @@
 
 namespace rowlock::mysql {
 
-/// Keys of requests that others own.
+/// Keys of requests; not owned.
 using key_list = std::vector<const lock_key*>;
 
 key_list list_of(std::span<const lock_key> keys);
 
-/// Type and id, as all statements on several rows begin.
+/// Type and id, with which all statements on several rows begin.
 json_rows::row row_of(const lock_key& key);
 json_rows rows_of(const key_list& keys);
 
-/// `row`, and for how long the row stays closed and its work remembered as done.
+/// Adds how long the row stays closed, and how long its work is remembered as done.
 json_rows::row with_what_stays(json_rows::row row, const release_request& request);
 
 using detail::busy_at;
@@ -31,9 +31,9 @@ using detail::held_by;
 using detail::seen_row;
 using detail::states_of;
 
-/// The state of each key, from the answer to a look; none for a missing row.
+/// The state of each key, from the result of `read`; none for a missing row.
 std::vector<std::optional<seen_row>> found_in(const result_set& result, const key_list& keys);
-/// From the answer to `list`.
+/// The rows from the result of `list`.
 std::vector<row_state> listed_in(const result_set& result);
 
 }  // namespace rowlock::mysql

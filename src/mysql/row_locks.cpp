@@ -30,7 +30,7 @@ void check_settings(const transaction_view& seen, const soci_table& table,
   }
 }
 
-/// The rows of one `lock_rows`, in the caller's transaction.
+/// One call of `lock_rows`, in the caller's transaction.
 class locking {
  public:
   locking(caller_transaction& caller, const lock_keys& keys, const soci_table& table)
@@ -101,7 +101,7 @@ class locking {
     });
   }
 
-  /// A lease that was granted meanwhile, or somebody's row lock.
+  /// A lease that was granted meanwhile, or the row lock of another transaction.
   refusal why_not() {
     const auto now = caller_.read(keys_);
     if (!now) return busy_at(*keys_.front());
@@ -120,7 +120,8 @@ class locking {
   json_rows at_versions_;
 };
 
-/// In transactions of their own; one that somebody else makes at this moment is there, then.
+/// Creates missing rows in separate transactions. A row that another transaction creates at this
+/// moment exists afterwards as well.
 void create_rows(::soci::session& session, const lock_keys& keys, const soci_table& table) {
   caller_transaction caller{session, table.table};
   const auto wanted = list_of(keys.in_order());
@@ -130,7 +131,7 @@ void create_rows(::soci::session& session, const lock_keys& keys, const soci_tab
     caller.unless_contended(sql::insert_in_transaction, {bound_value::ascii(wanted[i]->type),
                                                          bound_value::bytes(wanted[i]->source_id)});
   }
-  // Where the session does not commit by itself.
+  // For a session that is not in autocommit.
   if (caller.session().is_in_transaction()) caller.execute(sql::commit);
 }
 
@@ -153,7 +154,7 @@ through_soci::begun_transaction begin(::soci::session& session) {
     begun.execute(sql::read_committed_once);
     begun.execute(sql::begin);
   } catch (const std::exception&) {
-    roll_back(session);  // or the application's next transaction would have the isolation of this
+    roll_back(session);  // or the application's next transaction would have this isolation level
     throw_as_error(effects::none, nullptr);
   }
   return {};

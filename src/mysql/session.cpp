@@ -1,4 +1,4 @@
-// A session of a store on MariaDB or MySQL.
+// A store session on MariaDB or MySQL.
 #include "mysql/session.hpp"
 
 #include <soci/soci.h>
@@ -137,7 +137,7 @@ class mysql_session final : public detail::session {
     if (exec_.answers_at_once()) {
       if (const auto result = exec_.write(sql::renew_many, {to_write.value()})) {
         if (result->affected == requests.size()) return answers;
-        // It found all rows that are as they were granted, and renewed them.
+        // The statement has renewed all rows that are as they were granted.
         const auto seen = exec_.read(keys_of(requests));
         for (std::size_t i = 0; i < requests.size(); ++i) {
           if (detail::busy_or_lost(seen[i], requests[i]) == change_answer::lost) {
@@ -162,7 +162,7 @@ class mysql_session final : public detail::session {
       if (result && result->affected == 1) return {change_answer::done};
       return unchanged(requests);
     }
-    // A released row does not show who released it: so they are found first.
+    // A released row does not show its last owner, so the rows are found first.
     json_rows to_have;
     json_rows to_write;
     for (const auto& request : requests) {
@@ -180,8 +180,8 @@ class mysql_session final : public detail::session {
     if (!exec_.answers_at_once()) {
       handoff_answer answer{.ended = release_now({&ended, 1}).front()};
       if (answer.ended != change_answer::done) return answer;
-      const auto asked = acquiring({&next, 1}).run().front();
-      if (asked.status == acquire_status::granted) answer.granted = asked.version;
+      const auto acquired = acquiring({&next, 1}).run().front();
+      if (acquired.status == acquire_status::granted) answer.granted = acquired.version;
       return answer;
     }
     const auto result = exec_.write(
@@ -193,15 +193,15 @@ class mysql_session final : public detail::session {
       return {.ended = unchanged(std::span{&ended, 1}).front()};
     }
     handoff_answer answer{.ended = change_answer::done};
-    // Zero where a trigger of the table inserts rows: its id is returned instead. The next one then
-    // acquires for itself.
+    // Zero if a trigger of the table inserts rows: its id is returned instead. Then the next waiter
+    // acquires the row by itself.
     if (result->insert_id != 0) {
       answer.granted = version{static_cast<std::int64_t>(result->insert_id)};
     }
     return answer;
   }
 
-  /// The answers where a statement has changed the rows at `places` and no other.
+  /// The answers after a statement has changed the rows at `places` and no other.
   template <class Request>
   std::vector<change_answer> unchanged(std::span<const Request> requests,
                                        const std::vector<std::size_t>& places = {}) {

@@ -1,4 +1,4 @@
-// A session of a store on MariaDB or MySQL.
+// A store session on MariaDB or MySQL.
 #ifndef ROWLOCK_MYSQL_SESSION_HPP
 #define ROWLOCK_MYSQL_SESSION_HPP
 
@@ -13,7 +13,7 @@ class session;
 
 namespace rowlock::mysql {
 
-/// Changes settings of `used`, which the store alone uses. Throws `error`.
+/// Changes settings of `used`, which only the store uses. Throws `error`.
 std::unique_ptr<detail::session> make_session(std::shared_ptr<::soci::session> used,
                                               const soci_options& options);
 

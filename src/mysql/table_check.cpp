@@ -1,4 +1,4 @@
-// Whether a table of MariaDB or MySQL is one that rowlock's locks can live in.
+// The check whether a MariaDB or MySQL table is fit for locks.
 #include "mysql/table_check.hpp"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ struct needed_column {
   bool takes_null;
 };
 
-/// Those on which exclusion depends. (MySQL says `bigint`, MariaDB `bigint(20)`.)
+/// The columns that mutual exclusion depends on. (The type is `bigint` in MySQL, `bigint(20)` in
+/// MariaDB.)
 constexpr std::array<needed_column, 7> needed_columns{{
     {"lock_type", "varchar(135)", "ascii_bin", false},
     {"source_id", "varbinary(256)", "", false},
@@ -48,7 +49,7 @@ std::string lower(std::string text) {
 
 using detail::throw_unfit;
 
-/// What the answer to `shape` says of one thing.
+/// One row of the result of `shape`.
 struct part {
   explicit part(const result_set::row& row)
       : what{row.at(0).value_or("")},
@@ -64,7 +65,7 @@ struct part {
   bool takes_null;
 };
 
-/// Nothing where there is no such table.
+/// Empty if there is no such table.
 std::vector<part> shape_of(connection& session, detail::rendered_sql& texts,
                            const table_name& table) {
   const auto& text = table.text();
@@ -92,7 +93,7 @@ void check_kind(const std::vector<part>& shape, const table_name& table) {
     if (each.what == "table" && each.type != "innodb") {
       throw_unfit(table, "is not of the engine InnoDB, so that it has no row locks");
     }
-    // Of a column of which only the beginning counts, the type is its length.
+    // If only a prefix of a column is in the key, the type is its length.
     if (each.what == "key") key += each.name + each.type + ',';
   }
   if (key != "lock_type,source_id,") {
@@ -128,7 +129,7 @@ void check_shape(const std::vector<part>& shape, const table_name& table) {
   check_columns(shape, table);
 }
 
-/// None where the server answers with this error.
+/// None if the server returns this error.
 std::optional<result_set> unless(connection& session, const std::string& sql,
                                  unsigned error_number) {
   try {
@@ -139,8 +140,9 @@ std::optional<result_set> unless(connection& session, const std::string& sql,
   }
 }
 
-/// `information_schema` shows the table of all sessions, whatever hides it from this one. A user
-/// with privileges on columns alone may not see the definition: then this is not checked.
+/// `information_schema` shows the permanent table, even if a temporary one hides it from this
+/// session. A user with privileges on columns alone may not read the definition: then this is not
+/// checked.
 void check_that_none_hides_it(connection& session, detail::rendered_sql& texts,
                               const table_name& table) {
   const auto result = unless(session, texts(sql::definition), no_privilege);
@@ -174,7 +176,7 @@ void check_table(connection& session, detail::rendered_sql& texts, const table_n
   try {
     check_once(session, texts, table);
   } catch (const error&) {
-    // One that is dropped or altered meanwhile may be seen in parts; the second look counts.
+    // A table that is altered or dropped meanwhile may be seen in parts, so the second read counts.
     check_once(session, texts, table);
   }
 }

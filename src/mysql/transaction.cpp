@@ -1,4 +1,4 @@
-// The application's transaction on MariaDB or MySQL, as far as we use it.
+// The application's transaction on MariaDB or MySQL.
 #include "mysql/transaction.hpp"
 
 #include <exception>

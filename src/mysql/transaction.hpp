@@ -1,4 +1,4 @@
-// The application's transaction on MariaDB or MySQL, as far as we use it.
+// The application's transaction on MariaDB or MySQL.
 #ifndef ROWLOCK_MYSQL_TRANSACTION_HPP
 #define ROWLOCK_MYSQL_TRANSACTION_HPP
 
@@ -14,15 +14,15 @@
 
 namespace rowlock::mysql {
 
-/// What a look tells of the keys, and of the session.
+/// The rows of some keys as the transaction sees them, and settings of the session.
 struct transaction_view {
   std::vector<std::optional<seen_row>> rows;
   bool is_read_committed = false;
   bool is_in_cluster = false;
 };
 
-/// Executes texts of sql/ in the caller's transaction. Throws `error`, but for conflicts, which are
-/// thrown as `soci::mysql_soci_error`: the server has ended the transaction then.
+/// Executes texts of sql/ in the caller's transaction. Throws `error`, except for conflicts, which
+/// are thrown as `soci::mysql_soci_error`: the server has then ended the transaction.
 ///
 /// Thread-safety: as its session, one thread at a time.
 class caller_transaction {
@@ -31,44 +31,44 @@ class caller_transaction {
 
   [[nodiscard]] connection& session() noexcept { return session_; }
 
-  /// Throws `error` (misuse) where there is no open transaction. No round trip.
+  /// Throws `error` (misuse) if no transaction is open. No round trip.
   void require_transaction() const;
 
   result_set execute(std::string_view text, std::initializer_list<bound_value> values = {});
-  /// None where somebody else has the row, or made it first.
+  /// None if another transaction has the row, or created it first.
   std::optional<result_set> unless_contended(std::string_view text,
                                              std::initializer_list<bound_value> values);
-  /// The same in a transaction, which must still be there then (misuse).
+  /// The same in a transaction. Throws `error` (misuse) if the transaction has ended.
   std::optional<result_set> at_once(std::string_view text,
                                     std::initializer_list<bound_value> values);
-  /// A write of the rows at these versions ($1 of `text` is the same list); none where somebody has
-  /// one of them. (Where a statement cannot be told not to wait, it is preceded by one that can.)
+  /// Writes the rows at these versions ($1 of `text` is the same list); none if another transaction
+  /// has one of them. (If a statement cannot skip the wait, another one that can precedes it.)
   std::optional<result_set> at_once(std::string_view text, const json_rows& at_versions,
                                     std::initializer_list<bound_value> values);
 
-  /// As the transaction sees them. None where somebody else has a row and the transaction is
-  /// SERIALIZABLE, so that looking locks.
+  /// The rows as the transaction sees them. None if the transaction is SERIALIZABLE, so that
+  /// reading locks, and another transaction has a row.
   std::optional<std::vector<std::optional<seen_row>>> read(const key_list& keys);
   std::optional<transaction_view> read_with_settings(const key_list& keys);
   /// The version that a statement gave the row, which its transaction keeps locked. One round trip
-  /// if the table has a trigger with statements of its own, whose insert id is told then.
+  /// if a trigger of the table executes statements: then their insert id was returned.
   version version_in(const result_set& result, const lock_key& key);
 
  private:
-  /// `text` for the table, rendered once in a process.
+  /// `text` for the table, rendered once per process.
   [[nodiscard]] const std::string& rendered(std::string_view text) const;
 
   connection session_;
   const table_name& table_;
 };
 
-/// So that `retry` and `run_fenced` know a conflict even of the application's first statement.
+/// Makes `retry` and `run_fenced` recognise a conflict even of the application's first statement.
 void recognise_conflicts() noexcept;
 
-/// How long ago a lease must have run out, in a transaction of the application.
+/// How long ago a lease must have expired, in a transaction of the application.
 std::chrono::microseconds skew_of(const transaction_view& seen, const soci_table& table);
 
-// The soci_backend's calls of the same names.
+// The calls of soci_backend with the same names.
 through_soci::begun_transaction begin(::soci::session& session);
 through_soci::begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,
                                              const soci_table& table);

@@ -1,4 +1,4 @@
-// URLs of MariaDB and MySQL, as SOCI reads them.
+// The conversion of MariaDB and MySQL URLs to SOCI's connection strings.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -15,14 +15,14 @@ namespace {
 constexpr std::string_view scheme = "mysql://";
 constexpr std::string_view other_scheme = "mariadb://";
 
-/// Those that have no place in a URL but behind its `?`.
+/// The parameters that a URL can only have after its `?`.
 constexpr std::array<std::string_view, 8> known_parameters{
     "charset", "connect_timeout", "read_timeout", "sslca",
     "sslcert", "sslkey",          "unix_socket",  "write_timeout"};
 
 [[noreturn]] void refuse(const std::string& why) { throw error{errc::misuse, why}; }
 
-/// ` name='value'` as SOCI reads it; nothing for an empty value.
+/// ` name='value'` in SOCI's form; nothing for an empty value.
 std::string soci_parameter(std::string_view name, std::string_view value) {
   const std::string decoded = detail::percent_decoded(value);
   if (decoded.empty()) return {};
@@ -35,25 +35,26 @@ std::string soci_parameter(std::string_view name, std::string_view value) {
   return parameter + '\'';
 }
 
-/// Up to the separator, which is taken away too; all of it where there is none.
+/// Removes and returns the text up to the separator, which is removed as well; all of it without
+/// one.
 std::string_view take_up_to(std::string_view& text, std::size_t separator) {
   const auto taken = text.substr(0, separator);
   text.remove_prefix(separator == std::string_view::npos ? text.size() : separator + 1);
   return taken;
 }
 
-/// An unknown one by its name, unless that may be a part of a password with a `?`, as a name does
-/// not have an `@` behind it.
+/// The name of an unknown parameter, unless it may be a part of a password with a `?`: a name has
+/// no `@` after it.
 std::string shown_parameter(std::string_view name, std::string_view query) {
-  const bool is_word =
+  const bool is_name =
       !name.empty() && name.size() <= 32 &&
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789-") == std::string_view::npos;
   const bool has_value = query.find(std::string{name} + '=') != std::string_view::npos;
-  if (!is_word || !has_value || query.find('@') != std::string_view::npos) return "a parameter";
+  if (!is_name || !has_value || query.find('@') != std::string_view::npos) return "a parameter";
   return "the parameter " + std::string{name};
 }
 
-/// `name=value&name=value`.
+/// The text is `name=value&name=value`.
 std::string soci_parameters(std::string_view query) {
   const auto all = query;
   std::string parameters;
@@ -73,7 +74,7 @@ std::string soci_parameters(std::string_view query) {
   return parameters;
 }
 
-/// `name=value`: what SOCI reads begins with a keyword.
+/// Whether the text is `name=value`: SOCI's connection strings begin with a keyword.
 bool is_of_soci(std::string_view after_scheme) {
   constexpr std::string_view blanks = " \t\n";
   const auto begin = after_scheme.find_first_not_of(blanks);

@@ -1,21 +1,22 @@
 // SQL that grants, renews and releases leases, on MariaDB and MySQL.
 //
-// What they have in common:
-//   - The time is UTC_TIMESTAMP(6), the start of the statement; none waits between it and the
-//   write.
-//   - The new version is greatest(version + 1, microseconds since 1970), from the row as it is.
-//   - SET is executed from left to right, and a column to the right of another sees the new value:
-//     so what depends on the owner comes before the owner.
+// Common to the statements:
+//   - The time is UTC_TIMESTAMP(6), the start of the statement; no statement waits between it and
+//     the write.
+//   - A new version is greatest(version + 1, microseconds since 1970), from the current row.
+//   - SET is executed from left to right, and a column sees the new values of those to its left. So
+//     values that depend on the owner come before the owner.
 //   - Conditions are in WHERE, because SOCI's sessions count the rows that were found, not those
 //     that were changed.
-//   - With STRAIGHT_JOIN the list of keys comes first, and with FORCE INDEX only the rows that it
-//     names are read and so locked: a small table would be scanned, through everybody's rows.
-//   - A SELECT that answers several rows on a session of the application has a LIMIT, or its
-//     sql_select_limit would hide some.
+//   - With STRAIGHT_JOIN the list of keys comes first. With FORCE INDEX only the rows that it names
+//     are read, and so locked: a small table would be scanned, and all its rows locked.
+//   - A SELECT with several result rows on a session of the application has a LIMIT. Otherwise the
+//     session's sql_select_limit would hide some.
 //
-// A statement for several keys takes a JSON array of arrays, in the order that its comment names.
-// Texts in it, and all texts elsewhere, are in hexadecimal, so that no character set and no way of
-// quoting matters; but for the type of a key, which is a word. Words in braces are in spelling.hpp.
+// A statement for several keys takes a JSON array of arrays, whose order is in its comment. Texts
+// in it, and all other texts, are in hexadecimal, so that character sets and quoting rules do not
+// matter. The type of a key is written as it is. Placeholders in braces are explained in
+// spelling.hpp.
 #ifndef ROWLOCK_MYSQL_SQL_LEASES_HPP
 #define ROWLOCK_MYSQL_SQL_LEASES_HPP
 
@@ -23,9 +24,9 @@
 
 namespace rowlock::mysql::sql {
 
-// A row that nobody owns; the version is the insert id of the answer.
+// Grants an unowned row; the insert id is the new version. Changes no row if it is not free.
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null, $7 1 to
-// refuse one that is remembered as done, else 0, $8 microseconds since which it must be open
+// refuse a row that is marked done, else 0, $8 microseconds for which it must have been open
 inline constexpr std::string_view acquire = R"sql(
 UPDATE shared_lock
    SET version = last_insert_id(greatest(
@@ -38,14 +39,15 @@ UPDATE shared_lock
    AND ($7 = 0 OR done_until <= utc_timestamp(6))
 )sql";
 
-// A missing row; the version is the insert id. $1 type, $2 id, $3 owner, $4 holder, $5 ttl in
-// microseconds
+// Creates a missing row with a lease; the insert id is the version.
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds
 inline constexpr std::string_view insert = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
 VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
         $3, $4, utc_timestamp(6), utc_timestamp(6) + INTERVAL $5 MICROSECOND)
 )sql";
 
+// Renews a lease: it ends one ttl from now. Changes no row if the lease is lost.
 // $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
 inline constexpr std::string_view renew = R"sql(
 UPDATE shared_lock
@@ -53,8 +55,9 @@ UPDATE shared_lock
  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
 )sql";
 
+// Releases a lease: the row is free, or closed for a time. Changes no row if the lease is lost.
 // $1 type, $2 id, $3 owner, $4 version, $5 1 if the callback failed, else 0, $6 microseconds for
-// which it stays closed, $7 for which it is remembered as done, or 0
+// which the row stays closed, $7 microseconds for which it is remembered as done, or 0
 inline constexpr std::string_view release = R"sql(
 UPDATE shared_lock
    SET version = greatest(version + 1,
@@ -67,7 +70,8 @@ UPDATE shared_lock
  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
 )sql";
 
-// The release of one lease and the grant of the next one in one; the version is the insert id.
+// Releases a lease and grants the row to the next owner, in one write: no other owner can get the
+// row in between. The insert id is the new version. Changes no row if the lease is lost.
 // $1 type, $2 id, $3 owner, $4 version, $5 1 if the callback failed, else 0, $6 next owner, $7 next
 // holder, $8 ttl in microseconds
 inline constexpr std::string_view handoff = R"sql(
@@ -80,8 +84,9 @@ UPDATE shared_lock
  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
 )sql";
 
-// Rows at the versions that were seen, if they are free, and were $2 microseconds ago. The time is
-// the insert id. $1: type, id, version, owner, holder, ttl in microseconds
+// Grants the rows that still have the version that was read, and were free $2 microseconds ago. The
+// insert id is the time.
+// $1: type, id, version, owner, holder, ttl in microseconds
 inline constexpr std::string_view take_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
@@ -103,7 +108,8 @@ UPDATE json_table($1, '$[*]' COLUMNS (
    AND l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
 )sql";
 
-// Missing rows. $1: type, id, owner, holder, ttl in microseconds
+// Creates missing rows with leases.
+// $1: type, id, owner, holder, ttl in microseconds
 inline constexpr std::string_view insert_many = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
 SELECT w.lock_type, unhex(w.source_id),
@@ -118,6 +124,7 @@ SELECT w.lock_type, unhex(w.source_id),
          ttl bigint PATH '$[4]')) AS w
 )sql";
 
+// Renews leases, as `renew`.
 // $1: type, id, owner, version, ttl in microseconds
 inline constexpr std::string_view renew_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
@@ -132,8 +139,9 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
 )sql";
 
-// $1: type, id, owner, version, 1 if the callback failed, else 0, microseconds for which it stays
-// closed, and for which it is remembered as done, or 0
+// Releases leases, as `release`.
+// $1: type, id, owner, version, 1 if the callback failed, else 0, microseconds for which the row
+// stays closed, and for which it is remembered as done, or 0
 inline constexpr std::string_view release_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
@@ -157,7 +165,9 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
 )sql";
 
-// Locks those that nobody has, for the transaction. $1: type, id, version
+// Locks the rows that no other transaction has locked and that still have the version, until the
+// transaction ends. Returns the indexes of these.
+// $1: type, id, version
 inline constexpr std::string_view have_many_at_version = R"sql({skip_locked}
 SELECT w.place
   FROM json_table($1, '$[*]' COLUMNS (
@@ -172,7 +182,8 @@ SELECT w.place
    {for_update} SKIP LOCKED
 )sql";
 
-// The same. $1: type, id, owner, version
+// The same for rows with an owner and version.
+// $1: type, id, owner, version
 inline constexpr std::string_view have_many_granted = R"sql({skip_locked}
 SELECT w.place
   FROM json_table($1, '$[*]' COLUMNS (
@@ -188,11 +199,12 @@ SELECT w.place
    {for_update} SKIP LOCKED
 )sql";
 
-// All rows or none: for a row that is not as it was seen, or not free since $2 microseconds, the
-// version overflows (error 1690), and so the statement fails as a whole, whatever the sql_mode and
-// the table's CHECKs. (What overflows names a column, so that no server computes it before the
-// rows.) Missing rows (version 0) are inserted. The time is the insert id. $1: type, id, version,
-// owner, holder, ttl in microseconds, 1 for a grant that was made already, else 0
+// Grants all rows, or none. If a row is not as it was read, or not free for $2 microseconds, the
+// version overflows (error 1690). Then the statement fails as a whole, whatever the sql_mode and
+// the table's CHECKs. (The overflowing expression names a column, so that no server computes it
+// before it reads the rows.) Missing rows (version 0) are inserted. The insert id is the time.
+// $1: type, id, version, owner, holder, ttl in microseconds, 1 for a grant that was already made,
+// else 0
 inline constexpr std::string_view grant_all = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
 SELECT w.lock_type, unhex(w.source_id),
@@ -223,7 +235,9 @@ SELECT w.lock_type, unhex(w.source_id),
        expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
 )sql";
 
-// Locks the first $2 that nobody has, for the transaction. $1: type, id, version
+// Locks the first $2 rows that no other transaction has locked and that still have the version,
+// until the transaction ends. Returns the indexes of these.
+// $1: type, id, version
 inline constexpr std::string_view have_some_at_version = R"sql({skip_locked}
 SELECT w.place
   FROM json_table($1, '$[*]' COLUMNS (

@@ -1,5 +1,4 @@
-// SQL that reads rows, makes them ready, and serves operators, on MariaDB and MySQL. See
-// leases.hpp.
+// SQL that reads and prepares rows, and SQL for operators, on MariaDB and MySQL. See leases.hpp.
 #ifndef ROWLOCK_MYSQL_SQL_ROWS_HPP
 #define ROWLOCK_MYSQL_SQL_ROWS_HPP
 
@@ -7,7 +6,9 @@
 
 namespace rowlock::mysql::sql {
 
-// The committed state, or that of the transaction. $1: type, id. A row for each key, in no order.
+// Reads the committed state of rows, or the state that the transaction sees. Returns a row for each
+// key, in no order. Times left are in microseconds from now.
+// $1: type, id
 inline constexpr std::string_view read = R"sql(
 SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
        date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
@@ -24,6 +25,7 @@ SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
  LIMIT 18446744073709551615
 )sql";
 
+// Lists the rows that are owned or closed, by key. No parameters.
 inline constexpr std::string_view list = R"sql(
 SELECT lock_type, source_id, version, owner, CAST(holder AS BINARY) AS holder,
        date_format(acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
@@ -37,6 +39,7 @@ SELECT lock_type, source_id, version, owner, CAST(holder AS BINARY) AS holder,
  ORDER BY lock_type, source_id
 )sql";
 
+// Creates missing rows without an owner.
 // $1: type, id
 inline constexpr std::string_view insert_many_unowned = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version)
@@ -47,13 +50,15 @@ SELECT w.lock_type, unhex(w.source_id),
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
 )sql";
 
+// Creates a missing row without an owner; the insert id is the version.
 // $1 type, $2 id
 inline constexpr std::string_view insert_unowned = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version)
 VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))))
 )sql";
 
-// Unsets leases that ran out $2 microseconds ago. $1: type, id, version as it was seen
+// Unsets leases that expired $2 microseconds ago, and counts them.
+// $1: type, id, version that was read
 inline constexpr std::string_view prepare_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
@@ -69,7 +74,9 @@ UPDATE json_table($1, '$[*]' COLUMNS (
    AND l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
 )sql";
 
-// An empty note takes the last one away. $1: type, id, owner, version, note
+// Writes the holder's note into its row; an empty one deletes the last. Changes no row if the lease
+// is lost.
+// $1: type, id, owner, version, note
 inline constexpr std::string_view write_note = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
@@ -83,15 +90,18 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
 )sql";
 
-// The row if no transaction has it, which is locked as long as the statement runs. MySQL asks for
-// more than SELECT before it locks a row against readers. $1 type, $2 id
+// Returns the row if no transaction has locked it; locks it only while the statement runs. MySQL
+// requires more privileges than SELECT to lock a row against readers.
+// $1 type, $2 id
 inline constexpr std::string_view lock_if_free = R"sql({skip_locked}
 SELECT 1
   FROM shared_lock AS l
  WHERE l.lock_type = $1 AND l.source_id = $2
 {lock_shown} SKIP LOCKED)sql";
 
-// A row that is owned, or stays closed. $1: type, id, version, reason
+// Ends a lease, or opens a closed row, by force, and records the reason. Changes no row if the
+// version has changed or the row is free.
+// $1: type, id, version, reason
 inline constexpr std::string_view force_release = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
@@ -108,11 +118,13 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.version = w.version AND (l.owner IS NOT NULL OR l.expires_at > utc_timestamp(6))
 )sql";
 
-// The next $3 keys, and which rows are idle; the two conditions of the key make one range of the
-// primary key. $1 type and $2 id after which to go on, both empty at the beginning, $4 microseconds
-// since which an idle row has not been touched, $5 since which it must be open. A row `type#0` says
-// how many of `type#1` and so on there are, so it stays until these are gone. They are looked for
-// one by one: a range of the key would go through those of all other ids too.
+// Reads the next $3 keys in order, each with 1 if its row is idle and may be purged, else 0. The
+// two conditions of the key make one range of the primary key.
+// $1 type and $2 id to continue after, both empty at the beginning, $3 number of rows, $4
+// microseconds for which an idle row has not been changed, $5 microseconds for which it must have
+// been open
+// A row `type#0` holds the number of rows `type#1` and so on, so it stays until these are gone.
+// They are found one by one: a range of the key would go through the rows of all other ids as well.
 inline constexpr std::string_view rows_to_purge = R"sql(
 SELECT lock_type, source_id, version,
        owner IS NULL AND expires_at <= utc_timestamp(6) - INTERVAL $5 MICROSECOND
@@ -132,7 +144,8 @@ SELECT lock_type, source_id, version,
  LIMIT $3
 )sql";
 
-// Rows that are as they were when they were seen to be idle. $1: type, id, version
+// Deletes the idle rows that still have the version that was read.
+// $1: type, id, version
 inline constexpr std::string_view purge_many = R"sql(
 DELETE l
   FROM json_table($1, '$[*]' COLUMNS (

@@ -1,4 +1,4 @@
-// SQL about the session, the server and the schema, on MariaDB and MySQL.
+// SQL for the session, the server and the schema, on MariaDB and MySQL.
 #ifndef ROWLOCK_MYSQL_SQL_SESSION_HPP
 #define ROWLOCK_MYSQL_SQL_SESSION_HPP
 
@@ -6,20 +6,25 @@
 
 namespace rowlock::mysql::sql {
 
+// Reads the number of the last applied migration; 0 if there is none. Fails without the table. No
+// parameters.
 inline constexpr std::string_view schema_version =
     "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
 
+// Fails if the lock table does not exist; reads no row. No parameters.
 inline constexpr std::string_view find_table = "SELECT 1 FROM shared_lock LIMIT 0";
 
-// The text begins with how a session would make the table that it sees.
+// Reads the definition of the table that this session sees: it begins with CREATE TEMPORARY for a
+// temporary one.
 inline constexpr std::string_view definition = "SHOW CREATE TABLE shared_lock";
 
-// What is left of migrations when the table was dropped by hand.
+// Drops what migrations have left if the table was dropped by hand. Only shown in an error, for an
+// administrator.
 inline constexpr std::string_view drop_companions = "DROP TABLE shared_lock_schema";
 
-// What the table is: its kind and engine, its columns, and its primary key, a row for each part.
-// $1 database, $2 table: as constants, or the server would open all tables of all databases. (No
-// group_concat, which cuts at group_concat_max_len.)
+// Reads the kind and engine of the table, its columns, and a row for each part of its primary key.
+// (No group_concat, which cuts at group_concat_max_len.)
+// $1 database, $2 table: as constants, or the server would open all tables of all databases
 inline constexpr std::string_view shape = R"sql(
 SELECT 'table' AS what, table_type AS name, engine AS type, '' AS collated_by, '' AS takes_null,
        0 AS place
@@ -37,35 +42,47 @@ SELECT 'key', column_name, sub_part, '', '', seq_in_index
  LIMIT 18446744073709551615
 )sql";
 
+// Reads the session's database, for a table whose name has none.
 inline constexpr std::string_view current_database = "SELECT database()";
 
+// Does nothing; the answer has the server's status, with whether a transaction is open.
 inline constexpr std::string_view do_nothing = "DO 0";
 
+// Reads what a store checks on its session: autocommit, the server's version, membership in a
+// Galera cluster.
 inline constexpr std::string_view settings =
     "SHOW SESSION VARIABLES WHERE variable_name IN ('autocommit', 'version', 'wsrep_on')";
 
-// In force for whoever connects and says nothing else.
+// Reads the global settings, which new connections have. A store warns of those with which a crash
+// loses acknowledged changes, or an application's transaction loses its protection.
 inline constexpr std::string_view settings_of_the_server =
     "SHOW GLOBAL VARIABLES WHERE variable_name IN ('autocommit', 'innodb_flush_log_at_trx_commit', "
     "'innodb_rollback_on_timeout', 'log_bin', 'sql_mode', 'sync_binlog', 'wsrep_on')";
 
+// Sets the isolation of a store's session: above READ COMMITTED, a row that a condition refuses
+// would stay locked until the transaction ends.
 inline constexpr std::string_view read_committed_from_now_on =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-// In seconds: $1 the time limit of a statement, $2 that of waiting for who locks the whole table
+// Sets up a store's session: no waiting for row locks, time limits, and fixed values for settings
+// that would change the meaning of statements.
+// $1 time limit of a statement, $2 time limit of waiting for a lock on the whole table, both in
+// seconds
 inline constexpr std::string_view pin_mariadb =
     "SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = $2, max_statement_time = $1, "
     "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', completion_type = 0, "
     "timestamp = DEFAULT, sql_select_limit = 18446744073709551615, sql_big_selects = 1";
 
-// MySQL waits a second at least, and limits only what reads.
+// The same for MySQL, which waits for a row lock for at least a second, and limits only statements
+// that read.
 inline constexpr std::string_view pin_mysql =
     "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = $2, "
     "max_execution_time = $1 * 1000, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', "
     "completion_type = 0, timestamp = DEFAULT, sql_select_limit = 18446744073709551615, "
     "sql_big_selects = 1";
 
-// So that one of several who migrate at once does it, and the others find nothing to do.
+// Makes concurrent migrations wait for each other, 30 seconds at most: one migrates, and the others
+// find nothing to do.
 inline constexpr std::string_view take_migration_turn = "SELECT get_lock('rowlock migrate', 30)";
 
 }  // namespace rowlock::mysql::sql

@@ -1,4 +1,4 @@
-// How a text is written for MariaDB, and how for MySQL.
+// The rendering of SQL texts for MariaDB or MySQL.
 #include "mysql/sql/spelling.hpp"
 
 #include "mysql/sql/rows.hpp"
@@ -8,13 +8,13 @@ namespace rowlock::mysql::sql {
 
 namespace {
 
-detail::sql_words words_for(flavour server) {
+detail::sql_words placeholders_for(flavour server) {
   const bool is_mariadb = server == flavour::mariadb;
   return {
       {"no_wait", is_mariadb ? "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " : ""},
-      // MariaDB 10.11 fails with error 1180 where SKIP LOCKED meets a row lock and the limit is 0.
+      // MariaDB 10.11 fails with error 1180 if SKIP LOCKED meets a row lock and the limit is 0.
       {"skip_locked", is_mariadb ? "SET STATEMENT innodb_lock_wait_timeout = 1 FOR " : ""},
-      // MySQL cannot lock rows of json_table, and must be told which of the two tables is meant.
+      // MySQL cannot lock rows of json_table, so the statement names the table to lock.
       {"for_update", is_mariadb ? "FOR UPDATE" : "FOR UPDATE OF l"},
       {"for_share", is_mariadb ? "LOCK IN SHARE MODE" : "FOR SHARE OF l"},
       {"lock_shown", is_mariadb ? "{for_update}" : "{for_share}"},
@@ -29,7 +29,7 @@ detail::sql_words words_for(flavour server) {
 }  // namespace
 
 std::string rendered(const table_name& table, flavour server, std::string_view text) {
-  return detail::in_backticks(table, detail::with_words(text, words_for(server)));
+  return detail::in_backticks(table, detail::with_words(text, placeholders_for(server)));
 }
 
 detail::rendered_sql texts_of(const table_name& table, flavour server) {
@@ -39,8 +39,8 @@ detail::rendered_sql texts_of(const table_name& table, flavour server) {
 
 std::string versioned_update(const versioned_table& table, flavour server) {
   std::string text = "concat(entity." + detail::quoted(table.id_column, "the id column") + ")";
-  // The text of a number has the collation of the connection and $1 the default of utf8mb4: where
-  // these differ, MySQL does not compare them unless one of them is converted.
+  // The text of a number has the collation of the connection, and $1 the default of utf8mb4. If
+  // these differ, MySQL compares them only after one is converted.
   if (server == flavour::mysql) text = "CONVERT(" + text + " USING utf8mb4)";
   return detail::with_backticks(detail::versioned_update(table) + " AND " + text + " = $1");
 }

@@ -6,13 +6,15 @@
 
 namespace rowlock::mysql::sql {
 
-// Statements of stores that must not wait for row locks here.
+// Statements of stores that must not wait for row locks in the application's transaction.
+// Parameters as there.
 inline constexpr std::string_view read_in_transaction = "{no_wait}{read}";
 inline constexpr std::string_view insert_in_transaction = "{no_wait}{insert_unowned}";
 inline constexpr std::string_view prepare_in_transaction = "{no_wait}{prepare_many}";
 
-// The look of the others, and what matters of the session. At SERIALIZABLE a look in a transaction
-// locks what it reads.
+// Reads rows as `read`, with the session's isolation level and whether its server is in a cluster.
+// At SERIALIZABLE a read in a transaction locks the rows, so it must not wait either.
+// $1: type, id
 inline constexpr std::string_view read_with_settings = R"sql({no_wait}
 SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
        date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
@@ -30,8 +32,10 @@ SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
  LIMIT 18446744073709551615
 )sql";
 
-// The pessimistic lock is this write: whoever has seen the row before finds it changed. The version
-// is the insert id. $1 type, $2 id, $3 microseconds since which the row must be free
+// Locks a row until the transaction ends. The new version is the lock: a transaction that read the
+// row before finds it changed. An expired lease is unset and counted. The insert id is the new
+// version. Changes no row if it is not free.
+// $1 type, $2 id, $3 microseconds for which the row must have been free
 inline constexpr std::string_view lock_row = R"sql({no_wait}
 UPDATE shared_lock
    SET expiry_count = expiry_count + (owner IS NOT NULL),
@@ -42,7 +46,8 @@ UPDATE shared_lock
    AND expires_at <= utc_timestamp(6) - INTERVAL $3 MICROSECOND
 )sql";
 
-// $1: type, id; $2 microseconds since which the rows must be free
+// Locks several rows, as `lock_row`.
+// $1: type, id; $2 microseconds for which the rows must have been free
 inline constexpr std::string_view lock_many = R"sql({no_wait}
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
@@ -57,7 +62,9 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
 )sql";
 
-// $1 type, $2 id, $3 the version seen
+// Advances the version of an unowned, open row, if it is the one that was read. Changes no row
+// otherwise.
+// $1 type, $2 id, $3 the version that was read
 inline constexpr std::string_view advance = R"sql({no_wait}
 UPDATE shared_lock
    SET version = greatest(version + 1,
@@ -66,6 +73,8 @@ UPDATE shared_lock
    AND expires_at <= utc_timestamp(6)
 )sql";
 
+// Fences leases by changing their rows, which no other transaction can miss. The number of found
+// rows must be that of the leases.
 // $1: type, id, version
 inline constexpr std::string_view fence_by_writing = R"sql({no_wait}
 UPDATE json_table($1, '$[*]' COLUMNS (
@@ -78,7 +87,9 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.version = w.version AND l.owner IS NOT NULL
 )sql";
 
-// Answers a row for each that it could lock. $1: type, id, version
+// Fences leases by a share lock on their rows, which blocks a takeover. Returns a row for each that
+// it could lock, which must be all.
+// $1: type, id, version
 inline constexpr std::string_view fence_by_sharing = R"sql({skip_locked}
 SELECT w.place, {clustered} AS clustered
   FROM json_table($1, '$[*]' COLUMNS (
@@ -93,6 +104,7 @@ SELECT w.place, {clustered} AS clustered
    {for_share} SKIP LOCKED
 )sql";
 
+// Fences leases, and releases them as well when the transaction commits.
 // $1: type, id, version, microseconds for which the row stays closed, and for which it is
 // remembered as done, or 0
 inline constexpr std::string_view release_with = R"sql({no_wait}
@@ -116,7 +128,8 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.version = w.version AND l.owner IS NOT NULL
 )sql";
 
-// Of rows that nobody has. $1: type, id
+// Adds 1 to failure_count of the rows without a live lease that are not closed.
+// $1: type, id
 inline constexpr std::string_view count_failures = R"sql({no_wait}
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
@@ -127,16 +140,19 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.expires_at <= utc_timestamp(6)
 )sql";
 
+// Sets the isolation of the next transaction only.
 inline constexpr std::string_view read_committed_once =
     "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
 inline constexpr std::string_view begin = "START TRANSACTION";
 
-// Whatever completion_type says.
+// Commits, and neither begins another transaction nor disconnects, whatever completion_type is set
+// to.
 inline constexpr std::string_view commit = "COMMIT AND NO CHAIN NO RELEASE";
 
 inline constexpr std::string_view roll_back = "ROLLBACK AND NO CHAIN NO RELEASE";
 
+// Around several statements, so that a refusal keeps no row locked.
 inline constexpr std::string_view savepoint = "SAVEPOINT rowlock";
 
 inline constexpr std::string_view roll_back_to_savepoint = "ROLLBACK TO SAVEPOINT rowlock";
