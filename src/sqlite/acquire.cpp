@@ -1,4 +1,4 @@
-// Acquiring rows of a SQLite file, each by itself.
+// Acquiring single rows of a SQLite file.
 #include "sqlite/acquire.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ acquire_answer acquire_one(row_statements& rows, const acquire_request& request)
   if (const auto granted = rows.acquire(request)) {
     return {.status = acquire_status::granted, .version = granted};
   }
-  // Busy, if it was not free for a moment and is now.
+  // Busy if the row was not free at the first statement and is now.
   return detail::refusal_of(rows.read(request.key), request).value_or(acquire_answer{});
 }
 

@@ -9,8 +9,8 @@ namespace {
 
 using answer_list = std::vector<acquire_answer>;
 
-/// Grants the set in a transaction. At the first that is not granted it says why, as do those
-/// behind it, and the transaction is to be rolled back: false.
+/// Grants the set in a transaction. False at the first request that is not granted: its answer and
+/// those after it say why, and the transaction must be rolled back.
 bool grant_all(row_statements& rows, std::span<const acquire_request> requests,
                answer_list& answers) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -27,7 +27,7 @@ bool grant_all(row_statements& rows, std::span<const acquire_request> requests,
   return true;
 }
 
-/// What is granted first, where not all can be.
+/// The order of granting if not all requests can be granted.
 int rank_of(const grantable& wanted) {
   if (wanted.is_mine) return 0;
   return wanted.is_there ? 1 : 2;

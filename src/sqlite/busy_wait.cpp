@@ -1,4 +1,4 @@
-// How long one call waits for its turn.
+// The retries of one call on a busy file.
 #include "sqlite/busy_wait.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr microseconds shortest_pause{250};
 constexpr microseconds first_limit{3000};
 constexpr microseconds last_limit{500};
 
-/// Drawn, so that those who collided do not meet again.
+/// Random, so that threads that collided do not collide again.
 microseconds drawn_up_to(microseconds limit) {
   thread_local std::minstd_rand generator{std::random_device{}()};
   std::uniform_int_distribution<microseconds::rep> any{shortest_pause.count(), limit.count()};
@@ -30,8 +30,9 @@ bool busy_wait::pause() {
   const auto now = clock::now();
   if (now >= end_) return false;
   std::this_thread::sleep_until(std::min(end_, now + drawn_up_to(pause_limit_)));
-  // Shorter and shorter: who has waited longer asks more often than who has just come. (With pauses
-  // that grow, one of 32 writers was served a hundred times as often as another; so, four times.)
+  // Pauses shrink, so that a thread that has waited longer retries more often than a new one. (With
+  // growing pauses, one of 32 writers was served a hundred times as often as another; with these,
+  // four times.)
   pause_limit_ = std::max(last_limit, pause_limit_ * 9 / 10);
   return true;
 }

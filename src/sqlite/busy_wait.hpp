@@ -1,4 +1,4 @@
-// How long one call waits for its turn.
+// The retries of one call on a busy file.
 #ifndef ROWLOCK_SQLITE_BUSY_WAIT_HPP
 #define ROWLOCK_SQLITE_BUSY_WAIT_HPP
 
@@ -8,9 +8,9 @@
 
 namespace rowlock::sqlite {
 
-/// SQLite's own busy handler lets some wait for ever while others are served hundreds of times, and
-/// does not wait at all where it is needed most; so connections have none, and we ask again
-/// instead.
+/// Pauses between retries, instead of SQLite's busy handler. That handler lets some connections
+/// wait for ever while others are served hundreds of times, and does not wait at all where it is
+/// needed most. So connections have no busy handler.
 ///
 /// Thread-safety: one thread at a time.
 class busy_wait {
@@ -22,7 +22,7 @@ class busy_wait {
 
   [[nodiscard]] clock::time_point end() const noexcept { return end_; }
 
-  /// Sleeps for a moment, at most until the end; false if that has come already.
+  /// Sleeps for a moment, at most until the end; false if the end has passed.
   bool pause();
 
  private:
@@ -30,8 +30,8 @@ class busy_wait {
   std::chrono::microseconds pause_limit_;
 };
 
-/// Does `work` until it meets nobody. Throws its last SQLITE_BUSY when the patience is over. What
-/// `work` did before that exception must bear repeating.
+/// Repeats `work` until it does not throw SQLITE_BUSY. Throws the last SQLITE_BUSY when `wait` is
+/// over. What `work` did before that exception must be repeatable.
 template <class Work>
 void until_not_busy(busy_wait& wait, const Work& work) {
   for (;;) {
@@ -44,7 +44,7 @@ void until_not_busy(busy_wait& wait, const Work& work) {
   }
 }
 
-/// The same, but false when the patience is over.
+/// The same, but returns false when `wait` is over.
 template <class Work>
 bool succeeds_in_time(busy_wait& wait, const Work& work) {
   try {

@@ -1,4 +1,4 @@
-// The database file: its path, WAL, network file systems, a file that moved.
+// The database file: its path, WAL, network file systems, replacement.
 #include "sqlite/database_file.hpp"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace rowlock::sqlite {
 
 namespace {
 
-/// Debian's SQLite takes `file:...` for a URI, and every SQLite `:memory:` for no file.
+/// Debian's SQLite reads `file:...` as a URI, and every SQLite reads `:memory:` as no file.
 std::string as_plain_path(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos) {
     throw error{errc::misuse, "the path of a SQLite file is empty or contains a NUL byte"};
@@ -46,7 +46,7 @@ void check_file(const std::string& path) {
     throw error{errc::rejected,
                 "there is no file " + path + ": run `rowlock migrate " + url_of(path) + "`"};
   }
-  // What cannot be looked at cannot be opened either, and that says why.
+  // If the status cannot be read, opening fails as well, and reports the reason.
   if (!failed && !std::filesystem::is_regular_file(found)) {
     throw error{errc::rejected, path + " is not a file: give the path of a SQLite database"};
   }
@@ -85,13 +85,13 @@ std::string path_of(sqlite3* database) {
 
 std::string file_of(sqlite3* database) {
   auto path = path_of(database);
-  // Databases in memory can have names too.
+  // A database in memory can have a name, too.
   struct stat found {};
   return stat(path.c_str(), &found) == 0 ? path : std::string{};
 }
 
 void create_file(const std::string& path) {
-  // Without opening it: closing a file drops all locks that this process has on it (POSIX).
+  // Does not open the file: closing it would drop all locks that this process has on it (POSIX).
   if (mknod(as_plain_path(path).c_str(), S_IFREG | S_IRUSR | S_IWUSR, 0) == 0) return;
   const std::error_code failed{errno, std::generic_category()};
   if (failed == std::errc::file_exists) return;
@@ -162,7 +162,7 @@ constexpr std::array shared_by_machines{
 void refuse_network_file_system(const std::string& file) {
   struct statfs found {};
   if (statfs(file.c_str(), &found) != 0) return;
-  // Signed on some machines.
+  // `f_type` is signed on some machines.
   const auto type = static_cast<std::uint32_t>(found.f_type);
   const auto* const known = std::ranges::find(shared_by_machines, type, &file_system::type);
   if (known == shared_by_machines.end()) return;

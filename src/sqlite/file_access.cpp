@@ -1,4 +1,4 @@
-// What one call of a store does with its connection, once it has it.
+// The reads and writes of one store call on a SQLite file.
 #include "sqlite/file_access.hpp"
 
 #include "rowlock/error.hpp"

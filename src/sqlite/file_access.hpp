@@ -1,4 +1,4 @@
-// What one call of a store does with its connection, once it has it.
+// The reads and writes of one store call on a SQLite file.
 #ifndef ROWLOCK_SQLITE_FILE_ACCESS_HPP
 #define ROWLOCK_SQLITE_FILE_ACCESS_HPP
 
@@ -10,8 +10,8 @@
 
 namespace rowlock::sqlite {
 
-/// One call's turn at the connection. What is done in it may be done again when it met somebody
-/// else who uses the file, and so must bear repeating. Throws `failure`.
+/// The connection, during one call. Work that found the file busy is repeated, so it must be
+/// repeatable. Throws `failure`.
 class file_access {
  public:
   using work = std::function<void(row_statements&)>;
@@ -19,16 +19,17 @@ class file_access {
   file_access(sqlite3* database, row_statements& rows, busy_wait& wait) noexcept
       : database_{database}, rows_{rows}, wait_{wait} {}
 
-  /// False when it could not be done before the patience was over.
+  /// False if the read did not succeed before the wait was over.
   bool try_read(const work& reading);
-  /// Throws `error` (unavailable) when it could not be done before the patience was over.
+  /// Throws `error` (unavailable) if the read did not succeed before the wait was over.
   void read(const work& reading);
-  /// As the first in the queue of the file's writers, and in a transaction if there is more than
-  /// one statement. All of it is committed, or nothing: false when the patience was over.
+  /// Writes as the first in the queue of the file's writers, and in a transaction if there is more
+  /// than one statement. Commits everything or nothing: false when the wait was over.
   bool try_write(std::size_t statements, const work& writing);
-  /// The same in a transaction, which is committed if `writing` says so, and rolled back otherwise.
+  /// The same, always in a transaction. Commits it if `writing` returns true, otherwise rolls it
+  /// back.
   bool try_write_if(const std::function<bool(row_statements&)>& writing);
-  /// Whether some transaction is writing to the file. False where this connection may not write.
+  /// Whether another transaction is writing to the file. False if this connection may not write.
   bool has_writer();
 
  private:
@@ -37,7 +38,7 @@ class file_access {
   busy_wait& wait_;
 };
 
-/// When a turn did not come, and the answer cannot be "busy".
+/// For a call that did not get the file in time, and has no "busy" among its answers.
 [[noreturn]] void throw_others_kept_the_file();
 
 }  // namespace rowlock::sqlite

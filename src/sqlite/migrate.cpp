@@ -1,4 +1,4 @@
-// Brings a SQLite file to the schema version of this library.
+// The migration of a SQLite file to the schema version of this library.
 #include "sqlite/migrate.hpp"
 
 #include <sqlite3.h>
@@ -18,7 +18,7 @@ namespace rowlock::sqlite {
 
 namespace {
 
-/// Others may be migrating the same file, each for milliseconds.
+/// Other processes may be migrating the same file, each for milliseconds.
 constexpr std::chrono::seconds longest_wait{30};
 
 std::vector<migration> still_missing(sqlite3* database, const table_name& table) {
@@ -34,7 +34,7 @@ error in_the_way_of(const migration& step, sqlite3* database, const std::string&
 }
 
 void apply(sqlite3* database, const migration& step, const table_name& table) {
-  // What is there already is left as it is.
+  // A table that exists already is left as it is.
   if (const auto wrong = what_is_wrong_with(database, table)) {
     throw in_the_way_of(step, database, "table " + table.text() + " already exists, and " + *wrong);
   }
@@ -71,7 +71,7 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table) {
   const auto ticket = try_begin(database, longest_wait);
   if (!ticket) throw file_was_busy(database);
   try {
-    auto missing = still_missing(database, table);  // somebody may have been faster
+    auto missing = still_missing(database, table);  // another process may have been faster
     for (const auto& step : missing) apply(database, step, table);
     commit_begun(database);
     return missing;

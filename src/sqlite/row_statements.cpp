@@ -1,4 +1,4 @@
-// The statements on the lock table, on one connection.
+// The prepared statements on the lock table, on one connection.
 #include "sqlite/row_statements.hpp"
 
 #include <sqlite3.h>
@@ -16,7 +16,8 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// One use of a prepared statement. A SELECT that is not reset keeps its read transaction open.
+/// One execution of a prepared statement, reset at the end. A SELECT that is not reset keeps its
+/// read transaction open.
 class use {
  public:
   template <class... Values>
@@ -32,7 +33,7 @@ class use {
 
   int changed_rows() { return statement_.changed_rows(); }
 
-  /// To the end of the statement: it commits there, and a destructor would swallow a failure.
+  /// Runs the statement to its end: it commits there, and a destructor would swallow a failure.
   std::optional<version> only_version() {
     std::optional<version> only;
     while (statement_.has_next_row()) only = version{statement_.integer(0)};
@@ -43,8 +44,8 @@ class use {
   statement& statement_;
 };
 
-/// Milliseconds are what SQLite counts in; rounded up, so that the database never frees a row
-/// sooner than its holder believes.
+/// SQLite counts in milliseconds. Rounds up, so that the database never frees a row sooner than its
+/// holder believes.
 std::string as_modifier(microseconds from_now) {
   const auto millis = std::chrono::ceil<std::chrono::milliseconds>(from_now).count();
   const std::string fraction = std::to_string(millis % 1000);

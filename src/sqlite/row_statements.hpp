@@ -1,4 +1,4 @@
-// The statements on the lock table, on one connection.
+// The prepared statements on the lock table, on one connection.
 #ifndef ROWLOCK_SQLITE_ROW_STATEMENTS_HPP
 #define ROWLOCK_SQLITE_ROW_STATEMENTS_HPP
 
@@ -21,16 +21,16 @@ using detail::busy_at;
 using detail::held_by;
 using detail::seen_row;
 
-/// A row that may be purged, or not.
+/// A row, and whether it may be purged.
 struct purgeable_row {
   lock_key key;
   bool is_idle = false;
 };
 
-/// Each member runs one statement, once, to its end, and throws `failure`. They are
-/// prepared when first used. The database must outlive them.
+/// Each member runs one statement, once, to its end, and throws `failure`. Statements are prepared
+/// at first use. The database must outlive this object.
 ///
-/// Thread-safety: as the database's, one thread at a time.
+/// Thread-safety: as the database, one thread at a time.
 class row_statements {
  public:
   row_statements(sqlite3* database, table_name table);
@@ -38,40 +38,40 @@ class row_statements {
   std::optional<seen_row> read(const lock_key& key);
   std::vector<row_state> list();
 
-  /// The version of the grant.
+  /// Returns the version of the grant; none if the row is not granted.
   std::optional<version> acquire(const acquire_request& request);
   bool renew(const renew_request& request);
   bool release(const release_request& request);
   bool write_note(const note_request& request);
 
-  /// Creates the row, or unsets a lease that has run out.
+  /// Creates the row, or unsets an expired lease.
   void prepare(const lock_key& key);
 
   bool force_release(const force_request& request);
-  /// Looks at one row more than the request says.
+  /// Reads one row more than requested, so that the caller knows whether there are more.
   std::vector<purgeable_row> find_idle(const purge_request& request);
   bool delete_if_idle(const lock_key& key, std::chrono::microseconds older_than);
 
-  /// The version at the lock; none when there is a live lease.
+  /// Returns the version of the locked row; none if it has a live lease or is closed.
   std::optional<version> lock(const lock_key& key);
-  /// False when the version is not `seen` any more, or the row is somebody's, or closed.
+  /// False if the version is not `seen` any more, or the row is owned or closed.
   bool commit(const lock_key& key, version seen);
   void count_failure(const lock_key& key);
-  /// Has the file's one place for a writer until the transaction ends.
+  /// Makes this transaction the one writer of the table's file, until it ends.
   void become_writer();
 
-  /// The number of the last migration that was applied; none when there is no table of them. Throws
-  /// `error` (rejected) where the lock table was dropped since.
+  /// Returns the number of the last applied migration; none if there is no table of migrations.
+  /// Throws `error` (rejected) if the lock table was dropped since.
   std::optional<int> last_migration();
 
  private:
   statement& prepared(std::string_view plain);
-  /// Zero without a row; none when there is no such table.
+  /// Returns zero without a row; none if there is no such table.
   std::optional<std::int64_t> first_number(std::string_view plain);
 
   sqlite3* database_;
   table_name table_;
-  std::map<std::string_view, statement> prepared_;  // by the text before it was rendered
+  std::map<std::string_view, statement> prepared_;  // by the text before rendering
 };
 
 }  // namespace rowlock::sqlite

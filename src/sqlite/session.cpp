@@ -1,4 +1,4 @@
-// A session of a store on a SQLite file.
+// A store session on a SQLite file, for any driver.
 #include "sqlite/session.hpp"
 
 #include <exception>
@@ -23,7 +23,7 @@ namespace {
 
 using row_states = std::vector<std::optional<row_state>>;
 
-/// Changes rows that were granted. It writes first, because that mostly succeeds.
+/// Changes granted rows. It writes without a read before, because the write mostly succeeds.
 template <class Request, class Change>
 std::vector<change_answer> change_all(file_access& file, std::span<const Request> requests,
                                       const Change& change, std::size_t statements_each = 1) {
@@ -147,7 +147,7 @@ class file_session final : public session {
 
   void end_next_call_at(busy_wait::clock::time_point end) override { end_ = end; }
 
-  /// Each session may have another file: it is checked when it is opened.
+  /// Does nothing: sessions may have different files, and each file is checked when it is opened.
   void check_table() override {}
   [[nodiscard]] bool is_usable() const noexcept override { return is_usable_; }
   [[nodiscard]] bool is_alive() const noexcept override { return file_->is_alive(); }
@@ -204,7 +204,7 @@ class file_session final : public session {
   }
 
  private:
-  /// What `work` returns; none when others kept the file all the time.
+  /// Returns the result of `work`; none if other connections kept the file until the wait was over.
   template <class Work>
   std::optional<std::invoke_result_t<const Work&, file_access&>> in_turn(const Work& work) {
     busy_wait wait{

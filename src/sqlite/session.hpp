@@ -1,4 +1,4 @@
-// A session of a store on a SQLite file, whatever driver.
+// A store session on a SQLite file, for any driver.
 #ifndef ROWLOCK_SQLITE_SESSION_HPP
 #define ROWLOCK_SQLITE_SESSION_HPP
 
@@ -26,28 +26,28 @@ class session_file {
   session_file& operator=(const session_file&) = delete;
   virtual ~session_file() = default;
 
-  /// A connection that is fit for a store. Called at the first call, and once more after each
-  /// SQLITE_BUSY. Throws `error`, and `failure`.
+  /// Returns a connection that is fit for a store. Called by the first call, and again after each
+  /// SQLITE_BUSY. Throws `error` and `failure`.
   virtual sqlite3* open(busy_wait& wait) = 0;
   /// The file as a URL, for messages.
   [[nodiscard]] virtual std::string where() const = 0;
   /// False once the open file was deleted or replaced.
   [[nodiscard]] virtual bool is_alive() const noexcept = 0;
-  /// The `error` that `failed` means, with the exception of the driver nested. `if_missing` says
-  /// what to do where a table or a column is missing.
+  /// The `error` that `failed` means, with the driver's exception nested. `if_missing` is the
+  /// remedy for a missing table or column.
   [[nodiscard]] virtual std::exception_ptr error_of(const failure& failed,
                                                     const std::string& if_missing) const = 0;
 };
 
-/// Calls that change rows answer busy when the file was not free in time; the others throw `error`
-/// (unavailable). Each file is checked, with the first call.
+/// If the file was not free in time, calls that change rows answer busy, and the others throw
+/// `error` (unavailable). Each file is checked by the first call.
 class session : public detail::session {
  public:
   /// The next call waits for the file until `end`, instead of for `turn_timeout`.
   virtual void end_next_call_at(busy_wait::clock::time_point end) = 0;
 };
 
-/// `table` outlives the session.
+/// `table` must outlive the session.
 std::unique_ptr<session> make_session(std::unique_ptr<session_file> file, const table_name& table,
                                       std::chrono::milliseconds turn_timeout);
 

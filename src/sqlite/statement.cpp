@@ -1,4 +1,4 @@
-// A prepared statement, and result codes as errors.
+// A prepared SQLite statement, and result codes as errors.
 #include "sqlite/statement.hpp"
 
 #include <sqlite3.h>
@@ -77,12 +77,12 @@ void execute(sqlite3* database, std::string_view sql) {
 
 namespace {
 
-/// The low byte: applications may have turned extended codes on.
+/// The low byte: an application may have turned extended codes on.
 int primary_code(const failure& thrown) noexcept {
   return static_cast<int>(static_cast<unsigned>(thrown.code()) & 0xFFU);
 }
 
-/// A file that could not grow, or could not be made, is an error of input or output to SQLite.
+/// SQLite reports a file that could not grow or be created as an error of input or output.
 bool is_disk_full(const failure& thrown) noexcept {
   const int code = primary_code(thrown);
   const bool may_be = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;

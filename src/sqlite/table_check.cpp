@@ -1,4 +1,4 @@
-// Whether a table of a SQLite file is one that rowlock's locks can live in.
+// The check whether a SQLite table is fit for locks.
 #include "sqlite/table_check.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct needed_column {
   bool takes_null;
 };
 
-/// Those on which exclusion depends.
+/// The columns that mutual exclusion depends on.
 constexpr std::array<needed_column, 6> needed_columns{{
     {"lock_type", "TEXT", false},
     {"source_id", "TEXT", false},
@@ -38,7 +38,7 @@ constexpr std::array<needed_column, 6> needed_columns{{
     {"done_until", "TEXT", false},
 }};
 
-/// One that SQLite knows by this name.
+/// A table that SQLite finds by this name.
 class known_table {
  public:
   known_table(sqlite3* database, std::string name, std::string schema)

@@ -1,4 +1,4 @@
-// The file beside a database through which its writers form a queue.
+// The queue file beside a database, which puts its writers in order.
 #include "sqlite/ticket_file.hpp"
 
 #include <fcntl.h>
@@ -33,9 +33,9 @@ constexpr int access_of_all = 0777;
                            : "give this user permission to read and write it and its folder")};
 }
 
-/// With the owner and the permissions of the database, as SQLite does it with the -wal file.
+/// Gives the file the owner and the permissions of the database, as SQLite does with the -wal file.
 void make_like(int file, const struct stat& database) {
-  // What is not allowed is not needed: then it is our own file.
+  // A failure is ignored: without the right to change the owner, the file stays this user's own.
   [[maybe_unused]] const int owned = fchown(file, database.st_uid, database.st_gid);
   [[maybe_unused]] const int allowed = fchmod(file, database.st_mode & access_of_all);
 }
@@ -53,14 +53,13 @@ int open_or_create(const std::string& path, const std::string& database) {
   }
 }
 
-/// So that the whole page can be mapped, and is on the disk.
+/// Extends the file to a page, so that the whole page can be mapped, and is on the disk.
 bool fill_page(int file) {
   struct stat found {};
   if (fstat(file, &found) != 0) return false;
   return found.st_size >= page_size || pwrite(file, "", 1, page_size - 1) == 1;
 }
 
-// One byte further, so that there is something before ticket 0.
 struct flock exclusive_lock(off_t start, off_t length) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -70,16 +69,16 @@ struct flock exclusive_lock(off_t start, off_t length) {
   return lock;
 }
 
-/// Numbers from here on are garbage: nobody comes so often, and files do not become so long.
+/// Numbers from here on are garbage: no file is used so often, or becomes so long.
 constexpr ticket_file::ticket tickets = ticket_file::ticket{1} << 62U;
 
-/// The number of the last ticket stands first; then how often tickets were called, by their last
-/// digits.
+/// The file begins with the last ticket. The wake counts follow, indexed by ticket modulo
+/// `wake_words`.
 constexpr off_t first_wake_word = sizeof(ticket_file::ticket);
 constexpr ticket_file::ticket wake_words = 256;
 
-off_t wake_word_of(ticket_file::ticket whose) {
-  return first_wake_word + static_cast<off_t>((whose % wake_words) * sizeof(std::uint32_t));
+off_t wake_word_of(ticket_file::ticket number) {
+  return first_wake_word + static_cast<off_t>((number % wake_words) * sizeof(std::uint32_t));
 }
 
 [[noreturn]] void throw_unreadable() {
@@ -87,6 +86,7 @@ off_t wake_word_of(ticket_file::ticket whose) {
                                      std::generic_category().message(errno)};
 }
 
+// One byte further, so that the range before ticket 0 is not empty: length 0 means the whole file.
 off_t byte_of(ticket_file::ticket ticket) { return static_cast<off_t>(ticket) + 1; }
 
 }  // namespace
@@ -138,7 +138,7 @@ bool ticket_file::is_anybody_before(ticket mine) const {
 std::optional<ticket_file::ticket> ticket_file::first_after(ticket mine) const noexcept {
   const off_t start = byte_of(mine) + 1;
   std::optional<ticket> first;
-  // The kernel names any of them; before that one there may be more.
+  // The kernel returns any of the locks; there may be more before it.
   for (off_t length = 0;;) {
     auto lock = exclusive_lock(start, length);
     if (fcntl(file_, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return first;
@@ -151,23 +151,23 @@ std::optional<ticket_file::ticket> ticket_file::first_after(ticket mine) const n
 
 std::uint32_t ticket_file::wakes_of(ticket mine) const noexcept {
   std::uint32_t wakes = 0;
-  // What cannot be read is a call that did not come.
+  // A count that cannot be read is a wake-up that did not happen.
   [[maybe_unused]] const auto length = pread(file_, &wakes, sizeof wakes, wake_word_of(mine));
   return wakes;
 }
 
-void* ticket_file::address_of_wake_word(ticket whose) noexcept {
+void* ticket_file::address_of_wake_word(ticket number) noexcept {
   if (page_ == nullptr && fill_page(file_)) {
     void* const mapped = mmap(nullptr, page_size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     if (mapped != MAP_FAILED) page_ = mapped;
   }
-  return static_cast<std::byte*>(page_) + wake_word_of(whose);
+  return static_cast<std::byte*>(page_) + wake_word_of(number);
 }
 
-void ticket_file::wake(ticket whose) noexcept {
-  const std::uint32_t wakes = wakes_of(whose) + 1;
-  [[maybe_unused]] const auto length = pwrite(file_, &wakes, sizeof wakes, wake_word_of(whose));
-  syscall(SYS_futex, address_of_wake_word(whose), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+void ticket_file::wake(ticket number) noexcept {
+  const std::uint32_t wakes = wakes_of(number) + 1;
+  [[maybe_unused]] const auto length = pwrite(file_, &wakes, sizeof wakes, wake_word_of(number));
+  syscall(SYS_futex, address_of_wake_word(number), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 void ticket_file::wait_for_wake(ticket mine, std::uint32_t wakes,
@@ -176,7 +176,7 @@ void ticket_file::wait_for_wake(ticket mine, std::uint32_t wakes,
   const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (longest - seconds).count()};
   const auto answer =
       syscall(SYS_futex, address_of_wake_word(mine), FUTEX_WAIT, wakes, &timeout, nullptr, 0);
-  // The file was truncated, or could not be mapped: nobody can be woken.
+  // The file was truncated, or could not be mapped: no wake-up can arrive.
   if (answer == -1 && errno == EFAULT) std::this_thread::sleep_for(longest);
 }
 

@@ -16,8 +16,8 @@ namespace rowlock::sqlite {
 
 namespace {
 
-/// Stale also when a deferred transaction cannot become the writer: somebody else is, or was since
-/// it began.
+/// Stale also if a deferred transaction cannot become the writer: another one is, or was since it
+/// began.
 commit_result stale_if_busy(const auto& version_was_moved) {
   try {
     return version_was_moved() ? commit_result::committed : commit_result::stale;
@@ -40,7 +40,7 @@ bool are_held(row_statements& rows, const fenced_leases& leases) {
 outcome<row_lock> lock_rows(sqlite3* transaction, const lock_keys& keys, const table_name& table) {
   require_immediate_transaction(transaction);
   row_statements rows{transaction, table};
-  // Rolled back by its destructor, so that a refusal keeps no row.
+  // Its destructor rolls back, so that a refusal keeps no row.
   savepoint all_or_nothing{transaction};
   row_lock locked;
   for (const auto& key : keys.in_order()) {
@@ -102,7 +102,7 @@ detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
   proved.found = detail::prove_patiently(leases, [&] {
     // A transaction that has written an attached file is not yet the writer of this one.
     rows.become_writer();
-    // The file's one writer is this transaction, so what it reads stays true until it ends.
+    // This transaction is the file's one writer, so what it reads stays true until it ends.
     if (!are_held(rows, leases)) return detail::fence_try::lost;
     for (const auto& each : releases) {
       if (!rows.release(each)) return detail::fence_try::lost;
@@ -134,7 +134,7 @@ savepoint::savepoint(sqlite3* transaction) : transaction_{transaction} {
 
 savepoint::~savepoint() {
   if (released_) return;
-  // It fails only where SQLite has rolled the whole transaction back.
+  // Fails only if SQLite has rolled back the whole transaction.
   sqlite3_exec(transaction_, sql::undo_savepoint.data(), nullptr, nullptr, nullptr);
 }
 

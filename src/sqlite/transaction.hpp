@@ -16,8 +16,8 @@ struct sqlite3;
 
 namespace rowlock::sqlite {
 
-// What the functions of the same names in rowlock/sqlite.hpp do, whatever the driver. They check
-// the transaction (misuse), and throw `failure` where SQLite fails.
+// The functions of the same names in rowlock/sqlite.hpp, for any driver. They check the transaction
+// (misuse), and throw `failure` if SQLite fails.
 
 outcome<row_lock> lock_rows(sqlite3* transaction, const lock_keys& keys, const table_name& table);
 
@@ -26,15 +26,15 @@ outcome<version> read_version(sqlite3* transaction, const lock_key& key, const t
 commit_result try_commit(sqlite3* transaction, const lock_key& key, version seen,
                          const table_name& table);
 
-/// What to do where a table or a column of the application is missing.
+/// The remedy for a missing table or column of the application.
 inline constexpr const char* compare_the_names =
     "compare the names in versioned_table with the schema";
 
 commit_result try_commit(sqlite3* transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen);
 
-/// If a lease is not held: roll back. `releases` are of the same leases, or none: then the rows
-/// stay as they are.
+/// If a lease is not held, the caller must roll back. `releases` are of the same leases, or none:
+/// then the rows stay as they are.
 detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
                           std::span<const release_request> releases, const table_name& table);
 
@@ -44,10 +44,10 @@ struct sqlite3;
 
 namespace rowlock::sqlite {
 
-/// Seen on the connection, without touching the file.
+/// Read from the connection, without touching the file.
 bool is_in_transaction(sqlite3* database) noexcept;
 
-/// Throw `error` (misuse), seen on the connection without touching the file.
+/// Throw `error` (misuse), without touching the file.
 void require_transaction(sqlite3* database);
 void require_immediate_transaction(sqlite3* database);
 
@@ -57,14 +57,14 @@ struct sqlite3;
 
 namespace rowlock::sqlite {
 
-/// Thread-safety: as its database, one thread at a time.
+/// Thread-safety: as the database, one thread at a time.
 class savepoint {
  public:
   /// Throws `failure`.
   explicit savepoint(sqlite3* transaction);
   savepoint(const savepoint&) = delete;
   savepoint& operator=(const savepoint&) = delete;
-  /// Undoes what was done since the constructor, unless it was released.
+  /// Undoes what was done since the constructor, unless `release` was called.
   ~savepoint();
 
   /// Throws `failure`.

@@ -1,4 +1,4 @@
-// A transaction that writes: BEGIN IMMEDIATE with a ticket, commit, roll back.
+// Write transactions: BEGIN IMMEDIATE with a ticket, commit, rollback.
 #include "sqlite/write_transaction.hpp"
 
 #include <sqlite3.h>
@@ -109,7 +109,7 @@ void commit(sqlite3* database, busy_wait& wait) {
 
 void roll_back(sqlite3* database) noexcept {
   if (!is_in_transaction(database)) return;
-  // What cannot be rolled back is at its end already, or goes with the connection.
+  // If it fails, the transaction has ended already, or ends with the connection.
   sqlite3_exec(database, sql::rollback.data(), nullptr, nullptr, nullptr);
 }
 

@@ -1,4 +1,4 @@
-// A transaction that writes: BEGIN IMMEDIATE with a ticket, commit, roll back.
+// Write transactions: BEGIN IMMEDIATE with a ticket, commit, rollback.
 #ifndef ROWLOCK_SQLITE_WRITE_TRANSACTION_HPP
 #define ROWLOCK_SQLITE_WRITE_TRANSACTION_HPP
 
@@ -17,31 +17,32 @@ struct sqlite3;
 
 namespace rowlock::sqlite {
 
-/// How long a transaction waits for its turn where nobody says.
+/// How long a transaction waits by default to become the writer.
 inline constexpr std::chrono::milliseconds default_wait = std::chrono::seconds{1};
 
-/// Begins one. Null when its turn did not come; otherwise the turn, which is to be kept until the
-/// transaction has ended. Throws `error` (misuse) inside another transaction, and `failure`.
+/// Begins a write transaction. Returns its ticket, which the caller keeps until the transaction has
+/// ended; null if it did not become the writer in time. Throws `error` (misuse) inside another
+/// transaction, and `failure`.
 std::shared_ptr<writer_ticket> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout);
 
 struct locked_transaction {
-  /// Why there is none.
+  /// Why no transaction is open.
   std::optional<refusal> refused = std::nullopt;
   std::shared_ptr<writer_ticket> ticket = nullptr;
 };
 
-/// Begins one that holds the rows. A live lease is found by a read before it, which keeps nobody
-/// from writing. Throws as `try_begin`.
+/// Begins a transaction that holds the rows. Live leases are found by a read before it, which does
+/// not block writers. Throws as `try_begin`.
 locked_transaction begin_locked(sqlite3* database, const lock_keys& keys,
                                 std::chrono::milliseconds turn_timeout, const table_name& table);
 
-/// For those who cannot be refused.
+/// For callers that cannot be refused.
 error file_was_busy(sqlite3* database);
 
-/// Commits what `try_begin` has begun. Throws `failure`.
+/// Commits a transaction of `try_begin`. Throws `failure`.
 void commit_begun(sqlite3* database);
 
-/// Adds one to the failures of each row; best effort, without waiting.
+/// Adds 1 to failure_count of each row; best effort, without waiting.
 void count_failure(sqlite3* database, const lock_keys& keys, const table_name& table) noexcept;
 
 }  // namespace rowlock::sqlite
@@ -50,19 +51,18 @@ struct sqlite3;
 
 namespace rowlock::sqlite {
 
-/// Begins an IMMEDIATE transaction; false when somebody else was the writer all the time.
+/// Begins an IMMEDIATE transaction; false if another one was the writer until `wait` was over.
 bool begin_immediate(sqlite3* database, busy_wait& wait);
 
-/// Commits. Throws SQLITE_BUSY when readers were in the way all the time (never in WAL mode): the
-/// transaction is still open then. In doubt when the disk fails.
+/// Commits. Throws SQLITE_BUSY if readers were in the way until `wait` was over (never in WAL
+/// mode): then the transaction is still open. In doubt if the disk fails.
 void commit(sqlite3* database, busy_wait& wait);
 
-/// Rolls back, unless SQLite itself has ended the transaction already.
+/// Rolls back, unless SQLite has already ended the transaction.
 void roll_back(sqlite3* database) noexcept;
 
-/// Takes away the application's busy timeout for as long as it lives, because it would make us wait
-/// longer than we were told. A busy handler of the application's own stays; it could not be put
-/// back.
+/// Disables the application's busy timeout during its lifetime, because it would make a call wait
+/// longer than its own limit. A busy handler of the application stays: it could not be put back.
 class without_busy_timeout {
  public:
   explicit without_busy_timeout(sqlite3* database);

@@ -1,4 +1,4 @@
-// The order in which those who want to write to a file get their turn.
+// The place of a writer in the queue of a SQLite file.
 #include "sqlite/writer_ticket.hpp"
 
 #include <algorithm>
@@ -11,10 +11,11 @@ namespace rowlock::sqlite {
 
 namespace {
 
-/// Who is killed calls nobody.
+/// A process that is killed wakes no waiter.
 constexpr std::chrono::milliseconds longest_sleep{20};
 
-/// Far above what it takes somebody who runs; whoever takes longer was stopped.
+/// Far more than a running process needs from its lock to its count; after these it counts as
+/// stopped.
 constexpr int tries_for_a_newcomer = 1000;
 
 }  // namespace
@@ -33,18 +34,18 @@ writer_ticket::writer_ticket(sqlite3* database, busy_wait::clock::time_point end
 }
 
 writer_ticket::~writer_ticket() {
-  // A child of fork() would end the turn of its parent.
+  // A child of fork() would give up the ticket of its parent.
   if (queue_ && home_.is_here()) leave(ticket_);
 }
 
 std::optional<ticket_file::ticket> writer_ticket::take_ticket(busy_wait::clock::time_point end) {
-  // The lock comes before the look at the count, so that whoever has a later ticket sees this one
-  // taken.
+  // The lock precedes the second read of the count, so that a process with a later ticket sees this
+  // one taken.
   for (int tries = 0;; ++tries) {
     const auto last = queue_->last();
     if (queue_->try_lock(last)) {
-      // Nobody is there. The file stays as it is: to write to it costs more than the rest of a
-      // turn.
+      // The queue is empty. The ticket is used again without writing the file: that write costs
+      // more than all the rest.
       if (queue_->last() == last) return last;
       leave(last);
     } else if (queue_->try_lock(last + 1)) {
@@ -55,7 +56,8 @@ std::optional<ticket_file::ticket> writer_ticket::take_ticket(busy_wait::clock::
     } else if (busy_wait::clock::now() >= end) {
       return {};
     } else {
-      // Stopped between the lock and the count: its ticket is void, and it will see that.
+      // Its process was stopped between lock and count. The ticket becomes void, and the process
+      // will see that.
       queue_->count_up(last);
     }
   }
@@ -64,7 +66,7 @@ std::optional<ticket_file::ticket> writer_ticket::take_ticket(busy_wait::clock::
 void writer_ticket::wait_to_be_first(busy_wait::clock::time_point end) {
   while (queue_->is_anybody_before(ticket_)) {
     const auto wakes = queue_->wakes_of(ticket_);
-    // Whoever has left since then may have called before.
+    // The writer before this one may have left, and woken this ticket, before `wakes` was read.
     if (!queue_->is_anybody_before(ticket_)) return;
     const auto left = end - busy_wait::clock::now();
     if (left <= busy_wait::clock::duration::zero()) return;

@@ -1,4 +1,4 @@
-// The order in which those who want to write to a file get their turn.
+// The place of a writer in the queue of a SQLite file.
 #ifndef ROWLOCK_SQLITE_WRITER_TICKET_HPP
 #define ROWLOCK_SQLITE_WRITER_TICKET_HPP
 
@@ -12,12 +12,13 @@ struct sqlite3;
 
 namespace rowlock::sqlite {
 
-/// A place in the queue of the database's writers, from the constructor on, which waits until it is
-/// the first, at most until `end`, to the destructor, which calls the next. First come, first
-/// served, among all processes. It only makes an order: who may write is decided by SQLite. So
-/// whoever has waited until `end` in vain may try all the same.
+/// A ticket in the queue of the database's writers: first come, first served, among all processes.
+/// The constructor waits until the ticket is the first, at most until `end`. The destructor wakes
+/// the next writer.
 ///
-/// Without a queue where nobody else can have the database: in memory, or temporary.
+/// The queue only makes an order: SQLite decides which connection may write. So a writer that has
+/// waited until `end` in vain may try all the same. There is no queue if no other process can have
+/// the database: in memory, or temporary.
 ///
 /// Thread-safety: one thread at a time.
 class writer_ticket {
@@ -29,10 +30,10 @@ class writer_ticket {
   ~writer_ticket();
 
  private:
-  /// None when there was none to be had until `end`: somebody keeps all of them.
+  /// None if there was no ticket until `end`: other processes keep all of them.
   [[nodiscard]] std::optional<ticket_file::ticket> take_ticket(busy_wait::clock::time_point end);
   void wait_to_be_first(busy_wait::clock::time_point end);
-  /// Gives a ticket back and calls whoever comes after it.
+  /// Gives a ticket back, and wakes the writer after it.
   void leave(ticket_file::ticket left) noexcept;
 
   detail::home_process home_;

@@ -1,4 +1,4 @@
-// SQLite by way of SOCI: the statements run on its own handle.
+// The SQLite backend of SOCI, whose statements run on SQLite's own handle.
 #include "soci/backend.hpp"
 
 #include <soci/soci.h>
@@ -23,8 +23,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// What `work` returns on the session's handle; its failures as errors. `if_missing` says what to
-/// do where a table or a column is missing.
+/// Returns the result of `work` on the session's handle; failures become errors. `if_missing`
+/// returns the remedy for a missing table or column.
 auto on_handle(::soci::session& session, const auto& work, const auto& if_missing) {
   recognise_sqlite_conflicts();
   auto* const database = handle_of(session);
@@ -45,7 +45,7 @@ auto on_file(::soci::session& session, const auto& work) {
   return on_handle(session, work, [](const auto&) { return "look at the nested exception"; });
 }
 
-/// Called while an exception of opening or reconnecting is being handled.
+/// Called while an exception of opening or reconnecting is handled.
 [[noreturn]] void throw_not_opened() {
   try {
     throw_opening_failure();
@@ -54,7 +54,7 @@ auto on_file(::soci::session& session, const auto& work) {
   }
 }
 
-/// A file that was replaced is opened anew: what is written to the old one, others do not see.
+/// Reopens a replaced file: other processes do not see what is written to the old one.
 void reconnect_if_moved(::soci::session& session) {
   if (!sqlite::has_moved(handle_of(session))) return;
   (void)sqlite::as_existing_file(sqlite::path_of(handle_of(session)));
@@ -188,7 +188,7 @@ class sqlite_backend_type final : public soci_backend {
         session, [&](sqlite3* database) { return sqlite::try_commit(database, table, id, seen); },
         [](const auto&) { return sqlite::compare_the_names; });
   }
-  /// Whichever fence is asked for: the file's one writer is this transaction.
+  /// All kinds of fence are the same here: this transaction is the file's one writer.
   detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
                             const fence_options& /*options*/,
                             std::span<const release_request> releases,

@@ -1,4 +1,4 @@
-// The handle of a SOCI session's file, and its parameters.
+// The SQLite handle of a SOCI session, and its connection parameters.
 #include "sqlite/soci/handle.hpp"
 
 #include <soci/soci.h>
@@ -26,7 +26,7 @@ namespace {
               "(readonly, shared_cache, vfs, a database in memory and a URI cannot work)"};
 }
 
-/// Up to the next blank, or to the closing quotation mark.
+/// Reads up to the next blank, or to the closing quotation mark.
 std::string next_value(std::istream& rest) {
   std::string value;
   if (rest.peek() != '"') {
@@ -66,7 +66,7 @@ std::string path_among(const std::string& parameters) {
 
 std::string file_in(const std::string& parameters) {
   auto path = path_among(parameters);
-  // Some builds of SQLite take `file:...` for a URI; all take `:memory:` for no file.
+  // Some builds of SQLite read `file:...` as a URI; all read `:memory:` as no file.
   if (path.empty() || path.front() == ':' || path.starts_with("file:")) refuse();
   return path;
 }

@@ -1,4 +1,4 @@
-// The handle of a SOCI session's file, and its parameters.
+// The SQLite handle of a SOCI session, and its connection parameters.
 #ifndef ROWLOCK_SQLITE_SOCI_HANDLE_HPP
 #define ROWLOCK_SQLITE_SOCI_HANDLE_HPP
 
@@ -15,21 +15,22 @@ class session;
 
 namespace rowlock::through_soci {
 
-/// SQLite's own, of an open session of that backend.
+/// SQLite's own handle of an open session of that backend.
 sqlite3* handle_of(::soci::session& session);
 
-/// Opens existing files only, where SOCI would create what is missing.
+/// A factory that opens existing files only; SOCI's would create missing ones.
 const ::soci::backend_factory& existing_files();
 
-/// Called while an exception of opening or reconnecting is being handled: throws it if it is an
-/// `error`, and what it says as a failure if not.
+/// Called while an exception of opening or reconnecting is handled. Throws it if it is an `error`,
+/// and SOCI's exception as a `failure`.
 [[noreturn]] void throw_opening_failure();
 
-/// Tells `retry` which exceptions of this backend are conflicts. Cheap, any number of times.
+/// Makes `retry` recognise the conflicts among this backend's exceptions. Cheap, any number of
+/// times.
 void recognise_sqlite_conflicts() noexcept;
 
-/// The path in `db=/path timeout=5`, or in `/path` alone. Throws `error` (misuse) where there is
-/// none, for what is no path (in memory, a URI), and for settings that a store cannot work with.
+/// The path in `db=/path timeout=5`, or in `/path` alone. Throws `error` (misuse) if there is none,
+/// if it is not a path (in memory, a URI), and for settings that a store cannot work with.
 std::string file_in(const std::string& parameters);
 
 }  // namespace rowlock::through_soci

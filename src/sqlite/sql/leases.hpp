@@ -1,11 +1,13 @@
-// SQL on the lock table of a SQLite file, by its plain name: `table_name::in` puts the real one in.
+// SQL on the lock table of a SQLite file, by its plain name; `table_name::in` inserts the real one.
 //
-// Three expressions return everywhere. 'now' is one moment within a statement, and no statement
-// waits between that moment and the write.
+// Three expressions recur. 'now' is one moment within a statement, and no statement waits between
+// that moment and the write.
 //   the time, as text       strftime('%Y-%m-%d %H:%M:%f', 'now')
 //   the end of a lease      strftime('%Y-%m-%d %H:%M:%f', 'now', <ttl>), ttl like '+30.000 seconds'
 //   the time, as a version  CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000
 // (unixepoch('subsec') is null before SQLite 3.42.)
+// Every write of a version takes the larger of the next number and the time, so that versions only
+// grow.
 #ifndef ROWLOCK_SQLITE_SQL_LEASES_HPP
 #define ROWLOCK_SQLITE_SQL_LEASES_HPP
 
@@ -13,6 +15,8 @@
 
 namespace rowlock::sqlite::sql {
 
+// Reads the row of a key. Times left (of the lease or the closing, of the done mark) are in
+// microseconds from now; zero or less when over.
 // ?1 lock_type, ?2 source_id
 inline constexpr std::string_view read = R"(
 SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
@@ -23,7 +27,7 @@ SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
  WHERE lock_type = ?1 AND source_id = ?2
 )";
 
-// No parameters; the columns of read_row.
+// Lists the rows that are owned or closed, with the columns of `read`. No parameters.
 inline constexpr std::string_view list = R"(
 SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
        CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
@@ -34,9 +38,12 @@ SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
  ORDER BY lock_type, source_id
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 1 unless it is done, else 0
-// Grants a row that is missing, free, or this owner's already; then it keeps its version. In SET
-// and WHERE, a column is the row's old value, excluded.column what was to be inserted.
+// Grants a row that is missing, free, or already leased to this owner. In the last case it keeps
+// its version. An expired lease of another owner is taken over, and counted in expiry_count.
+// Returns the version; no row if it is not granted.
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 1 to refuse a row that is marked
+// done, else 0
+// In SET and WHERE, a bare column is the row's old value, and excluded.column the value to insert.
 inline constexpr std::string_view acquire = R"(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
 VALUES (?1, ?2,
@@ -59,10 +66,11 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
 RETURNING version
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 1 unless it is done, else 0, ?7 the
-// version expected
-// Grants a row that is free at that version, or this owner's already. Not one whose lease has run
-// out: its late holder may still commit with the version.
+// Grants an existing row that is free at the expected version, or already leased to this owner. A
+// row whose lease has expired is not granted: its late holder may still commit with that version.
+// Returns the version; no row if it is not granted.
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 1 to refuse a row that is marked
+// done, else 0, ?7 the expected version
 inline constexpr std::string_view acquire_at_version = R"(
 UPDATE shared_lock
    SET version     = CASE WHEN owner IS NOT NULL THEN version
@@ -80,15 +88,20 @@ UPDATE shared_lock
 RETURNING version
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 ttl
+// Renews a lease: it ends one ttl from now. A lease that has expired is renewed as well if no other
+// owner has taken the row. Changes no row if the lease is lost.
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version of the grant, ?5 ttl
 inline constexpr std::string_view renew = R"(
 UPDATE shared_lock
    SET expires_at = strftime('%Y-%m-%d %H:%M:%f', 'now', ?5)
  WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 1 if the callback failed, else 0, ?6 for how
-// long it stays closed, or null, ?7 for how long it is remembered as done, or null
+// Ends a lease, and leaves the row free, or closed for a time. Changes no row if the lease is lost.
+// The version grows, so that the ended grant's token is no longer valid.
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version of the grant, ?5 1 if the callback failed, else
+// 0, ?6 how long the row stays closed, or null, ?7 how long it is marked as done, or null
+// A closed row keeps its holder's name for display.
 inline constexpr std::string_view release = R"(
 UPDATE shared_lock
    SET version       = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
@@ -106,15 +119,18 @@ UPDATE shared_lock
  WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version, ?5 note
+// Writes the holder's note into the row; an empty one deletes it. Changes no row if the lease is
+// lost.
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version of the grant, ?5 note
 inline constexpr std::string_view write_note = R"(
 UPDATE shared_lock
    SET note = nullif(?5, '')
  WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
 )";
 
+// Prepares a row for a commit at its version: creates a missing row, and unsets an expired lease. A
+// live lease stays.
 // ?1 lock_type, ?2 source_id
-// Makes the row one that nobody owns, unless its lease is live.
 inline constexpr std::string_view prepare = R"(
 INSERT INTO shared_lock (lock_type, source_id, version)
 VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
@@ -128,7 +144,9 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
  WHERE owner IS NOT NULL AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 version, ?4 reason
+// Ends a lease, or opens a closed row, by force, and records the reason. Changes no row if the
+// version has changed or the row is free: the administrator has then seen another state.
+// ?1 lock_type, ?2 source_id, ?3 the version that was read, ?4 reason
 inline constexpr std::string_view force_release = R"(
 UPDATE shared_lock
    SET version      = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
@@ -142,10 +160,11 @@ UPDATE shared_lock
    AND (owner IS NOT NULL OR expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now'))
 )";
 
-// ?1 lock_type, ?2 source_id to go on after, or empty ones, ?3 age in microseconds, ?4 how many
-// rows
-// A row type#0 says how many of type#1 and so on there are, so it stays until these are gone. They
-// are looked for one by one: a range of the index would go through those of all other ids too.
+// Reads the next rows in key order, each with 1 if it may be purged, else 0. It may be purged if it
+// is unowned and open, its done mark is over, and its version is old enough.
+// ?1 lock_type, ?2 source_id to continue after, or empty, ?3 age in microseconds, ?4 number of rows
+// A row type#0 holds the number of rows type#1 and so on, so it stays until these are gone. They
+// are found one by one: a range of the index would go through the rows of all other ids as well.
 inline constexpr std::string_view find_idle = R"(
 SELECT lock_type, source_id,
        owner IS NULL
@@ -166,6 +185,7 @@ SELECT lock_type, source_id,
  LIMIT ?4
 )";
 
+// Deletes a row if it is still one that may be purged, by the conditions of `find_idle`.
 // ?1 lock_type, ?2 source_id, ?3 age in microseconds
 inline constexpr std::string_view delete_idle = R"(
 DELETE FROM shared_lock AS l
@@ -184,15 +204,20 @@ DELETE FROM shared_lock AS l
           AND n.source_id = l.source_id))
 )";
 
+// Reads the number of the last applied migration; 0 if there is none. Fails without the table. No
+// parameters.
 inline constexpr std::string_view last_migration =
     "SELECT coalesce(max(number), 0) FROM shared_lock_schema";
 
+// Fails if the lock table does not exist; reads no row. No parameters.
 inline constexpr std::string_view find_table = "SELECT 1 FROM shared_lock LIMIT 0";
 
-// What is left of migrations when the table was dropped by hand.
+// Drops what migrations have left if the lock table was dropped by hand. Only shown in an error,
+// for an administrator.
 inline constexpr std::string_view drop_companions = "DROP TABLE shared_lock_schema";
 
-// ?1 the table's name, ?2 its schema, or null for the one in which SQLite finds the name first
+// Finds the table: its schema, its type, and whether it is STRICT and WITHOUT ROWID.
+// ?1 the table's name, ?2 its schema, or null for the schema in which SQLite finds the name first
 inline constexpr std::string_view kind_of_table = R"(
 SELECT schema, type, strict AND wr
   FROM pragma_table_list
@@ -201,6 +226,8 @@ SELECT schema, type, strict AND wr
  LIMIT 1
 )";
 
+// Reads the columns of the primary key and their collations, in order: the key's columns must
+// compare bytes.
 // ?1 the table's name, ?2 its schema
 inline constexpr std::string_view primary_key_of_table = R"(
 SELECT part.name, part.coll
@@ -209,6 +236,7 @@ SELECT part.name, part.coll
  ORDER BY part.seqno
 )";
 
+// Reads the name and the type of each column, and whether it takes NULL.
 // ?1 the table's name, ?2 its schema
 inline constexpr std::string_view columns_of_table =
     R"(SELECT name, type, NOT "notnull" FROM pragma_table_info(?1, ?2))";

@@ -1,4 +1,4 @@
-// SQL in transactions on a SQLite file, and about them.
+// SQL for transactions on a SQLite file.
 #ifndef ROWLOCK_SQLITE_SQL_TRANSACTIONS_HPP
 #define ROWLOCK_SQLITE_SQL_TRANSACTIONS_HPP
 
@@ -6,8 +6,10 @@
 
 namespace rowlock::sqlite::sql {
 
+// Locks a row until the transaction ends, and creates a missing one. The new version is the lock: a
+// transaction that read the row before finds it changed. An expired lease is unset and counted in
+// expiry_count. Returns the version; no row if there is a live lease or the row is closed.
 // ?1 lock_type, ?2 source_id
-// The pessimistic lock is this write: whoever has seen the row before finds it changed.
 inline constexpr std::string_view lock_row = R"(
 INSERT INTO shared_lock (lock_type, source_id, version)
 VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
@@ -22,7 +24,9 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
 RETURNING version
 )";
 
-// ?1 lock_type, ?2 source_id, ?3 the version seen
+// Advances the version of an unowned, open row, if it still has the version that was read. Changes
+// no row otherwise.
+// ?1 lock_type, ?2 source_id, ?3 the version that was read
 inline constexpr std::string_view advance = R"(
 UPDATE shared_lock
    SET version = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
@@ -31,8 +35,9 @@ UPDATE shared_lock
    AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
 )";
 
+// Adds 1 to failure_count of a row without a live lease that is not closed. Creates the row if the
+// failed transaction would have created it: its rollback has undone that.
 // ?1 lock_type, ?2 source_id
-// Of a row that nobody has. One that the failed transaction was to create went with its rollback.
 inline constexpr std::string_view count_failure = R"(
 INSERT INTO shared_lock (lock_type, source_id, version, failure_count)
 VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000, 1)
@@ -41,23 +46,31 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
  WHERE expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
 )";
 
-// Changes nothing; but from here on the transaction is the one writer of the table's file, which of
-// the attached ones it may be.
+// Changes no row, but makes the transaction the writer of the table's file. With attached files, a
+// write to another file does not. No parameters.
 inline constexpr std::string_view become_writer =
     "UPDATE shared_lock SET version = version WHERE false";
 
+// Begins a transaction as the file's one writer; SQLITE_BUSY while there is another one.
 inline constexpr std::string_view begin_immediate = "BEGIN IMMEDIATE";
 
 inline constexpr std::string_view commit = "COMMIT";
 
 inline constexpr std::string_view rollback = "ROLLBACK";
 
+// Switches the file to WAL, so that readers and the writer do not block each other. Stored in the
+// file.
 inline constexpr std::string_view journal_in_wal = "PRAGMA journal_mode = WAL";
 
+// Makes each commit durable before it returns: with WAL and NORMAL, a power failure could undo a
+// grant.
 inline constexpr std::string_view sync_every_commit = "PRAGMA synchronous = FULL";
 
+// Reads the busy timeout of the connection, in milliseconds, to restore it later.
 inline constexpr std::string_view get_busy_timeout = "PRAGMA busy_timeout";
 
+// A savepoint, undone or released, makes several statements of the caller's transaction all or
+// nothing.
 inline constexpr std::string_view set_savepoint = "SAVEPOINT rowlock";
 
 inline constexpr std::string_view undo_savepoint = "ROLLBACK TO rowlock; RELEASE rowlock";

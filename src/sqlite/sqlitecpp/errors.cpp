@@ -1,4 +1,4 @@
-// SQLite::Exception in and out; opening a file.
+// The conversion of SQLite::Exception from and to errors; opening a file.
 #include "sqlite/sqlitecpp/errors.hpp"
 
 #include <SQLiteCpp/Exception.h>

@@ -1,4 +1,4 @@
-// SQLite::Exception in and out; opening a file.
+// The conversion of SQLite::Exception from and to errors; opening a file.
 #ifndef ROWLOCK_SQLITE_SQLITECPP_ERRORS_HPP
 #define ROWLOCK_SQLITE_SQLITECPP_ERRORS_HPP
 
@@ -14,17 +14,17 @@
 
 namespace rowlock::detail {
 
-/// Tells `retry` which exceptions of SQLiteCpp are conflicts. Cheap, any number of times.
+/// Makes `retry` recognise the conflicts among SQLiteCpp's exceptions. Cheap, any number of times.
 void recognise_sqlite_conflicts() noexcept;
 
-/// Throws what SQLiteCpp would have thrown for `failed`.
+/// Throws the exception that SQLiteCpp would have thrown for `failed`.
 [[noreturn]] void throw_as_driver(const sqlite::failure& failed);
 
-/// Throws the `error` that `failed` means, with what SQLiteCpp would have thrown nested in it.
+/// Throws the `error` that `failed` means, with the exception of `throw_as_driver` nested in it.
 [[noreturn]] void throw_as_error(const sqlite::failure& failed, const std::string& where,
                                  const std::string& if_missing);
 
-/// What SQLiteCpp itself opened; its exceptions as failures.
+/// Returns the result of `open`; exceptions of SQLiteCpp become failures.
 std::unique_ptr<SQLite::Database> opened_by_driver(const auto& open) {
   try {
     return open();
@@ -37,7 +37,7 @@ inline std::string url_of(const SQLite::Database& database) {
   return sqlite::url_of(database.getHandle());
 }
 
-/// What `work` returns; its failures as errors.
+/// Returns the result of `work`; failures become errors.
 auto on_lock_table(const SQLite::Database& database, const table_name& table, const auto& work) {
   try {
     return work();
@@ -47,9 +47,9 @@ auto on_lock_table(const SQLite::Database& database, const table_name& table, co
   }
 }
 
-/// Opens an existing file for writing; one that this process may not write, for reading as it is at
-/// this moment. `path` is always a path, never a URI or a special name.
-/// Throws `error`, and `failure`.
+/// Opens an existing file for writing. A file that this process may not write is opened for reading
+/// as it is at this moment. `path` is always a path, never a URI or a special name. Throws `error`
+/// and `failure`.
 std::unique_ptr<SQLite::Database> open_file(const std::string& path);
 
 }  // namespace rowlock::detail

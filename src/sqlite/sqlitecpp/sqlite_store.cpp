@@ -48,8 +48,8 @@ class database_of_store final : public sqlite::session_file {
     if (!factory_) return sqlite::url_of(path_);
     return database_ ? sqlite::url_of(handle()) : "sqlite://";
   }
-  /// A file opened by this store for reading only shows what others wrote before it was opened: it
-  /// lasts for one call.
+  /// A file that this store has opened for reading only shows what was written before it was
+  /// opened, so it lasts for one call.
   [[nodiscard]] bool is_alive() const noexcept override {
     if (!database_) return true;
     return !sqlite::has_moved(handle()) && (factory_ || !sqlite::is_read_only(handle()));
@@ -75,7 +75,7 @@ class database_of_store final : public sqlite::session_file {
   std::unique_ptr<SQLite::Database> database_;
 };
 
-/// The file of a call that waited in vain for the connection of its store.
+/// The file of a call that did not get the connection of its store in time.
 class file_in_use final : public sqlite::session_file {
  public:
   sqlite3* open(busy_wait& /*wait*/) override {

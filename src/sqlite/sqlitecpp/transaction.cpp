@@ -1,4 +1,4 @@
-// The caller's SQLite::Database: row locks and fences.
+// Row locks and fences in a transaction on the caller's SQLite::Database.
 #include "sqlite/transaction.hpp"
 
 #include <SQLiteCpp/Database.h>
@@ -19,16 +19,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr const char* look_inside = "look at the nested exception";
+constexpr const char* see_nested = "look at the nested exception";
 
-/// Null when its turn did not come.
+/// Null if the transaction did not become the writer in time.
 std::shared_ptr<sqlite::writer_ticket> try_begin(SQLite::Database& database,
                                                  milliseconds turn_timeout) {
   detail::recognise_sqlite_conflicts();
   try {
     return sqlite::try_begin(database.getHandle(), turn_timeout);
   } catch (const sqlite::failure& failed) {
-    detail::throw_as_error(failed, detail::url_of(database), look_inside);
+    detail::throw_as_error(failed, detail::url_of(database), see_nested);
   }
 }
 
@@ -59,7 +59,7 @@ void sqlite_transaction::abort() noexcept {
 void sqlite_transaction::commit() {
   home_.require();
   if (is_lent_) detail::throw_commit_in_callback();
-  // A fence on the connection itself may have rolled back.
+  // A fence on the connection may have rolled back.
   if (open_ && !sqlite::is_in_transaction(database_.getHandle())) end();
   if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
   try {
@@ -67,9 +67,9 @@ void sqlite_transaction::commit() {
     end();
   } catch (const sqlite::failure& failed) {
     if (sqlite::is_busy(failed) || failed.is_in_doubt()) {
-      detail::throw_as_error(failed, detail::url_of(database_), look_inside);
+      detail::throw_as_error(failed, detail::url_of(database_), see_nested);
     }
-    // The application's own affair: a deferred constraint, for instance.
+    // An error of the application: a deferred constraint, for instance.
     detail::throw_as_driver(failed);
   }
 }
