@@ -1,4 +1,4 @@
-// What rowlock asks of a database by way of SOCI: one implementation for each backend.
+// The interface to a database through SOCI, with one implementation for each backend.
 #ifndef ROWLOCK_SOCI_BACKEND_HPP
 #define ROWLOCK_SOCI_BACKEND_HPP
 
@@ -28,27 +28,28 @@ class session;
 
 namespace rowlock::through_soci {
 
-/// All rows locked; or refused; or neither, when a row is missing and was not to be created.
+/// All rows locked, or refused, or neither: a row is missing and was not to be created.
 struct lock_attempt {
   std::optional<row_lock> locked = std::nullopt;
   std::optional<refusal> refused = std::nullopt;
 };
 
-/// Who knows the isolation of the caller's transaction.
+/// The source of the isolation level of the caller's transaction.
 enum class isolation { as_we_began_it, as_the_session_says };
 
-/// A transaction of ours on the application's session.
+/// A transaction that rowlock has begun on the application's session.
 struct begun_transaction {
   std::optional<refusal> refused = std::nullopt;
-  /// What the soci_backend wants to keep until the transaction ends.
+  /// State of the backend that must live until the transaction ends.
   std::shared_ptr<void> kept = nullptr;
 };
 
-/// One backend. Everything on a session of the application throws `error`, except for conflicts:
-/// those are thrown as the driver's exceptions (with texts of our own), so that `retry` and
-/// `run_fenced` know them.
+/// One backend. Calls on a session of the application throw `error`, except for conflicts.
+/// Conflicts are thrown as the driver's exceptions, with texts of rowlock, so that `retry` and
+/// `run_fenced` recognise them.
 ///
-/// Thread-safety: all members may be called from any thread, each session by one at a time.
+/// Thread-safety: all members may be called from any thread, but each session by one thread at a
+/// time.
 class soci_backend {
  public:
   soci_backend() = default;
@@ -56,48 +57,50 @@ class soci_backend {
   soci_backend& operator=(const soci_backend&) = delete;
   virtual ~soci_backend() = default;
 
-  /// The scheme of its connection strings, and what `soci::session::get_backend_name` says.
+  /// The scheme of its connection strings, and the result of `soci::session::get_backend_name`.
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   [[nodiscard]] virtual const soci::backend_factory& factory() const = 0;
   [[nodiscard]] virtual std::vector<migration> migrations(const table_name& table) const = 0;
 
-  // For a store. `parameters` is what follows `backend://`.
+  // For a store. `parameters` is the text after `backend://`.
 
-  /// The parameters with our time limits where they say none. Throws `error` (misuse) for those
-  /// that cannot work.
+  /// Adds the time limits of `options` that `parameters` do not set. Throws `error` (misuse) for
+  /// parameters that cannot work.
   [[nodiscard]] virtual std::string checked(std::string parameters,
                                             const soci_options& options) const = 0;
-  /// Called while an exception of opening a session with `parameters` is being handled; they are
-  /// empty for a session of the application's pool, which does not tell them.
+  /// Called while an exception of opening a session with `parameters` is handled. They are empty
+  /// for a session of the application's pool, whose parameters are unknown.
   [[noreturn]] virtual void throw_not_opened(const std::string& parameters) const = 0;
-  /// Of a session that was just opened by us, not by the application.
+  /// Drops the notices of a session that rowlock itself has just opened.
   virtual void quieten(soci::session& /*session*/) const {}
-  /// The port on `session`, whose settings are changed. `options` outlive it. Throws `error`: of a
-  /// session that a store cannot use, rejected. SOCI's exceptions hold the statement with its
-  /// values: they are never nested, and their texts never copied.
+  /// The store port on `session`, whose settings are changed. `options` must outlive it. Throws
+  /// `error`: rejected for a session that a store cannot use. SOCI's exceptions hold the statement
+  /// with its values, so they are never nested and their texts never copied.
   [[nodiscard]] virtual std::unique_ptr<detail::session> make_session(
       std::shared_ptr<soci::session> session, const soci_options& options) const = 0;
 
-  /// Creates the database where that is a thing of its own (a file).
+  /// Creates the database if it is a file; otherwise does nothing.
   virtual void create_database(const std::string& /*parameters*/) const {}
-  /// Applies what is missing, on a session of ours.
+  /// Applies the missing migrations, on a session that rowlock has opened.
   virtual std::vector<migration> migrate(soci::session& session, const table_name& table) const = 0;
 
-  /// Limits of a store with connections enough.
+  /// The limits of a store with enough connections.
   [[nodiscard]] virtual store_limits limits() const noexcept { return {}; }
 
-  // In the application's transaction. All but `begin` and `begin_locked` first throw (misuse)
-  // unless one is open, without a round trip.
+  // In the application's transaction. All except `begin` and `begin_locked` first throw `error`
+  // (misuse) unless a transaction is open, without a round trip.
 
   [[nodiscard]] virtual bool is_in_transaction(soci::session& session) const = 0;
-  /// Misuse in an open transaction. Refused (busy) when it could not begin within `slice`.
+  /// Throws `error` (misuse) in an open transaction. Refused (busy) if it could not begin within
+  /// `slice`.
   virtual begun_transaction begin(soci::session& session,
                                   std::chrono::milliseconds slice) const = 0;
-  /// Begins one that holds the rows; refused, there is none. Missing rows are created before it.
+  /// Begins a transaction that holds the rows; if refused, none is open. Missing rows are created
+  /// before it.
   virtual begun_transaction begin_locked(soci::session& session, const lock_keys& keys,
                                          std::chrono::milliseconds slice,
                                          const soci_table& table) const = 0;
-  /// Whether a refusal can end while the caller's transaction is open. Otherwise waiting in it
+  /// Whether a refusal can end while the caller's transaction is open. If not, waiting inside it
   /// would only keep the holder from releasing.
   [[nodiscard]] virtual bool can_wait_inside() const noexcept { return true; }
   /// Waits for row locks at most `slice`; creates missing rows.
@@ -110,23 +113,22 @@ class soci_backend {
                                    const soci_table& table) const = 0;
   virtual commit_result try_commit(soci::session& session, const versioned_table& table,
                                    const row_id& id, std::int64_t seen) const = 0;
-  /// Throws (misuse) where this fence cannot hold here. Tries for a moment. `releases` are what is
-  /// to be written into the rows beyond the proof, one for each of `leases` in their order; none:
-  /// the rows stay as they are.
+  /// Throws `error` (misuse) if this fence cannot hold here. Tries for a moment. `releases` are
+  /// written into the rows in addition to the proof, one for each of `leases`, in their order. If
+  /// there are none, the rows stay as they are.
   virtual detail::fence_proof prove(soci::session& session, const fenced_leases& leases,
                                     const fence_options& options,
                                     std::span<const release_request> releases,
                                     const soci_table& table) const = 0;
-  /// Throws `error` (outcome_unknown) when the answer got lost.
+  /// Throws `error` (outcome_unknown) if the answer was lost.
   virtual void commit(soci::session& session) const = 0;
   virtual void roll_back(soci::session& session) const noexcept = 0;
-  /// failure_count + 1 in a transaction of its own, without waiting.
+  /// Adds 1 to each failure_count, in a separate transaction, without waiting.
   virtual void count_failures(soci::session& session, const lock_keys& keys,
                               const soci_table& table) const = 0;
 };
 
-/// A backend and its parameters, split from `backend://parameters`, or of a URL of MariaDB or
-/// MySQL.
+/// A backend and its parameters, split from `backend://parameters` or from a MariaDB or MySQL URL.
 struct connection_target {
   const soci_backend* backend;
   std::string parameters;
@@ -136,7 +138,7 @@ struct connection_target {
 /// No message shows the string.
 connection_target target_of(std::string_view as_given);
 
-/// Of an open session; throws `error` as above.
+/// The backend of an open session. Throws `error` as `target_of`.
 const soci_backend& backend_of(soci::session& session);
 
 /// One for each database; backends.cpp lists them.

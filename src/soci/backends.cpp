@@ -32,8 +32,8 @@ std::string all_names() {
   return names;
 }
 
-/// A backend's name is a word: what else stands there may be a part of a password.
-bool is_word(std::string_view name) {
+/// Only text of this form is shown in messages: other text may be part of a password.
+bool is_backend_name(std::string_view name) {
   return !name.empty() &&
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
@@ -49,7 +49,7 @@ connection_target target_of(std::string_view as_given) {
   const auto connection_string = soci_connection_string(as_given);
   const auto end = connection_string.find("://");
   const auto name = connection_string.substr(0, end);
-  if (end == std::string::npos || !is_word(name)) {
+  if (end == std::string::npos || !is_backend_name(name)) {
     throw error{errc::misuse,
                 "a connection string of SOCI begins with its backend, as in mysql://db=shop "
                 "user=app; the backends are " +

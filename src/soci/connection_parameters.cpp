@@ -11,7 +11,7 @@ void skip_blanks(std::string_view text, std::size_t& at) {
   while (at < text.size() && is_blank(text[at])) ++at;
 }
 
-/// The value that begins at `at`, which is moved behind it.
+/// Returns the value that begins at `at`, and moves `at` past it.
 std::string take_value(std::string_view text, std::size_t& at) {
   const bool is_quoted = at < text.size() && text[at] == '\'';
   if (is_quoted) ++at;
@@ -51,12 +51,12 @@ std::optional<std::string> connection_parameters::value_of(std::string_view name
   return {};
 }
 
-void connection_parameters::add_unless_named(std::string_view name, std::string_view word) {
+void connection_parameters::add_unless_named(std::string_view name, std::string_view value) {
   if (value_of(name)) return;
   text_ += ' ';
   text_ += name;
   text_ += '=';
-  text_ += word;
+  text_ += value;
 }
 
 }  // namespace rowlock::through_soci

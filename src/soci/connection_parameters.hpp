@@ -10,16 +10,16 @@
 
 namespace rowlock::through_soci {
 
-/// `name=value name='other value'`; in quotes, \ stands before a quote and before itself.
+/// `name=value name='other value'`. In quotes, \ escapes a quote and itself.
 class connection_parameters {
  public:
   explicit connection_parameters(std::string text) : text_{std::move(text)} {}
 
-  /// Names and values, in their order, as far as the text is of this form.
+  /// Names and values in order, up to the first part that does not have this form.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> all() const;
-  /// None where it is not named, or where the text is not of this form.
+  /// None if the name is missing, or the text does not have this form.
   [[nodiscard]] std::optional<std::string> value_of(std::string_view name) const;
-  void add_unless_named(std::string_view name, std::string_view word);
+  void add_unless_named(std::string_view name, std::string_view value);
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:

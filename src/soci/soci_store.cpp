@@ -40,8 +40,8 @@ std::shared_ptr<::soci::session> opened_at(const through_soci::connection_target
   return opened;
 }
 
-/// A session of the application's pool, to which it goes back when it is destroyed. Connects it
-/// anew if it has lost its connection.
+/// Takes a session from the application's pool; destroying the pointer returns it. Reconnects a
+/// session that has lost its connection.
 std::shared_ptr<::soci::session> take_from(::soci::connection_pool& pool,
                                            std::chrono::milliseconds timeout) {
   const auto longest = std::chrono::milliseconds{std::numeric_limits<int>::max()};
@@ -96,7 +96,7 @@ std::unique_ptr<detail::session_source> sessions_of(const std::string& connectio
                                          limits, options);
 }
 
-/// The backend of the application's pool is known later.
+/// The backend of the application's pool is known only with its first session.
 std::unique_ptr<detail::session_source> sessions_of(::soci::connection_pool& pool,
                                                     const soci_options& options) {
   check(options);

@@ -1,4 +1,4 @@
-// The caller's SOCI transaction: row locks and fences.
+// Row locks and fences in the caller's SOCI transaction.
 #include <soci/soci.h>
 
 #include <span>
@@ -52,7 +52,7 @@ void soci_transaction::commit() {
   home_.require();
   if (is_lent_) detail::throw_commit_in_callback();
   const auto& backend = backend_of(session_);
-  // A fence on the session itself may have rolled back, and so may the server after a deadlock.
+  // A fence on the session may have rolled back, and so may the server after a deadlock.
   if (open_ && !backend.is_in_transaction(session_)) end();
   if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
   backend.commit(session_);
@@ -125,8 +125,8 @@ outcome<row_lock> lock_rows(::soci::session& session, const lock_keys& keys,
                             const retry_policy& wait, const soci_table& table, isolation known) {
   const auto& backend = backend_of(session);
   row_lock locked;
-  const auto& patience = backend.can_wait_inside() ? wait : no_wait();
-  auto refused = detail::wait_for_rows(patience, [&](std::chrono::milliseconds slice) {
+  const auto& policy = backend.can_wait_inside() ? wait : no_wait();
+  auto refused = detail::wait_for_rows(policy, [&](std::chrono::milliseconds slice) {
     auto attempt = backend.try_to_lock(session, keys, slice, table, known);
     if (attempt.locked) locked = *std::move(attempt.locked);
     return attempt.refused;
