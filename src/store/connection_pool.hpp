@@ -1,4 +1,4 @@
-// A few connections, shared by all threads of a store.
+// A bounded pool of connections, shared by all threads of a store.
 #ifndef ROWLOCK_STORE_CONNECTION_POOL_HPP
 #define ROWLOCK_STORE_CONNECTION_POOL_HPP
 
@@ -17,22 +17,22 @@ namespace rowlock::detail {
 
 enum class connection_use { anything, keeping_leases };
 
-inline constexpr unsigned largest_pool = 10'000;  // far more than a server takes
+inline constexpr unsigned largest_pool = 10'000;  // far more than a server accepts
 
-/// Opens connections when they are needed, keeps them, and replaces those that the server closed
-/// meanwhile (`Connection::is_alive`).
+/// Opens connections on demand, keeps them, and replaces those that the server has closed
+/// (`Connection::is_alive`).
 ///
-/// Of two or more, calls for new leases never have all, however many wait: one is left for calls
-/// that keep leases alive or end them, so that held ones do not run out.
+/// Calls for new leases never take the last of two or more connections, however many such calls
+/// wait. That one is left for calls that renew or end leases, so that held leases do not run out.
 ///
-/// Thread-safety: all members may be called from any thread. It must outlive its loans.
+/// Thread-safety: all members may be called from any thread. The pool must outlive its loans.
 template <class Connection>
 class connection_pool {
  public:
   using purpose = connection_use;
   using open = std::function<std::unique_ptr<Connection>()>;
 
-  /// A connection for one call. Goes back to the pool at the end, unless it is dropped.
+  /// A connection for one call. Returns to the pool at the end, unless it is dropped.
   class loan {
    public:
     loan(connection_pool& pool, purpose used_for, std::unique_ptr<Connection> lent) noexcept
@@ -43,7 +43,7 @@ class connection_pool {
 
     Connection& operator*() noexcept { return *lent_; }
     Connection* operator->() noexcept { return lent_.get(); }
-    /// Closes it: the next call opens another one.
+    /// Closes the connection: the next call opens another one.
     void drop() noexcept { lent_.reset(); }
 
    private:
@@ -52,7 +52,7 @@ class connection_pool {
     std::unique_ptr<Connection> lent_;
   };
 
-  /// Throws `error` (misuse) for a size that cannot be meant.
+  /// Throws `error` (misuse) for a size of 0 or above `largest_pool`.
   connection_pool(open make, unsigned size, std::chrono::milliseconds timeout)
       : make_{std::move(make)}, size_{size}, timeout_{timeout} {
     if (size_ == 0 || size_ > largest_pool) {
@@ -62,10 +62,10 @@ class connection_pool {
     }
     keeping_.limit = size_;
     others_.limit = size_ == 1 ? 1 : size_ - 1;
-    idle_.reserve(size_);  // so that giving back cannot fail
+    idle_.reserve(size_);  // so that returning a connection cannot fail
   }
 
-  /// Throws `error` (unavailable) when none gets free in time, and what `make` throws.
+  /// Throws `error` (unavailable) if no connection gets free in time, and any exception of `make`.
   loan take(purpose used_for = purpose::anything) {
     auto taken = take_idle_or_a_place(used_for);
     try {
@@ -78,14 +78,14 @@ class connection_pool {
     return {*this, used_for, std::move(taken)};
   }
 
-  /// How many calls wait for one.
+  /// The number of calls that wait for a connection.
   [[nodiscard]] unsigned waiting() {
     const std::scoped_lock lock{mutex_};
     return keeping_.waiting + others_.waiting;
   }
 
  private:
-  /// Those who wait for a connection: one that gets free wakes one of them.
+  /// Calls that wait for a connection; each freed connection wakes one of them.
   struct queue {
     unsigned lent = 0;
     unsigned limit = 0;
@@ -101,7 +101,7 @@ class connection_pool {
     --mine.waiting;
     if (!has_place) throw_busy(mine.limit);
     ++mine.lent;
-    wake_next();  // there may be more than one place by now
+    wake_next();  // more than one place may be free by now
     if (idle_.empty()) return nullptr;
     auto last = std::move(idle_.back());
     idle_.pop_back();
@@ -118,8 +118,8 @@ class connection_pool {
   queue& queue_of(purpose used_for) {
     return used_for == purpose::keeping_leases ? keeping_ : others_;
   }
-  bool may_take(const queue& who) const {
-    return keeping_.lent + others_.lent < size_ && who.lent < who.limit;
+  bool may_take(const queue& taker) const {
+    return keeping_.lent + others_.lent < size_ && taker.lent < taker.limit;
   }
   void wake_next() noexcept {
     for (auto* each : {&keeping_, &others_}) {

@@ -1,11 +1,11 @@
-// What a call that fails may have changed.
+// The possible effects of a failed call.
 #ifndef ROWLOCK_STORE_EFFECTS_HPP
 #define ROWLOCK_STORE_EFFECTS_HPP
 
 namespace rowlock::detail {
 
 enum class effects {
-  none,      ///< Nothing: it only read, or what it did ends with its transaction.
+  none,      ///< Nothing: the call only read, or its changes end with its transaction.
   possible,  ///< A statement that writes was sent.
   made,      ///< A part of the call is done.
 };

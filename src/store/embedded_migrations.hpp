@@ -1,4 +1,4 @@
-// The text of the files under migrations/, compiled in.
+// Migration files, compiled into the library.
 #ifndef ROWLOCK_STORE_EMBEDDED_MIGRATIONS_HPP
 #define ROWLOCK_STORE_EMBEDDED_MIGRATIONS_HPP
 
@@ -7,7 +7,7 @@
 
 namespace rowlock::detail {
 
-/// One migration of one database: the file NNN_name, up and down.
+/// One migration of one database: the files NNN_name.up.sql and NNN_name.down.sql.
 struct embedded_migration {
   int number;
   std::string_view name;
@@ -15,7 +15,7 @@ struct embedded_migration {
   std::string_view down;
 };
 
-/// In order, numbered from 1 without gaps. The text lives as long as the program.
+/// Ordered by number, from 1 without gaps. The texts live as long as the program.
 std::span<const embedded_migration> embedded_postgres_migrations();
 std::span<const embedded_migration> embedded_sqlite_migrations();
 std::span<const embedded_migration> embedded_mysql_migrations();

@@ -1,4 +1,4 @@
-// The migrations, for a table of any name.
+// The migrations, rendered for a table of any name.
 #include <span>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// Names of tables and columns, checked and quoted; the UPDATE of a versioned table.
+// Checked and quoted names of tables and columns; the UPDATE of a versioned table.
 #include "store/names.hpp"
 
 #include <algorithm>
@@ -11,9 +11,9 @@ namespace rowlock {
 namespace {
 
 constexpr std::string_view plain_name = "shared_lock";
-constexpr std::size_t longest_table = 56;  // its companions' names are up to 7 longer
+constexpr std::size_t longest_table = 56;  // names of its companions have up to 7 characters more
 
-bool is_word(char c) noexcept {
+bool is_name_char(char c) noexcept {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -29,14 +29,14 @@ std::string table_name::in(std::string_view sql) const {
   std::string rendered;
   while (!sql.empty()) {
     auto found = sql.find(plain_name);
-    while (found != std::string_view::npos && found > 0 && is_word(sql[found - 1])) {
+    while (found != std::string_view::npos && found > 0 && is_name_char(sql[found - 1])) {
       found = sql.find(plain_name, found + 1);
     }
     rendered += sql.substr(0, found);
     if (found == std::string_view::npos) break;
     sql.remove_prefix(found + plain_name.size());
     std::size_t suffix = 0;
-    while (suffix < sql.size() && is_word(sql[suffix])) ++suffix;
+    while (suffix < sql.size() && is_name_char(sql[suffix])) ++suffix;
     rendered +=
         detail::quoted_with_schema(text_ + std::string{sql.substr(0, suffix)}, "the lock table");
     sql.remove_prefix(suffix);
@@ -88,7 +88,7 @@ std::string versioned_update(const versioned_table& table) {
   const std::string name = quoted_with_schema(table.table, "the application's table");
   const std::string id = quoted(table.id_column, "the id column");
   const std::string version = quoted(table.version_column, "the version column");
-  // With the alias, because SQLite takes a lone "name" for a text where there is no such column.
+  // The alias is needed: SQLite reads a lone "name" as a string if there is no such column.
   return "UPDATE " + name + " AS entity SET " + version + " = entity." + version +
          " + 1 WHERE entity." + id + " = $1 AND entity." + version + " = $2";
 }

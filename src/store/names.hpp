@@ -1,4 +1,4 @@
-// Names of tables and columns, checked and quoted; the UPDATE of a versioned table.
+// Checked and quoted names of tables and columns; the UPDATE of a versioned table.
 #ifndef ROWLOCK_STORE_NAMES_HPP
 #define ROWLOCK_STORE_NAMES_HPP
 
@@ -13,8 +13,8 @@ namespace rowlock::detail {
 
 inline constexpr std::size_t longest_identifier = 63;
 
-/// `"name"`. Throws `error` (misuse) unless it is `[A-Za-z_][A-Za-z0-9_]*` and at most `longest`
-/// characters; `what` says in the message whose name it is.
+/// Returns `"name"`. Throws `error` (misuse) unless it is `[A-Za-z_][A-Za-z0-9_]*` and at most
+/// `longest` characters. `what` names the object in the message.
 std::string quoted(std::string_view name, std::string_view what,
                    std::size_t longest = longest_identifier);
 
@@ -22,13 +22,13 @@ std::string quoted(std::string_view name, std::string_view what,
 std::string quoted_with_schema(std::string_view name, std::string_view what,
                                std::size_t longest = longest_identifier);
 
-/// Names in backticks, for MariaDB and MySQL, where what stands between double quotes is a text
-/// unless the session says otherwise.
+/// Replaces double quotes around names by backticks, for MariaDB and MySQL. There a double-quoted
+/// text is a string, unless the session sets ANSI_QUOTES.
 std::string with_backticks(std::string sql);
 std::string in_backticks(const table_name& table, std::string_view sql);
 
-/// `UPDATE t SET v = v + 1 WHERE id = $1 AND v = $2`, for every database: $1 is the id, $2 the
-/// version seen. Throws `error` (misuse) for names that are not allowed.
+/// `UPDATE t SET v = v + 1 WHERE id = $1 AND v = $2`, for every database. $1 is the id, $2 the
+/// version that was read. Throws `error` (misuse) for names that are not allowed.
 std::string versioned_update(const versioned_table& table);
 
 }  // namespace rowlock::detail

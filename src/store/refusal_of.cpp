@@ -1,4 +1,4 @@
-// Why a row that a statement has read is not granted, or not changed.
+// The reasons for not granting or not changing a row, derived from the row as read.
 #include "store/refusal_of.hpp"
 
 #include <utility>
@@ -14,7 +14,7 @@ std::optional<acquire_answer> refusal_of(const std::optional<seen_row>& seen,
   }
   if (seen->is_live_and_of(request.owner)) return std::nullopt;
   const auto& row = seen->state;
-  // A lease that has run out may still have a holder who commits: it is no state to expect.
+  // The holder of an expired lease may still commit, so its version must not be expected.
   const bool is_run_out = row.owned && !row.is_live();
   if (request.expected && (*request.expected != row.version || is_run_out)) {
     return acquire_answer{.status = acquire_status::stale, .version = row.version};

@@ -1,4 +1,4 @@
-// Why a row that a statement has read is not granted, or not changed.
+// The reasons for not granting or not changing a row, derived from the row as read.
 #ifndef ROWLOCK_STORE_REFUSAL_OF_HPP
 #define ROWLOCK_STORE_REFUSAL_OF_HPP
 
@@ -13,32 +13,33 @@
 
 namespace rowlock::detail {
 
-/// A row as it was read, with its owner, who is a secret.
+/// A row as it was read, with its owner id, which is a secret.
 struct seen_row {
   row_state state;
   std::string owner = {};
-  /// Of its lease, or until it opens; zero or less when that is over.
+  /// Time until the lease ends or the closed row opens; zero or less once that is over.
   std::chrono::microseconds left{};
-  /// Its release is announced already, for some time to come.
+  /// The row is already marked: its release sends a notification for some time to come.
   bool is_watched = false;
 
-  /// Its lease ran out `skew` ago, or it is unowned, and has been open for as long.
+  /// True if the lease ran out at least `skew` ago, or the row is unowned and has been open that
+  /// long.
   [[nodiscard]] bool can_be_taken(std::chrono::microseconds skew) const { return left <= -skew; }
-  [[nodiscard]] bool is_of(const owner_id& asking) const { return owner == asking.text; }
-  [[nodiscard]] bool is_live_and_of(const owner_id& asking) const {
-    return is_of(asking) && state.is_live();
+  [[nodiscard]] bool is_of(const owner_id& candidate) const { return owner == candidate.text; }
+  [[nodiscard]] bool is_live_and_of(const owner_id& candidate) const {
+    return is_of(candidate) && state.is_live();
   }
 };
 
-/// The answer to a request whose row was seen so, or is missing. None: nothing that was seen is in
-/// the way; the row is free, or the request's own lease is live. `skew`: how much clocks of
-/// database servers may differ.
+/// The answer to a request, given its row as read (none: there is no row). None if the row is free,
+/// or the request's own lease is live. `skew` is how much the clocks of database servers may
+/// differ.
 std::optional<acquire_answer> refusal_of(const std::optional<seen_row>& seen,
                                          const acquire_request& request,
                                          std::chrono::microseconds skew = {});
 
-/// The answer to a renewal, a release or a note that has changed nothing: busy as long as the row
-/// is as it was granted, so that a transaction must have it.
+/// The answer to a renewal, a release or a note that changed nothing. Busy if the row is still as
+/// it was granted: then another transaction must hold it. Lost otherwise.
 template <class Request>
 change_answer busy_or_lost(const std::optional<seen_row>& seen, const Request& request) {
   const bool is_as_granted =
@@ -46,16 +47,16 @@ change_answer busy_or_lost(const std::optional<seen_row>& seen, const Request& r
   return is_as_granted ? change_answer::busy : change_answer::lost;
 }
 
-/// Of a row lock: the row has a live lease, or stays closed.
+/// The refusal of a row lock whose row has a live lease or is closed.
 refusal held_by(const seen_row& seen);
-/// Of a row lock: a transaction has the row.
+/// The refusal of a row lock whose row another transaction holds.
 refusal busy_at(const lock_key& key);
 
-/// Without the owners.
+/// The states alone, without the secret owners.
 std::vector<std::optional<row_state>> states_of(std::vector<std::optional<seen_row>> seen);
 
-/// The rows that the states are of, as people are shown them. `used_by` names the transaction that
-/// has the row of a key, or none.
+/// Adds the user of each row, for display. `used_by` returns the transaction that holds the row of
+/// a key, or none.
 template <class UsedBy>
 std::vector<std::optional<row_state>> with_users(std::vector<std::optional<row_state>> states,
                                                  const UsedBy& used_by) {

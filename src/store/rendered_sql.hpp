@@ -11,10 +11,11 @@
 
 namespace rowlock::detail {
 
-/// What stands for each word in braces. A meaning may have such words, too.
+/// Replacements for the `{name}` placeholders of a text. A replacement may contain placeholders,
+/// too.
 using sql_words = std::map<std::string_view, std::string>;
 
-/// `text` with the meanings of its words.
+/// Returns `text` with its placeholders replaced. An unknown one stays as it is.
 std::string with_words(std::string_view text, const sql_words& words);
 
 /// Renders each text once.
@@ -26,8 +27,8 @@ class rendered_sql {
 
   explicit rendered_sql(renderer render) : render_{std::move(render)} {}
 
-  /// `text` is a constant of the program: its address identifies it. The result lives as long as
-  /// this, and stays where it is.
+  /// `text` must be a constant of the program: its address identifies it. The reference stays valid
+  /// as long as this object lives.
   const std::string& operator()(std::string_view text) {
     const auto [found, is_new] = texts_.try_emplace(text.data());
     if (is_new) found->second = render_(text);

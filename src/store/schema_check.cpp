@@ -1,4 +1,4 @@
-// Whether the schema in a database is the one this library knows.
+// The check of a database's schema version.
 #include "store/schema_check.hpp"
 
 #include "rowlock/error.hpp"
@@ -15,7 +15,7 @@ void refuse_newer(int found, int last, const table_name& table) {
                                   " that this rowlock knows: deploy a newer rowlock"};
 }
 
-/// As it is where it has some of its own: MariaDB quotes names with them.
+/// Adds backticks, unless the text already has some: MariaDB quotes names with them.
 std::string in_backticks(const std::string& sql) {
   return sql.find('`') == std::string::npos ? '`' + sql + '`' : sql;
 }

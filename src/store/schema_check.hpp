@@ -1,4 +1,4 @@
-// Whether the schema in a database is the one this library knows.
+// The check of a database's schema version.
 #ifndef ROWLOCK_STORE_SCHEMA_CHECK_HPP
 #define ROWLOCK_STORE_SCHEMA_CHECK_HPP
 
@@ -11,36 +11,37 @@
 
 namespace rowlock::detail {
 
-/// Stands for a database that is not told: its URL may hold a password.
+/// Placeholder for a database's URL in messages: a URL may hold a password.
 inline constexpr const char* some_url = "<URL>";
 
-/// For a table that is not as its migrations make it.
+/// The remedy for a table that differs from what its migrations make.
 inline constexpr const char* make_it_anew =
     "make it with the migrations of rowlock, and do not convert it";
 
-/// "run `rowlock migrate WHERE`", with the table's name where it is not the default. `where` stands
-/// for the database.
+/// Returns "run `rowlock migrate WHERE`", with the table's name if it is not the default. `where`
+/// is the database.
 std::string how_to_migrate(const std::string& where, const table_name& table);
 
-/// Throws `error` (rejected) unless `found`, the number of the last applied migration (none: there
-/// is no table), is that of the last we know.
+/// Throws `error` (rejected) unless the last applied migration is the last one that this library
+/// knows. `found` is its number; none if there is no table.
 void check_schema(std::optional<int> found, std::span<const migration> known,
                   const table_name& table, const std::string& where);
 
-/// Throws `error` (rejected): somebody has dropped the lock table, and not its companions, which
-/// say that it is there. `remedy` is the SQL that drops them.
+/// Throws `error` (rejected): the lock table was dropped, but not its companions, which record it
+/// as present. `remedy` is the SQL that drops them.
 [[noreturn]] void throw_without_table(const table_name& table, const std::string& remedy);
 
-/// Throws `error` (rejected): the table is there, and nothing says which migrations made it.
-/// `remedy` is the SQL that says it again.
+/// Throws `error` (rejected): the table exists, but the record of its migrations does not. `remedy`
+/// is the SQL that writes the record again.
 [[noreturn]] void throw_without_record(const table_name& table, const std::string& remedy);
 
-/// Throws `error` (rejected): the table is not as its migrations make it, so that the promises
-/// would not hold. "table T WHAT: REMEDY".
+/// Throws `error` (rejected): the table differs from what its migrations make, so the guarantees
+/// would not hold. The message is "table T WHAT: REMEDY".
 [[noreturn]] void throw_unfit(const table_name& table, const std::string& what,
                               const std::string& remedy = make_it_anew);
 
-/// Those of `known` that are still to be applied. Throws `error` (rejected) when `found` is newer.
+/// The migrations of `known` that are not applied yet. Throws `error` (rejected) if `found` is
+/// newer.
 std::vector<migration> missing_migrations(std::optional<int> found,
                                           std::span<const migration> known,
                                           const table_name& table);

@@ -1,4 +1,4 @@
-// A store on one connection, and the source of such sessions.
+// A store on one connection, and the factory of such sessions.
 #ifndef ROWLOCK_STORE_SESSION_HPP
 #define ROWLOCK_STORE_SESSION_HPP
 
@@ -8,17 +8,18 @@
 
 namespace rowlock::detail {
 
-/// The port on one connection. Its requests were checked and split by the store that it belongs to.
+/// The store port on one connection. The store that owns the session has checked and split its
+/// requests.
 ///
 /// Thread-safety: one thread at a time.
 class session : public store {
  public:
-  /// Throws `error` (rejected) unless the table is there, has the schema of this library, and is
-  /// one that the promises can rest on.
+  /// Throws `error` (rejected) unless the table exists, has the schema of this library, and fits
+  /// the guarantees.
   virtual void check_table() = 0;
-  /// After a call that threw: whether another call can use this session.
+  /// Whether another call can use this session, after a call that threw.
   [[nodiscard]] virtual bool is_usable() const noexcept = 0;
-  /// Of an idle session: false once the server has closed it. No round trip.
+  /// For an idle session: false once the server has closed the connection. No round trip.
   [[nodiscard]] virtual bool is_alive() const noexcept = 0;
 };
 
@@ -32,9 +33,9 @@ class session_source {
   session_source& operator=(const session_source&) = delete;
   virtual ~session_source() = default;
 
-  /// Throws `error`. The session does not outlive its source.
+  /// Throws `error`. The session must not outlive its source.
   virtual std::unique_ptr<session> open() = 0;
-  /// As `store::listen`.
+  /// See `store::listen`.
   virtual std::unique_ptr<subscription> listen(release_listener& /*listener*/) { return nullptr; }
   [[nodiscard]] virtual store_limits limits() const noexcept = 0;
 };

@@ -1,4 +1,4 @@
-// The port over pooled sessions.
+// The store port over a pool of sessions.
 #include "rowlock/port/sql_store.hpp"
 
 #include <atomic>
