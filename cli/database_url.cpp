@@ -4,7 +4,7 @@
 #include <cctype>
 #include <utility>
 
-#include "base/percent_decoding.hpp"
+#include "base/text.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres_store.hpp"
 #include "rowlock/soci_store.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/percent_decoding.hpp"
+#include "base/text.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "base/utf8.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::cli {
 

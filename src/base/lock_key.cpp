@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/utf8.hpp"
+#include "base/text.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock {

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "base/utf8.hpp"
+#include "base/text.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/port/store.hpp"
 

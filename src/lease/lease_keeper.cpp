@@ -10,7 +10,7 @@
 
 #include "base/pause.hpp"
 #include "base/threads.hpp"
-#include "lease/row_verdict.hpp"
+#include "lease/lease_state.hpp"
 
 namespace rowlock::detail {
 

@@ -1,4 +1,4 @@
-// State of a lease, shared by its holder and the lease keeper.
+// One grant: its key, owner, version, deadline and phase; whether a row still belongs to it.
 #ifndef ROWLOCK_LEASE_LEASE_STATE_HPP
 #define ROWLOCK_LEASE_LEASE_STATE_HPP
 
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/port/requests.hpp"
 #include "rowlock/port/store.hpp"
 
 namespace rowlock::detail {
@@ -113,6 +114,28 @@ inline auto emitting_lost(lease_states lost) {
   return [lost = std::move(lost)] {
     for (const auto& lease : lost) lease->emit_lost();
   };
+}
+
+enum class row_verdict {
+  ours,
+  unset_by_transaction,  ///< A transaction of the holder released the row and committed.
+  lost,
+};
+
+/// The releasing transaction is known to have committed in two cases. Either the row is as that
+/// transaction left it, because every later grant raises the version; or the row remembers work
+/// done under this lease. Otherwise the transaction may have rolled back and another holder had the
+/// key since.
+inline row_verdict judge(const std::optional<row_state>& row, const lease_state& lease) {
+  if (!row) return row_verdict::lost;
+  if (row->owned && row->version == lease.token) return row_verdict::ours;
+  // Versions only rise, so the read came from a lagging replica and proves nothing.
+  if (row->version < lease.token) return row_verdict::ours;
+  const version unset_as{lease.release_transaction};
+  if (unset_as.number == 0) return row_verdict::lost;
+  const bool is_as_it_was_left = !row->owned && row->version == unset_as;
+  const bool is_done = row->done && row->done->by == lease.token;
+  return is_as_it_was_left || is_done ? row_verdict::unset_by_transaction : row_verdict::lost;
 }
 
 }  // namespace rowlock::detail

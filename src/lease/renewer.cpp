@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "batch/bisect.hpp"
-#include "lease/row_verdict.hpp"
+#include "lease/lease_state.hpp"
 
 namespace rowlock::detail {
 

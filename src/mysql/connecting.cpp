@@ -14,10 +14,10 @@
 #include <utility>
 
 #include "mysql/connection.hpp"
+#include "mysql/connection_string.hpp"
 #include "mysql/errors.hpp"
 #include "mysql/sql/session.hpp"
 #include "rowlock/error.hpp"
-#include "soci/connection_parameters.hpp"
 
 namespace rowlock::mysql {
 
@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 18> known_to_soci{
     "sslca",   "sslcert",         "sslkey", "unix_socket",  "user",      "write_timeout"};
 
 /// Empty if there is none, or if it might be a part of a password.
-std::string unknown_name_in(const through_soci::connection_parameters& named) {
+std::string unknown_name_in(const connection_parameters& named) {
   for (const auto& [name, value] : named.all()) {
     if (name == "pass" || name == "password") break;
     if (std::ranges::find(known_to_soci, name) != known_to_soci.end()) continue;
@@ -58,7 +58,7 @@ std::string unknown_name_in(const through_soci::connection_parameters& named) {
   return {};
 }
 
-void refuse_missing_files(const through_soci::connection_parameters& named) {
+void refuse_missing_files(const connection_parameters& named) {
   for (const char* const name : {"sslca", "sslcert", "sslkey"}) {
     const auto file = named.value_of(name);
     if (!file || access(file->c_str(), R_OK) == 0) continue;
@@ -69,7 +69,7 @@ void refuse_missing_files(const through_soci::connection_parameters& named) {
 
 /// In `host= password=x` SOCI reads `password=x` as the host, which then appears in messages of
 /// SOCI and of the driver.
-void refuse_missing_values(const through_soci::connection_parameters& named) {
+void refuse_missing_values(const connection_parameters& named) {
   for (const auto& each : named.all()) {
     const bool is_next_one = std::ranges::any_of(known_to_soci, [&](std::string_view known) {
       return each.second.starts_with(std::string{known} + '=');
@@ -82,7 +82,7 @@ void refuse_missing_values(const through_soci::connection_parameters& named) {
 }
 
 /// ` at host:port`, as far as they are given.
-std::string place_of(const through_soci::connection_parameters& named) {
+std::string place_of(const connection_parameters& named) {
   const auto socket = named.value_of("unix_socket");
   const auto host = named.value_of("host");
   if (socket && !socket->empty()) return " at " + *socket;
@@ -137,7 +137,7 @@ error meaning_of(unsigned number, const std::string& said, const std::string& pl
 }  // namespace
 
 std::string checked_parameters(std::string parameters, const soci_options& options) {
-  through_soci::connection_parameters named{std::move(parameters)};
+  connection_parameters named{std::move(parameters)};
   refuse_missing_values(named);
   const auto reconnect = named.value_of("reconnect");
   if (reconnect && *reconnect != "0") {
@@ -160,7 +160,7 @@ std::string checked_parameters(std::string parameters, const soci_options& optio
 }
 
 void throw_not_opened(const std::string& parameters) {
-  const through_soci::connection_parameters named{parameters};
+  const connection_parameters named{parameters};
   try {
     throw;
   } catch (const ::soci::mysql_soci_error& thrown) {

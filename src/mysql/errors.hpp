@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "rowlock/table_name.hpp"
-#include "store/effects.hpp"
+#include "store/session.hpp"
 
 namespace rowlock::mysql {
 

@@ -1,6 +1,8 @@
-// Acquiring single rows on PostgreSQL.
+// Acquiring rows on PostgreSQL, each by itself and in sets.
 #include "postgres/acquire.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "postgres/requests.hpp"
@@ -142,6 +144,143 @@ std::vector<change_answer> renew(executor& exec, std::span<const renew_request> 
                       bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
                                    array_of(open, version_in), array_of(open, ttl_in)});
   });
+}
+
+namespace {
+
+/// An array of the values that `in` reads from each request; one value if all are equal.
+template <class In>
+std::string once_or_each(const unanswered<acquire_request>& requests, const In& in) {
+  const bool is_same = std::all_of(
+      requests.begin(), requests.end(),
+      [&](const acquire_request* request) { return in(request) == in(requests.front()); });
+  return array_of(std::span{requests}.first(is_same ? 1 : requests.size()), in);
+}
+
+std::string expected_versions(const unanswered<acquire_request>& requests) {
+  const bool are_wanted =
+      std::any_of(requests.begin(), requests.end(),
+                  [](const acquire_request* request) { return request->expected.has_value(); });
+  return array_of(std::span{requests}.first(are_wanted ? requests.size() : 0), expected_in);
+}
+
+/// The values of the statements for sets; more may follow.
+template <class... More>
+bound_values values_of(const unanswered<acquire_request>& requests, More... more) {
+  const auto keys = keys_of(requests);
+  return bound_values{types_of(keys),
+                      ids_of(keys),
+                      once_or_each(requests, owner_in),
+                      once_or_each(requests, holder_in),
+                      once_or_each(requests, ttl_in),
+                      expected_versions(requests),
+                      once_or_each(requests, unless_done_in),
+                      more...};
+}
+
+/// One call of acquire_all, with its answers so far.
+class acquiring_all {
+ public:
+  acquiring_all(executor& exec, std::span<const acquire_request> requests)
+      : exec_{exec},
+        wanted_{all(requests)},
+        answers_(requests.size(), {.status = acquire_status::withheld}),
+        is_locked_(requests.size()),
+        is_missing_(requests.size()) {}
+
+  void run() {
+    exec_.unless_contended([this] {
+      if (take() || read() || missing_.empty()) return;
+      exec_.prepare(missing_);
+      if (!take()) read();
+    });
+    if (!is_answered_) blame_transactions();
+  }
+
+  std::vector<acquire_answer> answers() && { return std::move(answers_); }
+
+ private:
+  bool take() {
+    const auto result = exec_.take_set(sql::acquire_all, values_of(wanted_));
+    is_locked_.assign(wanted_.size(), false);
+    for (const auto& each : result.granted) {
+      mark_locked(each.index);
+      answers_[each.index] = granted_by(each);
+    }
+    for (const auto index : result.withheld) mark_locked(index);
+    is_answered_ = !result.granted.empty();
+    return is_answered_;
+  }
+
+  void mark_locked(std::size_t index) {
+    if (index >= is_locked_.size() || is_locked_[index]) throw_two_rows_of_a_key();
+    is_locked_[index] = true;
+  }
+
+  /// Whether the rows show why not all were granted. A missing row is no reason.
+  bool read() {
+    const auto seen = exec_.read(keys_of(wanted_));
+    missing_.clear();
+    is_missing_.assign(wanted_.size(), false);
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      const auto& request = *wanted_[i];
+      auto& answer = answers_[i];
+      answer = detail::refusal_of(seen[i], request, exec_.clock_skew())
+                   .value_or(acquire_answer{.status = acquire_status::withheld});
+      if (!seen[i]) {
+        missing_.push_back(&request.key);
+        is_missing_[i] = true;
+      }
+      is_answered_ = is_answered_ || answer.status != acquire_status::withheld;
+    }
+    return is_answered_;
+  }
+
+  /// If the rows show no reason, other transactions have locked them or are creating them.
+  void blame_transactions() {
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      if (is_missing_[i] || (missing_.empty() && !is_locked_[i])) {
+        answers_[i].status = acquire_status::busy;
+      }
+    }
+  }
+
+  executor& exec_;
+  const unanswered<acquire_request> wanted_;
+  std::vector<acquire_answer> answers_;
+  /// All are granted, or an answer says why not.
+  bool is_answered_ = false;
+  /// Locked by the last statement; it could not lock the others.
+  std::vector<bool> is_locked_;
+  std::vector<bool> is_missing_;
+  key_list missing_;
+};
+
+}  // namespace
+
+std::vector<acquire_answer> acquire_all(executor& exec, std::span<const acquire_request> requests) {
+  acquiring_all acquired{exec, requests};
+  acquired.run();
+  return std::move(acquired).answers();
+}
+
+std::vector<acquire_answer> acquire_any(executor& exec, std::span<const acquire_request> requests,
+                                        std::size_t at_most) {
+  std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
+  auto open = all(requests);
+  const auto grant = [&](const std::vector<changed_row>& done) {
+    take_out(open, done, [&](const acquire_request& request, const changed_row& each) {
+      answers[static_cast<std::size_t>(&request - requests.data())] = granted_by(each);
+      --at_most;
+    });
+  };
+  exec.unless_contended([&] {
+    grant(exec.take_rows(sql::acquire_any, values_of(open, static_cast<std::int64_t>(at_most))));
+    std::erase_if(open, [](const acquire_request* each) { return each->expected.has_value(); });
+    if (at_most == 0 || open.empty()) return;
+    grant(exec.write(sql::insert_many, values_to_insert(open, static_cast<std::int64_t>(at_most))));
+  });
+  return answers;
 }
 
 }  // namespace rowlock::postgres

@@ -12,7 +12,6 @@
 
 #include "postgres/connection.hpp"
 #include "postgres/fault.hpp"
-#include "postgres/row.hpp"
 #include "postgres/sql/spelling.hpp"
 #include "postgres/values.hpp"
 #include "rowlock/port/store.hpp"

@@ -11,7 +11,6 @@
 #include <utility>
 #include <variant>
 
-#include "postgres/row.hpp"
 #include "postgres/sql/rows.hpp"
 #include "postgres/sql/session.hpp"
 #include "postgres/sql/spelling.hpp"

@@ -1,7 +1,8 @@
-// Bound values, array literals and result rows, as PostgreSQL writes them.
+// Bound values in, result rows out.
 #ifndef ROWLOCK_POSTGRES_VALUES_HPP
 #define ROWLOCK_POSTGRES_VALUES_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,8 @@
 #include <vector>
 
 #include "rowlock/lock_key.hpp"
+#include "rowlock/port/store.hpp"
+#include "store/refusal_of.hpp"
 
 namespace rowlock::postgres {
 
@@ -161,6 +164,10 @@ inline std::string types_of(const key_list& keys) {
 inline std::string ids_of(const key_list& keys) {
   return array_of(keys, [](const lock_key* key) { return std::string_view{key->source_id}; });
 }
+
+using detail::seen_row;
+
+seen_row seen_in(const result_set::row& found, lock_key key);
 
 }  // namespace rowlock::postgres
 

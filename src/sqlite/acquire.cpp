@@ -1,4 +1,4 @@
-// Acquiring single rows of a SQLite file.
+// Acquiring rows of a SQLite file, each by itself and in sets.
 #include "sqlite/acquire.hpp"
 
 #include <algorithm>
@@ -70,6 +70,79 @@ std::vector<acquire_answer> acquire(file_access& file, std::span<const acquire_r
     }
   });
   return is_written ? written : answers;
+}
+
+namespace {
+
+using answer_list = std::vector<acquire_answer>;
+
+/// Grants the set in a transaction. False at the first request that is not granted: its answer and
+/// those after it say why, and the transaction must be rolled back.
+bool grant_all(row_statements& rows, std::span<const acquire_request> requests,
+               answer_list& answers) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    answers[i] = acquire_or_take_over(rows, requests[i]);
+    if (answers[i].status == acquire_status::granted) continue;
+    std::fill_n(answers.begin(), i, acquire_answer{.status = acquire_status::withheld});
+    answer_list behind(requests.size() - i - 1);
+    for (const auto& free : find_grantable(rows, requests.subspan(i + 1), behind)) {
+      behind[free.place] = {.status = acquire_status::withheld};
+    }
+    std::move(behind.begin(), behind.end(), answers.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    return false;
+  }
+  return true;
+}
+
+/// The order of granting if not all requests can be granted.
+int rank_of(const grantable& wanted) {
+  if (wanted.is_mine) return 0;
+  return wanted.is_there ? 1 : 2;
+}
+
+}  // namespace
+
+answer_list acquire_all(file_access& file, std::span<const acquire_request> requests) {
+  answer_list answers(requests.size());
+  std::vector<grantable> grantables;
+  const bool was_read = file.try_read(
+      [&](row_statements& rows) { grantables = find_grantable(rows, requests, answers); });
+  if (!was_read || requests.empty()) return answers;
+  if (grantables.size() < requests.size()) {
+    for (const auto& free : grantables) answers[free.place] = {.status = acquire_status::withheld};
+    return answers;
+  }
+  auto written = answers;
+  const bool is_written =
+      file.try_write_if([&](row_statements& rows) { return grant_all(rows, requests, written); });
+  return is_written ? written : answers;
+}
+
+answer_list acquire_any(file_access& file, std::span<const acquire_request> requests,
+                        std::size_t at_most) {
+  answer_list withheld(requests.size(), {.status = acquire_status::withheld});
+  std::vector<grantable> grantables;
+  file.try_read([&](row_statements& rows) {
+    auto seen = withheld;
+    grantables = find_grantable(rows, requests, seen);
+  });
+  if (grantables.empty() || at_most == 0) return withheld;
+
+  std::stable_sort(grantables.begin(), grantables.end(),
+                   [](const auto& a, const auto& b) { return rank_of(a) < rank_of(b); });
+  auto written = withheld;
+  const bool is_written = file.try_write_if([&](row_statements& rows) {
+    std::size_t granted = 0;
+    for (const auto& wanted : grantables) {
+      if (granted == at_most) break;
+      auto answer = acquire_or_take_over(rows, requests[wanted.place]);
+      if (answer.status != acquire_status::granted) continue;
+      written[wanted.place] = std::move(answer);
+      ++granted;
+    }
+    return true;
+  });
+  return is_written ? written : withheld;
 }
 
 }  // namespace rowlock::sqlite

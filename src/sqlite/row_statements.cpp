@@ -12,46 +12,16 @@
 
 namespace rowlock::sqlite {
 
-namespace {
-
 using std::chrono::microseconds;
 
-/// One execution of a prepared statement, reset at the end. A SELECT that is not reset keeps its
-/// read transaction open.
-class use {
- public:
-  template <class... Values>
-  explicit use(statement& prepared, const Values&... values) : statement_{prepared} {
-    int place = 0;
-    (statement_.bind(++place, values), ...);
-  }
-  use(const use&) = delete;
-  use& operator=(const use&) = delete;
-  ~use() { statement_.reset(); }
-
-  [[nodiscard]] bool has_next_row() { return statement_.has_next_row(); }
-
-  int changed_rows() { return statement_.changed_rows(); }
-
-  /// Runs the statement to its end: it commits there, and a destructor would swallow a failure.
-  std::optional<version> only_version() {
-    std::optional<version> only;
-    while (statement_.has_next_row()) only = version{statement_.integer(0)};
-    return only;
-  }
-
- private:
-  statement& statement_;
-};
-
-/// SQLite counts in milliseconds. Rounds up, so that the database never frees a row sooner than its
-/// holder believes.
 std::string as_modifier(microseconds from_now) {
   const auto millis = std::chrono::ceil<std::chrono::milliseconds>(from_now).count();
   const std::string fraction = std::to_string(millis % 1000);
   return '+' + std::to_string(millis / 1000) + '.' + std::string(3 - fraction.size(), '0') +
          fraction + " seconds";
 }
+
+namespace {
 
 seen_row row_in(const statement& at) {
   seen_row found{
@@ -93,14 +63,14 @@ statement& row_statements::prepared(std::string_view plain) {
 
 std::optional<seen_row> row_statements::read(const lock_key& key) {
   auto& select = prepared(sql::read);
-  use once{select, key.type, key.source_id};
+  execution once{select, key.type, key.source_id};
   if (!once.has_next_row()) return {};
   return row_in(select);
 }
 
 std::vector<row_state> row_statements::list() {
   auto& select = prepared(sql::list);
-  use once{select};
+  execution once{select};
   std::vector<row_state> rows;
   while (once.has_next_row()) rows.push_back(row_in(select).state);
   return rows;
@@ -109,26 +79,19 @@ std::vector<row_state> row_statements::list() {
 std::optional<version> row_statements::acquire(const acquire_request& request) {
   const auto& [key, owner, holder, ttl, expected, unless_done] = request;
   if (!expected) {
-    return use{prepared(sql::acquire), key.type,           key.source_id, owner.text, holder,
-               as_modifier(ttl),       unless_done ? 1 : 0}
+    return execution{prepared(sql::acquire), key.type,           key.source_id, owner.text, holder,
+                     as_modifier(ttl),       unless_done ? 1 : 0}
         .only_version();
   }
-  return use{prepared(sql::acquire_at_version),
-             key.type,
-             key.source_id,
-             owner.text,
-             holder,
-             as_modifier(ttl),
-             unless_done ? 1 : 0,
-             expected->number}
+  return execution{prepared(sql::acquire_at_version),
+                   key.type,
+                   key.source_id,
+                   owner.text,
+                   holder,
+                   as_modifier(ttl),
+                   unless_done ? 1 : 0,
+                   expected->number}
       .only_version();
-}
-
-bool row_statements::renew(const renew_request& request) {
-  const auto& [key, owner, granted, ttl] = request;
-  return use{prepared(sql::renew), key.type,       key.source_id,
-             owner.text,           granted.number, as_modifier(ttl)}
-             .changed_rows() == 1;
 }
 
 bool row_statements::release(const release_request& request) {
@@ -136,7 +99,8 @@ bool row_statements::release(const release_request& request) {
   const auto as_optional_modifier = [](std::optional<microseconds> from_now) {
     return from_now ? std::optional{as_modifier(*from_now)} : std::nullopt;
   };
-  return use{prepared(sql::release),
+  return execution{
+             prepared(sql::release),
              key.type,
              key.source_id,
              owner.text,
@@ -148,27 +112,15 @@ bool row_statements::release(const release_request& request) {
              .changed_rows() == 1;
 }
 
-bool row_statements::write_note(const note_request& request) {
-  const auto& [key, owner, granted, note] = request;
-  return use{prepared(sql::write_note), key.type, key.source_id, owner.text, granted.number, note}
-             .changed_rows() == 1;
-}
-
 void row_statements::prepare(const lock_key& key) {
-  use{prepared(sql::prepare), key.type, key.source_id}.changed_rows();
-}
-
-bool row_statements::force_release(const force_request& request) {
-  const auto& [key, seen, reason] = request;
-  return use{prepared(sql::force_release), key.type, key.source_id, seen.number, reason}
-             .changed_rows() == 1;
+  execution{prepared(sql::prepare), key.type, key.source_id}.changed_rows();
 }
 
 std::vector<purgeable_row> row_statements::find_idle(const purge_request& request) {
   const auto after = request.after.value_or(lock_key{});  // no row has an empty key
   const auto limit = static_cast<std::int64_t>(request.at_most) + 1;
   auto& select = prepared(sql::find_idle);
-  use once{select, after.type, after.source_id, request.older_than.count(), limit};
+  execution once{select, after.type, after.source_id, request.older_than.count(), limit};
   std::vector<purgeable_row> rows;
   while (once.has_next_row()) {
     rows.push_back({.key = {.type = select.text(0), .source_id = select.text(1)},
@@ -177,28 +129,24 @@ std::vector<purgeable_row> row_statements::find_idle(const purge_request& reques
   return rows;
 }
 
-bool row_statements::delete_if_idle(const lock_key& key, microseconds older_than) {
-  return use{prepared(sql::delete_idle), key.type, key.source_id, older_than.count()}
-             .changed_rows() == 1;
-}
-
 std::optional<version> row_statements::lock(const lock_key& key) {
-  return use{prepared(sql::lock_row), key.type, key.source_id}.only_version();
+  return execution{prepared(sql::lock_row), key.type, key.source_id}.only_version();
 }
 
 bool row_statements::commit(const lock_key& key, version seen) {
-  return use{prepared(sql::advance), key.type, key.source_id, seen.number}.changed_rows() == 1;
+  return execution{prepared(sql::advance), key.type, key.source_id, seen.number}.changed_rows() ==
+         1;
 }
 
 void row_statements::count_failure(const lock_key& key) {
-  use{prepared(sql::count_failure), key.type, key.source_id}.changed_rows();
+  execution{prepared(sql::count_failure), key.type, key.source_id}.changed_rows();
 }
 
-void row_statements::become_writer() { use{prepared(sql::become_writer)}.changed_rows(); }
+void row_statements::become_writer() { execution{prepared(sql::become_writer)}.changed_rows(); }
 
 std::optional<std::int64_t> row_statements::first_number(std::string_view plain) {
   try {
-    use once{prepared(plain)};
+    execution once{prepared(plain)};
     return once.has_next_row() ? prepared(plain).integer(0) : 0;
   } catch (const failure& thrown) {
     if (thrown.code() == SQLITE_ERROR) return {};

@@ -21,6 +21,38 @@ using detail::busy_at;
 using detail::held_by;
 using detail::seen_row;
 
+/// A duration from now, as a modifier of strftime. SQLite counts in milliseconds: rounds up, so
+/// that the database never frees a row sooner than its holder believes.
+std::string as_modifier(std::chrono::microseconds from_now);
+
+/// One execution of a prepared statement, reset at the end. A SELECT that is not reset keeps its
+/// read transaction open.
+class execution {
+ public:
+  template <class... Values>
+  explicit execution(statement& prepared, const Values&... values) : statement_{prepared} {
+    int place = 0;
+    (statement_.bind(++place, values), ...);
+  }
+  execution(const execution&) = delete;
+  execution& operator=(const execution&) = delete;
+  ~execution() { statement_.reset(); }
+
+  [[nodiscard]] bool has_next_row() { return statement_.has_next_row(); }
+
+  int changed_rows() { return statement_.changed_rows(); }
+
+  /// Runs the statement to its end: it commits there, and a destructor would swallow a failure.
+  std::optional<version> only_version() {
+    std::optional<version> only;
+    while (statement_.has_next_row()) only = version{statement_.integer(0)};
+    return only;
+  }
+
+ private:
+  statement& statement_;
+};
+
 /// A row, and whether it may be purged.
 struct purgeable_row {
   lock_key key;
@@ -38,19 +70,22 @@ class row_statements {
   std::optional<seen_row> read(const lock_key& key);
   std::vector<row_state> list();
 
+  /// Executes `text`, whose parameters are `values` in their order. Returns how many rows it
+  /// changed.
+  template <class... Values>
+  int change(std::string_view text, const Values&... values) {
+    return execution{prepared(text), values...}.changed_rows();
+  }
+
   /// Returns the version of the grant; none if the row is not granted.
   std::optional<version> acquire(const acquire_request& request);
-  bool renew(const renew_request& request);
   bool release(const release_request& request);
-  bool write_note(const note_request& request);
 
   /// Creates the row, or unsets an expired lease.
   void prepare(const lock_key& key);
 
-  bool force_release(const force_request& request);
   /// Reads one row more than requested, so that the caller knows whether there are more.
   std::vector<purgeable_row> find_idle(const purge_request& request);
-  bool delete_if_idle(const lock_key& key, std::chrono::microseconds older_than);
 
   /// Returns the version of the locked row; none if it has a live lease or is closed.
   std::optional<version> lock(const lock_key& key);

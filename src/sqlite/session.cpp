@@ -2,7 +2,6 @@
 #include "sqlite/session.hpp"
 
 #include <exception>
-#include <functional>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -13,7 +12,8 @@
 #include "sqlite/acquire.hpp"
 #include "sqlite/database_file.hpp"
 #include "sqlite/file_access.hpp"
-#include "sqlite/table_check.hpp"
+#include "sqlite/schema.hpp"
+#include "sqlite/sql/leases.hpp"
 #include "store/refusal_of.hpp"
 #include "store/schema_check.hpp"
 
@@ -33,8 +33,7 @@ std::vector<change_answer> change_all(file_access& file, std::span<const Request
   const bool is_written =
       file.try_write(requests.size() * statements_each, [&](row_statements& rows) {
         for (std::size_t i = 0; i < requests.size(); ++i) {
-          written[i] =
-              std::invoke(change, rows, requests[i]) ? change_answer::done : change_answer::lost;
+          written[i] = change(rows, requests[i]) ? change_answer::done : change_answer::lost;
         }
       });
   if (is_written) return written;
@@ -52,6 +51,22 @@ std::vector<std::optional<row_state>> states_in(row_statements& rows,
   seen.reserve(keys.size());
   for (const auto& key : keys) seen.push_back(rows.read(key));
   return detail::states_of(std::move(seen));
+}
+
+bool renew_row(row_statements& rows, const renew_request& request) {
+  const auto& [key, owner, granted, ttl] = request;
+  return rows.change(sql::renew, key.type, key.source_id, owner.text, granted.number,
+                     as_modifier(ttl)) == 1;
+}
+
+bool release_row(row_statements& rows, const release_request& request) {
+  return rows.release(request);
+}
+
+bool write_note_to_row(row_statements& rows, const note_request& request) {
+  const auto& [key, owner, granted, note] = request;
+  return rows.change(sql::write_note, key.type, key.source_id, owner.text, granted.number, note) ==
+         1;
 }
 
 handoff_answer handoff(file_access& file, const handoff_request& request) {
@@ -112,7 +127,10 @@ force_answer force_release(file_access& file, const force_request& request) {
 
   auto answer = force_answer::stale;
   const bool is_written = file.try_write(1, [&](row_statements& rows) {
-    if (rows.force_release(request)) answer = force_answer::released;
+    const auto& [key, seen, reason] = request;
+    if (rows.change(sql::force_release, key.type, key.source_id, seen.number, reason) == 1) {
+      answer = force_answer::released;
+    }
   });
   return is_written ? answer : force_answer::busy;
 }
@@ -132,7 +150,8 @@ purge_answer purge(file_access& file, const purge_request& request) {
   const bool is_written = file.try_write(seen.size(), [&](row_statements& rows) {
     purged = 0;
     for (const auto& row : seen) {
-      if (rows.delete_if_idle(row.key, request.older_than)) ++purged;
+      purged += static_cast<std::size_t>(rows.change(
+          sql::delete_idle, row.key.type, row.key.source_id, request.older_than.count()));
     }
   });
   if (is_written) answer.purged = purged;
@@ -169,17 +188,17 @@ class file_session final : public session {
         .value_or(std::vector<acquire_answer>(requests.size()));
   }
   std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
-    return change(requests, &row_statements::renew);
+    return change(requests, renew_row);
   }
   std::vector<change_answer> do_release(std::span<const release_request> requests) override {
-    return change(requests, &row_statements::release);
+    return change(requests, release_row);
   }
   handoff_answer do_handoff(const handoff_request& request) override {
     return write([&](file_access& file) { return sqlite::handoff(file, request); })
         .value_or(handoff_answer{});
   }
   change_answer do_write_note(const note_request& request) override {
-    return change(std::span{&request, 1}, &row_statements::write_note).front();
+    return change(std::span{&request, 1}, write_note_to_row).front();
   }
   row_states do_read(std::span<const lock_key> keys, read_mode mode) override {
     if (mode == read_mode::ready_to_commit) {
@@ -234,7 +253,7 @@ class file_session final : public session {
 
   template <class Request>
   std::vector<change_answer> change(std::span<const Request> requests,
-                                    bool (row_statements::*how)(const Request&)) {
+                                    bool (*how)(row_statements&, const Request&)) {
     return write([&](file_access& file) { return change_all(file, requests, how); })
         .value_or(std::vector<change_answer>(requests.size(), change_answer::busy));
   }

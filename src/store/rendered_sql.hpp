@@ -16,7 +16,19 @@ namespace rowlock::detail {
 using sql_words = std::map<std::string_view, std::string>;
 
 /// Returns `text` with its placeholders replaced. An unknown one stays as it is.
-std::string with_words(std::string_view text, const sql_words& words);
+inline std::string with_words(std::string_view text, const sql_words& words) {
+  std::string rendered;
+  for (;;) {
+    const auto begin = text.find('{');
+    const auto end = text.find('}', begin);
+    if (end == std::string_view::npos) return rendered.append(text);
+    const auto found = words.find(text.substr(begin + 1, end - begin - 1));
+    rendered += text.substr(0, begin);
+    rendered += found == words.end() ? std::string{text.substr(begin, end - begin + 1)}
+                                     : with_words(found->second, words);
+    text.remove_prefix(end + 1);
+  }
+}
 
 /// Renders each text once.
 ///

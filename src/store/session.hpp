@@ -1,4 +1,4 @@
-// A store on one connection, and the factory of such sessions.
+// A store on one connection, the source of such sessions, and what a failed call may have changed.
 #ifndef ROWLOCK_STORE_SESSION_HPP
 #define ROWLOCK_STORE_SESSION_HPP
 
@@ -7,6 +7,12 @@
 #include "rowlock/port/store.hpp"
 
 namespace rowlock::detail {
+
+enum class effects {
+  none,      ///< Nothing: the call only read, or its changes end with its transaction.
+  possible,  ///< A statement that writes was sent.
+  made,      ///< A part of the call is done.
+};
 
 /// The store port on one connection. The store that owns the session has checked and split its
 /// requests.

@@ -5,8 +5,8 @@
 #include <optional>
 #include <stop_token>
 
+#include "lease/lease_state.hpp"
 #include "lease/lease_state_test.hpp"
-#include "lease/row_verdict.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/fence.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
-#include "sqlite/migrate.hpp"
+#include "sqlite/schema.hpp"
 #include "sqlite/session.hpp"
 #include "sqlite/soci/handle.hpp"
 #include "sqlite/statement.hpp"

@@ -12,7 +12,7 @@
 #include "base/timed_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
-#include "sqlite/migrate.hpp"
+#include "sqlite/schema.hpp"
 #include "sqlite/session.hpp"
 #include "sqlite/sqlitecpp/errors.hpp"
 

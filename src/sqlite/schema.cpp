@@ -1,15 +1,22 @@
-// The check whether a SQLite table is fit for locks.
-#include "sqlite/table_check.hpp"
+// The schema of a SQLite file: whether it is fit for locks, and its migration.
+#include "sqlite/schema.hpp"
+
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <exception>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
+#include "sqlite/row_statements.hpp"
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/statement.hpp"
+#include "sqlite/write_transaction.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::sqlite {
@@ -71,7 +78,7 @@ class known_table {
   std::string schema_;
 };
 
-std::optional<std::string> what_is_wrong_with(const std::vector<column>& columns) {
+std::optional<std::string> what_is_wrong_in(const std::vector<column>& columns) {
   for (const auto& needed : needed_columns) {
     const std::string name{needed.name};
     const auto found = std::find_if(columns.begin(), columns.end(),
@@ -108,7 +115,7 @@ std::optional<std::string> what_is_wrong_with(sqlite3* database, const table_nam
     return "has no primary key on (lock_type, source_id), so that a key may have two rows";
   }
   if (kind.integer(2) == 0) return "is not STRICT and WITHOUT ROWID";
-  return what_is_wrong_with(found.columns());
+  return what_is_wrong_in(found.columns());
 }
 
 void check_table(sqlite3* database, row_statements& rows, const table_name& table,
@@ -123,6 +130,71 @@ void check_table(sqlite3* database, row_statements& rows, const table_name& tabl
   detail::check_schema(number, sqlite_migrations(table), table, where);
   if (const auto wrong = what_is_wrong_with(database, table)) {
     detail::throw_unfit(table, *wrong);
+  }
+}
+
+namespace {
+
+/// Other processes may be migrating the same file, each for milliseconds.
+constexpr std::chrono::seconds longest_wait{30};
+
+std::vector<migration> still_missing(sqlite3* database, const table_name& table) {
+  row_statements rows{database, table};
+  return detail::missing_migrations(rows.last_migration(), sqlite_migrations(table), table);
+}
+
+error in_the_way_of(const migration& step, sqlite3* database, const std::string& why) {
+  return error{errc::rejected, url_of(database) + ": migration " + std::to_string(step.number) +
+                                   " cannot be applied (" + why +
+                                   "): tables that are not rowlock's are in the "
+                                   "way; rename them, or give rowlock's another name"};
+}
+
+void apply(sqlite3* database, const migration& step, const table_name& table) {
+  // A table that exists already is left as it is.
+  if (const auto other = what_is_wrong_with(database, table)) {
+    throw in_the_way_of(step, database, "table " + table.text() + " already exists, and " + *other);
+  }
+  try {
+    execute(database, step.up);
+  } catch (const failure& thrown) {
+    if (thrown.code() != SQLITE_ERROR) throw;
+    std::throw_with_nested(in_the_way_of(step, database, thrown.what()));
+  }
+}
+
+}  // namespace
+
+void check_schema_name(const table_name& table) {
+  const auto dot = table.text().find('.');
+  if (dot == std::string::npos || table.text().substr(0, dot) == "main") return;
+  throw error{errc::misuse, "a SQLite file has no schema but main: name the table without one"};
+}
+
+std::vector<migration> migrate(sqlite3* database, const table_name& table) {
+  busy_wait wait{longest_wait};
+  bool is_complete = false;
+  until_not_busy(wait, [&] {
+    require_writable(database);
+    prepare_connection(database);
+    switch_to_wal(database, wait);
+    is_complete = still_missing(database, table).empty();
+  });
+  if (is_complete) {
+    if (const auto wrong = what_is_wrong_with(database, table)) detail::throw_unfit(table, *wrong);
+    return {};
+  }
+
+  const auto ticket = try_begin(database, longest_wait);
+  if (!ticket) throw file_was_busy(database);
+  try {
+    auto missing = still_missing(database, table);  // another process may have been faster
+    for (const auto& step : missing) apply(database, step, table);
+    commit_begun(database);
+    return missing;
+  } catch (...) {
+    roll_back(database);
+    throw;
   }
 }
 

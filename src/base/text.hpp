@@ -1,11 +1,14 @@
-// Percent-decoding of URLs.
-#ifndef ROWLOCK_BASE_PERCENT_DECODING_HPP
-#define ROWLOCK_BASE_PERCENT_DECODING_HPP
+// UTF-8 and percent-decoding.
+#ifndef ROWLOCK_BASE_TEXT_HPP
+#define ROWLOCK_BASE_TEXT_HPP
 
 #include <string>
 #include <string_view>
 
 namespace rowlock::detail {
+
+/// By RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. NUL is valid here.
+bool is_valid_utf8(std::string_view text) noexcept;
 
 /// Throws `error` (misuse) if a % is not followed by two hexadecimal digits, and for a NUL byte.
 /// The message does not contain the text.

@@ -1,6 +1,6 @@
-// The parameters of a connection string, as SOCI reads them.
-#ifndef ROWLOCK_SOCI_CONNECTION_PARAMETERS_HPP
-#define ROWLOCK_SOCI_CONNECTION_PARAMETERS_HPP
+// Connection strings of MariaDB and MySQL: URLs, and parameters as SOCI reads them.
+#ifndef ROWLOCK_MYSQL_CONNECTION_STRING_HPP
+#define ROWLOCK_MYSQL_CONNECTION_STRING_HPP
 
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace rowlock::through_soci {
+namespace rowlock::mysql {
 
 /// `name=value name='other value'`. In quotes, \ escapes a quote and itself.
 class connection_parameters {
@@ -26,6 +26,6 @@ class connection_parameters {
   std::string text_;
 };
 
-}  // namespace rowlock::through_soci
+}  // namespace rowlock::mysql
 
 #endif

@@ -1,5 +1,5 @@
-// Percent-decoding of URLs.
-#include "base/percent_decoding.hpp"
+// UTF-8 and percent-decoding.
+#include "base/text.hpp"
 
 #include "rowlock/error.hpp"
 
