@@ -22,7 +22,8 @@ inline bool resolves_doubt(const acquire_answer& again) {
 }
 
 /// Sends an acquisition that failed with `doubt` again, as the same attempt. Throws `doubt` if the
-/// answer does not resolve it. Never for a release: a repeated one is answered with lost.
+/// answer does not resolve it. Never for a release: its answer would be lost, whatever the first
+/// did.
 template <class Attempt, class Resolves>
 auto resolve_doubt(const std::exception_ptr& doubt, const Attempt& attempt,
                    const Resolves& resolves) {

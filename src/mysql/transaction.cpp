@@ -99,14 +99,13 @@ version caller_transaction::version_in(const result_set& result, const lock_key&
 }
 
 std::optional<transaction_view> caller_transaction::read_with_settings(const key_list& keys) {
-  constexpr std::size_t isolation_column = 13;
   const auto result = at_once(sql::read_with_settings, {rows_of(keys).value()});
   if (!result) return std::nullopt;
   transaction_view seen{.rows = found_in(*result, keys)};
   const auto& first = result->rows.at(0);
-  const auto isolation = first.at(isolation_column).value_or("");
+  const auto isolation = first.at(first.size() - 2).value_or("");
   seen.is_read_committed = isolation == "READ-COMMITTED" || isolation == "READ-UNCOMMITTED";
-  seen.is_in_cluster = first.at(isolation_column + 1).value_or("0") != "0";
+  seen.is_in_cluster = first.back().value_or("0") != "0";
   return seen;
 }
 

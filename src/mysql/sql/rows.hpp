@@ -6,17 +6,21 @@
 
 namespace rowlock::mysql::sql {
 
-// Reads the committed state of rows, or the state that the transaction sees. Returns a row for each
-// key, in no order. Times left are in microseconds from now.
-// $1: type, id
-inline constexpr std::string_view read = R"sql(
-SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
+// The columns of a row `l`, in the order in which mysql/row.cpp reads them.
+inline constexpr std::string_view columns =
+    R"sql(l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
        date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
        timestampdiff(MICROSECOND, utc_timestamp(6), l.expires_at) AS remaining_us,
        l.failure_count, l.expiry_count, l.done_by,
        date_format(l.done_at, '%Y-%m-%d %H:%i:%s.%f') AS done_at,
        timestampdiff(MICROSECOND, utc_timestamp(6), l.done_until) AS done_remaining_us,
-       CAST(l.note AS BINARY) AS note, CAST(l.force_reason AS BINARY) AS force_reason
+       CAST(l.note AS BINARY) AS note, CAST(l.force_reason AS BINARY) AS force_reason)sql";
+
+// Reads the committed state of rows, or the state that the transaction sees. Returns a row for each
+// key, in no order. Times left are in microseconds from now.
+// $1: type, id
+inline constexpr std::string_view read = R"sql(
+SELECT w.place, {columns}
   FROM json_table($1, '$[*]' COLUMNS (
          place FOR ORDINALITY,
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
@@ -27,16 +31,10 @@ SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
 
 // Lists the rows that are owned or closed, by key. No parameters.
 inline constexpr std::string_view list = R"sql(
-SELECT lock_type, source_id, version, owner, CAST(holder AS BINARY) AS holder,
-       date_format(acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
-       timestampdiff(MICROSECOND, utc_timestamp(6), expires_at) AS remaining_us,
-       failure_count, expiry_count, done_by,
-       date_format(done_at, '%Y-%m-%d %H:%i:%s.%f') AS done_at,
-       timestampdiff(MICROSECOND, utc_timestamp(6), done_until) AS done_remaining_us,
-       CAST(note AS BINARY) AS note, CAST(force_reason AS BINARY) AS force_reason
-  FROM shared_lock
- WHERE owner IS NOT NULL OR expires_at > utc_timestamp(6)
- ORDER BY lock_type, source_id
+SELECT l.lock_type, l.source_id, {columns}
+  FROM shared_lock AS l
+ WHERE l.owner IS NOT NULL OR l.expires_at > utc_timestamp(6)
+ ORDER BY l.lock_type, l.source_id
 )sql";
 
 // Creates missing rows without an owner.

@@ -20,6 +20,7 @@ detail::sql_words placeholders_for(flavour server) {
       {"lock_shown", is_mariadb ? "{for_update}" : "{for_share}"},
       {"isolation", is_mariadb ? "@@session.tx_isolation" : "@@session.transaction_isolation"},
       {"clustered", is_mariadb ? "@@session.wsrep_on" : "0"},
+      {"columns", std::string{columns}},
       {"read", std::string{read}},
       {"insert_unowned", std::string{insert_unowned}},
       {"prepare_many", std::string{prepare_many}},

@@ -16,13 +16,7 @@ inline constexpr std::string_view prepare_in_transaction = "{no_wait}{prepare_ma
 // At SERIALIZABLE a read in a transaction locks the rows, so it must not wait either.
 // $1: type, id
 inline constexpr std::string_view read_with_settings = R"sql({no_wait}
-SELECT w.place, l.version, l.owner, CAST(l.holder AS BINARY) AS holder,
-       date_format(l.acquired_at, '%Y-%m-%d %H:%i:%s.%f') AS acquired_at,
-       timestampdiff(MICROSECOND, utc_timestamp(6), l.expires_at) AS remaining_us,
-       l.failure_count, l.expiry_count, l.done_by,
-       date_format(l.done_at, '%Y-%m-%d %H:%i:%s.%f') AS done_at,
-       timestampdiff(MICROSECOND, utc_timestamp(6), l.done_until) AS done_remaining_us,
-       CAST(l.note AS BINARY) AS note, CAST(l.force_reason AS BINARY) AS force_reason,
+SELECT w.place, {columns},
        {isolation} AS isolation, {clustered} AS clustered
   FROM json_table($1, '$[*]' COLUMNS (
          place FOR ORDINALITY,
