@@ -59,10 +59,6 @@ bool renew_row(row_statements& rows, const renew_request& request) {
                      as_modifier(ttl)) == 1;
 }
 
-bool release_row(row_statements& rows, const release_request& request) {
-  return rows.release(request);
-}
-
 bool write_note_to_row(row_statements& rows, const note_request& request) {
   const auto& [key, owner, granted, note] = request;
   return rows.change(sql::write_note, key.type, key.source_id, owner.text, granted.number, note) ==
@@ -191,7 +187,9 @@ class file_session final : public session {
     return change(requests, renew_row);
   }
   std::vector<change_answer> do_release(std::span<const release_request> requests) override {
-    return change(requests, release_row);
+    return change(requests, [](row_statements& rows, const release_request& request) {
+      return rows.release(request);
+    });
   }
   handoff_answer do_handoff(const handoff_request& request) override {
     return write([&](file_access& file) { return sqlite::handoff(file, request); })
@@ -251,9 +249,8 @@ class file_session final : public session {
     });
   }
 
-  template <class Request>
-  std::vector<change_answer> change(std::span<const Request> requests,
-                                    bool (*how)(row_statements&, const Request&)) {
+  template <class Request, class How>
+  std::vector<change_answer> change(std::span<const Request> requests, const How& how) {
     return write([&](file_access& file) { return change_all(file, requests, how); })
         .value_or(std::vector<change_answer>(requests.size(), change_answer::busy));
   }

@@ -69,12 +69,9 @@ faulty_store::call faulty_store::kind_of(store_call made) {
     case store_call::list:
     case store_call::weak_settings:
       return call::read;
-    case store_call::write_note:
-    case store_call::force_release:
-    case store_call::purge:
-      break;
+    default:
+      return call::operate;
   }
-  return call::operate;
 }
 
 void faulty_store::pass(store_call made, work_on_store work) {

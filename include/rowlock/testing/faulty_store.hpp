@@ -29,7 +29,7 @@ class faulty_store final : public passing_store {
     renew,
     release,  ///< also `handoff`
     read,     ///< also `list` and `weak_settings`
-    operate,  ///< `write_note`, `force_release` and `purge`
+    operate,  ///< the others: `write_note`, `force_release`, `purge`
   };
 
   /// `time` is the clock for the delay of a slow call.
