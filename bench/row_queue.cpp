@@ -91,15 +91,15 @@ void run_round(const std::string& name, const plan& made, const auto& take) {
 
 int main(int argc, char** argv) {
   try {
-    const std::vector<std::string> told{argv + 1, argv + argc};
-    if (told.empty()) {
+    const std::vector<std::string> caught{argv + 1, argv + argc};
+    if (caught.empty()) {
       std::cerr << "rowlock_row_queue URL [threads] [milliseconds held] [seconds] [rounds]\n";
       return EXIT_FAILURE;
     }
     const auto number = [&](std::size_t place, unsigned otherwise) {
-      return told.size() > place ? static_cast<unsigned>(std::stoul(told[place])) : otherwise;
+      return caught.size() > place ? static_cast<unsigned>(std::stoul(caught[place])) : otherwise;
     };
-    const plan made{told[0], number(1, 48), milliseconds{number(2, 5)},
+    const plan made{caught[0], number(1, 48), milliseconds{number(2, 5)},
                     std::chrono::seconds{number(3, 10)}, number(4, 3)};
     rowlock::migrate_postgres(made.url);
     pqxx::connection first{made.url};

@@ -54,13 +54,13 @@ TEST_F(AsyncAcquire, ThrowsMisuseInTheCoroutine) {
 
 TEST_F(AsyncAcquire, CallsBackByTheAssociatedExecutor) {
   asio::thread_pool other{1};
-  std::promise<bool> told;
+  std::promise<bool> caught;
   async_acquire(
       *ours_, key_, {},
       asio::bind_executor(other, [&](const std::exception_ptr& fault, outcome<lease> got) {
-        told.set_value(!fault && got.acquired() && other.get_executor().running_in_this_thread());
+        caught.set_value(!fault && got.acquired() && other.get_executor().running_in_this_thread());
       }));
-  EXPECT_TRUE(told.get_future().get());
+  EXPECT_TRUE(caught.get_future().get());
   other.join();
 }
 

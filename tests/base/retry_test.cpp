@@ -111,8 +111,8 @@ TEST(Retry, RunsNothingAgainThatMayHaveHappened) {
 TEST(Retry, TellsBeforeEachRetryWhichItIsAndWhy) {
   auto patient = three_tries;
   patient.through_outages = true;
-  std::vector<retry_event> told;
-  const auto note = [&](const retry_event& event) { told.push_back(event); };
+  std::vector<retry_event> caught;
+  const auto note = [&](const retry_event& event) { caught.push_back(event); };
   int runs = 0;
   const auto work = [&]() -> outcome<int> {
     ++runs;
@@ -121,14 +121,14 @@ TEST(Retry, TellsBeforeEachRetryWhichItIsAndWhy) {
     return 42;
   };
   EXPECT_EQ(*retry(patient, work, note), 42);
-  ASSERT_EQ(told.size(), 2);
-  EXPECT_EQ(told[0].attempt, 2);
-  EXPECT_EQ(told[0].pause, 1ms);
-  EXPECT_EQ(told[0].refused->holder, "them");
-  EXPECT_EQ(told[0].thrown, nullptr);
-  EXPECT_EQ(told[1].attempt, 3);
-  EXPECT_FALSE(told[1].refused);
-  EXPECT_THROW(std::rethrow_exception(told[1].thrown), error);
+  ASSERT_EQ(caught.size(), 2);
+  EXPECT_EQ(caught[0].attempt, 2);
+  EXPECT_EQ(caught[0].pause, 1ms);
+  EXPECT_EQ(caught[0].refused->holder, "them");
+  EXPECT_EQ(caught[0].thrown, nullptr);
+  EXPECT_EQ(caught[1].attempt, 3);
+  EXPECT_FALSE(caught[1].refused);
+  EXPECT_THROW(std::rethrow_exception(caught[1].thrown), error);
 }
 
 TEST(Retry, LetsALogLineBeWritten) {
@@ -146,14 +146,14 @@ TEST(Retry, LetsALogLineBeWritten) {
 }
 
 TEST(Retry, TellsOfNoRetryThatIsNotMade) {
-  int told = 0;
-  const auto note = [&](const retry_event&) { ++told; };
+  int caught = 0;
+  const auto note = [&](const retry_event&) { ++caught; };
   EXPECT_EQ(retry(
                 three_tries, [] { return commit_result::stale; }, note),
             commit_result::stale);
-  EXPECT_EQ(told, 2);
+  EXPECT_EQ(caught, 2);
   EXPECT_THROW((void)retry(three_tries, away, note), error);
-  EXPECT_EQ(told, 2);
+  EXPECT_EQ(caught, 2);
 }
 
 TEST(Retry, EndsWithWhatItsListenerThrows) {

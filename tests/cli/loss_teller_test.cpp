@@ -15,10 +15,10 @@ namespace {
 
 class LossTellerTest : public testing::Test {
  protected:
-  static std::string said_of_an_outage(loss_teller& told) {
+  static std::string said_of_an_outage(loss_teller& caught) {
     testing::internal::CaptureStderr();
     const auto code = make_error_code(errc::unavailable);
-    told.fault({.operation = fault_operation::acquire, .code = code, .text = "away"});
+    caught.fault({.operation = fault_operation::acquire, .code = code, .text = "away"});
     return testing::internal::GetCapturedStderr();
   }
 

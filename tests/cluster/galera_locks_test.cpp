@@ -99,10 +99,10 @@ TEST_F(GaleraLocksAtANodeThatLags, AreNotGrantedTwiceWhenTheirRowIsNew) { take_a
 TEST_F(GaleraLocks, AsRowLocksAreRefusedAndItIsSaidWhy) {
   soci::session session{target(0)};
   soci_transaction transaction{session};
-  const auto told =
+  const auto caught =
       message_of([&] { EXPECT_FALSE(lock_rows(transaction, key_, no_wait()).acquired()); });
-  EXPECT_NE(told.find("Galera"), std::string::npos) << told;
-  EXPECT_NE(told.find("one_writer_node"), std::string::npos) << told;
+  EXPECT_NE(caught.find("Galera"), std::string::npos) << caught;
+  EXPECT_NE(caught.find("one_writer_node"), std::string::npos) << caught;
 }
 
 TEST_F(GaleraLocks, AsRowLocksExcludeEachOtherWhereOneNodeWrites) {
@@ -120,9 +120,9 @@ TEST_F(GaleraLocks, AreNotFencedByAShareLock) {
   const lease held = *locks(0).try_acquire(key_);
   soci::session session{target(0)};
   soci_transaction transaction{session};
-  const auto told =
+  const auto caught =
       message_of([&] { fence(transaction.session(), held, {.kind = fence_kind::share}); });
-  EXPECT_NE(told.find("Galera"), std::string::npos) << told;
+  EXPECT_NE(caught.find("Galera"), std::string::npos) << caught;
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ class Leader : public store_test {
       ended = std::async(std::launch::async, [this, key] {
         const auto lead = [this](const lease& term, const std::stop_token& over) {
           elected.set_value(term.token());
-          std::promise<void> told;
-          const std::stop_callback tell{over, [&told] { told.set_value(); }};
-          told.get_future().wait();
+          std::promise<void> caught;
+          const std::stop_callback tell{over, [&caught] { caught.set_value(); }};
+          caught.get_future().wait();
         };
         run_while_leader(locks, key, stop.get_token(), lead, {.pauses = {.longest_pause = 20ms}});
       });

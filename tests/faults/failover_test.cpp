@@ -78,12 +78,12 @@ TEST_F(Failover, KeepsTheLeasesThatArrivedAndFreesAllOtherKeysWithinTheTtl) {
   const auto granted_to_the_dead = *rows.acquire(std::array{dead}).front().version;
   cut_off_standby();
   const lease lost = *locks.try_acquire(missed);
-  std::promise<void> told;
-  const std::stop_callback telling{lost.lost(), [&] { told.set_value(); }};
+  std::promise<void> caught;
+  const std::stop_callback telling{lost.lost(), [&] { caught.set_value(); }};
 
   fail_over();
   // Its renewal finds no such grant on the new primary.
-  EXPECT_EQ(told.get_future().wait_for(ttl), std::future_status::ready);
+  EXPECT_EQ(caught.get_future().wait_for(ttl), std::future_status::ready);
   EXPECT_TRUE(kept.is_valid());
   EXPECT_TRUE(passes_the_fence(url(), kept));
   EXPECT_FALSE(passes_the_fence(url(), lost));

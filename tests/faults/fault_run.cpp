@@ -32,8 +32,8 @@ std::vector<std::string> urls_on(const proving_ground& ground) {
 
 std::vector<run_size> sizes_from_environment(unsigned divisor) {
   const run_size whole;
-  const char* told = std::getenv("ROWLOCK_FAULTS");  // NOLINT(concurrency-mt-unsafe)
-  const auto of_all = told == nullptr ? whole.acquisitions : std::stoull(told);
+  const char* caught = std::getenv("ROWLOCK_FAULTS");  // NOLINT(concurrency-mt-unsafe)
+  const auto of_all = caught == nullptr ? whole.acquisitions : std::stoull(caught);
   if (of_all == 0) throw std::invalid_argument{"ROWLOCK_FAULTS is to be above zero"};
   const auto wanted = std::max<std::uint64_t>(of_all / divisor, 1);
   const auto parts = (wanted + whole.acquisitions - 1) / whole.acquisitions;
@@ -125,9 +125,9 @@ std::vector<std::string> fault_run::keys_left_taken() {
   }
   crew_.await_half();
 
-  std::vector<std::string> told;
-  for (const auto& [key, why] : left) told.push_back("key " + std::to_string(key) + ": " + why);
-  return told;
+  std::vector<std::string> caught;
+  for (const auto& [key, why] : left) caught.push_back("key " + std::to_string(key) + ": " + why);
+  return caught;
 }
 
 std::vector<std::string> fault_run::connections_left() const {

@@ -22,8 +22,8 @@ class LostReply : public proxied_table {
 
   void expect_doubt(const std::function<void()>& call) {
     const auto swallowed = proxy_.swallowed();
-    const auto told = error_of(call);
-    EXPECT_EQ(told.kind, errc::outcome_unknown) << told.message();
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, errc::outcome_unknown) << caught.message();
     EXPECT_EQ(proxy_.swallowed(), swallowed + 1);
   }
 

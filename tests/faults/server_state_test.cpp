@@ -25,9 +25,9 @@ class ServerState : public own_server_test {
         [&] { rows.read(std::array{key}, read_mode::ready_to_commit); },
     };
     for (const auto& call : calls) {
-      const auto told = error_of(call);
-      EXPECT_EQ(told.kind, errc::unavailable) << told.message();
-      EXPECT_NE(told.message().find(words), std::string::npos) << told.message();
+      const auto caught = error_of(call);
+      EXPECT_EQ(caught.kind, errc::unavailable) << caught.message();
+      EXPECT_NE(caught.message().find(words), std::string::npos) << caught.message();
     }
   }
 
@@ -64,11 +64,11 @@ TEST_F(ServerState, OfAHotStandbyIsUnavailableForWritersAndServesReaders) {
   EXPECT_EQ(rows.read(std::array{key}).front()->version, granted.version);
   EXPECT_FALSE(rows.list().empty());
   pqxx::connection connection{standby->url()};
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     pqxx::work work{connection};
     (void)lock_rows(work, key_of_its_own(), no_wait());
   });
-  EXPECT_EQ(told.kind, errc::unavailable) << told.message();
+  EXPECT_EQ(caught.kind, errc::unavailable) << caught.message();
 }
 
 TEST_F(ServerState, OfAServerThatDoesNotServeYetIsUnavailable) {
@@ -111,8 +111,8 @@ TEST_F(ServerState, OfAServerThatThrowsItsClientsOutLeavesWritesInDoubtAndReadsU
       EXPECT_EQ(writing.get().kind, errc::outcome_unknown);
     }
     server().crash();
-    const auto told = error_of([&] { rows.acquire(std::array{request(key)}); });
-    EXPECT_EQ(told.kind, errc::unavailable) << told.message();
+    const auto caught = error_of([&] { rows.acquire(std::array{request(key)}); });
+    EXPECT_EQ(caught.kind, errc::unavailable) << caught.message();
     server().start(with_rival);
     execute("rollback prepared 'rival'");
     EXPECT_EQ(rows.acquire(std::array{request(key)}).front().status, acquire_status::granted);

@@ -77,10 +77,10 @@ TEST_F(SilentNetwork, TellsTheLossAtTheDeadlineAndNotWhenTheCallEnds) {
   watched_renewals watched{rows};
   lock_table locks{watched, {.ttl = 3s}};
   const lease held = *locks.try_acquire(key_);
-  std::promise<bool> told;
-  const std::stop_callback telling{held.lost(), [&] { told.set_value(watched.is_under_way()); }};
+  std::promise<bool> caught;
+  const std::stop_callback telling{held.lost(), [&] { caught.set_value(watched.is_under_way()); }};
   proxy_.cut();  // its renewals hang
-  EXPECT_TRUE(told.get_future().get()) << "the renewal had ended";
+  EXPECT_TRUE(caught.get_future().get()) << "the renewal had ended";
   EXPECT_FALSE(held.is_valid());
   EXPECT_TRUE(row_of(key_).owned);
   proxy_.pass();

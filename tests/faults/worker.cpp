@@ -22,8 +22,8 @@ retry_policy short_wait() {
 }
 
 bool is_in_doubt(const std::exception& thrown) {
-  const auto* const told = dynamic_cast<const error*>(&thrown);
-  return told != nullptr && told->kind() == errc::outcome_unknown;
+  const auto* const caught = dynamic_cast<const error*>(&thrown);
+  return caught != nullptr && caught->kind() == errc::outcome_unknown;
 }
 
 /// Tells a phase for as long as it lives.

@@ -107,10 +107,10 @@ TEST_F(HangingStore, IsNotAskedAgainForASetWhoseTimeIsOver) {
     time_->advance(4s);
     throw error{errc::outcome_unknown, "no answer"};
   });
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)ours_->try_acquire_all({{"job", "a"}, {"job", "b"}}, {.wait = wait_for(3s)});
   });
-  EXPECT_EQ(told.kind, errc::outcome_unknown);
+  EXPECT_EQ(caught.kind, errc::outcome_unknown);
   EXPECT_EQ(rows_.batches("acquire_all").size(), 1);
 }
 

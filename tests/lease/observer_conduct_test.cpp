@@ -20,8 +20,8 @@ TEST_F(Observer, ThatThrowsIsToldTheNextEventAllTheSame) {
 TEST_F(Observer, MayReleaseALeaseThatItIsToldIsLost) {
   auto lost = acquire("a");
   auto other = acquire("b", 1h);
-  told_->then([&](const recording_observer::event& told) {
-    if (!std::holds_alternative<lost_event>(told)) return;
+  told_->then([&](const recording_observer::event& caught) {
+    if (!std::holds_alternative<lost_event>(caught)) return;
     EXPECT_EQ(lost.release(), release_result::lost);
     EXPECT_EQ(other.release(), release_result::released);
   });
@@ -34,8 +34,8 @@ TEST_F(Observer, MayReleaseALeaseThatItIsToldIsLost) {
 TEST_F(Observer, MayDestroyTheTable) {
   const lease held = acquire("a");
   gate done;
-  told_->then([&](const recording_observer::event& told) {
-    if (!std::holds_alternative<released_event>(told)) return;
+  told_->then([&](const recording_observer::event& caught) {
+    if (!std::holds_alternative<released_event>(caught)) return;
     locks_.reset();
     done.open();
   });

@@ -55,9 +55,9 @@ TEST_F(ForeignFault, OfALookReachesAllThatWait) {
 
 TEST_F(ForeignFault, OfAQuestionReachesWhoDoesNotBlock) {
   fail("acquire");
-  std::promise<std::exception_ptr> told;
-  start_acquire(*locks_, key_, {}, [&](acquire_end end) { told.set_value(end.fault); });
-  const auto fault = told.get_future().get();
+  std::promise<std::exception_ptr> caught;
+  start_acquire(*locks_, key_, {}, [&](acquire_end end) { caught.set_value(end.fault); });
+  const auto fault = caught.get_future().get();
   ASSERT_NE(fault, nullptr);
   EXPECT_THROW(std::rethrow_exception(fault), their_fault);
 }

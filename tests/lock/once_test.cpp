@@ -29,7 +29,7 @@ class Once : public lease_state_test {
   void await_waiting() { rows_.await_moving(*time_, "watch", 1); }
 
   /// What it is told without the clock moving on.
-  outcome<void> told(std::future<outcome<void>>& waiting) {
+  outcome<void> caught(std::future<outcome<void>>& waiting) {
     if (waiting.wait_for(10s) != std::future_status::ready) {
       ADD_FAILURE() << "was not told";
       locks_.reset();
@@ -128,7 +128,7 @@ TEST_F(Once, IsToldToAllWhoWaitAtItsEnd) {
                                    })
                   .kept());
   for (auto& each : waiters) {
-    const auto end = told(each);
+    const auto end = caught(each);
     ASSERT_FALSE(end.acquired());
     EXPECT_EQ(end.refusal().reason, refusal_reason::already_done);
     EXPECT_TRUE(end.refusal().done);
@@ -168,7 +168,7 @@ TEST_F(Once, IsToldToOneWhoWaitsWhileSomebodyElseHoldsTheKey) {
     for (int i = 0; i < 1000 && waiting.wait_for(1ms) != std::future_status::ready; ++i) {
       time_->advance(20ms);
     }
-    return told(waiting);
+    return caught(waiting);
   }();
   EXPECT_EQ(end.refusal().reason, refusal_reason::already_done);
 }

@@ -26,8 +26,8 @@ class MysqlError : public mysql_test {
            " dbname=" + database_.name();
   }
 
-  static void expect_no_secret(const caught_error& told, const std::string& secret) {
-    for (const auto& message : told.messages) {
+  static void expect_no_secret(const caught_error& caught, const std::string& secret) {
+    for (const auto& message : caught.messages) {
       EXPECT_EQ(message.find(secret), std::string::npos) << message;
     }
   }
@@ -40,9 +40,9 @@ class MysqlError : public mysql_test {
 TEST_F(MysqlError, OfARefusedLoginIsRejectedWithoutThePassword) {
   create_user("");
   soci_store rows{target_of(user_, "sesame1")};
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  expect_no_secret(told, "sesame");
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  expect_no_secret(caught, "sesame");
 }
 
 TEST_F(MysqlError, OfAStringWithATypoNamesIt) {
@@ -57,55 +57,56 @@ TEST_F(MysqlError, OfAStringWithATypoNamesIt) {
 }
 
 TEST_F(MysqlError, OfAFileThatIsNotThereSaysWhichOne) {
-  const auto told = error_of([&] { const soci_store rows{target() + " sslca=/no/such/file"}; });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("the file that sslca names is not there"), std::string::npos)
-      << told.message();
+  const auto caught = error_of([&] { const soci_store rows{target() + " sslca=/no/such/file"}; });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("the file that sslca names is not there"), std::string::npos)
+      << caught.message();
 }
 
 TEST_F(MysqlError, OfADroppedTableHasNoBackticksInBackticks) {
   database_.execute("drop table shared_lock");
   soci_store rows{target()};
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_NE(told.message().find("run DROP TABLE `"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_NE(caught.message().find("run DROP TABLE `"), std::string::npos) << caught.message();
 }
 
 TEST_F(MysqlError, OfAnUnreachableServerIsUnavailableWithoutThePassword) {
   soci_store rows{target_at(1) + " password=sesame"};
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::unavailable);
-  EXPECT_NE(told.message().find("to the server at 127.0.0.1:1 (error"), std::string::npos)
-      << told.message();
-  expect_no_secret(told, "sesame");
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("to the server at 127.0.0.1:1 (error"), std::string::npos)
+      << caught.message();
+  expect_no_secret(caught, "sesame");
 }
 
 TEST_F(MysqlError, OfAStringThatSociDoesNotTakeIsMisuseWithoutThePassword) {
   soci_store rows{"mysql://password='sesame' host"};
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::misuse);
-  expect_no_secret(told, "sesame");
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::misuse);
+  expect_no_secret(caught, "sesame");
 }
 
 TEST_F(MysqlError, OfAMissingPrivilegeIsRejectedAndSaysWhatToGrant) {
   create_user("select on " + database_.name() + ".*");
   soci_store rows{target_of(user_, "sesame")};
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("GRANT SELECT, INSERT, UPDATE"), std::string::npos)
-      << told.message();
-  expect_no_secret(told, mine_.text);
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("GRANT SELECT, INSERT, UPDATE"), std::string::npos)
+      << caught.message();
+  expect_no_secret(caught, mine_.text);
 }
 
 TEST_F(MysqlError, OfAMissingPrivilegeToReadSaysThatItIsSelect) {
   create_user("insert on " + database_.name() + ".*");
   soci_store rows{target_of(user_, "sesame")};
-  const auto told = error_of([&] { rows.list(); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("run `GRANT SELECT ON shared_lock TO ...; GRANT SELECT ON "
-                                "shared_lock_schema TO ...` for the user of this connection; if it "
-                                "does more than read"),
-            std::string::npos)
-      << told.message();
+  const auto caught = error_of([&] { rows.list(); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(
+      caught.message().find("run `GRANT SELECT ON shared_lock TO ...; GRANT SELECT ON "
+                            "shared_lock_schema TO ...` for the user of this connection; if it "
+                            "does more than read"),
+      std::string::npos)
+      << caught.message();
 }
 
 TEST_F(MysqlError, OfAMissingPrivilegeToPurgeSaysThatItIsDelete) {
@@ -113,17 +114,17 @@ TEST_F(MysqlError, OfAMissingPrivilegeToPurgeSaysThatItIsDelete) {
   database_.execute(
       "insert into shared_lock (lock_type, source_id, version) values ('job', 'old', 1)");
   soci_store rows{target_of(user_, "sesame")};
-  const auto told = error_of([&] { rows.purge({.older_than = std::chrono::hours{1}}); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("GRANT DELETE ON"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { rows.purge({.older_than = std::chrono::hours{1}}); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("GRANT DELETE ON"), std::string::npos) << caught.message();
 }
 
 TEST_F(MysqlError, OfAValueIsMisuseWithoutTheOwner) {
   for (const std::string secret : {"5e5a3e", "'; drop table shared_lock; --", "\xff\xfe"}) {
     const acquire_request wrong{.key = key_, .owner = {secret}, .holder = "host:1", .ttl = 1h};
-    const auto told = error_of([&] { rows_.acquire(std::array{wrong}); });
-    EXPECT_EQ(told.kind, errc::misuse);
-    expect_no_secret(told, secret);
+    const auto caught = error_of([&] { rows_.acquire(std::array{wrong}); });
+    EXPECT_EQ(caught.kind, errc::misuse);
+    expect_no_secret(caught, secret);
   }
   EXPECT_EQ(number("select count(*) from shared_lock"), 0);
 }
@@ -138,17 +139,17 @@ TEST_F(MysqlError, OfAValueOfTheApplicationDoesNotShowIt) {
   const auto session = connect();
   soci_transaction work{*session};
   const versioned_table orders{.table = "orders", .id_column = "id", .version_column = "version"};
-  const auto told = error_of([&] { (void)try_commit(*session, orders, "sesame", 1); });
-  EXPECT_EQ(told.kind, errc::misuse);
-  expect_no_secret(told, "sesame");
+  const auto caught = error_of([&] { (void)try_commit(*session, orders, "sesame", 1); });
+  EXPECT_EQ(caught.kind, errc::misuse);
+  expect_no_secret(caught, "sesame");
 }
 
 TEST_F(MysqlError, OfATableDroppedMeanwhileIsRejectedWithoutTheOwner) {
   acquire(rows_, key_);
   database_.execute("drop table shared_lock");
-  const auto told = error_of([&] { acquire(rows_, key_); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  expect_no_secret(told, mine_.text);
+  const auto caught = error_of([&] { acquire(rows_, key_); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  expect_no_secret(caught, mine_.text);
 }
 
 TEST_F(MysqlError, OfAnAnswerThatGotLostIsUnknownAndAskingAgainAdoptsTheGrant) {
@@ -157,9 +158,9 @@ TEST_F(MysqlError, OfAnAnswerThatGotLostIsUnknownAndAskingAgainAdoptsTheGrant) {
   soci_store rows{target_at(proxy.port())};
   ASSERT_EQ(release(rows, other_key_, version{1}), change_answer::lost);
   proxy.swallow_reply("UPDATE");
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::outcome_unknown);
-  expect_no_secret(told, mine_.text);
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::outcome_unknown);
+  expect_no_secret(caught, mine_.text);
 
   const auto again = acquire(rows, key_);
   EXPECT_EQ(again.status, acquire_status::granted);

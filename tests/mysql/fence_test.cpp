@@ -35,9 +35,9 @@ TEST_F(MysqlFence, ByWritingIsOneAtATimeAndBySharingSeveral) {
   one->begin();
   other->begin();
   fence(*one, held);
-  const auto told = error_of([&] { fence(*other, held); });
-  EXPECT_EQ(told.kind, errc::lease_lost);
-  EXPECT_NE(told.message().find("may still be held"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { fence(*other, held); });
+  EXPECT_EQ(caught.kind, errc::lease_lost);
+  EXPECT_NE(caught.message().find("may still be held"), std::string::npos) << caught.message();
   one->commit();
 }
 
@@ -92,9 +92,10 @@ TEST_F(MysqlFence, AtRepeatableReadBlamesNobodyElseForARowThatItSawBeforeTheGran
     const lease held = acquire_lease(key);
     rival->begin();
     *rival << "update shared_lock set fence_count = 0 where source_id = '" << key.source_id << "'";
-    const auto told = error_of([&] { fence(*session, held); });
-    EXPECT_EQ(told.kind, errc::lease_lost);
-    EXPECT_NE(told.message().find("began before the grant"), std::string::npos) << told.message();
+    const auto caught = error_of([&] { fence(*session, held); });
+    EXPECT_EQ(caught.kind, errc::lease_lost);
+    EXPECT_NE(caught.message().find("began before the grant"), std::string::npos)
+        << caught.message();
     rival->rollback();
   }
 }
@@ -107,8 +108,8 @@ TEST_F(MysqlFence, OfEitherKindHoldsForAllOrEndsTheTransaction) {
     session->begin();
     *session << "insert into note values ('late')";
     database_.execute("update shared_lock set version = version + 1 where source_id = 'lost'");
-    const auto told = error_of([&] { fence(*session, {kept, lost}, {.kind = kind}); });
-    EXPECT_EQ(told.kind, errc::lease_lost);
+    const auto caught = error_of([&] { fence(*session, {kept, lost}, {.kind = kind}); });
+    EXPECT_EQ(caught.kind, errc::lease_lost);
     session->commit();
     EXPECT_EQ(notes(), 0);
     database_.execute("delete from shared_lock where source_id = 'lost'");

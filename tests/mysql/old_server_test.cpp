@@ -35,10 +35,10 @@ class MysqlServerTooOld : public MysqlServerVersion,
   MysqlServerTooOld() { say_it_is(GetParam().text); }
 
   void expect_refused(const std::function<void()>& call) {
-    const auto told = error_of(call);
-    EXPECT_EQ(told.kind, errc::rejected);
-    EXPECT_NE(told.message().find("MariaDB 10.6 or MySQL 8.0.19"), std::string::npos)
-        << told.message();
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("MariaDB 10.6 or MySQL 8.0.19"), std::string::npos)
+        << caught.message();
     EXPECT_EQ(number("select count(*) from shared_lock"), 0);
   }
 };

@@ -225,10 +225,10 @@ TEST_F(MysqlRoles, WhoInstallsCanTakeEverythingBackAndTouchNothingElse) {
 
 TEST_F(MysqlRoles, WhoMayNotMigrateIsToldWhatToGrant) {
   for (const auto& step : mysql_migrations()) database_.execute(step.down);
-  const auto told = error_of([&] { migrate_soci(target_of("reader")); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("GRANT ALL ON shared_lock TO"), std::string::npos)
-      << told.message();
+  const auto caught = error_of([&] { migrate_soci(target_of("reader")); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("GRANT ALL ON shared_lock TO"), std::string::npos)
+      << caught.message();
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ class MysqlRowLock : public mysql_test {
 TEST_F(MysqlRowLock, AboveReadCommittedIsMisuseThatSaysWhatToDo) {
   const auto session = connect();
   session->begin();
-  const auto told = error_of([&] { (void)lock_rows(*session, key_, no_wait()); });
-  EXPECT_EQ(told.kind, errc::misuse);
-  EXPECT_NE(told.message().find("READ COMMITTED"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { (void)lock_rows(*session, key_, no_wait()); });
+  EXPECT_EQ(caught.kind, errc::misuse);
+  EXPECT_NE(caught.message().find("READ COMMITTED"), std::string::npos) << caught.message();
   session->rollback();
 
   *session << "set session transaction isolation level read committed";
@@ -81,9 +81,9 @@ TEST_F(MysqlRowLock, OfATransactionThatADeadlockEndedIsMisuse) {
   const auto session = connect();
   soci_transaction work{*session};
   EXPECT_ANY_THROW(*session << "signal sqlstate '40001' set mysql_errno = 1213");
-  const auto told = error_of([&] { (void)lock_rows(work, key_, no_wait()); });
-  EXPECT_EQ(told.kind, errc::misuse);
-  EXPECT_NE(told.message().find("deadlock"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { (void)lock_rows(work, key_, no_wait()); });
+  EXPECT_EQ(caught.kind, errc::misuse);
+  EXPECT_NE(caught.message().find("deadlock"), std::string::npos) << caught.message();
   EXPECT_EQ(error_of([&] { work.commit(); }).kind, errc::misuse);
 }
 

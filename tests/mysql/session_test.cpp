@@ -25,17 +25,17 @@ class MysqlSession : public mysql_test {
 };
 
 TEST_F(MysqlSession, OfABackendThatIsNotSupportedIsRejectedAndTheSupportedOnesAreNamed) {
-  const auto told = error_of([] { soci_store{"firebird://password=sesame"}; });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("mysql"), std::string::npos) << told.message();
-  EXPECT_EQ(told.message().find("sesame"), std::string::npos) << told.message();
+  const auto caught = error_of([] { soci_store{"firebird://password=sesame"}; });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("mysql"), std::string::npos) << caught.message();
+  EXPECT_EQ(caught.message().find("sesame"), std::string::npos) << caught.message();
 }
 
 TEST_F(MysqlSession, WithoutABackendIsMisuseThatDoesNotShowTheString) {
   for (const auto* text : {"password=sesame", "pass sesame://x", "://sesame", ""}) {
-    const auto told = error_of([&] { soci_store{text}; });
-    EXPECT_EQ(told.kind, errc::misuse);
-    EXPECT_EQ(told.message().find("sesame"), std::string::npos) << told.message();
+    const auto caught = error_of([&] { soci_store{text}; });
+    EXPECT_EQ(caught.kind, errc::misuse);
+    EXPECT_EQ(caught.message().find("sesame"), std::string::npos) << caught.message();
   }
 }
 
@@ -54,10 +54,10 @@ TEST_F(MysqlSession, IsOpenedByAUrlAsWellAsByWhatSociReads) {
 
 TEST_F(MysqlSession, ThatReconnectsByItselfIsMisuse) {
   EXPECT_EQ(error_of([&] { soci_store{target() + " reconnect=1"}; }).kind, errc::misuse);
-  const auto told =
+  const auto caught =
       refusal_of_pool([&](auto& session) { session.open(target() + " reconnect=1"); });
-  EXPECT_EQ(told.kind, errc::misuse);
-  EXPECT_NE(told.message().find("reconnect=1"), std::string::npos);
+  EXPECT_EQ(caught.kind, errc::misuse);
+  EXPECT_NE(caught.message().find("reconnect=1"), std::string::npos);
 }
 
 TEST_F(MysqlSession, WithAutocommitOffIsMisuseAndNothingIsLocked) {
@@ -66,18 +66,18 @@ TEST_F(MysqlSession, WithAutocommitOffIsMisuseAndNothingIsLocked) {
   pool.at(0).open(target());
   pool.at(0) << "set autocommit = 0";
   soci_store rows{pool, {.pool_size = 1}};
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::misuse);
-  EXPECT_NE(told.message().find("autocommit"), std::string::npos);
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::misuse);
+  EXPECT_NE(caught.message().find("autocommit"), std::string::npos);
   EXPECT_EQ(acquire(rows_, key_).status, acquire_status::granted);
 }
 
 TEST_F(MysqlSession, InATransactionIsMisuse) {
-  const auto told = refusal_of_pool([&](auto& session) {
+  const auto caught = refusal_of_pool([&](auto& session) {
     session.open(target());
     session.begin();
   });
-  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_EQ(caught.kind, errc::misuse);
 }
 
 TEST_F(MysqlSession, ThatIsNotOpenIsMisuse) {
@@ -178,9 +178,9 @@ TEST_F(MysqlSession, OpensAClosedRowOnlyWhenItsTimeWasOverLongerAgoThanClocksMay
 TEST_F(MysqlSession, OnATableOfAnotherEngineIsRejected) {
   for (const auto* engine : {"MyISAM", "Aria"}) {
     database_.execute(std::string{"alter table shared_lock engine = "} + engine);
-    const auto told = refusal_of_table();
-    EXPECT_EQ(told.kind, errc::rejected);
-    EXPECT_NE(told.message().find("InnoDB"), std::string::npos) << told.message();
+    const auto caught = refusal_of_table();
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("InnoDB"), std::string::npos) << caught.message();
   }
 }
 
@@ -201,9 +201,9 @@ TEST_F(MysqlSession, OnATableThatIsMissingOrNewerIsRejectedWithWhatToDo) {
   database_.execute("insert into shared_lock_schema (number, name) values (99, 'later')");
   EXPECT_NE(refusal_of_table().message().find("newer"), std::string::npos);
   database_.execute("drop table shared_lock, shared_lock_schema");
-  const auto told = refusal_of_table();
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("rowlock migrate"), std::string::npos) << told.message();
+  const auto caught = refusal_of_table();
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("rowlock migrate"), std::string::npos) << caught.message();
 }
 
 TEST_F(MysqlSession, OnATableThatSomebodyLocksIsUnavailableAndSaysWhy) {
@@ -212,9 +212,9 @@ TEST_F(MysqlSession, OnATableThatSomebodyLocksIsUnavailableAndSaysWhy) {
   (void)rows.read(std::array{key_});
   const auto rival = connect();
   *rival << "lock tables shared_lock write";
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::unavailable);
-  EXPECT_NE(told.message().find("ALTER TABLE"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("ALTER TABLE"), std::string::npos) << caught.message();
   *rival << "unlock tables";
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
 }
@@ -222,8 +222,8 @@ TEST_F(MysqlSession, OnATableThatSomebodyLocksIsUnavailableAndSaysWhy) {
 TEST_F(MysqlSession, DoesNotMigrateATableThatIsNotRowlocks) {
   database_.execute(
       "drop table shared_lock, shared_lock_schema; create table shared_lock (note text)");
-  const auto told = error_of([&] { migrate_soci(target()); });
-  EXPECT_EQ(told.kind, errc::rejected);
+  const auto caught = error_of([&] { migrate_soci(target()); });
+  EXPECT_EQ(caught.kind, errc::rejected);
   EXPECT_EQ(number("select count(*) from information_schema.tables where table_schema = '" +
                    database_.name() + "'"),
             1);
@@ -241,9 +241,9 @@ TEST_F(MysqlSession, OnATableWithoutItsPrimaryKeyIsRejected) {
   for (const auto* change : {"drop primary key", "add primary key (lock_type, source_id, version)",
                              "drop primary key, add primary key (lock_type, source_id(100))"}) {
     database_.execute(std::string{"alter table shared_lock "} + change);
-    const auto told = refusal_of_table();
-    EXPECT_EQ(told.kind, errc::rejected) << change;
-    EXPECT_NE(told.message().find("primary key"), std::string::npos) << told.message();
+    const auto caught = refusal_of_table();
+    EXPECT_EQ(caught.kind, errc::rejected) << change;
+    EXPECT_NE(caught.message().find("primary key"), std::string::npos) << caught.message();
   }
 }
 

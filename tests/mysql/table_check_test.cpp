@@ -18,11 +18,12 @@ class MysqlTableCheck : public mysql_test {
  protected:
   void expect_rejected(const std::string& why) const {
     soci_store rows{target()};
-    const auto told = error_of([&] { (void)rows.read(std::array{key_}); });
-    EXPECT_EQ(told.kind, errc::rejected) << why;
-    EXPECT_NE(told.message().find("table shared_lock " + why), std::string::npos) << told.message();
-    EXPECT_NE(told.message().find("make it with the migrations of rowlock"), std::string::npos)
-        << told.message();
+    const auto caught = error_of([&] { (void)rows.read(std::array{key_}); });
+    EXPECT_EQ(caught.kind, errc::rejected) << why;
+    EXPECT_NE(caught.message().find("table shared_lock " + why), std::string::npos)
+        << caught.message();
+    EXPECT_NE(caught.message().find("make it with the migrations of rowlock"), std::string::npos)
+        << caught.message();
   }
   void alter(const std::string& change) const {
     database_.execute("alter table shared_lock " + change);
@@ -47,9 +48,10 @@ TEST_F(MysqlTableCheck, SaysOfATableThatIsDroppedDuringTheCheckThatItIsGone) {
     return text == mysql::sql::shape ? std::string{"drop table shared_lock"}
                                      : mysql::sql::rendered(table, session.flavour(), text);
   }};
-  const auto told = error_of([&] { mysql::check_table(session, dropping, table); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("table shared_lock is gone"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { mysql::check_table(session, dropping, table); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("table shared_lock is gone"), std::string::npos)
+      << caught.message();
 }
 
 TEST_F(MysqlTableCheck, RefusesAView) {
@@ -64,11 +66,11 @@ TEST_F(MysqlTableCheck, RefusesATemporaryTableInItsPlace) {
   pool.at(0) << "create table its_like like shared_lock";
   pool.at(0) << "create temporary table shared_lock like its_like";
   soci_store rows{pool, {.pool_size = 1}};
-  const auto told = error_of([&] { (void)acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("table shared_lock is a temporary table of this session"),
+  const auto caught = error_of([&] { (void)acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("table shared_lock is a temporary table of this session"),
             std::string::npos)
-      << told.message();
+      << caught.message();
   pool.at(0) << "drop temporary table shared_lock";
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
 }
@@ -89,10 +91,10 @@ TEST_F(MysqlTableCheck, RefusesColumnsThatCannotHoldWhatIsWrittenIntoThem) {
     migrate_soci(other.target());
     other.execute("alter table shared_lock modify " + column + " " + type);
     soci_store rows{other.target()};
-    const auto told = error_of([&] { (void)rows.read(std::array{key_}); });
-    EXPECT_EQ(told.kind, errc::rejected) << column << ' ' << type;
-    EXPECT_NE(told.message().find("of column " + column + " than"), std::string::npos)
-        << told.message();
+    const auto caught = error_of([&] { (void)rows.read(std::array{key_}); });
+    EXPECT_EQ(caught.kind, errc::rejected) << column << ' ' << type;
+    EXPECT_NE(caught.message().find("of column " + column + " than"), std::string::npos)
+        << caught.message();
   }
 }
 

@@ -30,9 +30,9 @@ caught_error refusal_of(const std::string& target) {
   soci_store rows{target};
   return error_of([&] { rows.list(); });
 }
-void expect_refused(const caught_error& told, const std::string& why) {
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find(why), std::string::npos) << told.message();
+void expect_refused(const caught_error& caught, const std::string& why) {
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find(why), std::string::npos) << caught.message();
 }
 
 std::string cipher_of(const std::string& target) {
@@ -116,9 +116,9 @@ TEST(MysqlTlsOfTheClient, ProvesItToAServerThatAsksForACertificate) {
 
 TEST(MysqlTlsOfTheClient, IsMisuseWithoutTheAuthority) {
   for (const auto* parameters : {"sslcert=client.pem", "sslkey=client-key.pem"}) {
-    const auto told = error_of([&] { soci_store{std::string{"mysql://"} + parameters}; });
-    EXPECT_EQ(told.kind, errc::misuse);
-    EXPECT_NE(told.message().find("name sslca too"), std::string::npos) << told.message();
+    const auto caught = error_of([&] { soci_store{std::string{"mysql://"} + parameters}; });
+    EXPECT_EQ(caught.kind, errc::misuse);
+    EXPECT_NE(caught.message().find("name sslca too"), std::string::npos) << caught.message();
   }
 }
 

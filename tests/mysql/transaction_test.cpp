@@ -47,23 +47,23 @@ TEST_F(MysqlTransaction, IsReadCommittedAndTheNextOneIsNot) {
 TEST_F(MysqlTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
   create(key_);
   const auto session = connect();
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<soci_transaction>(
         *session, key_, [&](soci_transaction& work) { work.session() << "COMMIT"; });
   });
-  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_EQ(caught.kind, errc::misuse);
 }
 
 TEST_F(MysqlTransaction, ThatACallbackHasIsNotCommittedByIt) {
   create(key_);
   const auto session = connect();
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<soci_transaction>(*session, key_, no_wait(), [&](soci_transaction& work) {
       work.session() << "update " + std::string{"shared_lock"} + " set fence_count = 7";
       work.commit();
     });
   });
-  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_EQ(caught.kind, errc::misuse);
   const auto done =
       with_row_lock<soci_transaction>(*session, key_, no_wait(), [&](soci_transaction& work) {
         work.session() << "update " + std::string{"shared_lock"} + " set fence_count = 7";
@@ -80,10 +80,10 @@ TEST_F(MysqlTransaction, ThatIsReadOnlySaysThatItIsTheTransaction) {
   const auto session = connect();
   *session << "set session transaction isolation level read committed";
   *session << "start transaction read only";
-  const auto told = error_of([&] { (void)lock_rows(*session, key_, no_wait()); });
-  EXPECT_EQ(told.kind, errc::unavailable);
-  EXPECT_NE(told.message().find("the transaction is read-only"), std::string::npos)
-      << told.message();
+  const auto caught = error_of([&] { (void)lock_rows(*session, key_, no_wait()); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("the transaction is read-only"), std::string::npos)
+      << caught.message();
 }
 
 // Keys are sent as numbers of bytes.
@@ -116,8 +116,8 @@ TEST_F(MysqlTransaction, ThatIsSerializableDoesNotWaitForARowThatSomebodyHas) {
   session->begin();
   EXPECT_EQ(read_version(*session, key_).refusal().reason, refusal_reason::busy);
   EXPECT_EQ(lock_rows(*session, key_, no_wait()).refusal().reason, refusal_reason::busy);
-  const auto told = error_of([&] { fence(*session, held); });
-  EXPECT_NE(told.message().find("may still be held"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { fence(*session, held); });
+  EXPECT_NE(caught.message().find("may still be held"), std::string::npos) << caught.message();
 }
 
 TEST_F(MysqlTransaction, LeavesALeaseThatRanOutToItsHolderAsLongAsItIsTold) {

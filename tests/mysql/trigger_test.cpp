@@ -35,9 +35,9 @@ TEST_F(MysqlTrigger, RaisesWhatComesAgainAndIsRejectedOrWhatMayPassAndIsUnavaila
   const auto expect = [&](errc kind, std::initializer_list<unsigned> numbers) {
     for (const unsigned number : numbers) {
       raise(number);
-      const auto told = error_of([&] { acquire(rows_, key_); });
-      EXPECT_EQ(told.kind, kind) << number << ": " << told.message();
-      EXPECT_NE(told.message().find(':'), std::string::npos) << told.message();  // what to do
+      const auto caught = error_of([&] { acquire(rows_, key_); });
+      EXPECT_EQ(caught.kind, kind) << number << ": " << caught.message();
+      EXPECT_NE(caught.message().find(':'), std::string::npos) << caught.message();  // what to do
     }
   };
   expect(errc::rejected, {1054, 1064, 1146, 1193, 1235, 1267, 1271, 1305, 1364, 1419, 1442,
@@ -55,9 +55,9 @@ TEST_F(MysqlTrigger, RaisesATextThatNobodyIsShown) {
     lock_table locks{rows_, {.observer = events}};
     for (const unsigned number : {1644U, 1690U, 1292U, 1030U, 4025U, 30000U}) {
       raise(number);
-      const auto told = error_of([&] { (void)locks.try_acquire(key_); });
-      EXPECT_EQ(told.messages.size(), 2U) << number;
-      for (const auto& message : told.messages) {
+      const auto caught = error_of([&] { (void)locks.try_acquire(key_); });
+      EXPECT_EQ(caught.messages.size(), 2U) << number;
+      for (const auto& message : caught.messages) {
         EXPECT_EQ(message.find("sesame"), std::string::npos) << message;
         EXPECT_EQ(message.find("owner"), std::string::npos) << message;
       }

@@ -60,9 +60,9 @@ TEST_F(PostgresConnection, ThatIsNotFreeInTimeIsUnavailableAndSaysWhichOptionToR
   rival.work.exec("lock table " + name() + " in access exclusive mode");
   auto waiting = std::async(std::launch::async, [&] { return rows.list().size(); });
   server_.await("select count(*) = 1" + backends() + " and wait_event_type = 'Lock'");
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::unavailable);
-  EXPECT_EQ(told.message().substr(0, 55),
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_EQ(caught.message().substr(0, 55),
             "all 1 connections are busy; raise pool_size: it did not");
   rival.work.abort();
   EXPECT_EQ(waiting.get(), 0U);
@@ -83,9 +83,9 @@ TEST_F(PostgresConnection, OfSeveralIsKeptForRenewalsAndReleases) {
     looking.push_back(std::async(std::launch::async, [&] { return rows.list().size(); }));
   }
   await_waiting(2);
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::unavailable);
-  EXPECT_NE(told.message().find("or kept for renewals"), std::string::npos);
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("or kept for renewals"), std::string::npos);
 
   auto renewing =
       std::async(std::launch::async, [&] { return renew(rows, key_, *granted.version); });

@@ -99,10 +99,10 @@ TEST_F(PostgresConnection, ThatTheFactoryCannotOpenIsToldWithoutTheDriversWords)
   postgres_store rows{
       [] { return std::make_unique<pqxx::connection>("host=/no/such/folder password=sesame42"); },
       {.table = table()}};
-  const auto told = error_of([&] { (void)rows.list(); });
-  EXPECT_EQ(told.kind, errc::unavailable);
-  EXPECT_EQ(told.messages.size(), 1U);
-  EXPECT_EQ(told.message().find("/no/such/folder"), std::string::npos);
+  const auto caught = error_of([&] { (void)rows.list(); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_EQ(caught.messages.size(), 1U);
+  EXPECT_EQ(caught.message().find("/no/such/folder"), std::string::npos);
 }
 
 TEST_F(PostgresConnection, PoolOfNoneIsMisuse) {

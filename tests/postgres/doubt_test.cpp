@@ -78,10 +78,10 @@ TEST_F(PostgresDoubt, IsResolvedForAReleaseThatRodeInTheTransaction) {
 }
 
 TEST_F(PostgresDoubt, IsUnavailableWhenTheCommitDidNotHappen) {
-  const auto told = error_of(
+  const auto caught = error_of(
       [&] { count_fenced({.fence_first = true, .in_doubt = witness_}, [&] { proxy_->reset(); }); });
-  EXPECT_EQ(told.kind, errc::unavailable);
-  EXPECT_NE(told.message().find("rolled back"), std::string::npos) << told.message();
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("rolled back"), std::string::npos) << caught.message();
   EXPECT_EQ(count(), 0);
   EXPECT_TRUE(held_.is_valid());
 
@@ -92,10 +92,10 @@ TEST_F(PostgresDoubt, IsUnavailableWhenTheCommitDidNotHappen) {
 
 TEST_F(PostgresDoubt, StaysADoubtWhenTheWitnessCannotTell) {
   proxy_->swallow_reply("COMMIT");
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     count_fenced({.in_doubt = postgres_witness{"host=/no/such/folder", 20ms}});
   });
-  EXPECT_EQ(told.kind, errc::outcome_unknown);
+  EXPECT_EQ(caught.kind, errc::outcome_unknown);
 }
 
 TEST_F(PostgresDoubt, AsksWithAConnectionOfTheApplicationToo) {

@@ -28,11 +28,11 @@ TEST_F(PostgresEncoding, ThatWouldMakeAKeyAnotherOneIsMisuse) {
       [&] { fence(open.work, held, {}, table()); },
       [&] { release_with(open.work, held, {}, table()); }};
   for (const auto& call : calls) {
-    const auto told = error_of(call);
-    EXPECT_EQ(told.kind, errc::misuse);
-    EXPECT_NE(told.message().find("client_encoding is LATIN1: SET client_encoding TO 'UTF8'"),
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, errc::misuse);
+    EXPECT_NE(caught.message().find("client_encoding is LATIN1: SET client_encoding TO 'UTF8'"),
               std::string::npos)
-        << told.message();
+        << caught.message();
   }
   // Nothing was sent, so the transaction goes on.
   EXPECT_TRUE(lock(open.work, key_).acquired()) << "which is ASCII";
@@ -58,11 +58,11 @@ TEST_F(PostgresEncoding, OfAConnectionThatTheApplicationMakesForAStoreIsUtf8) {
 TEST_F(PostgresEncoding, ThatWouldMakeAKeyAnotherOneEndsWithRowLockBeforeTheCallback) {
   pqxx::connection connection{postgres_url()};
   connection.set_client_encoding("LATIN1");
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<pqxx::work>(
         connection, umlaut_, no_wait(), [](pqxx::work&) { ADD_FAILURE(); }, table());
   });
-  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_EQ(caught.kind, errc::misuse);
   const pqxx::work another{connection};
 }
 

@@ -32,9 +32,9 @@ class PostgresError : public postgres_table {
   }
 
   static void expect(const std::function<void()>& call, errc kind, const std::string& words) {
-    const auto told = error_of(call);
-    EXPECT_EQ(told.kind, kind) << told.message();
-    EXPECT_NE(told.message().find(words), std::string::npos) << told.message();
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, kind) << caught.message();
+    EXPECT_NE(caught.message().find(words), std::string::npos) << caught.message();
   }
 };
 
@@ -51,9 +51,9 @@ TEST_F(PostgresError, OfAMissingTableSaysHowToMigrate) {
 
 TEST_F(PostgresError, OfAMissingSchemaSaysSo) {
   postgres_store rows{postgres_url(), {.table = "no_such_schema.shared_lock"}};
-  const auto told = error_of([&] { (void)rows.list(); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("rowlock migrate"), std::string::npos);
+  const auto caught = error_of([&] { (void)rows.list(); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("rowlock migrate"), std::string::npos);
 }
 
 TEST_F(PostgresError, OfAnOlderOrNewerSchemaSaysWhatToDeploy) {
@@ -162,8 +162,8 @@ TEST_F(PostgresError, OfATableNameThatIsNoIdentifierIsMisuse) {
 TEST_F(PostgresError, OfATransactionThatIsAbortedSaysToRollItBack) {
   open_work open;
   EXPECT_ANY_THROW(open.work.exec("select 1 / 0"));
-  const auto told = error_of([&] { (void)lock_rows(open.work, key_, no_wait(), table()); });
-  EXPECT_EQ(told.kind, errc::misuse);
+  const auto caught = error_of([&] { (void)lock_rows(open.work, key_, no_wait(), table()); });
+  EXPECT_EQ(caught.kind, errc::misuse);
 }
 
 TEST_F(PostgresError, OfATransactionThatIsOverIsMisuse) {
@@ -194,21 +194,21 @@ TEST_F(PostgresError, OfANontransactionIsMisuseWithoutARoundTrip) {
 TEST_F(PostgresError, OfAValueThatATableDoesNotTakeHidesIt) {
   server_.ask("create table " + schema() + ".entity (id bigint primary key, version bigint)");
   open_work open;
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)try_commit(open.work, {schema() + ".entity", "id", "version"}, "sesame", 1);
   });
-  EXPECT_EQ(told.kind, errc::misuse);
-  for (const auto& message : told.messages) EXPECT_EQ(message.find("sesame"), std::string::npos);
+  EXPECT_EQ(caught.kind, errc::misuse);
+  for (const auto& message : caught.messages) EXPECT_EQ(message.find("sesame"), std::string::npos);
 }
 
 TEST_F(PostgresError, OfAnApplicationsMissingTableIsRejectedWithTheServersWordsNested) {
   open_work open;
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)try_commit(open.work, {"no_such_table", "id", "version"}, 1, 1);
   });
-  EXPECT_EQ(told.kind, errc::rejected);
-  ASSERT_EQ(told.messages.size(), 2U);
-  EXPECT_NE(told.messages[1].find("no_such_table"), std::string::npos);
+  EXPECT_EQ(caught.kind, errc::rejected);
+  ASSERT_EQ(caught.messages.size(), 2U);
+  EXPECT_NE(caught.messages[1].find("no_such_table"), std::string::npos);
 }
 
 TEST_F(PostgresError, IsRejectedWhereItComesAgainAndUnavailableWhereItMayPass) {
@@ -220,8 +220,8 @@ TEST_F(PostgresError, IsRejectedWhereItComesAgainAndUnavailableWhereItMayPass) {
     const char* separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
     for (const std::string state : states) {
       auto rows = open_store(postgres_url() + separator + "options=-c%20rowlock.state%3D" + state);
-      const auto told = error_of([&] { acquire(rows, key_); });
-      EXPECT_EQ(told.kind, kind) << state << ": " << told.message();
+      const auto caught = error_of([&] { acquire(rows, key_); });
+      EXPECT_EQ(caught.kind, kind) << state << ": " << caught.message();
     }
   };
   expect_all(errc::rejected, {"P0001", "0A000", "42883", "42P10", "54000"});

@@ -54,9 +54,10 @@ TEST_F(PostgresFence, InATransactionThatBeganBeforeTheGrantBlamesNobodyElse) {
       repeatable_read work{connection};
       work.exec("select from " + name());
       const lease held = acquire_lease(key);
-      const auto told = error_of([&] { fence(work, held); });
-      EXPECT_EQ(told.kind, errc::lease_lost);
-      EXPECT_NE(told.message().find("began before the grant"), std::string::npos) << told.message();
+      const auto caught = error_of([&] { fence(work, held); });
+      EXPECT_EQ(caught.kind, errc::lease_lost);
+      EXPECT_NE(caught.message().find("began before the grant"), std::string::npos)
+          << caught.message();
     }
     server_.ask("update " + name() + " set owner = null, version = version + 1" + row(key));
   }
@@ -66,9 +67,9 @@ TEST_F(PostgresFence, OfAnAbortedTransactionIsMisuseThatSaysToBeginAnother) {
   const lease held = acquire_lease(key_);
   open_work open;
   EXPECT_ANY_THROW(open.work.exec("select 1/0"));
-  const auto told = error_of([&] { fence(open.work, held); });
-  EXPECT_EQ(told.kind, errc::misuse);
-  EXPECT_NE(told.message().find("begin another one"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { fence(open.work, held); });
+  EXPECT_EQ(caught.kind, errc::misuse);
+  EXPECT_NE(caught.message().find("begin another one"), std::string::npos) << caught.message();
 }
 
 TEST_F(PostgresFence, LimitsHowLongTheTransactionMayBeIdleAndOnlyThis) {
@@ -116,9 +117,9 @@ TEST_F(PostgresFence, ByWritingIsOneAtATimeAndBySharingSeveral) {
   open_work writer;
   fence(writer.work, held);
   open_work late;
-  const auto told = error_of([&] { fence(late.work, held); });
-  EXPECT_EQ(told.kind, errc::lease_lost);
-  EXPECT_NE(told.message().find("may still be held"), std::string::npos);
+  const auto caught = error_of([&] { fence(late.work, held); });
+  EXPECT_EQ(caught.kind, errc::lease_lost);
+  EXPECT_NE(caught.message().find("may still be held"), std::string::npos);
   writer.work.commit();
 }
 
@@ -214,7 +215,7 @@ TEST_F(PostgresFence, GivesUpConflictsOnceTheLeaseIsOver) {
   lease held = acquire_lease(key_);
   pqxx::connection connection{postgres_url()};
   int runs = 0;
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     run_fenced<pqxx::work>(
         connection, held,
         [&](pqxx::work& work) {
@@ -224,7 +225,7 @@ TEST_F(PostgresFence, GivesUpConflictsOnceTheLeaseIsOver) {
         },
         {}, table());
   });
-  EXPECT_EQ(told.kind, errc::lease_lost);
+  EXPECT_EQ(caught.kind, errc::lease_lost);
   EXPECT_EQ(runs, 1);
 }
 
@@ -233,9 +234,9 @@ class PostgresFenceInDoubt : public PostgresFence {
  protected:
   void run_into_doubt(pqxx::connection& connection, const lease& held,
                       const std::function<void(pqxx::work&)>& work) {
-    const auto told = error_of(
+    const auto caught = error_of(
         [&] { run_fenced<pqxx::work>(connection, held, work, {.release = true}, table()); });
-    EXPECT_EQ(told.kind, errc::outcome_unknown);
+    EXPECT_EQ(caught.kind, errc::outcome_unknown);
   }
 
   void await_unset_row() { server_.await("select owner is null from " + name() + row(key_)); }

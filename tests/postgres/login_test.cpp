@@ -18,8 +18,8 @@ caught_error error_of_reading(const std::string& connection_string) {
   });
 }
 
-void expect_unsaid(const caught_error& told, const std::vector<std::string>& secrets) {
-  for (const auto& message : told.messages) {
+void expect_unsaid(const caught_error& caught, const std::vector<std::string>& secrets) {
+  for (const auto& message : caught.messages) {
     for (const auto& secret : secrets) {
       EXPECT_EQ(message.find(secret), std::string::npos) << message;
     }
@@ -51,13 +51,13 @@ class closed_port {
 
 TEST(PostgresLogin, ToAServerThatIsNotThereIsUnavailableAndSaysWhere) {
   const closed_port port;
-  const auto told =
+  const auto caught =
       error_of_reading("postgresql://app:sesame42@127.0.0.1:" + port.text() + "/shop");
-  EXPECT_EQ(told.kind, errc::unavailable);
+  EXPECT_EQ(caught.kind, errc::unavailable);
   for (const auto& part : {std::string{"127.0.0.1"}, port.text(), std::string{"shop"}}) {
-    EXPECT_NE(told.message().find(part), std::string::npos) << told.message();
+    EXPECT_NE(caught.message().find(part), std::string::npos) << caught.message();
   }
-  expect_unsaid(told, {"sesame42", "postgresql://"});
+  expect_unsaid(caught, {"sesame42", "postgresql://"});
 }
 
 TEST(PostgresLogin, ToAMissingSocketOrHostIsUnavailable) {
@@ -76,10 +76,10 @@ TEST(PostgresLogin, WithAWrongPasswordIsRejectedWithoutIt) {
        {"postgresql://app:sesame42@" + at + "/shop",
         "host=127.0.0.1 user=app password=sesame42 dbname=shop port=" +
             std::to_string(server.port())}) {
-    const auto told = error_of_reading(connection_string);
-    EXPECT_EQ(told.kind, errc::rejected);
-    EXPECT_NE(told.message().find("password"), std::string::npos);
-    expect_unsaid(told, {"sesame42", "postgresql://"});
+    const auto caught = error_of_reading(connection_string);
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("password"), std::string::npos);
+    expect_unsaid(caught, {"sesame42", "postgresql://"});
   }
   EXPECT_EQ(server.logins().at(0).password, "sesame42");
 }
@@ -88,12 +88,12 @@ TEST(PostgresLogin, OfAMigrationIsToldInTheSameWords) {
   fake_postgres server{[](const login&) {
     return fake_postgres::reason{"28P01", "password authentication failed"};
   }};
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     migrate_postgres("postgresql://app:sesame42@127.0.0.1:" + std::to_string(server.port()) +
                      "/shop");
   });
-  EXPECT_EQ(told.kind, errc::rejected);
-  expect_unsaid(told, {"sesame42"});
+  EXPECT_EQ(caught.kind, errc::rejected);
+  expect_unsaid(caught, {"sesame42"});
 }
 
 TEST(PostgresLogin, ThatTheServerRefusesIsToldByItsReason) {
@@ -109,11 +109,11 @@ TEST(PostgresLogin, ThatTheServerRefusesIsToldByItsReason) {
   for (const auto& each : reasons) {
     const auto& reason = each.first;
     fake_postgres server{[&reason](const login&) { return reason; }};
-    const auto told = error_of_reading(
+    const auto caught = error_of_reading(
         "postgresql://app:sesame42@127.0.0.1:" + std::to_string(server.port()) + "/shop");
-    EXPECT_EQ(told.kind, each.second) << reason.message;
-    EXPECT_EQ(told.messages.size(), 1U) << "the driver's words may hold anything";
-    expect_unsaid(told, {"sesame42"});
+    EXPECT_EQ(caught.kind, each.second) << reason.message;
+    EXPECT_EQ(caught.messages.size(), 1U) << "the driver's words may hold anything";
+    expect_unsaid(caught, {"sesame42"});
   }
 }
 
@@ -133,9 +133,9 @@ TEST_F(NotPostgres, IsUnavailableAndSaysWhatToCheck) {
   for (const auto* mode : {"prefer", "disable"}) {
     const auto url = url_through(proxy_);
     const char* separator = url.find('?') == std::string::npos ? "?" : "&";
-    const auto told = error_of_reading(url + separator + "sslmode=" + mode);
-    EXPECT_EQ(told.kind, errc::unavailable) << mode;
-    EXPECT_NE(told.message().find("not PostgreSQL"), std::string::npos) << told.message();
+    const auto caught = error_of_reading(url + separator + "sslmode=" + mode);
+    EXPECT_EQ(caught.kind, errc::unavailable) << mode;
+    EXPECT_NE(caught.message().find("not PostgreSQL"), std::string::npos) << caught.message();
   }
 }
 
@@ -151,19 +151,19 @@ TEST(PostgresLogin, WithABadlyEscapedPasswordShowsNoPartOfIt) {
         "sesame:42open", "sesame?42open", "sesame#42open", "sesame%42open", "sesame%zzopen",
         "sesame@42open:door", "sesame 42open", "sesame@42open,door", "[sesame]42open",
         "sesame/42open?door=42open"}) {
-    const auto told = error_of_reading(std::string{"postgresql://app:"} + password +
-                                       "@127.0.0.1:" + port.text() + "/shop");
-    EXPECT_TRUE(told.kind == errc::unavailable || told.kind == errc::misuse) << password;
-    expect_unsaid(told, secrets);
+    const auto caught = error_of_reading(std::string{"postgresql://app:"} + password +
+                                         "@127.0.0.1:" + port.text() + "/shop");
+    EXPECT_TRUE(caught.kind == errc::unavailable || caught.kind == errc::misuse) << password;
+    expect_unsaid(caught, secrets);
   }
 }
 
 TEST(PostgresLogin, WithAStringThatLibpqDoesNotUnderstandIsMisuseAtOnce) {
   for (const auto* text : {"postgresql://app:sesame%zz@host/shop", "host=db password=sesame 42open",
                            "sesame42", "host='sesame42", "postgresql://app:sesame42@[host/shop"}) {
-    const auto told = error_of([&] { postgres_store{std::string{text}}; });
-    EXPECT_EQ(told.kind, errc::misuse) << text;
-    expect_unsaid(told, {"sesame", "42open"});
+    const auto caught = error_of([&] { postgres_store{std::string{text}}; });
+    EXPECT_EQ(caught.kind, errc::misuse) << text;
+    expect_unsaid(caught, {"sesame", "42open"});
   }
 }
 
@@ -174,9 +174,9 @@ TEST(PostgresLogin, ThroughAPoolerThatRefusesOptionsIsTriedWithoutThem) {
     }
     return fake_postgres::reason{"57P03", "the database system is starting up"};
   }};
-  const auto told =
+  const auto caught =
       error_of_reading("postgresql://app:x@127.0.0.1:" + std::to_string(pooler.port()) + "/shop");
-  EXPECT_NE(told.message().find("starting"), std::string::npos) << told.message();
+  EXPECT_NE(caught.message().find("starting"), std::string::npos) << caught.message();
   ASSERT_EQ(pooler.logins().size(), 2U);
 }
 

@@ -167,9 +167,9 @@ TEST_F(PostgresMigrate, SeesWhatWasDoneBeforeItsTurnWhateverTheIsolationOfTheRol
 TEST_F(PostgresMigrate, RefusesASchemaThatIsNewer) {
   migrate();
   postgres_schema::execute(table().in("insert into shared_lock_schema values (99, 'later')"));
-  const auto told = error_of([&] { migrate(); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("99"), std::string::npos);
+  const auto caught = error_of([&] { migrate(); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("99"), std::string::npos);
 }
 
 TEST_F(PostgresMigrate, RefusesATableOrATypeThatIsNotOurs) {
@@ -177,9 +177,9 @@ TEST_F(PostgresMigrate, RefusesATableOrATypeThatIsNotOurs) {
     const bool is_table = thing.starts_with("table");
     postgres_schema::execute(table().in("create " + thing + (is_table ? " ()" : " as ()")));
     const auto before = things();
-    const auto told = error_of([&] { migrate(); });
-    EXPECT_EQ(told.kind, errc::rejected) << thing;
-    EXPECT_NE(told.message().find("another name"), std::string::npos) << told.message();
+    const auto caught = error_of([&] { migrate(); });
+    EXPECT_EQ(caught.kind, errc::rejected) << thing;
+    EXPECT_NE(caught.message().find("another name"), std::string::npos) << caught.message();
     EXPECT_EQ(things(), before);
     postgres_schema::execute(table().in("drop " + thing));
   }
@@ -193,9 +193,9 @@ TEST_F(PostgresMigrate, WithoutTheSchemaOrThePrivilegeIsRejected) {
 
   test_role role{server_};
   server_.ask("grant usage on schema " + schema_.name() + " to " + role.name());
-  const auto told = error_of([&] { migrate(role.url()); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("GRANT CREATE ON SCHEMA"), std::string::npos);
+  const auto caught = error_of([&] { migrate(role.url()); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("GRANT CREATE ON SCHEMA"), std::string::npos);
 }
 
 }  // namespace

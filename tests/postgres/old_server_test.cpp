@@ -33,9 +33,9 @@ class PostgresServerTooOld : public PostgresServerVersion {
   PostgresServerTooOld() { say_it_is("12"); }
 
   void expect_refused(const std::function<void()>& call) {
-    const auto told = error_of(call);
-    EXPECT_EQ(told.kind, errc::rejected);
-    EXPECT_NE(told.message().find("PostgreSQL 13"), std::string::npos) << told.message();
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("PostgreSQL 13"), std::string::npos) << caught.message();
     EXPECT_EQ(server_.value<int>("select count(*) from " + name()), 0);
   }
   void expect_refused_to(store& rows) {

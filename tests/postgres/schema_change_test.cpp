@@ -141,7 +141,7 @@ TEST_P(PostgresSchemaChange, ACampaignOutlivesIt) {
         ++terms;
       }
       std::promise<void> ended;
-      const std::stop_callback told{over, [&] { ended.set_value(); }};
+      const std::stop_callback caught{over, [&] { ended.set_value(); }};
       ended.get_future().wait();
     });
   });

@@ -35,10 +35,10 @@ class PostgresTableCheck : public soci_postgres_table,
   }
   void expect_refusal(const std::string& sql, const std::string& words) {
     change(sql);
-    const auto told = refusal();
-    EXPECT_EQ(told.kind, errc::rejected) << sql;
-    EXPECT_NE(told.message().find(name()), std::string::npos) << told.message();
-    EXPECT_NE(told.message().find(words), std::string::npos) << told.message();
+    const auto caught = refusal();
+    EXPECT_EQ(caught.kind, errc::rejected) << sql;
+    EXPECT_NE(caught.message().find(name()), std::string::npos) << caught.message();
+    EXPECT_NE(caught.message().find(words), std::string::npos) << caught.message();
   }
 
   /// The same table, in `parts` by hash, in the place of the one that was migrated.
@@ -105,10 +105,10 @@ TEST_P(PostgresTableCheck, TakesThePrimaryKeyHoweverItIsWritten) {
 
 TEST_P(PostgresTableCheck, RefusesAPartitionedTable) {
   partition(2);
-  const auto told = refusal();
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("is partitioned, not an ordinary table"), std::string::npos)
-      << told.message();
+  const auto caught = refusal();
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("is partitioned, not an ordinary table"), std::string::npos)
+      << caught.message();
 }
 
 TEST_P(PostgresTableCheck, RefusesAViewAndATableWithHeirs) {
@@ -120,10 +120,10 @@ TEST_P(PostgresTableCheck, RefusesAViewAndATableWithHeirs) {
 TEST_P(PostgresTableCheck, RefusesATableWithoutItsPrimaryKey) {
   const std::string words = "has not the primary key (lock_type, source_id)";
   lose_the_primary_key();
-  const auto told = refusal();
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find(words), std::string::npos) << told.message();
-  EXPECT_NE(told.message().find("ADD PRIMARY KEY"), std::string::npos) << told.message();
+  const auto caught = refusal();
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find(words), std::string::npos) << caught.message();
+  EXPECT_NE(caught.message().find("ADD PRIMARY KEY"), std::string::npos) << caught.message();
   expect_refusal("ALTER TABLE shared_lock ADD PRIMARY KEY (lock_type, source_id, version)", words);
   lose_the_primary_key();
   expect_refusal("ALTER TABLE shared_lock ADD PRIMARY KEY (lock_type, source_id) DEFERRABLE",
@@ -146,12 +146,12 @@ TEST_P(PostgresTableCheck, RefusesColumnsOfAnotherTypeCollationNullabilityOrRule
     const postgres_schema another;
     migrate_postgres(postgres_url(), another.table());
     server_.ask(another.table().in("ALTER TABLE shared_lock " + sql));
-    const auto told = error_of([&] {
+    const auto caught = error_of([&] {
       (void)postgres_store{postgres_url(), {.table = another.table()}}.list();
     });
-    EXPECT_EQ(told.kind, errc::rejected) << sql;
-    EXPECT_NE(told.message().find("domain): " + column + ": make it with"), std::string::npos)
-        << told.message();
+    EXPECT_EQ(caught.kind, errc::rejected) << sql;
+    EXPECT_NE(caught.message().find("domain): " + column + ": make it with"), std::string::npos)
+        << caught.message();
   }
   expect_refusal("ALTER DOMAIN shared_lock_token DROP CONSTRAINT is_a_version", "version");
 }
@@ -162,20 +162,20 @@ TEST_P(PostgresTableCheck, RefusesATableWhoseStatementsAreRewritten) {
 
 TEST_P(PostgresTableCheck, AMigrationSaysItToo) {
   lose_the_primary_key();
-  const auto told = error_of([&] { migrate_postgres(postgres_url(), table()); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("ADD PRIMARY KEY"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { migrate_postgres(postgres_url(), table()); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("ADD PRIMARY KEY"), std::string::npos) << caught.message();
 }
 
 TEST_P(PostgresTableCheck, WithoutTheRecordOfItsMigrationsSaysHowToRestoreIt) {
   for (const std::string lost :
        {"DROP TABLE shared_lock_schema", "DELETE FROM shared_lock_schema"}) {
     change(lost);
-    const auto told = refusal();
-    EXPECT_EQ(told.kind, errc::rejected) << lost;
+    const auto caught = refusal();
+    EXPECT_EQ(caught.kind, errc::rejected) << lost;
     EXPECT_EQ(error_of([&] { migrate_postgres(postgres_url(), table()); }).message(),
-              told.message());
-    const auto sql = told.message().substr(told.message().find('`') + 1);
+              caught.message());
+    const auto sql = caught.message().substr(caught.message().find('`') + 1);
     server_.ask(sql.substr(0, sql.find('`')));
     EXPECT_EQ(server_.value<std::string>("select name from " + name() + "_schema"),
               "001_shared_lock");
@@ -183,8 +183,8 @@ TEST_P(PostgresTableCheck, WithoutTheRecordOfItsMigrationsSaysHowToRestoreIt) {
     EXPECT_TRUE(migrate_postgres(postgres_url(), table()).empty());
   }
   change("DROP TABLE shared_lock; DELETE FROM shared_lock_schema");
-  const auto told = refusal();
-  EXPECT_NE(told.message().find("run `DROP TABLE "), std::string::npos) << told.message();
+  const auto caught = refusal();
+  EXPECT_NE(caught.message().find("run `DROP TABLE "), std::string::npos) << caught.message();
 }
 
 TEST_P(PostgresTableCheck, AnUnloggedTableIsNamedAsWeak) {
@@ -262,10 +262,10 @@ TEST_P(PostgresTableCheck, TwoRowsOfAKeyThatCameLaterAreAFault) {
            [&] {
              (void)rows->acquire(both, {acquire_mode::any, 2});
            }}) {
-    const auto told = error_of(call);
-    EXPECT_EQ(told.kind, errc::rejected);
-    EXPECT_NE(told.message().find("more than one row for a key"), std::string::npos)
-        << told.message();
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("more than one row for a key"), std::string::npos)
+        << caught.message();
     change(
         "UPDATE shared_lock SET owner = NULL, holder = NULL, acquired_at = NULL, "
         "expires_at = 'epoch'");
@@ -276,10 +276,10 @@ TEST_P(PostgresTableCheck, ARowIsCreatedOnlyWhereThePrimaryKeyGuardsIt) {
   const auto rows = open();
   (void)rows->list();
   lose_the_primary_key();
-  const auto told = error_of([&] { (void)acquire(*rows, key_); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("primary key (lock_type, source_id)"), std::string::npos)
-      << told.message();
+  const auto caught = error_of([&] { (void)acquire(*rows, key_); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("primary key (lock_type, source_id)"), std::string::npos)
+      << caught.message();
 }
 
 class PostgresTableDropped : public postgres_table {};
@@ -300,9 +300,9 @@ TEST_F(PostgresTableDropped, DuringTheCheckIsToldAsGone) {
   pqxx::connection connected{postgres_url()};
   pqxx::work transaction{connected};
   postgres::pqxx_transaction asked{transaction};
-  const auto told = error_of([&] { postgres::check_table(asked, dropping, table()); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find(name() + " is gone"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { postgres::check_table(asked, dropping, table()); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find(name() + " is gone"), std::string::npos) << caught.message();
 }
 
 }  // namespace

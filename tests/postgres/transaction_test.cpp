@@ -47,7 +47,7 @@ TEST_F(PostgresTransaction, ThatACallbackRollsBackIsNotCommittedAndOneThatItComm
   EXPECT_EQ(*done, 7);
   EXPECT_EQ(fences(), 0);
 
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<pqxx::work>(
         connection, key_, no_wait(),
         [&](pqxx::work& work) {
@@ -56,7 +56,7 @@ TEST_F(PostgresTransaction, ThatACallbackRollsBackIsNotCommittedAndOneThatItComm
         },
         table());
   });
-  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_EQ(caught.kind, errc::misuse);
   EXPECT_EQ(fences(), 1) << "which libpqxx lets it do";
 }
 
@@ -107,12 +107,12 @@ TEST_F(PostgresTransaction, TryCommitOfAnApplicationsRowTakesNumbersAndText) {
 
 TEST_F(PostgresTransaction, TryCommitOfAnApplicationsTableThatIsMissingNamesIt) {
   open_work open;
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)try_commit(open.work, versioned_table{schema() + ".entity", "id", "version"}, 7, 1);
   });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("table " + schema() + ".entity, its columns"), std::string::npos)
-      << told.message();
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("table " + schema() + ".entity, its columns"), std::string::npos)
+      << caught.message();
 }
 
 TEST_F(PostgresTransaction, TryCommitOfAnApplicationsRowWaitsForARivalAndIsStaleIfThatCommits) {
@@ -213,7 +213,7 @@ TEST_F(PostgresTransaction, WhichCreatesAMissingRowIsNeverInDoubtAndItsConflictI
 
 TEST_F(PostgresTransaction, WhoseConnectionIsLostAtTheCommitIsAnUnknownOutcome) {
   pqxx::connection connection{postgres_url()};
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<pqxx::work>(
         connection, key_, no_wait(),
         [&](pqxx::work&) {
@@ -222,7 +222,7 @@ TEST_F(PostgresTransaction, WhoseConnectionIsLostAtTheCommitIsAnUnknownOutcome) 
         },
         table());
   });
-  EXPECT_EQ(told.kind, errc::outcome_unknown);
+  EXPECT_EQ(caught.kind, errc::outcome_unknown);
 }
 
 TEST_F(PostgresTransaction, WhoseCommitTheServerRefusesThrowsTheDriversException) {

@@ -40,7 +40,7 @@ TEST_F(PostgresTrigger, ThatRaisesForTheRenewalOfTwoLeasesEndsNoOther) {
   lock_table locks{rows, {.ttl = 3s}};
   const auto held = all(locks);
   std::promise<void> lost;
-  const std::stop_callback told{held.back().lost(), [&lost] { lost.set_value(); }};
+  const std::stop_callback caught{held.back().lost(), [&lost] { lost.set_value(); }};
   ASSERT_EQ(lost.get_future().wait_for(patience), std::future_status::ready);
   for (std::size_t i = 1; i < held.size() - 1; ++i) EXPECT_TRUE(held[i].is_valid()) << i;
 }

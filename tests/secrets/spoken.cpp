@@ -25,17 +25,19 @@ using namespace std::chrono_literals;
 struct said_by_an_event {
   std::ostringstream& out;
 
-  void operator()(const acquired_event& told) { out << told.key << ' ' << told.token; }
-  void operator()(const refused_event& told) { out << told.refusal; }
-  void operator()(const waited_event& told) { out << told.key; }
-  void operator()(const expired_takeover_event& told) { out << told.key << ' ' << told.holder; }
-  void operator()(const renewed_event& told) { out << told.key << ' ' << told.token; }
-  void operator()(const lost_event& told) { out << told.key << ' ' << told.reason; }
-  void operator()(const released_event& told) { out << told.key << ' ' << told.token; }
-  void operator()(const fault_event& told) {
-    out << told.key << ' ' << told.code.message() << ' ' << told.text;
+  void operator()(const acquired_event& caught) { out << caught.key << ' ' << caught.token; }
+  void operator()(const refused_event& caught) { out << caught.refusal; }
+  void operator()(const waited_event& caught) { out << caught.key; }
+  void operator()(const expired_takeover_event& caught) {
+    out << caught.key << ' ' << caught.holder;
   }
-  void operator()(const weak_setting_event& told) { out << told.text; }
+  void operator()(const renewed_event& caught) { out << caught.key << ' ' << caught.token; }
+  void operator()(const lost_event& caught) { out << caught.key << ' ' << caught.reason; }
+  void operator()(const released_event& caught) { out << caught.key << ' ' << caught.token; }
+  void operator()(const fault_event& caught) {
+    out << caught.key << ' ' << caught.code.message() << ' ' << caught.text;
+  }
+  void operator()(const weak_setting_event& caught) { out << caught.text; }
 };
 
 std::string without(std::string text, const std::string& innocent) {

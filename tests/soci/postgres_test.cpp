@@ -44,9 +44,9 @@ TEST_F(SociPostgres, TellsAFailedLoginByItsReasonAndShowsNoSecret) {
     for (const auto& url :
          {"postgresql://host=127.0.0.1 user=app dbname=shop password=sesame42 port=" + port,
           "postgresql://app:sesame42@127.0.0.1:" + port + "/shop"}) {
-      const auto told = error_of_reading(url);
-      EXPECT_EQ(told.kind, each.second) << told.message();
-      expect_unsaid(told, "sesame42");
+      const auto caught = error_of_reading(url);
+      EXPECT_EQ(caught.kind, each.second) << caught.message();
+      expect_unsaid(caught, "sesame42");
       EXPECT_EQ(server.logins().back().password, "sesame42");
     }
   }
@@ -92,12 +92,12 @@ TEST_F(SociPostgres, PassesParametersOnAsTheyAreMeant) {
 
 TEST_F(SociPostgres, PassesAQuoteOnUnlessSociWouldMisreadIt) {
   fake_postgres server{[](const login&) { return fake_postgres::reason{"28P01", "no"}; }};
-  const auto told =
+  const auto caught =
       error_of_reading(R"(postgresql://user=app password='sesame\'42' host=127.0.0.1 port=)" +
                        std::to_string(server.port()));
-  expect_unsaid(told, "sesame");
+  expect_unsaid(caught, "sesame");
 #if SOCI_VERSION >= 400100
-  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_EQ(caught.kind, errc::misuse);
 #else
   EXPECT_EQ(server.logins().at(0).password, "sesame'42");
 #endif
@@ -108,31 +108,31 @@ TEST_F(SociPostgres, TakesParametersThatCannotBePassedOnForMisuseAndShowsNoPartO
        {"postgresql://host=db password=sesame 42open", "postgresql://host='sesame42open",
         "postgresql://app:sesame42open@[host/shop", "postgresql://password='sesame  42open'",
         "postgresql://password='sesame 42open=\"'"}) {
-    const auto told = error_of([&] { soci_store{std::string{url}}; });
-    EXPECT_EQ(told.kind, errc::misuse) << url;
-    expect_unsaid(told, "sesame");
-    expect_unsaid(told, "42open");
+    const auto caught = error_of([&] { soci_store{std::string{url}}; });
+    EXPECT_EQ(caught.kind, errc::misuse) << url;
+    expect_unsaid(caught, "sesame");
+    expect_unsaid(caught, "42open");
   }
 }
 
 TEST_F(SociPostgres, ShowsNoOwnerWhenTheServersSentenceDoes) {
   auto rows = open_store();
   refuse_owners();
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::misuse);
-  expect_unsaid(told, mine_.text);
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::misuse);
+  expect_unsaid(caught, mine_.text);
 }
 
 TEST_F(SociPostgres, ShowsNoOwnerAndNoStatementWhenATableIsMissing) {
   auto rows = open_store();
   (void)rows.list();
   server_.ask("drop table " + name() + " cascade");
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("rowlock migrate"), std::string::npos) << told.message();
-  EXPECT_EQ(told.messages.size(), 2U) << "the server's own sentence is nested";
-  expect_unsaid(told, mine_.text);
-  expect_unsaid(told, "clock_timestamp");
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("rowlock migrate"), std::string::npos) << caught.message();
+  EXPECT_EQ(caught.messages.size(), 2U) << "the server's own sentence is nested";
+  expect_unsaid(caught, mine_.text);
+  expect_unsaid(caught, "clock_timestamp");
 }
 
 TEST_F(SociPostgres, SaysHowToMigrateAndMigratesOnce) {
@@ -147,10 +147,10 @@ TEST_F(SociPostgres, SaysHowToMigrateAndMigratesOnce) {
 
 TEST_F(SociPostgres, MigratesNothingWhereSomethingElseIsInTheWay) {
   server_.ask("create table " + schema() + ".third_lock ()");
-  const auto told =
+  const auto caught =
       error_of([&] { migrate_soci(soci_url(), table_name{schema() + ".third_lock"}); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  EXPECT_NE(told.message().find("rename it"), std::string::npos) << told.message();
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("rename it"), std::string::npos) << caught.message();
   EXPECT_TRUE(
       server_.value<bool>("select to_regclass('" + schema() + ".third_lock_schema') is null"));
 }
@@ -160,9 +160,9 @@ TEST_F(SociPostgres, DoesNotWaitLongForOneWhoLocksTheTable) {
   (void)rows.list();
   open_work rival;
   rival.work.exec("lock table " + name() + " in access exclusive mode");
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::unavailable);
-  EXPECT_NE(told.message().find("ALTER TABLE"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("ALTER TABLE"), std::string::npos) << caught.message();
 }
 
 TEST_F(SociPostgres, ReplacesASessionThatTheServerEnded) {
@@ -214,9 +214,9 @@ TEST_F(SociPostgres, GivesUpAStatementThatTakesTooLong) {
   await_first_answer(rows);
   open_work stranger;
   stranger.work.exec("lock table " + name());
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::unavailable);
-  EXPECT_NE(told.message().find("took too long"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("took too long"), std::string::npos) << caught.message();
 }
 
 TEST_F(SociPostgres, ConnectsASessionOfTheApplicationsPoolAnew) {
@@ -233,9 +233,9 @@ TEST_F(SociPostgres, RefusesASessionInATransaction) {
   pool.at(0).open(soci_url());
   const soci::transaction open{pool.at(0)};
   soci_store rows{pool, {.table = table(), .pool_size = 1}};
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::misuse);
-  EXPECT_NE(told.message().find("open transaction"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::misuse);
+  EXPECT_NE(caught.message().find("open transaction"), std::string::npos) << caught.message();
 }
 
 TEST_F(SociPostgres, ReleasesWithoutWaitingForTheDiskOnlyWhenAskedTo) {

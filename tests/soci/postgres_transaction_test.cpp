@@ -34,9 +34,10 @@ class SociPostgresTransaction : public soci_postgres_table {
 
 TEST_F(SociPostgresTransaction, NoneAtAllIsMisuse) {
   for (const auto& call : calls()) {
-    const auto told = error_of(call);
-    EXPECT_EQ(told.kind, errc::misuse);
-    EXPECT_NE(told.message().find("no transaction is open"), std::string::npos) << told.message();
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, errc::misuse);
+    EXPECT_NE(caught.message().find("no transaction is open"), std::string::npos)
+        << caught.message();
   }
 }
 
@@ -58,17 +59,17 @@ TEST_F(SociPostgresTransaction, WhoseEncodingWouldMakeAKeyAnotherOneIsMisuse) {
 
 TEST_F(SociPostgresTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
   rows_.read(std::array{key_}, read_mode::ready_to_commit);
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<soci_transaction>(
         session_, key_, no_wait(), [&](soci_transaction& work) { work.session() << "COMMIT"; },
         table());
   });
-  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_EQ(caught.kind, errc::misuse);
 }
 
 TEST_F(SociPostgresTransaction, ThatACallbackHasIsNotCommittedByIt) {
   rows_.read(std::array{key_}, read_mode::ready_to_commit);
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<soci_transaction>(
         session_, key_, no_wait(),
         [&](soci_transaction& work) {
@@ -77,7 +78,7 @@ TEST_F(SociPostgresTransaction, ThatACallbackHasIsNotCommittedByIt) {
         },
         table());
   });
-  EXPECT_EQ(told.kind, errc::misuse);
+  EXPECT_EQ(caught.kind, errc::misuse);
   const auto done = with_row_lock<soci_transaction>(
       session_, key_, no_wait(),
       [&](soci_transaction& work) {
@@ -118,9 +119,9 @@ TEST_F(SociPostgresTransaction, ThatIsAbortedIsMisuseAndSaysWhatToDo) {
   soci_transaction work{session_};
   EXPECT_THROW(session_ << "select 1 / 0", soci::soci_error);
   for (const auto& call : calls()) {
-    const auto told = error_of(call);
-    EXPECT_EQ(told.kind, errc::misuse);
-    EXPECT_NE(told.message().find("roll it back"), std::string::npos) << told.message();
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, errc::misuse);
+    EXPECT_NE(caught.message().find("roll it back"), std::string::npos) << caught.message();
   }
 }
 
@@ -136,9 +137,9 @@ TEST_F(SociPostgresTransaction, WhoseRowsAreNotReadToTheEndIsMisuse) {
       // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): its type is not exported
       static_cast<soci::postgresql_session_backend*>(session_.get_backend())->conn_;
   ASSERT_EQ(PQsendQuery(connection, "select 1"), 1);
-  const auto told = error_of([&] { (void)lock_rows(session_, key_, no_wait(), table()); });
-  EXPECT_EQ(told.kind, errc::misuse);
-  EXPECT_NE(told.message().find("read its rows"), std::string::npos) << told.message();
+  const auto caught = error_of([&] { (void)lock_rows(session_, key_, no_wait(), table()); });
+  EXPECT_EQ(caught.kind, errc::misuse);
+  EXPECT_NE(caught.message().find("read its rows"), std::string::npos) << caught.message();
 }
 
 TEST_F(SociPostgresTransaction, IsNotBegunInsideAnother) {
@@ -171,9 +172,9 @@ TEST_F(SociPostgresTransaction, WhoseCommitGetsNoAnswerIsInDoubt) {
 TEST_F(SociPostgresTransaction, ShowsNoOwnerAndNoStatementWhenItFails) {
   soci_transaction work{session_};
   postgres_schema::execute("drop table " + name() + " cascade");
-  const auto told = error_of([&] { fence(session_, held_, {}, table()); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  expect_unsaid(told, "fence_count");
+  const auto caught = error_of([&] { fence(session_, held_, {}, table()); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  expect_unsaid(caught, "fence_count");
   EXPECT_EQ(session_.get_last_query(), "") << "SOCI knows nothing of our statements";
 }
 

@@ -29,8 +29,8 @@ class soci_postgres_table : public postgres_table {
     server_.ask("alter table " + name() + " add check (owner is null or owner::bigint > 42)");
   }
 
-  static void expect_unsaid(const caught_error& told, const std::string& secret) {
-    for (const auto& message : told.messages) {
+  static void expect_unsaid(const caught_error& caught, const std::string& secret) {
+    for (const auto& message : caught.messages) {
       EXPECT_EQ(message.find(secret), std::string::npos) << message;
     }
   }

@@ -50,25 +50,25 @@ TEST_F(SociSqliteTransaction, ThatFencedWorkHasIsNotCommittedByIt) {
   lock_table locks{rows, {.ttl = 1h, .renew = false}};
   const lease held = *locks.try_acquire(key_);
   const auto used = session();
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     run_fenced<soci_transaction>(*used, held, [](soci_transaction& work) {
       work.session() << "CREATE TABLE made (number)";
       work.commit();
     });
   });
-  EXPECT_EQ(told.kind(), errc::misuse);
+  EXPECT_EQ(caught.kind(), errc::misuse);
   EXPECT_EQ(text_of("SELECT count(*) FROM sqlite_master WHERE name = 'made'"), "0");
 }
 
 TEST_F(SociSqliteTransaction, ThatACallbackHasIsNotCommittedByIt) {
   const auto used = session();
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<soci_transaction>(*used, key_, no_wait(), [&](soci_transaction& work) {
       work.session() << "update " + std::string{"shared_lock"} + " set expiry_count = 7";
       work.commit();
     });
   });
-  EXPECT_EQ(told.kind(), errc::misuse);
+  EXPECT_EQ(caught.kind(), errc::misuse);
   const auto done =
       with_row_lock<soci_transaction>(*used, key_, no_wait(), [&](soci_transaction& work) {
         work.session() << "update " + std::string{"shared_lock"} + " set expiry_count = 7";
@@ -82,11 +82,11 @@ TEST_F(SociSqliteTransaction, ThatACallbackHasIsNotCommittedByIt) {
 
 TEST_F(SociSqliteTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
   const auto used = session();
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<soci_transaction>(
         *used, key_, [&](soci_transaction& work) { work.session() << "COMMIT"; });
   });
-  EXPECT_EQ(told.kind(), errc::misuse);
+  EXPECT_EQ(caught.kind(), errc::misuse);
 }
 
 TEST_F(SociSqliteTransaction, InsideAnotherIsMisuse) {

@@ -45,23 +45,23 @@ TEST_F(SqliteTransaction, WaitsForItsTurn) {
 
 TEST_F(SqliteTransaction, ThatACallbackHasIsNotCommittedByIt) {
   const auto database = open();
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<sqlite_transaction>(*database, key_, [&](sqlite_transaction& work) {
       database->exec("CREATE TABLE made (number)");
       work.commit();
     });
   });
-  EXPECT_EQ(told.kind(), errc::misuse);
+  EXPECT_EQ(caught.kind(), errc::misuse);
   EXPECT_EQ(text_of("SELECT count(*) FROM sqlite_master WHERE name = 'made'"), "0");
 }
 
 TEST_F(SqliteTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
   const auto database = open();
-  const auto told = error_of([&] {
+  const auto caught = error_of([&] {
     (void)with_row_lock<sqlite_transaction>(*database, key_,
                                             [&](sqlite_transaction&) { database->exec("COMMIT"); });
   });
-  EXPECT_EQ(told.kind(), errc::misuse);
+  EXPECT_EQ(caught.kind(), errc::misuse);
   sqlite_transaction{*database}.commit();
 }
 
@@ -113,9 +113,9 @@ TEST_F(SqliteTransaction, ThatWorkHasIsNotCommittedByIt) {
   for (const bool first : {false, true}) {
     for (const bool release : {false, true}) {
       const fenced_run_options options{.fence_first = first, .release = release};
-      const auto told = error_of(
+      const auto caught = error_of(
           [&] { run_fenced<sqlite_transaction>(*database, held, make_and_commit, options); });
-      EXPECT_EQ(told.kind(), errc::misuse);
+      EXPECT_EQ(caught.kind(), errc::misuse);
       run_fenced<sqlite_transaction>(*database, held, make_and_abort, options);
     }
   }

@@ -34,16 +34,16 @@ inline void collect_messages(const std::exception& thrown, std::vector<std::stri
 
 /// The error of `call`, which must throw one.
 inline caught_error error_of(const std::function<void()>& call) {
-  caught_error told;
+  caught_error caught;
   try {
     call();
     ADD_FAILURE() << "no error";
-    told.messages.emplace_back();
+    caught.messages.emplace_back();
   } catch (const error& thrown) {
-    told.kind = thrown.kind();
-    collect_messages(thrown, told.messages);
+    caught.kind = thrown.kind();
+    collect_messages(thrown, caught.messages);
   }
-  return told;
+  return caught;
 }
 
 /// Its kind; none if `call` throws no error of this library.

@@ -172,13 +172,13 @@ void galera_cluster::restart(std::size_t node) {
 }
 
 std::string galera_cluster::recovered_position(std::size_t node) const {
-  const std::string told = "Recovered position: ";
+  const std::string caught = "Recovered position: ";
   child_process recovering{folder_.in_it(command(node, {"--wsrep-recover"}), "KILL")};
   recovering.wait();
   const auto said = recovering.errors();
-  const auto begin = said.rfind(told);
+  const auto begin = said.rfind(caught);
   if (begin == std::string::npos) throw std::runtime_error{"the node does not recover: " + said};
-  const auto position = begin + told.size();
+  const auto position = begin + caught.size();
   return said.substr(position, said.find('\n', position) - position);
 }
 

@@ -24,15 +24,15 @@ class recording_observer final : public rowlock::observer {
       std::variant<acquired_event, refused_event, waited_event, expired_takeover_event,
                    renewed_event, lost_event, released_event, fault_event, weak_setting_event>;
 
-  void acquired(const acquired_event& told) override { note(told); }
-  void refused(const refused_event& told) override { note(told); }
-  void waited(const waited_event& told) override { note(told); }
-  void expired_takeover(const expired_takeover_event& told) override { note(told); }
-  void renewed(const renewed_event& told) override { note(told); }
-  void lost(const lost_event& told) override { note(told); }
-  void released(const released_event& told) override { note(told); }
-  void fault(const fault_event& told) override { note(told); }
-  void weak_setting(const weak_setting_event& told) override { note(told); }
+  void acquired(const acquired_event& caught) override { note(caught); }
+  void refused(const refused_event& caught) override { note(caught); }
+  void waited(const waited_event& caught) override { note(caught); }
+  void expired_takeover(const expired_takeover_event& caught) override { note(caught); }
+  void renewed(const renewed_event& caught) override { note(caught); }
+  void lost(const lost_event& caught) override { note(caught); }
+  void released(const released_event& caught) override { note(caught); }
+  void fault(const fault_event& caught) override { note(caught); }
+  void weak_setting(const weak_setting_event& caught) override { note(caught); }
   void missed(std::size_t events) override {
     const std::scoped_lock lock{mutex_};
     missed_ += events;
@@ -75,15 +75,15 @@ class recording_observer final : public rowlock::observer {
   }
 
  private:
-  void note(const event& told) {
+  void note(const event& caught) {
     std::function<void(const event&)> then;
     {
       const std::scoped_lock lock{mutex_};
-      events_.push_back(told);
+      events_.push_back(caught);
       then = then_;
     }
     noted_.notify_all();
-    if (then) then(told);
+    if (then) then(caught);
   }
 
   std::mutex mutex_;

@@ -116,18 +116,18 @@ TEST_F(Leader, IsNobodyWhileTheKeyOnlyStaysClosedOrItsLeaseHasRunOut) {
 
 TEST_F(Leader, IsToldToStopAndResignsWhenItHas) {
   gate leads;
-  gate told;
+  gate caught;
   gate has_stopped;
   auto ended = candidate([&](const lease& term, const std::stop_token& over) {
     leads.open();
     await(over);
     EXPECT_TRUE(term.is_valid());
-    told.open();
+    caught.open();
     has_stopped.pass();
   });
   leads.pass();
   stop_.request_stop();
-  told.pass();
+  caught.pass();
   EXPECT_FALSE(is_free("a")) << "it leads until it has stopped";
   has_stopped.open();
   ended.get();

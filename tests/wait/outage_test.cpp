@@ -253,10 +253,10 @@ TEST_F(Outage, IsToldToTheObserverOnceForAllWhoWait) {
 
 TEST_F(Outage, IsNoEndForOneWhoDoesNotBlock) {
   is_away_ = true;
-  std::promise<outcome<lease>> told;
+  std::promise<outcome<lease>> caught;
   start_acquire(*ours_, {"job", "a"}, {.wait = wait_for(1h)},
-                [&](acquire_end end) { told.set_value(*std::move(end.answer)); });
-  auto waiting = told.get_future();
+                [&](acquire_end end) { caught.set_value(*std::move(end.answer)); });
+  auto waiting = caught.get_future();
   let_ask_in_vain(5);
   is_away_ = false;
   EXPECT_TRUE(end_of(waiting).acquired());
@@ -264,10 +264,10 @@ TEST_F(Outage, IsNoEndForOneWhoDoesNotBlock) {
 
 TEST_F(Outage, ThatLastsIsToldToOneWhoDoesNotBlockWhenTheTimeIsOver) {
   is_away_ = true;
-  std::promise<std::exception_ptr> told;
+  std::promise<std::exception_ptr> caught;
   start_acquire(*ours_, {"job", "a"}, {.wait = wait_for(1min)},
-                [&](acquire_end end) { told.set_value(end.fault); });
-  auto waiting = told.get_future();
+                [&](acquire_end end) { caught.set_value(end.fault); });
+  auto waiting = caught.get_future();
   EXPECT_NE(end_of(waiting, 100ms), nullptr);
 }
 

@@ -59,10 +59,10 @@ class WaitingInLine : public testing::Test {
   one_in_line join(acquire_request wanted, const retry_policy& policy,
                    const wait_queue::first_try& first) {
     loop_.start();
-    const auto told = std::make_shared<std::promise<wait_result>>();
+    const auto caught = std::make_shared<std::promise<wait_result>>();
     auto place = queue_.join(std::move(wanted), policy, first,
-                             [told](wait_result how) { told->set_value(std::move(how)); });
-    return {std::move(place), told->get_future()};
+                             [caught](wait_result how) { caught->set_value(std::move(how)); });
+    return {std::move(place), caught->get_future()};
   }
   static wait_result end_of(one_in_line& waiting) {
     if (waiting.end.wait_for(patience) == std::future_status::ready) return waiting.end.get();

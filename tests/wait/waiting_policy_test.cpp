@@ -22,10 +22,10 @@ class WaitingPolicy : public testing::Test {
   using attempt = std::future<outcome<lease>>;
 
   attempt start(const retry_policy& wait, const lock_key& key) {
-    const auto told = std::make_shared<std::promise<outcome<lease>>>();
+    const auto caught = std::make_shared<std::promise<outcome<lease>>>();
     start_acquire(*ours_, key, {.wait = wait},
-                  [told](acquire_end end) { told->set_value(*std::move(end.answer)); });
-    return told->get_future();
+                  [caught](acquire_end end) { caught->set_value(*std::move(end.answer)); });
+    return caught->get_future();
   }
   /// Is queued: the one thread of the pool has served another call since.
   attempt waiter(const retry_policy& wait) {
