@@ -105,6 +105,23 @@ TEST_F(MysqlPrepared, StatementsAreMadeAnewOnANewConnection) {
   EXPECT_GT(count("prepare"), 0);
 }
 
+TEST_F(MysqlPrepared, StatementsThatFailShowNoValue) {
+  soci_store rows{pool_, {.pool_size = 1}};
+  for (int i = 0; i < 2; ++i) release(rows, key_, *acquire(rows, key_).version);
+  ASSERT_GT(count("execute"), 0);
+  database_.execute(
+      "create trigger disturbing before update on shared_lock for each row begin "
+      "declare said text default concat('no owner ', new.owner); "
+      "signal sqlstate '45000' set message_text = said; end");
+  const auto told = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(told.kind, errc::rejected);
+  for (const auto& message : told.messages) {
+    EXPECT_EQ(message.find(mine_.text), std::string::npos) << message;
+  }
+  database_.execute("drop trigger disturbing");
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+}
+
 TEST_F(MysqlPrepared, StatementsAreSentAsTextWhereTheServerHasTooMany) {
   for (const auto* limit : {"0", "1"}) {
     const own_mariadb server{{std::string{"--max-prepared-stmt-count="} + limit}};
