@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "postgres/connecting.hpp"
-#include "postgres/pqxx/execute.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::postgres {

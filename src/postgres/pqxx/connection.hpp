@@ -65,6 +65,16 @@ class pqxx_connection final : public own_connection {
   bool is_outdated_ = false;
 };
 
+// In execute.cpp, the only file that depends on the version of libpqxx.
+
+/// Executes a statement without a name: the server parses it anew each time.
+result_set execute(pqxx::transaction_base& transaction, const std::string& sql,
+                   const bound_values& values);
+
+/// Executes a statement that was prepared on the transaction's connection.
+result_set execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
+                            const bound_values& values);
+
 /// Opens a new connection at each call, from any thread. Throws `error`, without the driver's text.
 using connector = std::function<std::shared_ptr<pqxx::connection>()>;
 

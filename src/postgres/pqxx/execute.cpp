@@ -1,12 +1,12 @@
 // The execution of statements with bound values, on libpqxx 6.4 and 7.
-#include "postgres/pqxx/execute.hpp"
-
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "postgres/pqxx/connection.hpp"
 
 namespace rowlock::postgres {
 

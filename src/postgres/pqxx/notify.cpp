@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "base/threads.hpp"
-#include "postgres/pqxx/execute.hpp"
+#include "postgres/pqxx/connection.hpp"
 #include "rowlock/port/requests.hpp"
 
 namespace rowlock::postgres {

@@ -12,7 +12,6 @@
 
 #include "postgres/connecting.hpp"
 #include "postgres/pqxx/connection.hpp"
-#include "postgres/pqxx/execute.hpp"
 #include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres.hpp"

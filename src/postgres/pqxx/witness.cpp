@@ -5,7 +5,6 @@
 #include <pqxx/pqxx>
 
 #include "postgres/pqxx/connection.hpp"
-#include "postgres/pqxx/execute.hpp"
 #include "postgres/sql/transactions.hpp"
 #include "postgres/transaction.hpp"
 #include "rowlock/clock.hpp"
