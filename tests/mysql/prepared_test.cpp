@@ -113,9 +113,9 @@ TEST_F(MysqlPrepared, StatementsThatFailShowNoValue) {
       "create trigger disturbing before update on shared_lock for each row begin "
       "declare said text default concat('no owner ', new.owner); "
       "signal sqlstate '45000' set message_text = said; end");
-  const auto told = error_of([&] { acquire(rows, key_); });
-  EXPECT_EQ(told.kind, errc::rejected);
-  for (const auto& message : told.messages) {
+  const auto failed = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(failed.kind, errc::rejected);
+  for (const auto& message : failed.messages) {
     EXPECT_EQ(message.find(mine_.text), std::string::npos) << message;
   }
   database_.execute("drop trigger disturbing");
