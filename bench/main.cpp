@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What all threads of a benchmark share, as the threads of one service would.
+/// A store that all threads of a benchmark share, like the threads of one service.
 struct service {
   explicit service(std::unique_ptr<subject> made)
       : database{std::move(made)}, locks{database->locks()} {}
@@ -68,7 +68,7 @@ void acquire_and_release(benchmark::State& state, service& measured) {
       static_cast<double>(between) / static_cast<double>(state.iterations());
 }
 
-/// The same through the interface that users have, with its deadlines and its keeper.
+/// The same through the public interface, with its deadlines and its renewer.
 void with_lock(benchmark::State& state, service& measured) {
   const auto key = key_of(state, "with_lock");
   for (auto _ : state) {
@@ -77,7 +77,7 @@ void with_lock(benchmark::State& state, service& measured) {
   }
 }
 
-/// An attempt on a key that somebody holds.
+/// An attempt on a key that another lease holds.
 void refused_acquire(benchmark::State& state, service& measured) {
   auto& locks = measured.database->locks();
   const auto key = key_of(state, "refused");

@@ -3,10 +3,9 @@
 //
 // rowlock_row_queue URL [threads] [milliseconds held] [seconds a round] [rounds]
 //
-// Rounds alternate: plain, by waits without limit, by waits that a stop can end (those give their
-// place in the queue up now and then, to see it). Of each: locks, the 50th and 99th percentile and
-// the longest wait in milliseconds, and how many locks the thread with the fewest and the one with
-// the most got.
+// Rounds alternate: plain, waits without limit, waits that a stop can end (these leave the queue
+// now and then, to check for the stop). Printed for each: locks, the 50th and 99th percentile and
+// the longest wait in milliseconds, and the smallest and greatest number of locks of one thread.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -52,7 +51,7 @@ void take_ours(pqxx::connection& connection, const rowlock::retry_policy& wait, 
   if (!done.acquired()) std::abort();
 }
 
-/// `take` waits for the row, calls its argument, and gives the row back.
+/// `take` waits for the row, calls its argument, and releases the row.
 void run_round(const std::string& name, const plan& made, const auto& take) {
   std::mutex mutex;
   std::vector<double> waits;     // guarded by mutex

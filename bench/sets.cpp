@@ -19,7 +19,7 @@ constexpr std::size_t candidates = 1000;
 
 lock_key key_of(std::size_t number) { return {.type = "set", .source_id = std::to_string(number)}; }
 
-/// As one attempt asks for them.
+/// The requests of one attempt.
 std::vector<acquire_request> requests_for(std::span<const lock_key> keys) {
   const auto attempt = make_owner_id();
   std::vector<acquire_request> requests;

@@ -29,8 +29,8 @@ class subject {
   virtual store& locks() = 0;
   /// With a connection of its own, for one thread.
   virtual row_locker connect() = 0;
-  /// How many statements its server has executed, this question included; none where nobody counts.
-  /// From one thread.
+  /// How many statements its server has executed, this call included; none where they are not
+  /// counted. From one thread.
   virtual std::optional<std::int64_t> statements() { return {}; }
 };
 

@@ -1,5 +1,4 @@
-// Leader election: of all the instances of a service one does the work, and the next one follows
-// it.
+// Leader election: one instance of a service does the work, and another one takes over after it.
 #include "rowlock/leader.hpp"
 
 #include <chrono>
@@ -17,7 +16,7 @@ namespace {
 
 const rowlock::lock_key cleaner{.type = "service", .source_id = "cleaner"};
 
-/// In real life a process. Its label is what the others see: the address at which it is reached.
+/// In real life a process. Other processes read its label: the address at which it is reached.
 struct instance {
   explicit instance(const std::string& label)
       : store{"leader.db"}, locks{store, {.ttl = 30s, .holder = label}} {}

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 namespace {
 
 // Stands for anything slow outside the database. The receiver keeps the greatest token it has seen
-// and refuses smaller ones; `lost()` tells a long job to stop.
+// and refuses smaller ones; `lost()` requests a long job to stop.
 int send_invoice(const rowlock::lease& held) {
   std::cout << "sending, token " << held.token() << '\n';
   return held.lost().stop_requested() ? 0 : 1;

@@ -1,4 +1,5 @@
-// Logs and counts what happens to leases, without a word about it where the locks are used.
+// An observer that logs and counts the events of leases; the code that uses the locks has no
+// logging.
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -18,7 +19,7 @@ int main() {
 
   rowlock::memory_store store;  // or a database
   const rowlock::lock_key invoice{.type = "invoice", .source_id = "42"};
-  // One that does not renew, as if its process had died.
+  // A table that does not renew, as if its process had died.
   rowlock::lock_table dying{store,
                             {.ttl = 50ms, .margin = 10ms, .renew = false, .holder = "web1:4711"}};
   const auto left = dying.try_acquire(invoice);
@@ -27,4 +28,4 @@ int main() {
   (void)locks.try_acquire(invoice);  // refused
   auto held = locks.try_acquire(invoice, {.wait = 5s});
   if (held.acquired()) held->release();
-}  // what is still to be told is told here
+}  // the remaining events are reported here

@@ -1,4 +1,4 @@
-// What a person on call does: looks who has a key, takes it away, and deletes what nobody uses.
+// Operators' calls: show the holder of a key, take the key away, and delete unused rows.
 #include "rowlock/operators.hpp"
 
 #include <chrono>
@@ -19,7 +19,7 @@ int main() {
   const auto row = rowlock::show(store, nightly);
   std::cout << row->holder << " has it: " << row->note << '\n';
 
-  // The version that was shown, so that nobody loses the key who got it meanwhile.
+  // The version that was shown: a holder that acquired the key since then keeps it.
   const auto taken = rowlock::force_release(store, nightly, row->version, "web1 is gone", "ann");
   std::cout << "taken away: " << std::boolalpha << (taken.answer == rowlock::force_answer::released)
             << "; " << taken.now->force_reason << '\n';

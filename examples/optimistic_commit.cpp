@@ -1,4 +1,4 @@
-// Optimistic commit: nobody holds anything while the work is done; the second to finish is told.
+// Optimistic commit: no lock during the work; the second transaction to finish is refused.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <iostream>
@@ -42,6 +42,6 @@ int main() {
   save(wiki, "Ann was here", *seen_by_ann);
   save(wiki, "Bob was here", *seen_by_bob);
 
-  // Bob looks at what Ann wrote, and begins again.
+  // Bob reads Ann's text, and begins again.
   save(wiki, "Ann and Bob were here", *locks.read(page));
 }

@@ -15,7 +15,7 @@ int main() {
   int left = 1000;
   int right = 1000;
   const auto move = [&](const char* from, const char* to, int& source, int& target) {
-    // Each thread has its own objects, as two processes would have; the row is what they share.
+    // Each thread has its own objects, as two processes would have; they share only the row.
     rowlock::row_mutex first{locks, {.type = "account", .source_id = from}};
     rowlock::row_mutex second{locks, {.type = "account", .source_id = to}};
     for (int turn = 0; turn < 20; ++turn) {

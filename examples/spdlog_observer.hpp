@@ -1,4 +1,5 @@
-// Writes what happens to leases to a spdlog logger. Copy it, and change the words and levels.
+// An observer that writes events of leases to a spdlog logger. Copy it, and change texts and
+// levels.
 #ifndef ROWLOCK_EXAMPLES_SPDLOG_OBSERVER_HPP
 #define ROWLOCK_EXAMPLES_SPDLOG_OBSERVER_HPP
 
@@ -12,8 +13,8 @@
 
 #include "rowlock/observer.hpp"
 
-/// One line an event: what needs nobody's attention is `debug`, contention `info`, what went wrong
-/// `warn` or `error`. The logger may be shared and need not be an asynchronous one.
+/// One line an event: routine events are `debug`, contention `info`, faults and losses `warn` or
+/// `error`. The logger may be shared and need not be asynchronous.
 class spdlog_observer final : public rowlock::observer {
  public:
   explicit spdlog_observer(std::shared_ptr<spdlog::logger> log) : log_{std::move(log)} {}

@@ -1,4 +1,4 @@
-// The same compare-and-set on rows of the application that carry a version of their own.
+// A compare-and-set on rows of the application that carry a version of their own.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace {
 const rowlock::versioned_table products{
     .table = "product", .id_column = "id", .version_column = "version"};
 
-// Takes ten percent off. `meanwhile` is called between the look and the write.
+// Takes ten percent off. `meanwhile` is called between the read and the write.
 template <class Meanwhile>
 rowlock::commit_result reduce(SQLite::Database& shop, std::int64_t id, Meanwhile&& meanwhile) {
   SQLite::Statement select{shop, "SELECT version, price FROM product WHERE id = ?"};

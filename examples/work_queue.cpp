@@ -1,5 +1,5 @@
-// Several keys at once: a queue of work whose batches nobody shares, and a transfer that needs both
-// of its accounts or neither.
+// Several keys at once: a queue of work whose batches do not overlap, and a transfer that needs
+// both of its accounts or neither.
 #include <chrono>
 #include <iostream>
 #include <string>

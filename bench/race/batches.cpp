@@ -61,7 +61,7 @@ struct shared_table : shared_store {
   lock_table locks{*rows, {.ttl = std::chrono::seconds{6}}};
 };
 
-/// Takes all in one call of the port, and gives them back in one.
+/// Acquires all in one call of the port, and releases them in one.
 class batch_contender final : public polling_contender {
  public:
   explicit batch_contender(shared_store& shared) : rows_{*shared.rows}, batch_{shared.batch} {}
@@ -80,7 +80,7 @@ class batch_contender final : public polling_contender {
   std::vector<release_request> held_;
 };
 
-/// Has all, and renews them in one call each time `take` is called.
+/// Holds all, and renews them in one call each time `take` is called.
 class renewing_contender final : public polling_contender {
  public:
   explicit renewing_contender(shared_store& shared) : rows_{*shared.rows}, batch_{shared.batch} {}
@@ -121,8 +121,8 @@ class updating_contender final : public polling_contender {
   std::unique_ptr<pqxx::connection> connection_;
 };
 
-/// Has all as leases of a lock_table, whose statements are then counted; `take` checks each tenth
-/// of a second whether they are valid. They are renewed every two seconds.
+/// Holds all as leases of a lock_table, and counts its statements; `take` checks each tenth of a
+/// second whether they are valid. They are renewed every two seconds.
 class keeping_contender final : public polling_contender {
  public:
   explicit keeping_contender(shared_table& shared) : locks_{shared.locks}, batch_{shared.batch} {}

@@ -1,4 +1,4 @@
-// What is measured.
+// The parameters of one measurement.
 #ifndef ROWLOCK_BENCH_RACE_PLAN_HPP
 #define ROWLOCK_BENCH_RACE_PLAN_HPP
 
@@ -9,8 +9,8 @@
 namespace rowlock::race {
 
 enum class act {
-  pairs,    ///< Each thread takes and gives back a key of its own.
-  turns,    ///< All want one key; a thread that gave it back waits until another one had it.
+  pairs,    ///< Each thread acquires and releases a key of its own.
+  turns,    ///< All want one key; a thread that released it waits until another one had it.
   refused,  ///< One more process holds the key; all try to take it.
   queue,    ///< One more process holds the key; all wait for it.
 };

@@ -17,7 +17,7 @@ namespace rowlock::race {
 /// No lease runs out during a measurement.
 inline constexpr std::chrono::seconds ttl{60};
 
-/// The one that all want.
+/// The key that all threads want.
 inline lock_key hot_key() { return {.type = "hot", .source_id = "key"}; }
 
 /// That of one thread among all threads of all processes.
@@ -67,7 +67,7 @@ struct place {
   std::uint64_t rows{};    ///< So many more keys, not contended, are in rowlock's own table.
 };
 
-/// Makes a contender for each thread of one process; owns what those share: connections, a store.
+/// Makes a contender for each thread of one process; owns their connections or their store.
 using contender_factory = std::function<std::unique_ptr<contender>()>;
 
 enum class engine { postgres, sqlite, mariadb, redis, memcached };

@@ -1,4 +1,4 @@
-// What one thread does, from the first try to the last.
+// The work of one thread, from its first try to its last.
 #include "race/racer.hpp"
 
 #include <ctime>

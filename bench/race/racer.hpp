@@ -1,4 +1,4 @@
-// What one thread does, from the first try to the last.
+// The work of one thread, from its first try to its last.
 #ifndef ROWLOCK_BENCH_RACE_RACER_HPP
 #define ROWLOCK_BENCH_RACE_RACER_HPP
 

@@ -1,4 +1,4 @@
-// What a PostgreSQL server has done so far.
+// Counters of a PostgreSQL server: statements, log bytes, CPU.
 #include "race/server_meter.hpp"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What a PostgreSQL server has done so far.
+// Counters of a PostgreSQL server: statements, log bytes, CPU.
 #ifndef ROWLOCK_BENCH_RACE_SERVER_METER_HPP
 #define ROWLOCK_BENCH_RACE_SERVER_METER_HPP
 

@@ -1,4 +1,4 @@
-// What the processes of one measurement share.
+// Memory that the processes of one measurement share.
 #include "race/shared_state.hpp"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// What the processes of one measurement share.
+// Memory that the processes of one measurement share.
 #ifndef ROWLOCK_BENCH_RACE_SHARED_STATE_HPP
 #define ROWLOCK_BENCH_RACE_SHARED_STATE_HPP
 
@@ -47,7 +47,7 @@ class hot_key_grants {
   };
 
   grant enter(unsigned thread);
-  /// Right before the key is given back.
+  /// Right before the key is released.
   void leave();
   /// Until there is a grant after `number`, or `is_over`, which is called each 50 ms.
   void wait_for_another(std::uint64_t number, const std::function<bool()>& is_over);

@@ -12,7 +12,7 @@
 
 namespace rowlock::race {
 
-// A `Lock` has what is peculiar to one protocol, and the state of one contender:
+// A `Lock` has the statements of one protocol, and the state of one contender:
 //   static std::string tables()                        DDL; empty if it needs none
 //   static std::vector<prepared_statement> statements()
 //   static constexpr std::chrono::milliseconds pause   between two tries; zero: it does not wait

@@ -45,8 +45,8 @@ using prepared = std::unique_ptr<sqlite3_stmt, finalize>;
 /// One connection with its two statements, prepared once; WAL and synchronous=FULL as the library
 /// has them.
 ///
-/// Thread-safety: all members may be called from any thread; they take turns, since SQLite has one
-/// writer anyway.
+/// Thread-safety: all members may be called from any thread; a mutex serialises them, since SQLite
+/// has one writer anyway.
 class bare_file {
  public:
   explicit bare_file(const place& where) {

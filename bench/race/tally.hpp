@@ -1,4 +1,4 @@
-// What was counted, by one thread or by many.
+// Counts and latencies of one thread or of many.
 #ifndef ROWLOCK_BENCH_RACE_TALLY_HPP
 #define ROWLOCK_BENCH_RACE_TALLY_HPP
 

@@ -1,4 +1,4 @@
-"""Where and when a run was made, for its results."""
+"""Place and time of a run, for its results."""
 
 import datetime
 import os

@@ -1,4 +1,4 @@
-"""The ratios that must come out, and whether they did."""
+"""The required ratios, and whether a run reached them."""
 
 import dataclasses
 import statistics
@@ -25,14 +25,14 @@ class Ratio:
 
 
 def of_rounds(runs, ours, others, figure, best=max):
-    """What `ours` has of `figure`, over the best of `others`, round by round."""
+    """`figure` of `ours`, divided by that of the best of `others`, round by round."""
     present = [other for other in others if other in runs]
     return [mine[figure] / best(runs[other][i][figure] for other in present)
             for i, mine in enumerate(runs[ours])]
 
 
 def all_of(results):
-    """Those whose scenarios were measured."""
+    """The ratios whose scenarios were measured."""
     ratios = []
 
     def add(scenario, name, threshold, values_of, **more):

@@ -1,4 +1,4 @@
-"""docs/performance.md: what stands between its markers, and the plots."""
+"""docs/performance.md: the text between its markers, and the plots."""
 
 import os
 import statistics
@@ -34,7 +34,7 @@ def median(runs, figure):
 
 
 def spread(runs):
-    """Half of what lies between the lowest and the highest, of the median."""
+    """Half the difference of the lowest and the highest, relative to the median."""
     values = [each["per_second"] for each in runs]
     middle = statistics.median(values)
     return (max(values) - min(values)) / 2 / middle if middle else 0

@@ -1,4 +1,4 @@
-"""Runs scenarios, their protocols in turns, and collects what rowlock_race prints."""
+"""Runs scenarios, their protocols alternately, and collects the output of rowlock_race."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What is measured: one figure at a time varied from a base case."""
+"""The scenarios: each varies one parameter of a base case."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ ON_MARIADB = ["rowlock_mariadb", "rowlock_mariadb_ungrouped", "bare_mariadb"]
 OURS = [UNGROUPED, GROUPED]
 
 TABLE_SIZES = (1_000, 100_000)
-# Sixteen turns or so, in which those who wait find out how many they are.
+# About sixteen grants, in which waiting processes count the contenders.
 TURNS_ARE_TAKEN_AFTER_MS = 8000
 MOST_ROWS = 10_000_000  # takes minutes to fill: only with --large
 
@@ -120,7 +120,7 @@ def full(large=False):
 
 
 def quick():
-    """What the ratios need, in less than three minutes."""
+    """The scenarios of the ratios, in less than three minutes."""
     short = {"length_ms": 500, "warm_up_ms": 200}
     best = ["shedlock_autocommit", "userver"]  # of the durable ones, in every full run
     return [

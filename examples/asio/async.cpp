@@ -1,4 +1,4 @@
-// Asio: a hundred coroutines of one thread want the same few keys, and nobody blocks.
+// Asio: a hundred coroutines of one thread want the same few keys, and no thread blocks.
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
@@ -23,7 +23,7 @@ asio::awaitable<void> pause(std::chrono::milliseconds duration) {
 
 // The row is unset after the coroutine, by a thread of the lock_table.
 asio::awaitable<void> settle(rowlock::lock_table& locks, std::string invoice, int& settled) {
-  // Named, because GCC 12 destroys twice what braces make within a co_await.
+  // Named, because GCC 12 destroys a temporary of braces within a co_await twice.
   const rowlock::lock_key key{"invoice", invoice};
   const rowlock::acquire_options options{.wait = rowlock::wait_forever()};
   const auto done = co_await rowlock::async_with_lock(
@@ -36,7 +36,7 @@ asio::awaitable<void> settle(rowlock::lock_table& locks, std::string invoice, in
   settled += *done;
 }
 
-// Whatever cancels a coroutine takes it out of its line: here a timer that is faster.
+// A cancelled coroutine leaves the queue of its key; here a faster timer cancels it.
 asio::awaitable<void> give_up(rowlock::lock_table& locks, const rowlock::lock_key& key) {
   const rowlock::acquire_options options{.wait = rowlock::wait_forever()};
   const auto first = co_await (rowlock::async_acquire(locks, key, options) || pause(20ms));

@@ -1,6 +1,7 @@
 // The old way: create a record that must not exist yet, with an expiry (memcached add, Redis SET NX
 // PX, a cache's create-only put); retry with growing pauses; delete it when done.
-// What goes wrong: the expiry is a guess, and whoever outlives it deletes the next one's record.
+// What goes wrong: the expiry is a guess, and a holder that outlives it deletes its successor's
+// record.
 #include <chrono>
 #include <iostream>
 #include <thread>
@@ -15,7 +16,7 @@ int main() {
   rowlock::sqlite_store store{"create_only_record.db"};
   const rowlock::lock_key report{.type = "report", .source_id = "2026-11"};
 
-  // The expiry is the ttl: it is how long others wait after a crash, not how long work may take.
+  // The expiry is the ttl: how long other processes wait after a crash, not how long work may take.
   rowlock::lock_table locks{store, {.ttl = 2s}};
   rowlock::lock_table rival{store, {.ttl = 2s}};
 

@@ -22,14 +22,14 @@ std::ostream& operator<<(std::ostream& out, code shown) {
   return out << names.at(static_cast<std::size_t>(shown));
 }
 
-/// The version of the row is the generation; everything in the transaction hangs on it.
+/// The version of the row is the generation; it protects everything in the transaction.
 code sell(SQLite::Database& shop, bool is_disturbed) {
   try {
     const auto sold = rowlock::retry({.attempts = 3}, [&] {
       return rowlock::with_optimistic_commit<rowlock::sqlite_transaction>(
           shop, {"stock", "chairs"}, [&](rowlock::sqlite_transaction& work) {
             work.database().exec("UPDATE stock SET chairs = chairs - 1");
-            if (is_disturbed) {  // somebody commits on the key meanwhile
+            if (is_disturbed) {  // another process commits on the key
               const auto seen = rowlock::read_version(work.database(), {"stock", "chairs"});
               static_cast<void>(rowlock::try_commit(work.database(), {"stock", "chairs"}, *seen));
             }

@@ -1,7 +1,7 @@
 // The old way: a lock record with an owner string ("host-thread-time"), compared at the unlock; a
 // task that could not lock is put back with a delay, at most so many times.
-// What goes wrong: an owner string that comes again unlocks what is somebody else's now; and the
-// compare at the unlock says too late that the work was not protected.
+// What goes wrong: an owner string that is used again unlocks another holder's record; and the
+// comparison at the unlock shows too late that the work was not protected.
 #include <chrono>
 #include <deque>
 #include <iostream>
@@ -26,7 +26,7 @@ constexpr unsigned max_tries = 3;
 int main() {
   rowlock::migrate_sqlite("owner_string.db");
   rowlock::sqlite_store store{"owner_string.db"};
-  // The label is for people. What is compared is a random id for each attempt, and the version.
+  // The label is for people. A release compares a random id for each attempt, and the version.
   rowlock::lock_table locks{store, {.ttl = 10s, .holder = "worker-1"}};
   rowlock::lock_table rival{store, {.ttl = 10s, .holder = "worker-2"}};
   const auto busy = rival.try_acquire({"device", "router-2"});

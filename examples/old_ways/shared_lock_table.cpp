@@ -18,7 +18,7 @@ int main() {
   rowlock::lock_table locks{store};
   const rowlock::lock_key invoice{.type = "INVOICE", .source_id = "42"};
 
-  // find, insert, save, callback, unset: one call. The row is unset whatever happens.
+  // find, insert, save, callback, unset: one call. The row is unset also after an exception.
   const auto number = locks.with_lock(invoice, [&] {
     const auto row = locks.look(invoice);
     std::cout << "locked by " << (row->holder.empty() ? "nobody" : "us") << " since "

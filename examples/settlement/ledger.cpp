@@ -77,7 +77,7 @@ std::map<std::string, std::int64_t> as_map(const rows& found) {
   return result;
 }
 
-// `run` is what ledger::statements is to those who derive from it.
+// `run` is a `ledger::statements`, a name that only derived classes may use.
 template <class Run>
 void move_money(const Run& run, const invoice& due, const std::string& worker) {
   const auto balance = [&](const std::string& account) {

@@ -40,8 +40,8 @@ struct audit {
   std::map<std::string, std::int64_t> settled_by = {};
 };
 
-/// One connection to the ledger. A database gives it three ways to run statements; what the
-/// statements are is the same for all.
+/// One connection to the ledger. Each database implements three ways to run statements; the
+/// statements are the same for all.
 ///
 /// Thread-safety: one thread at a time.
 class ledger {
@@ -65,12 +65,12 @@ class ledger {
   /// one took it over gets `lease_lost`, and nothing has happened. Refused when the accounts were
   /// locked by others for too long.
   ///
-  /// It reads the balances, calculates, and writes them, and it counts each settlement: nothing in
-  /// it would make up for a lock that does not hold.
+  /// It reads the balances, calculates, and writes them, and it counts each settlement: any failure
+  /// of a lock shows in the data.
   rowlock::outcome<void> settle(const invoice& due, const std::string& worker,
                                 const rowlock::lease& held);
 
-  /// The same transaction, but others are not kept out.
+  /// The same transaction without locks and fence.
   void settle_without_locks(const invoice& due, const std::string& worker);
 
   audit examine();

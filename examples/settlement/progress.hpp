@@ -1,4 +1,4 @@
-// How far the work is: counts that all processes share, and the line that shows them.
+// Progress of the work: counts that all processes share, and the line that shows them.
 #ifndef ROWLOCK_EXAMPLE_PROGRESS_HPP
 #define ROWLOCK_EXAMPLE_PROGRESS_HPP
 

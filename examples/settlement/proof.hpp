@@ -1,4 +1,4 @@
-// What is printed at the end.
+// The report at the end of a run.
 #ifndef ROWLOCK_EXAMPLE_PROOF_HPP
 #define ROWLOCK_EXAMPLE_PROOF_HPP
 
@@ -12,8 +12,8 @@
 
 namespace settlement {
 
-/// Prints what became of the workers and what the database shows. True if it proves that all is as
-/// it must be.
+/// Prints the fate of each worker and the contents of the database. True if no claim of the proof
+/// fails.
 bool print_proof(std::ostream& out, const plan& planned, const std::vector<invoice>& invoices,
                  const course& ended, const scratch_database& database,
                  const shared_counts& counts);

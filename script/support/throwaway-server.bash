@@ -1,7 +1,7 @@
 # What the throw-away servers have in common. A script that sources this sets
 #   program         its own name, in messages
 #   server_name     the server, in messages
-#   server_users    whom it can run as, best first, should we be root
+#   server_users    users that it can run as, best first, if this script runs as root
 #   stop_signals    what ends it, in the order tried; the first also when this shell is killed
 #   restart         not empty: start it again when it ends before the command does
 # defines
@@ -42,7 +42,7 @@ use_tree() {
   tree=$(cd -- "$tree" && pwd)
   local loader=("$tree"/usr/lib/*-linux-gnu/ld-linux-*.so.*)
   [[ -x ${loader[0]} && -x $tree/$1 ]] || fail "no $1 in $tree, or no C library."
-  # shellcheck disable=SC2034  # for those who source this
+  # shellcheck disable=SC2034  # for scripts that source this
   from_tree=("${loader[0]}" --library-path "$(dirname -- "${loader[0]}")" "$tree/$1")
 }
 
