@@ -120,9 +120,9 @@ std::optional<row_state> prepare(detail::lease_keeper& leases,
 
 }  // namespace
 
-lock_table::lock_table(store& target, lock_options options)
-    : keeper_{
-          detail::make_owned_at_home<detail::lease_keeper>(target, checked(std::move(options)))} {}
+lock_table::lock_table(store& rows, lock_options options)
+    : keeper_{detail::make_owned_at_home<detail::lease_keeper>(rows, checked(std::move(options)))} {
+}
 
 lock_table::lock_table(std::shared_ptr<detail::lease_keeper> keeper, std::string scope)
     : keeper_{std::move(keeper)}, scope_{std::move(scope)}, is_whole_{false} {}

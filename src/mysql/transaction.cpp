@@ -21,8 +21,8 @@ void recognise_conflicts() noexcept { detail::recognise_conflicts(&is_conflict);
 
 const std::string& caller_transaction::rendered(std::string_view text) const {
   struct known_table {
-    known_table(const table_name& named, sql::flavour server)
-        : name{named}, texts{sql::texts_of(name, server)} {}
+    known_table(table_name named, sql::flavour server)
+        : name{std::move(named)}, texts{sql::texts_of(name, server)} {}
 
     const table_name name;
     detail::rendered_sql texts;

@@ -201,7 +201,7 @@ void require_same_keys(const transaction_connection& used, const key_list& keys)
 
 const std::string& statement_for(const postgres_table& table, std::string_view text) {
   struct known_table {
-    explicit known_table(const postgres_table& named) : table{named} {}
+    explicit known_table(postgres_table named) : table{std::move(named)} {}
 
     const postgres_table table;
     detail::rendered_sql texts{sql::texts_of(table)};

@@ -185,13 +185,13 @@ class memory_port final : public store {
  private:
   // All of these but `release_each` are called with the table's lock held.
 
-  bool is_mine(const acquire_request& request) const {
+  [[nodiscard]] bool is_mine(const acquire_request& request) const {
     const auto found = rows_.by_key.find(request.key);
     return found != rows_.by_key.end() && found->second.owner == request.owner &&
            rows_.is_live(found->second);
   }
 
-  acquire_answer answer_to(const acquire_request& request) const {
+  [[nodiscard]] acquire_answer answer_to(const acquire_request& request) const {
     const auto found = rows_.by_key.find(request.key);
     if (found == rows_.by_key.end()) {
       return {.status = request.expected ? acquire_status::stale : acquire_status::granted};
@@ -319,13 +319,13 @@ class memory_port final : public store {
     }
   }
 
-  bool is_idle(const memory_row& found, std::chrono::microseconds older_than) const {
+  [[nodiscard]] bool is_idle(const memory_row& found, std::chrono::microseconds older_than) const {
     return found.is_committed && found.locked_by == nullptr && !found.owner &&
            !rows_.is_live(found) && !rows_.is_done(found) &&
            found.version.number < rows_.now_us() - older_than.count();
   }
 
-  bool is_needed(const lock_key& key) const {
+  [[nodiscard]] bool is_needed(const lock_key& key) const {
     if (!key.type.ends_with("#0")) return false;
     const auto name = key.type.substr(0, key.type.size() - 1);
     for (int number = 1; number <= 1000; ++number) {

@@ -61,7 +61,7 @@ class soci_connection final : public postgres::transaction_connection {
  private:
   raw_result execute_with(const std::function<int()>& send);
   void wait_for_result() const;
-  [[noreturn]] void fail(const pg_result* failed) const;
+  [[noreturn]] void fail(const pg_result* known) const;
 
   pg_conn* connection_;
   std::optional<std::chrono::milliseconds> longest_answer_;
