@@ -90,15 +90,16 @@ void run_round(const std::string& name, const plan& made, const auto& take) {
 
 int main(int argc, char** argv) {
   try {
-    const std::vector<std::string> caught{argv + 1, argv + argc};
-    if (caught.empty()) {
+    const std::vector<std::string> arguments{argv + 1, argv + argc};
+    if (arguments.empty()) {
       std::cerr << "rowlock_row_queue URL [threads] [milliseconds held] [seconds] [rounds]\n";
       return EXIT_FAILURE;
     }
     const auto number = [&](std::size_t place, unsigned otherwise) {
-      return caught.size() > place ? static_cast<unsigned>(std::stoul(caught[place])) : otherwise;
+      return arguments.size() > place ? static_cast<unsigned>(std::stoul(arguments[place]))
+                                      : otherwise;
     };
-    const plan made{caught[0], number(1, 48), milliseconds{number(2, 5)},
+    const plan made{arguments[0], number(1, 48), milliseconds{number(2, 5)},
                     std::chrono::seconds{number(3, 10)}, number(4, 3)};
     rowlock::migrate_postgres(made.url);
     pqxx::connection first{made.url};

@@ -90,11 +90,11 @@ locked_command::locked_command(const locked_command_options& options,
       lost_exit_code_{exit_code::parse("--lost-exit-code", options.lost_exit_code)} {}
 
 command_end locked_command::run(const lease& held, signal_queue& signals) const {
-  command caught = command_;
-  caught.environment =
+  command started = command_;
+  started.environment =
       environment_with({"ROWLOCK_TYPE=" + held.key().type, "ROWLOCK_SOURCE=" + held.key().source_id,
                         "ROWLOCK_TOKEN=" + std::to_string(held.token().number)});
-  return supervise(held, caught, signals, grace_);
+  return supervise(held, started, signals, grace_);
 }
 
 }  // namespace rowlock::cli

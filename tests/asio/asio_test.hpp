@@ -35,13 +35,13 @@ class asio_test : public testing::Test {
   template <class Result>
   std::shared_ptr<spawned<Result>> spawn(asio::awaitable<Result> work,
                                          asio::cancellation_slot slot = {}) {
-    auto caught = std::make_shared<spawned<Result>>();
-    asio::co_spawn(*io_, keep<Result>(std::move(work), caught),
-                   asio::bind_cancellation_slot(slot, [caught](std::exception_ptr thrown) {
-                     caught->thrown = std::move(thrown);
-                     caught->is_over = true;
+    auto ended = std::make_shared<spawned<Result>>();
+    asio::co_spawn(*io_, keep<Result>(std::move(work), ended),
+                   asio::bind_cancellation_slot(slot, [ended](std::exception_ptr thrown) {
+                     ended->thrown = std::move(thrown);
+                     ended->is_over = true;
                    }));
-    return caught;
+    return ended;
   }
 
   /// Runs the io_context until `condition` holds.
@@ -91,8 +91,8 @@ class asio_test : public testing::Test {
  private:
   template <class Result>
   static asio::awaitable<void> keep(asio::awaitable<Result> work,
-                                    std::shared_ptr<spawned<Result>> caught) {
-    caught->result.emplace(co_await std::move(work));
+                                    std::shared_ptr<spawned<Result>> ended) {
+    ended->result.emplace(co_await std::move(work));
   }
 };
 

@@ -24,9 +24,9 @@ class CliRunTest : public LockedCliTest {};
 TEST_P(CliRunTest, TheCommandIsToldWhatIsLockedForIt) {
   child_process running{
       script_under_lock("echo $ROWLOCK_TYPE $ROWLOCK_SOURCE $ROWLOCK_TOKEN; read line")};
-  const auto caught = running.read_line();
+  const auto line = running.read_line();
   const auto version = number("select version from shared_lock");
-  EXPECT_EQ(caught, "invoice 42 " + std::to_string(version));
+  EXPECT_EQ(line, "invoice 42 " + std::to_string(version));
 }
 
 TEST_P(CliRunTest, TokensRise) {

@@ -78,8 +78,8 @@ TEST_F(SynchronousStandby, PromotedKnowsEveryGrantThatWasAcknowledged) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - ordered;
   std::cout << "from the order to promote to the first grant: " << took.count() << " s\n";
 
-  const auto caught = granting.get().kind;
-  EXPECT_TRUE(caught == errc::outcome_unknown || caught == errc::unavailable);
+  const auto kind = granting.get().kind;
+  EXPECT_TRUE(kind == errc::outcome_unknown || kind == errc::unavailable);
   for (const auto& [key, granted] : acknowledged) {
     ASSERT_EQ(rows.read(std::array{key}).front()->version, granted);
     ASSERT_EQ(rows.acquire(std::array{rival(key)}).front().status, acquire_status::held);

@@ -19,22 +19,22 @@ namespace {
 TEST_F(Observer, IsToldOfAGrantAndHowLongItTook) {
   rows_.before("acquire", [this] { time_->advance(2s); });
   const lease held = acquire("a");
-  const auto caught = told_->await<acquired_event>();
-  EXPECT_EQ(caught.key, key_);
-  EXPECT_EQ(caught.token, held.token());
-  EXPECT_EQ(caught.took, 2s);
-  EXPECT_EQ(caught.waited, 0s);
+  const auto event = told_->await<acquired_event>();
+  EXPECT_EQ(event.key, key_);
+  EXPECT_EQ(event.token, held.token());
+  EXPECT_EQ(event.took, 2s);
+  EXPECT_EQ(event.waited, 0s);
 }
 
 TEST_F(Observer, IsToldOfARefusalAndByWhom) {
   const lease held = *theirs_.try_acquire(key_);
   rows_.before("acquire", [this] { time_->advance(2s); });
   EXPECT_FALSE(locks_->try_acquire(key_).acquired());
-  const auto caught = told_->await<refused_event>();
-  EXPECT_EQ(caught.refusal.key, key_);
-  EXPECT_EQ(caught.refusal.reason, refusal_reason::held);
-  EXPECT_EQ(caught.refusal.holder, "theirs");
-  EXPECT_EQ(caught.took, 2s);
+  const auto event = told_->await<refused_event>();
+  EXPECT_EQ(event.refusal.key, key_);
+  EXPECT_EQ(event.refusal.reason, refusal_reason::held);
+  EXPECT_EQ(event.refusal.holder, "theirs");
+  EXPECT_EQ(event.took, 2s);
   EXPECT_EQ(told_->count<waited_event>(), 0);
 }
 
@@ -63,12 +63,12 @@ TEST_F(Observer, IsToldOnceOfEachSettingThatWeakensAPromise) {
   time_->advance(10s);
   rows_.await("renew", 1);
   locks_.reset();  // what is to be told is told
-  std::vector<std::string> caught;
+  std::vector<std::string> event;
   for (const auto& each : told_->events()) {
-    if (const auto* weak = std::get_if<weak_setting_event>(&each)) caught.push_back(weak->text);
+    if (const auto* weak = std::get_if<weak_setting_event>(&each)) event.push_back(weak->text);
   }
-  EXPECT_EQ(caught, (std::vector<std::string>{"commits may be lost: set sync=on",
-                                              "rows may be cut: set strict=on"}));
+  EXPECT_EQ(event, (std::vector<std::string>{"commits may be lost: set sync=on",
+                                             "rows may be cut: set strict=on"}));
   EXPECT_EQ(rows_.batches("weak_settings").size(), 1);
 }
 
@@ -105,11 +105,11 @@ TEST_F(Observer, IsToldWhoseLeaseAGrantTookOver) {
   const lease left = *dying.try_acquire(key_);
   time_->advance(5s);
   const lease held = acquire("a");
-  const auto caught = told_->await<expired_takeover_event>();
-  EXPECT_EQ(caught.key, key_);
-  EXPECT_EQ(caught.token, held.token());
-  EXPECT_EQ(caught.holder, "dying");
-  EXPECT_EQ(caught.ran_out_ago, 3s);
+  const auto event = told_->await<expired_takeover_event>();
+  EXPECT_EQ(event.key, key_);
+  EXPECT_EQ(event.token, held.token());
+  EXPECT_EQ(event.holder, "dying");
+  EXPECT_EQ(event.ran_out_ago, 3s);
 }
 
 TEST_F(Observer, IsToldOfATakeoverThatEndsAWait) {
@@ -126,11 +126,11 @@ TEST_F(Observer, IsToldOfARenewalAndHowMuchTimeWasLeft) {
   const lease held = acquire("a");
   rows_.before("renew", [this] { time_->advance(4s); });
   time_->advance(10s);
-  const auto caught = told_->await<renewed_event>();
-  EXPECT_EQ(caught.key, key_);
-  EXPECT_EQ(caught.token, held.token());
-  EXPECT_EQ(caught.took, 4s);
-  EXPECT_EQ(caught.left, 15s);
+  const auto event = told_->await<renewed_event>();
+  EXPECT_EQ(event.key, key_);
+  EXPECT_EQ(event.token, held.token());
+  EXPECT_EQ(event.took, 4s);
+  EXPECT_EQ(event.left, 15s);
 }
 
 TEST_F(Observer, IsToldOfAReleaseAndHowLongTheLeaseWasHeld) {
@@ -139,13 +139,13 @@ TEST_F(Observer, IsToldOfAReleaseAndHowLongTheLeaseWasHeld) {
   rows_.before("release", [this] { time_->advance(2s); });
   const auto token = held.token();
   ASSERT_EQ(held.release(), release_result::released);
-  const auto caught = told_->await<released_event>();
-  EXPECT_EQ(caught.key, key_);
-  EXPECT_EQ(caught.token, token);
-  EXPECT_EQ(caught.result, release_result::released);
-  EXPECT_FALSE(caught.failed);
-  EXPECT_EQ(caught.held, 3s);
-  EXPECT_EQ(caught.took, 2s);
+  const auto event = told_->await<released_event>();
+  EXPECT_EQ(event.key, key_);
+  EXPECT_EQ(event.token, token);
+  EXPECT_EQ(event.result, release_result::released);
+  EXPECT_FALSE(event.failed);
+  EXPECT_EQ(event.held, 3s);
+  EXPECT_EQ(event.took, 2s);
   held.release();
   locks_.reset();
   EXPECT_EQ(told_->count<released_event>(), 1);
@@ -175,11 +175,11 @@ TEST_F(Observer, IsToldOfADeferredReleaseAndOfItsEnd) {
 TEST_F(Observer, IsToldThatALeaseRanOutAndWhy) {
   const lease held = acquire("a");
   run_out_at_once();
-  const auto caught = told_->await<lost_event>();
-  EXPECT_EQ(caught.key, key_);
-  EXPECT_EQ(caught.token, held.token());
-  EXPECT_EQ(caught.reason, loss_reason::ran_out);
-  EXPECT_EQ(caught.held, 29s);
+  const auto event = told_->await<lost_event>();
+  EXPECT_EQ(event.key, key_);
+  EXPECT_EQ(event.token, held.token());
+  EXPECT_EQ(event.reason, loss_reason::ran_out);
+  EXPECT_EQ(event.held, 29s);
 }
 
 /// Of a database whose clock runs ahead, so that somebody else gets the row sooner than its holder

@@ -40,10 +40,10 @@ class Async : public testing::Test {
   }
   attempt start(const acquire_options& options) { return start(options, key_); }
   attempt start(const acquire_options& options, const lock_key& key) {
-    const auto caught = std::make_shared<std::promise<acquire_end>>();
-    auto end = caught->get_future();
-    return {std::move(end), start_acquire(*ours_, key, options, [caught](acquire_end how) {
-              caught->set_value(std::move(how));
+    const auto promised = std::make_shared<std::promise<acquire_end>>();
+    auto end = promised->get_future();
+    return {std::move(end), start_acquire(*ours_, key, options, [promised](acquire_end how) {
+              promised->set_value(std::move(how));
             })};
   }
   lease theirs() { return *theirs_.try_acquire(key_); }
@@ -310,22 +310,22 @@ TEST_F(Async, ReleasesNothingAsDoneForATimeThatCannotBeMeant) {
 }
 
 TEST_F(Async, MayBeStartedInTheCallThatTellsOfAnEnd) {
-  std::promise<bool> caught;
+  std::promise<bool> promised;
   start_acquire(*ours_, key_, {}, [&](acquire_end first) {
     const auto held = std::make_shared<lease>(**std::move(first.answer));
-    start_acquire(*ours_, key_, {}, [&caught, held](acquire_end second) {
-      caught.set_value(second.answer->acquired());
+    start_acquire(*ours_, key_, {}, [&promised, held](acquire_end second) {
+      promised.set_value(second.answer->acquired());
     });
   });
-  EXPECT_FALSE(caught.get_future().get());
+  EXPECT_FALSE(promised.get_future().get());
 }
 
 TEST_F(Async, ReleasesByTheCrew) {
   std::thread::id by;
   rows_.before("release", [&] { by = std::this_thread::get_id(); });
-  std::promise<release_result> caught;
-  start_release(*start().answer(), {}, [&](release_result how) { caught.set_value(how); });
-  EXPECT_EQ(caught.get_future().get(), release_result::released);
+  std::promise<release_result> promised;
+  start_release(*start().answer(), {}, [&](release_result how) { promised.set_value(how); });
+  EXPECT_EQ(promised.get_future().get(), release_result::released);
   EXPECT_NE(by, std::this_thread::get_id());
   EXPECT_TRUE(is_free());
 }
@@ -333,9 +333,9 @@ TEST_F(Async, ReleasesByTheCrew) {
 TEST_F(Async, ReleasesNothingOfATableThatIsGone) {
   auto held = *start().answer();
   ours_.reset();
-  std::optional<release_result> caught;
-  start_release(std::move(held), {}, [&](release_result how) { caught = how; });
-  EXPECT_EQ(caught, release_result::lost);
+  std::optional<release_result> promised;
+  start_release(std::move(held), {}, [&](release_result how) { promised = how; });
+  EXPECT_EQ(promised, release_result::lost);
 }
 
 TEST_F(Async, ReleasesThatAreLeftWhenTheTableEndsAreNotMadeOneByOne) {

@@ -29,9 +29,9 @@ std::vector<std::string> supervisor(const std::string& script,
 own_server::own_server(const std::string& script, const std::vector<std::string>& options,
                        const std::string& variable)
     : supervisor_{supervisor(script, options, variable)} {
-  const auto caught = supervisor_.read_line();
-  if (!caught) throw std::runtime_error{"no server of our own: " + supervisor_.errors()};
-  url_ = *caught;
+  const auto line = supervisor_.read_line();
+  if (!line) throw std::runtime_error{"no server of our own: " + supervisor_.errors()};
+  url_ = *line;
 }
 
 own_server::~own_server() {
