@@ -53,7 +53,7 @@ class mariadb_subject final : public subject {
   std::optional<std::int64_t> statements() override {
     std::string name;
     std::string count;
-    asking_ << "SHOW GLOBAL STATUS LIKE 'Questions'", soci::into(name), soci::into(count);
+    counters_ << "SHOW GLOBAL STATUS LIKE 'Questions'", soci::into(name), soci::into(count);
     return std::stoll(count);
   }
 
@@ -61,7 +61,7 @@ class mariadb_subject final : public subject {
   std::string server_ = server();
   std::string schema_ = "rowlock_bench_" + std::to_string(std::random_device{}());
   table_name table_{schema_ + ".shared_lock"};
-  soci::session asking_{server_};
+  soci::session counters_{server_};
   soci_store locks_{server_, {.table = table_, .pool_size = 32}};
 };
 

@@ -63,10 +63,10 @@ void run_round(const std::string& name, const plan& made, const auto& take) {
       pqxx::connection connection{made.url};
       std::vector<double> mine;
       while (steady_clock::now() < end) {
-        const auto asked = steady_clock::now();
+        const auto began = steady_clock::now();
         take(connection, [&] {
           mine.push_back(
-              std::chrono::duration<double, std::milli>(steady_clock::now() - asked).count());
+              std::chrono::duration<double, std::milli>(steady_clock::now() - began).count());
           std::this_thread::sleep_for(made.held);
         });
       }

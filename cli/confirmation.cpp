@@ -11,9 +11,9 @@
 
 namespace rowlock::cli {
 
-void confirmation::require_somebody() const {
-  const bool is_somebody_there = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
-  if (is_given_ || is_somebody_there) return;
+void confirmation::require_terminal() const {
+  const bool has_terminal = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+  if (is_given_ || has_terminal) return;
   throw error{errc::misuse, "there is no terminal to ask on: add --yes if you are sure"};
 }
 

@@ -14,7 +14,7 @@ class confirmation {
   }
 
   /// Throws `error` (misuse) if there is neither a confirmation yet nor a terminal to prompt on.
-  void require_somebody() const;
+  void require_terminal() const;
 
   /// Prompts unless the confirmation is given already. Everything but `y` and `yes`, in capitals or
   /// not, means no; so does the end of input.

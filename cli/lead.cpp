@@ -15,7 +15,7 @@
 #include "cli/locked_command.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
-#include "cli/term_teller.hpp"
+#include "cli/term_reporter.hpp"
 #include "rowlock/leader.hpp"
 
 namespace rowlock::cli {
@@ -26,8 +26,8 @@ namespace {
 class leadership {
  public:
   leadership(const locked_command& command, signal_queue& signals, exit_timer& timer,
-             term_teller& teller)
-      : command_{command}, signals_{signals}, timer_{timer}, teller_{teller} {
+             term_reporter& reporter)
+      : command_{command}, signals_{signals}, timer_{timer}, reporter_{reporter} {
     listen();
   }
 
@@ -39,10 +39,10 @@ class leadership {
         std::to_string(term.token().number));
     await_said(std::chrono::milliseconds{100});  // before the output of the command
     const auto end = command_.run(term, signals_);
-    teller_.ended(term, end.was_told_of_loss);
-    if (end.was_asked_to_end) {
+    reporter_.ended(term, end.was_notified_of_loss);
+    if (end.was_end_requested) {
       last_code_ = end.exit_code;
-      timer_.set(end.was_told_of_loss ? command_.lost_exit_code() : end.exit_code);
+      timer_.set(end.was_notified_of_loss ? command_.lost_exit_code() : end.exit_code);
       stop_.request_stop();
       return;
     }
@@ -57,7 +57,7 @@ class leadership {
 
   /// Called after the lock_table is destroyed: no event comes after that.
   int exit_code() {
-    if (last_code_) return teller_.was_lost() ? command_.lost_exit_code() : *last_code_;
+    if (last_code_) return reporter_.was_lost() ? command_.lost_exit_code() : *last_code_;
     return exit_code::ended_by_signal(campaign_->end().value_or(0));
   }
 
@@ -67,7 +67,7 @@ class leadership {
   const locked_command& command_;
   signal_queue& signals_;
   exit_timer& timer_;
-  term_teller& teller_;
+  term_reporter& reporter_;
   std::stop_source stop_;
   std::optional<interruptible_wait> campaign_;
   std::optional<int> last_code_;
@@ -78,21 +78,21 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
   const table_name table{options.where.table};
   const auto url = options.where.database();
   auto locking = to_run.locking();
-  const auto teller = std::make_shared<term_teller>();
-  locking.observer = teller;
+  const auto reporter = std::make_shared<term_reporter>();
+  locking.observer = reporter;
 
   signal_queue signals{options.process_group};
   say_in_background();
   exit_timer timer{no_answer(options)};
-  leadership ours{to_run, signals, timer, *teller};
-  teller->stop_with(ours.stop());
+  leadership ours{to_run, signals, timer, *reporter};
+  reporter->stop_with(ours.stop());
   const auto rows = open_store(url, table);
   try {
     lock_table locks{*rows, locking};
     run_while_leader(locks, options.which.key, ours.stop(),
                      [&](const lease& term, const std::stop_token&) { ours.lead(term); });
   } catch (const failed_command& failed) {
-    return teller->was_lost() ? to_run.lost_exit_code() : failed.exit_code;
+    return reporter->was_lost() ? to_run.lost_exit_code() : failed.exit_code;
   }
   return ours.exit_code();
 }
@@ -101,13 +101,13 @@ constexpr auto more_help =
     R"(For a service that runs in several places and works in one: waits until the key can be had, runs the
 command, and gives the key back when it has ended, so that the next place leads at once. After a loss the
 command gets SIGTERM, and SIGKILL after the grace time. Then, and after a command that ended with 0, it waits
-for the key again. A command that fails ends it: whoever supervises this one decides what then.
+for the key again. A command that fails ends it: the supervisor of this process decides what follows.
 
 SIGINT, SIGTERM and SIGQUIT end it: they are passed on to the command, and its end is the end. SIGHUP is
 passed on only; without a command it ends the wait. A database that does not answer delays that end by two
 seconds; then what is held frees itself within the ttl. While the database is unavailable it goes on trying,
 and says so. The command has ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in its environment: the token is the
-number of the term, greater than that of every leader before. Who leads now is what show says.
+number of the term, greater than that of every leader before. rowlock show prints the present leader.
 --process-group is that of run.
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or

@@ -94,14 +94,14 @@ int list_now(const list_options& options) {
 
 void add_list(CLI::App& app, action& chosen) {
   const auto options = std::make_shared<list_options>();
-  CLI::App* list = app.add_subcommand("list", "Show who holds which key");
+  CLI::App* list = app.add_subcommand("list", "Show the keys that are held, and their holders");
   options->where.add_to(*list);
   list->add_flag("--json", options->json, "An array of objects, for programs");
   list->footer(
-      R"(A lease that has run out is shown until somebody takes the key. "closed" is a key that nobody has, and
-that nobody gets yet: a minimum hold, or the time after a loss. Locks of open transactions are not shown:
-show looks for that of one key, and used_by is null here. In the table, characters that could confuse a terminal are escaped,
-and long notes are cut. The fields of the JSON objects are those of show.
+      R"(A lease that has run out is shown until the key is taken again. "closed" is a key that has no holder and
+cannot be taken yet: a minimum hold, or the time after a loss. Locks of open transactions are not shown:
+show reads that of one key, and used_by is null here. In the table, characters that could confuse a terminal
+are escaped, and long notes are cut. The fields of the JSON objects are those of show.
 
 Examples:
   rowlock list sqlite:///var/lib/shop/locks.db

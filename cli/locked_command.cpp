@@ -61,7 +61,7 @@ void locked_command_options::add_to(CLI::App& subcommand) {
   subcommand.add_option("--grace", grace, "From SIGTERM to SIGKILL when the key was lost")
       ->type_name("DURATION")
       ->capture_default_str();
-  subcommand.add_option("--holder", holder, "Who we are, for people; host:pid if not given")
+  subcommand.add_option("--holder", holder, "A label for people; host:pid if not given")
       ->type_name("LABEL");
   subcommand.add_option("--lost-exit-code", lost_exit_code, "The exit code when the key was lost")
       ->type_name("CODE")

@@ -31,7 +31,7 @@ their --help.
 A URL is sqlite:///absolute/path, or whatever libpq takes: postgresql://user@host/database, or keywords
 such as 'host=db dbname=shop'.
 
-Everybody on the machine can read a command line. So a URL with a password is better given as the variable
+Every user of the machine can read a command line. So a URL with a password is better given as the variable
 ROWLOCK_URL, or in a file that only its owner can read (--url-file; others are refused), of which the first
 line counts. A URL in the command line goes before the variable, and so does the file; both at once are
 refused. Or keep the password in ~/.pgpass or PGPASSWORD. A command that run or lead starts has the variable
@@ -138,7 +138,7 @@ int run_main(std::vector<std::string> arguments) {
                                          arguments.end()};
   arguments.erase(mark, arguments.end());
   separate_empty_values(arguments);
-  const auto asked = arguments;
+  const auto given = arguments;
 
   action chosen;
   CLI::App app{"Locks that are rows in your SQL database", "rowlock"};
@@ -155,14 +155,14 @@ int run_main(std::vector<std::string> arguments) {
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
     app.parse(std::move(arguments));
-  } catch (const CLI::Success& asked_for_text) {
-    return app.exit(asked_for_text);
+  } catch (const CLI::Success& requested_text) {
+    return app.exit(requested_text);
   } catch (const CLI::ExtrasError&) {
     return wrong_usage(app, what_is_extra(app));
   } catch (const CLI::ConversionError&) {  // its text shows the value; only flags are converted
     return wrong_usage(app, "an option that takes no value was given one");
   } catch (const CLI::ParseError& wrong) {
-    const auto unknown = unknown_subcommand(app, asked);
+    const auto unknown = unknown_subcommand(app, given);
     if (!unknown.empty()) {
       return wrong_usage(app, unknown +
                                   " is not a command of rowlock: write migrate, run, lead, list, "

@@ -35,7 +35,7 @@ int purge_now(const purge_options& options) {
   check(purge_request{.older_than = older_than});
   const table_name table{options.where.table};
   const auto url = options.where.database();
-  options.confirmed.require_somebody();
+  options.confirmed.require_terminal();
   if (!options.confirmed.is_given_for("Delete the idle rows of " + table.text() +
                                       " that nobody has touched for " + options.older_than + "?")) {
     say("nothing was purged");
@@ -57,18 +57,17 @@ int purge_now(const purge_options& options) {
 
 void add_purge(CLI::App& app, action& chosen) {
   const auto options = std::make_shared<purge_options>();
-  CLI::App* purge =
-      app.add_subcommand("purge", "Delete the rows of keys that nobody uses any more");
+  CLI::App* purge = app.add_subcommand("purge", "Delete the rows of keys that are no longer used");
   options->where.add_to(*purge);
   purge->add_option("--older-than", options->older_than, "Not touched for so long; 1h or more")
       ->type_name("DURATION")
       ->required();
   options->confirmed.add_to(*purge);
   purge->footer(
-      R"(Deletes what nobody has, closed, or remembers as done, a thousand rows at a time, each time in a
-transaction of its own. Nobody has to stop for it. A key that comes back gets a greater version than before,
-as long as the database's clock is not set back by the time given. A signal ends it between two batches, or
-two seconds later if the database does not answer; running it again goes on.
+      R"(Deletes rows that are neither held, closed nor remembered as done, a thousand at a time, each time in a
+transaction of its own. No process has to stop for it. A key that comes back gets a greater version than
+before, as long as the database's clock is not set back by the time given. A signal ends it between two
+batches, or two seconds later if the database does not answer; running it again goes on.
 
 Exit codes: 75 if the answer was no, 128 + n if signal n ended it.
 

@@ -57,7 +57,7 @@ int release_now(const release_options& options) {
   std::optional<version> given;
   if (options.expected) given = parse_version(*options.expected);
   check(force_request{.key = key, .version = {}, .reason = options.reason});
-  options.confirmed.require_somebody();
+  options.confirmed.require_terminal();
 
   const auto rows = open_store(options.where.database(), table_name{options.where.table});
   const auto row = show(*rows, key);
@@ -94,7 +94,9 @@ void add_release(CLI::App& app, action& chosen) {
   release->add_option("--reason", options->reason, "Why; the row keeps it")
       ->type_name("TEXT")
       ->required();
-  release->add_option("--by", options->by, "Who does it; the row keeps it; host:pid if not given")
+  release
+      ->add_option("--by", options->by,
+                   "Label of the person or program; the row keeps it; host:pid if not given")
       ->type_name("LABEL");
   release
       ->add_option("--version", options->expected,
@@ -102,9 +104,9 @@ void add_release(CLI::App& app, action& chosen) {
       ->type_name("VERSION");
   options->confirmed.add_to(*release);
   release->footer(
-      R"(Whoever has had the key is told at its next renewal, or when its lease would have run out, and its
-fences are refused from now on: nothing that it fences commits. What it does outside the database goes on
-until it is told: if its process still runs and matters, end that first. A row that a transaction has
+      R"(The holder is notified at its next renewal, or when its lease would have run out, and its fences are
+refused from now on: nothing that it fences commits. What it does outside the database goes on until it is
+notified: if its process still runs and matters, end that first. A row that a transaction has
 (a fence, a row lock) is not taken away.
 
 Without --version it is the version that is shown in the question; if the key changes hands before the

@@ -14,7 +14,7 @@
 #include "cli/exit_timer.hpp"
 #include "cli/interruptible_wait.hpp"
 #include "cli/locked_command.hpp"
-#include "cli/loss_teller.hpp"
+#include "cli/loss_reporter.hpp"
 #include "cli/release_witness.hpp"
 #include "cli/say.hpp"
 #include "cli/signal_queue.hpp"
@@ -44,7 +44,7 @@ std::string in_words(const refusal& refused) {
 
 /// After a loss nothing is left to be sent, but a thread may still wait for a silent database: it
 /// ends with the process.
-[[noreturn]] void end_without(const lock_key& key, loss_teller& why, int exit_code) {
+[[noreturn]] void end_without(const lock_key& key, loss_reporter& why, int exit_code) {
   why.await_reason();
   say(lost_too_soon(key));
   end_process(exit_code);
@@ -87,16 +87,16 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   release_witness witnessed{*rows};
   const bool waits = for_this.wait.give_up_after.value_or(1ms) > 0ms;
   const auto why_lost =
-      std::make_shared<loss_teller>(witnessed, to_run.locking().at_most, waits, waiting.stop());
+      std::make_shared<loss_reporter>(witnessed, to_run.locking().at_most, waits, waiting.stop());
   auto locking = to_run.locking();
   locking.observer = why_lost;
   const auto run_under = [&](const lease& held) {
     why_lost->look_back(held);
     if (const auto number = waiting.end()) return exit_code::ended_by_signal(*number);
     timer.clear();
-    const auto [code, was_asked_to_end, was_told_of_loss] = to_run.run(held, signals);
+    const auto [code, was_end_requested, was_notified_of_loss] = to_run.run(held, signals);
     if (!held.is_valid()) end_without(key, *why_lost, to_run.lost_exit_code());
-    if (was_asked_to_end) timer.set(code);
+    if (was_end_requested) timer.set(code);
     try {
       releasing.emplace(signals, timer, std::stop_source{}, code);
     } catch (const error&) {  // no thread for signals: limit the release as after a signal
@@ -128,7 +128,7 @@ constexpr auto more_help =
     R"(The command runs only if the key could be had, with ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in
 its environment. The token is a number greater than that of every holder before: systems outside the
 database can use it to refuse latecomers. The lease is renewed until the command ends, or until --at-most
-is over: then it runs out, and the command is told to stop as after any loss. SIGINT, SIGTERM, SIGHUP and
+is over: then it runs out, and the command is stopped as after any loss. SIGINT, SIGTERM, SIGHUP and
 SIGQUIT are passed on to the command.
 
 Signals reach the command, not what it starts: in a shell script, exec the program that does the work, or
@@ -141,16 +141,16 @@ nor is what the command starts if this program itself gets SIGKILL: then the com
 A database that does not answer keeps no signal from working: two seconds later the process ends, and
 what it may hold frees itself within the ttl. It ends four seconds after the limit of --wait, too, with 69.
 
-Without --wait the key is asked for once. With it, a database that is away meanwhile (a restart, a failover)
-is asked again as well, until the time is over: then the exit code is 69 or 70. Meanwhile, and of a renewal
-or release that fails, each fault is said once. Durations: 500ms, 30s, 5m, 2h, 1d.
+Without --wait there is one attempt. With it, attempts also go on while the database is away (a restart, a
+failover), until the time is over: then the exit code is 69 or 70. Meanwhile, and of a renewal or release
+that fails, each fault is printed once. Durations: 500ms, 30s, 5m, 2h, 1d.
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
    69  the database is unavailable, or refused us, or the system starts no process or thread: the
        message says what to do
    70  it is not known what happened: the connection broke at the wrong moment
-   75  not acquired: the message says who holds the key; -E gives another code
+   75  not acquired: the message names the holder; -E gives another code
    76  the key was lost while the command ran; it got SIGTERM, and SIGKILL after the grace time;
        a message says why; --lost-exit-code gives another code
   126  the command was found, and cannot be run

@@ -74,11 +74,12 @@ void add_show(CLI::App& app, action& chosen) {
   options->which.add_to(*show);
   show->add_flag("--json", options->json, "An object, for programs; null if there is no row");
   show->footer(
-      R"(state: held; closed (nobody has it, and nobody gets it yet); busy (a transaction has the row: a row lock, or
-a fence that is not committed); run out (its holder let it, and nobody has taken the key yet); free. used by:
-that transaction, also of a key that is held. On PostgreSQL it is the session, as far as this role may see
-it; pg_terminate_backend(pid) ends it. On SQLite it is any transaction that writes to the file. failures: commands and callbacks that failed. expiries: leases that ran out and
-were taken over. forced: why the key was taken away the last time that was done by force, and by whom.
+      R"(state: held; closed (it has no holder, and cannot be taken yet); busy (a transaction has the row: a row lock,
+or a fence that is not committed); run out (its holder let it, and the key was not taken since); free.
+used by: that transaction, also of a key that is held. On PostgreSQL it is the session, as far as this role
+may see it; pg_terminate_backend(pid) ends it. On SQLite it is any transaction that writes to the file.
+failures: commands and callbacks that failed. expiries: leases that ran out and were taken over.
+forced: reason and label of the last release by force.
 
 The fields of the JSON object: type, source, state, holder, since, remaining_ms, version, note, done (null,
 or by, at and remaining_ms), failures, expiries, force_reason, used_by (null, or text).

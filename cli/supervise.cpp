@@ -31,21 +31,21 @@ class eviction {
   [[nodiscard]] bool has_begun() const { return step_ != step::none; }
 
   void begin(const std::string& sent_because) {
-    step_ = step::asked;
+    step_ = step::requested;
     kill_at_ = boot_clock::now() + grace_;
     evicted_.send(SIGTERM);
     say(sent_because + " SIGTERM, SIGKILL follows in " + show_duration(grace_));
   }
 
   void go_on() {
-    if (step_ != step::asked || boot_clock::now() < kill_at_) return;
+    if (step_ != step::requested || boot_clock::now() < kill_at_) return;
     step_ = step::forced;
     evicted_.send(SIGKILL);
   }
 
   /// For poll(): milliseconds until there is something to do, -1 for never.
   [[nodiscard]] int timeout() const {
-    if (step_ != step::asked) return -1;
+    if (step_ != step::requested) return -1;
     using std::chrono::milliseconds;
     const auto left = std::chrono::ceil<milliseconds>(kill_at_ - boot_clock::now()).count();
     return static_cast<int>(
@@ -53,7 +53,7 @@ class eviction {
   }
 
  private:
-  enum class step { none, asked, forced };
+  enum class step { none, requested, forced };
 
   const child_process& evicted_;
   const std::chrono::milliseconds grace_;
@@ -84,19 +84,19 @@ class stopped_together {
   signal_queue& signals_;
 };
 
-bool asks_to_end(const signalfd_siginfo& came) {
+bool requests_end(const signalfd_siginfo& came) {
   return came.ssi_signo != SIGCHLD && came.ssi_signo != SIGHUP;
 }
 
 /// True if one of them requests the end.
 bool pass_on(signal_queue& signals, const child_process& child) {
-  bool is_asked_to_end = false;
+  bool is_end_requested = false;
   while (const auto came = signals.next()) {
-    if (asks_to_end(*came)) is_asked_to_end = true;
+    if (requests_end(*came)) is_end_requested = true;
     if (came->ssi_signo == SIGCHLD || child.was_sent_too(*came)) continue;
     child.send(static_cast<int>(came->ssi_signo));
   }
-  return is_asked_to_end;
+  return is_end_requested;
 }
 
 }  // namespace
@@ -120,12 +120,12 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
   const std::stop_callback on_loss{held.lost(), [&lost] { lost.raise(); }};
   eviction evicted{child, grace};
   std::array<pollfd, 2> events{{{signals.descriptor(), POLLIN, 0}, {lost.descriptor(), POLLIN, 0}}};
-  bool is_asked_to_end = false;
+  bool is_end_requested = false;
   bool was_lost = false;
   for (;;) {
     const auto code = child.ended();
     if (code) {
-      if (!child.has_left_others()) return {*code, is_asked_to_end, was_lost};
+      if (!child.has_left_others()) return {*code, is_end_requested, was_lost};
       if (!evicted.has_begun()) {
         evicted.begin("the command has ended, but not all that it has started: sent that");
       }
@@ -136,7 +136,7 @@ command_end supervise(const lease& held, const command& to_run, signal_queue& si
     if (poll(events.data(), events.size(), timeout) == -1 && errno != EINTR) {
       throw std::system_error{errno, std::generic_category(), "poll"};
     }
-    if (pass_on(signals, child)) is_asked_to_end = true;
+    if (pass_on(signals, child)) is_end_requested = true;
     if (events[1].revents != 0) {
       events[1].fd = -1;  // seen: poll() ignores it from now on
       was_lost = true;

@@ -15,9 +15,9 @@ struct command_end {
   int exit_code;
   /// SIGINT, SIGTERM or SIGQUIT came to this process. (Many programs read their settings on
   /// SIGHUP.)
-  bool was_asked_to_end;
+  bool was_end_requested;
   /// The lease was lost before the command had ended, and a message has reported that.
-  bool was_told_of_loss;
+  bool was_notified_of_loss;
 };
 
 /// Passes signals on to the command. When the lease is lost it prints a message, sends SIGTERM, and

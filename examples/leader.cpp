@@ -42,7 +42,7 @@ struct instance {
 
 void print_leader(rowlock::store& store) {
   const auto known = rowlock::leader_of(store, cleaner);
-  std::cout << (known ? known->holder + " leads" : "nobody leads") << '\n';
+  std::cout << (known ? known->holder + " leads" : "no leader") << '\n';
 }
 
 }  // namespace

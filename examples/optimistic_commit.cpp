@@ -18,7 +18,7 @@ void save(SQLite::Database& wiki, const std::string& text, rowlock::version seen
   update.bind(1, text);
   update.exec();
   if (rowlock::try_commit(wiki, page, seen) == rowlock::commit_result::stale) {
-    std::cout << "stale: somebody saved before \"" << text << "\"\n";
+    std::cout << "stale: another editor saved before \"" << text << "\"\n";
     return;  // rolls back
   }
   work.commit();

@@ -82,7 +82,7 @@ def full(large=False):
     for waiters, hold in ((1, 10_000), (8, 1_000)):
         add(f"hot_{waiters}", f"one key, {waiters} waiting in as many processes",
             [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(waiters, hold), length_ms=4000)
-    add("hot_2", "the same with 2 who wait", [GROUPED, *POLLING_PEERS], hot(2, 1_000))
+    add("hot_2", "the same with 2 waiters", [GROUPED, *POLLING_PEERS], hot(2, 1_000))
     add("hot_8_long", "the same with 8, and the key is held for half a second",
         [GROUPED, *POLLING_PEERS], hot(8, 500_000), length_ms=6000,
         warm_up_ms=TURNS_ARE_TAKEN_AFTER_MS)
@@ -90,7 +90,7 @@ def full(large=False):
         [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(63, 1000, threads_each=8), length_ms=4000)
     add("refused", "a try at a key that another process holds", [GROUPED, *PEERS],
         ["--act", "refused"])
-    add("queue", "64 threads in 8 processes wait for a key that nobody gives back",
+    add("queue", "64 threads in 8 processes wait for a key that is not given back",
         [GROUPED, *POLLING_PEERS], queue(8, 8), length_ms=5000, warm_up_ms=3000)
     for count, connections in ((1, 0), (8, 0), (64, 0), (64, 4)):
         pool = f"_pool_of_{connections}" if connections else ""

@@ -54,7 +54,7 @@ void describe(CLI::App& app, options& chosen) {
   app.add_option("--csv", chosen.csv, "the invoices")->check(CLI::ExistingFile);
   app.add_flag("--keep", chosen.keep, "leave the tables behind, to look at them");
   app.add_flag("--without-locks", chosen.planned.without_locks,
-               "the same without any lock, nobody killed: shows that the proof can fail")
+               "the same without any lock, no worker killed: shows that the proof can fail")
       ->excludes(kill)
       ->excludes(pause);
 }
@@ -94,10 +94,10 @@ int main(int argc, char** argv) {
       if (chosen.planned.without_locks) chosen.planned.kills = 0;
       if (std::uint64_t{chosen.planned.kills} + chosen.planned.pauses >= chosen.planned.workers) {
         throw CLI::ValidationError{"--kill and --pause",
-                                   "somebody has to be left: fewer than --workers"};
+                                   "a worker has to be left: fewer than --workers"};
       }
-    } catch (const CLI::Success& asked_for_text) {
-      return app.exit(asked_for_text);
+    } catch (const CLI::Success& requested_text) {
+      return app.exit(requested_text);
     } catch (const CLI::ExtrasError&) {
       return wrong_usage("an argument that is not known");  // and may be a URL with a password
     } catch (const CLI::ConversionError&) {                 // its words show the value

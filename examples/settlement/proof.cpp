@@ -80,7 +80,7 @@ std::vector<claim> prove_takeovers(const std::vector<worker_end>& workers, unsig
   }
   if (kills > 0) {
     const bool enough = claims.size() == kills;
-    claims.push_back({.text = "as many workers were killed as was asked for",
+    claims.push_back({.text = "as many workers were killed as requested",
                       .holds = enough,
                       .found = of(std::ssize(claims), kills) +
                                (enough ? "" : ", the work was over too soon: try more invoices")});

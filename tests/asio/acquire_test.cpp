@@ -72,12 +72,12 @@ TEST_F(AsyncAcquire, FulfilsAFuture) {
 
 TEST_F(AsyncAcquire, AsksByAThreadOfTheTableAndNeverByOneOfAsios) {
   std::atomic<bool> is_ours = false;
-  const auto look = [&, asios = std::this_thread::get_id()] {
+  const auto note_thread = [&, asios = std::this_thread::get_id()] {
     if (std::this_thread::get_id() == asios) is_ours = true;
   };
-  rows_.before("acquire", look);
-  rows_.before("watch", look);
-  rows_.before("release", look);
+  rows_.before("acquire", note_thread);
+  rows_.before("watch", note_thread);
+  rows_.before("release", note_thread);
   auto held = theirs();
   const auto waits = spawn(async_acquire(*ours_, key_, waiting()));
   run_until([&] { return rows_.batches("acquire").size() == 1; });
@@ -106,10 +106,10 @@ TEST_F(AsyncAcquire, ThatIsCancelledDuringItsStatementEndsAtOnceAndItsGrantIsRel
   gate answer;
   rows_.after("acquire", [&] { answer.pass(); });
   asio::cancellation_signal cancel;
-  const auto asks = spawn(async_acquire(*ours_, key_), cancel.slot());
+  const auto in_flight = spawn(async_acquire(*ours_, key_), cancel.slot());
   run_until([&] { return rows_.batches("acquire").size() == 1; });
   cancel.emit(asio::cancellation_type::terminal);
-  EXPECT_TRUE(is_aborted(asks));
+  EXPECT_TRUE(is_aborted(in_flight));
   answer.open();
   rows_.await("release", 1);
   while (!is_free()) std::this_thread::yield();
@@ -160,7 +160,7 @@ TEST_F(AsyncAcquire, EndsWithTheContextThatIsToBeTold) {
   io_.reset();
   held.release();
   const auto next = ours_->try_acquire(key_, {.wait = wait_for(1h)});
-  EXPECT_TRUE(next.acquired()) << "the one who is gone still waits, or has it";
+  EXPECT_TRUE(next.acquired()) << "the waiter that is gone still waits, or has it";
 }
 
 TEST_F(AsyncAcquire, AGrantThatAnswersADestroyedContextIsReleased) {

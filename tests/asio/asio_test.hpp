@@ -70,7 +70,7 @@ class asio_test : public testing::Test {
     return false;
   }
 
-  /// Returns once somebody who was refused has looked at the row.
+  /// Returns once a refused waiter has read the row.
   void await_in_line() { rows_.await_one_more(*time_, "watch"); }
   lease theirs(const std::string& id = "a") { return *theirs_.try_acquire({"job", id}); }
   bool is_free(const std::string& id = "a") { return theirs_.try_acquire({"job", id}).acquired(); }

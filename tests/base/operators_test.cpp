@@ -1,4 +1,4 @@
-// What a person on call asks of a table.
+// Operators' calls: show, force_release and purge.
 #include "rowlock/operators.hpp"
 
 #include <unistd.h>
@@ -69,9 +69,9 @@ TEST_F(Operators, AskAgainForAMomentWhenATransactionHasTheRow) {
   const auto refused = take(held.token());
   EXPECT_EQ(refused.answer, force_answer::busy);
   EXPECT_EQ(refused.now->version, held.token());
-  const auto asked = rows_.batches("force_release").size();
+  const auto attempts = rows_.batches("force_release").size();
   rows_.before("force_release", [&] {
-    if (rows_.batches("force_release").size() == asked + 3) fenced.reset();
+    if (rows_.batches("force_release").size() == attempts + 3) fenced.reset();
   });
   EXPECT_EQ(take(held.token()).answer, force_answer::released);
 }

@@ -1,4 +1,4 @@
-// For whom a shared statement waits a moment.
+// The calls that a shared statement waits a moment for.
 #include "batch/batch_linger.hpp"
 
 #include <gtest/gtest.h>
@@ -19,12 +19,12 @@ class BatchLinger : public testing::Test {
   static batch_linger::clock::time_point ago(batch_linger::clock::duration duration) {
     return batch_linger::clock::now() - duration;
   }
-  /// Whether it waited; until the end of the test, if nobody comes.
+  /// Whether it waited; until the end of the test, if no call comes.
   static bool linger(batch_linger& expected) {
     std::unique_lock lock{mutex_};
     return expected.linger(lock);
   }
-  /// Returns once somebody waits.
+  /// Returns once a thread waits.
   std::future<bool> start() {
     bool waits = false;
     auto lingered = std::async(std::launch::async, [&waits, this] {

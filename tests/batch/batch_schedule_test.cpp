@@ -128,9 +128,9 @@ TEST_F(BatchSchedule, NoneBeginsBesideALargeOneNorWhereManyAsk) {
   auto beside_a_large_one = start_waiting(statements, second_);
   statements.end(many[0], role::answered);
   ASSERT_EQ(beside_a_large_one.get(), role::leading);
-  auto where_many_ask = start_waiting(statements, third_);
+  auto beside_many_calls = start_waiting(statements, third_);
   statements.end(second_, role::answered);
-  EXPECT_EQ(where_many_ask.get(), role::leading);
+  EXPECT_EQ(beside_many_calls.get(), role::leading);
 }
 
 TEST_F(BatchSchedule, FewerThanShareToTheirAdvantageGoSideBySideHoweverLongTheyTake) {

@@ -21,7 +21,7 @@ namespace rowlock::tests {
 
 using namespace std::chrono_literals;
 
-inline acquire_request asking_for(const std::string& id) {
+inline acquire_request request_for(const std::string& id) {
   return {.key = {"job", id}, .owner = make_owner_id(), .holder = "one of us", .ttl = 1h};
 }
 
@@ -51,7 +51,7 @@ class Batching : public testing::Test {
     rows_.before("acquire", [this, has_come] {
       if (!has_come->exchange(true)) first_.pass();
     });
-    auto held_up = start({asking_for("first")});
+    auto held_up = start({request_for("first")});
     while (!*has_come) std::this_thread::yield();
     return held_up;
   }

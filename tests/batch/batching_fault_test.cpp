@@ -18,7 +18,7 @@
 namespace rowlock::tests {
 namespace {
 
-/// From a moment on somebody's transaction keeps the rows that are asked for alone.
+/// From a moment on another transaction keeps the rows that are requested alone.
 class busy_store final : public passing_store {
  public:
   using passing_store::passing_store;
@@ -43,8 +43,8 @@ class BatchingFault : public Batching {
   two_calls start_two() {
     two_calls calls;
     calls.first = hold_up();
-    calls.one = start({asking_for("one")});
-    calls.other = start({asking_for("other")});
+    calls.one = start({request_for("one")});
+    calls.other = start({request_for("other")});
     await_waiting(2);
     return calls;
   }
@@ -61,10 +61,10 @@ class BatchingFault : public Batching {
 
 TEST_F(BatchingFault, WhatOneOfThemMayNotAskFailsAtOnceAndForItAlone) {
   auto first = hold_up();
-  auto good = start({asking_for("good")});
-  auto neighbour = start({asking_for("neighbour")});
+  auto good = start({request_for("good")});
+  auto neighbour = start({request_for("neighbour")});
   await_waiting(2);
-  EXPECT_THROW(acquire(asking_for(std::string(256, 'x'))), error);
+  EXPECT_THROW(acquire(request_for(std::string(256, 'x'))), error);
   first_.open();
   EXPECT_EQ(good.get().front().status, acquire_status::granted);
   EXPECT_EQ(neighbour.get().front().status, acquire_status::granted);
@@ -72,8 +72,8 @@ TEST_F(BatchingFault, WhatOneOfThemMayNotAskFailsAtOnceAndForItAlone) {
 
 TEST_F(BatchingFault, AStatementThatFailsForAnUnknownReasonIsMadeAgainForEachAlone) {
   auto first = hold_up();
-  auto one = start({asking_for("one")});
-  auto other = start({asking_for("other")});
+  auto one = start({request_for("one")});
+  auto other = start({request_for("other")});
   await_waiting(2);
   rows_.before("acquire", [this] {
     if (rows_.batches("acquire").back() > 1) throw std::runtime_error{"a trigger"};
@@ -86,8 +86,8 @@ TEST_F(BatchingFault, AStatementThatFailsForAnUnknownReasonIsMadeAgainForEachAlo
 
 TEST_F(BatchingFault, AnOutageMeetsEachAloneAndIsOverAfterwards) {
   auto first = hold_up();
-  auto one = start({asking_for("one")});
-  auto other = start({asking_for("other")});
+  auto one = start({request_for("one")});
+  auto other = start({request_for("other")});
   await_waiting(2);
   rows_.before("acquire", [] { throw error{errc::unavailable, "away"}; });
   first_.open();
@@ -95,13 +95,13 @@ TEST_F(BatchingFault, AnOutageMeetsEachAloneAndIsOverAfterwards) {
   EXPECT_THROW(other.get(), error);
   EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 2, 1, 1}));
   rows_.before("acquire", {});
-  EXPECT_EQ(acquire(asking_for("one")).status, acquire_status::granted);
+  EXPECT_EQ(acquire(request_for("one")).status, acquire_status::granted);
 }
 
 TEST_F(BatchingFault, AKeyThatEndsTheConnectionHurtsNobodyElse) {
   auto first = hold_up();
-  auto one = start({asking_for("one")});
-  auto other = start({asking_for("other")});
+  auto one = start({request_for("one")});
+  auto other = start({request_for("other")});
   await_waiting(2);
   rows_.after("acquire", [this] {
     if (rows_.batches("acquire").back() > 1) throw error{errc::outcome_unknown, "cut off"};
@@ -115,7 +115,7 @@ TEST_F(BatchingFault, AReleaseInDoubtIsToldToAllAndNotMadeAgain) {
   std::vector<acquire_request> held;
   std::vector<acquire_answer> granted;
   for (const auto* id : {"a", "b", "c"}) {
-    held.push_back(asking_for(id));
+    held.push_back(request_for(id));
     granted.push_back(acquire(held.back()));
   }
   rows_.before("release", [this, is_first = std::make_shared<std::atomic<bool>>(true)] {

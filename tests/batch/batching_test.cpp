@@ -19,19 +19,19 @@ namespace rowlock::tests {
 namespace {
 
 TEST_F(Batching, OneThatMeetsNobodyHasAStatementOfItsOwnAtOnce) {
-  EXPECT_EQ(acquire(asking_for("a")).status, acquire_status::granted);
-  EXPECT_EQ(acquire(asking_for("b")).status, acquire_status::granted);
+  EXPECT_EQ(acquire(request_for("a")).status, acquire_status::granted);
+  EXPECT_EQ(acquire(request_for("b")).status, acquire_status::granted);
   EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 1}));
 }
 
 TEST_F(Batching, ThoseThatMeetShareTheNextStatementAndEachHasItsOwnAnswers) {
-  const auto theirs = asking_for("theirs");
+  const auto theirs = request_for("theirs");
   rows_.rows().acquire(std::array{theirs});
   auto first = hold_up();
   std::vector<std::future<answers>> met;
-  met.push_back(start({asking_for("a")}));
-  met.push_back(start({asking_for("theirs"), asking_for("b")}));
-  auto at_a_version = asking_for("a version");
+  met.push_back(start({request_for("a")}));
+  met.push_back(start({request_for("theirs"), request_for("b")}));
+  auto at_a_version = request_for("a version");
   at_a_version.expected = version{7};
   met.push_back(start({at_a_version}));
   await_waiting(3);
@@ -49,7 +49,7 @@ TEST_F(Batching, ThoseThatMeetShareTheNextStatementAndEachHasItsOwnAnswers) {
 TEST_F(Batching, AtMostOneOfThoseThatMeetForAKeyIsGranted) {
   auto first = hold_up();
   std::vector<std::future<answers>> met;
-  for (int i = 0; i < 5; ++i) met.push_back(start({asking_for("hot")}));
+  for (int i = 0; i < 5; ++i) met.push_back(start({request_for("hot")}));
   await_waiting(5);
   first_.open();
   int granted = 0;
@@ -64,7 +64,7 @@ TEST_F(Batching, AStatementHasSoManyRequestsAtMost) {
   regroup({.at_most = 4, .in_flight = 1});
   auto first = hold_up();
   std::vector<std::future<answers>> met;
-  for (int i = 0; i < 9; ++i) met.push_back(start({asking_for(std::to_string(i))}));
+  for (int i = 0; i < 9; ++i) met.push_back(start({request_for(std::to_string(i))}));
   await_waiting(9);
   first_.open();
   for (auto& each : met) EXPECT_EQ(each.get().front().status, acquire_status::granted);
@@ -74,7 +74,7 @@ TEST_F(Batching, AStatementHasSoManyRequestsAtMost) {
 TEST_F(Batching, ThoseThatAreNotToShareGoSideBySide) {
   regroup({.at_most = 1, .in_flight = 3});
   auto first = hold_up();
-  EXPECT_EQ(acquire(asking_for("other")).status, acquire_status::granted);
+  EXPECT_EQ(acquire(request_for("other")).status, acquire_status::granted);
   EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 1}));
   first_.open();
   first.get();
@@ -82,10 +82,10 @@ TEST_F(Batching, ThoseThatAreNotToShareGoSideBySide) {
 
 TEST_F(Batching, AReleaseDoesNotWaitForAcquisitions) {
   regroup({.in_flight = 2});
-  const auto held = asking_for("held");
+  const auto held = request_for("held");
   const auto granted = acquire(held);
   auto first = hold_up();
-  auto second = start({asking_for("second")});
+  auto second = start({request_for("second")});
   await_waiting(1);
   EXPECT_EQ(grouped_->release(std::array{giving_back(held, granted)}).front(), change_answer::done);
   EXPECT_EQ(grouped_->waiting(), 1) << "an acquisition took the place that is kept for releases";
@@ -103,13 +103,13 @@ TEST_F(Batching, ManyThreadsAreAllServedAndExcludeEachOther) {
     threads.emplace_back([&, i] {
       for (int taken = 0; taken < 100;) {
         const auto place = static_cast<std::size_t>((i + taken) % 4);
-        const auto asked = asking_for(std::to_string(place));
-        const auto answer = acquire(asked);
+        const auto request = request_for(std::to_string(place));
+        const auto answer = acquire(request);
         if (answer.status != acquire_status::granted) continue;
         ++inside.at(place);  // a race, if two are in
         ++turns;
         ++taken;
-        ASSERT_EQ(grouped_->release(std::array{giving_back(asked, answer)}).front(),
+        ASSERT_EQ(grouped_->release(std::array{giving_back(request, answer)}).front(),
                   change_answer::done);
       }
     });
@@ -121,7 +121,7 @@ TEST_F(Batching, ManyThreadsAreAllServedAndExcludeEachOther) {
 
 TEST_F(Batching, AChildOfForkAsksNothingAndTheParentGoesOn) {
   auto first = hold_up();
-  auto second = start({asking_for("second")});
+  auto second = start({request_for("second")});
   await_waiting(1);
   const auto wrong = complaints_of_child([this](std::vector<std::string>& said) {
     const auto expect_misuse = [&said](const std::string& name, const auto& made) {
@@ -132,7 +132,7 @@ TEST_F(Batching, AChildOfForkAsksNothingAndTheParentGoesOn) {
         if (thrown.kind() != errc::misuse) said.push_back(name + ": " + thrown.what());
       }
     };
-    expect_misuse("acquire", [this] { return acquire(asking_for("a")); });
+    expect_misuse("acquire", [this] { return acquire(request_for("a")); });
     expect_misuse("waiting", [this] { return grouped_->waiting(); });
     grouped_.reset();
   });

@@ -29,17 +29,17 @@ class Bisect : public testing::Test {
         },
         [&](slice some, const std::exception_ptr& fault) {
           EXPECT_THROW(std::rethrow_exception(fault), error);
-          told_.emplace_back(some.begin, some.count);
+          failed_.emplace_back(some.begin, some.count);
         },
         [this] { return calls_ >= limits_; });
   }
   void all_are_bad(std::size_t count) {
     for (std::size_t place = 0; place < count; ++place) bad_.insert(place);
   }
-  /// In how many told parts the place is.
-  [[nodiscard]] std::size_t told_of(std::size_t place) const {
+  /// In how many failed slices the place is.
+  [[nodiscard]] std::size_t faults_of(std::size_t place) const {
     std::size_t count = 0;
-    for (const auto& [begin, size] : told_) {
+    for (const auto& [begin, size] : failed_) {
       if (place >= begin && place < begin + size) ++count;
     }
     return count;
@@ -49,20 +49,20 @@ class Bisect : public testing::Test {
   std::size_t calls_ = 0;
   std::size_t limits_ = 1'000'000;  // calls
   std::map<std::size_t, int> done_;
-  std::vector<std::pair<std::size_t, std::size_t>> told_;
+  std::vector<std::pair<std::size_t, std::size_t>> failed_;
 };
 
 TEST_F(Bisect, WhatSucceedsIsOneCall) {
   call_for(100, errc::rejected);
   EXPECT_EQ(calls_, 1);
   EXPECT_EQ(done_.size(), 100);
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(failed_.empty());
 }
 
 TEST_F(Bisect, OfNoneIsOneCallAtMost) {
   call_for(0, errc::rejected);
   EXPECT_LE(calls_, 1);
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(failed_.empty());
 }
 
 TEST_F(Bisect, OneThatFailsFailsAloneWhereverItIs) {
@@ -71,9 +71,9 @@ TEST_F(Bisect, OneThatFailsFailsAloneWhereverItIs) {
       bad_ = {bad};
       calls_ = 0;
       done_.clear();
-      told_.clear();
+      failed_.clear();
       call_for(100, kind);
-      EXPECT_EQ(told_, (std::vector<std::pair<std::size_t, std::size_t>>{{bad, 1}}));
+      EXPECT_EQ(failed_, (std::vector<std::pair<std::size_t, std::size_t>>{{bad, 1}}));
       EXPECT_EQ(done_.size(), 99) << "all but one, in vain or not: " << bad;
       EXPECT_LE(calls_, 15) << "two for each bit";
     }
@@ -83,7 +83,7 @@ TEST_F(Bisect, OneThatFailsFailsAloneWhereverItIs) {
 TEST_F(Bisect, SeveralThatFailEachFailAlone) {
   bad_ = {0, 13, 26, 31, 49, 50, 77, 78, 88, 99};
   call_for(100, errc::rejected);
-  EXPECT_EQ(told_.size(), bad_.size());
+  EXPECT_EQ(failed_.size(), bad_.size());
   EXPECT_EQ(done_.size(), 100 - bad_.size());
 }
 
@@ -91,10 +91,10 @@ TEST_F(Bisect, AnOutageIsToldOnceAfterThreeCalls) {
   for (const std::size_t count : {2U, 3U, 1000U}) {
     all_are_bad(count);
     calls_ = 0;
-    told_.clear();
+    failed_.clear();
     call_for(count, errc::unavailable);
     EXPECT_EQ(calls_, 3);
-    EXPECT_EQ(told_, (std::vector<std::pair<std::size_t, std::size_t>>{{0, count}}));
+    EXPECT_EQ(failed_, (std::vector<std::pair<std::size_t, std::size_t>>{{0, count}}));
   }
 }
 
@@ -112,10 +112,10 @@ TEST_F(Bisect, AFaultThatMayPassIsNoOutageBecauseOthersCameBefore) {
         throw error{++calls == 4 ? errc::unavailable : errc::rejected, "a trigger raised: drop it"};
       },
       [&](slice some, const std::exception_ptr& /*fault*/) {
-        told_.emplace_back(some.begin, some.count);
+        failed_.emplace_back(some.begin, some.count);
       },
       [] { return false; });
-  EXPECT_EQ(told_.size(), bad_.size());
+  EXPECT_EQ(failed_.size(), bad_.size());
 }
 
 TEST_F(Bisect, NoCallBeginsOnceItIsTimeToGiveUpAndEachIsToldOnce) {
@@ -123,12 +123,12 @@ TEST_F(Bisect, NoCallBeginsOnceItIsTimeToGiveUpAndEachIsToldOnce) {
     bad_ = {3};
     calls_ = 0;
     done_.clear();
-    told_.clear();
+    failed_.clear();
     limits_ = calls;
     call_for(100, errc::rejected);
     EXPECT_EQ(calls_, calls);
     for (std::size_t place = 0; place < 100; ++place) {
-      ASSERT_EQ(told_of(place) + done_.count(place), 1) << place << " after " << calls;
+      ASSERT_EQ(faults_of(place) + done_.count(place), 1) << place << " after " << calls;
     }
   }
 }
@@ -137,7 +137,7 @@ TEST_F(Bisect, WhatFailsForAllIsGivenUpSoonAndEachIsToldOnce) {
   all_are_bad(1000);
   call_for(1000, errc::rejected);
   EXPECT_LE(calls_, 70);
-  for (std::size_t place = 0; place < 1000; ++place) ASSERT_EQ(told_of(place), 1) << place;
+  for (std::size_t place = 0; place < 1000; ++place) ASSERT_EQ(faults_of(place), 1) << place;
 }
 
 }  // namespace

@@ -65,9 +65,9 @@ class poisoned_store final : public passing_store {
   template <class Request>
   void fail(std::span<const Request> requests) {
     if (is_away) throw error{errc::unavailable, "the database is away: wait"};
-    const bool is_asked = std::any_of(requests.begin(), requests.end(),
-                                      [](const Request& each) { return each.key == poison; });
-    if (is_poisoned && is_asked) raise();
+    const bool is_requested = std::any_of(requests.begin(), requests.end(),
+                                          [](const Request& each) { return each.key == poison; });
+    if (is_poisoned && is_requested) raise();
   }
   [[noreturn]] void raise() {
     at_fault();
@@ -88,7 +88,7 @@ class FaultOfOne : public testing::Test {
 
   using waits = std::vector<std::future<outcome<lease>>>;
 
-  /// Returns once all were refused, so that each asks again only after a look, and have looked.
+  /// Returns once all were refused and have read, so that each tries again only after a read.
   waits wait_for_all(const std::vector<lease>& held) {
     waits waiting;
     for (const auto& each : held) {

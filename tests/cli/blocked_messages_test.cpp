@@ -70,11 +70,11 @@ class CliBlockedMessagesTest : public LockedCliTest {
 
 TEST_P(CliBlockedMessagesTest, ALossEndsTheCommandAndSignalsArePassedOn) {
   child_process running{
-      unread(script_under_lock(script_with(R"(trap "echo told" TERM; trap "exit 3" INT)"),
+      unread(script_under_lock(script_with(R"(trap "echo signalled" TERM; trap "exit 3" INT)"),
                                {"--ttl", "3s", "--grace", "1h"}))};
   ASSERT_EQ(running.read_line(), "started");
   move_version();
-  EXPECT_EQ(running.read_line(), "told");
+  EXPECT_EQ(running.read_line(), "signalled");
   running.send_signal(SIGINT);
   EXPECT_EQ(running.wait(), 76);
 }
@@ -82,10 +82,10 @@ TEST_P(CliBlockedMessagesTest, ALossEndsTheCommandAndSignalsArePassedOn) {
 TEST_P(CliBlockedMessagesTest, ASignalEndsALeader) {
   child_process leading{
       unread(rowlock("lead", {"--type", "invoice", "--source", "42", "--", "sh", "-c",
-                              script_with(R"(trap "echo told; exit 0" TERM)")}))};
+                              script_with(R"(trap "echo signalled; exit 0" TERM)")}))};
   ASSERT_EQ(leading.read_line(), "started");
   leading.send_signal(SIGTERM);
-  EXPECT_EQ(leading.read_line(), "told");
+  EXPECT_EQ(leading.read_line(), "signalled");
   EXPECT_EQ(leading.wait(), 0);
   EXPECT_EQ(list(), "no key is held\n");
 }

@@ -135,7 +135,7 @@ result run_rowlock(const words& arguments) { return run(words{ROWLOCK_COMMAND} +
 
 std::string script_with(const std::string& traps) {
   // `wait` cannot miss a signal, as `read` would that comes just before it. A command in the
-  // background has no standard input unless it is told, and ends by signals of the terminal that
+  // background has a standard input only by redirection, and ends by signals of the terminal that
   // come before it ignores them. It ends with its input, as that of a test that was killed does:
   // then `wait` would return at once, for ever.
   return "exec 3<&0; " + traps +

@@ -35,7 +35,7 @@ class DocumentedMysqlSql : public testing::Test {
 
   std::int64_t total() { return line_.number("select total from report"); }
 
-  /// A row of job/night's, owned by nobody, and one whose key differs by case alone.
+  /// A row of job/night's without an owner, and one whose key differs by case alone.
   void create_rows() {
     line_.execute(
         "insert into shared_lock (lock_type, source_id, version) "
@@ -66,7 +66,7 @@ class DocumentedMysqlSql : public testing::Test {
         {{"ROWLOCK_TYPE", "job"}, {"ROWLOCK_SOURCE", "night's"}, {"ROWLOCK_TOKEN", token}});
   }
   /// In the script, before its work is done.
-  [[nodiscard]] std::string somebody_is_faster() const {
+  [[nodiscard]] std::string another_is_faster() const {
     return "system mariadb " + database_.name() +
            " -e 'update shared_lock set version = version + 1'\n";
   }
@@ -95,7 +95,7 @@ TEST_F(DocumentedMysqlSql, AFencedScriptCommitsUnderRowlockRun) {
 
 TEST_F(DocumentedMysqlSql, AFencedScriptThatLosesItsLeaseWhileItWorksCommitsNothing) {
   const auto ran =
-      run_in_shell(run_, with_before(fence_, "UPDATE shared_lock", somebody_is_faster()));
+      run_in_shell(run_, with_before(fence_, "UPDATE shared_lock", another_is_faster()));
   EXPECT_EQ(ran.code, 76) << ran.errors;
   EXPECT_THAT(ran.errors, HasSubstr("ERROR 1242"));
   EXPECT_EQ(total(), 0);
@@ -142,7 +142,7 @@ TEST_F(DocumentedMysqlSql, AnOptimisticCommitMovesTheVersion) {
 
 TEST_F(DocumentedMysqlSql, AnOptimisticCommitIsRolledBackWhenSomebodyWasFaster) {
   create_rows();
-  const auto ran = run_script(with_before(optimistic_, "UPDATE report", somebody_is_faster()));
+  const auto ran = run_script(with_before(optimistic_, "UPDATE report", another_is_faster()));
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.errors, HasSubstr("ERROR 1242"));
   EXPECT_EQ(total(), 0);

@@ -25,21 +25,21 @@ class DocumentedSql : public testing::Test {
     execute("create table report as select 0 as total");
   }
 
-  [[nodiscard]] pqxx::result ask(const std::string& sql) const {
+  [[nodiscard]] pqxx::result query(const std::string& sql) const {
     pqxx::connection connection{url_};
-    pqxx::nontransaction asking{connection};
-    return asking.exec(sql);
+    pqxx::nontransaction reader{connection};
+    return reader.exec(sql);
   }
   void execute(const std::string& sql) const {
     pqxx::connection connection{url_};
     pqxx::nontransaction{connection}.exec(sql);
   }
   [[nodiscard]] long long number(const std::string& sql) const {
-    return ask(sql)[0][0].as<long long>();
+    return query(sql)[0][0].as<long long>();
   }
   [[nodiscard]] long long total() const { return number("select total from report"); }
 
-  /// A row of job/nightly, owned by nobody.
+  /// A row of job/nightly without an owner.
   void create_row() const {
     execute("insert into shared_lock (lock_type, source_id, version) values ('job', 'nightly', 7)");
   }
@@ -87,7 +87,7 @@ TEST_F(DocumentedSql, AFencedScriptCommitsUnderRowlockRun) {
 }
 
 TEST_F(DocumentedSql, AFencedScriptThatLosesItsLeaseWhileItWorksCommitsNothing) {
-  // Somebody else takes the key over when the work is done and the fence is still to come.
+  // Another process takes the key over when the work is done and the fence is still to come.
   const auto script =
       with_before(fence_, "UPDATE shared_lock",
                   "\\! psql -X \"$URL\" -qc 'update shared_lock set version = version + 1'\n");

@@ -25,7 +25,7 @@ class DocumentedSqliteSql : public testing::Test {
     database_.exec("create table report as select 0 as total");
   }
 
-  /// A row of job/nightly, owned by nobody.
+  /// A row of job/nightly without an owner.
   void create_row() {
     database_.exec(
         "insert into shared_lock (lock_type, source_id, version) values ('job', 'nightly', 7)");
@@ -67,10 +67,10 @@ class DocumentedSqliteSql : public testing::Test {
 TEST_F(DocumentedSqliteSql, TheFenceAnswersWhetherTheLeaseIsHeld) {
   create_owned_row();
   const auto held_at = [&](int token) {
-    auto asking = bound(documented_sql("Fence a transaction (SQLite)", "sql"));
-    asking.bind(3, token);
-    asking.executeStep();
-    return asking.getColumn(0).getInt();
+    auto query = bound(documented_sql("Fence a transaction (SQLite)", "sql"));
+    query.bind(3, token);
+    query.executeStep();
+    return query.getColumn(0).getInt();
   };
   EXPECT_EQ(held_at(7), 1);
   EXPECT_EQ(held_at(6), 0);

@@ -53,7 +53,7 @@ class CliHangTest : public LockedCliTest {
       if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"never: " + sql};
     }
   }
-  /// Of others than the one that asks, on the test's database, that have made a statement.
+  /// Counts the sessions on the test's database that have executed a statement, except the reader.
   [[nodiscard]] std::string sessions() const {
     return is_mariadb() ? "select count(*) from information_schema.processlist where db = "
                           "database() and command = 'Sleep' and id <> connection_id()"
@@ -175,11 +175,11 @@ TEST_P(CliHangTest, ASignalThatComesDuringAReleaseEndsRunWithTheCodeOfItsCommand
 }
 
 TEST_P(CliHangTest, ALossEndsRunSoonAfterItsCommand) {
-  child_process running{
-      through_network("run", script_with(R"(trap "echo told; exit 3" TERM)"), {"--ttl", "3s"})};
+  child_process running{through_network("run", script_with(R"(trap "echo signalled; exit 3" TERM)"),
+                                        {"--ttl", "3s"})};
   ASSERT_EQ(running.read_line(), "started");
   const auto unanswered = hang();
-  EXPECT_EQ(running.read_line(), "told");
+  EXPECT_EQ(running.read_line(), "signalled");
   EXPECT_EQ(running.wait(), 76);
   EXPECT_FALSE(is_over(unanswered));
   const auto said = running.errors();
@@ -189,7 +189,8 @@ TEST_P(CliHangTest, ALossEndsRunSoonAfterItsCommand) {
 }
 
 TEST_P(CliHangTest, ASignalEndsLeadWhereverItIs) {
-  child_process leading{through_network("lead", script_with(R"(trap "echo told; exit 0" TERM)"))};
+  child_process leading{
+      through_network("lead", script_with(R"(trap "echo signalled; exit 0" TERM)"))};
   ASSERT_EQ(leading.read_line(), "started");
   const auto waiting = start(through_network("lead", "echo mine"));
   const auto unanswered = hang();

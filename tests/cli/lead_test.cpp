@@ -19,7 +19,7 @@ using testing::MatchesRegex;
 using testing::Not;
 
 /// A service that says its term, and goes on until a signal that it has a trap for.
-std::string service(const std::string& traps = R"(trap "echo told; exit 0" TERM)") {
+std::string service(const std::string& traps = R"(trap "echo signalled; exit 0" TERM)") {
   return script_with(traps + "; echo $ROWLOCK_TOKEN");
 }
 
@@ -49,7 +49,7 @@ TEST_P(CliLeadTest, OneLeadsAndTheNextFollowsWithAGreaterTerm) {
   child_process second{lead(service())};
   errors_with("rowlock: leads invoice/42, term " + std::to_string(term) + '\n', first);
   first.send_signal(SIGTERM);
-  EXPECT_EQ(first.read_line(), "told");
+  EXPECT_EQ(first.read_line(), "signalled");
   EXPECT_EQ(first.wait(), 0);
   EXPECT_GT(term_of(second), term);
   second.send_signal(SIGTERM);
@@ -77,7 +77,7 @@ TEST_P(CliLeadTest, ALossEndsTheCommandAndItCampaignsAgain) {
   child_process leading{lead(service(), {"--ttl", "3s", "--grace", "1h"})};
   const auto term = term_of(leading);
   take_away();
-  EXPECT_EQ(leading.read_line(), "told");
+  EXPECT_EQ(leading.read_line(), "signalled");
   errors_with("rowlock: lost invoice/42", leading);
   EXPECT_GT(term_of(leading), term);
 }
@@ -119,11 +119,11 @@ TEST_P(CliLeadTest, ALossThatIsFoundBetweenTwoTermsIsSaidAndIsNoExitCode) {
 }
 
 TEST_P(CliLeadTest, ALossInTheLastTermIsSaidOnceAndIsItsExitCode) {
-  child_process leading{lead(service(R"(trap "echo told" TERM; trap "exit 0" INT)"),
+  child_process leading{lead(service(R"(trap "echo signalled" TERM; trap "exit 0" INT)"),
                              {"--ttl", "3s", "--grace", "1h"})};
   term_of(leading);
   take_away();
-  EXPECT_EQ(leading.read_line(), "told");
+  EXPECT_EQ(leading.read_line(), "signalled");
   leading.send_signal(SIGINT);
   EXPECT_EQ(leading.wait(), 76);
   EXPECT_THAT(leading.errors(), HasSubstr("rowlock: lost invoice/42"));
@@ -141,10 +141,10 @@ TEST_P(CliLeadTest, ASignalEndsTheCampaign) {
 }
 
 TEST_P(CliLeadTest, AHangupIsPassedOnAndDoesNotEndIt) {
-  child_process leading{lead(service(R"(trap "echo told; exit 0" HUP)"))};
+  child_process leading{lead(service(R"(trap "echo signalled; exit 0" HUP)"))};
   const auto term = term_of(leading);
   leading.send_signal(SIGHUP);
-  EXPECT_EQ(leading.read_line(), "told");
+  EXPECT_EQ(leading.read_line(), "signalled");
   EXPECT_GT(term_of(leading), term);
 }
 

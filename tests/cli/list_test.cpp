@@ -1,4 +1,4 @@
-// rowlock list: who holds what, for people and for programs.
+// rowlock list: the holders of all keys, for people and for programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -121,7 +121,7 @@ TEST_P(CliListTest, IsSafeForTerminals) {
 TEST_P(CliListTest, ShowsALeaseThatHasRunOutUntilItIsTakenOver) {
   child_process holder{script_under_lock("echo started; read line", {"--ttl", "2s"})};
   ASSERT_TRUE(holder.read_line());
-  holder.send_signal(SIGKILL);  // nobody releases the key now
+  holder.send_signal(SIGKILL);  // no process releases the key now
   holder.wait();
 
   const auto until = std::chrono::steady_clock::now() + patience;

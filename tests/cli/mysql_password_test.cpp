@@ -45,7 +45,7 @@ class MysqlPassword : public testing::Test {
   mysql_database database_;
   mariadb_line line_{mariadb_url()};
   const std::string user_ = "u_" + make_owner_id().text.substr(0, 20);
-  // A server may have a user without a name at localhost, who would go before '%'.
+  // A server may have a user without a name at localhost, which would go before '%'.
   const std::array<std::string, 2> names_{user_ + "@'%'", user_ + "@'localhost'"};
 };
 

@@ -32,7 +32,7 @@ class CliOperatorsTest : public LockedCliTest {
     return rowlock("purge", words{"--older-than", "30d"} + options);
   }
   [[nodiscard]] row_state row() const { return show(*rows_, key_).value(); }
-  /// A row that nobody has touched for years.
+  /// A row that no holder has touched for years.
   void leave_idle() {
     locks_.try_acquire(key_)->release();
     execute("update shared_lock set version = 1");

@@ -14,7 +14,7 @@ namespace {
 TEST(ProcessGroup, OfAnotherUserIsSeen) {
   const pid_t child = fork();
   if (child == 0) {
-    setpgid(0, 0);  // out of the group that it asks for
+    setpgid(0, 0);  // out of the group that it checks
     // Without the rights to do so it stays the same user, which is as well.
     constexpr uid_t nobody = 65534;
     [[maybe_unused]] const int changed = setuid(nobody);

@@ -1,4 +1,4 @@
-// The command sees its own release, and is in nobody's way otherwise.
+// A witness of the command's own release, which passes all other calls on.
 #include "cli/release_witness.hpp"
 
 #include <gtest/gtest.h>
@@ -12,12 +12,12 @@
 namespace rowlock::tests {
 namespace {
 
-class ear final : public release_listener {
+class counting_listener final : public release_listener {
  public:
-  void released(const lock_key& /*key*/) noexcept override { ++heard; }
+  void released(const lock_key& /*key*/) noexcept override { ++notified; }
   void listening() noexcept override {}
 
-  int heard = 0;
+  int notified = 0;
 };
 
 TEST(ReleaseWitness, HandsOnWhatThoseWhoWaitAskFor) {
@@ -30,13 +30,13 @@ TEST(ReleaseWitness, HandsOnWhatThoseWhoWaitAskFor) {
                                 .ttl = std::chrono::hours{1}};
   const auto granted = witness.acquire(std::array{request}).at(0).version.value();
 
-  ear listener;
-  const auto hearing = witness.listen(listener);
-  EXPECT_NE(hearing, nullptr);
+  counting_listener listener;
+  const auto subscribed = witness.listen(listener);
+  EXPECT_NE(subscribed, nullptr);
   EXPECT_TRUE(witness.read(std::array{request.key}, read_mode::watched).at(0)->is_live());
   watched.await_refusals(1);
   witness.release(std::array{release_request{request.key, request.owner, granted}});
-  EXPECT_EQ(listener.heard, 1);
+  EXPECT_EQ(listener.notified, 1);
 }
 
 }  // namespace

@@ -18,15 +18,15 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A shell that does `first` when it is told to end, with a child of its own that is deaf to that.
+/// A shell that does `first` when it is signalled, with a child of its own that ignores signals.
 std::string child_that(const std::string& first) {
   return "sh -c 'trap \"\" INT TERM; sleep 60 & trap \"" + first +
          "; kill -KILL $!; exit\" INT TERM; echo started; "
          "while kill -0 $! 2>/dev/null; do wait $!; done'";
 }
 
-/// A shell that waits for its child, which is to be told by the signal itself. In the foreground:
-/// what a shell starts in the background ignores SIGINT.
+/// A shell that waits for its child, which the signal itself is to reach. In the foreground: what
+/// a shell starts in the background ignores SIGINT.
 const std::string script_with_child = "trap \"echo parent\" INT TERM; " + child_that("echo child");
 
 /// One that ends with the next line of its input, and leaves a child.
@@ -53,7 +53,7 @@ TEST_P(CliRunGroupTest, TheKeyIsKeptUntilAllThatTheCommandStartedHasEnded) {
   child_process running{in_group(script_that_leaves(child_that(show)))};
   ASSERT_EQ(running.read_line(), "started");
   running.write_line("end");
-  EXPECT_THAT(running.read_rest(), HasSubstr("invoice")) << "the child's look at the key";
+  EXPECT_THAT(running.read_rest(), HasSubstr("invoice")) << "as the child reads the key";
   EXPECT_EQ(running.wait(), 3);
   EXPECT_THAT(running.errors(), HasSubstr("but not all that it has started"));
   EXPECT_EQ(list(), "no key is held\n");

@@ -1,4 +1,4 @@
-// A command whose key is lost is told to stop.
+// A command whose key is lost is signalled to stop.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,16 +22,16 @@ using testing::Not;
 
 class CliRunLostTest : public LockedCliTest {
  protected:
-  /// What happens when somebody takes the key away.
+  /// As when another process takes the key away.
   void move_version() const { execute("update shared_lock set version = version + 1"); }
 };
 
 TEST_P(CliRunLostTest, TheCommandGetsSigterm) {
-  child_process running{script_under_lock(script_with(R"(trap "echo told; exit 3" TERM)"),
+  child_process running{script_under_lock(script_with(R"(trap "echo signalled; exit 3" TERM)"),
                                           {"--ttl", "3s", "--grace", "1h"})};
   ASSERT_EQ(running.read_line(), "started");
   move_version();
-  EXPECT_EQ(running.read_line(), "told");
+  EXPECT_EQ(running.read_line(), "signalled");
   EXPECT_EQ(running.wait(), 76);
   EXPECT_THAT(running.errors(), HasSubstr("rowlock: lost invoice/42"));
 }
@@ -99,20 +99,20 @@ TEST_P(CliRunLostTest, ThatTheRowIsGoneIsSaid) {
 }
 
 TEST_P(CliRunLostTest, ACommandThatHangsLosesTheKeyOnceAtMostIsOver) {
-  child_process running{script_under_lock(script_with(R"(trap "echo told; exit 3" TERM)"),
+  child_process running{script_under_lock(script_with(R"(trap "echo signalled; exit 3" TERM)"),
                                           {"--ttl", "3s", "--at-most", "3s", "--grace", "1h"})};
   ASSERT_EQ(running.read_line(), "started");
-  EXPECT_EQ(running.read_line(), "told");
+  EXPECT_EQ(running.read_line(), "signalled");
   EXPECT_EQ(running.wait(), 76);
   EXPECT_THAT(running.errors(), HasSubstr("invoice/42 was lost: --at-most 3.0s is over"));
 }
 
 TEST_P(CliRunLostTest, ACommandThatDoesNotStopGetsSigkillAfterTheGraceTime) {
-  child_process running{script_under_lock(script_with(R"(trap "echo told" TERM)"),
+  child_process running{script_under_lock(script_with(R"(trap "echo signalled" TERM)"),
                                           {"--ttl", "3s", "--grace", "300ms"})};
   ASSERT_EQ(running.read_line(), "started");
   move_version();
-  EXPECT_EQ(running.read_line(), "told");
+  EXPECT_EQ(running.read_line(), "signalled");
   EXPECT_EQ(running.read_rest(), "");
   EXPECT_EQ(running.wait(), 76);
 }

@@ -40,7 +40,7 @@ words waiting_for_the_key(const std::string& url, const std::string& how_long) {
           "--wait",        how_long, "--", "echo",   "ran"};
 }
 
-/// Somebody else's lease on the key that the command waits for.
+/// Another process's lease on the key that the command waits for.
 class held_key {
  public:
   explicit held_key(std::string url) : url_{std::move(url)} {
@@ -92,8 +92,8 @@ TEST(CliRunOutageTest, ARestartOfPostgresIsOutlasted) {
   const own_postgres server;
   expect_to_be_outlasted(server, [&] {
     pqxx::connection connection{server.url()};
-    pqxx::nontransaction asking{connection};
-    return asking
+    pqxx::nontransaction reader{connection};
+    return reader
         .exec(
             "select count(*) > 0 from pg_stat_activity where backend_type = 'client backend' "
             "and pid <> pg_backend_pid()")[0][0]

@@ -64,7 +64,7 @@ TEST_P(CliRunSignalsTest, KillingUsEndsTheCommand) {
   child_process running{script_under_lock("echo started; exec cat")};
   ASSERT_EQ(running.read_line(), "started");
   running.send_signal(SIGKILL);
-  EXPECT_EQ(running.read_rest(), "");  // ends when nobody has the output open any more
+  EXPECT_EQ(running.read_rest(), "");  // ends when no process has the output open
 }
 
 ROWLOCK_ON_EVERY_DATABASE(CliRunSignalsTest);

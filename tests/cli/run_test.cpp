@@ -17,7 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr auto until_told = "echo started; read line";
+constexpr auto until_line = "echo started; read line";
 
 class CliRunTest : public LockedCliTest {};
 
@@ -135,7 +135,7 @@ TEST_P(CliRunTest, AScriptWithoutAnInterpreterIsForTheShell) {
 }
 
 TEST_P(CliRunTest, AHeldKeyIsRefusedSayingByWhomAndForHowLong) {
-  child_process holder{script_under_lock(until_told, {"--holder", "worker-a"})};
+  child_process holder{script_under_lock(until_line, {"--holder", "worker-a"})};
   ASSERT_TRUE(holder.read_line());
   const auto refused = run(script_under_lock("echo running"));
   EXPECT_EQ(refused.code, 75);
@@ -145,14 +145,14 @@ TEST_P(CliRunTest, AHeldKeyIsRefusedSayingByWhomAndForHowLong) {
 }
 
 TEST_P(CliRunTest, TheExitCodeOfARefusalCanBeChosen) {
-  child_process holder{script_under_lock(until_told)};
+  child_process holder{script_under_lock(until_line)};
   ASSERT_TRUE(holder.read_line());
   EXPECT_EQ(run(under_lock({"true"}, {"-E", "1"})).code, 1);
   EXPECT_EQ(run(under_lock({"true"}, {"--conflict-exit-code", "0"})).code, 0);
 }
 
 TEST_P(CliRunTest, AWaitThatIsOverIsARefusalSayingByWhom) {
-  child_process holder{script_under_lock(until_told, {"--holder", "worker-a"})};
+  child_process holder{script_under_lock(until_line, {"--holder", "worker-a"})};
   ASSERT_TRUE(holder.read_line());
   const auto refused = run(script_under_lock("echo running", {"--wait", "100ms"}));
   EXPECT_EQ(refused.code, 75);
@@ -161,7 +161,7 @@ TEST_P(CliRunTest, AWaitThatIsOverIsARefusalSayingByWhom) {
 
 TEST_P(CliRunTest, AWaiterGetsTheKeyWhenItIsReleased) {
   for (const auto* wait : {"1m", "forever"}) {
-    child_process holder{script_under_lock(until_told)};
+    child_process holder{script_under_lock(until_line)};
     ASSERT_TRUE(holder.read_line());
     child_process waiter{script_under_lock("echo mine", {"--wait", wait})};
     holder.write_line("done");
@@ -173,7 +173,7 @@ TEST_P(CliRunTest, AWaiterGetsTheKeyWhenItIsReleased) {
 
 TEST_P(CliRunTest, TheKeyStaysHeldForLongerThanTheTtl) {
   // A busy machine may stop the holder for seconds.
-  child_process holder{script_under_lock(until_told, {"--ttl", "6s"})};
+  child_process holder{script_under_lock(until_line, {"--ttl", "6s"})};
   ASSERT_TRUE(holder.read_line());
   EXPECT_EQ(run(under_lock({"true"}, {"--wait", "7s"})).code, 75);
   holder.write_line("done");
@@ -192,7 +192,7 @@ TEST_P(CliRunTest, NoConnectionOfOursBecomesTheStandardErrorWhenThatIsClosed) {
 }
 
 TEST_P(CliRunTest, OtherKeysAreNotInTheWay) {
-  child_process holder{script_under_lock(until_told)};
+  child_process holder{script_under_lock(until_line)};
   ASSERT_TRUE(holder.read_line());
   EXPECT_EQ(run(under_lock({"true"}, {"--source=43"})).code, 64) << "a source is given once";
   EXPECT_EQ(run(rowlock("run", {"--type", "invoice", "--source", "43", "--", "true"})).code, 0);

@@ -35,7 +35,7 @@ bool is_started_after_the_ttl(const std::string& proof) {
   const auto end = cli::supervise(
       held, {.path = "/usr/bin/touch", .arguments = {"touch", proof}, .environment = {}}, signals,
       1h);
-  return !end.was_told_of_loss || std::filesystem::exists(proof);
+  return !end.was_notified_of_loss || std::filesystem::exists(proof);
 }
 
 TEST(Supervise, StartsNoCommandWhoseLeaseIsOver) {

@@ -34,8 +34,8 @@ class galera_locks : public cluster_test {
   store& rows(std::size_t node) { return ways_.at(node)->rows; }
   lock_table& locks(std::size_t node) { return ways_.at(node)->locks; }
 
-  /// By the clock of the database, and longer ago than clocks can differ. Nobody has taken the key
-  /// over yet.
+  /// By the clock of the database, and longer ago than clocks can differ. No other holder has
+  /// taken the key over yet.
   static void let_run_out(std::size_t node, const lock_key& key) {
     cluster().connect(node).execute(
         "update shared_lock set expires_at = utc_timestamp(6) - interval 1 minute"
@@ -49,7 +49,7 @@ class galera_locks : public cluster_test {
     const auto until = std::chrono::steady_clock::now() + patience;
     while (line.number("select count(*) from information_schema.processlist"
                        " where state = 'Waiting for certification'") == 0) {
-      ASSERT_LT(std::chrono::steady_clock::now(), until) << "nobody waits";
+      ASSERT_LT(std::chrono::steady_clock::now(), until) << "no commit waits";
     }
   }
 

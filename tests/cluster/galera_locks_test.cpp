@@ -75,7 +75,7 @@ TEST_F(GaleraLocks, AreNotTakenOverAsSoonAsTheyRanOutByTheClockOfOneNode) {
 
 class GaleraLocksAtANodeThatLags : public GaleraLocks {
  protected:
-  /// Node 1 has not heard yet that the key was taken at node 0.
+  /// Node 1 has not applied the grant at node 0 yet.
   void take_at_both_nodes() {
     cluster().hold_appliers(1);
     const auto first = locks(0).try_acquire(key_);

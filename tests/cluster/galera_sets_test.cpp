@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Often enough that those who meet meet again soon.
+/// Often enough that threads that collide collide again soon.
 retry_policy soon_again() {
   return {.first_pause = 1ms, .longest_pause = 2ms, .give_up_after = patience};
 }
@@ -71,7 +71,7 @@ class GaleraSets : public galera_locks {
     for (auto& each : all) each.get();
   }
 
-  /// Two who had a key at once would have counted as one.
+  /// Two holders of a key at once would have counted as one.
   void expect_nothing_lost_and_all_free() const {
     for (std::size_t node = 0; node < galera_cluster::size; ++node) {
       auto line = cluster().connect(node);
@@ -132,7 +132,7 @@ TEST_F(GaleraSets, OfBothKindsHaveOneHolderAKey) {
   expect_nothing_lost_and_all_free();
 }
 
-// Releases hand it over to the other thread at the node, while those at other nodes ask for it.
+// Releases hand it over to the other thread at the node, while other nodes' threads try for it.
 TEST_F(GaleraSets, OfOneKeyThatIsHandedOverHaveOneHolder) {
   contend(25, [](lock_table& at_node, std::mt19937&) {
     return at_node.try_acquire(key_at(0), {.wait = soon_again()});

@@ -22,7 +22,7 @@ class patroni_ground final : public proving_ground {
   patroni_ground() {
     pqxx::connection cluster{postgres_url()};
     pqxx::nontransaction work{cluster};
-    // Whoever logs in may meet the standby first, and it must know the database.
+    // A client that logs in may meet the standby first, and it must know the database.
     work.exec("set synchronous_commit = remote_apply");
     work.exec("drop database if exists rowlock_faults");
     work.exec("create database rowlock_faults");
@@ -42,8 +42,8 @@ class patroni_ground final : public proving_ground {
   }
 
   [[nodiscard]] std::size_t connections() const override {
-    pqxx::connection asking{url()};
-    pqxx::nontransaction work{asking};
+    pqxx::connection admin{url()};
+    pqxx::nontransaction work{admin};
     return work
         .exec(
             "select count(*) - 1 from pg_stat_activity"

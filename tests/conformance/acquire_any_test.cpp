@@ -87,7 +87,7 @@ TEST_P(AcquireAny, TakesOverWhatHasRunOut) {
   EXPECT_EQ(row(keys_[0]).expiry_count, 1);
 }
 
-// Otherwise an attempt whose answer got lost would hold more than it asked for.
+// Otherwise an attempt whose answer got lost would hold more than it requested.
 TEST_P(AcquireAny, IsGrantedTheSameOnceMoreAsTheSameAttempt) {
   for (const auto& key : keys_) touch(key);
   granted(keys_[0], theirs_);

@@ -45,7 +45,7 @@ TEST_P(Acquire, AskedAgainByTheOwnerAdoptsTheGrantAtTheSameVersion) {
   EXPECT_EQ(row(key_).expiry_count, 0);
 }
 
-// The holder counts its deadline from its last question, so the row has to as well.
+// The holder counts its deadline from its last request, so the row has to as well.
 TEST_P(Acquire, AskedAgainByTheOwnerCountsTheTtlAnew) {
   granted(key_, mine_, 1h);
   ASSERT_EQ(acquire(key_, mine_, {}, 3h).status, acquire_status::granted);
@@ -147,7 +147,7 @@ TEST_P(Acquire, IsSeenByEveryStoreOnTheTable) {
   EXPECT_EQ(acquire(*another, key_, theirs_).status, acquire_status::granted);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Acquire, testing::ValuesIn(alone_and_in_company(every_store())),
+INSTANTIATE_TEST_SUITE_P(Stores, Acquire, testing::ValuesIn(alone_and_beside_others(every_store())),
                          name_of);
 
 class AcquireBesideTransactions : public store_test {};
@@ -161,7 +161,7 @@ TEST_P(AcquireBesideTransactions, OfTheSameKeyInAnotherTableIsNotInTheWay) {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AcquireBesideTransactions);
 INSTANTIATE_TEST_SUITE_P(Stores, AcquireBesideTransactions,
-                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
+                         testing::ValuesIn(alone_and_beside_others(stores_with_transactions())),
                          name_of);
 
 }  // namespace

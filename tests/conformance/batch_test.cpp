@@ -8,8 +8,8 @@ namespace {
 
 class Batch : public store_test {
  protected:
-  static acquire_request asking(const lock_key& key, const owner_id& owner,
-                                std::optional<version> expected = {}) {
+  static acquire_request request_for(const lock_key& key, const owner_id& owner,
+                                     std::optional<version> expected = {}) {
     return {.key = key, .owner = owner, .holder = "host:1", .ttl = 1h, .expected = expected};
   }
 };
@@ -31,11 +31,12 @@ TEST_P(Batch, OfAcquiresIsAnsweredInItsOrderEachByTheStateOfItsRow) {
   unowned(key("free"));
   run_out(key("run out"), theirs_);
 
-  const auto answers = rows_->acquire(std::vector{
-      asking(key("missing"), mine_), asking(key("held"), mine_), asking(key("free"), mine_),
-      asking(key("stale"), mine_, version{1}), asking(key("mine"), mine_),
-      asking(key("run out"), mine_), asking(key("at version"), mine_, seen),
-      asking(key("missing too"), mine_, version{1})});
+  const auto answers = rows_->acquire(
+      std::vector{request_for(key("missing"), mine_), request_for(key("held"), mine_),
+                  request_for(key("free"), mine_), request_for(key("stale"), mine_, version{1}),
+                  request_for(key("mine"), mine_), request_for(key("run out"), mine_),
+                  request_for(key("at version"), mine_, seen),
+                  request_for(key("missing too"), mine_, version{1})});
 
   ASSERT_EQ(answers.size(), 8U);
   EXPECT_EQ(answers[0].status, acquire_status::granted);
@@ -58,7 +59,7 @@ TEST_P(Batch, OfAcquiresIsAnsweredInItsOrderEachByTheStateOfItsRow) {
 }
 
 TEST_P(Batch, GivesEachKeyTheOwnerHolderAndTtlOfItsOwnRequest) {
-  std::vector requests{asking(key_, mine_), asking(other_key_, theirs_)};
+  std::vector requests{request_for(key_, mine_), request_for(other_key_, theirs_)};
   requests[0].ttl = 3h;
   requests[1].holder = "host:2";
   const auto answers = rows_->acquire(requests);
@@ -75,7 +76,8 @@ TEST_P(Batch, GrantsOneKeyToOneOfTwoRequestsWhateverItsState) {
     const lock_key key{"invoice", state};
     if (key.source_id == "unowned") unowned(key);
     if (key.source_id == "run out") run_out(key, make_owner_id());
-    const auto answers = rows_->acquire(std::vector{asking(key, mine_), asking(key, theirs_)});
+    const auto answers =
+        rows_->acquire(std::vector{request_for(key, mine_), request_for(key, theirs_)});
     const bool is_mine = answers.at(0).status == acquire_status::granted;
     const bool is_theirs = answers.at(1).status == acquire_status::granted;
     EXPECT_NE(is_mine, is_theirs) << state;
@@ -89,14 +91,15 @@ TEST_P(Batch, GrantsOneKeyToOneOfTwoRequestsWhateverItsState) {
 TEST_P(Batch, GrantsOneVersionToOneOfTwoRequests) {
   const auto seen = unowned(key_);
   const auto answers =
-      rows_->acquire(std::vector{asking(key_, mine_, seen), asking(key_, theirs_, seen)});
+      rows_->acquire(std::vector{request_for(key_, mine_, seen), request_for(key_, theirs_, seen)});
   EXPECT_NE(answers.at(0).status == acquire_status::granted,
             answers.at(1).status == acquire_status::granted);
 }
 
 TEST_P(Batch, AdoptsTheOwnersGrantBesideARivalsRequest) {
   const auto my_version = granted(key_, mine_);
-  const auto answers = rows_->acquire(std::vector{asking(key_, theirs_), asking(key_, mine_)});
+  const auto answers =
+      rows_->acquire(std::vector{request_for(key_, theirs_), request_for(key_, mine_)});
   EXPECT_EQ(answers.at(0).status, acquire_status::held);
   EXPECT_EQ(answers.at(1).status, acquire_status::granted);
   EXPECT_EQ(answers.at(1).version, my_version);
@@ -151,7 +154,7 @@ TEST_P(Batch, MayBeLarge) {
   std::vector<acquire_request> acquires;
   for (int number = 299; number >= 0; --number) {
     keys.push_back({"invoice", std::to_string(number)});
-    acquires.push_back(asking(keys.back(), make_owner_id()));
+    acquires.push_back(request_for(keys.back(), make_owner_id()));
   }
   std::vector<renew_request> renewals;
   std::vector<release_request> releases;

@@ -92,7 +92,7 @@ TEST_P(Closed, IsListed) {
   EXPECT_TRUE(listed[0].is_live());
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Closed, testing::ValuesIn(alone_and_in_company(every_store())),
+INSTANTIATE_TEST_SUITE_P(Stores, Closed, testing::ValuesIn(alone_and_beside_others(every_store())),
                          name_of);
 
 class ClosedToTransactions : public Closed {};
@@ -121,7 +121,7 @@ TEST_P(ClosedToTransactions, CanBeReadOrCommittedAgainstByNoTransaction) {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ClosedToTransactions);
 INSTANTIATE_TEST_SUITE_P(Stores, ClosedToTransactions,
-                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
+                         testing::ValuesIn(alone_and_beside_others(stores_with_transactions())),
                          name_of);
 
 }  // namespace

@@ -112,7 +112,7 @@ TEST_P(Done, OutlastsARefusalAtAnotherVersion) {
   EXPECT_EQ(acquire_unless_done(key_, mine_, current).status, acquire_status::done);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Done, testing::ValuesIn(alone_and_in_company(every_store())),
+INSTANTIATE_TEST_SUITE_P(Stores, Done, testing::ValuesIn(alone_and_beside_others(every_store())),
                          name_of);
 
 }  // namespace

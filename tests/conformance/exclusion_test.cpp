@@ -60,7 +60,7 @@ TEST_P(Exclusion, OfAnExistingRowIsTheSame) {
   contender_.end();
 }
 
-// A version read before somebody had the key is worth nothing after it, whichever way they had it.
+// A version read before a possession of the key is stale after it, in each of the three ways.
 class VersionReadBefore : public testing::TestWithParam<std::tuple<bench_kind, mode>> {};
 
 TEST_P(VersionReadBefore, IsStaleAfterSomebodyHadTheKey) {
@@ -68,9 +68,9 @@ TEST_P(VersionReadBefore, IsStaleAfterSomebodyHadTheKey) {
   const auto rows = bench->open();
   const lock_key key{.type = "invoice", .source_id = "42"};
   const auto seen = rows->read(std::array{key}, read_mode::ready_to_commit).at(0).value().version;
-  possession somebody{*rows, bench->connect()};
-  ASSERT_TRUE(somebody.try_acquire(std::get<1>(GetParam()), key).acquired());
-  somebody.end();
+  possession other{*rows, bench->connect()};
+  ASSERT_TRUE(other.try_acquire(std::get<1>(GetParam()), key).acquired());
+  other.end();
 
   const auto acquired = lock_table{*rows}.try_acquire(key, {.expected = seen});
   ASSERT_FALSE(acquired.acquired());

@@ -97,7 +97,7 @@ TEST_P(AcquireExpecting, OneVersionIsGrantedToOneOwnerOnly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, AcquireExpecting,
-                         testing::ValuesIn(alone_and_in_company(every_store())), name_of);
+                         testing::ValuesIn(alone_and_beside_others(every_store())), name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

@@ -25,7 +25,7 @@ class FenceBadInput : public store_test {
     return begun;
   }
 
-  /// It threw; whoever swallows that must not be able to commit.
+  /// It threw; a caller that swallows that must not be able to commit.
   void expect_dead(std::unique_ptr<app_transaction> work) {
     EXPECT_ANY_THROW(work->commit());
     work.reset();

@@ -24,7 +24,7 @@ class Fence : public store_test {
  protected:
   lease acquire_lease(const lock_key& key) { return *locks_.try_acquire(key); }
 
-  /// Somebody else takes the key over, whose lease has run out.
+  /// Another process takes over the key, whose lease has run out.
   version take_over(const lock_key& key) {
     bench_->run_out(key);
     return *acquire(key, make_owner_id()).version;
@@ -75,7 +75,7 @@ TEST_P(Fence, EndsTheTransactionOfAnExHolderAndNothingOfItCommits) {
   take_over(job);
   auto work = begin_with_note("by the ex-holder");
   EXPECT_TRUE(refuses_as(errc::lease_lost, [&] { work->fence(held); }));
-  EXPECT_ANY_THROW(work->commit());  // even if somebody swallowed the exception
+  EXPECT_ANY_THROW(work->commit());  // even if a caller swallowed the exception
   work.reset();
   EXPECT_TRUE(application_->notes().empty());
 }

@@ -22,8 +22,8 @@ class Fork : public store_test {
       wrong.push_back(name + " did not throw");
     } catch (const error& thrown) {
       const std::string words = thrown.what();
-      const bool tells = words.find("make a new store") != std::string::npos;
-      if (thrown.kind() != errc::misuse || !tells) wrong.push_back(name + ": " + words);
+      const bool says_so = words.find("make a new store") != std::string::npos;
+      if (thrown.kind() != errc::misuse || !says_so) wrong.push_back(name + ": " + words);
     }
   }
 };

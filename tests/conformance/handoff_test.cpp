@@ -66,9 +66,9 @@ TEST_P(Handoff, ASecondTimeIsLostAndTheNextOneStillFindsItsGrant) {
   const auto again = rows_->handoff(to_them(my_version));
   EXPECT_EQ(again.ended, change_answer::lost);
   EXPECT_FALSE(again.granted);
-  const auto asked = acquire(key_, theirs_);
-  EXPECT_EQ(asked.status, acquire_status::granted);
-  EXPECT_EQ(asked.version, first.granted);
+  const auto attempt = acquire(key_, theirs_);
+  EXPECT_EQ(attempt.status, acquire_status::granted);
+  EXPECT_EQ(attempt.version, first.granted);
 }
 
 TEST_P(Handoff, OfALeaseThatRanOutAndThatNobodyTookIsMade) {

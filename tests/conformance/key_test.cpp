@@ -24,7 +24,7 @@ std::vector<lock_key> treacherous_keys() {
       // Whatever a terminal or an encoding does with them.
       "\x01", "\x1b[0m", "\x7f", "\u0080", "\u00a0", "\u200b", "\u2028", "\ufeff", "\ufffd",
       "\uffff", "😀", "👩‍👩‍👧‍👦", "日本語", "עברית", "\U0010ffff",
-      // As long as it may be, the last byte alone telling them apart.
+      // As long as it may be, differing in the last byte alone.
       std::string(255, 'x'), std::string(254, 'x') + 'y', std::string(254, 'x')};
   std::vector<lock_key> keys;
   for (const auto& id : ids) keys.push_back({"job", id});

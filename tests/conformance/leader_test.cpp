@@ -10,7 +10,7 @@
 namespace rowlock::tests {
 namespace {
 
-/// A term that begins when it is told, and ends when it is to.
+/// Candidates whose campaigns begin, and whose terms end, at the command of the test.
 class Leader : public store_test {
  protected:
   struct candidate {
@@ -25,7 +25,7 @@ class Leader : public store_test {
         const auto lead = [this](const lease& term, const std::stop_token& over) {
           elected.set_value(term.token());
           std::promise<void> caught;
-          const std::stop_callback tell{over, [&caught] { caught.set_value(); }};
+          const std::stop_callback at_end{over, [&caught] { caught.set_value(); }};
           caught.get_future().wait();
         };
         run_while_leader(locks, key, stop.get_token(), lead, {.pauses = {.longest_pause = 20ms}});

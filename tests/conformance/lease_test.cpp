@@ -1,4 +1,4 @@
-// Leases of a lock_table, and what they look like in the row.
+// Leases of a lock_table, and their rows.
 #include <unistd.h>
 
 #include <optional>

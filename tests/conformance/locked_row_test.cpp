@@ -7,7 +7,7 @@
 namespace rowlock::tests {
 namespace {
 
-/// The calls of this test are made while somebody else writes, so they do not wait long for a turn.
+/// Its calls are made while another transaction writes, so they do not wait long for a turn.
 class LockedRow : public store_test {
  protected:
   const std::shared_ptr<store> rivals_ = bench_->open(20ms);
@@ -204,16 +204,16 @@ TEST_P(RowLockedByAStranger, IsBusyWhenNobodyOwnsIt) {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LockedRow);
 INSTANTIATE_TEST_SUITE_P(Stores, LockedRow,
-                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
+                         testing::ValuesIn(alone_and_beside_others(stores_with_transactions())),
                          name_of);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LockedRowAmongOthers);
 INSTANTIATE_TEST_SUITE_P(
     Stores, LockedRowAmongOthers,
-    testing::ValuesIn(alone_and_in_company(stores_with_transactions_side_by_side())), name_of);
+    testing::ValuesIn(alone_and_beside_others(stores_with_transactions_side_by_side())), name_of);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RowLockedByAStranger);
 INSTANTIATE_TEST_SUITE_P(
     Stores, RowLockedByAStranger,
-    testing::ValuesIn(alone_and_in_company(stores_with_foreign_transactions())), name_of);
+    testing::ValuesIn(alone_and_beside_others(stores_with_foreign_transactions())), name_of);
 
 }  // namespace
 }  // namespace rowlock::tests

@@ -1,4 +1,4 @@
-// Somebody else's transaction that has rows locked.
+// Another session's transaction that has rows locked.
 #ifndef ROWLOCK_TESTS_CONFORMANCE_LOCKED_ROWS_HPP
 #define ROWLOCK_TESTS_CONFORMANCE_LOCKED_ROWS_HPP
 

@@ -16,7 +16,7 @@ namespace rowlock::tests {
 namespace {
 
 /// The holder's clock is the test's, the database's is its own: so a deadline comes while the row
-/// is still the holder's, and nobody else can have the key.
+/// is still the holder's, and no other process can have the key.
 class LostFence : public store_test {
  protected:
   using proof = std::function<void(app_transaction&, const lease&)>;
@@ -45,9 +45,9 @@ class LostFence : public store_test {
     ASSERT_TRUE(is_still_theirs(held));
     for (const auto& prove : proofs()) {
       auto work = *application_->begin();
-      work->write_note("by a holder who has lost the key");
+      work->write_note("by a holder that has lost the key");
       EXPECT_TRUE(is_refused_as_lost([&] { prove(*work, held); }));
-      EXPECT_ANY_THROW(work->commit());  // even if somebody swallowed the exception
+      EXPECT_ANY_THROW(work->commit());  // even if a caller swallowed the exception
     }
     for (const auto& options : ways_to_run()) {
       bool ran = false;
@@ -72,7 +72,7 @@ class LostFence : public store_test {
   static void await_loss_of(const lease& held) {
     const auto end = boot_clock::now() + patience;
     while (!held.lost().stop_requested()) {
-      ASSERT_LT(boot_clock::now(), end) << "never told";
+      ASSERT_LT(boot_clock::now(), end) << "never notified";
       std::this_thread::sleep_for(1ms);
     }
   }

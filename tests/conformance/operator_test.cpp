@@ -1,4 +1,4 @@
-// What a person on call asks of the table: notes, release by force, purge.
+// What a person on call does with the table: notes, release by force, purge.
 #include <functional>
 #include <string>
 #include <vector>
@@ -60,12 +60,12 @@ TEST_P(Note, HasAThousandAndTwentyFourBytesAtMost) {
 }
 
 TEST_P(Note, IsWrittenByTheHolderOnly) {
-  EXPECT_EQ(write("of nobody", version{1}), change_answer::lost);
+  EXPECT_EQ(write("without an owner", version{1}), change_answer::lost);
   const auto mine = run_out(key_, mine_);
-  EXPECT_EQ(write("late, but nobody came", mine), change_answer::done);
+  EXPECT_EQ(write("late, but not taken over", mine), change_answer::done);
   granted(key_, theirs_);
   EXPECT_EQ(write("too late", mine), change_answer::lost);
-  EXPECT_EQ(row(key_).note, "late, but nobody came");
+  EXPECT_EQ(row(key_).note, "late, but not taken over");
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, Note, testing::ValuesIn(every_store()), name_of);
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, ForceRelease, testing::ValuesIn(every_store()),
 
 class Purge : public store_test {
  protected:
-  /// Rows of which nobody has heard for long.
+  /// A row that no call has changed for long.
   void leave_idle(const lock_key& key) {
     touch(key);
     bench_->leave_behind_the_clock(key);

@@ -14,7 +14,7 @@ class Operators : public store_test {};
 
 class OperatorsAmongTransactions : public store_test {
  protected:
-  /// Asks while somebody else may be writing, and does not wait long for a turn.
+  /// Is called while another transaction may be writing, and does not wait long for a turn.
   const std::shared_ptr<store> rivals_ = bench_->open(20ms);
 };
 

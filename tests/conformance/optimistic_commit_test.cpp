@@ -159,7 +159,7 @@ TEST_P(OptimisticCommit, RetriedLosesNoUpdateBetweenThreadsThatReadThenWrite) {
           work.write_note(std::to_string(work.notes().size()));
           return 0;
         });
-        // Somebody else is at it: no conflict yet, but none of the work is done either.
+        // Another transaction is at work: no conflict yet, but none of the work is done either.
         const bool is_busy = !done.acquired() && done.refusal().reason == refusal_reason::busy;
         return is_busy ? outcome<int>{refusal{.reason = refusal_reason::stale}} : done;
       };

@@ -93,8 +93,8 @@ TEST_P(Race, BetweenOverlappingBatchesGrantsEachKeyOnceAndNeverDeadlocks) {
   constexpr int keys = 6;
   for (int round = 0; round < rounds; ++round) {
     std::latch start{2};
-    // One of them asks for the keys in the opposite order.
-    const auto ask = [&](bool is_backwards) {
+    // One of the two acquires the keys in the opposite order.
+    const auto acquire_in_order = [&](bool is_backwards) {
       std::vector<acquire_request> requests;
       for (int number = 0; number < keys; ++number) {
         const lock_key key{"round" + std::to_string(round), std::to_string(number)};
@@ -104,8 +104,8 @@ TEST_P(Race, BetweenOverlappingBatchesGrantsEachKeyOnceAndNeverDeadlocks) {
       start.arrive_and_wait();
       return grants(rows_->acquire(requests));
     };
-    auto forwards = std::async(std::launch::async, ask, false);
-    auto backwards = std::async(std::launch::async, ask, true);
+    auto forwards = std::async(std::launch::async, acquire_in_order, false);
+    auto backwards = std::async(std::launch::async, acquire_in_order, true);
     EXPECT_LE(forwards.get() + backwards.get(), keys);
   }
 }

@@ -123,9 +123,9 @@ TEST_P(List, ShowsTheOwnedRowsByKey) {
 
 TEST_P(List, OfAnEmptyTableIsEmpty) { EXPECT_TRUE(rows_->list().empty()); }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Read, testing::ValuesIn(alone_and_in_company(every_store())),
+INSTANTIATE_TEST_SUITE_P(Stores, Read, testing::ValuesIn(alone_and_beside_others(every_store())),
                          name_of);
-INSTANTIATE_TEST_SUITE_P(Stores, Prepare, testing::ValuesIn(alone_and_in_company(every_store())),
+INSTANTIATE_TEST_SUITE_P(Stores, Prepare, testing::ValuesIn(alone_and_beside_others(every_store())),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Stores, List, testing::ValuesIn(every_store()), name_of);
 

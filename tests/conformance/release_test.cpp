@@ -88,7 +88,7 @@ TEST_P(Release, OfALeaseThatWasTakenOverIsLost) {
   EXPECT_EQ(described(row(key_)), before);
 }
 
-// The same owner, so only the version can tell.
+// The same owner, so only the version distinguishes the grants.
 TEST_P(Release, OfAnEarlierGrantToTheSameOwnerIsLost) {
   const auto first = granted(key_, mine_);
   ASSERT_EQ(release(key_, mine_, first), change_answer::done);
@@ -97,7 +97,7 @@ TEST_P(Release, OfAnEarlierGrantToTheSameOwnerIsLost) {
   EXPECT_TRUE(row(key_).is_live());
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Release, testing::ValuesIn(alone_and_in_company(every_store())),
+INSTANTIATE_TEST_SUITE_P(Stores, Release, testing::ValuesIn(alone_and_beside_others(every_store())),
                          name_of);
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST_P(Renew, OfALeaseThatWasTakenOverIsLost) {
   EXPECT_LE(row(key_).remaining, 1h);
 }
 
-// The same owner, so only the version can tell.
+// The same owner, so only the version distinguishes the grants.
 TEST_P(Renew, OfAnEarlierGrantToTheSameOwnerIsLost) {
   const auto first = granted(key_, mine_);
   ASSERT_EQ(release(key_, mine_, first), change_answer::done);
@@ -82,7 +82,7 @@ TEST_P(Renew, OfAnEarlierGrantToTheSameOwnerIsLost) {
   EXPECT_LE(row(key_).remaining, 1h);
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, Renew, testing::ValuesIn(alone_and_in_company(every_store())),
+INSTANTIATE_TEST_SUITE_P(Stores, Renew, testing::ValuesIn(alone_and_beside_others(every_store())),
                          name_of);
 
 }  // namespace

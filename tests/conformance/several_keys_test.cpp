@@ -85,7 +85,7 @@ TEST_P(SeveralKeys, OfWhichAnyWillDoAreEachHadOnce) {
   std::sort(had.begin(), had.end());
   EXPECT_EQ(std::adjacent_find(had.begin(), had.end()), had.end());
   EXPECT_LE(had.size(), 60U);
-  EXPECT_GE(had.size(), 50U) << "a refused row was not asked for again";
+  EXPECT_GE(had.size(), 50U) << "a refused row was not tried again";
 }
 
 TEST_P(SeveralKeys, ArePermitsOfWhichNoMoreAreHeldThanThereAre) {

@@ -1,4 +1,4 @@
-// The words in which the conformance suite talks to a store.
+// The fixture of the conformance suite, and its calls of a store.
 #ifndef ROWLOCK_TESTS_CONFORMANCE_STORE_TEST_HPP
 #define ROWLOCK_TESTS_CONFORMANCE_STORE_TEST_HPP
 
@@ -98,7 +98,7 @@ class store_test : public testing::TestWithParam<bench_kind> {
       if (row(clock).acquired_at > since) return;
     }
   }
-  /// Lets somebody have the key and give it back, so that its version moves.
+  /// Lets another owner acquire and release the key, so that its version moves.
   void touch(const lock_key& key) {
     ASSERT_EQ(release(key, theirs_, granted(key, theirs_)), change_answer::done);
   }

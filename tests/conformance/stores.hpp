@@ -12,7 +12,7 @@ using conformance::every_store;
 
 /// The same, and each again with other requests in every call of its store: a call of one request
 /// and one of several are not made by the same statement.
-std::vector<bench_kind> alone_and_in_company(const std::vector<bench_kind>& kinds);
+std::vector<bench_kind> alone_and_beside_others(const std::vector<bench_kind>& kinds);
 
 /// For INSTANTIATE_TEST_SUITE_P. They may be empty: a suite that uses them says
 /// GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST.

@@ -40,7 +40,7 @@ class TransactionalRelease : public store_test {
   static void await_loss_of(const lease& held) {
     const auto end = boot_clock::now() + patience;
     while (!held.lost().stop_requested()) {
-      ASSERT_LT(boot_clock::now(), end) << "never told";
+      ASSERT_LT(boot_clock::now(), end) << "never notified";
       std::this_thread::sleep_for(1ms);
     }
   }

@@ -57,7 +57,7 @@ TEST_P(Version, OfANewRowIsAboveTheVersionsOfRowsMadeBefore) {
 }
 
 // So that a row that comes back after a purge, or after a crash that lost commits, or on a server
-// with another clock, gets no version that somebody has seen already.
+// with another clock, gets no version that a reader has seen already.
 class VersionAndClock : public store_test {
  protected:
   /// Lets the row's version be behind the clock and ahead of it, and moves it by `move`.
@@ -128,10 +128,10 @@ TEST_P(BlankRow, IsWhatIsCreated) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, VersionAndClock,
-                         testing::ValuesIn(alone_and_in_company(every_store())), name_of);
-INSTANTIATE_TEST_SUITE_P(Stores, BlankRow, testing::ValuesIn(alone_and_in_company(every_store())),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(Stores, Version, testing::ValuesIn(alone_and_in_company(every_store())),
+                         testing::ValuesIn(alone_and_beside_others(every_store())), name_of);
+INSTANTIATE_TEST_SUITE_P(Stores, BlankRow,
+                         testing::ValuesIn(alone_and_beside_others(every_store())), name_of);
+INSTANTIATE_TEST_SUITE_P(Stores, Version, testing::ValuesIn(alone_and_beside_others(every_store())),
                          name_of);
 
 class VersionInTransactions : public store_test {};
@@ -159,7 +159,7 @@ TEST_P(VersionInTransactions, IsRestoredByARollback) {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(VersionInTransactions);
 INSTANTIATE_TEST_SUITE_P(Stores, VersionInTransactions,
-                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
+                         testing::ValuesIn(alone_and_beside_others(stores_with_transactions())),
                          name_of);
 
 class VersionAndClockInTransactions : public VersionAndClock {};
@@ -183,7 +183,7 @@ TEST_P(VersionAndClockInTransactions, MeetAtAnOptimisticCommit) {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(VersionAndClockInTransactions);
 INSTANTIATE_TEST_SUITE_P(Stores, VersionAndClockInTransactions,
-                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
+                         testing::ValuesIn(alone_and_beside_others(stores_with_transactions())),
                          name_of);
 
 class BlankRowInTransactions : public store_test {};
@@ -198,7 +198,7 @@ TEST_P(BlankRowInTransactions, IsWhatARowLockLeaves) {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(BlankRowInTransactions);
 INSTANTIATE_TEST_SUITE_P(Stores, BlankRowInTransactions,
-                         testing::ValuesIn(alone_and_in_company(stores_with_transactions())),
+                         testing::ValuesIn(alone_and_beside_others(stores_with_transactions())),
                          name_of);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Waiting for a key that somebody has.
+// Waiting for a held key.
 #include <future>
 #include <memory>
 #include <stop_token>

@@ -128,7 +128,7 @@ TEST_P(WithLock, OfAnExpectedVersionRunsOncePerVersion) {
 TEST_P(WithLock, OfAMissingRowRunsOneOfManyCallbacksThatStartTogether) {
   constexpr int rivals = 8;
   std::latch start{rivals};
-  std::latch asked{rivals};
+  std::latch answered{rivals};
   std::atomic<int> runs = 0;
   std::vector<std::future<bool>> racing;
   for (int number = 0; number < rivals; ++number) {
@@ -137,9 +137,9 @@ TEST_P(WithLock, OfAMissingRowRunsOneOfManyCallbacksThatStartTogether) {
       start.arrive_and_wait();
       const auto result = locks.with_lock(key_, [&] {
         ++runs;
-        asked.arrive_and_wait();  // keeps the key until everybody was answered
+        answered.arrive_and_wait();  // keeps the key until all were answered
       });
-      if (!result.acquired()) asked.count_down();
+      if (!result.acquired()) answered.count_down();
       return result.acquired();
     }));
   }

@@ -12,10 +12,10 @@ namespace {
 
 lock_key key_of_others(const char* place) { return {.type = "others", .source_id = place}; }
 
-/// Answers only what it was asked. (A set is one of several as it is.)
-class store_in_company final : public passing_store {
+/// Answers the requests of the test alone. (A set has several as it is.)
+class store_beside_others final : public passing_store {
  public:
-  explicit store_in_company(const std::shared_ptr<store>& rows)
+  explicit store_beside_others(const std::shared_ptr<store>& rows)
       : passing_store{*rows}, rows_{rows} {}
 
   std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
@@ -73,12 +73,12 @@ class store_in_company final : public passing_store {
   const std::shared_ptr<store> rows_;
 };
 
-class bench_in_company final : public store_bench {
+class bench_beside_others final : public store_bench {
  public:
-  explicit bench_in_company(std::unique_ptr<store_bench> bench) : bench_{std::move(bench)} {}
+  explicit bench_beside_others(std::unique_ptr<store_bench> bench) : bench_{std::move(bench)} {}
 
   std::shared_ptr<store> open(std::chrono::milliseconds turn_timeout) override {
-    return std::make_shared<store_in_company>(bench_->open(turn_timeout));
+    return std::make_shared<store_beside_others>(bench_->open(turn_timeout));
   }
   std::unique_ptr<app_connection> connect() override { return bench_->connect(); }
   void run_out(const lock_key& key) override { bench_->run_out(key); }
@@ -96,12 +96,12 @@ class bench_in_company final : public store_bench {
 
 }  // namespace
 
-std::vector<bench_kind> alone_and_in_company(const std::vector<bench_kind>& kinds) {
+std::vector<bench_kind> alone_and_beside_others(const std::vector<bench_kind>& kinds) {
   auto all = kinds;
   for (auto kind : kinds) {
-    kind.name += "_in_company";
+    kind.name += "_beside_others";
     kind.make = [make = std::move(kind.make)] {
-      return std::make_unique<bench_in_company>(make());
+      return std::make_unique<bench_beside_others>(make());
     };
     all.push_back(std::move(kind));
   }

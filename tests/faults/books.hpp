@@ -19,7 +19,7 @@
 
 namespace rowlock::tests {
 
-/// Who can be asked in SQL: a transaction, or a connection outside any.
+/// Executes SQL: in a transaction, or on a connection outside any.
 class sql_line {
  public:
   sql_line() = default;
@@ -49,15 +49,15 @@ class books {
   virtual void catch_up() {}
   virtual void run_fenced(const lease& held, const task& work,
                           const fenced_run_options& options) = 0;
-  /// What nobody should do.
+  /// What no application should do.
   virtual void run_unfenced(const task& work) = 0;
   virtual outcome<void> with_row_lock(const lock_key& key, const retry_policy& wait,
                                       const task& work) = 0;
 
-  /// Whether somebody else can write while one of our transactions is open.
+  /// Whether another session can write while one of our transactions is open.
   [[nodiscard]] virtual bool has_transactions_side_by_side() const noexcept = 0;
   /// Whether writes go to several servers, which check only at the commit whether they go together:
-  /// then nobody locks a row for all of them, and each server numbers rows in an order of its own.
+  /// then no row lock covers all of them, and each server numbers rows in an order of its own.
   [[nodiscard]] virtual bool has_several_writers() const { return false; }
   /// The type of a column that numbers rows in the order of writing: the next number is never below
   /// one that was given before.
@@ -82,13 +82,13 @@ void create_books(books& opened);
 void clear_books(books& opened);
 history read_books(books& opened);
 
-/// What whoever acquired the key with `granted` has to know of it before he writes.
+/// What a holder that acquired the key with `granted` has to know of it before it writes.
 entry begin_entry(sql_line& line, int key, version granted);
 void write_entry(sql_line& line, const entry& written);
 
 /// The version that the lock table shows.
 version version_of(sql_line& line, int key);
-/// Whether somebody with a greater version has committed.
+/// Whether a holder with a greater version has committed.
 bool has_successor(sql_line& line, const entry& begun);
 
 }  // namespace rowlock::tests

@@ -1,4 +1,4 @@
-// Makes things go wrong, at random moments, as often as it is told.
+// Faults at random moments, each as often as a run requires.
 #include "faults/chaos.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Makes things go wrong, at random moments, as often as it is told.
+// Faults at random moments, each as often as a run requires.
 #ifndef ROWLOCK_TESTS_FAULTS_CHAOS_HPP
 #define ROWLOCK_TESTS_FAULTS_CHAOS_HPP
 

@@ -50,8 +50,8 @@ std::vector<std::string> lost_commits(const history& seen) {
   std::vector<std::string> found;
   for (const auto& each : seen.beliefs) {
     if (!each.acknowledged || committed.contains({each.key, each.version})) continue;
-    found.push_back(line("key ", each.key, ": what ", each.version,
-                         " was told to have committed is not there"));
+    found.push_back(line("key ", each.key, ": the commit that was reported to ", each.version,
+                         " is not there"));
   }
   return found;
 }
@@ -79,7 +79,7 @@ std::vector<std::string> versions_out_of_order(const history& seen) {
     std::erase_if(entries, [](const entry& each) { return !each.place; });
     check_that_versions_rise(entries, found);
   }
-  // Who writes n + 1 has read n, so n was committed before.
+  // The writer of n + 1 has read n, so n was committed before.
   for (auto [key, entries] : by_key(seen.entries, &entry::counted)) {
     std::erase_if(entries, [](const entry& each) { return !each.counted; });
     check_that_versions_rise(entries, found);
@@ -95,7 +95,7 @@ std::vector<std::string> commits_after_takeover(const history& seen) {
       const auto first = std::ranges::lower_bound(entries, each.version, {}, &entry::version);
       const auto now = first - entries.begin();
       if (now == *each.smaller) continue;
-      found.push_back(line("key ", key, ": who acquired ", each.version, " saw ", *each.smaller,
+      found.push_back(line("key ", key, ": the holder of ", each.version, " saw ", *each.smaller,
                            " entries of smaller versions, and now there are ", now));
     }
   }
@@ -106,7 +106,7 @@ std::vector<std::string> overlapping_beliefs(const history& seen) {
   const auto committed = committed_in(seen);
   auto beliefs = seen.beliefs;
   std::erase_if(beliefs, [&](const believed& each) {
-    if (each.begin == each.end) return true;  // it was over before anybody asked
+    if (each.begin == each.end) return true;  // it was over before the first check
     return each.kind == possession_kind::row_lock && !committed.contains({each.key, each.version});
   });
   std::ranges::sort(beliefs, {}, [](const believed& each) {

@@ -41,7 +41,7 @@ TEST(Checkers, FindNothingInARunAsItShouldBe) {
 
 TEST(Checkers, FindWhatWasToldToBeCommittedAndIsGone) {
   auto seen = as_it_should_be();
-  seen.entries.pop_back();  // as when nobody was told
+  seen.entries.pop_back();  // as when no commit was reported
   EXPECT_EQ(lost_commits(seen).size(), 0U);
   seen.entries.erase(seen.entries.begin());
   EXPECT_EQ(lost_commits(seen).size(), 1U);

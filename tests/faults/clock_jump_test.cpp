@@ -9,7 +9,7 @@
 namespace rowlock::tests {
 namespace {
 
-class ClockJump : public told_holder_test {
+class ClockJump : public commanded_holder_test {
  protected:
   /// A holder whose wall clock `jump` sets.
   std::unique_ptr<child_process> start_holder_with_a_clock(std::chrono::milliseconds ttl) {
@@ -31,7 +31,7 @@ class ClockJump : public told_holder_test {
 
   /// By how many hours the holder's wall clock is off.
   static std::chrono::hours error_of_clock(child_process& holder) {
-    const std::chrono::seconds theirs{std::stoll(tell(holder, "clock"))};
+    const std::chrono::seconds theirs{std::stoll(command(holder, "clock"))};
     return std::chrono::round<std::chrono::hours>(
         theirs - std::chrono::system_clock::now().time_since_epoch());
   }
@@ -42,7 +42,7 @@ class ClockJump : public told_holder_test {
   }
 
   void expect_unharmed(child_process& holder, std::chrono::milliseconds ttl) {
-    const auto said = tell(holder, "lease");
+    const auto said = command(holder, "lease");
     ASSERT_EQ(said.substr(0, 6), "valid ") << said;
     EXPECT_LE(std::chrono::milliseconds{std::stoll(said.substr(6))}, ttl);
     EXPECT_GT(remaining_in_row(), 0ms);
@@ -68,8 +68,8 @@ TEST_F(ClockJump, NeitherEndsNorExtendsALeaseThatIsRenewed) {
     expect_unharmed(*holder, ttl);
     server_.await("select expires_at > '" + expired_before + "' from " + name());  // renewed
     expect_unharmed(*holder, ttl);
-    EXPECT_EQ(tell(*holder, "fence 10000"), "fenced");
-    EXPECT_EQ(tell(*holder, "commit"), "committed");
+    EXPECT_EQ(command(*holder, "fence 10000"), "fenced");
+    EXPECT_EQ(command(*holder, "commit"), "committed");
   }
   EXPECT_EQ(rows_in_journal(), 2);
 }
@@ -78,7 +78,7 @@ TEST_F(ClockJump, NeitherShortensNorProlongsAWait) {
   lock_table locks{rows_, {.ttl = 1h}};
   const lock_key awaited{.type = key_.type, .source_id = key_.source_id + "-other"};
   const auto holder = start_holder_with_a_clock(1h);
-  // As long as the holder's store asks, it waits.
+  // As long as the holder's store executes statements, the holder waits.
   const auto await_statement = [this] {
     const auto now = server_.value<std::string>("select clock_timestamp()");
     server_.await(

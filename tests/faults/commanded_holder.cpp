@@ -1,9 +1,8 @@
-// rowlock_told_holder: acquires a lease, and then does what it is told, line by line, answering
-// each with one line. Tests pause it, kill it, and turn its clock.
+// rowlock_commanded_holder: acquires a lease, and then executes the commands that it reads, a line
+// each, answering each with one line. Tests pause it, kill it, and turn its clock.
 //
 //   fence <ms>  begins a transaction, writes its token to the journal, and fences it with that
-//   limit
-//               on idle time
+//               limit on idle time
 //   commit      commits that transaction
 //   lease       says whether the lease is valid, and the milliseconds that remain
 //   clock       says the wall clock in seconds since 1970
@@ -106,7 +105,7 @@ int main(int count, char** values) {
   try {
     const std::vector<std::string> arguments(values + 1, values + count);
     if (arguments.size() != 5) {
-      std::cerr << "usage: rowlock_told_holder URL SCHEMA TYPE SOURCE TTL_MS\n";
+      std::cerr << "usage: rowlock_commanded_holder URL SCHEMA TYPE SOURCE TTL_MS\n";
       return 64;
     }
     commanded_holder holder{arguments[0],

@@ -12,9 +12,11 @@
 
 namespace rowlock::tests {
 
-class told_holder_test : public postgres_table {
+class commanded_holder_test : public postgres_table {
  protected:
-  told_holder_test() { server_.ask("create table " + journal() + " (token bigint not null)"); }
+  commanded_holder_test() {
+    server_.query("create table " + journal() + " (token bigint not null)");
+  }
 
   [[nodiscard]] std::string journal() const { return schema() + ".journal"; }
 
@@ -22,7 +24,7 @@ class told_holder_test : public postgres_table {
   std::unique_ptr<child_process> start_holder(
       std::chrono::milliseconds ttl, const std::map<std::string, std::string>& environment = {}) {
     auto holder = std::make_unique<child_process>(
-        std::vector<std::string>{ROWLOCK_TOLD_HOLDER, postgres_url(), schema(), key_.type,
+        std::vector<std::string>{ROWLOCK_COMMANDED_HOLDER, postgres_url(), schema(), key_.type,
                                  key_.source_id, std::to_string(ttl.count())},
         environment);
     const auto said = holder->read_line().value_or("nothing: " + holder->errors());
@@ -30,7 +32,7 @@ class told_holder_test : public postgres_table {
     return holder;
   }
 
-  static std::string tell(child_process& holder, const std::string& order) {
+  static std::string command(child_process& holder, const std::string& order) {
     holder.write_line(order);
     return holder.read_line().value_or("nothing: " + holder.errors());
   }

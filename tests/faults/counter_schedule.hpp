@@ -15,8 +15,8 @@ namespace rowlock::tests {
 class counter_schedule : public postgres_table {
  protected:
   counter_schedule() {
-    server_.ask("create table " + counter() + " (n integer not null)");
-    server_.ask("insert into " + counter() + " values (0)");
+    server_.query("create table " + counter() + " (n integer not null)");
+    server_.query("insert into " + counter() + " values (0)");
   }
 
   [[nodiscard]] std::string counter() const { return schema() + ".counter"; }
@@ -38,9 +38,9 @@ class counter_schedule : public postgres_table {
 
   lease acquire_lease() { return *locks_.try_acquire(key_); }
 
-  /// By the server's clock; nobody has taken the key over yet.
+  /// By the server's clock; no other holder has taken the key over yet.
   void let_lease_run_out() {
-    server_.ask("update " + name() + " set expires_at = 'epoch'" + row(key_));
+    server_.query("update " + name() + " set expires_at = 'epoch'" + row(key_));
   }
 
   /// Another holder does the same work, with the library's own fence, if it is let in; and goes on

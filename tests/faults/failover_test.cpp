@@ -30,8 +30,8 @@ class Failover : public own_server_test {
 
   void fail_over() {
     server().crash();
-    standby_->start({"wal_retrieve_retry_interval=50ms"});  // how often it looks for a primary
-    observer{standby_->url()}.ask("select pg_promote(true, 30)");
+    standby_->start({"wal_retrieve_retry_interval=50ms"});  // how often it tries to reach a primary
+    observer{standby_->url()}.query("select pg_promote(true, 30)");
   }
 
   lossy_grants lose_a_grant(store& rows, const lock_key& key) {

@@ -52,9 +52,9 @@ fault_run::fault_run(proving_ground& ground, const run_size& size, fencing fence
       connections_before_{ground.connections()},
       sheet_{score_sheet::create(folder_.path() / "sheet")},
       chaos_{seed_},
-      crew_{urls_on(ground), folder_.path() / "sheet", fences, seed_} {
-  chaos_.add_paced("kills", size.kills, [this] { crew_.replace(draw_victim("killed")); });
-  chaos_.add_paced("stops", size.kills, [this] { freeze_somebody(); });
+      workers_{urls_on(ground), folder_.path() / "sheet", fences, seed_} {
+  chaos_.add_paced("kills", size.kills, [this] { workers_.replace(draw_victim("killed")); });
+  chaos_.add_paced("stops", size.kills, [this] { freeze_worker(); });
   ground.add_faults(chaos_, std::max(size.kills / 40, 1U));
 }
 
@@ -62,7 +62,7 @@ void fault_run::make_things_go_wrong() {
   const auto end = boot_clock::now() + longest_run;
   while (progress() < 1 || !chaos_.has_struck_enough()) {
     if (boot_clock::now() > end) throw std::runtime_error{"too slow: " + totals()};
-    crew_.check();
+    workers_.check();
     chaos_.tick(progress());
     std::this_thread::sleep_for(10ms);
   }
@@ -76,11 +76,11 @@ double fault_run::progress() {
                   of(sheet_.score().late_tries, size_.late_tries));
 }
 
-void fault_run::freeze_somebody() {
+void fault_run::freeze_worker() {
   const auto slot = draw_victim("stopped");
-  crew_.freeze(slot);
+  workers_.freeze(slot);
   const auto longer_than_the_lease = ttl + std::chrono::milliseconds{chaos_.draw(500)};
-  chaos_.later(longer_than_the_lease, [this, slot] { crew_.thaw(slot); });
+  chaos_.later(longer_than_the_lease, [this, slot] { workers_.thaw(slot); });
 }
 
 std::size_t fault_run::draw_victim(const std::string& verb) {
@@ -88,7 +88,7 @@ std::size_t fault_run::draw_victim(const std::string& verb) {
   const auto until = boot_clock::now() + 20ms;
   std::size_t slot = 0;
   do {
-    slot = static_cast<std::size_t>(chaos_.draw(static_cast<int>(crew_.size())));
+    slot = static_cast<std::size_t>(chaos_.draw(static_cast<int>(workers_.size())));
     if (sheet_.is_in(slot, wanted)) break;
     std::this_thread::sleep_for(100us);
   } while (boot_clock::now() < until);
@@ -100,7 +100,7 @@ std::size_t fault_run::draw_victim(const std::string& verb) {
 std::vector<std::string> fault_run::keys_left_taken() {
   chaos_.heal();
   sheet_.stop();
-  crew_.kill_half();
+  workers_.kill_half();
   const auto end = boot_clock::now() + ttl + recovery;
 
   const auto rows = open_locks(ground_.url());
@@ -123,7 +123,7 @@ std::vector<std::string> fault_run::keys_left_taken() {
     std::erase_if(left, is_acquired);
     std::this_thread::sleep_for(5ms);
   }
-  crew_.await_half();
+  workers_.await_half();
 
   std::vector<std::string> caught;
   for (const auto& [key, why] : left) caught.push_back("key " + std::to_string(key) + ": " + why);
@@ -154,7 +154,7 @@ std::string fault_run::totals() {
   text << ground_.name() << ": " << sheet_.acquisitions() << " acquisitions (" << counts.leases
        << " leases, " << counts.row_locks << " row locks), " << counts.refusals << " refused, "
        << counts.commits << " commits, " << counts.unknown_outcomes << " unknown outcomes, "
-       << counts.faults << " faults told\n  former holders: " << counts.late_tries
+       << counts.faults << " faults reported\n  former holders: " << counts.late_tries
        << " tries to commit, " << counts.late_refusals << " refused by the fence, "
        << counts.late_commits << " committed; " << counts.surprised
        << " more refused that did not know\n  ";

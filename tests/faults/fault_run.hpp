@@ -22,7 +22,7 @@ namespace rowlock::tests {
 struct run_size {
   std::uint64_t acquisitions = 20'000;
   unsigned kills = 200;
-  /// Attempts to commit after the key was granted to somebody else.
+  /// Attempts to commit after the key was granted to another holder.
   std::uint64_t late_tries = 2'000;
 };
 
@@ -51,7 +51,7 @@ class fault_run {
   [[nodiscard]] std::string totals();
 
  private:
-  void freeze_somebody();
+  void freeze_worker();
   /// Some worker, if possible one that is in a phase that has been drawn.
   std::size_t draw_victim(const std::string& verb);
   [[nodiscard]] double progress();
@@ -64,7 +64,7 @@ class fault_run {
   score_sheet sheet_;
   chaos chaos_;
   std::map<std::string, unsigned> victims_;
-  workers crew_;
+  workers workers_;
 };
 
 }  // namespace rowlock::tests

@@ -30,7 +30,7 @@ class faults_on {
     trial.make_things_go_wrong();
     expect_none("not acquirable", trial.keys_left_taken());
     expect_none("left over", trial.connections_left());
-    expect_none("told by the database", ground_->complaints());
+    expect_none("reported by the database", ground_->complaints());
 
     const auto seen = trial.what_happened();
     expect_none("lost commit", lost_commits(seen));
@@ -45,8 +45,8 @@ class faults_on {
     std::cout << trial.totals() << "\n  " << violations_ << " violations" << std::endl;
   }
 
-  /// Whoever is late by design waits, half of the time, until the next holder has committed: then
-  /// all checkers of commits must see it.
+  /// A thread that is late by design waits, half of the time, until the next holder has committed:
+  /// then all checkers of commits must see it.
   void expect_to_be_caught_without_a_fence() {
     fault_run trial{*ground_, {.acquisitions = 500, .kills = 10, .late_tries = 60}, fencing::off};
     trial.make_things_go_wrong();

@@ -67,11 +67,11 @@ class fence_schedule : public counter_schedule, public testing::WithParamInterfa
     try {
       if (GetParam().prove(open.work, held, table())) commit_increment(open.work, seen);
     } catch (const lease_lost&) {
-      EXPECT_ANY_THROW(open.work.commit());  // even if somebody swallowed it
+      EXPECT_ANY_THROW(open.work.commit());  // even if a caller swallowed it
     }
   }
 
-  /// A holder whose lease has run out proves that nobody took over yet, and is paused before it
+  /// A holder whose lease has run out proves that no other took over yet, and is paused before it
   /// commits.
   void take_over_after_the_proof() {
     const lease held = acquire_lease();
@@ -162,7 +162,7 @@ TEST_F(FenceBeforeARowLock, ByWritingTurnsAwayATransactionThatCannotSeeTheFenced
   EXPECT_EQ(next.locked.refusal().reason, refusal_reason::stale);
 }
 
-// Why a fence by FOR SHARE is only for keys that nobody locks at REPEATABLE READ.
+// Why a fence by FOR SHARE is only for keys that no transaction locks at REPEATABLE READ.
 TEST_F(FenceBeforeARowLock, BySharingIsCaughtAtRepeatableRead) {
   const auto next = lock_behind(fence_kind::share);
   ASSERT_TRUE(next.locked.acquired());

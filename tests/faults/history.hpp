@@ -17,7 +17,7 @@ enum class possession_kind : std::uint8_t { lease, row_lock };
 /// One committed transaction that was protected by a key.
 struct entry {
   /// Rises with the moment of writing. That is between the grant and the commit, so, as long as
-  /// holders exclude each other, it is the order of the commits as well. None where nobody knows.
+  /// holders exclude each other, it is the order of the commits as well. None if unknown.
   std::optional<std::int64_t> place = std::nullopt;
   int key = 0;
   /// What the key was granted with.
@@ -28,14 +28,14 @@ struct entry {
   std::optional<std::int64_t> smaller = std::nullopt;
 };
 
-/// Somebody believed to hold a key all the time from `begin` to `end`.
+/// A thread believed to hold a key all the time from `begin` to `end`.
 struct believed {
   int key = 0;
   rowlock::version version = {};
   possession_kind kind = possession_kind::lease;
   boot_clock::time_point begin = {};
   boot_clock::time_point end = {};
-  /// It was told that its transaction is committed.
+  /// Its transaction was reported committed.
   bool acknowledged = false;
 };
 

@@ -9,8 +9,8 @@ namespace {
 class LostReply : public proxied_table {
  protected:
   LostReply() {
-    server_.ask("create table " + counter() + " (n integer not null)");
-    server_.ask("insert into " + counter() + " values (0)");
+    server_.query("create table " + counter() + " (n integer not null)");
+    server_.query("insert into " + counter() + " values (0)");
     // Connected, and everything prepared: from here on a request is a statement that is executed.
     const auto granted = acquire(rows_, other_key_);
     renew(rows_, other_key_, *granted.version);

@@ -17,7 +17,7 @@ class LossyCrash : public own_server_test {
 
   /// Grants the key, loses that, and grants it again.
   static lossy_grants lose_a_grant(store& rows, const lock_key& key) {
-    observer{server().url()}.ask("checkpoint");  // what is there so far is safe
+    observer{server().url()}.query("checkpoint");  // what is there so far is safe
     // An hour: the second grant is only possible because the first one was lost.
     lock_table locks{rows, {.ttl = 1h, .renew = false}};
     const lease lost = *locks.try_acquire(key);
@@ -61,7 +61,7 @@ class LossyRelease : public own_server_test {
  protected:
   LossyRelease() {
     start_with_table(losing_releases);
-    observer{server().url()}.ask("checkpoint");
+    observer{server().url()}.query("checkpoint");
   }
 
   release_request granted(const lock_key& key) {

@@ -55,11 +55,11 @@ class mariadb_ground final : public proving_ground {
   }
 
   void kill_a_connection() const {
-    mariadb_line asking{server_.url()};
-    const auto victim = asking.rows("select id" + of_others() + " order by rand() limit 1");
+    mariadb_line admin{server_.url()};
+    const auto victim = admin.rows("select id" + of_others() + " order by rand() limit 1");
     if (victim.empty()) return;
     try {
-      asking.execute("kill connection " + victim.front().front().value());
+      admin.execute("kill connection " + victim.front().front().value());
     } catch (const mariadb_error& thrown) {
       constexpr unsigned no_such_thread = 1094;  // it has just ended by itself
       if (thrown.number() != no_such_thread) throw;

@@ -86,11 +86,11 @@ class mariadb_schedule : public mysql_test, public testing::WithParamInterface<p
     try {
       if (GetParam().prove(open, held)) commit_increment(open, seen);
     } catch (const lease_lost&) {
-      EXPECT_ANY_THROW(open.commit());  // even if somebody swallowed it
+      EXPECT_ANY_THROW(open.commit());  // even if a caller swallowed it
     }
   }
 
-  /// A holder whose lease has run out proves that nobody took over yet, and is paused before it
+  /// A holder whose lease has run out proves that no other took over yet, and is paused before it
   /// commits.
   void take_over_after_the_proof() {
     const lease held = *locks_.try_acquire(key_);

@@ -1,4 +1,4 @@
-// What a network does to those who use it.
+// The faults of a network.
 #ifndef ROWLOCK_TESTS_FAULTS_NETWORK_FAULTS_HPP
 #define ROWLOCK_TESTS_FAULTS_NETWORK_FAULTS_HPP
 

@@ -48,7 +48,7 @@ struct lossy_grants {
   bool lost_one_passes_the_fence;
 };
 
-/// A store whose versions count: without a clock, nothing tells them what was lost.
+/// A store whose versions count: without a clock, a lost one may come again.
 inline weakened_store counting_versions(store& sound, const std::string& url) {
   return weakened_store{
       sound, {.acquire = [url](const acquire_request& request) {

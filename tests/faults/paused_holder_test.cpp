@@ -6,7 +6,7 @@
 namespace rowlock::tests {
 namespace {
 
-class PausedHolder : public told_holder_test {
+class PausedHolder : public commanded_holder_test {
  protected:
   void take_over() {
     auto taken = locks_.try_acquire(key_, {.wait = wait_for(patience)});
@@ -24,13 +24,13 @@ class PausedHolder : public told_holder_test {
 TEST_F(PausedHolder, InAFencedTransactionKeepsTheKeyNoLongerThanItsIdleLimit) {
   constexpr auto idle_limit = 4500ms;
   const auto holder = start_holder(ttl);
-  ASSERT_EQ(tell(*holder, "fence " + std::to_string(idle_limit.count())), "fenced");
+  ASSERT_EQ(command(*holder, "fence " + std::to_string(idle_limit.count())), "fenced");
   holder->send_signal(SIGSTOP);
   take_over();
   holder->send_signal(SIGCONT);
-  EXPECT_EQ(tell(*holder, "commit").substr(0, 6), "failed");
+  EXPECT_EQ(command(*holder, "commit").substr(0, 6), "failed");
   EXPECT_EQ(rows_in_journal(), 0);
-  EXPECT_EQ(tell(*holder, "lease"), "lost 0");
+  EXPECT_EQ(command(*holder, "lease"), "lost 0");
   ASSERT_TRUE(successor_);
   EXPECT_TRUE(successor_->is_valid());
 }
@@ -40,7 +40,7 @@ TEST_F(PausedHolder, OutsideATransactionCannotFenceAnyMore) {
   holder->send_signal(SIGSTOP);
   take_over();
   holder->send_signal(SIGCONT);
-  const auto said = tell(*holder, "fence 10000");
+  const auto said = command(*holder, "fence 10000");
   EXPECT_EQ(said.substr(0, 6), "failed") << said;
   EXPECT_NE(said.find("lease"), std::string::npos) << said;
   EXPECT_EQ(rows_in_journal(), 0);
@@ -48,7 +48,7 @@ TEST_F(PausedHolder, OutsideATransactionCannotFenceAnyMore) {
 
 TEST_F(PausedHolder, KilledInAFencedTransactionCommitsNothingAndLeavesTheKeyWithinItsTtl) {
   const auto holder = start_holder(ttl);
-  ASSERT_EQ(tell(*holder, "fence 60000"), "fenced");
+  ASSERT_EQ(command(*holder, "fence 60000"), "fenced");
   holder->send_signal(SIGKILL);
   take_over();
   EXPECT_EQ(rows_in_journal(), 0);

@@ -1,4 +1,4 @@
-// Through PgBouncer in transaction mode, with two connections for everybody.
+// Through PgBouncer in transaction mode, with two connections for all clients.
 #include <atomic>
 #include <future>
 #include <optional>
@@ -16,8 +16,8 @@ class Pgbouncer : public own_server_test {
   Pgbouncer() {
     start_with_table();
     pooler_.emplace(server(), pool);
-    observer{server().url()}.ask("drop table if exists counter");
-    observer{server().url()}.ask("create table counter (id integer primary key, n integer)");
+    observer{server().url()}.query("drop table if exists counter");
+    observer{server().url()}.query("create table counter (id integer primary key, n integer)");
   }
 
   static int total() {
@@ -43,7 +43,7 @@ TEST_F(Pgbouncer, ServesLeasesFencesAndRowLocks) {
   lock_table locks{rows, {.ttl = 3s}};
   const auto key = key_of_its_own();
   observer seen{server().url()};
-  seen.ask("insert into counter values (1, 0)");
+  seen.query("insert into counter values (1, 0)");
   const auto add = [](pqxx::work& work) { work.exec("update counter set n = n + 1"); };
 
   lease held = *locks.try_acquire(key);
@@ -103,7 +103,7 @@ TEST_F(Pgbouncer, PreparedStatementsOnAnotherConnectionAreDoneWithout) {
 
 TEST_F(Pgbouncer, SessionsOfItsOtherClientsStayAsTheyAre) {
   observer seen{server().url()};
-  seen.ask("alter role tester set default_transaction_isolation = 'repeatable read'");
+  seen.query("alter role tester set default_transaction_isolation = 'repeatable read'");
   postgres_store rows{[this] { return std::make_unique<pqxx::connection>(url()); }};
   EXPECT_EQ(rows.acquire(std::array{request(key_of_its_own())}).front().status,
             acquire_status::granted);
@@ -115,7 +115,7 @@ TEST_F(Pgbouncer, SessionsOfItsOtherClientsStayAsTheyAre) {
       EXPECT_EQ(shown[0][0].as<std::string>(), "repeatable read");
     }
   }
-  seen.ask("alter role tester reset default_transaction_isolation");
+  seen.query("alter role tester reset default_transaction_isolation");
 }
 
 TEST_F(Pgbouncer, ThirtyTwoThreadsLoseNothing) {
@@ -124,7 +124,7 @@ TEST_F(Pgbouncer, ThirtyTwoThreadsLoseNothing) {
   constexpr int keys = 8;
   const auto prefix = make_owner_id().text;
   for (int id = 0; id < keys; ++id) {
-    observer{server().url()}.ask("insert into counter values (" + std::to_string(id) + ", 0)");
+    observer{server().url()}.query("insert into counter values (" + std::to_string(id) + ", 0)");
   }
   postgres_store rows{url(), {.pool_size = threads}};
   lock_table locks{rows, {.ttl = 30s}};

@@ -40,8 +40,8 @@ class postgres_ground final : public proving_ground {
   }
 
   [[nodiscard]] std::size_t connections() const override {
-    pqxx::connection asking{server_.url()};
-    pqxx::nontransaction work{asking};
+    pqxx::connection admin{server_.url()};
+    pqxx::nontransaction work{admin};
     return work
         .exec(
             "select count(*) - 1 from pg_stat_activity"
@@ -51,8 +51,8 @@ class postgres_ground final : public proving_ground {
 
  private:
   void terminate_a_backend() const {
-    pqxx::connection asking{server_.url()};
-    pqxx::nontransaction work{asking};
+    pqxx::connection admin{server_.url()};
+    pqxx::nontransaction work{admin};
     work.exec(
         "select pg_terminate_backend(pid) from (select pid from pg_stat_activity"
         " where backend_type = 'client backend' and pid <> pg_backend_pid()"

@@ -11,7 +11,7 @@
 
 namespace rowlock::tests {
 
-/// A fresh lock table, and what can happen to those who use it beside being killed and stopped.
+/// A fresh lock table, and what can happen to its users beside being killed and stopped.
 class proving_ground {
  public:
   proving_ground() = default;
@@ -26,9 +26,9 @@ class proving_ground {
   [[nodiscard]] virtual std::string url_of(std::size_t slot) const = 0;
   /// `crashes`: how often the database may be brought down, if it can be.
   virtual void add_faults(chaos& all, unsigned crashes) = 0;
-  /// Every connection of anybody that the database knows of.
+  /// Every connection of any client that the database knows of.
   [[nodiscard]] virtual std::size_t connections() const = 0;
-  /// What the database itself tells that must not have happened.
+  /// What the database itself reports that must not have happened.
   [[nodiscard]] virtual std::vector<std::string> complaints() const { return {}; }
 };
 

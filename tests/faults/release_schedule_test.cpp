@@ -13,9 +13,9 @@ class LateRelease : public counter_schedule {
   [[nodiscard]] weakened_store releasing_where(const std::string& condition) {
     return weakened_store{
         rows_, {.release = [this, condition](const release_request& request) {
-          const auto unset = server_.ask("update " + name() +
-                                         " set owner = null, holder = null, expires_at = 'epoch'" +
-                                         row(request.key) + condition);
+          const auto unset = server_.query(
+              "update " + name() + " set owner = null, holder = null, expires_at = 'epoch'" +
+              row(request.key) + condition);
           return unset.affected_rows() == 1 ? change_answer::done : change_answer::lost;
         }}};
   }

@@ -26,7 +26,7 @@ class RunOutLease : public counter_schedule {
             }};
   }
 
-  /// Takes a row that somebody owns for a free one as soon as its lease has run out.
+  /// Takes an owned row for a free one as soon as its lease has run out.
   gate content_with_run_out() {
     return {[this](pqxx::work& work) -> std::optional<version> {
               const auto seen = work.exec("select version from " + name() + row(key_) +

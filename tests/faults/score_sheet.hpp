@@ -14,7 +14,7 @@
 
 namespace rowlock::tests {
 
-/// Where a worker's thread is, for whoever wants to strike at a certain moment.
+/// Where a worker's thread is, for faults that strike at a certain moment.
 enum class phase : std::uint8_t {
   idle,
   holding,  ///< It has a lease and is outside any transaction that depends on it.
@@ -27,11 +27,11 @@ struct score {
   std::atomic<std::uint64_t> row_locks;
   std::atomic<std::uint64_t> refusals;
   std::atomic<std::uint64_t> commits;
-  /// Somebody else has been granted the key since, and the holder tried to commit nevertheless.
+  /// Another holder has been granted the key since, and this one tried to commit nevertheless.
   std::atomic<std::uint64_t> late_tries;
   std::atomic<std::uint64_t> late_refusals;  ///< By the fence.
   std::atomic<std::uint64_t> late_commits;
-  /// The fence refused a holder that had not looked whether it was late.
+  /// The fence refused a holder that had not checked whether it was late.
   std::atomic<std::uint64_t> surprised;
   std::atomic<std::uint64_t> unknown_outcomes;
   std::atomic<std::uint64_t> faults;
@@ -65,7 +65,7 @@ class score_sheet {
   [[nodiscard]] bool is_in(std::size_t slot, phase wanted) noexcept;
 
   /// One time of believing that a key is held, from now on. `believe` moves its end to `until`;
-  /// `acknowledge` says that the database has told its transaction committed.
+  /// `acknowledge` says that the database has reported its transaction committed.
   class belief {
    public:
     void believe(boot_clock::time_point until) noexcept;

@@ -47,7 +47,7 @@ class ServerState : public own_server_test {
         return;
       }
     }
-    FAIL() << "it takes everybody";
+    FAIL() << "it takes every client";
   }
 };
 

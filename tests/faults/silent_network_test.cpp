@@ -1,4 +1,4 @@
-// A network that says nothing any more: calls end, and losses are told while a renewal still hangs.
+// A network that says nothing any more: calls end, and a loss is notified while a renewal hangs.
 #include <atomic>
 #include <future>
 #include <stop_token>
@@ -53,7 +53,7 @@ TEST_F(SilentNetwork, EndsACallUnderWayAndOnesThatConnectWhileItLasts) {
   EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
 }
 
-// A network that acknowledges everything: only our own clock can tell.
+// A network that acknowledges everything: only our own clock shows that it is silent.
 TEST_F(SilentNetwork, ThatPretendsToWorkEndsACallUnderWayAndOnesThatConnectWhileItLasts) {
   postgres_store rows{url(), impatient()};
   acquire(rows, key_);

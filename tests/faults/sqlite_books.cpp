@@ -15,11 +15,11 @@ class sqlite_line : public sql_line {
   std::int64_t number(const std::string& sql) override { return rows(sql).at(0).at(0).value(); }
   std::vector<row> rows(const std::string& sql) override {
     std::vector<row> all;
-    SQLite::Statement asking{used_, sql};
-    while (asking.executeStep()) {
+    SQLite::Statement query{used_, sql};
+    while (query.executeStep()) {
       auto& copied = all.emplace_back();
-      for (int column = 0; column < asking.getColumnCount(); ++column) {
-        const auto value = asking.getColumn(column);
+      for (int column = 0; column < query.getColumnCount(); ++column) {
+        const auto value = query.getColumn(column);
         copied.push_back(value.isNull() ? std::nullopt : std::optional{value.getInt64()});
       }
     }

@@ -25,7 +25,7 @@ class SynchronousStandby : public own_server_test {
   }
   static void start_primary() { server().start({"synchronous_standby_names=standby"}); }
 
-  void promote_standby() { observer{standby_->url()}.ask("select pg_promote(true, 30)"); }
+  void promote_standby() { observer{standby_->url()}.query("select pg_promote(true, 30)"); }
 
   /// Whose calls give up soon; the server's own limit comes first, and does not help.
   static postgres_store hasty_store() {
@@ -46,9 +46,9 @@ class SynchronousStandby : public own_server_test {
   }
 
   [[nodiscard]] acquire_request rival(const lock_key& key) const {
-    auto asked = request(key);
-    asked.owner = rival_;
-    return asked;
+    auto attempt = request(key);
+    attempt.owner = rival_;
+    return attempt;
   }
 
   std::unique_ptr<postgres_cluster> standby_;
@@ -92,7 +92,7 @@ TEST_F(SynchronousStandby, GoneLeavesAGrantInDoubtThatItsReturnMakesGood) {
   rows.read(std::array{key}, read_mode::ready_to_commit);
   standby_->crash();
   EXPECT_EQ(error_of([&] { rows.acquire(std::array{request(key)}); }).kind, errc::outcome_unknown);
-  // Not before its standby has it: nobody else sees the grant, and nobody else gets the key.
+  // Until its standby has it, no other session sees the grant, and none gets the key.
   EXPECT_EQ(rows.acquire(std::array{rival(key)}).front().status, acquire_status::busy);
 
   start_standby();
@@ -112,7 +112,8 @@ TEST_F(SynchronousStandby, GoneAndAwaitedByASessionThatIsCancelledIsCaught) {
                              [&] { return rows.acquire(std::array{request(key)}).front().status; });
   observer operating{server().url()};
   operating.await("select count(*) = 1 from pg_stat_activity where wait_event = 'SyncRep'");
-  operating.ask("select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'");
+  operating.query(
+      "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'");
   EXPECT_EQ(granting.get(), acquire_status::granted);
 }
 
@@ -122,7 +123,7 @@ TEST_F(SynchronousStandby, PromotedLeavesAnOldPrimaryThatComesBackWithoutAGrant)
   auto of_the_past = hasty_store();
   EXPECT_EQ(error_of([&] { of_the_past.acquire(std::array{rival(key)}); }).kind,
             errc::outcome_unknown);
-  // Recovery shows it as granted, and still nobody but this server has it.
+  // Recovery shows it as granted, and still no server but this one has it.
   server().kill();
   start_primary();
   auto of_its_recovery = hasty_store();

@@ -26,7 +26,7 @@ bool is_in_doubt(const std::exception& thrown) {
   return caught != nullptr && caught->kind() == errc::outcome_unknown;
 }
 
-/// Tells a phase for as long as it lives.
+/// Publishes a phase for as long as it lives.
 class in_phase {
  public:
   in_phase(std::atomic<phase>& place, phase here) : place_{place}, before_{place.exchange(here)} {}
@@ -43,7 +43,7 @@ class in_phase {
 
 worker::worker(database_url url, score_sheet& sheet, place where, fencing fences, unsigned seed)
     : url_{std::move(url)}, sheet_{sheet}, where_{where}, fences_{fences}, random_{seed} {
-  now() = phase::idle;  // of one who was killed here, something else may be left
+  now() = phase::idle;  // a worker that was killed here may have left another
 }
 
 void worker::work(lock_table& locks) {
@@ -99,11 +99,11 @@ void worker::work_under_lease(lock_table& locks, int key) {
         options);
     belief.acknowledge();
   } catch (const lease_lost&) {
-    belief.look();
+    belief.update();
     ++sheet_.score().surprised;
     return;
   } catch (const error& thrown) {
-    // Whatever came of it: nobody else may have the key while we believe to have it.
+    // Whatever came of it: no other may have the key while we believe to have it.
     if (is_in_doubt(thrown)) watch(belief, 50ms);
     throw;
   }
@@ -151,7 +151,7 @@ void worker::be_late(lock_table& locks, int key) {
         [&](sql_line& line) {
           write_entry(line, begun);
           if (!is_late_inside || is_late) return;
-          // Who comes after us cannot commit while we have the counter.
+          // The next holder cannot commit while we have the counter.
           is_late =
               await_takeover(line, begun, begun.counted ? takeover::granted : awaited, belief);
           if (is_late) ++sheet_.score().late_tries;
@@ -168,9 +168,9 @@ bool worker::await_takeover(sql_line& line, const entry& begun, takeover awaited
                             belief_in_lease& belief) {
   const auto end = boot_clock::now() + 1s;
   while (boot_clock::now() < end && !sheet_.is_stopped()) {
-    belief.look();
+    belief.update();
     if (version_of(line, begun.key) != begun.version) {
-      belief.look();
+      belief.update();
       if (awaited == takeover::granted || has_successor(line, begun)) return true;
     }
     std::this_thread::sleep_for(5ms);
@@ -205,7 +205,7 @@ void worker::toil(Belief& belief, bool may_be_long) {
 template <class Belief>
 void worker::watch(Belief& belief, std::chrono::milliseconds how_long) {
   const auto end = boot_clock::now() + how_long;
-  for (belief.look(); boot_clock::now() < end; belief.look()) std::this_thread::sleep_for(1ms);
+  for (belief.update(); boot_clock::now() < end; belief.update()) std::this_thread::sleep_for(1ms);
 }
 
 int worker::draw(int below) { return std::uniform_int_distribution{0, below - 1}(random_); }

@@ -1,4 +1,4 @@
-// rowlock_fault_worker: a process that works under locks until it is told to stop, or dies.
+// rowlock_fault_worker: a process that works under locks until it is commanded to stop, or dies.
 #include <sys/prctl.h>
 
 #include <chrono>

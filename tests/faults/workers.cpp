@@ -1,4 +1,4 @@
-// The workers of a run, who die and are replaced.
+// The workers of a run, which die and are replaced.
 #include "faults/workers.hpp"
 
 #include <csignal>

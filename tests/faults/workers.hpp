@@ -1,4 +1,4 @@
-// The workers of a run, who die and are replaced.
+// The workers of a run, which die and are replaced.
 #ifndef ROWLOCK_TESTS_FAULTS_WORKERS_HPP
 #define ROWLOCK_TESTS_FAULTS_WORKERS_HPP
 
@@ -28,11 +28,11 @@ class workers {
   void freeze(std::size_t slot);
   void thaw(std::size_t slot);
 
-  /// Throws when a worker has ended that nobody killed.
+  /// Throws when a worker has ended that was not killed.
   void check() const;
   /// Ends every second worker at once.
   void kill_half();
-  /// Waits for the others, who have been told to stop by their sheet. Throws when one of them has
+  /// Waits for the others, which their sheet has commanded to stop. Throws when one of them has
   /// something to complain of.
   void await_half();
 

@@ -48,10 +48,10 @@ TEST_F(Deadline, OfOneWhoWaitedCountsFromBeforeTheRequest) {
   auto in_the_way = *theirs_.try_acquire({"job", "a"});
   auto waiting = waiter("a");
   await_in_line(1);
-  const auto asked = rows_.batches("acquire").size();
+  const auto attempts = rows_.batches("acquire").size();
   delay("acquire");
   in_the_way.release();
-  rows_.await_moving(*time_, "acquire", asked + 1);
+  rows_.await_moving(*time_, "acquire", attempts + 1);
   expect_24_seconds_at_most(*waiting.get());
 }
 
@@ -60,13 +60,13 @@ TEST_F(Deadline, OfSeveralWhoWaitedCountsFromBeforeTheRequest) {
   auto one = waiter("a");
   auto other = waiter("b");
   await_in_line(2);
-  const auto asked = rows_.batches("acquire").size();
+  const auto attempts = rows_.batches("acquire").size();
   delay("acquire");
   in_the_way.release();
-  rows_.await_moving(*time_, "acquire", asked + 1);
+  rows_.await_moving(*time_, "acquire", attempts + 1);
   expect_24_seconds_at_most(*one.get());
   expect_24_seconds_at_most(*other.get());
-  EXPECT_EQ(rows_.batches("acquire").back(), 2) << "they were not asked for together";
+  EXPECT_EQ(rows_.batches("acquire").back(), 2) << "they were not requested together";
 }
 
 TEST_F(Deadline, OfAKeyThatIsHandedOverCountsFromBeforeTheRequest) {
@@ -122,11 +122,11 @@ TEST_F(Observer, IsToldOfAReleaseWithATransactionAndNotOfALoss) {
     work.commit();
   }
   time_->advance(10s);
-  EXPECT_EQ(told_->await<released_event>().result, release_result::released);
+  EXPECT_EQ(observer_->await<released_event>().result, release_result::released);
   EXPECT_FALSE(held.is_valid());
-  locks_.reset();  // all is told
+  locks_.reset();  // all events are delivered
   EXPECT_FALSE(held.lost().stop_requested());
-  EXPECT_EQ(told_->count<lost_event>(), 0);
+  EXPECT_EQ(observer_->count<lost_event>(), 0);
 }
 
 TEST_F(Observer, IsToldOfALossThatAFenceFinds) {
@@ -135,7 +135,7 @@ TEST_F(Observer, IsToldOfALossThatAFenceFinds) {
   memory_transaction work{rows_.rows()};
   EXPECT_THROW(fence(work, held), lease_lost);
   EXPECT_FALSE(held.is_valid());
-  EXPECT_EQ(told_->await<lost_event>().reason, loss_reason::taken_away);
+  EXPECT_EQ(observer_->await<lost_event>().reason, loss_reason::taken_away);
   await(held.lost());
 }
 

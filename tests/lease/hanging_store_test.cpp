@@ -28,19 +28,19 @@ class HangingStore : public testing::Test {
   }
   lease theirs() { return *theirs_.try_acquire({"job", "a"}); }
 
-  /// Looks after a second, and then not for hours.
+  /// Reads after a second, and then not for hours.
   static retry_policy patient(std::chrono::milliseconds limit) {
     return {.first_pause = 1s, .longest_pause = 24h, .jitter = false, .give_up_after = limit};
   }
 
-  errc fault_of(attempt& asked) {
-    return error_of([&] { (void)asked.get(); }).kind;
+  errc fault_of(attempt& tried) {
+    return error_of([&] { (void)tried.get(); }).kind;
   }
 
   /// The wait is over while the gate is shut.
   template <class Result>
-  void await_moving(std::future<Result>& asked) {
-    while (asked.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+  void await_moving(std::future<Result>& pending) {
+    while (pending.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
   }
 
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
@@ -97,8 +97,8 @@ TEST_F(HangingStore, IsNotAskedAgainForOneThatWasStopped) {
     stop.request_stop();
     throw error{errc::outcome_unknown, "no answer"};
   });
-  auto asked = waiter(wait_until_stopped(stop.get_token()));
-  EXPECT_EQ(fault_of(asked), errc::outcome_unknown);
+  auto stopped = waiter(wait_until_stopped(stop.get_token()));
+  EXPECT_EQ(fault_of(stopped), errc::outcome_unknown);
   EXPECT_EQ(rows_.batches("acquire").size(), 1);
 }
 
@@ -151,17 +151,17 @@ TEST_F(HangingStore, IsNotAskedAgainForThoseOfALockTableThatCloses) {
 TEST_F(HangingStore, InACallOfAnotherThreadDelaysNeitherALossNorAReleaseOfAClosingLockTable) {
   const auto kept = *ours_->try_acquire({"job", "kept"});
   rows_.before("acquire", [this] { answer_.pass(); });
-  auto asked = waiter(no_wait());
+  auto hanging = waiter(no_wait());
   answer_.await_visitor();
   auto closing = std::async(std::launch::async, [this] { ours_.reset(); });
   rows_.await("release", 1);
   EXPECT_FALSE(kept.is_valid());
   answer_.open();
-  (void)asked.get();
+  (void)hanging.get();
   closing.get();
 }
 
-// What has hung as long as a closing lock_table may take is not asked once more.
+// A store that has hung as long as a closing lock_table may take gets no more calls.
 TEST_F(HangingStore, IsAskedForNoReleaseWhenTheTimeToCloseIsOver) {
   detail::lease_registry book{time_, 1s, true};
   detail::serial_executor losses;

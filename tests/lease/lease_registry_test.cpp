@@ -13,11 +13,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Stands still, and counts how often one thread looks at it.
+/// Stands still, and counts how often one thread reads it.
 class counting_time final : public time_source {
  public:
   [[nodiscard]] boot_clock::time_point now() const noexcept override {
-    if (std::this_thread::get_id() == counted_.load()) ++looks_;
+    if (std::this_thread::get_id() == counted_.load()) ++reads_;
     return boot_clock::time_point{1h};
   }
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
@@ -26,11 +26,11 @@ class counting_time final : public time_source {
   }
 
   void count_this_thread() { counted_ = std::this_thread::get_id(); }
-  [[nodiscard]] int looks() const { return looks_; }
+  [[nodiscard]] int reads() const { return reads_; }
 
  private:
   std::atomic<std::thread::id> counted_;
-  mutable std::atomic<int> looks_ = 0;
+  mutable std::atomic<int> reads_ = 0;
 };
 
 TEST(LeaseRegistry, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
@@ -40,7 +40,7 @@ TEST(LeaseRegistry, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
     time->count_this_thread();
     book.wait_for_overdue();
   }};
-  while (time->looks() == 0) std::this_thread::yield();
+  while (time->reads() == 0) std::this_thread::yield();
 
   const lease_request wanted{
       .request = {.key = {"job", "1"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
@@ -48,10 +48,10 @@ TEST(LeaseRegistry, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
     const auto lease = std::make_shared<lease_state>(wanted, version{1}, time->now());
     EXPECT_TRUE(book.add(lease, time->now()));
     EXPECT_TRUE(book.end(*lease, lease_phase::released));
-    std::this_thread::sleep_for(1ms);  // if it were woken, it would look now
+    std::this_thread::sleep_for(1ms);  // if it were woken, it would read now
   }
   book.close();
-  EXPECT_LE(time->looks(), 4)
+  EXPECT_LE(time->reads(), 4)
       << "two each time it goes to sleep: at first, and for the first lease";
 }
 

@@ -49,7 +49,7 @@ TEST_F(LeaseSet, CountsAKeyThatIsNamedTwiceOnce) {
 }
 
 TEST_F(LeaseSet, OfNoKeyIsHadWithoutAStatement) {
-  rows_.before("acquire_all", [] { FAIL() << "asked"; });
+  rows_.before("acquire_all", [] { FAIL() << "a statement"; });
   auto held = locks_.try_acquire_all({});
   ASSERT_TRUE(held.acquired());
   EXPECT_TRUE(held->empty());

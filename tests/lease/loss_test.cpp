@@ -1,4 +1,4 @@
-// A lease that is lost, and who is told of it.
+// A lease that is lost, and the notification of its holder.
 #include <gtest/gtest.h>
 
 #include <memory>

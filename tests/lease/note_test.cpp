@@ -31,7 +31,7 @@ TEST_F(LeaseNote, IsInTheRowForAllToRead) {
 TEST_F(LeaseNote, OfTheAttemptIsWrittenWithTheGrant) {
   const auto held = locks_->try_acquire(key_, {.note = "nightly"});
   EXPECT_EQ(note(), "nightly");
-  EXPECT_FALSE(locks_->try_acquire(key_, {.note = "of one who was refused"}).acquired());
+  EXPECT_FALSE(locks_->try_acquire(key_, {.note = "of a refused attempt"}).acquired());
   EXPECT_EQ(note(), "nightly");
 }
 
@@ -69,7 +69,7 @@ TEST_F(ObservedNote, ThatCannotBeWrittenIsAFault) {
   const lease held = acquire("a");
   rows_.before("write_note", [] { throw error{errc::unavailable, "the network is down: wait"}; });
   EXPECT_THROW((void)held.write_note("page 1"), error);
-  EXPECT_EQ(told_->await<fault_event>().code, errc::unavailable);
+  EXPECT_EQ(observer_->await<fault_event>().code, errc::unavailable);
   EXPECT_EQ(faults_of(fault_operation::note), std::vector{key_});
 }
 

@@ -17,7 +17,7 @@ class Observer : public lease_state_test {
   Observer() { locks_.emplace(rows_, observed()); }
 
   [[nodiscard]] lock_options observed() const {
-    return {.ttl = 30s, .margin = 1s, .time = time_, .observer = told_};
+    return {.ttl = 30s, .margin = 1s, .time = time_, .observer = observer_};
   }
   void run_out_at_once() {
     rows_.before("renew", [] { throw error{errc::unavailable, "the network is down: wait"}; });
@@ -25,7 +25,7 @@ class Observer : public lease_state_test {
   }
   std::vector<lock_key> faults_of(fault_operation operation) {
     std::vector<lock_key> keys;
-    for (const auto& each : told_->events()) {
+    for (const auto& each : observer_->events()) {
       const auto* fault = std::get_if<fault_event>(&each);
       if (fault != nullptr && fault->operation == operation) keys.push_back(fault->key);
     }
@@ -33,7 +33,7 @@ class Observer : public lease_state_test {
   }
 
   const lock_key key_{"job", "a"};
-  std::shared_ptr<recording_observer> told_ = std::make_shared<recording_observer>();
+  std::shared_ptr<recording_observer> observer_ = std::make_shared<recording_observer>();
   lock_table theirs_{rows_.rows(), {.ttl = 1h, .holder = "theirs", .time = time_}};
 };
 

@@ -10,23 +10,23 @@ namespace rowlock::tests {
 namespace {
 
 TEST_F(Observer, ThatThrowsIsToldTheNextEventAllTheSame) {
-  told_->then([](const auto&) { throw std::runtime_error{"an observer's own affair"}; });
+  observer_->then([](const auto&) { throw std::runtime_error{"an observer's own affair"}; });
   auto held = acquire("a");
   EXPECT_EQ(held.release(), release_result::released);
-  told_->await<acquired_event>();
-  told_->await<released_event>();
+  observer_->await<acquired_event>();
+  observer_->await<released_event>();
 }
 
 TEST_F(Observer, MayReleaseALeaseThatItIsToldIsLost) {
   auto lost = acquire("a");
   auto other = acquire("b", 1h);
-  told_->then([&](const recording_observer::event& caught) {
+  observer_->then([&](const recording_observer::event& caught) {
     if (!std::holds_alternative<lost_event>(caught)) return;
     EXPECT_EQ(lost.release(), release_result::lost);
     EXPECT_EQ(other.release(), release_result::released);
   });
   run_out_at_once();
-  EXPECT_EQ(told_->await<released_event>().token, other.token());
+  EXPECT_EQ(observer_->await<released_event>().token, other.token());
   EXPECT_TRUE(is_free("b"));
   locks_.reset();  // before the leases are gone
 }
@@ -34,7 +34,7 @@ TEST_F(Observer, MayReleaseALeaseThatItIsToldIsLost) {
 TEST_F(Observer, MayDestroyTheTable) {
   const lease held = acquire("a");
   gate done;
-  told_->then([&](const recording_observer::event& caught) {
+  observer_->then([&](const recording_observer::event& caught) {
     if (!std::holds_alternative<released_event>(caught)) return;
     locks_.reset();
     done.open();
@@ -42,13 +42,13 @@ TEST_F(Observer, MayDestroyTheTable) {
   acquire("b").release();
   done.pass();
   EXPECT_FALSE(held.is_valid());
-  EXPECT_EQ(told_->await<lost_event>().reason, loss_reason::closed);
+  EXPECT_EQ(observer_->await<lost_event>().reason, loss_reason::closed);
 }
 
 TEST_F(Observer, ThatBlocksDelaysNoLeaseNoLossAndNoRelease) {
   gate observed;
   gate goes_on;
-  told_->then([&](const auto&) {
+  observer_->then([&](const auto&) {
     observed.open();
     goes_on.pass();
   });
@@ -64,7 +64,7 @@ TEST_F(Observer, ThatBlocksDelaysNoLeaseNoLossAndNoRelease) {
   EXPECT_EQ(other.release(), release_result::released);
   const lease third = acquire("c");
   EXPECT_TRUE(third.is_valid());
-  EXPECT_EQ(told_->events().size(), 1) << "it does not block";
+  EXPECT_EQ(observer_->events().size(), 1) << "it does not block";
   goes_on.open();
   locks_.reset();  // before the gates are gone
 }
@@ -72,7 +72,7 @@ TEST_F(Observer, ThatBlocksDelaysNoLeaseNoLossAndNoRelease) {
 TEST_F(Observer, ThatBlocksForLongMissesEventsAndIsToldHowMany) {
   gate observed;
   gate goes_on;
-  told_->then([&](const auto&) {
+  observer_->then([&](const auto&) {
     observed.open();
     goes_on.pass();
   });
@@ -84,8 +84,8 @@ TEST_F(Observer, ThatBlocksForLongMissesEventsAndIsToldHowMany) {
   }
   goes_on.open();
   locks_.reset();
-  EXPECT_EQ(told_->count<refused_event>(), 10'001);
-  EXPECT_EQ(told_->missed_events(), attempts - 10'001);
+  EXPECT_EQ(observer_->count<refused_event>(), 10'001);
+  EXPECT_EQ(observer_->missed_events(), attempts - 10'001);
 }
 
 }  // namespace

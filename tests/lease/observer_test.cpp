@@ -1,4 +1,4 @@
-// What an observer is told.
+// The events of an observer.
 #include "rowlock/observer.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 TEST_F(Observer, IsToldOfAGrantAndHowLongItTook) {
   rows_.before("acquire", [this] { time_->advance(2s); });
   const lease held = acquire("a");
-  const auto event = told_->await<acquired_event>();
+  const auto event = observer_->await<acquired_event>();
   EXPECT_EQ(event.key, key_);
   EXPECT_EQ(event.token, held.token());
   EXPECT_EQ(event.took, 2s);
@@ -30,12 +30,12 @@ TEST_F(Observer, IsToldOfARefusalAndByWhom) {
   const lease held = *theirs_.try_acquire(key_);
   rows_.before("acquire", [this] { time_->advance(2s); });
   EXPECT_FALSE(locks_->try_acquire(key_).acquired());
-  const auto event = told_->await<refused_event>();
+  const auto event = observer_->await<refused_event>();
   EXPECT_EQ(event.refusal.key, key_);
   EXPECT_EQ(event.refusal.reason, refusal_reason::held);
   EXPECT_EQ(event.refusal.holder, "theirs");
   EXPECT_EQ(event.took, 2s);
-  EXPECT_EQ(told_->count<waited_event>(), 0);
+  EXPECT_EQ(observer_->count<waited_event>(), 0);
 }
 
 TEST_F(Observer, IsToldOfAWaitBeforeTheGrantThatEndsIt) {
@@ -47,13 +47,13 @@ TEST_F(Observer, IsToldOfAWaitBeforeTheGrantThatEndsIt) {
   time_->advance(5s);
   held.release();
   ASSERT_TRUE(waiting.get().acquired());
-  const auto acquired = told_->await<acquired_event>();
-  const auto waited = told_->await<waited_event>();
+  const auto acquired = observer_->await<acquired_event>();
+  const auto waited = observer_->await<waited_event>();
   EXPECT_EQ(waited.key, key_);
   EXPECT_GE(waited.waited, 5s);
   EXPECT_EQ(acquired.waited, waited.waited);
   EXPECT_GE(acquired.took, acquired.waited);
-  EXPECT_TRUE(std::holds_alternative<waited_event>(told_->events().front()));
+  EXPECT_TRUE(std::holds_alternative<waited_event>(observer_->events().front()));
 }
 
 TEST_F(Observer, IsToldOnceOfEachSettingThatWeakensAPromise) {
@@ -62,9 +62,9 @@ TEST_F(Observer, IsToldOnceOfEachSettingThatWeakensAPromise) {
   const lease two = acquire("b");
   time_->advance(10s);
   rows_.await("renew", 1);
-  locks_.reset();  // what is to be told is told
+  locks_.reset();  // all events are delivered
   std::vector<std::string> event;
-  for (const auto& each : told_->events()) {
+  for (const auto& each : observer_->events()) {
     if (const auto* weak = std::get_if<weak_setting_event>(&each)) event.push_back(weak->text);
   }
   EXPECT_EQ(event, (std::vector<std::string>{"commits may be lost: set sync=on",
@@ -79,7 +79,7 @@ TEST_F(Observer, IsToldOfWeakSettingsWhenTheDatabaseCanBeAskedAgain) {
   rows_.await("weak_settings", 1);
   rows_.before("weak_settings", {});
   time_->advance(10s);  // a renewal
-  EXPECT_EQ(told_->await<weak_setting_event>().text, "commits may be lost: set sync=on");
+  EXPECT_EQ(observer_->await<weak_setting_event>().text, "commits may be lost: set sync=on");
 }
 
 TEST_F(lease_state_test, AsksNoDatabaseForItsSettingsWhenNobodyObserves) {
@@ -96,8 +96,8 @@ TEST_F(Observer, IsToldOfAWaitBeforeTheRefusalThatEndsIt) {
   rows_.await_moving(*time_, "watch", 1);
   time_->advance(3s);
   ASSERT_FALSE(waiting.get().acquired());
-  EXPECT_EQ(told_->await<refused_event>().refusal.reason, refusal_reason::timed_out);
-  EXPECT_EQ(told_->await<refused_event>().waited, told_->await<waited_event>().waited);
+  EXPECT_EQ(observer_->await<refused_event>().refusal.reason, refusal_reason::timed_out);
+  EXPECT_EQ(observer_->await<refused_event>().waited, observer_->await<waited_event>().waited);
 }
 
 TEST_F(Observer, IsToldWhoseLeaseAGrantTookOver) {
@@ -105,7 +105,7 @@ TEST_F(Observer, IsToldWhoseLeaseAGrantTookOver) {
   const lease left = *dying.try_acquire(key_);
   time_->advance(5s);
   const lease held = acquire("a");
-  const auto event = told_->await<expired_takeover_event>();
+  const auto event = observer_->await<expired_takeover_event>();
   EXPECT_EQ(event.key, key_);
   EXPECT_EQ(event.token, held.token());
   EXPECT_EQ(event.holder, "dying");
@@ -119,14 +119,14 @@ TEST_F(Observer, IsToldOfATakeoverThatEndsAWait) {
                             [this] { return locks_->try_acquire(key_, {.wait = wait_forever()}); });
   while (waiting.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
   ASSERT_TRUE(waiting.get().acquired());
-  EXPECT_EQ(told_->await<expired_takeover_event>().holder, "dying");
+  EXPECT_EQ(observer_->await<expired_takeover_event>().holder, "dying");
 }
 
 TEST_F(Observer, IsToldOfARenewalAndHowMuchTimeWasLeft) {
   const lease held = acquire("a");
   rows_.before("renew", [this] { time_->advance(4s); });
   time_->advance(10s);
-  const auto event = told_->await<renewed_event>();
+  const auto event = observer_->await<renewed_event>();
   EXPECT_EQ(event.key, key_);
   EXPECT_EQ(event.token, held.token());
   EXPECT_EQ(event.took, 4s);
@@ -139,7 +139,7 @@ TEST_F(Observer, IsToldOfAReleaseAndHowLongTheLeaseWasHeld) {
   rows_.before("release", [this] { time_->advance(2s); });
   const auto token = held.token();
   ASSERT_EQ(held.release(), release_result::released);
-  const auto event = told_->await<released_event>();
+  const auto event = observer_->await<released_event>();
   EXPECT_EQ(event.key, key_);
   EXPECT_EQ(event.token, token);
   EXPECT_EQ(event.result, release_result::released);
@@ -148,13 +148,13 @@ TEST_F(Observer, IsToldOfAReleaseAndHowLongTheLeaseWasHeld) {
   EXPECT_EQ(event.took, 2s);
   held.release();
   locks_.reset();
-  EXPECT_EQ(told_->count<released_event>(), 1);
+  EXPECT_EQ(observer_->count<released_event>(), 1);
 }
 
 TEST_F(Observer, IsToldThatTheCallbackThrew) {
   EXPECT_THROW((void)locks_->with_lock(key_, [] { throw std::runtime_error{"no"}; }),
                std::runtime_error);
-  EXPECT_TRUE(told_->await<released_event>().failed);
+  EXPECT_TRUE(observer_->await<released_event>().failed);
 }
 
 TEST_F(Observer, IsToldOfADeferredReleaseAndOfItsEnd) {
@@ -164,26 +164,26 @@ TEST_F(Observer, IsToldOfADeferredReleaseAndOfItsEnd) {
   rows_.before("release", {});
   rows_.await_moving(*time_, "release", 2);
   locks_.reset();
-  EXPECT_EQ(told_->await<fault_event>().operation, fault_operation::release);
-  EXPECT_EQ(told_->await<released_event>().result, release_result::deferred);
-  const auto last = std::get<released_event>(told_->events().back());
+  EXPECT_EQ(observer_->await<fault_event>().operation, fault_operation::release);
+  EXPECT_EQ(observer_->await<released_event>().result, release_result::deferred);
+  const auto last = std::get<released_event>(observer_->events().back());
   EXPECT_EQ(last.result, release_result::released);
   EXPECT_EQ(last.key, key_);
-  EXPECT_EQ(last.held, told_->await<released_event>().held);
+  EXPECT_EQ(last.held, observer_->await<released_event>().held);
 }
 
 TEST_F(Observer, IsToldThatALeaseRanOutAndWhy) {
   const lease held = acquire("a");
   run_out_at_once();
-  const auto event = told_->await<lost_event>();
+  const auto event = observer_->await<lost_event>();
   EXPECT_EQ(event.key, key_);
   EXPECT_EQ(event.token, held.token());
   EXPECT_EQ(event.reason, loss_reason::ran_out);
   EXPECT_EQ(event.held, 29s);
 }
 
-/// Of a database whose clock runs ahead, so that somebody else gets the row sooner than its holder
-/// expects.
+/// Of a database whose clock runs ahead, so that another holder gets the row sooner than the first
+/// one expects.
 class ObserverOfATheft : public Observer {
  protected:
   lease stolen() {
@@ -203,22 +203,22 @@ class ObserverOfATheft : public Observer {
 TEST_F(ObserverOfATheft, IsToldWhenARenewalFindsIt) {
   const lease held = stolen();
   time_->advance(10s);
-  EXPECT_EQ(told_->await<lost_event>().reason, loss_reason::taken_away);
-  EXPECT_EQ(told_->await<lost_event>().token, held.token());
+  EXPECT_EQ(observer_->await<lost_event>().reason, loss_reason::taken_away);
+  EXPECT_EQ(observer_->await<lost_event>().token, held.token());
 }
 
 TEST_F(ObserverOfATheft, IsToldWhenTheReleaseFindsIt) {
   auto held = stolen();
   ASSERT_EQ(held.release(), release_result::lost);
-  EXPECT_EQ(told_->await<lost_event>().reason, loss_reason::taken_away);
-  EXPECT_EQ(told_->count<released_event>(), 0);
+  EXPECT_EQ(observer_->await<lost_event>().reason, loss_reason::taken_away);
+  EXPECT_EQ(observer_->count<released_event>(), 0);
 }
 
 TEST_F(Observer, IsToldOfTheLeasesThatAClosingTableEndsBeforeItIsGone) {
   const lease held = acquire("a");
   locks_.reset();
-  ASSERT_EQ(told_->count<lost_event>(), 1);
-  EXPECT_EQ(told_->await<lost_event>().reason, loss_reason::closed);
+  ASSERT_EQ(observer_->count<lost_event>(), 1);
+  EXPECT_EQ(observer_->await<lost_event>().reason, loss_reason::closed);
 }
 
 TEST_F(Observer, IsToldOfAReleaseThatWasMadeWhereAnotherOneOfTheSetIsInDoubt) {
@@ -231,8 +231,8 @@ TEST_F(Observer, IsToldOfAReleaseThatWasMadeWhereAnotherOneOfTheSetIsInDoubt) {
   rows_.rows().force_release({.key = key_, .version = riding.token(), .reason = "a test"});
   rows_.before("read", [] { throw error{errc::unavailable, "the network is down: wait"}; });
   EXPECT_EQ(held.release(), release_result::deferred);
-  EXPECT_EQ(told_->await<fault_event>().keys, 1);
-  EXPECT_EQ(told_->await<released_event>().result, release_result::released);
+  EXPECT_EQ(observer_->await<fault_event>().keys, 1);
+  EXPECT_EQ(observer_->await<released_event>().result, release_result::released);
 }
 
 TEST_F(Observer, IsToldOfAFaultOfEachOperation) {
@@ -241,7 +241,7 @@ TEST_F(Observer, IsToldOfAFaultOfEachOperation) {
   const lease other = acquire("c");
   rows_.before("renew", fail);
   time_->advance(10s);
-  const auto renewal = told_->await<fault_event>();
+  const auto renewal = observer_->await<fault_event>();
   EXPECT_EQ(renewal.operation, fault_operation::renew);
   EXPECT_EQ(renewal.code, errc::unavailable);
   EXPECT_NE(renewal.text.find("the network is down"), std::string::npos) << renewal.text;

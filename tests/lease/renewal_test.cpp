@@ -96,7 +96,7 @@ TEST_F(Renewal, EndsAtMostSoLongAfterTheGrantAndThenTheLeaseRunsOutAndIsLost) {
     await_renewal_of(held);
   }
   time_->advance(10s);
-  const lease other = acquire("other", 3s);  // tells us that the renewer goes on
+  const lease other = acquire("other", 3s);  // shows that the renewer goes on
   time_->advance(1s);
   await_renewal_of(other, 2s);
   time_->advance(17s);
@@ -132,7 +132,7 @@ TEST_F(Renewal, ThatFailedIsNotTriedAgainAfterTheEnd) {
   time_->advance(10s);
   rows_.await("renew", 2);
   time_->advance(16s);
-  const lease other = acquire("other", 3s);  // tells us that the renewer goes on
+  const lease other = acquire("other", 3s);  // shows that the renewer goes on
   database->open();
   for (int seconds = 0; seconds < 2; ++seconds) {
     time_->advance(1s);

@@ -1,4 +1,4 @@
-// How a lock_table asks its store for a lease.
+// How a lock_table acquires a lease from its store.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 namespace rowlock::tests {
 namespace {
 
-/// Counts who listens.
+/// Counts the listeners.
 class listened_store final : public passing_store {
  public:
   using passing_store::passing_store;
@@ -85,8 +85,8 @@ TEST_F(AcquireAttempt, WhereNoThreadCanBeStartedToWaitWithTheAttemptFailsAndALat
   const auto wrong = complaints_of_child([this](std::vector<std::string>& said) {
     memory_store rows{time_};
     watched_store watched{rows};
-    listened_store heard{watched};
-    lock_table locks{heard, {.time = time_}};
+    listened_store listened{watched};
+    lock_table locks{listened, {.time = time_}};
     std::optional<lease> held{*locks.try_acquire({"job", "a"})};  // with all threads but that one
     limit_threads(0, said);
     const acquire_options waiting{.wait = wait_for(1s)};
@@ -98,15 +98,15 @@ TEST_F(AcquireAttempt, WhereNoThreadCanBeStartedToWaitWithTheAttemptFailsAndALat
         if (thrown.kind() != errc::unavailable) said.emplace_back(thrown.what());
       }
     }
-    if (heard.subscriptions() != 0) said.emplace_back("somebody listens");
+    if (listened.subscriptions() != 0) said.emplace_back("a thread listens");
     limit_threads(1000, said);
     std::thread releasing{[&] {
-      watched.await_refusals(4);  // two failed, the third has asked, and looked
+      watched.await_refusals(4);  // two failed, the third has tried, and read
       held.reset();
     }};
     if (!locks.try_acquire({"job", "a"}, waiting).acquired()) said.emplace_back("not acquired");
     releasing.join();
-    if (heard.subscriptions() != 1) said.emplace_back("not listened to once");
+    if (listened.subscriptions() != 1) said.emplace_back("not listened to once");
   });
   EXPECT_EQ(wrong, std::vector<std::string>{});
 }
@@ -125,7 +125,7 @@ TEST_F(AcquireAttempt, AnAnswerThatGotLostIsAskedForAgainAsTheSameAttempt) {
 TEST_F(AcquireAttempt, ADoubtThatCannotBeResolvedStaysADoubt) {
   rows_.after("acquire", [] { throw error{errc::outcome_unknown, "the connection broke"}; });
   rows_.before("acquire", [this] {
-    if (rows_.batches("acquire").size() == 2) throw error{errc::unavailable, "nobody answers"};
+    if (rows_.batches("acquire").size() == 2) throw error{errc::unavailable, "no answer"};
   });
   try {
     (void)locks_->try_acquire({"job", "a"});
@@ -137,7 +137,7 @@ TEST_F(AcquireAttempt, ADoubtThatCannotBeResolvedStaysADoubt) {
 
 TEST_F(AcquireAttempt, AChildOfForkDoesNotEvenAskTheStore) {
   const auto wrong = complaints_of_child([this](std::vector<std::string>& said) {
-    rows_.before("acquire", [&] { said.emplace_back("it asked"); });
+    rows_.before("acquire", [&] { said.emplace_back("it tried"); });
     try {
       (void)locks_->try_acquire({"job", "a"});
     } catch (const error& thrown) {

@@ -1,4 +1,4 @@
-// How often a lock_table asks for memory when nobody is in the way.
+// How often a lock_table allocates memory when no other caller is in the way.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -48,11 +48,11 @@ class Async : public testing::Test {
   }
   lease theirs() { return *theirs_.try_acquire(key_); }
   bool is_free() { return theirs_.try_acquire(key_).acquired(); }
-  /// Returns once somebody who was refused has looked at the row.
+  /// Returns once a refused waiter has read the row.
   void await_in_line(std::chrono::milliseconds step = 20ms) {
     rows_.await_one_more(*time_, "watch", step);
   }
-  /// Looks after a second, and then not for two.
+  /// Reads after a second, and then not for two.
   static retry_policy patient_for(std::chrono::milliseconds limit) {
     return {.first_pause = 1s, .longest_pause = 24h, .jitter = false, .give_up_after = limit};
   }
@@ -89,7 +89,7 @@ TEST_F(Async, OfManyWaitsTakesNoThreadOfTheCrew) {
   for (int i = 0; i < 50; ++i) waiting.push_back(start(wait_forever()));
   rows_.await("acquire", 1);
   await_in_line();
-  EXPECT_FALSE(start().answer().acquired()) << "the one thread is free to ask for others";
+  EXPECT_FALSE(start().answer().acquired()) << "the one thread is free to try for others";
   held.release();
   rows_.await_moving(*time_, "acquire", 3);
   for (auto& each : waiting) EXPECT_TRUE(each.answer().acquired());
@@ -165,11 +165,11 @@ TEST_F(Async, ThatIsCancelledInItsLineIsOverAtOnce) {
 TEST_F(Async, ThatIsCancelledDuringAStatementIsOverAtOnceAndTheGrantIsReleased) {
   gate answer;
   rows_.after("acquire", [&] { answer.pass(); });
-  auto asking = start(wait_forever());
+  auto in_flight = start(wait_forever());
   rows_.await("acquire", 1);
-  asking.pending.cancel();
-  ASSERT_TRUE(asking.is_over());
-  EXPECT_EQ(asking.answer().refusal().reason, refusal_reason::stopped);
+  in_flight.pending.cancel();
+  ASSERT_TRUE(in_flight.is_over());
+  EXPECT_EQ(in_flight.answer().refusal().reason, refusal_reason::stopped);
   answer.open();
   rows_.await("release", 1);
   while (!is_free()) std::this_thread::yield();
@@ -179,12 +179,12 @@ TEST_F(Async, ThatIsCancelledDuringAStatementDoesNotGetInLine) {
   auto held = theirs();
   gate answer;
   rows_.before("acquire", [&] { answer.pass(); });
-  auto asking = start(wait_forever());
+  auto in_flight = start(wait_forever());
   rows_.await("acquire", 1);
-  asking.pending.cancel();
+  in_flight.pending.cancel();
   answer.open();
   held.release();
-  EXPECT_TRUE(start(wait_for(1h)).answer().acquired()) << "the one who is gone stands before";
+  EXPECT_TRUE(start(wait_for(1h)).answer().acquired()) << "the waiter that is gone stands before";
 }
 
 TEST_F(Async, ThatIsCancelledBeforeItsTurnAsksNothing) {
@@ -205,12 +205,12 @@ TEST_F(Async, ThatIsStoppedDuringItsFirstStatementIsOverAtOnceAndTheGrantIsRelea
   gate answer;
   rows_.after("acquire", [&] { answer.pass(); });
   std::stop_source stop;
-  auto asking = start(wait_until_stopped(stop.get_token()));
+  auto in_flight = start(wait_until_stopped(stop.get_token()));
   answer.await_visitor();
   stop.request_stop();
-  EXPECT_TRUE(asking.is_over());
+  EXPECT_TRUE(in_flight.is_over());
   answer.open();
-  EXPECT_EQ(asking.answer().refusal().reason, refusal_reason::stopped);
+  EXPECT_EQ(in_flight.answer().refusal().reason, refusal_reason::stopped);
   rows_.await("release", 1);
 }
 
@@ -246,19 +246,19 @@ TEST_F(Async, ThatWasStoppedBeforeItBeganHasOneTryAllTheSame) {
 TEST_F(Async, EndsInItsOwnTimeWhileTheFirstStatementsHang) {
   gate answer;
   rows_.after("acquire", [&] { answer.pass(); });
-  auto asking = start(wait_for(3s));
+  auto in_flight = start(wait_for(3s));
   answer.await_visitor();
   auto queued = start(wait_for(3s));
   time_->advance(5s);
-  const auto fault_of = [](attempt& asked) {
-    return error_of([&] { std::rethrow_exception(asked.end.get().fault); }).kind;
+  const auto fault_of = [](attempt& tried) {
+    return error_of([&] { std::rethrow_exception(tried.end.get().fault); }).kind;
   };
-  EXPECT_EQ(fault_of(asking), errc::outcome_unknown) << "it may have been granted";
-  EXPECT_EQ(fault_of(queued), errc::unavailable) << "it was not asked for";
+  EXPECT_EQ(fault_of(in_flight), errc::outcome_unknown) << "it may have been granted";
+  EXPECT_EQ(fault_of(queued), errc::unavailable) << "it was not requested";
   answer.open();
   rows_.await("release", 1);
   EXPECT_TRUE(start(wait_for(1h)).answer().acquired()) << "the late grant was given back";
-  EXPECT_EQ(rows_.batches("acquire").size(), 2) << "the one who was told asks nothing";
+  EXPECT_EQ(rows_.batches("acquire").size(), 2) << "the call that was answered requests nothing";
 }
 
 TEST_F(Async, EndsAsStoppedWithItsTableWhateverItIsAt) {
@@ -268,11 +268,11 @@ TEST_F(Async, EndsAsStoppedWithItsTableWhateverItIsAt) {
   rows_.await("acquire", 1);
   await_in_line();
   rows_.before("acquire", [&] { answer.pass(); });
-  auto asking = start();
+  auto in_flight = start();
   rows_.await("acquire", 2);
   auto queued = start();
   std::jthread closing{[this] { ours_.reset(); }};
-  for (auto* each : {&waiting, &asking, &queued}) {
+  for (auto* each : {&waiting, &in_flight, &queued}) {
     EXPECT_EQ(each->answer().refusal().reason, refusal_reason::stopped);
   }
   answer.open();

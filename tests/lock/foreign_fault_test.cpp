@@ -1,4 +1,4 @@
-// A store that somebody else wrote throws what is no `error`, not even a std::exception.
+// A user's own store throws what is no `error`, not even a std::exception.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -27,7 +27,7 @@ class ForeignFault : public Observer {
   void fail(const std::string& operation) {
     rows_.before(operation, [] { throw their_fault{}; });
   }
-  void move_until_told(attempt& waiting) {
+  void move_until_answered(attempt& waiting) {
     while (waiting.wait_for(1ms) != std::future_status::ready) time_->advance(10ms);
   }
 };
@@ -38,7 +38,7 @@ TEST_F(ForeignFault, OfAQuestionReachesWhoWaits) {
   rows_.await_moving(*time_, "watch", 1);
   fail("acquire");
   held->release();
-  move_until_told(waiting);
+  move_until_answered(waiting);
   EXPECT_THROW((void)waiting.get(), their_fault);
 }
 
@@ -47,8 +47,8 @@ TEST_F(ForeignFault, OfALookReachesAllThatWait) {
   fail("watch");
   auto one = waiter();
   auto other = waiter();
-  move_until_told(one);
-  move_until_told(other);
+  move_until_answered(one);
+  move_until_answered(other);
   EXPECT_THROW((void)one.get(), their_fault);
   EXPECT_THROW((void)other.get(), their_fault);
 }
@@ -66,11 +66,11 @@ TEST_F(ForeignFault, OfARenewalIsAFaultLikeAnyOther) {
   const lease held = acquire("a");
   fail("renew");
   time_->advance(10s);
-  EXPECT_EQ(told_->await<fault_event>().operation, fault_operation::renew);
-  EXPECT_NE(told_->await<fault_event>().text, "");
+  EXPECT_EQ(observer_->await<fault_event>().operation, fault_operation::renew);
+  EXPECT_NE(observer_->await<fault_event>().text, "");
   rows_.before("renew", {});
   rows_.await_moving(*time_, "renew", 2);
-  EXPECT_EQ(told_->await<renewed_event>().token, held.token());
+  EXPECT_EQ(observer_->await<renewed_event>().token, held.token());
 }
 
 TEST_F(ForeignFault, OfAReleaseIsOneThatIsMadeLater) {

@@ -16,7 +16,7 @@ class Once : public lease_state_test {
  protected:
   row_state row() { return rows_.rows().read(std::array{key_}).front().value(); }
 
-  /// Who waits for the key with `once`, or else with a plain lock, until it is told.
+  /// A caller that waits for the key with `once`, or else with a plain lock.
   std::future<outcome<void>> waiter(bool once) {
     return std::async(std::launch::async, [this, once] {
       const acquire_options waiting{.wait = wait_forever()};
@@ -25,13 +25,13 @@ class Once : public lease_state_test {
           key_, [] {}, waiting);
     });
   }
-  /// Until the first of them stands in line, and looks at the row.
+  /// Until the first of them stands in line, and reads the row.
   void await_waiting() { rows_.await_moving(*time_, "watch", 1); }
 
-  /// What it is told without the clock moving on.
+  /// Its answer, without the clock moving on.
   outcome<void> caught(std::future<outcome<void>>& waiting) {
     if (waiting.wait_for(10s) != std::future_status::ready) {
-      ADD_FAILURE() << "was not told";
+      ADD_FAILURE() << "was not answered";
       locks_.reset();
     }
     return waiting.get();
@@ -95,9 +95,9 @@ TEST_F(Once, WhoseEndTheDatabaseMissedIsDoneWhenItHearsOfIt) {
   rows_.before("release", [this] {
     if (rows_.batches("release").size() < 3) throw error{errc::unavailable, "the network is down"};
   });
-  const auto unheard = locks_->with_lock_once(key_, [] {});
-  EXPECT_TRUE(unheard.acquired());
-  EXPECT_FALSE(unheard.kept());
+  const auto missed = locks_->with_lock_once(key_, [] {});
+  EXPECT_TRUE(missed.acquired());
+  EXPECT_FALSE(missed.kept());
   rows_.await_moving(*time_, "release", 3);
   while (!row().done) std::this_thread::yield();
 }
@@ -114,7 +114,7 @@ TEST_F(Once, ToBeKeptForNoTimeOrForTooLongIsMisuseAndNotRun) {
   EXPECT_TRUE(locks_->with_lock_once(key_, [] {}, {.keep_for = 24h * 3653}).kept());
 }
 
-// The clock stands still: nobody is told by a look that comes later.
+// The clock stands still: no waiter is answered by a later read.
 TEST_F(Once, IsToldToAllWhoWaitAtItsEnd) {
   rows_.let_listen();
   std::vector<std::future<outcome<void>>> waiters;

@@ -1,4 +1,4 @@
-// Who waits for several keys waits through a short outage.
+// A wait for several keys outlasts a short outage.
 #include <functional>
 #include <stop_token>
 #include <vector>
@@ -27,7 +27,7 @@ class OutageOfASet : public OutageTest {
   }
   template <class Result>
   void expect_to_be_outlasted(std::future<Result> waiting) {
-    let_ask_in_vain(5);
+    let_attempts_fail(5);
     is_away_ = false;
     EXPECT_TRUE(end_of(waiting).acquired());
   }
@@ -58,7 +58,7 @@ TEST_F(OutageOfASet, IsThrownAtOnceToOneWhoAskedForThat) {
   EXPECT_EQ(fault_of(all), errc::unavailable);
   auto any = any_of(no_wait());
   EXPECT_EQ(fault_of(any), errc::unavailable);
-  EXPECT_EQ(asked_, 2);
+  EXPECT_EQ(attempts_, 2);
 }
 
 TEST_F(OutageOfASet, EndsWithAFaultThatDoesNotPass) {
@@ -71,7 +71,7 @@ TEST_F(OutageOfASet, EndsWithAStop) {
   std::stop_source stop;
   is_away_ = true;
   auto all = all_of(wait_until_stopped(stop.get_token()));
-  let_ask_in_vain(5);
+  let_attempts_fail(5);
   stop.request_stop();
   EXPECT_EQ(all.get().refusal().reason, refusal_reason::stopped);
 }
@@ -80,13 +80,13 @@ TEST_F(OutageOfASet, IsAskedAboutByOneForAll) {
   is_away_ = true;
   std::vector<set_attempt> waiting;
   for (int i = 0; i < 20; ++i) waiting.push_back(all_of(wait_for(24h)));
-  let_ask_in_vain(30);
-  const auto before = asked_.load();
+  let_attempts_fail(30);
+  const auto before = attempts_.load();
   for (const auto until = time_->now() + 60s; time_->now() < until;) {
     time_->advance(10ms);
     std::this_thread::sleep_for(100us);
   }
-  EXPECT_LT(asked_ - before, 300);
+  EXPECT_LT(attempts_ - before, 300);
   ours_.reset();
   for (auto& each : waiting) EXPECT_EQ(each.get().refusal().reason, refusal_reason::stopped);
 }
@@ -155,7 +155,7 @@ TEST_F(OutageOfASet, WhichLostAnAnswerLetsAWriterTakeTheGateWhileReadersHoldSlot
     if ((*left)-- > 0) throw error{errc::outcome_unknown, "the connection was lost: ask again"};
   });
   auto writing = begin([&] { return catalogue.try_acquire_exclusive({.wait = wait_for(1min)}); });
-  // One who has the gate collects the slots.
+  // A writer that has the gate collects the slots.
   while (!is_over(writing) && rows_.batches("acquire_any").empty()) time_->advance(100ms);
   EXPECT_FALSE(of_others.try_acquire_shared().acquired());
   reader->release();

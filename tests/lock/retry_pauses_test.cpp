@@ -1,4 +1,4 @@
-// What a thread that asks for several keys leaves for the others of its lock_table.
+// What a thread that tries for several keys leaves for the others of its lock_table.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What the table on MariaDB refuses, whoever writes: also a session that cuts what is too long.
+// What the table on MariaDB refuses from any session, even from one that cuts long values.
 #include <exception>
 #include <string>
 #include <vector>

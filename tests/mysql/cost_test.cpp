@@ -27,7 +27,7 @@ class MysqlCost : public mysql_test {
     work();
     return status("Questions") - before - 1;  // our own
   }
-  /// Bytes of redo log so far, once nobody writes any.
+  /// Bytes of redo log so far, once no session writes any.
   long long redo() {
     for (auto last = status("Innodb_lsn_current");;) {
       std::this_thread::sleep_for(200ms);
@@ -61,8 +61,8 @@ TEST_F(MysqlCost, ARefusalIsTwoStatementsAndAMissingRowThree) {
 }
 
 TEST_F(MysqlCost, ABatchIsAFewStatementsHoweverLarge) {
-  const auto asked = requests(200);
-  EXPECT_EQ(statements_of([&] { rows_.acquire(asked); }), 3);  // look, insert, look
+  const auto wanted = requests(200);
+  EXPECT_EQ(statements_of([&] { rows_.acquire(wanted); }), 3);  // read, insert, read
 
   std::vector<renew_request> renewals;
   std::vector<release_request> releases;
@@ -73,16 +73,16 @@ TEST_F(MysqlCost, ABatchIsAFewStatementsHoweverLarge) {
   ASSERT_EQ(renewals.size(), 200);
   EXPECT_EQ(statements_of([&] { rows_.renew(renewals); }), 1);
   EXPECT_EQ(statements_of([&] { rows_.release(releases); }), 4);  // begin, lock, write, commit
-  EXPECT_EQ(statements_of([&] { rows_.acquire(asked); }), 3);     // look, write, look
+  EXPECT_EQ(statements_of([&] { rows_.acquire(wanted); }), 3);    // read, write, read
 }
 
 TEST_F(MysqlCost, AGrantedSetIsTwoStatementsAndARefusedOneIsOne) {
-  const auto asked = requests(200);
-  EXPECT_EQ(statements_of([&] { rows_.acquire(asked, {acquire_mode::all_or_none}); }),
-            2);  // look, write: rows are missing
-  EXPECT_EQ(statements_of([&] { rows_.acquire(asked, {acquire_mode::all_or_none}); }),
+  const auto wanted = requests(200);
+  EXPECT_EQ(statements_of([&] { rows_.acquire(wanted, {acquire_mode::all_or_none}); }),
+            2);  // read, write: rows are missing
+  EXPECT_EQ(statements_of([&] { rows_.acquire(wanted, {acquire_mode::all_or_none}); }),
             2);  // once more
-  auto theirs = asked;
+  auto theirs = wanted;
   for (auto& request : theirs) request.owner = make_owner_id();
   EXPECT_EQ(statements_of([&] { rows_.acquire(theirs, {acquire_mode::all_or_none}); }), 1);
   EXPECT_EQ(statements_of([&] { rows_.acquire(theirs, {acquire_mode::any, 50}); }), 1);
@@ -91,11 +91,11 @@ TEST_F(MysqlCost, AGrantedSetIsTwoStatementsAndARefusedOneIsOne) {
 }
 
 TEST_F(MysqlCost, SomeOfASetAreFiveStatements) {
-  const auto asked = requests(200);
-  rows_.read(std::vector<lock_key>{asked[7].key, asked[8].key, asked[9].key},
+  const auto wanted = requests(200);
+  rows_.read(std::vector<lock_key>{wanted[7].key, wanted[8].key, wanted[9].key},
              read_mode::ready_to_commit);
-  // Look, begin, lock, write, commit.
-  EXPECT_EQ(statements_of([&] { rows_.acquire(asked, {acquire_mode::any, 2}); }), 5);
+  // Read, begin, lock, write, commit.
+  EXPECT_EQ(statements_of([&] { rows_.acquire(wanted, {acquire_mode::any, 2}); }), 5);
 }
 
 TEST_F(MysqlCost, ANoteAndAReleaseByForceAreOneStatementAndAPurgeIsTwo) {

@@ -33,7 +33,7 @@ class MysqlError : public mysql_test {
   }
 
   const std::string user_ = "u_" + make_owner_id().text.substr(0, 20);
-  // A server may have a user without a name at localhost, who would go before '%'.
+  // A server may have a user without a name at localhost, which would go before '%'.
   const std::array<std::string, 2> names_{user_ + "@'%'", user_ + "@'localhost'"};
 };
 
@@ -46,14 +46,14 @@ TEST_F(MysqlError, OfARefusedLoginIsRejectedWithoutThePassword) {
 }
 
 TEST_F(MysqlError, OfAStringWithATypoNamesIt) {
-  const auto told_of = [&](const std::string& string) {
+  const auto fault_of = [&](const std::string& string) {
     soci_store rows{string};
     return error_of([&] { acquire(rows, key_); });
   };
-  const auto named = told_of("mysql://hots=db password=sesame");
+  const auto named = fault_of("mysql://hots=db password=sesame");
   EXPECT_EQ(named.kind, errc::misuse);
   EXPECT_NE(named.message().find("no parameter hots"), std::string::npos) << named.message();
-  expect_no_secret(told_of("mysql://host=db password=two sesame=1"), "sesame");
+  expect_no_secret(fault_of("mysql://host=db password=two sesame=1"), "sesame");
 }
 
 TEST_F(MysqlError, OfAFileThatIsNotThereSaysWhichOne) {

@@ -80,7 +80,7 @@ TEST_F(MysqlFence, AtRepeatableReadSeesATakeoverAfterTheSnapshot) {
   EXPECT_EQ(error_of([&] { fence(*session, held); }).kind, errc::lease_lost);
 }
 
-// The write meets the row as it is, but a look in the same transaction sees an older state.
+// The write meets the row as it is, but a read in the same transaction sees an older state.
 TEST_F(MysqlFence, AtRepeatableReadBlamesNobodyElseForARowThatItSawBeforeTheGrant) {
   create(key_);
   const auto rival = connect();

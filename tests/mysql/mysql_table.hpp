@@ -1,4 +1,4 @@
-// A lock table on the MariaDB server, and the questions that the tests of it ask.
+// A lock table on the MariaDB server, and helpers of its tests.
 #ifndef ROWLOCK_TESTS_MYSQL_MYSQL_TABLE_HPP
 #define ROWLOCK_TESTS_MYSQL_MYSQL_TABLE_HPP
 

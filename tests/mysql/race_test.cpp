@@ -60,7 +60,7 @@ TEST_F(MysqlRace, BatchesOfMissingRowsInAnyOrderGrantEachOnceWithoutADeadlock) {
                           .holder = "h",
                           .ttl = 1h});
     }
-    // What was busy for a moment is asked for again.
+    // What was busy for a moment is requested again.
     for (int tries = 0; tries < 20; ++tries) {
       std::vector<acquire_request> busy;
       const auto answers = many.acquire(requests);
@@ -103,7 +103,7 @@ TEST_F(MysqlRace, SetsThatCrossAreGrantedAsAWholeOrNotAtAllWithoutADeadlock) {
         held.push_back({.key = requests[at].key, .owner = owner, .version = version});
       }
       auto released = many.release(held);
-      while (std::ranges::count(released, change_answer::busy) > 0) {  // somebody looks at a row
+      while (std::ranges::count(released, change_answer::busy) > 0) {  // a session reads a row
         const auto again = many.release(held);
         for (std::size_t at = 0; at < again.size(); ++at) {
           if (released[at] == change_answer::busy) released[at] = again[at];

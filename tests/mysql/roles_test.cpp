@@ -15,7 +15,7 @@ namespace rowlock::tests {
 namespace {
 
 constexpr std::array roles{"installer", "locker", "fencer", "reader", "purger"};
-// A server may have a user without a name at localhost, who would go before '%'.
+// A server may have a user without a name at localhost, which would go before '%'.
 constexpr std::array hosts{"@'%'", "@'localhost'"};
 
 /// Database and users as in the document, under names of their own.
@@ -77,7 +77,7 @@ class MysqlRoles : public testing::Test {
       throw std::logic_error{"refused"};
     }
   }
-  /// With a lease that somebody else took.
+  /// With a lease that another user took.
   void prove_as(const std::string& role,
                 const std::function<void(::soci::session&, const lease&)>& prove) const {
     soci_store rows{database_.target()};
@@ -125,7 +125,7 @@ class MysqlRoles : public testing::Test {
     session << sql;
   }
 
-  /// Whether the server lets it; that it does not is told in the right way.
+  /// Whether the server lets it; a refusal must be reported in the right way.
   static bool is_let(const std::string& what, const std::function<void()>& act) {
     try {
       act();

@@ -13,7 +13,7 @@
 namespace rowlock::tests {
 namespace {
 
-/// On a server of its own, because the settings are everybody's.
+/// On a server of its own, because the settings are those of all sessions.
 class MysqlSettings : public testing::Test {
  protected:
   MysqlSettings() { migrate_soci(target_); }

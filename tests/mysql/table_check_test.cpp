@@ -1,4 +1,4 @@
-// What a store looks for in the table before it uses it, on MariaDB, whatever the session is like.
+// What a store checks in the table before it uses it, on MariaDB, whatever the session is like.
 #include "mysql/table_check.hpp"
 
 #include <array>

@@ -68,13 +68,13 @@ TEST_F(MysqlTls, ThatEndsBeforeTheAnswerLeavesTheOutcomeUnknownAndIsNotUsedAgain
       "create trigger slow before insert on shared_lock for each row"
       " if new.source_id = 'slow' then do sleep(2); end if");
   soci_store rows{trusting(server_, servers_), {.pool_size = 1, .answer_timeout = 1s}};
-  const auto ask_for = [&](const std::string& id) {
+  const auto acquire_job = [&](const std::string& id) {
     const acquire_request wanted{
         .key = {"job", id}, .owner = make_owner_id(), .holder = "host:1", .ttl = 1h};
     return rows.acquire(std::array{wanted}).front().status;
   };
-  EXPECT_EQ(error_of([&] { ask_for("slow"); }).kind, errc::outcome_unknown);
-  EXPECT_EQ(ask_for("quick"), acquire_status::granted);
+  EXPECT_EQ(error_of([&] { acquire_job("slow"); }).kind, errc::outcome_unknown);
+  EXPECT_EQ(acquire_job("quick"), acquire_status::granted);
 }
 
 TEST_F(MysqlTls, ThatHangsKeepsNeitherWaitsNorALockTableFromEnding) {
@@ -87,8 +87,8 @@ TEST_F(MysqlTls, ThatHangsKeepsNeitherWaitsNorALockTableFromEnding) {
 }
 
 TEST_F(MysqlTls, RefusesAServerWithAnotherCertificate) {
-  const self_signed somebody_elses;
-  expect_refused(refusal_of(trusting(server_, somebody_elses)), "sslca must name the authority");
+  const self_signed of_another;
+  expect_refused(refusal_of(trusting(server_, of_another)), "sslca must name the authority");
 }
 
 TEST_F(MysqlTls, LostUnderACommitLeavesItInDoubt) {
@@ -130,9 +130,9 @@ TEST(MysqlTlsOfAnotherName, IsTakenAllTheSame) {
 }
 
 TEST(MysqlTlsThatTheServerDoesNotHave, IsRefusedThoughTheDriverGoesOnWithout) {
-  const self_signed somebodys;
+  const self_signed of_any;
   const own_mariadb server{{"--skip-ssl"}};
-  const auto with_tls = trusting(server, somebodys);
+  const auto with_tls = trusting(server, of_any);
   EXPECT_EQ(cipher_of(with_tls), "");
   const std::string why = "the connection is not encrypted";
   expect_refused(error_of([&] { migrate_soci(with_tls); }), why);

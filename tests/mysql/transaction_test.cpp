@@ -101,7 +101,7 @@ TEST_F(MysqlTransaction, WithAnotherCharacterSetMeansTheSameKeys) {
   }
 }
 
-// Where a look locks what it reads.
+// Where a plain read locks rows.
 TEST_F(MysqlTransaction, ThatIsSerializableDoesNotWaitForARowThatSomebodyHas) {
   lock_table locks{rows_, {.ttl = 1h, .renew = false}};
   const lease held = *locks.try_acquire(other_key_);

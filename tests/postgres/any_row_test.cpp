@@ -24,10 +24,10 @@ TEST_F(PostgresAnyRow, IsListedAndReadWhateverTheTableTakes) {
            owned + "'epoch', failure_count = -1, expiry_count = -9223372036854775808",
            std::string{"owner = NULL, holder = '', expires_at = '2100-01-01', note = ''"},
        }) {
-    server_.ask(table().in(
+    server_.query(table().in(
         "DELETE FROM shared_lock; INSERT INTO shared_lock (lock_type, source_id, version) "
         "VALUES ('owned', '1', 8999999999999999999)"));
-    server_.ask(table().in("UPDATE shared_lock SET " + columns));
+    server_.query(table().in("UPDATE shared_lock SET " + columns));
     for (store* const rows : {static_cast<store*>(&direct), static_cast<store*>(&through_soci)}) {
       const auto listed = rows->list();
       ASSERT_EQ(listed.size(), 1U) << columns;

@@ -1,4 +1,4 @@
-// What the table on PostgreSQL refuses, whoever writes.
+// What the table on PostgreSQL refuses from any session.
 #include "postgres/postgres_table.hpp"
 
 namespace rowlock::tests {
@@ -16,7 +16,7 @@ class PostgresChecks : public postgres_table {
   }
   bool does(const std::string& sql) {
     try {
-      server_.ask(sql);
+      server_.query(sql);
       return true;
     } catch (const pqxx::check_violation&) {
       return false;
@@ -98,8 +98,8 @@ TEST_F(PostgresChecks, HoldForUpdatesToo) {
 
 TEST_F(PostgresChecks, SayWhichRuleWasBroken) {
   try {
-    server_.ask("insert into " + name() +
-                " (version, lock_type, source_id) values (1, 'a b', 'a')");
+    server_.query("insert into " + name() +
+                  " (version, lock_type, source_id) values (1, 'a b', 'a')");
     ADD_FAILURE() << "it was taken";
   } catch (const pqxx::check_violation& thrown) {
     EXPECT_NE(std::string{thrown.what()}.find("lock_type_is_valid"), std::string::npos)

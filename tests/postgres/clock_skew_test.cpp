@@ -9,8 +9,8 @@ class PostgresClockSkew : public PostgresTransaction {
   static constexpr auto skew = 30s;
 
   void run_out(std::chrono::seconds ago) {
-    server_.ask("update " + name() + " set expires_at = clock_timestamp() - interval '" +
-                std::to_string(ago.count()) + " seconds' where owner is not null");
+    server_.query("update " + name() + " set expires_at = clock_timestamp() - interval '" +
+                  std::to_string(ago.count()) + " seconds' where owner is not null");
   }
   [[nodiscard]] acquire_request by_another(const lock_key& key) const {
     return {.key = key, .owner = make_owner_id(), .holder = "host:2", .ttl = 1h};
@@ -69,7 +69,7 @@ TEST_F(PostgresClockSkew, GivesNoVersionOfALeaseThatMayStillBeValid) {
   EXPECT_FALSE(careful_.read(std::array{key_}, read_mode::ready_to_commit).front()->owned);
 }
 
-// As before `with_row_lock`, when a lease may have come and gone since the look.
+// As before `with_row_lock`, when a lease may have come and gone since the read.
 TEST_F(PostgresClockSkew, UnsetsNoLeaseThatMayStillBeValid) {
   acquire(careful_, key_);
   const auto is_owned_afterwards = [&] {
@@ -120,8 +120,8 @@ TEST_F(PostgresClockSkew, KeepsARowThatStaysClosedForAWhileLonger) {
   ASSERT_EQ(careful_.release(std::array{closing}).front(), change_answer::done);
   const auto version = careful_.read(std::array{key_}).front()->version;
   const auto open_since = [&](int seconds) {
-    server_.ask("update " + name() + " set expires_at = clock_timestamp() - interval '" +
-                std::to_string(seconds) + " seconds'");
+    server_.query("update " + name() + " set expires_at = clock_timestamp() - interval '" +
+                  std::to_string(seconds) + " seconds'");
   };
   open_since(1);
   open_work open;

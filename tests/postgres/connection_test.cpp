@@ -78,9 +78,9 @@ TEST_F(PostgresConnection, OfSeveralIsKeptForRenewalsAndReleases) {
     server_.await("select count(*) = " + std::to_string(count) + backends() +
                   " and wait_event_type = 'Lock'");
   };
-  std::vector<std::future<std::size_t>> looking;
+  std::vector<std::future<std::size_t>> listing;
   for (int i = 0; i < 2; ++i) {
-    looking.push_back(std::async(std::launch::async, [&] { return rows.list().size(); }));
+    listing.push_back(std::async(std::launch::async, [&] { return rows.list().size(); }));
   }
   await_waiting(2);
   const auto caught = error_of([&] { acquire(rows, key_); });
@@ -92,7 +92,7 @@ TEST_F(PostgresConnection, OfSeveralIsKeptForRenewalsAndReleases) {
   await_waiting(3);
   rival.work.abort();
   EXPECT_EQ(renewing.get(), change_answer::done);
-  for (auto& each : looking) EXPECT_EQ(each.get(), 2U);
+  for (auto& each : listing) EXPECT_EQ(each.get(), 2U);
   EXPECT_EQ(release(rows, other_key_, *others.version), change_answer::done);
 }
 
@@ -147,8 +147,8 @@ TEST_F(PostgresConnection, WithoutItsPreparedStatementsGoesOnWithoutNames) {
                       }},
                       {.table = table(), .pool_size = 1}};
   const auto statements = [&] {
-    pqxx::nontransaction asking{*ours};
-    return asking.exec("select name from pg_prepared_statements").size();
+    pqxx::nontransaction reader{*ours};
+    return reader.exec("select name from pg_prepared_statements").size();
   };
   const auto take_away = [&] {
     pqxx::nontransaction cleaning{*ours};
@@ -174,8 +174,8 @@ TEST_F(PostgresConnection, OnWhichAStatementCouldNotBePreparedKeepsNames) {
                       }},
                       {.table = table(), .pool_size = 1}};
   const auto statements = [&] {
-    pqxx::nontransaction asking{*ours};
-    return asking.exec("select name from pg_prepared_statements").size();
+    pqxx::nontransaction reader{*ours};
+    return reader.exec("select name from pg_prepared_statements").size();
   };
   (void)rows.list();
   const auto before = statements();
@@ -200,8 +200,8 @@ TEST_F(PostgresConnection, OnWhichANameIsTakenGoesOnWithoutNames) {
   {
     postgres_store rows{make, {.table = table(), .pool_size = 1}};
     acquire(rows, key_);
-    pqxx::nontransaction asking{*ours};
-    for (const auto& row : asking.exec("select name from pg_prepared_statements")) {
+    pqxx::nontransaction reader{*ours};
+    for (const auto& row : reader.exec("select name from pg_prepared_statements")) {
       names.push_back(row[0].as<std::string>());
     }
   }

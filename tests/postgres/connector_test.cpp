@@ -31,27 +31,27 @@ TEST_F(PostgresConnection, OfTheApplicationIsPinnedToReadCommitted) {
                       }},
                       {.table = table()}};
   (void)rows.list();
-  pqxx::nontransaction asking{*ours};
-  EXPECT_EQ(asking.exec("show default_transaction_isolation")[0][0].as<std::string>(),
+  pqxx::nontransaction reader{*ours};
+  EXPECT_EQ(reader.exec("show default_transaction_isolation")[0][0].as<std::string>(),
             "read committed");
 }
 
 TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasTimeLimitsUnlessTheServiceHas) {
-  // What a session has, at the grant of a key that nobody had before.
-  server_.ask("create table " + schema() + ".seen (isolation text, limits text)");
-  server_.ask(
+  // What a session has, at the first grant of a key.
+  server_.query("create table " + schema() + ".seen (isolation text, limits text)");
+  server_.query(
       "create function " + schema() +
       ".see() returns trigger language plpgsql as $$ begin insert into " + schema() +
       ".seen values (current_setting('transaction_isolation'),"
       " current_setting('statement_timeout') || ' and ' || current_setting('lock_timeout'));"
       " return null; end $$");
-  server_.ask("create trigger see after insert on " + name() + " for each row execute function " +
-              schema() + ".see()");
+  server_.query("create trigger see after insert on " + name() + " for each row execute function " +
+                schema() + ".see()");
   test_role role{server_};
-  server_.ask("alter role " + role.name() +
-              " set default_transaction_isolation = 'repeatable read'");
-  server_.ask("grant usage on schema " + schema() + " to " + role.name());
-  server_.ask("grant all on all tables in schema " + schema() + " to " + role.name());
+  server_.query("alter role " + role.name() +
+                " set default_transaction_isolation = 'repeatable read'");
+  server_.query("grant usage on schema " + schema() + " to " + role.name());
+  server_.query("grant all on all tables in schema " + schema() + " to " + role.name());
   const service_file services{
       service_on(server_, "bare", role) +
       service_on(server_, "limited", role, "options=-c statement_timeout=77s -c lock_timeout=55s")};

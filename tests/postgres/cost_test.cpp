@@ -14,7 +14,7 @@ class PostgresCost : public postgres_table {
  protected:
   PostgresCost() {
     count_statements();
-    server_.ask("alter table " + name() + " set (autovacuum_enabled = off)");
+    server_.query("alter table " + name() + " set (autovacuum_enabled = off)");
   }
 
   /// Executions of statements about the table since the last call, and their bytes of WAL.
@@ -24,10 +24,10 @@ class PostgresCost : public postgres_table {
   };
   spent take_spent() {
     const std::string ours = " from pg_stat_statements where query like '%\"" + schema() + "\"%'";
-    const auto row = server_.ask(
+    const auto row = server_.query(
         "select coalesce(sum(calls), 0)::bigint, coalesce(sum(wal_bytes), 0)::bigint" + ours)[0];
     const spent now{row[0].as<std::int64_t>(), row[1].as<std::int64_t>()};
-    server_.ask("select pg_stat_statements_reset(userid, dbid, queryid)" + ours);
+    server_.query("select pg_stat_statements_reset(userid, dbid, queryid)" + ours);
     return now;
   }
 
@@ -71,8 +71,8 @@ TEST_F(PostgresCost, ABatchIsOneStatement) {
   const auto requests = requests_for(200);
   std::vector<release_request> releases;
   for (const auto& answer : rows.acquire(requests)) {
-    const auto& asked = requests[releases.size()];
-    releases.push_back({asked.key, asked.owner, answer.version.value()});
+    const auto& wanted = requests[releases.size()];
+    releases.push_back({wanted.key, wanted.owner, answer.version.value()});
   }
   rows.release(releases);
 
@@ -89,8 +89,8 @@ TEST_F(PostgresCost, TheRenewalOfTenThousandLeasesIsOneStatement) {
   create(rows, requests);
   std::vector<renew_request> renewals;
   for (const auto& answer : rows.acquire(requests)) {
-    const auto& asked = requests[renewals.size()];
-    renewals.push_back({asked.key, asked.owner, answer.version.value(), asked.ttl});
+    const auto& wanted = requests[renewals.size()];
+    renewals.push_back({wanted.key, wanted.owner, answer.version.value(), wanted.ttl});
   }
   take_spent();
   const auto answers = rows.renew(renewals);
@@ -129,7 +129,7 @@ TEST_F(PostgresCost, ARefusedSetWritesNothingAndIsTwoStatements) {
   auto rival = requests.back();
   rival.owner = make_owner_id();
   ASSERT_EQ(rows.acquire(std::array{rival})[0].status, acquire_status::granted);
-  server_.ask("vacuum " + name());
+  server_.query("vacuum " + name());
   take_spent();
   for (int i = 0; i < 100; ++i)
     ASSERT_EQ(granted_in(rows.acquire(requests, {acquire_mode::all_or_none})), 0);
@@ -143,10 +143,10 @@ TEST_F(PostgresCost, SetsFindEveryRowByThePrimaryKey) {
   const std::string counts =
       " from pg_stat_user_tables where relid = '" + table().in("shared_lock") + "'::regclass";
   auto requests = requests_for(1000);
-  server_.ask("insert into " + name() +
-              " (lock_type, source_id, version) select 'invoice', n, 1"
-              " from generate_series(0, 9999) n");
-  server_.ask("vacuum analyze " + name());
+  server_.query("insert into " + name() +
+                " (lock_type, source_id, version) select 'invoice', n, 1"
+                " from generate_series(0, 9999) n");
+  server_.query("vacuum analyze " + name());
   const auto before = server_.value<std::int64_t>("select seq_scan" + counts);
   {
     auto rows = open_store();
@@ -155,7 +155,7 @@ TEST_F(PostgresCost, SetsFindEveryRowByThePrimaryKey) {
     for (auto& each : requests) each.key.type = "another";
     EXPECT_EQ(granted_in(rows.acquire(requests, {acquire_mode::any, 500})), 500);
   }
-  // A backend tells its counts when it ends.
+  // A backend reports its counts when it ends.
   server_.await("select n_tup_ins >= 10500" + counts);
   EXPECT_EQ(server_.value<std::int64_t>("select seq_scan" + counts), before);
 }
@@ -177,34 +177,34 @@ TEST_F(PostgresCost, AThousandRefusalsWriteNothingAndTakeNoTransactionId) {
   rows.read(std::array{other_key_}, read_mode::ready_to_commit);
   open_work locking;
   locking.work.exec("select from " + name() + row(other_key_) + " for update");
-  server_.ask("vacuum " + name());
+  server_.query("vacuum " + name());
   const std::string before = name() + row(key_);
   const auto row_before =
       server_.value<std::string>("select xmin || ',' || xmax || ',' || ctid from " + before);
 
   // Others may take transaction ids meanwhile; a refusal that did would do it every time.
-  bool nobody_took_an_id = false;
-  for (int attempt = 0; attempt < 20 && !nobody_took_an_id; ++attempt) {
+  bool took_no_id = false;
+  for (int attempt = 0; attempt < 20 && !took_no_id; ++attempt) {
     take_spent();
     const auto first = next_transaction_id();
     for (int i = 0; i < 500; ++i) {
       ASSERT_EQ(acquire(rows, key_).status, acquire_status::held);
       ASSERT_EQ(acquire(rows, other_key_).status, acquire_status::busy);
     }
-    nobody_took_an_id = next_transaction_id() == first;
+    took_no_id = next_transaction_id() == first;
     const auto cost = take_spent();
     EXPECT_EQ(cost.wal_bytes, 0);
     // A holder is named at once; a row that only seems free is read twice.
     EXPECT_EQ(cost.statements, 500 + 3 * 500);
   }
-  EXPECT_TRUE(nobody_took_an_id);
+  EXPECT_TRUE(took_no_id);
   EXPECT_EQ(server_.value<std::string>("select xmin || ',' || xmax || ',' || ctid from " + before),
             row_before);
 }
 
 // A page can only be pruned, and an update stay in it, if no older snapshot is open in the
-// database. One of somebody else's (an autovacuum of another table) can spoil a round, hardly
-// three.
+// database. A snapshot of another session (an autovacuum of another table) can spoil a round,
+// hardly three.
 TEST_F(PostgresCost, TwentyThousandPairsAreAllHotAndTheTableStaysSmall) {
   constexpr std::int64_t pairs = 20'000;
   const std::array<lock_key, 4> keys{{{"job", "1"}, {"job", "2"}, {"job", "3"}, {"job", "4"}}};
@@ -225,7 +225,7 @@ TEST_F(PostgresCost, TwentyThousandPairsAreAllHotAndTheTableStaysSmall) {
         ASSERT_EQ(release(rows, key, *granted.version), change_answer::done);
       }
     }
-    // The backend of the store tells its counts when it ends.
+    // The backend of the store reports its counts when it ends.
     updates += 2 * pairs;
     server_.await("select n_tup_upd >= " + std::to_string(updates) + counts);
     EXPECT_EQ(server_.value<std::int64_t>("select n_tup_upd" + counts), updates);

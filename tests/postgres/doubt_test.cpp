@@ -1,4 +1,4 @@
-// A commit whose answer gets lost, and who is asked about it.
+// A commit whose answer gets lost, and the witness that reads its outcome.
 #include <future>
 #include <memory>
 #include <optional>
@@ -23,7 +23,7 @@ std::string name_of(pqxx::work& work, lock_table& locks, const table_name& table
 class PostgresDoubt : public postgres_table {
  protected:
   PostgresDoubt() {
-    server_.ask("create table " + schema() + ".counter as select 0 as n");
+    server_.query("create table " + schema() + ".counter as select 0 as n");
     pqxx::connection known{postgres_url()};
     proxy_.emplace(known.hostname(), known.port());
     connection_ = std::make_unique<pqxx::connection>(url_through(*proxy_));
@@ -109,12 +109,12 @@ TEST_F(PostgresDoubt, AsksAgainWhileTheTransactionIsInProgress) {
   const auto name = name_of(open.work, locks_, table());
   EXPECT_EQ((postgres_witness{postgres_url(), 30ms}(name)), commit_fate::unknown);
 
-  auto asking = std::async(std::launch::async, [&] { return witness_(name); });
+  auto reading = std::async(std::launch::async, [&] { return witness_(name); });
   server_.await(
       "select exists (select from pg_stat_activity where query like '%pg_xact_status%'"
       " and pid <> pg_backend_pid())");
   open.work.commit();
-  EXPECT_EQ(asking.get(), commit_fate::committed);
+  EXPECT_EQ(reading.get(), commit_fate::committed);
 }
 
 TEST_F(PostgresDoubt, AboutATransactionThatRolledBackIsResolved) {

@@ -42,7 +42,7 @@ TEST_F(PostgresError, OfAMissingTableSaysHowToMigrate) {
   auto rows = open_store();
   (void)rows.list();
   postgres_schema::execute(postgres_migrations(table()).front().down);
-  // Of a store that has looked at the schema before, too.
+  // Of a store that has read the schema before, too.
   expect([&] { (void)rows.list(); }, errc::rejected,
          "run `rowlock migrate <URL> --table " + name() + '`');
   expect_everywhere(postgres_url(), errc::rejected,
@@ -57,10 +57,10 @@ TEST_F(PostgresError, OfAMissingSchemaSaysSo) {
 }
 
 TEST_F(PostgresError, OfAnOlderOrNewerSchemaSaysWhatToDeploy) {
-  server_.ask(table().in("update shared_lock_schema set number = 0"));
+  server_.query(table().in("update shared_lock_schema set number = 0"));
   auto older = open_store();
   expect([&] { (void)older.list(); }, errc::rejected, "run `rowlock migrate <URL>");
-  server_.ask(table().in("update shared_lock_schema set number = 99"));
+  server_.query(table().in("update shared_lock_schema set number = 99"));
   auto newer = open_store();
   expect([&] { (void)newer.list(); }, errc::rejected, "deploy a newer rowlock");
 }
@@ -89,15 +89,15 @@ TEST_F(PostgresError, OfATableThatSomebodyLocksComesSoonAndSaysWhy) {
 TEST_F(PostgresError, OfAMissingPrivilegeSaysWhatToGrant) {
   test_role role{server_};
   const std::string to_it = " to " + role.name();
-  server_.ask("grant usage on schema " + schema() + to_it);
+  server_.query("grant usage on schema " + schema() + to_it);
   auto rows = open_store(role.url());
   expect([&] { acquire(rows, key_); }, errc::rejected,
          "GRANT SELECT, INSERT, UPDATE ON \"" + schema());
   expect([&] { rows.list(); }, errc::rejected, "run `GRANT SELECT ON \"" + schema());
-  server_.ask(table().in("grant select on shared_lock, shared_lock_schema") + to_it);
+  server_.query(table().in("grant select on shared_lock, shared_lock_schema") + to_it);
   expect_everywhere(role.url(), errc::rejected, "GRANT SELECT, INSERT, UPDATE ON \"" + schema());
   EXPECT_TRUE(rows.list().empty());
-  server_.ask(table().in("grant insert, update on shared_lock") + to_it);
+  server_.query(table().in("grant insert, update on shared_lock") + to_it);
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
   expect([&] { rows.purge({.older_than = std::chrono::hours{1}}); }, errc::rejected,
          "GRANT DELETE, UPDATE (fence_count) ON \"" + schema());
@@ -109,15 +109,15 @@ TEST_F(PostgresError, OfAMissingPrivilegeSaysWhatToGrant) {
 TEST_F(PostgresError, OfAMissingPrivilegeToPurgeNamesAllThatIsMissing) {
   test_role role{server_};
   const std::string to_it = " to " + role.name();
-  server_.ask("grant usage on schema " + schema() + to_it);
-  server_.ask(table().in("grant select on shared_lock, shared_lock_schema") + to_it);
+  server_.query("grant usage on schema " + schema() + to_it);
+  server_.query(table().in("grant select on shared_lock, shared_lock_schema") + to_it);
   auto rows = open_store(role.url());
   const auto purge = [&] { rows.purge({.older_than = std::chrono::hours{1}}); };
   const std::string needed = "GRANT DELETE, UPDATE (fence_count) ON \"" + schema();
   expect(purge, errc::rejected, needed);
-  server_.ask(table().in("grant delete on shared_lock") + to_it);
+  server_.query(table().in("grant delete on shared_lock") + to_it);
   expect(purge, errc::rejected, needed);  // it locks the rows that it deletes
-  server_.ask(table().in("grant delete, update (fence_count) on shared_lock") + to_it);
+  server_.query(table().in("grant delete, update (fence_count) on shared_lock") + to_it);
   EXPECT_NO_THROW(purge());
 }
 
@@ -180,8 +180,8 @@ TEST_F(PostgresError, OfATransactionThatIsOverIsMisuse) {
 TEST_F(PostgresError, OfANontransactionIsMisuseWithoutARoundTrip) {
   pqxx::connection connection{postgres_url()};
   pqxx::nontransaction autocommit{connection};
-  server_.ask("select pg_terminate_backend(" + std::to_string(connection.backendpid()) +
-              ", 10000)");
+  server_.query("select pg_terminate_backend(" + std::to_string(connection.backendpid()) +
+                ", 10000)");
   const auto expect_misuse = [](const std::function<void()>& call) {
     expect(call, errc::misuse, "pqxx::work");
   };
@@ -192,7 +192,7 @@ TEST_F(PostgresError, OfANontransactionIsMisuseWithoutARoundTrip) {
 }
 
 TEST_F(PostgresError, OfAValueThatATableDoesNotTakeHidesIt) {
-  server_.ask("create table " + schema() + ".entity (id bigint primary key, version bigint)");
+  server_.query("create table " + schema() + ".entity (id bigint primary key, version bigint)");
   open_work open;
   const auto caught = error_of([&] {
     (void)try_commit(open.work, {schema() + ".entity", "id", "version"}, "sesame", 1);
@@ -212,10 +212,10 @@ TEST_F(PostgresError, OfAnApplicationsMissingTableIsRejectedWithTheServersWordsN
 }
 
 TEST_F(PostgresError, IsRejectedWhereItComesAgainAndUnavailableWhereItMayPass) {
-  server_.ask("create function " + schema() + ".raise() returns trigger language plpgsql as " +
-              "$$ begin raise 'no' using errcode = current_setting('rowlock.state'); end $$");
-  server_.ask("create trigger raising before insert on " + name() +
-              " for each row execute function " + schema() + ".raise()");
+  server_.query("create function " + schema() + ".raise() returns trigger language plpgsql as " +
+                "$$ begin raise 'no' using errcode = current_setting('rowlock.state'); end $$");
+  server_.query("create trigger raising before insert on " + name() +
+                " for each row execute function " + schema() + ".raise()");
   const auto expect_all = [&](errc kind, std::initializer_list<const char*> states) {
     const char* separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
     for (const std::string state : states) {

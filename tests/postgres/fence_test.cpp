@@ -27,7 +27,7 @@ class PostgresFence : public postgres_table {
   }
 
   void end_lease(const lock_key& key) {
-    server_.ask("update " + name() + " set expires_at = 'epoch'" + row(key));
+    server_.query("update " + name() + " set expires_at = 'epoch'" + row(key));
   }
 
   postgres_store rows_{postgres_url(), {.table = table()}};
@@ -59,7 +59,7 @@ TEST_F(PostgresFence, InATransactionThatBeganBeforeTheGrantBlamesNobodyElse) {
       EXPECT_NE(caught.message().find("began before the grant"), std::string::npos)
           << caught.message();
     }
-    server_.ask("update " + name() + " set owner = null, version = version + 1" + row(key));
+    server_.query("update " + name() + " set owner = null, version = version + 1" + row(key));
   }
 }
 
@@ -131,7 +131,7 @@ TEST_F(PostgresFence, OfSeveralLeasesTakesAllOrNoneWhileOneIsInUse) {
   user.work.exec("select 1 from " + name() + row(other_key_) + " for no key update");
   open_work work;
   auto waiting = std::async(std::launch::async, [&] {
-    // It has tried, and looks why not all are fenced.
+    // It has tried, and reads why not all are fenced.
     server_.await("select query like '%is_watched%' from pg_stat_activity where pid = " +
                   std::to_string(work.connection.backendpid()));
     user.work.commit();
@@ -148,12 +148,12 @@ TEST_F(PostgresFence, OfSeveralLeasesOfWhichOneIsInUseChangesNoRow) {
   held.push_back(acquire_lease(key_));
   held.push_back(acquire_lease(other_key_));
   // A rollback takes no number back.
-  server_.ask("create sequence " + schema() + ".changes");
-  server_.ask("create function " + schema() +
-              ".count() returns trigger language plpgsql as $$ begin perform nextval('" + schema() +
-              ".changes'); return new; end $$");
-  server_.ask("create trigger counting before update on " + name() +
-              " for each row execute function " + schema() + ".count()");
+  server_.query("create sequence " + schema() + ".changes");
+  server_.query("create function " + schema() +
+                ".count() returns trigger language plpgsql as $$ begin perform nextval('" +
+                schema() + ".changes'); return new; end $$");
+  server_.query("create trigger counting before update on " + name() +
+                " for each row execute function " + schema() + ".count()");
   open_work user;
   user.work.exec("select 1 from " + name() + row(other_key_) + " for no key update");
   for (const auto& prove : std::vector<std::function<void(pqxx::work&)>>{
@@ -196,14 +196,14 @@ TEST_F(PostgresFence, ByWritingIsSeenByARowLockWhoseSnapshotIsOlder) {
 TEST_F(PostgresFence, RunsTheWholeTransactionAgainAfterAConflict) {
   const lease held = acquire_lease(key_);
   pqxx::connection connection{postgres_url()};
-  server_.ask("create table " + schema() + ".counter (n integer)");
-  server_.ask("insert into " + schema() + ".counter values (0)");
+  server_.query("create table " + schema() + ".counter (n integer)");
+  server_.query("insert into " + schema() + ".counter values (0)");
   int runs = 0;
   run_fenced<repeatable_read>(
       connection, held,
       [&](repeatable_read& work) {
         work.exec("select n from " + schema() + ".counter");
-        if (++runs == 1) server_.ask("update " + schema() + ".counter set n = n + 10");
+        if (++runs == 1) server_.query("update " + schema() + ".counter set n = n + 10");
         work.exec("update " + schema() + ".counter set n = n + 1");
       },
       {.fence_first = true}, table());
@@ -247,18 +247,18 @@ TEST_F(PostgresFenceInDoubt, AboutTheReleaseEndsTheLease) {
   tcp_proxy network{server_.host(), server_.port()};
   pqxx::connection connection{url_through(network)};
   run_into_doubt(connection, held, [&](pqxx::work&) { network.swallow_reply("COMMIT"); });
-  EXPECT_FALSE(held.is_valid()) << "somebody else may have the key by now";
+  EXPECT_FALSE(held.is_valid()) << "another process may have the key by now";
   await_unset_row();
 }
 
 TEST_F(PostgresFenceInDoubt, AboutTheReleaseUnsetsTheRowIfTheCommitDidNot) {
   const lease held = acquire_lease(key_);
-  server_.ask("create table " + schema() + ".fatal ()");
-  server_.ask("create function " + schema() +
-              ".die() returns trigger language plpgsql as "
-              "$$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$");
-  server_.ask("create constraint trigger die after insert on " + schema() +
-              ".fatal initially deferred for each row execute function " + schema() + ".die()");
+  server_.query("create table " + schema() + ".fatal ()");
+  server_.query("create function " + schema() +
+                ".die() returns trigger language plpgsql as "
+                "$$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$");
+  server_.query("create constraint trigger die after insert on " + schema() +
+                ".fatal initially deferred for each row execute function " + schema() + ".die()");
   pqxx::connection connection{postgres_url()};
   run_into_doubt(connection, held, [&](pqxx::work& work) {
     work.exec("insert into " + schema() + ".fatal default values");

@@ -10,7 +10,7 @@ namespace {
 
 class PostgresGates : public PostgresTransaction {
  protected:
-  /// `count` keys that nobody has had yet.
+  /// `count` keys that no process has had yet.
   static std::vector<lock_key> fresh(int count, const std::string& type = "fresh") {
     std::vector<lock_key> keys;
     const auto prefix = make_owner_id().text + "-";

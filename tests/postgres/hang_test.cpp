@@ -47,25 +47,25 @@ class PostgresHang : public postgres_table {
 
 TEST_F(PostgresHang, DoesNotKeepASubscriptionFromEnding) {
   postgres_store rows{url_through(proxy_), endless()};
-  listener heard;
-  auto listening = rows.listen(heard);
-  heard.await();
+  listener notified;
+  auto listening = rows.listen(notified);
+  notified.await();
   proxy_.black_hole();
   listening.reset();
 }
 
 TEST_F(PostgresHang, OfItsFirstStatementDoesNotKeepASubscriptionFromEnding) {
   postgres_store rows{connecting_and_then_silent(), endless()};
-  listener heard;
-  auto listening = rows.listen(heard);
+  listener notified;
+  auto listening = rows.listen(notified);
   made_.wait(0);
   listening.reset();
 }
 
 TEST_F(PostgresHang, OfItsFirstStatementMakesASubscriptionConnectAgain) {
   postgres_store rows{connecting_and_then_silent(), {.table = table(), .answer_timeout = 100ms}};
-  listener heard;
-  const auto listening = rows.listen(heard);
+  listener notified;
+  const auto listening = rows.listen(notified);
   made_.wait(0);
   made_.wait(1);
 }

@@ -79,7 +79,7 @@ TEST_F(PostgresTransaction, AtRepeatableReadWithRowLockTakesANewSnapshotAfterARi
     rival.work.commit();
     EXPECT_TRUE(waiting.get().acquired());
   }
-  // Whoever was stopped meanwhile does not try again.
+  // A caller that was stopped meanwhile does not try again.
   open_work rival;
   ASSERT_TRUE(lock(rival.work, key_).acquired());
   std::stop_source stop;
@@ -103,12 +103,12 @@ TEST_F(PostgresTransaction, AtRepeatableReadTryCommitOfAVersionThatMovedIsStale)
 }
 
 TEST_F(PostgresTransaction, AtRepeatableReadTryCommitOfAnApplicationsRowThatMovedIsStale) {
-  server_.ask("create table " + schema() + ".entity (id int primary key, version int not null)");
-  server_.ask("insert into " + schema() + ".entity values (1, 7)");
+  server_.query("create table " + schema() + ".entity (id int primary key, version int not null)");
+  server_.query("insert into " + schema() + ".entity values (1, 7)");
   const versioned_table entity{schema() + ".entity", "id", "version"};
   opened<repeatable_read> open;
   open.work.exec("select from " + entity.table);
-  server_.ask("update " + entity.table + " set version = 8");
+  server_.query("update " + entity.table + " set version = 8");
   EXPECT_EQ(try_commit(open.work, entity, 1, 7), commit_result::stale);
 }
 

@@ -1,4 +1,4 @@
-// Connecting: what is told when it fails, and what never is.
+// Connecting: what is reported when it fails, and what never is.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

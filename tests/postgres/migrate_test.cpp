@@ -146,9 +146,9 @@ TEST_F(PostgresMigrate, IsAppliedOnceWhenFiftyProcessesDoItAtOnce) {
 
 TEST_F(PostgresMigrate, SeesWhatWasDoneBeforeItsTurnWhateverTheIsolationOfTheRole) {
   test_role role{server_};
-  server_.ask("alter role " + role.name() +
-              " set default_transaction_isolation = 'repeatable read'");
-  server_.ask("grant usage, create on schema " + schema_.name() + " to " + role.name());
+  server_.query("alter role " + role.name() +
+                " set default_transaction_isolation = 'repeatable read'");
+  server_.query("grant usage, create on schema " + schema_.name() + " to " + role.name());
   const service_file services{service_on(server_, "shop", role)};
 
   open_work rival;
@@ -192,7 +192,7 @@ TEST_F(PostgresMigrate, WithoutTheSchemaOrThePrivilegeIsRejected) {
   EXPECT_NE(missing.message().find("create it"), std::string::npos);
 
   test_role role{server_};
-  server_.ask("grant usage on schema " + schema_.name() + " to " + role.name());
+  server_.query("grant usage on schema " + schema_.name() + " to " + role.name());
   const auto caught = error_of([&] { migrate(role.url()); });
   EXPECT_EQ(caught.kind, errc::rejected);
   EXPECT_NE(caught.message().find("GRANT CREATE ON SCHEMA"), std::string::npos);

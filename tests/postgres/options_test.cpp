@@ -1,4 +1,4 @@
-// What cannot be meant is told when the store is made, before there is a connection.
+// Invalid options are reported when the store is made, before there is a connection.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 /// The words of the misuse; empty for anything else.
 std::string misuse_of(const postgres_options& options) {
   try {
-    const postgres_store made{"postgresql://127.0.0.1:1/nobody", options};
+    const postgres_store made{"postgresql://127.0.0.1:1/none", options};
   } catch (const error& thrown) {
     if (thrown.kind() == errc::misuse) return thrown.what();
   }

@@ -17,13 +17,13 @@ class PostgresPlans : public postgres_table {
   static constexpr int first_plans = executions / 2;
 
   PostgresPlans() {
-    server_.ask("insert into " + name() +
-                " (lock_type, source_id, version) select 'invoice', n, 1"
-                " from generate_series(0, 9999) n");
-    server_.ask("vacuum analyze " + name());
+    server_.query("insert into " + name() +
+                  " (lock_type, source_id, version) select 'invoice', n, 1"
+                  " from generate_series(0, 9999) n");
+    server_.query("vacuum analyze " + name());
   }
 
-  /// A store with one connection, whose session can be asked.
+  /// A store with one connection, whose session the test can read.
   postgres_store open_watched_store() {
     return postgres_store{[this] {
                             auto opened = std::make_unique<pqxx::connection>(postgres_url());
@@ -35,9 +35,9 @@ class PostgresPlans : public postgres_table {
 
   /// The statements that were planned more often than that, and how often.
   std::map<std::string, int> planned_anew() {
-    pqxx::nontransaction asking{*session_};
+    pqxx::nontransaction reader{*session_};
     std::map<std::string, int> plans;
-    for (const auto& row : asking.exec("select statement, custom_plans from pg_prepared_statements"
+    for (const auto& row : reader.exec("select statement, custom_plans from pg_prepared_statements"
                                        " where name like 'rowlock%' and custom_plans > " +
                                        std::to_string(first_plans))) {
       plans.emplace(row[0].as<std::string>(), row[1].as<int>());
@@ -45,8 +45,8 @@ class PostgresPlans : public postgres_table {
     return plans;
   }
   int prepared() {
-    pqxx::nontransaction asking{*session_};
-    return asking
+    pqxx::nontransaction reader{*session_};
+    return reader
         .exec("select count(*) from pg_prepared_statements where generic_plans >= " +
               std::to_string(executions - first_plans))[0][0]
         .as<int>();

@@ -1,4 +1,4 @@
-// The connections of a store, told from all others on the server.
+// The connections of a store, distinguished from all others on the server.
 #ifndef ROWLOCK_TESTS_POSTGRES_POSTGRES_CONNECTION_HPP
 #define ROWLOCK_TESTS_POSTGRES_POSTGRES_CONNECTION_HPP
 
@@ -11,7 +11,7 @@ namespace rowlock::tests {
 
 class PostgresConnection : public postgres_table {
  protected:
-  /// A store whose connections can be told from others.
+  /// A store whose connections can be distinguished from others.
   postgres_store open_named_store(unsigned pool_size = 4) {
     return postgres_store{url_with("application_name=" + schema()),
                           {.table = table(), .pool_size = pool_size, .pool_timeout = 200ms}};
@@ -25,7 +25,7 @@ class PostgresConnection : public postgres_table {
   }
   /// Ends the store's connections; returns when they are gone.
   void terminate_backends() {
-    server_.ask("select pg_terminate_backend(pid, 10000)" + backends());
+    server_.query("select pg_terminate_backend(pid, 10000)" + backends());
     server_.await("select count(*) = 0" + backends());
   }
   std::int64_t count_backends() {

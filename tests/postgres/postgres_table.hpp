@@ -1,4 +1,4 @@
-// A lock table on the test server, and the questions that the PostgreSQL tests ask about it.
+// A lock table on the test server, and what the PostgreSQL tests read of it.
 #ifndef ROWLOCK_TESTS_POSTGRES_POSTGRES_TABLE_HPP
 #define ROWLOCK_TESTS_POSTGRES_POSTGRES_TABLE_HPP
 
@@ -29,14 +29,14 @@ class observer {
  public:
   explicit observer(const std::string& url = postgres_url()) : connection_{url} {}
 
-  pqxx::result ask(const std::string& sql) {
-    pqxx::nontransaction asking{connection_};
-    return asking.exec(sql);
+  pqxx::result query(const std::string& sql) {
+    pqxx::nontransaction reader{connection_};
+    return reader.exec(sql);
   }
 
   template <class Value>
   Value value(const std::string& sql) {
-    return ask(sql)[0][0].as<Value>();
+    return query(sql)[0][0].as<Value>();
   }
 
   /// Returns when `sql` answers true. Throws when that takes too long.
@@ -55,7 +55,7 @@ class observer {
   pqxx::connection connection_;
 };
 
-/// Somebody's open transaction; rolled back at the end.
+/// An open transaction; rolled back at the end.
 struct open_work {
   explicit open_work(const std::string& url = postgres_url()) : connection{url} {}
 
@@ -123,13 +123,13 @@ class test_role {
   static constexpr const char* password = "guest";
 
   explicit test_role(observer& server) : server_{server}, name_{"r_" + make_owner_id().text} {
-    server_.ask("create role " + name_ + " login password '" + password + "'");
+    server_.query("create role " + name_ + " login password '" + password + "'");
   }
   test_role(const test_role&) = delete;
   test_role& operator=(const test_role&) = delete;
   ~test_role() {
-    server_.ask("drop owned by " + name_);
-    server_.ask("drop role " + name_);
+    server_.query("drop owned by " + name_);
+    server_.query("drop role " + name_);
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -25,9 +25,9 @@ class PostgresTransaction : public postgres_table {
                                        const retry_policy& wait = no_wait()) const {
     return lock_rows(work, keys, wait, table());
   }
-  /// Whether nobody has the row locked, asked from outside.
+  /// Whether no transaction has the row locked, read from outside.
   bool is_unlocked(const lock_key& key) {
-    return server_.ask("select 1 from " + name() + row(key) + " for update skip locked").size() ==
+    return server_.query("select 1 from " + name() + row(key) + " for update skip locked").size() ==
            1;
   }
 

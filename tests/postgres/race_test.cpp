@@ -1,4 +1,4 @@
-// What happens between the look at a row and the write to it.
+// What happens between the read of a row and the write to it.
 #include "postgres/postgres_table.hpp"
 #include "rowlock/postgres.hpp"
 #include "support/tcp_proxy.hpp"
@@ -67,7 +67,7 @@ class PostgresLostRace : public postgres_table {
 TEST_F(PostgresLostRace, NamesTheWinnerThatCommitsAfterTheFirstLook) {
   open_work winner;
   winner.work.exec(grant(name(), key_));
-  at_reply(2, [&] { winner.work.commit(); });  // the try, and the first look
+  at_reply(2, [&] { winner.work.commit(); });  // the try, and the first read
   const auto lost = acquire(proxied_, key_);
   EXPECT_EQ(lost.status, acquire_status::held);
   EXPECT_EQ(lost.holder, "theirs");

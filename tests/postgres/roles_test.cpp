@@ -22,16 +22,16 @@ class PostgresRoles : public testing::Test {
   ~PostgresRoles() override {
     for (const auto* role : roles) {
       const auto name = schema_.name() + '_' + role;
-      server_.ask("drop owned by " + name + " cascade");
-      server_.ask("drop role " + name);
+      server_.query("drop owned by " + name + " cascade");
+      server_.query("drop role " + name);
     }
   }
 
  protected:
   PostgresRoles() {
-    server_.ask(documented_sql("CREATE ROLE"));
-    for (const auto* role : roles) {  // for a server that asks for it
-      server_.ask("alter role " + schema_.name() + '_' + role + " password 'rowlock'");
+    server_.query(documented_sql("CREATE ROLE"));
+    for (const auto* role : roles) {  // for a server that requires it
+      server_.query("alter role " + schema_.name() + '_' + role + " password 'rowlock'");
     }
     migrate_postgres(url_of("installer"), table_);
     pqxx::connection installer{url_of("installer")};
@@ -59,10 +59,10 @@ class PostgresRoles : public testing::Test {
     }
   }
   void set_read_only(const std::string& role, const std::string& value) {
-    server_.ask("alter role " + schema_.name() + '_' + role +
-                " set default_transaction_read_only = " + value);
+    server_.query("alter role " + schema_.name() + '_' + role +
+                  " set default_transaction_read_only = " + value);
   }
-  /// A lease that somebody else took.
+  /// A lease that another role took.
   void fence_as(const std::string& role) {
     postgres_store rows{postgres_url(), {.table = table_}};
     lock_table locks{rows};
@@ -107,8 +107,8 @@ class PostgresRoles : public testing::Test {
   }
   void execute_as(const std::string& role, const std::string& sql) {
     pqxx::connection connection{url_of(role)};
-    pqxx::nontransaction asking{connection};
-    asking.exec(table_.in(sql));
+    pqxx::nontransaction direct{connection};
+    direct.exec(table_.in(sql));
   }
 
   postgres_schema schema_;

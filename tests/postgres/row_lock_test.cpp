@@ -1,4 +1,4 @@
-// Row locks in transactions of the application, and who is held up by them.
+// Row locks in transactions of the application, and the callers that they hold up.
 #include <future>
 
 #include "postgres/postgres_transaction.hpp"

@@ -30,14 +30,14 @@ class PostgresRowQueue : public PostgresTransaction {
     });
   }
 
-  /// Waits behind those who wait for `key_`, and has the first place in the end.
+  /// Waits behind the waiters of `key_`, and has the first place in the end.
   std::future<void> queue_in(open_work& open) {
     return std::async(std::launch::async, [this, &open] {
       open.work.exec("select pg_advisory_xact_lock(" + queue_of(key_) + ")");
     });
   }
 
-  /// The advisory lock of those who wait for `key`.
+  /// The advisory lock of the waiters of `key`.
   [[nodiscard]] std::string queue_of(const lock_key& key) const {
     return "hashtextextended('" + key.source_id + "', hashtextextended('" + key.type + "', '" +
            name() + "'::regclass::bigint))";
@@ -83,7 +83,7 @@ TEST_F(PostgresRowQueue, KeepsThePlaceOfATransactionThatHasNothingElse) {
 }
 
 TEST_F(PostgresRowQueue, LeavesARowThatIsFreeForAMomentToTheOneWhoIsNext) {
-  // As the first who waits has it until it wakes up.
+  // As the first waiter has it until it wakes up.
   open_work next;
   next.work.exec("select pg_advisory_xact_lock(" + queue_of(key_) + ")");
   open_work open;
@@ -126,7 +126,7 @@ TEST_F(PostgresRowQueue, IsLeftInTimeForAStatementTimeout) {
   open.work.exec("set local statement_timeout = '6s'");
   auto waiting = wait_in(open, key_);
   await_that_waits(pid_of(open));
-  // One that went on waiting would be ended; this one asks again in a statement of its own.
+  // A statement that went on waiting would be ended; the wait goes on in a new statement.
   const auto of_session = " from pg_stat_activity where pid = " + std::to_string(pid_of(open));
   const auto first = server_.value<std::string>("select query_start::text" + of_session);
   server_.await("select query_start > '" + first + "'" + of_session);

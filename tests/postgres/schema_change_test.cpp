@@ -95,9 +95,9 @@ TEST_P(PostgresSchemaChange, ColumnsThatGetAnotherTypeLoseNoLease) {
   const auto rows = open();
   use(*rows);
   const auto before = rows->read(std::array{key_}).front();
-  server_.ask("alter table " + name() +
-              " alter column version type bigint,"
-              " alter column done_by type numeric, add renewed_by text");
+  server_.query("alter table " + name() +
+                " alter column version type bigint,"
+                " alter column done_by type numeric, add renewed_by text");
   EXPECT_EQ(renew(*rows, key_, before->version), change_answer::done);
   EXPECT_TRUE(rows->read(std::array{key_}).front()->is_live());
   EXPECT_EQ(rows->list().size(), 1U);
@@ -120,7 +120,7 @@ TEST_P(PostgresSchemaChange, LeasesAreKeptThroughIt) {
     EXPECT_GT(held.valid_until(), until) << "it was not renewed";
   };
   await_renewal();
-  server_.ask("alter table " + name() + " alter column version type bigint");
+  server_.query("alter table " + name() + " alter column version type bigint");
   await_renewal();
   await_renewal();
   EXPECT_TRUE(held.is_valid());

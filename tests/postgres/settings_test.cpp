@@ -12,9 +12,9 @@ class PostgresSettings : public postgres_table {
  protected:
   /// A store of a role that has `setting`.
   postgres_store open_store_with(const std::string& setting) {
-    server_.ask("alter role " + role_.name() + " set " + setting);
-    server_.ask("grant usage on schema " + schema() + " to " + role_.name());
-    server_.ask("grant all on all tables in schema " + schema() + " to " + role_.name());
+    server_.query("alter role " + role_.name() + " set " + setting);
+    server_.query("grant usage on schema " + schema() + " to " + role_.name());
+    server_.query("grant all on all tables in schema " + schema() + " to " + role_.name());
     return open_store(role_.url());
   }
 

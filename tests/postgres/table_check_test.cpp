@@ -27,7 +27,7 @@ class PostgresTableCheck : public soci_postgres_table,
     return std::make_unique<soci_store>(soci_url(), soci_options{.table = table()});
   }
 
-  void change(const std::string& sql) { server_.ask(table().in(sql)); }
+  void change(const std::string& sql) { server_.query(table().in(sql)); }
 
   /// What a store says at its first call.
   caught_error refusal() {
@@ -56,7 +56,7 @@ class PostgresTableCheck : public soci_postgres_table,
     }
   }
   void lose_the_primary_key() {
-    server_.ask("alter table " + name() + " drop constraint " + primary_key());
+    server_.query("alter table " + name() + " drop constraint " + primary_key());
   }
   std::string primary_key() {
     return server_.value<std::string>(
@@ -97,8 +97,8 @@ TEST_P(PostgresTableCheck, TakesThePrimaryKeyHoweverItIsWritten) {
   change("ALTER TABLE shared_lock ADD PRIMARY KEY (lock_type, source_id) INCLUDE (version)");
   EXPECT_TRUE(open()->list().empty());
   test_role role{server_};
-  server_.ask("alter role " + role.name() + " superuser");
-  server_.ask("alter role " + role.name() + " set quote_all_identifiers = on");
+  server_.query("alter role " + role.name() + " superuser");
+  server_.query("alter role " + role.name() + " set quote_all_identifiers = on");
   postgres_store rows{role.url(), {.table = table()}};
   EXPECT_TRUE(rows.list().empty());
 }
@@ -145,7 +145,7 @@ TEST_P(PostgresTableCheck, RefusesColumnsOfAnotherTypeCollationNullabilityOrRule
            {"note", "DROP COLUMN note"}}) {
     const postgres_schema another;
     migrate_postgres(postgres_url(), another.table());
-    server_.ask(another.table().in("ALTER TABLE shared_lock " + sql));
+    server_.query(another.table().in("ALTER TABLE shared_lock " + sql));
     const auto caught = error_of([&] {
       (void)postgres_store{postgres_url(), {.table = another.table()}}.list();
     });
@@ -176,7 +176,7 @@ TEST_P(PostgresTableCheck, WithoutTheRecordOfItsMigrationsSaysHowToRestoreIt) {
     EXPECT_EQ(error_of([&] { migrate_postgres(postgres_url(), table()); }).message(),
               caught.message());
     const auto sql = caught.message().substr(caught.message().find('`') + 1);
-    server_.ask(sql.substr(0, sql.find('`')));
+    server_.query(sql.substr(0, sql.find('`')));
     EXPECT_EQ(server_.value<std::string>("select name from " + name() + "_schema"),
               "001_shared_lock");
     EXPECT_TRUE(open()->list().empty()) << lost;
@@ -199,7 +199,7 @@ TEST_P(PostgresTableCheck, AnUnloggedTableIsNamedAsWeak) {
   EXPECT_TRUE(is_named());
 }
 
-// The same ctid is in each partition. Of a store that has looked before.
+// The same ctid is in each partition. Of a store that has checked before.
 TEST_P(PostgresTableCheck, OfAPartitionedTableThatCameLaterEachKeyHasOneHolder) {
   const auto rows = open();
   (void)rows->list();
@@ -285,8 +285,8 @@ TEST_P(PostgresTableCheck, ARowIsCreatedOnlyWhereThePrimaryKeyGuardsIt) {
 class PostgresTableDropped : public postgres_table {};
 
 TEST_F(PostgresTableDropped, DuringTheCheckIsToldAsGone) {
-  server_.ask("CREATE FUNCTION " + schema() + ".drop_it() RETURNS text LANGUAGE plpgsql AS " +
-              "'BEGIN DROP TABLE " + name() + "; RETURN ''owner''; END'");
+  server_.query("CREATE FUNCTION " + schema() + ".drop_it() RETURNS text LANGUAGE plpgsql AS " +
+                "'BEGIN DROP TABLE " + name() + "; RETURN ''owner''; END'");
   const std::string last = "AS unlike_columns";
   detail::rendered_sql dropping{[&](std::string_view text) {
     auto rendered = postgres::sql::rendered({table()}, text);
@@ -299,8 +299,8 @@ TEST_F(PostgresTableDropped, DuringTheCheckIsToldAsGone) {
   }};
   pqxx::connection connected{postgres_url()};
   pqxx::work transaction{connected};
-  postgres::pqxx_transaction asked{transaction};
-  const auto caught = error_of([&] { postgres::check_table(asked, dropping, table()); });
+  postgres::pqxx_transaction checking{transaction};
+  const auto caught = error_of([&] { postgres::check_table(checking, dropping, table()); });
   EXPECT_EQ(caught.kind, errc::rejected);
   EXPECT_NE(caught.message().find(name() + " is gone"), std::string::npos) << caught.message();
 }

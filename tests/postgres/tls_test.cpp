@@ -20,7 +20,7 @@ class PostgresTls : public testing::Test {
   [[nodiscard]] std::string url(const std::string& options) const {
     return "postgresql://tester@127.0.0.1:" + std::to_string(port_) + "/postgres?" + options;
   }
-  /// That trusts `authority`, and nobody else.
+  /// That trusts `authority` only.
   [[nodiscard]] postgres_store trusting(const self_signed& authority) const {
     return postgres_store{url("sslmode=verify-full&sslrootcert=" + authority.certificate())};
   }
@@ -33,15 +33,15 @@ class PostgresTls : public testing::Test {
 TEST_F(PostgresTls, IsUsedWhenTheCertificateIsTheServers) {
   auto rows = trusting(servers_);
   EXPECT_TRUE(rows.list().empty());
-  observer asking{url("sslmode=require")};
-  EXPECT_EQ(asking.value<int>("select count(*)::int from pg_stat_ssl s join pg_stat_activity a "
+  observer reader{url("sslmode=require")};
+  EXPECT_EQ(reader.value<int>("select count(*)::int from pg_stat_ssl s join pg_stat_activity a "
                               "using (pid) where application_name like 'rowlock %' and s.ssl"),
             1);
 }
 
 TEST_F(PostgresTls, RefusesAServerWithAnotherCertificate) {
-  const self_signed somebody_elses;
-  auto rows = trusting(somebody_elses);
+  const self_signed of_another;
+  auto rows = trusting(of_another);
   const auto thrown = error_of([&] { rows.list(); });
   EXPECT_EQ(thrown.kind, errc::rejected);
   EXPECT_NE(thrown.message().find("see sslmode and sslrootcert"), std::string::npos)

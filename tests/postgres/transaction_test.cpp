@@ -10,7 +10,7 @@ namespace {
 
 TEST_F(PostgresTransaction, WithRowLockCommitsRollsBackAndCounts) {
   pqxx::connection connection{postgres_url()};
-  server_.ask("create table " + schema() + ".note (text text)");
+  server_.query("create table " + schema() + ".note (text text)");
   const auto write = [&](pqxx::work& work) {
     work.exec("insert into " + schema() + ".note values ('x')");
   };
@@ -66,8 +66,8 @@ TEST_F(PostgresTransaction, ThatLosesItsConnectionInACallbackIsNotTakenForRolled
   EXPECT_THROW((void)with_row_lock<pqxx::work>(
                    connection, key_, no_wait(),
                    [&](pqxx::work& work) {
-                     server_.ask("select pg_terminate_backend(" +
-                                 std::to_string(connection.backendpid()) + ")");
+                     server_.query("select pg_terminate_backend(" +
+                                   std::to_string(connection.backendpid()) + ")");
                      try {
                        (void)lock(work, other_key_);
                      } catch (const std::exception&) {  // unavailable
@@ -79,8 +79,8 @@ TEST_F(PostgresTransaction, ThatLosesItsConnectionInACallbackIsNotTakenForRolled
 
 TEST_F(PostgresTransaction, ReadVersionUnsetsALeaseThatRanOut) {
   const auto granted = acquire(rows_, key_);
-  server_.ask("update " + name() + " set expires_at = clock_timestamp() - interval '1 s'" +
-              row(key_));
+  server_.query("update " + name() + " set expires_at = clock_timestamp() - interval '1 s'" +
+                row(key_));
   open_work open;
   const auto seen = read_version(open.work, key_, table());
   ASSERT_TRUE(seen.acquired());
@@ -92,9 +92,9 @@ TEST_F(PostgresTransaction, ReadVersionUnsetsALeaseThatRanOut) {
 }
 
 TEST_F(PostgresTransaction, TryCommitOfAnApplicationsRowTakesNumbersAndText) {
-  server_.ask("create table " + schema() +
-              ".entity (id text primary key, version bigint not null)");
-  server_.ask("insert into " + schema() + ".entity values ('7', 1), ('o''n', 1)");
+  server_.query("create table " + schema() +
+                ".entity (id text primary key, version bigint not null)");
+  server_.query("insert into " + schema() + ".entity values ('7', 1), ('o''n', 1)");
   const versioned_table entity{schema() + ".entity", "id", "version"};
   open_work open;
   EXPECT_EQ(try_commit(open.work, entity, 7, 1), commit_result::committed);
@@ -116,8 +116,8 @@ TEST_F(PostgresTransaction, TryCommitOfAnApplicationsTableThatIsMissingNamesIt) 
 }
 
 TEST_F(PostgresTransaction, TryCommitOfAnApplicationsRowWaitsForARivalAndIsStaleIfThatCommits) {
-  server_.ask("create table " + schema() + ".entity (id int primary key, version int not null)");
-  server_.ask("insert into " + schema() + ".entity values (1, 1)");
+  server_.query("create table " + schema() + ".entity (id int primary key, version int not null)");
+  server_.query("insert into " + schema() + ".entity values (1, 1)");
   const versioned_table entity{schema() + ".entity", "id", "version"};
   open_work rival;
   ASSERT_EQ(try_commit(rival.work, entity, 1, 1), commit_result::committed);
@@ -132,15 +132,15 @@ TEST_F(PostgresTransaction, TryCommitOfAnApplicationsRowWaitsForARivalAndIsStale
 }
 
 TEST_F(PostgresTransaction, IsRunAgainByRetryAfterAConflictOfItsOwnSql) {
-  server_.ask("create table " + schema() + ".entity (id int primary key, version int not null)");
-  server_.ask("insert into " + schema() + ".entity values (1, 1)");
+  server_.query("create table " + schema() + ".entity (id int primary key, version int not null)");
+  server_.query("insert into " + schema() + ".entity values (1, 1)");
   int runs = 0;
   const auto result = retry({.attempts = 3}, [&] {
     ++runs;
     opened<repeatable_read> open;
     auto locked = lock(open.work, key_);
     if (!locked.acquired()) return locked;
-    if (runs == 1) server_.ask("update " + schema() + ".entity set version = version + 1");
+    if (runs == 1) server_.query("update " + schema() + ".entity set version = version + 1");
     open.work.exec("update " + schema() + ".entity set version = version + 1");
     open.work.commit();
     return locked;
@@ -151,8 +151,8 @@ TEST_F(PostgresTransaction, IsRunAgainByRetryAfterAConflictOfItsOwnSql) {
 
 TEST_F(PostgresTransaction, OfALostConnectionCannotCommit) {
   open_work open;
-  server_.ask("select pg_terminate_backend(" + std::to_string(open.connection.backendpid()) +
-              ", 10000)");
+  server_.query("select pg_terminate_backend(" + std::to_string(open.connection.backendpid()) +
+                ", 10000)");
   EXPECT_EQ(error_of([&] { (void)lock(open.work, key_); }).kind, errc::unavailable);
   EXPECT_ANY_THROW(open.work.exec("insert into " + name() +
                                   " (lock_type, source_id, version) values ('a', 'b', 1)"));
@@ -173,8 +173,8 @@ TEST_F(PostgresTransaction, ThatCannotBeginOnALostConnectionIsUnavailable) {
   };
   for (const auto& call : calls) {
     pqxx::connection connection{postgres_url()};
-    server_.ask("select pg_terminate_backend(" + std::to_string(connection.backendpid()) +
-                ", 10000)");
+    server_.query("select pg_terminate_backend(" + std::to_string(connection.backendpid()) +
+                  ", 10000)");
     EXPECT_EQ(error_of([&] { call(connection); }).kind, errc::unavailable);
   }
 }
@@ -190,14 +190,14 @@ TEST_F(PostgresTransaction, ThatCannotBeginInsideAnotherIsMisuse) {
 
 TEST_F(PostgresTransaction, WhichCreatesAMissingRowIsNeverInDoubtAndItsConflictIsBusy) {
   const auto at_the_commit_of_an_insert = [&](const std::string& action) {
-    server_.ask("create or replace function " + schema() +
-                ".act() returns trigger language plpgsql as $$ begin " + action +
-                "; return null; end $$");
+    server_.query("create or replace function " + schema() +
+                  ".act() returns trigger language plpgsql as $$ begin " + action +
+                  "; return null; end $$");
   };
   at_the_commit_of_an_insert("perform pg_terminate_backend(pg_backend_pid())");
-  server_.ask("create constraint trigger act after insert on " + name() +
-              " deferrable initially deferred for each row execute function " + schema() +
-              ".act()");
+  server_.query("create constraint trigger act after insert on " + name() +
+                " deferrable initially deferred for each row execute function " + schema() +
+                ".act()");
   const auto lock_missing = [&] {
     pqxx::connection connection{postgres_url()};
     return with_row_lock<pqxx::work>(
@@ -217,8 +217,8 @@ TEST_F(PostgresTransaction, WhoseConnectionIsLostAtTheCommitIsAnUnknownOutcome) 
     (void)with_row_lock<pqxx::work>(
         connection, key_, no_wait(),
         [&](pqxx::work&) {
-          server_.ask("select pg_terminate_backend(" + std::to_string(connection.backendpid()) +
-                      ", 10000)");
+          server_.query("select pg_terminate_backend(" + std::to_string(connection.backendpid()) +
+                        ", 10000)");
         },
         table());
   });
@@ -226,7 +226,8 @@ TEST_F(PostgresTransaction, WhoseConnectionIsLostAtTheCommitIsAnUnknownOutcome) 
 }
 
 TEST_F(PostgresTransaction, WhoseCommitTheServerRefusesThrowsTheDriversException) {
-  server_.ask("create table " + schema() + ".entity (id int unique deferrable initially deferred)");
+  server_.query("create table " + schema() +
+                ".entity (id int unique deferrable initially deferred)");
   pqxx::connection connection{postgres_url()};
   EXPECT_THROW((void)with_row_lock<pqxx::work>(
                    connection, key_, no_wait(),

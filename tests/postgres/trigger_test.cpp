@@ -15,11 +15,11 @@ class PostgresTrigger : public postgres_table {
  protected:
   /// Updates of the rows of `poison_` and `first_poison_` fail where `condition` holds.
   void raise_when(const std::string& condition, const std::string& sqlstate = "P0001") {
-    server_.ask("create function " + schema() + ".raise() returns trigger language plpgsql as " +
-                "$$ begin raise 'no' using errcode = '" + sqlstate + "'; end $$");
-    server_.ask("create trigger raising before update on " + name() +
-                " for each row when (new.source_id like '%poison' and " + condition +
-                ") execute function " + schema() + ".raise()");
+    server_.query("create function " + schema() + ".raise() returns trigger language plpgsql as " +
+                  "$$ begin raise 'no' using errcode = '" + sqlstate + "'; end $$");
+    server_.query("create trigger raising before update on " + name() +
+                  " for each row when (new.source_id like '%poison' and " + condition +
+                  ") execute function " + schema() + ".raise()");
   }
   std::vector<lease> all(lock_table& locks) {
     std::vector<lease> held;

@@ -1,4 +1,4 @@
-// Which session of PostgreSQL has a row, seen without asking for the row.
+// Which session of PostgreSQL has a row, read without locking the row.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -38,7 +38,7 @@ class PostgresUsedBy : public postgres_table {
   }
   std::string used_by(const lock_key& key) {
     const auto row = rows_.read(std::array{key}, read_mode::shown).front();
-    return row ? row->used_by.value_or("nobody") : "nobody";
+    return row ? row->used_by.value_or("no session") : "no session";
   }
 
   postgres_store rows_ = open_store();
@@ -50,7 +50,7 @@ TEST_F(PostgresUsedBy, NamesTheSessionAndSinceWhen) {
   EXPECT_THAT(
       used_by(key_),
       MatchesRegex(pid_of(shop) + " \\(shop\\), transaction since 20..-..-.. ..:..:.. UTC"));
-  EXPECT_EQ(used_by(other_key_), "nobody");
+  EXPECT_EQ(used_by(other_key_), "no session");
 }
 
 TEST_F(PostgresUsedBy, NamesTheSessionOfARowLockThatASubtransactionTook) {
@@ -78,7 +78,7 @@ TEST_F(PostgresUsedBy, NamesAllThatShareTheRow) {
   first.work.commit();
   EXPECT_THAT(used_by(key_), AllOf(Not(HasSubstr(pid_of(first))), HasSubstr(pid_of(second))));
   second.work.commit();
-  EXPECT_EQ(used_by(key_), "nobody");
+  EXPECT_EQ(used_by(key_), "no session");
 }
 
 TEST_F(PostgresUsedBy, NamesNobodyForARolledBackLockAndAnUpdate) {
@@ -86,24 +86,24 @@ TEST_F(PostgresUsedBy, NamesNobodyForARolledBackLockAndAnUpdate) {
     open_work shop;
     lock(shop);
   }
-  EXPECT_EQ(used_by(key_), "nobody");
+  EXPECT_EQ(used_by(key_), "no session");
   open_work late;
   late.work.exec("update " + name() + " set note = 'x'" + row(key_));
   late.work.commit();
-  EXPECT_EQ(used_by(key_), "nobody");
+  EXPECT_EQ(used_by(key_), "no session");
 }
 
 TEST_F(PostgresUsedBy, LeavesTheRowAsItIsAndNeedsNoMoreThanSelect) {
   const test_role guest{server_};
-  server_.ask("grant usage on schema " + schema() + " to " + guest.name());
-  server_.ask("grant select on all tables in schema " + schema() + " to " + guest.name());
+  server_.query("grant usage on schema " + schema() + " to " + guest.name());
+  server_.query("grant select on all tables in schema " + schema() + " to " + guest.name());
   auto rows = open_store(guest.url());
   open_work shop{named("shop")};
   lock(shop);
   const auto before = server_.value<std::string>("select xmax from " + name() + row(key_));
   const auto shown = show(rows, key_);
   ASSERT_TRUE(shown && shown->used_by);
-  EXPECT_EQ(*shown->used_by, pid_of(shop) + " (shop)") << "since when is for those who may see it";
+  EXPECT_EQ(*shown->used_by, pid_of(shop) + " (shop)") << "since when is for roles that may see it";
   EXPECT_EQ(server_.value<std::string>("select xmax from " + name() + row(key_)), before);
 }
 

@@ -24,10 +24,10 @@ class PostgresWaiting : public postgres_table {
     return std::async(std::launch::async,
                       [this, wait] { return ours_.try_acquire(key_, {.wait = wait}); });
   }
-  /// Looks once and then not for hours.
+  /// Reads once and then not for hours.
   static retry_policy without_polls() { return {.first_pause = 24h, .longest_pause = 24h}; }
 
-  void await_word() {
+  void await_mark() {
     server_.await("select waiting_until > clock_timestamp() from " + name() + row(key_));
   }
   [[nodiscard]] std::string listeners() const {
@@ -46,7 +46,7 @@ class PostgresWaiting : public postgres_table {
 TEST_F(PostgresWaiting, IsEndedByAReleaseElsewhereWithoutAPoll) {
   auto held = theirs_.try_acquire(key_);
   auto waiting = waiter(without_polls());
-  await_word();
+  await_mark();
   ASSERT_EQ(held->release(), release_result::released);
   EXPECT_TRUE(waiting.get().acquired());
 }
@@ -56,7 +56,7 @@ TEST_F(PostgresWaiting, IsEndedByAReleaseAmongOthers) {
   const auto other = request(other_key_);
   const auto granted = their_rows_.acquire(std::array{mine, other});
   auto waiting = waiter(without_polls());
-  await_word();
+  await_mark();
   their_rows_.release(
       std::array{release_request{key_, mine.owner, granted[0].version.value()},
                  release_request{other_key_, other.owner, granted[1].version.value()}});
@@ -68,7 +68,7 @@ TEST_F(PostgresWaiting, ListensAgainAfterItsConnectionWasCut) {
   auto waiting = waiter(without_polls());
   await_listener();
   const auto cut = server_.value<int>("select pid" + listeners());
-  server_.ask("select pg_terminate_backend(" + std::to_string(cut) + ")");
+  server_.query("select pg_terminate_backend(" + std::to_string(cut) + ")");
   server_.await("select count(*) = 1" + listeners() + " and pid <> " + std::to_string(cut));
   held->release();
   EXPECT_TRUE(waiting.get().acquired());
@@ -97,35 +97,36 @@ TEST_F(PostgresWaiting, PollsWhereItWasToldNotToListen) {
   EXPECT_EQ(server_.value<int>("select count(*)::int" + listeners()), 0);
 }
 
-/// Counts what it hears.
-class ear final : public release_listener {
+/// Records one release.
+class release_recorder final : public release_listener {
  public:
-  void released(const lock_key& key) noexcept override { heard_.set_value(key); }
+  void released(const lock_key& key) noexcept override { received_.set_value(key); }
   void listening() noexcept override { ready_.set_value(); }
 
   void await_ready() { ready_.get_future().get(); }
-  lock_key heard() { return heard_.get_future().get(); }
+  lock_key received() { return received_.get_future().get(); }
 
  private:
   std::promise<void> ready_;
-  std::promise<lock_key> heard_;
+  std::promise<lock_key> received_;
 };
 
-// The second promise could not be kept twice: hearing of the first release would end the process.
+// The second promise cannot be kept twice: a notification of the first release would end the
+// process.
 TEST_F(PostgresWaiting, NothingIsAnnouncedOfAKeyThatNobodyWatches) {
-  ear listening;
-  const auto heard = our_rows_.listen(listening);
+  release_recorder listening;
+  const auto subscribed = our_rows_.listen(listening);
   listening.await_ready();
   theirs_.try_acquire(other_key_)->release();
   const lock_key odd{"invoice", "with space 'and quote"};
   auto held = theirs_.try_acquire(odd);
   our_rows_.read(std::array{odd}, read_mode::watched);
   held->release();
-  EXPECT_EQ(listening.heard(), odd);
+  EXPECT_EQ(listening.received(), odd);
 }
 
-/// Remembers the grants that it hears of.
-class ear_for_grants final : public release_listener {
+/// Records the grants that it is notified of.
+class grant_listener final : public release_listener {
  public:
   struct grant {
     lock_key key;
@@ -135,7 +136,7 @@ class ear_for_grants final : public release_listener {
   void released(const lock_key& /*key*/) noexcept override { ++releases; }
   void taken(const lock_key& key, const grant_times& lasts) noexcept override {
     const std::scoped_lock lock{mutex_};
-    heard_.push_back({key, lasts});
+    received_.push_back({key, lasts});
     changed_.notify_all();
   }
   void listening() noexcept override { ready_.set_value(); }
@@ -143,11 +144,11 @@ class ear_for_grants final : public release_listener {
   void await_ready() { ready_.get_future().get(); }
   grant next() {
     std::unique_lock lock{mutex_};
-    if (!changed_.wait_for(lock, patience, [this] { return !heard_.empty(); })) {
+    if (!changed_.wait_for(lock, patience, [this] { return !received_.empty(); })) {
       throw std::runtime_error{"no grant was announced"};
     }
-    auto first = std::move(heard_.front());
-    heard_.pop_front();
+    auto first = std::move(received_.front());
+    received_.pop_front();
     return first;
   }
 
@@ -157,12 +158,12 @@ class ear_for_grants final : public release_listener {
   std::promise<void> ready_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<grant> heard_;  // guarded by mutex_
+  std::deque<grant> received_;  // guarded by mutex_
 };
 
 TEST_F(PostgresWaiting, GrantsOfAKeyThatSomebodyWatchesAreAnnouncedAloneAndAmongOthers) {
-  ear_for_grants listening;
-  const auto heard = our_rows_.listen(listening);
+  grant_listener listening;
+  const auto subscribed = our_rows_.listen(listening);
   listening.await_ready();
   const lock_key odd{"invoice", "+12 with space 'and quote"};
   auto held = theirs_.try_acquire(odd);
@@ -183,33 +184,33 @@ TEST_F(PostgresWaiting, GrantsOfAKeyThatSomebodyWatchesAreAnnouncedAloneAndAmong
 }
 
 TEST_F(PostgresWaiting, WhatIsNoAnnouncementIsNotListenedTo) {
-  ear_for_grants listening;
-  const auto heard = our_rows_.listen(listening);
+  grant_listener listening;
+  const auto subscribed = our_rows_.listen(listening);
   listening.await_ready();
   for (const char* odd : {"", "alone", "+", "+1", "+1 2", "+1 2 alone", "+x 2 a b", "+1 y a b"}) {
-    server_.ask("select pg_notify('" + channel_ + "', '" + odd + "')");
+    server_.query("select pg_notify('" + channel_ + "', '" + odd + "')");
   }
-  server_.ask("select pg_notify('" + channel_ + "', '+1 2 invoice 42')");
+  server_.query("select pg_notify('" + channel_ + "', '+1 2 invoice 42')");
   EXPECT_EQ(listening.next().key, (lock_key{"invoice", "42"}));
   EXPECT_EQ(listening.releases, 0);
 }
 
 TEST_F(PostgresWaiting, AnAnnouncedLeaseOfAThousandYearsIsHeardOfAsOneOfADay) {
-  ear_for_grants listening;
-  const auto heard = our_rows_.listen(listening);
+  grant_listener listening;
+  const auto subscribed = our_rows_.listen(listening);
   listening.await_ready();
-  server_.ask("select pg_notify('" + channel_ + "', '+30679352223572000 2 invoice 42')");
+  server_.query("select pg_notify('" + channel_ + "', '+30679352223572000 2 invoice 42')");
   EXPECT_EQ(listening.next().lasts.lease, 24h);
 }
 
 TEST_F(PostgresWaiting, WordThatWasLeftNotLongAgoIsNotLeftAgain) {
   const auto held = theirs_.try_acquire(key_);
   our_rows_.read(std::array{key_}, read_mode::watched);
-  const std::string word = "select ctid::text || waiting_until from " + name() + row(key_);
-  const auto left = server_.value<std::string>(word);
+  const std::string mark = "select ctid::text || waiting_until from " + name() + row(key_);
+  const auto left = server_.value<std::string>(mark);
   our_rows_.read(std::array{key_}, read_mode::watched);
-  EXPECT_EQ(server_.value<std::string>(word), left);
-  server_.ask("update " + name() + " set waiting_until = clock_timestamp() + interval '4 s'");
+  EXPECT_EQ(server_.value<std::string>(mark), left);
+  server_.query("update " + name() + " set waiting_until = clock_timestamp() + interval '4 s'");
   our_rows_.read(std::array{key_}, read_mode::watched);
   EXPECT_TRUE(server_.value<bool>(
       "select waiting_until > clock_timestamp() + interval '5 s' from " + name() + row(key_)));

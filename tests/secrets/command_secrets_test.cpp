@@ -23,10 +23,10 @@ void expect_unsaid(const std::string& url, const words& more = {},
                               words{"run", url} + more + key}) {
     const auto failed = run_rowlock(command);
     EXPECT_NE(failed.code, 0);
-    said.hear(failed.output + failed.errors);
+    said.record(failed.output + failed.errors);
   }
   const auto migrated = run_rowlock(words{"migrate", url} + more);
-  said.hear(migrated.output + migrated.errors);
+  said.record(migrated.output + migrated.errors);
   said.expect_no_secret(url);
 }
 
@@ -63,7 +63,7 @@ TEST(CommandSecrets, AreMaskedWhateverBringsThemIntoAMessage) {
   const postgres_schema schema;
   const words table{"--table", schema.table().text()};
   ASSERT_EQ(run_rowlock(words{"migrate", postgres_url()} + table).code, 0);
-  // One that nothing asks for without a client's key, so that the login is as before.
+  // A password that is not used without a client's key, so that the login is as before.
   const bool is_url = postgres_url().find("://") != std::string::npos;
   const std::string mark = postgres_url().find('?') == std::string::npos ? "?" : "&";
   const auto url = postgres_url() + (is_url ? mark : " ") + "sslpassword=" + password;
@@ -72,7 +72,7 @@ TEST(CommandSecrets, AreMaskedWhateverBringsThemIntoAMessage) {
   EXPECT_EQ(shown.code, 66);
   EXPECT_NE(shown.errors.find("***/1"), std::string::npos) << shown.errors;
   spoken said{schema.name()};
-  said.hear(shown.errors);
+  said.record(shown.errors);
   said.expect_no_secret(url);
 }
 
@@ -98,7 +98,7 @@ TEST(CommandSecrets, AreUnsaidWhenTheTableRefusesTheOwner) {
   for (const auto& failed : {on_postgres, on_mariadb}) {
     EXPECT_EQ(failed.code, 69) << failed.errors;
     spoken said{schema.name()};
-    said.hear(failed.output + failed.errors);
+    said.record(failed.output + failed.errors);
     said.expect_no_secret(database.url());
   }
 }

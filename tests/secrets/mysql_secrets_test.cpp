@@ -32,7 +32,7 @@ class MysqlSecrets : public mysql_test {
   void expect_unsaid(const std::string& target) {
     SCOPED_TRACE(target);
     soci_store rows{target, {.connect_timeout = 1s, .answer_timeout = 1s}};
-    said_.hear(rows);
+    said_.record(rows);
     said_.expect_no_secret(target);
   }
 
@@ -43,7 +43,7 @@ class MysqlSecrets : public mysql_test {
   }
 
   const std::string user_ = "u_" + make_owner_id().text.substr(0, 20);
-  // A server may have a user without a name at localhost, who would go before '%'.
+  // A server may have a user without a name at localhost, which would go before '%'.
   const std::array<std::string, 2> names_{user_ + "@'%'", user_ + "@'localhost'"};
   spoken said_{database_.name()};
 };
@@ -62,11 +62,11 @@ TEST_F(MysqlSecrets, AreUnsaidWhenTheConnectionStringIsWrong) {
            "mysql://unix_socket= password=" + password,
            "mysql://host=127.0.0.1 port= password=" + password}) {
     SCOPED_TRACE(text);
-    said_.hear_error_of([&] {
+    said_.record_error_of([&] {
       soci_store rows{text};
       (void)rows.list();
     });
-    said_.hear_error_of([&] { migrate_soci(text); });
+    said_.record_error_of([&] { migrate_soci(text); });
     said_.expect_no_secret(text);
   }
 }
@@ -126,7 +126,7 @@ TEST_F(MysqlSecrets, AreUnsaidWhenTheLeaseOfAFenceIsLost) {
   const auto held = *locks.try_acquire(key_);
   database_.execute("update shared_lock set version = version + 1");
   ::soci::session session{target_of_user()};
-  said_.hear_error_of([&] {
+  said_.record_error_of([&] {
     const soci_transaction work{session};
     fence(session, held);
   });

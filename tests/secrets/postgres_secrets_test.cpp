@@ -16,17 +16,17 @@ class superuser {
  public:
   explicit superuser(rowlock::tests::observer& server)
       : server_{server}, name_{"r_" + make_owner_id().text} {
-    server_.ask("create role " + name_ + " superuser login password '" + password + "'");
+    server_.query("create role " + name_ + " superuser login password '" + password + "'");
   }
   superuser(const superuser&) = delete;
   superuser& operator=(const superuser&) = delete;
-  ~superuser() { server_.ask("drop role " + name_); }
+  ~superuser() { server_.query("drop role " + name_); }
 
   [[nodiscard]] std::string url() const {
     const char* separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
     return postgres_url() + separator + "user=" + name_ + "&password=" + password;
   }
-  void set(const std::string& setting) { server_.ask("alter role " + name_ + " set " + setting); }
+  void set(const std::string& setting) { server_.query("alter role " + name_ + " set " + setting); }
 
  private:
   rowlock::tests::observer& server_;
@@ -39,20 +39,21 @@ class PostgresSecrets : public soci_postgres_table {
     SCOPED_TRACE(url);
     {
       postgres_store rows{url, {.table = table(), .connect_timeout = 1s}};
-      said_.hear(rows);
+      said_.record(rows);
       said_.expect_no_secret(url);
     }
     soci_store rows{soci_url(url), {.table = table(), .connect_timeout = 1s}};
-    said_.hear(rows);
+    said_.record(rows);
     said_.expect_no_secret(soci_url(url));
   }
 
   /// Runs before every row of the lock table is written.
   void create_trigger(const std::string& body) {
-    server_.ask("create function " + schema() + ".disturb() returns trigger language plpgsql as " +
-                "$$ begin " + body + "; return new; end $$");
-    server_.ask("create trigger disturb before insert or update on " + name() +
-                " for each row execute function " + schema() + ".disturb()");
+    server_.query("create function " + schema() +
+                  ".disturb() returns trigger language plpgsql as " + "$$ begin " + body +
+                  "; return new; end $$");
+    server_.query("create trigger disturb before insert or update on " + name() +
+                  " for each row execute function " + schema() + ".disturb()");
   }
 
   superuser user_{server_};
@@ -75,7 +76,7 @@ TEST_F(PostgresSecrets, AreUnsaidWhenThereIsNoConnection) {
     expect_unsaid(at + "/shop?sslmode=require");
     for (const auto& migrate : {std::function<void()>{[&] { migrate_postgres(at + "/shop"); }},
                                 std::function<void()>{[&] { migrate_soci(at + "/shop"); }}}) {
-      said_.hear_error_of(migrate);
+      said_.record_error_of(migrate);
       said_.expect_no_secret(at + "/shop");
     }
   }
@@ -89,11 +90,11 @@ TEST_F(PostgresSecrets, AreUnsaidWhenTheConnectionStringIsWrong) {
            "postgresql://host=db " + password, "postgresql://password='" + password + "  x'",
            "postgresql://host=db password=" + password + " sslmode=sometimes"}) {
     SCOPED_TRACE(text);
-    said_.hear_error_of([&] {
+    said_.record_error_of([&] {
       postgres_store rows{text};
       (void)rows.list();
     });
-    said_.hear_error_of([&] {
+    said_.record_error_of([&] {
       soci_store rows{text};
       (void)rows.list();
     });
@@ -110,9 +111,9 @@ TEST_F(PostgresSecrets, AreUnsaidWhenTheServerIsTooOldOrOnlyReads) {
 }
 
 TEST_F(PostgresSecrets, AreUnsaidWhenTheTableIsMissingOrOutOfReach) {
-  server_.ask("drop table " + name() + "_schema");
+  server_.query("drop table " + name() + "_schema");
   expect_unsaid(user_.url());
-  server_.ask("drop schema " + schema() + " cascade; create schema " + schema());
+  server_.query("drop schema " + schema() + " cascade; create schema " + schema());
   expect_unsaid(user_.url());
   const test_role stranger{server_};
   migrate_postgres(postgres_url(), table());
@@ -145,7 +146,7 @@ TEST_F(PostgresSecrets, AreUnsaidWhenTheServerShowsParameters) {
   expect_unsaid(user_.url());
   auto rows = postgres_table::open_store(user_.url());
   const lock_key with_a_secret{.type = "invoice", .source_id = password};
-  said_.hear_error_of([&] { rows.read(std::array{with_a_secret}, read_mode::ready_to_commit); });
+  said_.record_error_of([&] { rows.read(std::array{with_a_secret}, read_mode::ready_to_commit); });
   said_.expect_no_secret(user_.url());
 }
 
@@ -158,13 +159,13 @@ TEST_F(PostgresSecrets, AreUnsaidWhenTheLeaseOfAFenceIsLost) {
   postgres_store rows{user_.url(), {.table = table()}};
   lock_table locks{rows};
   const auto held = *locks.try_acquire(key_);
-  server_.ask("update " + name() + " set version = version + 1");
-  said_.hear_error_of([&] {
+  server_.query("update " + name() + " set version = version + 1");
+  said_.record_error_of([&] {
     open_work its{user_.url()};
     fence(its.work, held, {}, {table()});
   });
   soci::session session{soci_url(user_.url())};
-  said_.hear_error_of([&] {
+  said_.record_error_of([&] {
     const soci_transaction work{session};
     fence(session, held, {}, {table()});
   });

@@ -50,7 +50,7 @@ std::string without(std::string text, const std::string& innocent) {
 
 }  // namespace
 
-bool spoken::listen_to(const std::function<void()>& call) {
+bool spoken::record_thrown_by(const std::function<void()>& call) {
   try {
     call();
     return false;
@@ -60,9 +60,11 @@ bool spoken::listen_to(const std::function<void()>& call) {
   }
 }
 
-void spoken::hear_error_of(const std::function<void()>& call) { EXPECT_TRUE(listen_to(call)); }
+void spoken::record_error_of(const std::function<void()>& call) {
+  EXPECT_TRUE(record_thrown_by(call));
+}
 
-void spoken::hear(store& rows) {
+void spoken::record(store& rows) {
   const lock_key key{.type = "invoice", .source_id = "42"};
   const lock_key other{.type = "invoice", .source_id = "43"};
   const auto owner = make_owner_id();
@@ -92,12 +94,12 @@ void spoken::hear(store& rows) {
       [&] { (void)locks.read(other); },
   };
   std::size_t failed = 0;
-  for (const auto& call : calls) failed += listen_to(call) ? 1U : 0U;
+  for (const auto& call : calls) failed += record_thrown_by(call) ? 1U : 0U;
   EXPECT_GT(failed, 0U);
   for (const auto& event : events->events()) {
     std::ostringstream out;
     std::visit(said_by_an_event{out}, event);
-    hear(out.str());
+    record(out.str());
   }
 }
 

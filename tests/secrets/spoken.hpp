@@ -18,20 +18,20 @@ class spoken {
   /// `innocent` is the name of a schema or a database, which looks like an owner's id.
   explicit spoken(std::string innocent = {}) : innocent_{std::move(innocent)} {}
 
-  /// Asks everything of `rows`, through a `lock_table` with an observer as well. At least one call
+  /// Makes every call of `rows`, through a `lock_table` with an observer as well. At least one call
   /// throws.
-  void hear(store& rows);
+  void record(store& rows);
   /// `call` throws. What is nested in its exception counts too.
-  void hear_error_of(const std::function<void()>& call);
-  void hear(const std::string& text) { texts_.push_back(text); }
+  void record_error_of(const std::function<void()>& call);
+  void record(const std::string& text) { texts_.push_back(text); }
 
-  /// That nothing said since the last call of this holds the password, anybody's owner id, or
+  /// That nothing said since the last call of this holds the password, any owner's id, or
   /// `connection_string`; and that something was said.
   void expect_no_secret(const std::string& connection_string);
 
  private:
   /// Whether it threw.
-  bool listen_to(const std::function<void()>& call);
+  bool record_thrown_by(const std::function<void()>& call);
 
   std::string innocent_;
   std::vector<std::string> texts_;

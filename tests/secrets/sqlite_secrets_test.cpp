@@ -24,10 +24,10 @@ class SqliteSecrets : public testing::Test {
   void expect_unsaid() {
     {
       sqlite_store rows{path()};
-      said_.hear(rows);
+      said_.record(rows);
     }
     soci_store rows{"sqlite3://" + path()};
-    said_.hear(rows);
+    said_.record(rows);
     said_.expect_no_secret("sqlite3://" + path());
   }
 
@@ -43,7 +43,7 @@ TEST_F(SqliteSecrets, AreUnsaidWhenTheFileIsMissingOrNoDatabase) {
 
 TEST_F(SqliteSecrets, AreUnsaidWhenTheConnectionStringIsWrong) {
   const auto text = "sqlite3://db=/x key=" + password;
-  said_.hear_error_of([&] {
+  said_.record_error_of([&] {
     soci_store rows{text};
     (void)rows.list();
   });
@@ -79,7 +79,7 @@ TEST_F(SqliteSecrets, AreUnsaidWhenTheLeaseOfAFenceIsLost) {
   const auto held = *locks.try_acquire({.type = "invoice", .source_id = "42"});
   execute("update shared_lock set version = version + 1");
   SQLite::Database its{path(), SQLite::OPEN_READWRITE};
-  said_.hear_error_of([&] {
+  said_.record_error_of([&] {
     const sqlite_transaction work{its};
     fence(its, held);
   });

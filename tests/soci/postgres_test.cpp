@@ -1,4 +1,4 @@
-// The store through SOCI on PostgreSQL: its sessions, and what is told when they fail.
+// The store through SOCI on PostgreSQL: its sessions, and what is reported when they fail.
 #include <soci/version.h>
 
 #include "rowlock/lock_table.hpp"
@@ -72,10 +72,10 @@ TEST_F(SociPostgres, NamesItsSessionsAfterTheHolderUnlessItsStringNamesThem) {
 
 // libpq's own way is to print them.
 TEST_F(SociPostgres, PrintsNoNoticeOfATrigger) {
-  server_.ask("create function " + schema() + ".talk() returns trigger language plpgsql as " +
-              "$$ begin raise notice 'spoken'; raise warning 'spoken'; return new; end $$");
-  server_.ask("create trigger talking before update or insert on " + name() +
-              " for each row execute function " + schema() + ".talk()");
+  server_.query("create function " + schema() + ".talk() returns trigger language plpgsql as " +
+                "$$ begin raise notice 'spoken'; raise warning 'spoken'; return new; end $$");
+  server_.query("create trigger talking before update or insert on " + name() +
+                " for each row execute function " + schema() + ".talk()");
   auto rows = open_store();
   testing::internal::CaptureStderr();
   const auto granted = acquire(rows, key_).status;
@@ -126,7 +126,7 @@ TEST_F(SociPostgres, ShowsNoOwnerWhenTheServersSentenceDoes) {
 TEST_F(SociPostgres, ShowsNoOwnerAndNoStatementWhenATableIsMissing) {
   auto rows = open_store();
   (void)rows.list();
-  server_.ask("drop table " + name() + " cascade");
+  server_.query("drop table " + name() + " cascade");
   const auto caught = error_of([&] { acquire(rows, key_); });
   EXPECT_EQ(caught.kind, errc::rejected);
   EXPECT_NE(caught.message().find("rowlock migrate"), std::string::npos) << caught.message();
@@ -146,7 +146,7 @@ TEST_F(SociPostgres, SaysHowToMigrateAndMigratesOnce) {
 }
 
 TEST_F(SociPostgres, MigratesNothingWhereSomethingElseIsInTheWay) {
-  server_.ask("create table " + schema() + ".third_lock ()");
+  server_.query("create table " + schema() + ".third_lock ()");
   const auto caught =
       error_of([&] { migrate_soci(soci_url(), table_name{schema() + ".third_lock"}); });
   EXPECT_EQ(caught.kind, errc::rejected);
@@ -168,7 +168,7 @@ TEST_F(SociPostgres, DoesNotWaitLongForOneWhoLocksTheTable) {
 TEST_F(SociPostgres, ReplacesASessionThatTheServerEnded) {
   auto rows = open_store(named_url());
   const auto granted = acquire(rows, key_);
-  server_.ask("select pg_terminate_backend(pid, 10000)" + its_backends());
+  server_.query("select pg_terminate_backend(pid, 10000)" + its_backends());
   server_.await("select count(*) = 0" + its_backends());
   EXPECT_EQ(renew(rows, key_, *granted.version), change_answer::done);
 }

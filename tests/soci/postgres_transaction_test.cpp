@@ -102,8 +102,8 @@ TEST_F(SociPostgresTransaction, LeavesALeaseThatRanOutToItsHolderAsLongAsClocksM
   soci_store careful{soci_url(), {.table = table(), .clock_skew = 30s}};
   const soci_table careful_table{table(), false, 30s};
   const auto run_out = [&](const std::string& ago) {
-    server_.ask("update " + name() + " set expires_at = clock_timestamp() - interval '" + ago +
-                "' where owner is not null");
+    server_.query("update " + name() + " set expires_at = clock_timestamp() - interval '" + ago +
+                  "' where owner is not null");
   };
   run_out("1 second");
   EXPECT_EQ(acquire(careful, other_key_).status, acquire_status::held);
@@ -180,7 +180,7 @@ TEST_F(SociPostgresTransaction, ShowsNoOwnerAndNoStatementWhenItFails) {
 
 TEST_F(SociPostgresTransaction, WithALostLeaseHasEnded) {
   soci_transaction work{session_};
-  server_.ask("update " + name() + " set version = version + 1");
+  server_.query("update " + name() + " set version = version + 1");
   EXPECT_EQ(error_of([&] { fence(session_, held_, {}, table()); }).kind, errc::lease_lost);
   EXPECT_EQ(error_of([&] { work.commit(); }).kind, errc::misuse);
 }
@@ -198,7 +198,7 @@ TEST_F(SociPostgresTransaction, WithAnOldSnapshotIsStale) {
 TEST_F(SociPostgresTransaction, OfAFenceWithAnOldSnapshotMeetsAConflictThatIsRecognised) {
   begin_serializable();
   session_ << "select 1";
-  server_.ask("update " + name() + " set expires_at = expires_at + interval '1 second'");
+  server_.query("update " + name() + " set expires_at = expires_at + interval '1 second'");
   try {
     fence(session_, held_, {}, table());
     ADD_FAILURE() << "no conflict";
@@ -210,7 +210,7 @@ TEST_F(SociPostgresTransaction, OfAFenceWithAnOldSnapshotMeetsAConflictThatIsRec
 }
 
 TEST_F(SociPostgresTransaction, IsRunAgainWhenAStatementOfTheApplicationMeetsAConflict) {
-  server_.ask("create table " + schema() + ".counter as select 0 as n");
+  server_.query("create table " + schema() + ".counter as select 0 as n");
   int runs = 0;
   run_fenced<soci_transaction>(
       session_, held_,
@@ -218,7 +218,7 @@ TEST_F(SociPostgresTransaction, IsRunAgainWhenAStatementOfTheApplicationMeetsACo
         if (++runs == 1) {
           work.session() << "set transaction isolation level repeatable read";
           work.session() << "select n from " << schema() << ".counter";
-          server_.ask("update " + schema() + ".counter set n = n + 1");
+          server_.query("update " + schema() + ".counter set n = n + 1");
         }
         work.session() << "update " << schema() << ".counter set n = n + 1";
       },

@@ -21,12 +21,12 @@ class soci_postgres_table : public postgres_table {
   void terminate(soci::session& session) {
     int process = 0;
     session << "select pg_backend_pid()", soci::into(process);
-    server_.ask("select pg_terminate_backend(" + std::to_string(process) + ", 10000)");
+    server_.query("select pg_terminate_backend(" + std::to_string(process) + ", 10000)");
   }
 
   /// The table takes no row with an owner any more. `42`: the server's sentence shows the value.
   void refuse_owners() {
-    server_.ask("alter table " + name() + " add check (owner is null or owner::bigint > 42)");
+    server_.query("alter table " + name() + " add check (owner is null or owner::bigint > 42)");
   }
 
   static void expect_unsaid(const caught_error& caught, const std::string& secret) {

@@ -18,7 +18,7 @@ using complaints = std::vector<std::string>;
 
 class SociSqliteTransaction : public migrated_soci_sqlite_test {
  protected:
-  /// Whether somebody has a place in the queue of writers.
+  /// Whether a writer has a place in the queue.
   [[nodiscard]] bool is_queue_taken() const {
     const int queue = ::open((path() + "-rowlock").c_str(), O_RDWR | O_CLOEXEC);
     struct flock any {};

@@ -1,4 +1,4 @@
-// What happens between the look at a row and the write to it.
+// What happens between the read of a row and the write to it.
 #include <sqlite3.h>
 
 #include <functional>

@@ -13,7 +13,7 @@ namespace {
 
 class SqliteReadOnly : public sqlite_test {};
 
-/// The privileges of somebody who is not root, for this thread.
+/// The privileges of a user other than root, for this thread.
 class unprivileged {
  public:
   unprivileged() { setfsuid(65534); }
@@ -55,7 +55,7 @@ TEST_F(SqliteReadOnly, InAReadOnlyFolderIsUnavailable) {
 
 class SqliteListed : public migrated_sqlite_test {
  protected:
-  /// As somebody who may write neither the file nor, with 0555, its folder.
+  /// As for a user that may write neither the file nor, with 0555, its folder.
   void make_unwritable(mode_t folder) const {
     for (const auto& file : std::filesystem::directory_iterator{path("")}) {
       chmod(file.path().c_str(), 0444);

@@ -32,7 +32,7 @@ class sqlite_test : public testing::Test {
     return std::make_unique<SQLite::Database>(path(), SQLite::OPEN_READWRITE);
   }
 
-  /// Another writer, who has the file until it is destroyed.
+  /// Another writer, which has the file until it is destroyed.
   [[nodiscard]] std::unique_ptr<SQLite::Database> rival_writer() const {
     auto rival = open();
     rival->exec("BEGIN IMMEDIATE");

@@ -1,4 +1,4 @@
-// The queue of those who want to write to a SQLite file, as others see it.
+// The queue of the writers of a SQLite file, as other processes see it.
 #ifndef ROWLOCK_TESTS_SQLITE_SQLITE_QUEUE_HPP
 #define ROWLOCK_TESTS_SQLITE_SQLITE_QUEUE_HPP
 
@@ -16,7 +16,7 @@ class sqlite_queue {
  public:
   explicit sqlite_queue(const std::string& database) : path_{database + "-rowlock"} {}
 
-  /// Somebody who keeps the first places for ever; zero: all of them.
+  /// A writer that keeps the first places for ever; zero: all of them.
   class stranger {
    public:
     stranger(const std::string& path, off_t places)
@@ -40,7 +40,7 @@ class sqlite_queue {
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// The file begins with a number that goes up for everybody who comes and finds somebody there.
+  /// The file begins with a number that rises with each writer that comes and finds another there.
   [[nodiscard]] std::uint64_t arrivals() const {
     std::uint64_t count = 0;
     std::ifstream{path_, std::ios::binary}.read(static_cast<char*>(static_cast<void*>(&count)),
@@ -50,7 +50,7 @@ class sqlite_queue {
 
   /// Whether `work` came to it once.
   bool is_joined_by(const auto& work) const {
-    const auto somebody = in_front();
+    const auto blocker = in_front();
     const auto before = arrivals();
     work();
     return arrivals() == before + 1;

@@ -163,7 +163,7 @@ TEST_F(SqliteStore, IsGrantedItsTurnWithinItsPatience) {
   sqlite_store rows{path(), {.turn_timeout = 1h}};
   acquire(rows);
   auto rival = rival_writer();
-  std::jthread asking{[&] {
+  std::jthread acquiring{[&] {
     EXPECT_EQ(rows.acquire(std::array{request(other_key_)}).at(0).status, acquire_status::granted);
   }};
   rival.reset();

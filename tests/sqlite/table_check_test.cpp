@@ -1,4 +1,4 @@
-// What a store looks for in the table of a SQLite file before it uses it.
+// What a store checks in the table of a SQLite file before it uses it.
 #include <string>
 
 #include "sqlite/sqlite_files.hpp"

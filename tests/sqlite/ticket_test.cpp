@@ -1,4 +1,4 @@
-// The queue of those who want to write to a file.
+// The queue of the writers of a file.
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -122,14 +122,14 @@ TEST_F(SqliteTicket, IsNotKeptByAProcessThatWasKilled) {
 
 TEST_F(SqliteTicket, ThatIsStuckCostsTimeButNeverTheLock) {
   acquire(*patient_store());
-  const auto somebody = queue_.in_front();
+  const auto blocker = queue_.in_front();
   sqlite_store rows{path(), {.turn_timeout = 5ms}};
   EXPECT_EQ(rows.acquire(std::array{request(other_key_)}).front().status, acquire_status::granted);
 }
 
 TEST_F(SqliteTicket, ThatSomebodyKeepsForEverCostsTimeButNeverTheLock) {
   acquire(*patient_store());
-  const auto somebody = queue_.everywhere();
+  const auto blocker = queue_.everywhere();
   sqlite_store rows{path(), {.turn_timeout = 5ms}};
   EXPECT_EQ(rows.acquire(std::array{request(other_key_)}).front().status, acquire_status::granted);
 }

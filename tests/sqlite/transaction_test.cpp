@@ -228,7 +228,7 @@ TEST_F(SqliteTransaction, IsRunAgainByRetryWhenSqliteSaysThatAnotherWrote) {
   open()->exec("CREATE TABLE counter (n); INSERT INTO counter VALUES (0)");
   int tries = 0;
   const auto result = retry({.attempts = 2}, [&]() -> commit_result {
-    const sqlite_transaction tells_retry_about_sqlite{*database};
+    const sqlite_transaction registers_conflicts{*database};
     SQLite::Database mine{path(), SQLite::OPEN_READWRITE};
     mine.exec("BEGIN");
     mine.execAndGet("SELECT n FROM counter");

@@ -115,7 +115,7 @@ child_process::child_process(const std::vector<std::string>& command,
 
   pid_ = or_throw(fork(), "fork");
   if (pid_ == 0) become(arguments, variables, input.read, output.write, errors_, failed.write);
-  setpgid(pid_, pid_);  // both do it, so that it is done whoever comes first
+  setpgid(pid_, pid_);  // both do it, so that it is done whichever comes first
   guard_group(pid_);
   process_ = or_throw(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)), "pidfd_open");
   close_once(input.read);

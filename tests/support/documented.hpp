@@ -6,7 +6,7 @@
 
 namespace rowlock::tests {
 
-/// Where to look: below the heading `## heading` of the file.
+/// A place in the documents: below the heading `## heading` of the file.
 struct documented_place {
   std::string file;
   std::string heading;

@@ -119,7 +119,7 @@ void fake_postgres::serve() {
 
 void fake_postgres::refuse(int client) {
   auto startup = read_body(client);
-  while (startup.substr(0, 4) != number(protocol_3)) {  // it asks for encryption first
+  while (startup.substr(0, 4) != number(protocol_3)) {  // it requests encryption first
     send_all(client, "N");
     startup = read_body(client);
   }

@@ -10,13 +10,13 @@
 
 namespace rowlock::tests {
 
-/// What a client said: the options of its startup packet, and the password it was asked for.
+/// What a client said: the options of its startup packet, and the password that it sent.
 struct login {
   std::string options = {};
   std::string password = {};
 };
 
-/// Listens on a free port of 127.0.0.1. Asks every client for its password, in clear text, and then
+/// Listens on a free port of 127.0.0.1. Requests every client's password, in clear text, and then
 /// answers the error that `refusal` makes of it.
 ///
 /// Thread-safety: all members may be called from any thread; `refusal` runs in a thread of its own.

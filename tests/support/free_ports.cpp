@@ -1,4 +1,4 @@
-// Ports of 127.0.0.1 that nobody listens on.
+// Ports of 127.0.0.1 that no process listens on.
 #include "support/free_ports.hpp"
 
 #include <arpa/inet.h>

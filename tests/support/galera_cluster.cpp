@@ -15,7 +15,7 @@ namespace rowlock::tests {
 
 namespace {
 
-/// While this variable, which means nothing to anybody, is 1 at a node, its applier does not get
+/// While this variable, which means nothing to the tests, is 1 at a node, its applier does not get
 /// past a row of the table.
 constexpr std::array to_begin_with{
     "create database rowlock_test character set utf8mb4", "create database lag",
@@ -37,7 +37,7 @@ std::string status(mariadb_line& line, const std::string& name) {
   return line.rows("show global status like '" + name + "'").at(0).at(1).value();
 }
 
-/// Of the last change of who is there that the node knows of; 0 when it cannot be used.
+/// Of the last change of the members that the node knows of; 0 when it cannot be used.
 std::uint64_t view_at(const std::string& url) {
   try {
     mariadb_line line{url};
@@ -102,7 +102,7 @@ void galera_cluster::await_in_step(std::size_t node) const {
 }
 
 // The times are those of a cluster on one machine: one that is silent for two seconds is suspected.
-// Nobody is slowed down for one who lags: lag is what the tests are after.
+// No node is slowed down for one that lags: lag is what the tests are after.
 std::vector<std::string> galera_cluster::command(std::size_t node,
                                                  const std::vector<std::string>& further) const {
   const auto& own = ports_.at(node);

@@ -46,13 +46,13 @@ class galera_cluster {
   /// Brings one that was killed back: it gets what it has missed, in about five seconds.
   void restart(std::size_t node);
 
-  /// Its process stands still, and nobody is told. Waits until the others, who must be there, go on
+  /// Its process stands still, without notice. Waits until the others, which must be there, go on
   /// without it, after about two seconds.
   void freeze(std::size_t node);
   /// Ends that, and waits until it is in step again.
   void thaw(std::size_t node);
 
-  /// It no longer hears of the others, nor they of it: on its own it refuses nearly everything.
+  /// It is cut off from the others, and they from it: on its own it refuses nearly everything.
   void isolate(std::size_t node) const;
   /// Waits until one that has lost the others does. Until then a statement may get as far as its
   /// commit, which is then in doubt.

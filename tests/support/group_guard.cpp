@@ -73,7 +73,7 @@ class group_list {
     pid_t change = 0;
     const auto received = recv(STDIN_FILENO, &change, sizeof change, 0);
     if (received == -1 && errno == EINTR) continue;
-    if (received != sizeof change) break;  // nobody has the other end any more
+    if (received != sizeof change) break;  // no process has the other end any more
     groups.change(change);
   }
   constexpr int pause = 20;  // milliseconds

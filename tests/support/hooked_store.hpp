@@ -222,11 +222,11 @@ class gate {
       throw std::runtime_error{"the gate stayed shut"};
     }
   }
-  /// Returns once somebody stands before it, or has passed it.
+  /// Returns once a call stands before it, or has passed it.
   void await_visitor() {
     std::unique_lock lock{mutex_};
     if (!changed_.wait_for(lock, std::chrono::seconds{20}, [this] { return was_reached_; })) {
-      throw std::runtime_error{"nobody came to the gate"};
+      throw std::runtime_error{"no call came to the gate"};
     }
   }
 

@@ -26,7 +26,7 @@ namespace {
 }
 
 void stubborn_shell() {
-  // Started by a thread that ends, with a child of its own, and deaf to all that asks it to end.
+  // Started by a thread that ends, with a child of its own, deaf to SIGTERM, SIGINT and SIGHUP.
   child_process* shell = nullptr;
   std::thread{[&shell] {
     // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): it ends with the program

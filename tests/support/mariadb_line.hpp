@@ -26,8 +26,8 @@ class mariadb_error : public std::runtime_error {
   unsigned number_;
 };
 
-/// In autocommit until told otherwise. Every call throws `mariadb_error`, at the latest when the
-/// server has not answered for as long as a test is patient.
+/// In autocommit until a statement ends that. Every call throws `mariadb_error`, at the latest when
+/// the server has not answered for as long as a test is patient.
 ///
 /// Thread-safety: one thread at a time.
 class mariadb_line {

@@ -9,9 +9,9 @@ namespace rowlock::tests {
 
 // What `tcp_proxy::edit_replies` takes.
 
-/// MariaDB and MySQL tell `version` in their greeting.
+/// MariaDB and MySQL report `version` in their greeting.
 std::function<std::string(std::string)> mysql_that_says_it_is(std::string version);
-/// PostgreSQL tells it after the login; of `major` there are two digits.
+/// PostgreSQL reports it after the login; of `major` there are two digits.
 std::function<std::string(std::string)> postgres_that_says_it_is(std::string major);
 
 }  // namespace rowlock::tests

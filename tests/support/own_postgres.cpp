@@ -13,8 +13,8 @@ namespace {
 pid_t postmaster(const std::string& url) {
   try {
     pqxx::connection connection{url};
-    pqxx::nontransaction asking{connection};
-    return asking.exec("select split_part(pg_read_file('postmaster.pid'), e'\n', 1)")[0][0]
+    pqxx::nontransaction reader{connection};
+    return reader.exec("select split_part(pg_read_file('postmaster.pid'), e'\n', 1)")[0][0]
         .as<pid_t>();
   } catch (const pqxx::failure&) {
     return 0;

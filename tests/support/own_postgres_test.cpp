@@ -22,8 +22,8 @@ TEST(OwnPostgres, LosesItsConnectionsAndKeepsWhatWasCommittedWhenItCrashes) {
   EXPECT_THROW(open.commit(), pqxx::failure);
 
   pqxx::connection next{server.url()};
-  pqxx::nontransaction asking{next};
-  const auto found = asking.exec("select n from kept");
+  pqxx::nontransaction reader{next};
+  const auto found = reader.exec("select n from kept");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0][0].as<int>(), 42);
 }

@@ -1,4 +1,4 @@
-// One who takes a key in one of the three ways and keeps it until told.
+// A holder that takes a key in one of the three ways and keeps it until `end`.
 #include "support/possession.hpp"
 
 #include <ostream>

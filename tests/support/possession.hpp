@@ -1,4 +1,4 @@
-// One who takes a key in one of the three ways and keeps it until told.
+// A holder that takes a key in one of the three ways and keeps it until `end`.
 #ifndef ROWLOCK_TESTS_SUPPORT_POSSESSION_HPP
 #define ROWLOCK_TESTS_SUPPORT_POSSESSION_HPP
 

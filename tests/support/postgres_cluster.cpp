@@ -22,7 +22,7 @@ namespace files = std::filesystem;
 /// The same as of the server that the tests use, if that was said; or else the newest of Debian's,
 /// or else whatever is on the PATH.
 std::string server_program(const std::string& name) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody sets it
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets it
   if (const char* const folder = std::getenv("ROWLOCK_POSTGRES_BIN")) {
     return std::string{folder} + '/' + name;
   }

@@ -76,7 +76,7 @@ pollfd proxied_socket::interest() const {
   short events = 0;
   if (!ended_) events |= POLLIN;
   if (!unsent_.empty() && unsent_.front().due <= clock::now()) events |= POLLOUT;
-  // poll reports a hang-up even to those who ask for nothing; a negative file is left out.
+  // poll reports a hang-up even if no event is requested; a negative file is left out.
   return {events == 0 ? -1 : file_, events, 0};
 }
 

@@ -15,7 +15,7 @@ class recorded_commits {
  public:
   recorded_commits(observer& server, const std::string& table)
       : server_{server}, log_{table + "_commits"} {
-    server_.ask(
+    server_.query(
         "create table " + log_ + " (number serial, setting text);" + "create function " + log_ +
         "_record() returns trigger language plpgsql as $$ begin insert into " + log_ +
         " (setting) values (current_setting('synchronous_commit'));" + " return null; end $$;" +
@@ -26,10 +26,10 @@ class recorded_commits {
   /// Those since the last call, in their order.
   std::vector<std::string> take() {
     std::vector<std::string> settings;
-    for (const auto& row : server_.ask("select setting from " + log_ + " order by number")) {
+    for (const auto& row : server_.query("select setting from " + log_ + " order by number")) {
       settings.push_back(row[0].as<std::string>());
     }
-    server_.ask("delete from " + log_);
+    server_.query("delete from " + log_);
     return settings;
   }
 

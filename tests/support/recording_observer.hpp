@@ -1,4 +1,4 @@
-// An observer that notes what it is told.
+// An observer that records its events.
 #ifndef ROWLOCK_TESTS_SUPPORT_RECORDING_OBSERVER_HPP
 #define ROWLOCK_TESTS_SUPPORT_RECORDING_OBSERVER_HPP
 
@@ -38,7 +38,7 @@ class recording_observer final : public rowlock::observer {
     missed_ += events;
   }
 
-  /// Runs after each event has been noted, in the thread that told it.
+  /// Runs after each event has been noted, in the thread that reported it.
   void then(std::function<void(const event&)> run) {
     const std::scoped_lock lock{mutex_};
     then_ = std::move(run);

@@ -38,8 +38,8 @@ bool refuse_signalfds() {
 
 bool refuse(bool are_threads_refused) {
   constexpr unsigned refuse = SECCOMP_RET_ERRNO | EAGAIN;
-  // `clone3` has its flags in memory, where no filter can look: without it, the C library calls
-  // `clone`.
+  // `clone3` has its flags in memory, where no filter can read them: without it, the C library
+  // calls `clone`.
   return filter_by(std::array<sock_filter, 9>{{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 4, 0),

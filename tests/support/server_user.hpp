@@ -1,4 +1,4 @@
-// Servers refuse to run as root: whom they run as instead, and in which folder.
+// The user and the folder of a server, which refuses to run as root.
 #ifndef ROWLOCK_TESTS_SUPPORT_SERVER_USER_HPP
 #define ROWLOCK_TESTS_SUPPORT_SERVER_USER_HPP
 

@@ -36,7 +36,7 @@ struct soci_application {
   }
 };
 
-/// All who use one target use the same node, if it is one of a cluster.
+/// All users of one target use the same node, if it is one of a cluster.
 constexpr bool is_to_one_node = true;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// rowlock_sqlite_writer: one of many who write to a SQLite file, one time after the other.
+// rowlock_sqlite_writer: one of many writers of a SQLite file, which writes again and again.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ using namespace rowlock;
 using namespace std::chrono_literals;
 using steady = std::chrono::steady_clock;
 
-/// A key of its own, so that nobody but the file can be in the way.
+/// A key of its own, so that nothing but the file can be in the way.
 lock_key own_key() { return {.type = "writer", .source_id = std::to_string(getpid())}; }
 
 /// More than a busy machine needs: the test counts whether all are served, not how soon.

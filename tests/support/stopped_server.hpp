@@ -16,7 +16,7 @@
 
 namespace rowlock::tests {
 
-/// A wait for a held key whose server stopped: it is not acquired, or the question that was under
+/// A wait for a held key whose server stopped: it is not acquired, or the statement that was under
 /// way is in doubt.
 inline void expect_not_acquired(std::future<outcome<lease>>& waited) {
   try {

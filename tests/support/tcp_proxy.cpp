@@ -48,7 +48,7 @@ int without_coalescing(int file) {
   return file;
 }
 
-/// The socket, or -1 when nobody listens there.
+/// The socket, or -1 when no process listens there.
 int connect_to(int family, sockaddr* address, socklen_t size) {
   const int file = open_socket(family);
   if (connect(file, address, size) == 0) return file;

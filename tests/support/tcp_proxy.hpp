@@ -26,7 +26,7 @@ class proxied_connection;
 class tcp_proxy {
  public:
   /// The server's host (a name, an address, or the folder of its unix socket) and port, as libpq
-  /// tells them.
+  /// reports them.
   tcp_proxy(std::string host, std::string port);
   tcp_proxy(const tcp_proxy&) = delete;
   tcp_proxy& operator=(const tcp_proxy&) = delete;
@@ -36,7 +36,7 @@ class tcp_proxy {
   [[nodiscard]] int port() const noexcept { return port_; }
 
   /// Forwards at once; this is how it begins. Connections that have lost bytes in a black hole are
-  /// reset: nobody could make sense of the rest.
+  /// reset: the rest would make no sense.
   void pass();
   /// What either side says vanishes, its end included; connections stay open, and new ones are
   /// accepted and never answered.

@@ -30,8 +30,8 @@ class TcpProxy : public testing::Test {
   }
 
   static int one(pqxx::connection& connection) {
-    pqxx::nontransaction asking{connection};
-    return asking.exec("select 1")[0][0].as<int>();
+    pqxx::nontransaction reader{connection};
+    return reader.exec("select 1")[0][0].as<int>();
   }
 
   static void expect_broken(pqxx::connection& connection) {
@@ -47,8 +47,8 @@ class TcpProxy : public testing::Test {
   /// Whether the server says this of the session behind the connection: 1 or 0.
   static int count_of(const pqxx::connection& connection, const std::string& what) {
     pqxx::connection watching{postgres_url()};
-    pqxx::nontransaction looking{watching};
-    return looking
+    pqxx::nontransaction reader{watching};
+    return reader
         .exec("select count(*) from pg_stat_activity where pid = " +
               std::to_string(connection.backendpid()) + " and " + what)[0][0]
         .as<int>();
@@ -71,9 +71,9 @@ TEST_F(TcpProxy, ForwardsConnectionsAndTheirEnds) {
 
 TEST_F(TcpProxy, ForwardsMoreThanFitsAtOnce) {
   const auto connection = connect();
-  pqxx::nontransaction asking{*connection};
+  pqxx::nontransaction reader{*connection};
   const std::string sent(8'000'000, 'x');
-  EXPECT_EQ(asking.exec("select '" + sent + "'")[0][0].as<std::string>(), sent);
+  EXPECT_EQ(reader.exec("select '" + sent + "'")[0][0].as<std::string>(), sent);
 }
 
 TEST_F(TcpProxy, ResetsWhatIsOpenAndServesWhatComesLater) {
@@ -88,11 +88,11 @@ TEST_F(TcpProxy, DelaysRequests) {
   const auto connection = connect();
   EXPECT_EQ(count_of(*connection, "query <> ''"), 0);
   proxy_->delay(1h);
-  auto asking = std::async(std::launch::async, [&] { expect_broken(*connection); });
-  EXPECT_EQ(asking.wait_for(50ms), std::future_status::timeout);
+  auto attempt = std::async(std::launch::async, [&] { expect_broken(*connection); });
+  EXPECT_EQ(attempt.wait_for(50ms), std::future_status::timeout);
   EXPECT_EQ(count_of(*connection, "query <> ''"), 0);
   proxy_->reset();
-  asking.get();
+  attempt.get();
 }
 
 TEST_F(TcpProxy, ForwardsWhatItHasDelayed) {
@@ -104,11 +104,11 @@ TEST_F(TcpProxy, BlackHoleIsSilentAndItsVictimsAreResetAfterwards) {
   const auto victim = connect();
   const auto lucky = connect();
   proxy_->black_hole();
-  auto asking = std::async(std::launch::async, [&] { expect_broken(*victim); });
-  EXPECT_EQ(asking.wait_for(50ms), std::future_status::timeout);
+  auto attempt = std::async(std::launch::async, [&] { expect_broken(*victim); });
+  EXPECT_EQ(attempt.wait_for(50ms), std::future_status::timeout);
   EXPECT_EQ(proxy_->connections(), 2U);
   proxy_->pass();
-  asking.get();
+  attempt.get();
   EXPECT_EQ(one(*lucky), 1);
   EXPECT_EQ(proxy_->connections(), 1U);
 }
@@ -135,8 +135,8 @@ TEST_F(TcpProxy, SwallowsTheReplyToARequestThatWasCarriedOut) {
   }
   EXPECT_EQ(proxy_->swallowed(), 1U);
   const auto next = connect();
-  pqxx::nontransaction looking{*next};
-  EXPECT_EQ(looking.exec("select n from " + table).size(), 1U) << "and it happens only once";
+  pqxx::nontransaction reader{*next};
+  EXPECT_EQ(reader.exec("select n from " + table).size(), 1U) << "and it happens only once";
 }
 
 TEST_F(TcpProxy, ResetsItsClientsWhenNobodyListens) {

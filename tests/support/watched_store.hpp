@@ -1,4 +1,4 @@
-// A store that tells what it was asked, so that a test can wait for it instead of sleeping.
+// A store that counts refused calls, so that a test can wait for them instead of sleeping.
 #ifndef ROWLOCK_TESTS_SUPPORT_WATCHED_STORE_HPP
 #define ROWLOCK_TESTS_SUPPORT_WATCHED_STORE_HPP
 
@@ -14,17 +14,17 @@
 
 namespace rowlock::tests {
 
-/// Passes every call on, and counts the attempts to acquire that were refused, and the looks of
-/// those who wait that found no free row.
+/// Passes every call on, and counts the attempts to acquire that were refused, and the reads of
+/// waiters that found no free row.
 class watched_store final : public passing_store {
  public:
   using passing_store::passing_store;
 
-  /// Returns once `count` attempts and looks in all were in vain. Throws when that takes too long.
+  /// Returns once `count` attempts and reads in all were in vain. Throws when that takes too long.
   void await_refusals(int count) {
     std::unique_lock lock{mutex_};
     if (!refused_.wait_for(lock, patience, [&] { return refusals_ >= count; })) {
-      throw std::runtime_error{"nobody was refused"};
+      throw std::runtime_error{"no call was refused"};
     }
   }
 
@@ -33,7 +33,7 @@ class watched_store final : public passing_store {
     return refusals_;
   }
 
-  /// Who asked last to acquire.
+  /// The owner of the last attempt to acquire.
   [[nodiscard]] owner_id last_owner() {
     const std::scoped_lock lock{mutex_};
     return last_owner_;
@@ -51,9 +51,9 @@ class watched_store final : public passing_store {
     refused_.notify_all();
     return answers;
   }
-  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> looked_at,
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> read_keys,
                                                 read_mode mode) override {
-    auto states = passing_store::do_read(looked_at, mode);
+    auto states = passing_store::do_read(read_keys, mode);
     if (mode != read_mode::watched) return states;
     const std::scoped_lock lock{mutex_};
     for (const auto& state : states) {

@@ -1,4 +1,4 @@
-// Campaigns: who leads, for how long, and what ends it.
+// Campaigns: which candidate leads, for how long, and what ends it.
 #include "rowlock/leader.hpp"
 
 #include <atomic>
@@ -69,7 +69,7 @@ class Leader : public Observer {
     }
   }
   row_state row() { return rows_.rows().read(std::vector{key_}).front().value(); }
-  /// Each of the next questions for the key fails with one of them.
+  /// Each of the next attempts at the key fails with one of them.
   void fail_with(const std::vector<errc>& faults) {
     rows_.before("acquire", [faults, at = std::make_shared<std::atomic<std::size_t>>(0)] {
       if (*at < faults.size()) throw error{faults[(*at)++], "a test's own fault: wait"};
@@ -100,7 +100,7 @@ TEST_F(Leader, IsKnownToEverybodyByItsLabelAndTerm) {
   EXPECT_GT(known->remaining, 0s);
   stop_.request_stop();
   ended.get();
-  EXPECT_FALSE(leader_of(rows_, key_)) << "nobody owns the row";
+  EXPECT_FALSE(leader_of(rows_, key_)) << "the row has no owner";
 }
 
 TEST_F(Leader, IsNobodyWhileTheKeyOnlyStaysClosedOrItsLeaseHasRunOut) {
@@ -242,12 +242,12 @@ TEST_F(Leader, IsToldOfItsLossAndCampaignsAgain) {
   time_->advance(10s);  // to its renewal
   const auto second = await_term(2);
   EXPECT_GT(second, first);
-  EXPECT_EQ(told_->await<lost_event>().reason, loss_reason::taken_away);
+  EXPECT_EQ(observer_->await<lost_event>().reason, loss_reason::taken_away);
   stop_.request_stop();
   ended.get();
-  locks_.reset();  // tells what is still to be told
-  EXPECT_EQ(told_->count<acquired_event>(), 2);
-  EXPECT_EQ(told_->count<released_event>(), 1);
+  locks_.reset();  // delivers the events that are left
+  EXPECT_EQ(observer_->count<acquired_event>(), 2);
+  EXPECT_EQ(observer_->count<released_event>(), 1);
 }
 
 TEST_F(Leader, CampaignsAgainWhenAFenceTellsOfItsLossFirst) {
@@ -280,8 +280,8 @@ TEST_F(Leader, IsElectedAfterFaultsThatPassAndTheObserverIsToldOfEach) {
   await_term(1);
   stop_.request_stop();
   ended.get();
-  locks_.reset();  // tells what is still to be told
-  // One doubt is asked about at once, and that question failed too.
+  locks_.reset();  // delivers the events that are left
+  // The attempt in doubt is made again at once, and that fails, too.
   EXPECT_EQ(faults_of(fault_operation::acquire).size(), 3U);
 }
 

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 class NumberedRows : public testing::Test {
  protected:
-  /// What the caller is told, or nothing.
+  /// The fault that the caller gets, or nothing.
   template <class Call>
   static std::optional<errc> fault_of(const Call& call) {
     try {
@@ -110,7 +110,7 @@ TEST_F(Semaphore, IsNotGivenAnotherNumberWhileSomebodyWritesOne) {
   EXPECT_EQ(locks_.look(record_)->note, "");
 }
 
-// Or one who dies while writing it would throw faults at all the others until its lease is over.
+// Or a writer that dies would cause faults in all other processes until its lease is over.
 TEST_F(Semaphore, IsRefusedWhileSomebodyIsAboutToWriteItsNumber) {
   const auto theirs = others_.try_acquire(record_);
   const auto before = time_->now();
@@ -161,9 +161,9 @@ TEST_F(Semaphore, AsksAgainWhereItsNumberIsInUseForAMoment) {
   EXPECT_TRUE((semaphore{others_, name_, 3}.try_acquire().acquired()));
   memory_transaction work{rows_.rows()};
   ASSERT_TRUE(lock_rows(work, record_, no_wait()).acquired());
-  const auto asked = rows_.batches("acquire").size();
+  const auto attempts = rows_.batches("acquire").size();
   rows_.before("acquire", [&] {
-    if (rows_.batches("acquire").size() == asked + 2) work.commit();
+    if (rows_.batches("acquire").size() == attempts + 2) work.commit();
   });
   const auto clock = moving();
   EXPECT_TRUE((semaphore{locks_, name_, 3}.try_acquire().acquired()));
@@ -180,13 +180,13 @@ TEST_F(Semaphore, IsBusyWhileATransactionHasItsNumber) {
 TEST_F(Semaphore, AgreesOnceInTenMinutes) {
   semaphore used{locks_, name_, 3};
   EXPECT_TRUE(used.try_acquire().acquired());
-  const auto asked = rows_.batches("acquire").size();
+  const auto attempts = rows_.batches("acquire").size();
   time_->advance(10min - 1ms);
   EXPECT_TRUE(used.try_acquire().acquired());
-  EXPECT_EQ(rows_.batches("acquire").size(), asked);
+  EXPECT_EQ(rows_.batches("acquire").size(), attempts);
   time_->advance(1ms);
   EXPECT_TRUE(used.try_acquire().acquired());
-  EXPECT_EQ(rows_.batches("acquire").size(), asked + 1);
+  EXPECT_EQ(rows_.batches("acquire").size(), attempts + 1);
 }
 
 TEST_F(Semaphore, KeepsItsNumberClosedForNobodyAfterACrash) {

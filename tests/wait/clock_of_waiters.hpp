@@ -1,4 +1,4 @@
-// A clock by which a test can tell that a thread waits.
+// A clock that shows a test which threads wait.
 #ifndef ROWLOCK_TESTS_WAIT_CLOCK_OF_WAITERS_HPP
 #define ROWLOCK_TESTS_WAIT_CLOCK_OF_WAITERS_HPP
 

@@ -1,4 +1,4 @@
-// How those of several processes take turns by what they hear of each other.
+// How waiters of several processes take turns, by notifications of each other's grants.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -21,7 +21,7 @@ class ContentionBackoff : public testing::Test {
   ContentionBackoff() {
     rows_.let_listen();
     auto held = theirs();
-    // One who has waited for the key once, so that its process knows of it.
+    // A caller has waited for the key once, so that its process tracks it.
     std::stop_source stop;
     auto passing = waiter(wait_until_stopped(stop.get_token()));
     rows_.await_one_more(*time_, "watch");
@@ -35,10 +35,10 @@ class ContentionBackoff : public testing::Test {
     return std::async(std::launch::async,
                       [this, wait] { return ours_.try_acquire(key_, {.wait = wait}); });
   }
-  /// Returns once somebody who waits has looked at the row.
+  /// Returns once a waiter has read the row.
   void await_in_line() { rows_.await_one_more(*time_, "watch", 5ms); }
 
-  void hear_that_it_was_taken() { rows_.listener().taken(key_, {.lease = 1h, .watched_for = 10s}); }
+  void notify_of_grant() { rows_.listener().taken(key_, {.lease = 1h, .watched_for = 10s}); }
 
   /// What an attempt does at once that may wait, but not for a moment.
   outcome<lease> try_without_patience() {
@@ -52,10 +52,10 @@ class ContentionBackoff : public testing::Test {
     auto held = theirs();
     auto waiting = waiter(wait_forever());
     await_in_line();
-    for (int i = 0; i < 7; ++i) hear_that_it_was_taken();
+    for (int i = 0; i < 7; ++i) notify_of_grant();
     held.release();
     auto ours = waiting.get();
-    hear_that_it_was_taken();
+    notify_of_grant();
     time_->advance(hold);
     ours->release();
   }
@@ -73,21 +73,21 @@ class ContentionBackoff : public testing::Test {
 
 TEST_F(ContentionBackoff, ThatAnotherTookTheKeySparesTheFirstQuestion) {
   const auto held = theirs();
-  hear_that_it_was_taken();
-  const auto tried_one = calls("acquire");
+  notify_of_grant();
+  const auto attempts = calls("acquire");
   const auto refused = try_without_patience();
   EXPECT_EQ(refused.refusal().reason, refusal_reason::stopped);
   EXPECT_EQ(refused.refusal().remaining, 1h);
-  EXPECT_EQ(calls("acquire"), tried_one);
+  EXPECT_EQ(calls("acquire"), attempts);
 }
 
 TEST_F(ContentionBackoff, IsNotBelievedByThoseWhoWouldNotWait) {
-  hear_that_it_was_taken();
+  notify_of_grant();
   EXPECT_TRUE(ours_.try_acquire(key_).acquired());
 }
 
 TEST_F(ContentionBackoff, IsBelievedForASecond) {
-  hear_that_it_was_taken();
+  notify_of_grant();
   time_->advance(1s);
   EXPECT_TRUE(try_without_patience().acquired());
 }
@@ -105,19 +105,19 @@ TEST_F(ContentionBackoff, IsNotBelievedLongerThanReleasesAreAnnounced) {
 }
 
 TEST_F(ContentionBackoff, IsNotBelievedOfAKeyWhoseReleaseWasNotHeard) {
-  hear_that_it_was_taken();
-  hear_that_it_was_taken();  // in between it was released by an application's transaction
+  notify_of_grant();
+  notify_of_grant();  // in between it was released by an application's transaction
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
 TEST_F(ContentionBackoff, IsForgottenWhenSomeOfItMayHaveBeenMissed) {
-  hear_that_it_was_taken();
+  notify_of_grant();
   rows_.listener().listening();
   EXPECT_TRUE(try_without_patience().acquired());
 }
 
 TEST_F(ContentionBackoff, OfAReleaseEndsWhatWasHeardBefore) {
-  hear_that_it_was_taken();
+  notify_of_grant();
   rows_.listener().released(key_);
   EXPECT_TRUE(try_without_patience().acquired());
 }
@@ -125,7 +125,7 @@ TEST_F(ContentionBackoff, OfAReleaseEndsWhatWasHeardBefore) {
 TEST_F(ContentionBackoff, ThatDoesNotComeTrueCostsASecondAndNotTheKey) {
   lock_table dying{rows_.rows(), {.ttl = 2s, .renew = false, .time = time_}};
   const auto held = dying.try_acquire(key_);
-  hear_that_it_was_taken();  // for an hour, it says
+  notify_of_grant();  // for an hour, it says
   auto waiting = waiter(wait_forever());
   while (waiting.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
   EXPECT_TRUE(waiting.get().acquired());
@@ -136,13 +136,13 @@ TEST_F(ContentionBackoff, SparesThoseWhoWaitTheirLooks) {
   std::stop_source stop;
   auto waiting = waiter(wait_until_stopped(stop.get_token()));
   await_in_line();
-  hear_that_it_was_taken();
-  const auto looked = calls("watch");
+  notify_of_grant();
+  const auto reads = calls("watch");
   for (int moved = 0; moved < 90; ++moved) {
     time_->advance(10ms);
     std::this_thread::sleep_for(100us);
   }
-  EXPECT_EQ(calls("watch"), looked);
+  EXPECT_EQ(calls("watch"), reads);
   await_in_line();
   stop.request_stop();
   EXPECT_FALSE(waiting.get().acquired());
@@ -150,20 +150,20 @@ TEST_F(ContentionBackoff, SparesThoseWhoWaitTheirLooks) {
 
 TEST_F(ContentionBackoff, SparesNobodyTheLooksThatAreCountedAsTries) {
   const auto held = theirs();
-  hear_that_it_was_taken();
-  const auto heard_at = time_->now();
+  notify_of_grant();
+  const auto notified_at = time_->now();
   auto waiting =
       waiter({.attempts = 3, .first_pause = 50ms, .longest_pause = 50ms, .jitter = false});
   while (waiting.wait_for(1ms) != std::future_status::ready) time_->advance(2ms);
   EXPECT_EQ(waiting.get().refusal().reason, refusal_reason::timed_out);
-  EXPECT_LT(time_->now() - heard_at, 1s);
+  EXPECT_LT(time_->now() - notified_at, 1s);
 }
 
 TEST_F(ContentionBackoff, OneWhomNobodyElseWasHeardBeforeAsksAtOnce) {
   auto held = theirs();
   auto waiting = waiter(wait_forever());
   await_in_line();
-  hear_that_it_was_taken();
+  notify_of_grant();
   time_->advance(500ms);
   held.release();
   EXPECT_TRUE(waiting.get().acquired());
@@ -171,9 +171,9 @@ TEST_F(ContentionBackoff, OneWhomNobodyElseWasHeardBeforeAsksAtOnce) {
 
 TEST_F(ContentionBackoff, ANewcomerLetsThoseWhoWaitHaveTheirTurn) {
   release_what_seven_others_had_before(500ms);
-  const auto tried_one = calls("acquire");
+  const auto attempts = calls("acquire");
   EXPECT_FALSE(try_without_patience().acquired());
-  EXPECT_EQ(calls("acquire"), tried_one);
+  EXPECT_EQ(calls("acquire"), attempts);
   time_->advance(35ms);  // a turn of 5 ms for each
   EXPECT_TRUE(try_without_patience().acquired());
 }
@@ -190,17 +190,17 @@ TEST_F(ContentionBackoff, WhereAnotherWasFasterTheNextQuestionIsNotAskedAtOnce) 
   std::stop_source stop;
   auto waiting = waiter(wait_until_stopped(stop.get_token()));
   await_in_line();
-  const auto tried_one = calls("acquire");
+  const auto attempts = calls("acquire");
   rows_.listener().released(key_);
-  rows_.await("acquire", tried_one + 1);
+  rows_.await("acquire", attempts + 1);
   await_in_line();  // by the same thread, so the refusal is known
   stop.request_stop();
   EXPECT_FALSE(waiting.get().acquired());
-  hear_that_it_was_taken();
+  notify_of_grant();
   time_->advance(500ms);
   rows_.listener().released(key_);
   EXPECT_FALSE(try_without_patience().acquired());
-  EXPECT_EQ(calls("acquire"), tried_one + 1);
+  EXPECT_EQ(calls("acquire"), attempts + 1);
 }
 
 TEST_F(ContentionBackoff, AnAttemptThatDoesNotWaitLetsNobodyHaveATurn) {
@@ -210,28 +210,28 @@ TEST_F(ContentionBackoff, AnAttemptThatDoesNotWaitLetsNobodyHaveATurn) {
 
 TEST_F(ContentionBackoff, WhoHasAskedForNothingYetAsksWhenItsTurnHasComeAndNobodyTookTheKey) {
   release_what_seven_others_had_before(500ms);
-  const auto tried_one = calls("acquire");
+  const auto attempts = calls("acquire");
   auto waiting = waiter(wait_forever());
-  rows_.await_moving(*time_, "acquire", tried_one + 1, 5ms);
+  rows_.await_moving(*time_, "acquire", attempts + 1, 5ms);
   EXPECT_TRUE(waiting.get().acquired());
-  EXPECT_EQ(calls("acquire"), tried_one + 1);
+  EXPECT_EQ(calls("acquire"), attempts + 1);
 }
 
 TEST_F(ContentionBackoff, WhoHearsThatAnotherWasFasterDoesNotAsk) {
   release_what_seven_others_had_before(500ms);
   auto held = theirs();
-  hear_that_it_was_taken();
+  notify_of_grant();
   std::stop_source stop;
   auto waiting = waiter(wait_until_stopped(stop.get_token()));
   time_->advance(1s);
   await_in_line();
-  const auto tried_one = calls("acquire");
-  held.release();  // and it stands back for those who have waited longer
+  const auto attempts = calls("acquire");
+  held.release();  // and it defers to those that have waited longer
   held = theirs();
-  hear_that_it_was_taken();
+  notify_of_grant();
   time_->advance(100ms);
   await_in_line();
-  EXPECT_EQ(calls("acquire"), tried_one);
+  EXPECT_EQ(calls("acquire"), attempts);
   stop.request_stop();
   EXPECT_FALSE(waiting.get().acquired());
 }

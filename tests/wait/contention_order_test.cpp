@@ -1,4 +1,4 @@
-// When a process asks for a key that others want, too, by what it has heard.
+// When a process tries for a contended key, by the notifications that it has received.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ class ContentionOrder : public testing::Test {
     now_ += length;
     backoff_.released(now_);
   }
-  /// After the release, of one who has let so many go first.
+  /// After the release, of a waiter that has let so many go first.
   [[nodiscard]] boot_clock::duration pause(unsigned turns) const {
     return backoff_.try_after(turns) - now_;
   }

@@ -28,7 +28,7 @@ class HandoffInProcess : public testing::Test {
     return std::async(std::launch::async,
                       [this, wait] { return ours_->try_acquire(key_, {.wait = wait}); });
   }
-  /// Returns once somebody who was refused has looked at the row.
+  /// Returns once a refused waiter has read the row.
   void await_in_line() { rows_.await_one_more(*time_, "watch"); }
   [[nodiscard]] std::size_t calls(const std::string& operation) {
     return rows_.batches(operation).size();
@@ -45,7 +45,7 @@ TEST_F(HandoffInProcess, ToTheNextInLineIsOneStatement) {
   auto held = ours();
   auto next = waiter();
   await_in_line();
-  const auto asked = calls("acquire");
+  const auto attempts = calls("acquire");
   EXPECT_EQ(held.release(), release_result::released);
   const auto got = next.get();
   ASSERT_TRUE(got.acquired());
@@ -53,7 +53,7 @@ TEST_F(HandoffInProcess, ToTheNextInLineIsOneStatement) {
   EXPECT_TRUE(got->is_valid());
   EXPECT_FALSE(held.is_valid());
   EXPECT_EQ(calls("hand_over"), 1);
-  EXPECT_EQ(calls("acquire"), asked);
+  EXPECT_EQ(calls("acquire"), attempts);
   EXPECT_EQ(calls("release"), 0);
 }
 
@@ -69,13 +69,13 @@ TEST_F(HandoffInProcess, GivesOtherProcessesTheirChanceAfter64InARow) {
   EXPECT_EQ(calls("release"), 0);
   auto next = waiter();
   await_in_line();
-  const auto asked = calls("acquire");
+  const auto attempts = calls("acquire");
   held.release();
   EXPECT_EQ(calls("hand_over"), 64);
   EXPECT_EQ(calls("release"), 1);
   auto stranger = theirs_.try_acquire(key_);
   EXPECT_TRUE(stranger.acquired());
-  EXPECT_EQ(calls("acquire"), asked) << "it does not leave others the time to ask";
+  EXPECT_EQ(calls("acquire"), attempts) << "it does not leave others the time to try";
   stranger->release();
   while (next.wait_for(1ms) != std::future_status::ready) time_->advance(5ms);
   EXPECT_TRUE(next.get().acquired());
@@ -180,14 +180,14 @@ TEST_F(HandoffInProcess, IsTheOnlyGrantWhenItIsTimeToAskForTheRowMeanwhile) {
   do {
     await_in_line();
   } while (rows_.batches("watch").back() != 2);
-  const auto asked = calls("acquire");
+  const auto attempts = calls("acquire");
   rows_.after("hand_over", [&] {
     time_->advance(61min);  // both leases, as they were seen last, would have run out
-    rows_.await_moving(*time_, "acquire", asked + 1, 1min);
+    rows_.await_moving(*time_, "acquire", attempts + 1, 1min);
   });
   EXPECT_EQ(held.release(), release_result::released);
   ASSERT_TRUE(of_beside.get().acquired());
-  EXPECT_EQ(rows_.batches("acquire").back(), 1) << "asked for the row that was being handed over";
+  EXPECT_EQ(rows_.batches("acquire").back(), 1) << "tried for the row that was being handed over";
   const auto got = next.get();
   ASSERT_TRUE(got.acquired());
   EXPECT_EQ(rows_.rows().read(std::array{key_}).front()->version, got->token());

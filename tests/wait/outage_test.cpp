@@ -1,4 +1,4 @@
-// Who waits for a key waits through a short outage.
+// A wait for a key outlasts a short outage.
 #include "wait/outage_test.hpp"
 
 #include <algorithm>
@@ -22,16 +22,16 @@ class Outage : public OutageTest {
     for (std::size_t i = 0; i < count; ++i) all.push_back(start(static_cast<int>(i)));
     return all;
   }
-  /// Of answers that get lost, after the database has done what it was asked for.
+  /// Of answers that get lost, after the database has executed the call.
   void lose_answers(int count) {
     rows_.after("acquire", [left = std::make_shared<std::atomic<int>>(count)] {
       if ((*left)-- > 0) throw error{errc::outcome_unknown, "the connection was lost: ask again"};
     });
   }
-  /// Of questions that are not known to have got lost.
-  void lose_questions() {
+  /// Of calls that are not known to have got lost.
+  void lose_attempts() {
     rows_.before("acquire", [this] {
-      ++asked_;
+      ++attempts_;
       if (is_away_) throw error{errc::outcome_unknown, "the connection was lost: ask again"};
     });
     is_away_ = true;
@@ -41,7 +41,7 @@ class Outage : public OutageTest {
 TEST_F(Outage, AtTheFirstTryIsNoEndOfTheWait) {
   is_away_ = true;
   auto waiting = waiter(wait_for(1h));
-  let_ask_in_vain(5);
+  let_attempts_fail(5);
   is_away_ = false;
   EXPECT_TRUE(end_of(waiting).acquired());
 }
@@ -51,7 +51,7 @@ TEST_F(Outage, WhileTheKeyIsHeldIsNoEndOfTheWait) {
   auto waiting = waiter(wait_for(1h));
   rows_.await_one_more(*time_, "watch");
   is_away_ = true;
-  let_ask_in_vain(5);
+  let_attempts_fail(5);
   EXPECT_FALSE(is_over(waiting));
   held.release();
   is_away_ = false;
@@ -71,7 +71,7 @@ TEST_F(Outage, ThatIsOverIsNotThrown) {
   auto waiting = waiter(wait_for(1h));
   rows_.await("acquire", 1);
   const auto end_of_wait = time_->now() + 1h;
-  let_ask_in_vain(5);
+  let_attempts_fail(5);
   const auto held = theirs();
   is_away_ = false;
   rows_.await_one_more(*time_, "watch");
@@ -85,14 +85,14 @@ TEST_F(Outage, IsThrownWhenTheAttemptsAreUsedUp) {
   is_away_ = true;
   auto waiting = waiter({.attempts = 4});
   EXPECT_EQ(fault_of(waiting), errc::unavailable);
-  EXPECT_EQ(asked_, 4);
+  EXPECT_EQ(attempts_, 4);
 }
 
 TEST_F(Outage, IsThrownAtOnceToOneWhoDoesNotWait) {
   is_away_ = true;
   EXPECT_THROW((void)ours_->try_acquire({"job", "a"}), error);
   EXPECT_THROW((void)ours_->try_acquire({"job", "a"}, {.wait = wait_for(0s)}), error);
-  EXPECT_EQ(asked_, 2);
+  EXPECT_EQ(attempts_, 2);
 }
 
 TEST_F(Outage, IsThrownAtOnceToOneWhoAskedForThatAndToNobodyElse) {
@@ -115,11 +115,11 @@ TEST_F(Outage, EndsWithAFaultThatDoesNotPass) {
   for (const auto kind : {errc::rejected, errc::misuse}) {
     is_away_ = true;
     auto waiting = waiter(wait_forever());
-    let_ask_in_vain(2);
+    let_attempts_fail(2);
     rows_.before("acquire", [kind] { throw error{kind, "deploy something"}; });
     EXPECT_EQ(fault_of(waiting), kind);
     rows_.before("acquire", [this] {
-      ++asked_;
+      ++attempts_;
       if (is_away_) throw error{errc::unavailable, "the server is away: wait"};
     });
   }
@@ -139,14 +139,14 @@ TEST_F(Outage, IsAskedAboutByOneForAllWithPausesThatGrow) {
   while (requests() < 20) std::this_thread::yield();
   rows_.await_one_more(*time_, "watch");
   is_away_ = true;
-  let_ask_in_vain(10);
-  const auto before = asked_.load();
+  let_attempts_fail(10);
+  const auto before = attempts_.load();
   for (const auto until = time_->now() + 60s; time_->now() < until;) {
     time_->advance(10ms);
     std::this_thread::sleep_for(100us);
   }
-  EXPECT_LT(asked_ - before, 300) << "one key alone would be asked for as often";
-  EXPECT_GT(asked_ - before, 5);
+  EXPECT_LT(attempts_ - before, 300) << "one key alone would be tried as often";
+  EXPECT_GT(attempts_ - before, 5);
   for (auto& each : held) each.release();
   is_away_ = false;
   const auto over = [&] {
@@ -162,7 +162,7 @@ TEST_F(Outage, IsAskedAboutByOneForAllWithPausesThatGrow) {
 TEST_F(Outage, IsWaitedThroughNoLongerThanTheLimitThoughTheServerHangs) {
   is_away_ = true;
   auto waiting = waiter(wait_for(1h));
-  let_ask_in_vain(5);
+  let_attempts_fail(5);
   gate answer;
   rows_.before("acquire", [&] { answer.pass(); });
   rows_.await_moving(*time_, "acquire", rows_.batches("acquire").size() + 1, 10ms);
@@ -177,7 +177,7 @@ TEST_F(Outage, EndsWithAStopAtOnce) {
   std::stop_source stop;
   is_away_ = true;
   auto waiting = waiter(wait_until_stopped(stop.get_token()));
-  let_ask_in_vain(5);
+  let_attempts_fail(5);
   stop.request_stop();
   EXPECT_EQ(waiting.get().refusal().reason, refusal_reason::stopped);
 }
@@ -185,7 +185,7 @@ TEST_F(Outage, EndsWithAStopAtOnce) {
 TEST_F(Outage, EndsWithTheTable) {
   is_away_ = true;
   auto waiting = waiter(wait_forever());
-  let_ask_in_vain(5);
+  let_attempts_fail(5);
   ours_.reset();
   EXPECT_EQ(waiting.get().refusal().reason, refusal_reason::stopped);
 }
@@ -203,20 +203,20 @@ TEST_F(Outage, WhichLosesTheAnswerOfAGrantIsAskedAboutAsTheSameAttempt) {
 TEST_F(Outage, WhichLosesAnswersLeavesTheAttemptInDoubtWhileTheRowIsBusy) {
   memory_transaction work{rows_.rows()};
   ASSERT_TRUE(lock_rows(work, lock_key{"job", "a"}, no_wait()).acquired());
-  lose_questions();
+  lose_attempts();
   auto waiting = waiter(wait_for(1h));
-  let_ask_in_vain(4);
+  let_attempts_fail(4);
   is_away_ = false;
-  let_ask_in_vain(4);  // not in vain: they are answered
+  let_attempts_fail(4);  // these do not fail: they are answered
   while (!is_over(waiting)) time_->advance(10s);
   EXPECT_EQ(fault_of(waiting), errc::outcome_unknown);
 }
 
 TEST_F(Outage, WhichLosesAnswersIsSaidWhenTheWaitIsStopped) {
   std::stop_source stop;
-  lose_questions();
+  lose_attempts();
   auto waiting = waiter(wait_until_stopped(stop.get_token()));
-  let_ask_in_vain(4);
+  let_attempts_fail(4);
   stop.request_stop();
   EXPECT_EQ(fault_of(waiting), errc::outcome_unknown);
 }
@@ -229,7 +229,7 @@ TEST_F(Outage, WhichLosesTheAnswerOfAGrantIsNoReasonToTakeItForSomebodyElses) {
     return ours_->try_acquire({"job", "a"}, {.wait = patient, .expected = seen});
   });
   rows_.await("acquire", 2);
-  auto other = waiter(wait_for(1h));  // the key is looked at for this one
+  auto other = waiter(wait_for(1h));  // the key is read for this one
   rows_.await_one_more(*time_, "watch");
   EXPECT_TRUE(end_of(in_doubt).acquired());
   ours_.reset();
@@ -239,15 +239,15 @@ TEST_F(Outage, IsToldToTheObserverOnceForAllWhoWait) {
   const auto held = theirs();
   std::array waiting{waiter(wait_for(1min)), waiter(wait_for(1min)), waiter(wait_for(1min))};
   rows_.await_one_more(*time_, "watch");
-  const auto before = asked_.load();
+  const auto before = attempts_.load();
   is_away_ = true;
   for (const auto& fault : faults_at_end(waiting, 1min)) EXPECT_EQ(fault, errc::unavailable);
   ours_.reset();
   std::size_t faults = 0;
-  for (const auto& each : told_->events()) {
+  for (const auto& each : observer_->events()) {
     if (std::holds_alternative<fault_event>(each)) ++faults;
   }
-  EXPECT_LE(faults, asked_ - before + 3) << "and how each of the three attempts ended";
+  EXPECT_LE(faults, attempts_ - before + 3) << "and how each of the three attempts ended";
   EXPECT_GT(faults, 3);
 }
 
@@ -257,7 +257,7 @@ TEST_F(Outage, IsNoEndForOneWhoDoesNotBlock) {
   start_acquire(*ours_, {"job", "a"}, {.wait = wait_for(1h)},
                 [&](acquire_end end) { caught.set_value(*std::move(end.answer)); });
   auto waiting = caught.get_future();
-  let_ask_in_vain(5);
+  let_attempts_fail(5);
   is_away_ = false;
   EXPECT_TRUE(end_of(waiting).acquired());
 }
@@ -275,7 +275,7 @@ TEST_F(Outage, IsNoEndForAMutex) {
   is_away_ = true;
   row_mutex mutex{*ours_, {"job", "a"}};
   auto locking = begin([&] { return mutex.try_lock_for(1h); });
-  let_ask_in_vain(5);
+  let_attempts_fail(5);
   is_away_ = false;
   EXPECT_TRUE(end_of(locking));
   mutex.unlock();

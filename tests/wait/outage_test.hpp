@@ -1,4 +1,4 @@
-// A database that goes away while somebody waits.
+// A database that goes away while a caller waits.
 #ifndef ROWLOCK_TESTS_WAIT_OUTAGE_TEST_HPP
 #define ROWLOCK_TESTS_WAIT_OUTAGE_TEST_HPP
 
@@ -32,15 +32,15 @@ class OutageTest : public testing::Test {
   OutageTest() {
     for (const auto* operation : {"acquire", "acquire_all", "acquire_any", "watch", "prepare"}) {
       rows_.before(operation, [this] {
-        ++asked_;
+        ++attempts_;
         if (is_away_) throw error{errc::unavailable, "the server is away: wait"};
       });
     }
   }
 
-  template <class Ask>
-  static auto begin(Ask ask) {
-    return std::async(std::launch::async, std::move(ask));
+  template <class Call>
+  static auto begin(Call call) {
+    return std::async(std::launch::async, std::move(call));
   }
   attempt waiter(const retry_policy& wait, const lock_key& key = {"job", "a"}) {
     return begin([this, wait, key] { return ours_->try_acquire(key, {.wait = wait}); });
@@ -48,47 +48,47 @@ class OutageTest : public testing::Test {
   lease theirs(const std::string& id = "a") { return *theirs_.try_acquire({"job", id}); }
 
   template <class Result>
-  static bool is_over(const std::future<Result>& asked) {
-    return asked.wait_for(1ms) == std::future_status::ready;
+  static bool is_over(const std::future<Result>& pending) {
+    return pending.wait_for(1ms) == std::future_status::ready;
   }
   /// Moves the clock on until it is over.
   template <class Result>
-  Result end_of(std::future<Result>& asked, std::chrono::milliseconds step = 10ms) {
-    while (!is_over(asked)) time_->advance(step);
-    return asked.get();
+  Result end_of(std::future<Result>& pending, std::chrono::milliseconds step = 10ms) {
+    while (!is_over(pending)) time_->advance(step);
+    return pending.get();
   }
   template <class Result>
-  std::optional<errc> fault_of(std::future<Result>& asked) {
-    return kind_thrown_by([&] { (void)end_of(asked, 100ms); });
+  std::optional<errc> fault_of(std::future<Result>& pending) {
+    return kind_thrown_by([&] { (void)end_of(pending, 100ms); });
   }
   /// Of waits that began just now and may last so long: slowly at their end, as a wait whose last
   /// try is not answered within two seconds of the clock ends with another fault.
   template <class Results>
-  std::vector<std::optional<errc>> faults_at_end(Results& asked, std::chrono::seconds limit) {
+  std::vector<std::optional<errc>> faults_at_end(Results& pending, std::chrono::seconds limit) {
     time_->advance(limit - 2s);
     std::vector<std::optional<errc>> faults;
-    for (auto& each : asked) {
+    for (auto& each : pending) {
       while (each.wait_for(50ms) != std::future_status::ready) time_->advance(100ms);
       faults.push_back(kind_thrown_by([&] { (void)each.get(); }));
     }
     return faults;
   }
-  /// Moves the clock on until so many questions more were in vain.
-  void let_ask_in_vain(std::size_t questions) {
-    for (const auto until = asked_ + questions; asked_ < until;) {
+  /// Moves the clock on until so many more attempts have failed.
+  void let_attempts_fail(std::size_t count) {
+    for (const auto until = attempts_ + count; attempts_ < until;) {
       time_->advance(10ms);
       std::this_thread::sleep_for(1ms);
     }
   }
 
   std::atomic<bool> is_away_{false};
-  std::atomic<std::size_t> asked_{0};
+  std::atomic<std::size_t> attempts_{0};
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   hooked_store rows_{time_};
-  std::shared_ptr<recording_observer> told_ = std::make_shared<recording_observer>();
+  std::shared_ptr<recording_observer> observer_ = std::make_shared<recording_observer>();
   lock_table theirs_{rows_.rows(), {.ttl = 24h, .holder = "theirs", .time = time_}};
   std::optional<lock_table> ours_{std::in_place, rows_,
-                                  lock_options{.ttl = 24h, .time = time_, .observer = told_}};
+                                  lock_options{.ttl = 24h, .time = time_, .observer = observer_}};
 };
 
 }  // namespace rowlock::tests

@@ -1,4 +1,4 @@
-// Which faults end a wait, and what one is told who has not asked.
+// Faults that end a wait, and the answer of a waiter that has made no attempt.
 #include "wait/outage_test.hpp"
 
 namespace rowlock::tests {
@@ -12,7 +12,7 @@ class OutageWait : public OutageTest {
       if (!has_failed->exchange(true)) throw error{kind, "deploy something"};
     });
   }
-  /// Of one who may wait for an hour; none: it was granted the key.
+  /// Of a caller that may wait for an hour; none: it was granted the key.
   std::optional<errc> fault_within_the_time(attempt& waiting, boot_clock::time_point began) {
     const auto kind = fault_of(waiting);
     EXPECT_LT(time_->now(), began + 1h);
@@ -34,9 +34,9 @@ TEST_F(OutageWait, EndsAtALookThatFailsForGood) {
     auto held = theirs();
     fail_once("watch", kind);
     const auto began = time_->now();
-    const auto looks = rows_.batches("watch").size();
+    const auto reads = rows_.batches("watch").size();
     auto waiting = waiter(wait_for(1h));
-    rows_.await_moving(*time_, "watch", looks + 1);
+    rows_.await_moving(*time_, "watch", reads + 1);
     held.release();
     EXPECT_EQ(fault_within_the_time(waiting, began), kind);
   }

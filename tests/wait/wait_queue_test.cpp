@@ -34,19 +34,19 @@ class WaitQueue : public testing::Test {
   lease theirs(const std::string& id = "a") { return *theirs_.try_acquire({"job", id}); }
 
   template <class Result>
-  static bool is_ready(std::future<Result>& tried_one) {
-    return tried_one.wait_for(0s) == std::future_status::ready;
+  static bool is_ready(std::future<Result>& pending) {
+    return pending.wait_for(0s) == std::future_status::ready;
   }
 
   [[nodiscard]] std::size_t statements() {
     return rows_.batches("acquire").size() + rows_.batches("watch").size();
   }
 
-  /// Looks after a second, and then not for two.
+  /// Reads after a second, and then not for two.
   static retry_policy patient() {
     return {.first_pause = 1s, .longest_pause = 24h, .jitter = false};
   }
-  /// Returns once somebody who was refused has looked at the row.
+  /// Returns once a refused waiter has read the row.
   void await_in_line(std::chrono::milliseconds step = 20ms) {
     rows_.await_one_more(*time_, "watch", step);
   }
@@ -69,7 +69,7 @@ TEST_F(WaitQueue, ServesThoseOfOneKeyInTheOrderInWhichTheyCame) {
   }
   attempt first = std::move(later.front());
   later.erase(later.begin());
-  EXPECT_EQ(rows_.batches("acquire").size(), 1) << "a newcomer asks before its turn";
+  EXPECT_EQ(rows_.batches("acquire").size(), 1) << "a newcomer tries before its turn";
   held.release();
   rows_.await_moving(*time_, "acquire", 2);
   auto served = first.get();

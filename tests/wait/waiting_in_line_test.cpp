@@ -1,4 +1,4 @@
-// Doubts and faults of those who wait, and grants that are heard of.
+// Doubts and faults of waiters, and grants that they are notified of.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -74,8 +74,8 @@ class WaitingInLine : public testing::Test {
     if (end.fault == nullptr) return std::nullopt;
     return kind_thrown_by([&] { std::rethrow_exception(end.fault); });
   }
-  /// Until the next question has begun.
-  void await_question() {
+  /// Until the next attempt has begun.
+  void await_attempt() {
     rows_.await_moving(*time_, "acquire", rows_.batches("acquire").size() + 1);
   }
   acquire_answer grant(const acquire_request& request) {
@@ -103,10 +103,10 @@ TEST_F(WaitingInLine, TellsOneInDoubtThatTheWorkIsDone) {
   rows_.rows().release(
       std::array{release_request{.key = key_, .owner = done.owner, .version = by, .done_for = 1h}});
   rows_.before("acquire", [this] {
-    if (rows_.batches("acquire").size() > 1) throw error{errc::rejected, "asked without end"};
+    if (rows_.batches("acquire").size() > 1) throw error{errc::rejected, "tried without end"};
   });
   auto waiting = join(wanted_once(key_), every(100ms), lost_answer());
-  await_question();
+  await_attempt();
   const auto end = end_of(waiting);
   ASSERT_TRUE(end.refused);
   EXPECT_EQ(end.refused->reason, refusal_reason::already_done);
@@ -117,7 +117,7 @@ TEST_F(WaitingInLine, AsksForEachOneInDoubtInTurn) {
   ASSERT_EQ(grant(granted).status, acquire_status::granted);
   auto first = join(granted, every(100ms), lost_answer());
   auto second = join(wanted(key_), every(100ms), lost_answer());
-  await_question();
+  await_attempt();
   rows_.await("acquire", 2);  // for the other one, and the clock stands still
   EXPECT_TRUE(end_of(first).granted);
   EXPECT_TRUE(queue_.leave(*second.place));
@@ -126,7 +126,7 @@ TEST_F(WaitingInLine, AsksForEachOneInDoubtInTurn) {
 TEST_F(WaitingInLine, TellsADoubtWhateverTheNextFaultIs) {
   rows_.before("acquire", [] { throw error{errc::rejected, "no privilege"}; });
   auto waiting = join(wanted(key_), every(100ms), lost_answer());
-  await_question();
+  await_attempt();
   EXPECT_EQ(fault_of(waiting), errc::outcome_unknown);
 }
 

@@ -30,10 +30,10 @@ class WaitingPolicy : public testing::Test {
   /// Is queued: the one thread of the pool has served another call since.
   attempt waiter(const retry_policy& wait) {
     auto waiting = start(wait, key_);
-    await_crew();
+    await_pool();
     return waiting;
   }
-  void await_crew() { (void)start(no_wait(), other_key_).get(); }
+  void await_pool() { (void)start(no_wait(), other_key_).get(); }
 
   static bool is_over(attempt& waiting) {
     return waiting.wait_for(1ms) == std::future_status::ready;
@@ -43,7 +43,7 @@ class WaitingPolicy : public testing::Test {
     while (!is_over(waiting) && time_->now() < end) time_->advance(100ms);
     return is_over(waiting);
   }
-  void let_look(std::size_t times) {
+  void let_reads_begin(std::size_t times) {
     rows_.await_moving(*time_, "watch", rows_.batches("watch").size() + times + 1);
   }
 
@@ -74,7 +74,7 @@ TEST_F(WaitingPolicy, LooksForThoseBeforeCostNoAttempt) {
   const auto held = theirs_.try_acquire(key_);
   auto first = waiter(every(10ms));
   auto second = waiter(twice_every(1h));
-  let_look(5);
+  let_reads_begin(5);
   EXPECT_FALSE(is_over(second));
   time_->advance(1h);
   const auto refused = second.get();
@@ -94,13 +94,13 @@ TEST_F(WaitingPolicy, LongPausesOfThoseBeforeDelayNobodysAttempts) {
 
 TEST_F(WaitingPolicy, AQuestionIsAnAttemptWhateverThePause) {
   memory_transaction work{rows_.rows()};
-  ASSERT_TRUE(lock_rows(work, key_, no_wait()).acquired());  // only a question finds its end
+  ASSERT_TRUE(lock_rows(work, key_, no_wait()).acquired());  // only an attempt finds its end
   auto first = waiter(twice_every(1h));
   ASSERT_TRUE(ends_within(50min, first));
   EXPECT_EQ(first.get().refusal().reason, refusal_reason::timed_out);
 }
 
-/// The first is being asked for when its time is over.
+/// An attempt for the first waiter is under way when its time is over.
 class EndOfTime : public WaitingPolicy {
  protected:
   attempt late_waiter(const retry_policy& wait) {
@@ -125,21 +125,21 @@ class EndOfTime : public WaitingPolicy {
     auto late = begin();
     rows_.before("acquire", [this, is_first = std::make_shared<std::atomic<bool>>(true)] {
       if (!is_first->exchange(false)) return;
-      question_.open();
+      attempt_.open();
       answer_.pass();
     });
     held->release();
-    question_.pass();
+    attempt_.pass();
     time_->advance(1s);
     return late;
   }
 
-  gate question_;
+  gate attempt_;
 };
 
 TEST_F(EndOfTime, DuringAQuestionWaitsForItsAnswer) {
   auto late = late_waiter(for_a_second());
-  await_crew();
+  await_pool();
   EXPECT_FALSE(is_over(late));
   answer_.open();
   EXPECT_TRUE(late.get().acquired());
@@ -147,7 +147,7 @@ TEST_F(EndOfTime, DuringAQuestionWaitsForItsAnswer) {
 
 TEST_F(EndOfTime, DuringAQuestionInVainIsTheEnd) {
   auto late = late_waiter(for_a_second());
-  await_crew();
+  await_pool();
   const auto again = theirs_.try_acquire(key_);
   answer_.open();
   EXPECT_EQ(late.get().refusal().reason, refusal_reason::timed_out);
@@ -158,7 +158,7 @@ TEST_F(EndOfTime, DuringAQuestionThatHangsCanStillBeStopped) {
   auto policy = for_a_second();
   policy.stop = stop.get_token();
   auto late = late_waiter(policy);
-  await_crew();
+  await_pool();
   stop.request_stop();
   EXPECT_EQ(late.get().refusal().reason, refusal_reason::stopped);
   answer_.open();

@@ -37,7 +37,7 @@ class postgres_witness::impl {
   [[nodiscard]] commit_fate fate_of(const std::string& transaction) const {
     const auto end = boot_clock::now() + patience_;
     for (milliseconds pause{5};; pause = std::min(2 * pause, milliseconds{250})) {
-      if (const auto fate = ask(transaction)) return *fate;
+      if (const auto fate = read_fate(transaction)) return *fate;
       const auto next = boot_clock::now() + pause;
       if (next > end) return commit_fate::unknown;
       system_time()->sleep_until(next, {});
@@ -46,7 +46,7 @@ class postgres_witness::impl {
 
  private:
   /// None if the caller must retry.
-  [[nodiscard]] std::optional<commit_fate> ask(const std::string& transaction) const {
+  [[nodiscard]] std::optional<commit_fate> read_fate(const std::string& transaction) const {
     const auto space = transaction.find(' ');
     if (space == std::string::npos) return commit_fate::unknown;
     try {

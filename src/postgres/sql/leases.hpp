@@ -44,7 +44,7 @@ taken AS (
          expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
          expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
    WHERE ctid = (SELECT row_id FROM k) AND lock_type = $1 AND source_id = $2
-  RETURNING version, {taking} AS told)
+  RETURNING version, {taking} AS announced)
 SELECT true AS is_granted, version, (SELECT last_holder FROM k) AS holder,
        (SELECT (extract(epoch FROM ran_out_at - clock_timestamp()) * 1000000)::bigint
           FROM k
@@ -88,7 +88,7 @@ UPDATE shared_lock l
 RETURNING k.place, l.version, k.last_holder,
           CASE WHEN k.last_owner <> k.owner
                THEN (extract(epoch FROM k.ran_out_at - clock_timestamp()) * 1000000)::bigint
-           END AS left_of_last_us, {taking} AS told
+           END AS left_of_last_us, {taking} AS announced
 )sql";
 
 // Creates one missing row with a lease. Not insert_many with one key: PostgreSQL plans that anew

@@ -60,9 +60,9 @@ class any_version_is_expected final : public passing_store {
  protected:
   std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
                                          acquire_mode mode) override {
-    std::vector<acquire_request> asked(requests.begin(), requests.end());
-    for (auto& request : asked) request.expected.reset();
-    return passing_store::do_acquire(asked, mode);
+    std::vector<acquire_request> unconditional(requests.begin(), requests.end());
+    for (auto& request : unconditional) request.expected.reset();
+    return passing_store::do_acquire(unconditional, mode);
   }
 };
 

@@ -1,4 +1,4 @@
-// A bench of somebody else's store, which keeps its rows in a memory_store.
+// A bench of another project's store, which keeps its rows in a memory_store.
 #ifndef OWN_BENCH_HPP
 #define OWN_BENCH_HPP
 

@@ -1,4 +1,4 @@
-// A store that somebody else has written: it counts the calls that reach its rows.
+// A store of another project: it counts the calls that reach its rows.
 #include <atomic>
 #include <rowlock/port/passing_store.hpp>
 

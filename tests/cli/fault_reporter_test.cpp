@@ -1,5 +1,5 @@
 // Which faults are said, and how often.
-#include "cli/fault_teller.hpp"
+#include "cli/fault_reporter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,10 +17,10 @@ fault_event fault_of(fault_operation operation, const std::string& text,
   return {.operation = operation, .code = code, .text = text + ": " + code.message()};
 }
 
-class FaultTellerTest : public testing::Test {
+class FaultReporter : public testing::Test {
  protected:
   void meet(fault_operation operation, const std::string& text) {
-    told_.say_once(fault_of(operation, text));
+    reporter_.say_once(fault_of(operation, text));
   }
   static std::string said_during(const auto& events) {
     testing::internal::CaptureStderr();
@@ -28,29 +28,29 @@ class FaultTellerTest : public testing::Test {
     return testing::internal::GetCapturedStderr();
   }
 
-  fault_teller told_;
+  fault_reporter reporter_;
 };
 
-TEST_F(FaultTellerTest, SaysItOnceUntilTheNextGrantOrRenewal) {
+TEST_F(FaultReporter, SaysItOnceUntilTheNextGrantOrRenewal) {
   const auto said = said_during([&] {
     for (int i = 0; i < 3; ++i) meet(fault_operation::acquire, "away");
-    told_.acquired();
+    reporter_.acquired();
     for (int i = 0; i < 3; ++i) meet(fault_operation::renew, "away");
-    told_.renewed();
+    reporter_.renewed();
     meet(fault_operation::renew, "away");
   });
   const std::string line = "rowlock: away; trying again\n";
   EXPECT_EQ(said, line + line + line);
 }
 
-TEST_F(FaultTellerTest, SaysNothingOfARenewalOfALeaseThatIsOver) {
-  told_.acquired();
-  told_.ended();
+TEST_F(FaultReporter, SaysNothingOfARenewalOfALeaseThatIsOver) {
+  reporter_.acquired();
+  reporter_.ended();
   EXPECT_EQ(said_during([&] { meet(fault_operation::renew, "away"); }), "");
 }
 
-TEST_F(FaultTellerTest, SaysAReleaseThatFailsAsTheRenewalDid) {
-  told_.acquired();
+TEST_F(FaultReporter, SaysAReleaseThatFailsAsTheRenewalDid) {
+  reporter_.acquired();
   const auto said = said_during([&] {
     meet(fault_operation::renew, "away");
     meet(fault_operation::release, "away");
@@ -62,7 +62,7 @@ TEST_F(FaultTellerTest, SaysAReleaseThatFailsAsTheRenewalDid) {
             "ttl\n");
 }
 
-TEST_F(FaultTellerTest, SaysABoundedNumber) {
+TEST_F(FaultReporter, SaysABoundedNumber) {
   const auto said = said_during([&] {
     for (int i = 0; i < 100; ++i) meet(fault_operation::acquire, std::to_string(i));
   });
@@ -70,16 +70,16 @@ TEST_F(FaultTellerTest, SaysABoundedNumber) {
   EXPECT_EQ(said.find("rowlock: 20;"), std::string::npos);
 }
 
-TEST_F(FaultTellerTest, PromisesNoTryOnceItIsStopped) {
+TEST_F(FaultReporter, PromisesNoTryOnceItIsStopped) {
   std::stop_source stopped;
   stopped.request_stop();
-  told_.stop_with(stopped.get_token());
+  reporter_.stop_with(stopped.get_token());
   EXPECT_EQ(said_during([&] { meet(fault_operation::acquire, "away"); }), "rowlock: away\n");
 }
 
-TEST_F(FaultTellerTest, LeavesTheFaultThatEndsTheCommandToItsLastMessage) {
+TEST_F(FaultReporter, LeavesTheFaultThatEndsTheCommandToItsLastMessage) {
   const auto rejected = fault_of(fault_operation::acquire, "no table", errc::rejected);
-  EXPECT_EQ(said_during([&] { told_.say_once(rejected); }), "");
+  EXPECT_EQ(said_during([&] { reporter_.say_once(rejected); }), "");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Messages about a lost key and its reason.
-#include "cli/loss_teller.hpp"
+#include "cli/loss_reporter.hpp"
 
 #include <array>
 #include <exception>
@@ -11,12 +11,12 @@
 
 namespace rowlock::cli {
 
-void loss_teller::await_reason() {
+void loss_reporter::await_reason() {
   std::unique_lock lock{mutex_};
   was_said_.wait_for(lock, std::chrono::seconds{2}, [this] { return is_said_; });
 }
 
-void loss_teller::look_back(const lease& held) noexcept {
+void loss_reporter::look_back(const lease& held) noexcept {
   try {
     const auto row = rows_.read(std::array{held.key()}).front();
     // Another version: the key was taken away already, perhaps by force.
@@ -27,25 +27,25 @@ void loss_teller::look_back(const lease& held) noexcept {
   }
 }
 
-void loss_teller::acquired(const acquired_event& /*event*/) {
+void loss_reporter::acquired(const acquired_event& /*event*/) {
   renewed_at_ = boot_clock::now();
   faults_.acquired();
 }
 
-void loss_teller::renewed(const renewed_event& /*event*/) {
+void loss_reporter::renewed(const renewed_event& /*event*/) {
   renewed_at_ = boot_clock::now();
   last_fault_.clear();
   faults_.renewed();
 }
 
-void loss_teller::fault(const fault_event& event) {
+void loss_reporter::fault(const fault_event& event) {
   if (event.operation == fault_operation::renew) last_fault_ = fault_text(event.text, event.code);
   const bool is_waited_out = waits_ && faults_.is_tried_again(event);
   if (event.operation == fault_operation::acquire && !is_waited_out) return;
   faults_.say_once(event);
 }
 
-void loss_teller::lost(const lost_event& event) {
+void loss_reporter::lost(const lost_event& event) {
   faults_.ended();
   std::ostringstream reason;
   reason << event.key << " was lost: "
@@ -57,7 +57,7 @@ void loss_teller::lost(const lost_event& event) {
   was_said_.notify_all();
 }
 
-std::string loss_teller::why_taken(const lock_key& key) {
+std::string loss_reporter::why_taken(const lock_key& key) {
   std::optional<row_state> row;
   try {
     row = rows_.read(std::array{key}).front();
@@ -78,7 +78,7 @@ std::string loss_teller::why_taken(const lock_key& key) {
   return reason;
 }
 
-std::string loss_teller::why_run_out(std::chrono::microseconds held) const {
+std::string loss_reporter::why_run_out(std::chrono::microseconds held) const {
   const auto since =
       std::chrono::duration_cast<std::chrono::microseconds>(boot_clock::now() - renewed_at_);
   const auto ago = show_duration(since) + " ago";

@@ -1,5 +1,5 @@
 // Messages about faults, each printed once.
-#include "cli/fault_teller.hpp"
+#include "cli/fault_reporter.hpp"
 
 #include "cli/fault_text.hpp"
 #include "cli/say.hpp"
@@ -17,12 +17,12 @@ bool will_pass(const fault_event& event) {
 
 }  // namespace
 
-void fault_teller::acquired() noexcept {
+void fault_reporter::acquired() noexcept {
   said_.clear();
   holds_ = true;
 }
 
-void fault_teller::say_once(const fault_event& event) {
+void fault_reporter::say_once(const fault_event& event) {
   // A renewal that was under way when the lease ended is not retried, and changes nothing.
   if (event.operation == fault_operation::renew && !holds_) return;
   // It ends the command, and is its last message.
@@ -33,12 +33,12 @@ void fault_teller::say_once(const fault_event& event) {
   if (said_.insert(is_release ? std::string{} : line).second) say(line);
 }
 
-bool fault_teller::is_tried_again(const fault_event& event) const {
+bool fault_reporter::is_tried_again(const fault_event& event) const {
   if (event.operation == fault_operation::renew) return true;
   return will_pass(event) && !stop_.stop_requested();
 }
 
-std::string fault_teller::what_follows(const fault_event& event) const {
+std::string fault_reporter::what_follows(const fault_event& event) const {
   if (event.operation == fault_operation::release) {
     return "; if no later try releases the key, it frees itself at the end of its ttl";
   }

@@ -1,5 +1,5 @@
 // Which faults a command that waits for its key says.
-#include "cli/loss_teller.hpp"
+#include "cli/loss_reporter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 namespace rowlock::cli {
 namespace {
 
-class LossTellerTest : public testing::Test {
+class LossReporter : public testing::Test {
  protected:
-  static std::string said_of_an_outage(loss_teller& caught) {
+  static std::string said_of_an_outage(loss_reporter& caught) {
     testing::internal::CaptureStderr();
     const auto code = make_error_code(errc::unavailable);
     caught.fault({.operation = fault_operation::acquire, .code = code, .text = "away"});
@@ -26,18 +26,18 @@ class LossTellerTest : public testing::Test {
   release_witness witness_{rows_};
 };
 
-TEST_F(LossTellerTest, SaysAnOutageDuringItsWait) {
-  loss_teller waiting{witness_, {}, true, {}};
+TEST_F(LossReporter, SaysAnOutageDuringItsWait) {
+  loss_reporter waiting{witness_, {}, true, {}};
   EXPECT_EQ(said_of_an_outage(waiting), "rowlock: away; trying again\n");
 }
 
-TEST_F(LossTellerTest, LeavesAnOutageWithoutAWaitToTheCaller) {
-  loss_teller asking_once{witness_, {}, false, {}};
-  EXPECT_EQ(said_of_an_outage(asking_once), "");
+TEST_F(LossReporter, LeavesAnOutageWithoutAWaitToTheCaller) {
+  loss_reporter trying_once{witness_, {}, false, {}};
+  EXPECT_EQ(said_of_an_outage(trying_once), "");
 }
 
-TEST_F(LossTellerTest, LeavesAnOutageAfterItsWaitToTheCaller) {
-  loss_teller waiting{witness_, {}, true, {}};
+TEST_F(LossReporter, LeavesAnOutageAfterItsWaitToTheCaller) {
+  loss_reporter waiting{witness_, {}, true, {}};
   waiting.waited({});
   EXPECT_EQ(said_of_an_outage(waiting), "");
 }

@@ -1,6 +1,6 @@
 // Messages to the user about faults of a store.
-#ifndef ROWLOCK_CLI_FAULT_TELLER_HPP
-#define ROWLOCK_CLI_FAULT_TELLER_HPP
+#ifndef ROWLOCK_CLI_FAULT_REPORTER_HPP
+#define ROWLOCK_CLI_FAULT_REPORTER_HPP
 
 #include <set>
 #include <stop_token>
@@ -17,7 +17,7 @@ namespace rowlock::cli {
 /// may return different errors.
 ///
 /// Thread-safety: one thread at a time, as that of an observer is.
-class fault_teller {
+class fault_reporter {
  public:
   /// Once `stop` is requested, no try follows for a new grant. Set it before the `lock_table` is
   /// made.

@@ -1,6 +1,6 @@
 // Messages about a lost key, its reason, and faults that may cost it.
-#ifndef ROWLOCK_CLI_LOSS_TELLER_HPP
-#define ROWLOCK_CLI_LOSS_TELLER_HPP
+#ifndef ROWLOCK_CLI_LOSS_REPORTER_HPP
+#define ROWLOCK_CLI_LOSS_REPORTER_HPP
 
 #include <chrono>
 #include <condition_variable>
@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/fault_teller.hpp"
+#include "cli/fault_reporter.hpp"
 #include "cli/release_witness.hpp"
 #include "rowlock/clock.hpp"
 #include "rowlock/observer.hpp"
@@ -18,15 +18,15 @@
 namespace rowlock::cli {
 
 /// For a lock_table with one lease. If the row was taken away, it is read once more for the present
-/// holder. Prints faults as `fault_teller` does, except a fault that ends the wait: the caller gets
+/// holder. Prints faults as `fault_reporter` does, except a fault that ends the wait: the caller gets
 /// that.
 ///
 /// Thread-safety: all members may be called from any thread.
-class loss_teller final : public observer {
+class loss_reporter final : public observer {
  public:
   /// `at_most` is how long the lease is renewed. With `waits`, faults that pass do not end the
   /// wait, but `stop` does. All apply to the attempt and the lease of the `lock_table`.
-  loss_teller(release_witness& rows, std::optional<std::chrono::milliseconds> at_most, bool waits,
+  loss_reporter(release_witness& rows, std::optional<std::chrono::milliseconds> at_most, bool waits,
               std::stop_token stop)
       : rows_{rows}, at_most_{at_most}, waits_{waits} {
     faults_.stop_with(std::move(stop));
@@ -57,7 +57,7 @@ class loss_teller final : public observer {
   boot_clock::time_point renewed_at_;
   std::string last_fault_;  // of a renewal, since then
   bool waits_;
-  fault_teller faults_;
+  fault_reporter faults_;
 
   std::mutex mutex_;
   std::condition_variable was_said_;
