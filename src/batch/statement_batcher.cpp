@@ -113,7 +113,6 @@ template <class Answer, class Request, class Send>
 std::vector<Answer> statement_batcher::share(statement_kind kind, std::span<const Request> requests,
                                              const Send& send) {
   if (!schedule_) return send(requests);
-  home_.require();
   if (requests.empty()) return {};
   call<Request, Answer> mine{kind, requests};
   auto role = schedule_->join(mine);
@@ -207,7 +206,6 @@ void statement_batcher::acquire_each(std::span<const acquire_request> requests, 
 }
 
 std::size_t statement_batcher::waiting() const {
-  home_.require();
   return schedule_ ? schedule_->waiting() : 0;
 }
 
@@ -266,6 +264,9 @@ std::vector<change_answer> batching_store::do_release(std::span<const release_re
   return batcher_->release(requests);
 }
 
-std::size_t batching_store::waiting() const { return batcher_->waiting(); }
+std::size_t batching_store::waiting() const {
+  home().require();
+  return batcher_->waiting();
+}
 
 }  // namespace rowlock

@@ -12,7 +12,6 @@
 #include "batch/batch_schedule.hpp"
 #include "batch/bisect.hpp"
 #include "rowlock/clock.hpp"
-#include "rowlock/detail/home_process.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/port/batching_store.hpp"
 #include "rowlock/port/requests.hpp"
@@ -28,8 +27,8 @@ struct acquire_result {
 
 /// Calls of several threads share statements; each call gets its own answers and its own fault.
 ///
-/// Thread-safety: all members may be called from any thread. In a child of fork() every call throws
-/// `error` (misuse).
+/// Thread-safety: all members may be called from any thread, but not in a child of fork(): the
+/// owner checks that.
 class statement_batcher {
  public:
   /// Gets the results of one slice of the requests, and when its statement was sent. Must not
@@ -72,7 +71,6 @@ class statement_batcher {
   template <class Request, class Answer, class Send>
   batched_call::role lead(call<Request, Answer>& leader, const Send& send);
 
-  const home_process home_;
   store& target_;
   std::optional<batch_schedule> schedule_;
 };

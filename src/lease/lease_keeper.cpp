@@ -2,6 +2,7 @@
 #include "lease/lease_keeper.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <span>
@@ -252,6 +253,7 @@ lease_keeper::operation_guard::~operation_guard() {
 }
 
 void lease_keeper::start_threads() {
+  if (has_threads_.load(std::memory_order_acquire)) return;
   const std::scoped_lock lock{mutex_};
   start_thread("keep leases with", [this] {
     if (!loss_executor_) loss_executor_.emplace();
@@ -262,6 +264,7 @@ void lease_keeper::start_threads() {
     if (!renewer_thread_.joinable()) renewer_thread_ = std::thread{[this] { renewer_->run(); }};
     if (!watcher_thread_.joinable()) watcher_thread_ = std::thread{[this] { watch(); }};
   });
+  has_threads_.store(true, std::memory_order_release);
 }
 
 void lease_keeper::watch() {

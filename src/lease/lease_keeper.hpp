@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_LEASE_LEASE_KEEPER_HPP
 #define ROWLOCK_LEASE_LEASE_KEEPER_HPP
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -133,6 +134,7 @@ class lease_keeper {
   wait_queue queue_;
   wait_loop loop_;
   detail::worker_pool pool_;
+  std::atomic<bool> has_threads_{false};  // the renewer is constant from then on
 
   std::mutex mutex_;
   // All below are guarded by mutex_.

@@ -17,7 +17,7 @@ boot_clock::time_point lease_registry::deadline(const lease_state& lease,
 
 boot_clock::time_point lease_registry::next_renewal(const lease_state& lease,
                                                     boot_clock::time_point requested_at) const {
-  return renew_ ? requested_at + lease.ttl / 3 : lease_index::never;
+  return renew_ ? requested_at + lease.ttl / 3 : never;
 }
 
 bool lease_registry::add(const std::shared_ptr<lease_state>& lease,
@@ -27,8 +27,8 @@ bool lease_registry::add(const std::shared_ptr<lease_state>& lease,
   if (closed_ || time_->now() >= valid_until) return false;
   lease->valid_until = valid_until;
   lease->renew_at = next_renewal(*lease, requested_at);
-  by_deadline_.add(lease, valid_until);
-  by_renewal_.add(lease, lease->renew_at);
+  by_deadline_.emplace(std::pair{valid_until, lease.get()}, lease);
+  by_renewal_.emplace(std::pair{lease->renew_at, lease.get()}, lease);
   wake_by(watcher_, valid_until);
   wake_by(renewer_, lease->renew_at);
   return true;
@@ -42,20 +42,35 @@ bool lease_registry::end(lease_state& lease, lease_phase why) {
   return true;
 }
 
+boot_clock::time_point lease_registry::first_in(const index& leases) {
+  return leases.empty() ? never : leases.begin()->first.first;
+}
+
+void lease_registry::move(index& leases, const lease_state& lease, boot_clock::time_point from,
+                          boot_clock::time_point to) {
+  auto moved = leases.extract({from, &lease});
+  moved.key().first = to;
+  leases.insert(std::move(moved));
+}
+
 void lease_registry::remove(const lease_state& lease) {
-  by_deadline_.remove(lease, lease.valid_until);
-  by_renewal_.remove(lease, lease.renew_at);
+  by_deadline_.erase({lease.valid_until, &lease});
+  by_renewal_.erase({lease.renew_at, &lease});
 }
 
 void lease_registry::set_renewal(lease_state& lease, boot_clock::time_point when) {
-  by_renewal_.move(lease, lease.renew_at, when);
+  move(by_renewal_, lease, lease.renew_at, when);
   lease.renew_at = when;
 }
 
 lease_states lease_registry::end_all() {
   const std::scoped_lock lock{mutex_};
-  auto ended = by_deadline_.all();
-  for (const auto& lease : ended) lease->phase = lease_phase::lost;
+  lease_states ended;
+  ended.reserve(by_deadline_.size());
+  for (const auto& [at, lease] : by_deadline_) {
+    lease->phase = lease_phase::lost;
+    ended.push_back(lease);
+  }
   by_deadline_.clear();
   by_renewal_.clear();
   return ended;
@@ -66,7 +81,7 @@ bool lease_registry::renewed(lease_state& lease, boot_clock::time_point requeste
   const auto before = lease.valid_until.load();
   if (lease.phase != lease_phase::held || time_->now() >= before) return false;
   const auto valid_until = std::max(before, deadline(lease, requested_at));
-  by_deadline_.move(lease, before, valid_until);
+  move(by_deadline_, lease, before, valid_until);
   lease.valid_until = valid_until;
   set_renewal(lease, next_renewal(lease, requested_at));
   return true;
@@ -80,8 +95,8 @@ void lease_registry::renew_again_at(lease_state& lease, boot_clock::time_point w
 lease_states lease_registry::take_overdue() {
   const auto now = time_->now();
   lease_states overdue;
-  while (by_deadline_.next() <= now) {
-    const auto lease = by_deadline_.first();
+  while (first_in(by_deadline_) <= now) {
+    const auto lease = by_deadline_.begin()->second;
     lease->phase = lease_phase::lost;
     remove(*lease);
     overdue.push_back(lease);
@@ -92,11 +107,11 @@ lease_states lease_registry::take_overdue() {
 lease_states lease_registry::take_due() {
   const auto now = time_->now();
   lease_states due;
-  if (by_renewal_.next() > now) return due;
-  const auto with_it = now + by_renewal_.first()->ttl / 5;
-  while (by_renewal_.next() <= with_it) {
-    const auto lease = by_renewal_.first();
-    set_renewal(*lease, lease_index::never);  // until the store has answered
+  if (first_in(by_renewal_) > now) return due;
+  const auto with_it = now + by_renewal_.begin()->second->ttl / 5;
+  while (first_in(by_renewal_) <= with_it) {
+    const auto lease = by_renewal_.begin()->second;
+    set_renewal(*lease, never);  // until the store has answered
     if (now < lease->renew_until) due.push_back(lease);
   }
   return due;
@@ -111,10 +126,10 @@ void lease_registry::wake_by(sleeper& sleeping, boot_clock::time_point when) {
 
 void lease_registry::sleep(std::unique_lock<std::mutex>& lock, sleeper& sleeping,
                            boot_clock::time_point until) {
-  if (time_->now() >= sleeping.wakes_by) sleeping.wakes_by = lease_index::never;
+  if (time_->now() >= sleeping.wakes_by) sleeping.wakes_by = never;
   until = std::min(until, sleeping.wakes_by);
   sleeping.sleeps_until = until;
-  if (until == lease_index::never) {
+  if (until == never) {
     sleeping.wakeup.wait(lock);
   } else {
     time_->wait_until(lock, sleeping.wakeup, until);
@@ -126,7 +141,7 @@ lease_states lease_registry::wait_for_overdue() {
   std::unique_lock lock{mutex_};
   while (!closed_) {
     if (auto overdue = take_overdue(); !overdue.empty()) return overdue;
-    sleep(lock, watcher_, by_deadline_.next());
+    sleep(lock, watcher_, first_in(by_deadline_));
   }
   return {};
 }
@@ -136,7 +151,7 @@ lease_states lease_registry::wait_for_due(boot_clock::time_point until) {
   while (!closed_ && !std::exchange(wakes_renewer_, false)) {
     auto due = take_due();
     if (!due.empty() || time_->now() >= until) return due;
-    sleep(lock, renewer_, std::min(until, by_renewal_.next()));
+    sleep(lock, renewer_, std::min(until, first_in(by_renewal_)));
   }
   return {};
 }

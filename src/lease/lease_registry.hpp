@@ -14,47 +14,6 @@
 
 namespace rowlock::detail {
 
-/// Leases ordered by a time. Each lease occurs once; the caller remembers its time and passes it to
-/// `move` and `remove`. No member but `all` and `clear` takes more than logarithmic time; only
-/// `add` and `all` can throw.
-///
-/// Thread-safety: one thread at a time.
-class lease_index {
- public:
-  using time = boot_clock::time_point;
-  static constexpr time never = time::max();
-
-  void add(const std::shared_ptr<lease_state>& lease, time at) {
-    leases_.emplace(place{at, lease.get()}, lease);
-  }
-  void move(const lease_state& lease, time from, time to) {
-    auto moved = leases_.extract(place{from, &lease});
-    moved.key().first = to;
-    leases_.insert(std::move(moved));
-  }
-  void remove(const lease_state& lease, time at) { leases_.erase(place{at, &lease}); }
-  void clear() noexcept { leases_.clear(); }
-
-  /// The earliest time; `never` if there is no lease.
-  [[nodiscard]] time next() const { return leases_.empty() ? never : leases_.begin()->first.first; }
-  /// The lease with the earliest time. There must be one.
-  [[nodiscard]] const std::shared_ptr<lease_state>& first() const {
-    return leases_.begin()->second;
-  }
-
-  [[nodiscard]] lease_states all() const {
-    lease_states leases;
-    leases.reserve(leases_.size());
-    for (const auto& [at, lease] : leases_) leases.push_back(lease);
-    return leases;
-  }
-
- private:
-  using place = std::pair<time, const lease_state*>;
-
-  std::map<place, std::shared_ptr<lease_state>> leases_;
-};
-
 /// Invariants: (1) a lease is in the registry exactly while its phase is held; (2) `valid_until`
 /// only moves forward, and never after it has passed.
 ///
@@ -96,19 +55,30 @@ class lease_registry {
   [[nodiscard]] bool is_closed();
 
  private:
+  static constexpr auto never = boot_clock::time_point::max();
+
+  /// Leases ordered by a time, which the lease remembers. Each occurs once.
+  using index =
+      std::map<std::pair<boot_clock::time_point, const lease_state*>, std::shared_ptr<lease_state>>;
+
   /// A thread that sleeps until its next deadline; a new lease wakes it only for an earlier one. It
   /// keeps an early wake-up time even if that lease ends first. Otherwise every short lease would
   /// wake it again.
   struct sleeper {
     std::condition_variable wakeup;
     boot_clock::time_point sleeps_until = boot_clock::time_point::min();
-    boot_clock::time_point wakes_by = lease_index::never;
+    boot_clock::time_point wakes_by = never;
   };
 
   [[nodiscard]] boot_clock::time_point deadline(const lease_state& lease,
                                                 boot_clock::time_point requested_at) const;
   [[nodiscard]] boot_clock::time_point next_renewal(const lease_state& lease,
                                                     boot_clock::time_point requested_at) const;
+  /// The earliest time; `never` if there is no lease.
+  static boot_clock::time_point first_in(const index& leases);
+  /// Allocates nothing, so that it cannot fail.
+  static void move(index& leases, const lease_state& lease, boot_clock::time_point from,
+                   boot_clock::time_point to);
   // The functions below require mutex_ to be locked.
   void remove(const lease_state& lease);
   void set_renewal(lease_state& lease, boot_clock::time_point when);
@@ -125,8 +95,8 @@ class lease_registry {
   // All below are guarded by mutex_.
   sleeper watcher_;
   sleeper renewer_;
-  lease_index by_deadline_;
-  lease_index by_renewal_;  // at `never` while its renewal is under way
+  index by_deadline_;
+  index by_renewal_;  // at `never` while its renewal is under way
   bool wakes_renewer_ = false;
   bool closed_ = false;
 };

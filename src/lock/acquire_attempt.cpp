@@ -159,6 +159,7 @@ std::optional<attempt_end> acquire_attempt::stop() {
 }
 
 void acquire_attempt::report(const attempt_end& end) {
+  if (leases_.options().observer == nullptr) return;
   auto& events = leases_.events();
   const auto now = leases_.now();
   const auto took = to_microseconds(now - began_);

@@ -12,18 +12,22 @@ namespace rowlock::postgres {
 
 namespace {
 
-/// One call of acquire, with its answers so far.
+std::optional<acquire_answer> take_row(executor& exec, const acquire_request& request) {
+  return exec.take_row(
+      sql::acquire,
+      bound_values{request.key.type, request.key.source_id, request.owner.text, request.holder,
+                   ttl_in(&request), expected_in(&request), request.unless_done});
+}
+
+/// One call of acquire, with its answers so far. For a single key `take_row` was called before.
 class acquiring {
  public:
-  acquiring(executor& exec, std::span<const acquire_request> requests)
-      : exec_{exec}, requests_{requests}, answers_(requests.size()), open_{all(requests)} {}
+  acquiring(executor& exec, std::span<const acquire_request> requests,
+            std::vector<acquire_answer>& answers)
+      : exec_{exec}, requests_{requests}, answers_{answers}, open_{all(requests)} {}
 
   void run() {
-    if (open_.size() == 1) {
-      take_row();
-    } else {
-      grant(take_rows());
-    }
+    if (open_.size() > 1) grant(take_rows());
     if (open_.empty()) return;
     const auto lost = read_the_others();
     if (!open_.empty()) grant(insert());
@@ -31,8 +35,6 @@ class acquiring {
     open_.insert(open_.end(), lost.begin(), lost.end());
     if (!open_.empty()) read_the_others();
   }
-
-  std::vector<acquire_answer> answers() && { return std::move(answers_); }
 
  private:
   acquire_answer& answer_to(const acquire_request& request) {
@@ -43,17 +45,6 @@ class acquiring {
     take_out(open_, granted, [this](const acquire_request& request, const changed_row& done) {
       answer_to(request) = granted_by(done);
     });
-  }
-
-  void take_row() {
-    const auto& request = *open_.front();
-    const auto known = exec_.take_row(
-        sql::acquire,
-        bound_values{request.key.type, request.key.source_id, request.owner.text, request.holder,
-                     ttl_in(&request), expected_in(&request), request.unless_done});
-    if (!known) return;
-    answer_to(request) = *known;
-    open_.clear();
   }
 
   std::vector<changed_row> take_rows() {
@@ -119,16 +110,24 @@ class acquiring {
 
   executor& exec_;
   std::span<const acquire_request> requests_;
-  std::vector<acquire_answer> answers_;  // busy, until more is known
+  std::vector<acquire_answer>& answers_;
   unanswered<acquire_request> open_;
 };
 
 }  // namespace
 
 std::vector<acquire_answer> acquire(executor& exec, std::span<const acquire_request> requests) {
-  acquiring acquired{exec, requests};
-  exec.unless_contended([&] { acquired.run(); });
-  return std::move(acquired).answers();
+  std::vector<acquire_answer> answers(requests.size());  // busy, until more is known
+  exec.unless_contended([&] {
+    if (requests.size() == 1) {
+      if (auto known = take_row(exec, requests.front())) {
+        answers.front() = *std::move(known);
+        return;
+      }
+    }
+    acquiring{exec, requests, answers}.run();
+  });
+  return answers;
 }
 
 std::vector<change_answer> renew(executor& exec, std::span<const renew_request> requests) {

@@ -1,0 +1,174 @@
+// Which call gets a session of a pool, and which has to wait.
+#include "store/session_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A session that makes no calls. Counts the sessions that are open.
+class numbered_session final : public session {
+ public:
+  numbered_session(int n, int& o) : number{n}, open{o} { ++open; }
+  ~numbered_session() override { --open; }
+
+  void check_table() override { ++checks; }
+  [[nodiscard]] bool is_usable() const noexcept override { return usable; }
+  [[nodiscard]] bool is_alive() const noexcept override { return alive; }
+
+  int number;
+  int& open;
+  int checks = 0;
+  bool usable = true;
+  bool alive = true;
+
+ protected:
+  std::vector<acquire_answer> do_acquire(std::span<const acquire_request> /*requests*/,
+                                         acquire_mode /*mode*/) override {
+    return {};
+  }
+  std::vector<change_answer> do_renew(std::span<const renew_request> /*requests*/) override {
+    return {};
+  }
+  std::vector<change_answer> do_release(std::span<const release_request> /*requests*/) override {
+    return {};
+  }
+  change_answer do_write_note(const note_request& /*request*/) override { return {}; }
+  std::vector<std::optional<row_state>> do_read(std::span<const lock_key> /*keys*/,
+                                                read_mode /*mode*/) override {
+    return {};
+  }
+  std::vector<row_state> do_list() override { return {}; }
+  force_answer do_force_release(const force_request& /*request*/) override { return {}; }
+  purge_answer do_purge(const purge_request& /*request*/) override { return {}; }
+};
+
+numbered_session& in(session_pool::loan& lent) { return dynamic_cast<numbered_session&>(*lent); }
+int number_in(session_pool::loan lent) { return in(lent).number; }
+
+class SessionPool : public testing::Test {
+ protected:
+  static constexpr auto keeping_leases = session_use::keeping_leases;
+
+  class counting_source final : public session_source {
+   public:
+    explicit counting_source(SessionPool& all) : all_{all} {}
+
+    std::unique_ptr<session> open() override {
+      if (all_.is_down_) throw error{errc::unavailable, "away"};
+      auto made = std::make_unique<numbered_session>(++all_.opened_, all_.open_);
+      all_.most_open_ = std::max(all_.most_open_, all_.open_);
+      return made;
+    }
+    [[nodiscard]] store_limits limits() const noexcept override { return {}; }
+
+   private:
+    SessionPool& all_;
+  };
+
+  session_pool make_pool(unsigned size, std::chrono::milliseconds timeout = 0ms) {
+    return session_pool{std::make_unique<counting_source>(*this), size, timeout};
+  }
+
+  bool is_down_ = false;
+  int opened_ = 0;
+  int open_ = 0;
+  int most_open_ = 0;
+};
+
+TEST_F(SessionPool, CallsForNewLeasesNeverHaveAll) {
+  auto three = make_pool(3);
+  const auto one = three.take();
+  const auto other = three.take();
+  EXPECT_THROW(three.take(), error);
+  const auto renewal = three.take(keeping_leases);
+  EXPECT_THROW(three.take(keeping_leases), error);
+}
+
+TEST_F(SessionPool, CallsForNewLeasesMayHaveTheLastOneWhereOthersKeepLeases) {
+  auto three = make_pool(3);
+  const auto renewal = three.take(keeping_leases);
+  const auto one = three.take();
+  const auto other = three.take();
+  EXPECT_THROW(three.take(keeping_leases), error);
+}
+
+TEST_F(SessionPool, TheOnlyOneIsForAllCalls) {
+  auto one = make_pool(1);
+  EXPECT_EQ(number_in(one.take()), 1);
+  const auto renewal = one.take(keeping_leases);
+  EXPECT_THROW(one.take(), error);
+}
+
+TEST_F(SessionPool, OneThatIsGivenBackIsUsedAgainUnlessItIsDead) {
+  auto two = make_pool(2);
+  EXPECT_EQ(number_in(two.take()), 1);
+  {
+    auto again = two.take();
+    EXPECT_EQ(in(again).number, 1);
+    in(again).alive = false;
+  }
+  EXPECT_EQ(number_in(two.take()), 2);
+  EXPECT_EQ(most_open_, 1) << "there may be no room for two";
+}
+
+TEST_F(SessionPool, AWaitingCallGetsOneThatIsGivenBack) {
+  auto one = make_pool(1, 1h);
+  std::vector<std::future<int>> numbers;
+  {
+    const auto held = one.take();
+    for (const auto used_for : {session_use::anything, keeping_leases}) {
+      numbers.push_back(std::async(std::launch::async,
+                                   [&one, used_for] { return number_in(one.take(used_for)); }));
+    }
+    while (one.waiting() < 2) std::this_thread::yield();
+  }
+  for (auto& number : numbers) EXPECT_EQ(number.get(), 1);
+}
+
+TEST_F(SessionPool, APlaceWhoseSessionCannotBeOpenedIsFreeAgain) {
+  auto one = make_pool(1);
+  is_down_ = true;
+  EXPECT_THROW(one.take(), error);
+  is_down_ = false;
+  EXPECT_EQ(number_in(one.take()), 1);
+}
+
+TEST_F(SessionPool, TheTableIsCheckedBeforeTheFirstCallOnly) {
+  auto one = make_pool(1);
+  std::vector<int> checks;
+  auto work = [&](store& made_on) {
+    checks.push_back(dynamic_cast<numbered_session&>(made_on).checks);
+  };
+  one.run(session_use::anything, work_on_store{work});
+  one.run(session_use::anything, work_on_store{work});
+  EXPECT_EQ(checks, (std::vector{1, 1}));
+}
+
+TEST_F(SessionPool, ASessionThatCannotBeUsedAfterAFaultIsReplaced) {
+  auto one = make_pool(1);
+  for (const bool stays_usable : {true, false}) {
+    auto work = [&](store& made_on) {
+      dynamic_cast<numbered_session&>(made_on).usable = stays_usable;
+      throw error{errc::unavailable, "lost"};
+    };
+    EXPECT_THROW(one.run(session_use::anything, work_on_store{work}), error);
+    EXPECT_EQ(number_in(one.take()), stays_usable ? 1 : 2);
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::detail
