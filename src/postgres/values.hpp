@@ -2,6 +2,8 @@
 #ifndef ROWLOCK_POSTGRES_VALUES_HPP
 #define ROWLOCK_POSTGRES_VALUES_HPP
 
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -94,7 +96,8 @@ class result_set {
   std::unique_ptr<const driver_result> kept_;
 };
 
-/// The values of $1, $2 ..., as text; none is null. The server knows their types.
+/// The values of $1, $2 ..., as text. The server knows their types. Keeps the strings that it is
+/// given as temporaries, and refers to all others.
 class bound_values {
  public:
   /// The largest number of parameters of a statement.
@@ -103,24 +106,41 @@ class bound_values {
   template <class... Values>
   explicit bound_values(Values&&... values) {
     static_assert(sizeof...(values) <= most);
-    values_.reserve(sizeof...(values));
     (add(std::forward<Values>(values)), ...);
   }
+  bound_values(const bound_values&) = delete;
+  bound_values& operator=(const bound_values&) = delete;
 
-  [[nodiscard]] const std::vector<std::optional<std::string>>& in_order() const noexcept {
-    return values_;
+  /// In order; a null pointer is a null.
+  [[nodiscard]] std::span<const char* const> texts() const noexcept {
+    return std::span{texts_}.first(size_);
   }
 
  private:
-  void add(std::string text) { values_.emplace_back(std::move(text)); }
-  void add(std::int64_t number) { values_.emplace_back(std::to_string(number)); }
+  static constexpr std::size_t most_digits = 20;  // of an int64_t, with its sign
+
+  void add(const std::string& text) { texts_.at(size_++) = text.c_str(); }
+  void add(std::string&& text) {
+    auto& kept = kept_.at(size_);
+    kept = std::move(text);
+    texts_.at(size_++) = kept.c_str();
+  }
+  void add(std::int64_t number) {
+    auto& digits = digits_.at(size_);
+    *std::to_chars(digits.data(), digits.data() + most_digits, number).ptr = '\0';
+    texts_.at(size_++) = digits.data();
+  }
   void add(int number) { add(std::int64_t{number}); }
-  void add(bool flag) { values_.emplace_back(flag ? "t" : "f"); }
+  void add(bool flag) { texts_.at(size_++) = flag ? "t" : "f"; }
   void add(const std::optional<std::int64_t>& number) {
-    values_.push_back(number ? std::optional{std::to_string(*number)} : std::nullopt);
+    if (number) return add(*number);
+    texts_.at(size_++) = nullptr;
   }
 
-  std::vector<std::optional<std::string>> values_;
+  std::size_t size_ = 0;
+  std::array<const char*, most> texts_{};
+  std::array<std::string, most> kept_;
+  std::array<std::array<char, most_digits + 1>, most> digits_{};
 };
 
 /// An array as PostgreSQL reads it: `{"a","b\"c",NULL}`.

@@ -2,9 +2,10 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "postgres/pqxx/connection.hpp"
 
@@ -47,21 +48,17 @@ result_set result_in(const pqxx::result& result) {
 
 #if PQXX_VERSION_MAJOR < 7
 
-using texts = std::vector<std::optional<std::string>>;
-
-const char* text_or_null(const std::optional<std::string>& value) {
-  return value ? value->c_str() : nullptr;
-}
+using texts = std::span<const char* const>;
 
 template <class Send, std::size_t... Places>
-pqxx::result send_each(const Send& send, const texts& values,
+pqxx::result send_each(const Send& send, [[maybe_unused]] texts values,
                        std::index_sequence<Places...> /*places*/) {
-  return send(text_or_null(values[Places])...);
+  return send(values[Places]...);
 }
 
 /// libpqxx 6 allocates once per value, unless the values are separate arguments of the call.
 template <std::size_t Count = 0, class Send>
-pqxx::result send_with(const Send& send, const texts& values) {
+pqxx::result send_with(const Send& send, texts values) {
   if constexpr (Count < bound_values::most) {
     if (values.size() > Count) return send_with<Count + 1>(send, values);
   }
@@ -72,10 +69,10 @@ pqxx::result send_with(const Send& send, const texts& values) {
 
 pqxx::params in_the_drivers_form(const bound_values& values) {
   pqxx::params params;
-  params.reserve(values.in_order().size());
-  for (const auto& each : values.in_order()) {
-    if (each) {
-      params.append(*each);
+  params.reserve(values.texts().size());
+  for (const char* const each : values.texts()) {
+    if (each != nullptr) {
+      params.append(std::string{each});
     } else {
       params.append();
     }
@@ -91,7 +88,7 @@ result_set execute(pqxx::transaction_base& transaction, const std::string& sql,
                    const bound_values& values) {
 #if PQXX_VERSION_MAJOR < 7
   const auto send = [&](auto... each) { return transaction.exec_params(sql, each...); };
-  return result_in(send_with(send, values.in_order()));
+  return result_in(send_with(send, values.texts()));
 #elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
   return result_in(transaction.exec_params(sql, in_the_drivers_form(values)));
 #else
@@ -103,7 +100,7 @@ result_set execute_prepared(pqxx::transaction_base& transaction, const std::stri
                             const bound_values& values) {
 #if PQXX_VERSION_MAJOR < 7
   const auto send = [&](auto... each) { return transaction.exec_prepared(name, each...); };
-  return result_in(send_with(send, values.in_order()));
+  return result_in(send_with(send, values.texts()));
 #elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
   return result_in(transaction.exec_prepared(name, in_the_drivers_form(values)));
 #else

@@ -13,7 +13,6 @@
 #include <memory>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "postgres/connecting.hpp"
 #include "rowlock/clock.hpp"
@@ -94,9 +93,7 @@ soci_connection::soci_connection(::soci::session& session,
 
 postgres::result_set soci_connection::execute(const std::string& sql,
                                               const postgres::bound_values& values) {
-  std::vector<const char*> texts;
-  texts.reserve(values.in_order().size());
-  for (const auto& each : values.in_order()) texts.push_back(each ? each->c_str() : nullptr);
+  const auto texts = values.texts();
   auto result = execute_with([&] {
     return PQsendQueryParams(connection_, sql.c_str(), static_cast<int>(texts.size()), nullptr,
                              texts.data(), nullptr, nullptr, 0);
