@@ -1,6 +1,8 @@
 // The cluster does what its tests rely on.
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "cluster/cluster_test.hpp"
 
 namespace rowlock::tests {
@@ -55,6 +57,20 @@ TEST_F(GaleraCluster, GoesOnWithoutANodeThatIsKilledAndBringsItBack) {
 
 TEST_F(GaleraCluster, GoesOnWithoutANodeThatStandsStill) {
   cluster().freeze(2);
+  first_.execute("update kept set written = 1");
+  cluster().thaw(2);
+  auto third = cluster().connect(2);
+  EXPECT_EQ(written_at(third), 1);
+}
+
+TEST_F(GaleraCluster, GoesOnIfTheOthersLoseEachOtherWhileANodeStandsStill) {
+  cluster().pause(1);
+  const auto resumed = std::async(std::launch::async, [] {
+    cluster().await_refusal(0);
+    cluster().resume(1);
+  });
+  cluster().freeze(2);
+  resumed.wait();
   first_.execute("update kept set written = 1");
   cluster().thaw(2);
   auto third = cluster().connect(2);

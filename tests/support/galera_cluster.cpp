@@ -1,11 +1,13 @@
 // A MariaDB Galera cluster of three that a test starts, and whose nodes it kills and cuts off.
 #include "support/galera_cluster.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -97,6 +99,7 @@ void galera_cluster::await_in_step(std::size_t node) const {
   const auto& process = *members_.at(node).process;
   await("the node to serve", [&] {
     if (process.has_ended()) throw std::runtime_error{"the node has ended: " + process.errors()};
+    bootstrap_if_split();
     return is_in_step(node);
   });
 }
@@ -183,15 +186,44 @@ std::string galera_cluster::recovered_position(std::size_t node) const {
 }
 
 void galera_cluster::freeze(std::size_t node) {
-  const auto other = bare_url((node + 1) % size);
-  const auto before = view_at(other);
-  members_.at(node).process->send_signal(SIGSTOP);
+  const auto other = (node + 1) % size;
+  const auto before = view_at(bare_url(other));
+  pause(node);
   members_.at(node).is_frozen = true;
-  await("the others to go on", [&] { return view_at(other) > before; });
+  await("the others to go on", [&] {
+    bootstrap_if_split();
+    return view_at(bare_url(other)) != before && is_in_step(other);
+  });
+}
+
+void galera_cluster::bootstrap_if_split() const {
+  std::size_t running = 0;
+  std::uint64_t most_committed = 0;
+  std::optional<std::size_t> latest;
+  for (std::size_t node = 0; node < size; ++node) {
+    if (members_.at(node).process == nullptr || members_.at(node).is_frozen) continue;
+    ++running;
+    try {
+      mariadb_line line{bare_url(node)};
+      if (status(line, "wsrep_cluster_status") == "Primary") return;
+      const auto committed = std::stoull(status(line, "wsrep_last_committed"));
+      if (!latest || committed > most_committed) latest = node;
+      most_committed = std::max(most_committed, committed);
+    } catch (const mariadb_error&) {
+      return;  // it is not there yet
+    }
+  }
+  if (running < 2 || !latest) return;
+  mariadb_line line{bare_url(*latest)};
+  if (std::stoull(status(line, "wsrep_cluster_size")) != running) return;
+  try {
+    line.execute("set global wsrep_provider_options = 'pc.bootstrap=YES'");
+  } catch (const mariadb_error&) {  // it has become primary
+  }
 }
 
 void galera_cluster::thaw(std::size_t node) {
-  members_.at(node).process->send_signal(SIGCONT);
+  resume(node);
   members_.at(node).is_frozen = false;
   await_in_step(node);
 }

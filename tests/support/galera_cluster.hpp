@@ -3,6 +3,7 @@
 #define ROWLOCK_TESTS_SUPPORT_GALERA_CLUSTER_HPP
 
 #include <array>
+#include <csignal>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -47,10 +48,15 @@ class galera_cluster {
   void restart(std::size_t node);
 
   /// Its process stands still, without notice. Waits until the others, which must be there, go on
-  /// without it, after about two seconds.
+  /// without it, after about two seconds. If these lose each other meanwhile, because a busy
+  /// machine lets one wait for as long, one of them is bootstrapped: they do not recover by
+  /// themselves.
   void freeze(std::size_t node);
   /// Ends that, and waits until it is in step again.
   void thaw(std::size_t node);
+  /// Its process stands still until `resume`, as on a busy machine. Waits for nothing.
+  void pause(std::size_t node) const { members_.at(node).process->send_signal(SIGSTOP); }
+  void resume(std::size_t node) const { members_.at(node).process->send_signal(SIGCONT); }
 
   /// It is cut off from the others, and they from it: on its own it refuses nearly everything.
   void isolate(std::size_t node) const;
@@ -86,6 +92,9 @@ class galera_cluster {
   void boot();
   void start(std::size_t node, const std::vector<std::string>& further = {});
   void await_in_step(std::size_t node) const;
+  /// Of nodes that are connected and all not primary, makes the one that has committed most the
+  /// primary component.
+  void bootstrap_if_split() const;
   [[nodiscard]] std::vector<std::string> command(std::size_t node,
                                                  const std::vector<std::string>& further) const;
   [[nodiscard]] std::string data(std::size_t node) const;
