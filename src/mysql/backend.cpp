@@ -194,7 +194,7 @@ class mysql_backend_type final : public through_soci::soci_backend {
 
   void count_failures(::soci::session& session, const lock_keys& keys,
                       const soci_table& table) const override {
-    executor exec{connection{session}, table.table};
+    executor exec{connection{session}, table.table, executor::parameters::written};
     const auto wanted = list_of(keys.in_order());
     const auto seen = exec.read(wanted);
     json_rows at_versions;

@@ -60,7 +60,8 @@ result_set connection::answer() {
 }
 
 result_set connection::execute(std::string_view sql, std::initializer_list<bound_value> values) {
-  const std::string text = with_values(sql, values);
+  const std::string text =
+      with_places(sql, [&](std::size_t place) { return (values.begin() + place)->text(); });
   if (mysql_real_query(connection_, text.data(), text.size()) != 0) throw_last_error();
   return answer();
 }
@@ -145,16 +146,22 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-bound_value bound_value::ascii(std::string_view text) {
-  return bound_value{"_ascii X'" + hex_of(text) + "'"};
-}
-
-bound_value bound_value::utf8(std::string_view text) {
-  return bound_value{"_utf8mb4 X'" + hex_of(text) + "'"};
-}
-
-bound_value bound_value::bytes(std::string_view text) {
-  return bound_value{"X'" + hex_of(text) + "'"};
+std::string bound_value::text() const {
+  switch (kind_) {
+    case kind::integer:
+      return std::to_string(number_);
+    case kind::null:
+      return "NULL";
+    case kind::ascii:
+      return "_ascii X'" + hex_of(content_) + "'";
+    case kind::json:
+      return "_utf8mb4'" + content_ + "'";
+    case kind::utf8:
+      return "_utf8mb4 X'" + hex_of(content_) + "'";
+    case kind::bytes:
+      break;
+  }
+  return "X'" + hex_of(content_) + "'";
 }
 
 void json_rows::row::separate() {
@@ -184,23 +191,23 @@ json_rows json_rows::only(const std::vector<std::size_t>& places) const {
 }
 
 bound_value json_rows::value() const {
-  std::string text = "_utf8mb4'[";
+  std::string text = "[";
   for (const auto& each : rows_) {
     if (&each != &rows_.front()) text += ',';
     text += '[' + each + ']';
   }
-  return bound_value{text + "]'"};
+  return bound_value{bound_value::kind::json, text + ']'};
 }
 
-std::string with_values(std::string_view sql, std::initializer_list<bound_value> values) {
+std::string with_places(std::string_view sql,
+                        const std::function<std::string(std::size_t)>& written) {
   std::string text;
   for (std::size_t at = 0; at < sql.size(); ++at) {
     if (sql[at] != '$' || at + 1 == sql.size() || !is_digit(sql[at + 1])) {
       text += sql[at];
       continue;
     }
-    const auto place = static_cast<std::size_t>(sql[++at] - '1');
-    text += (values.begin() + place)->text();
+    text += written(static_cast<std::size_t>(sql[++at] - '1'));
   }
   return text;
 }

@@ -2,7 +2,9 @@
 #ifndef ROWLOCK_MYSQL_CONNECTION_HPP
 #define ROWLOCK_MYSQL_CONNECTION_HPP
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -13,27 +15,39 @@
 
 namespace rowlock::mysql {
 
-/// A value as it is written in a statement. Texts are in hexadecimal: whatever the session's
-/// character set and quoting rules, the server gets exactly these bytes.
+/// A value of a statement: written into its text, or bound to a prepared one.
 class bound_value {
  public:
-  bound_value(std::int64_t number) : text_{std::to_string(number)} {}  // NOLINT
-  bound_value(int number) : bound_value{std::int64_t{number}} {}       // NOLINT
-  bound_value(const std::optional<std::int64_t>& number)               // NOLINT
-      : text_{number ? std::to_string(*number) : "NULL"} {}
+  /// `ascii` and `json` have the characters of US-ASCII alone, so that the session's character set
+  /// does not matter where they are bound.
+  enum class kind { integer, null, ascii, json, utf8, bytes };
 
-  static bound_value null() { return bound_value{std::string{"NULL"}}; }
-  static bound_value ascii(std::string_view text);
-  static bound_value utf8(std::string_view text);
-  static bound_value bytes(std::string_view text);
+  bound_value(std::int64_t number) : number_{number} {}           // NOLINT
+  bound_value(int number) : bound_value{std::int64_t{number}} {}  // NOLINT
+  bound_value(const std::optional<std::int64_t>& number)          // NOLINT
+      : kind_{number ? kind::integer : kind::null}, number_{number.value_or(0)} {}
 
-  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  static bound_value null() { return bound_value{std::nullopt}; }
+  static bound_value ascii(std::string_view text) { return {kind::ascii, text}; }
+  static bound_value utf8(std::string_view text) { return {kind::utf8, text}; }
+  static bound_value bytes(std::string_view text) { return {kind::bytes, text}; }
+
+  [[nodiscard]] kind type() const noexcept { return kind_; }
+  /// Of an integer.
+  [[nodiscard]] const std::int64_t& number() const noexcept { return number_; }
+  /// Of all but integers and nulls.
+  [[nodiscard]] const std::string& content() const noexcept { return content_; }
+  /// As it is written in a statement. Texts are in hexadecimal: whatever the session's character
+  /// set and way of quoting, the server gets these bytes and nothing else.
+  [[nodiscard]] std::string text() const;
 
  private:
   friend class json_rows;
-  explicit bound_value(std::string text) : text_{std::move(text)} {}
+  bound_value(kind type, std::string_view content) : kind_{type}, content_{content} {}
 
-  std::string text_;
+  kind kind_ = kind::integer;
+  std::int64_t number_ = 0;
+  std::string content_;
 };
 
 /// A JSON array of arrays, for statements on several rows.
@@ -64,8 +78,9 @@ class json_rows {
   std::vector<std::string> rows_;
 };
 
-/// `sql` with $1, $2 ... replaced.
-std::string with_values(std::string_view sql, std::initializer_list<bound_value> values);
+/// `sql` with $1, $2 ... replaced by what `written` returns for 0, 1 ...
+std::string with_places(std::string_view sql,
+                        const std::function<std::string(std::size_t)>& written);
 
 }  // namespace rowlock::mysql
 
@@ -99,6 +114,8 @@ class connection {
   explicit connection(::soci::session& session);
 
   result_set execute(std::string_view sql, std::initializer_list<bound_value> values = {});
+  /// For `prepared_statements`.
+  [[nodiscard]] st_mysql* handle() const noexcept { return connection_; }
   /// Executes several statements, separated by semicolons.
   void execute_script(const std::string& sql);
 

@@ -53,7 +53,7 @@ std::optional<result_set> executor::write(std::string_view text,
   const auto before = changed_;
   if (changed_ == effects::none) changed_ = effects::possible;
   try {
-    auto result = session_.execute(texts_(text), values);
+    auto result = execute(text, values);
     changed_ = result.affected == 0 ? before : effects::made;
     return result;
   } catch (const std::exception& thrown) {

@@ -9,6 +9,7 @@
 
 #include "mysql/connection.hpp"
 #include "mysql/errors.hpp"
+#include "mysql/prepared.hpp"
 #include "mysql/row.hpp"
 #include "mysql/sql/spelling.hpp"
 
@@ -30,9 +31,15 @@ struct written_rows {
 /// Thread-safety: one thread at a time.
 class executor {
  public:
+  /// How values reach the server. A session that is lent for one call has no place to keep a
+  /// prepared statement, and preparing is a round trip more.
+  enum class parameters { written, bound };
+
   /// `table` must outlive the executor.
-  executor(connection session, const table_name& table)
-      : session_{session}, texts_{sql::texts_of(table, session.flavour())} {}
+  executor(connection session, const table_name& table, parameters how)
+      : session_{session}, texts_{sql::texts_of(table, session.flavour())} {
+    if (how == parameters::bound) prepared_.emplace(session);
+  }
 
   /// Starts another call.
   void begin_call() noexcept { changed_ = effects::none; }
@@ -49,7 +56,8 @@ class executor {
 
   /// Executes a statement that changes nothing.
   result_set execute(std::string_view text, std::initializer_list<bound_value> values = {}) {
-    return session_.execute(texts_(text), values);
+    const auto& sql = texts_(text);
+    return prepared_ ? prepared_->execute(sql, values) : session_.execute(sql, values);
   }
   /// The committed state of each key; none for a missing row.
   std::vector<std::optional<seen_row>> read(const key_list& keys);
@@ -77,6 +85,7 @@ class executor {
  private:
   connection session_;
   detail::rendered_sql texts_;
+  std::optional<prepared_statements> prepared_;
   effects changed_ = effects::none;
 };
 

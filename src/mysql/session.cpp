@@ -109,7 +109,10 @@ class mysql_session final : public detail::session {
  public:
   mysql_session(std::shared_ptr<::soci::session> used, const fit_session& fit,
                 const table_name& table)
-      : used_{std::move(used)}, table_{table}, skew_{fit.skew}, exec_{fit.session, table_} {}
+      : used_{std::move(used)},
+        table_{table},
+        skew_{fit.skew},
+        exec_{fit.session, table_, executor::parameters::bound} {}
 
   void check_table() override {
     call([&] { mysql::check_table(exec_.session(), exec_.texts(), table_); });

@@ -14,9 +14,9 @@
 //     session's sql_select_limit would hide some.
 //
 // A statement for several keys takes a JSON array of arrays, whose order is in its comment. Texts
-// in it, and all other texts, are in hexadecimal, so that character sets and quoting rules do not
-// matter. The type of a key is written as it is. Placeholders in braces are explained in
-// spelling.hpp.
+// in it, and all texts that are written into a statement, are in hexadecimal, so that character
+// sets and quoting rules do not matter. The type of a key is written as it is. Placeholders in
+// braces are explained in spelling.hpp.
 #ifndef ROWLOCK_MYSQL_SQL_LEASES_HPP
 #define ROWLOCK_MYSQL_SQL_LEASES_HPP
 
