@@ -18,8 +18,8 @@
 namespace rowlock::cli {
 
 /// For a lock_table with one lease. If the row was taken away, it is read once more for the present
-/// holder. Prints faults as `fault_reporter` does, except a fault that ends the wait: the caller gets
-/// that.
+/// holder. Prints faults as `fault_reporter` does, except a fault that ends the wait: the caller
+/// gets that.
 ///
 /// Thread-safety: all members may be called from any thread.
 class loss_reporter final : public observer {
@@ -27,7 +27,7 @@ class loss_reporter final : public observer {
   /// `at_most` is how long the lease is renewed. With `waits`, faults that pass do not end the
   /// wait, but `stop` does. All apply to the attempt and the lease of the `lock_table`.
   loss_reporter(release_witness& rows, std::optional<std::chrono::milliseconds> at_most, bool waits,
-              std::stop_token stop)
+                std::stop_token stop)
       : rows_{rows}, at_most_{at_most}, waits_{waits} {
     faults_.stop_with(std::move(stop));
   }

@@ -205,9 +205,7 @@ void statement_batcher::acquire_each(std::span<const acquire_request> requests, 
   answered({.count = 1}, {&result, 1}, sent_at);
 }
 
-std::size_t statement_batcher::waiting() const {
-  return schedule_ ? schedule_->waiting() : 0;
-}
+std::size_t statement_batcher::waiting() const { return schedule_ ? schedule_->waiting() : 0; }
 
 refusal to_refusal(const lock_key& key, const acquire_answer& answer) {
   refusal refused{.key = key,

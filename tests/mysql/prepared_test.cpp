@@ -60,13 +60,13 @@ TEST_F(MysqlPrepared, StatementsBringTheSameBytesInEachCharacterSet) {
   for (const auto* charset : {"utf8mb4", "latin1", "gbk", "binary"}) {
     soci_store rows{target() + " charset=" + charset, {.pool_size = 1}};
     for (int i = 0; i < 3; ++i) {
-      auto asked = request(key);
-      asked.holder = "h\xc3\xb6st \xf0\x9f\x90\x8e '\\";
-      const auto granted = rows.acquire(std::array{asked}).front();
+      auto wanted = request(key);
+      wanted.holder = "h\xc3\xb6st \xf0\x9f\x90\x8e '\\";
+      const auto granted = rows.acquire(std::array{wanted}).front();
       ASSERT_EQ(granted.status, acquire_status::granted) << charset;
       rows.write_note({.key = key, .owner = mine_, .version = *granted.version, .note = note});
       const auto seen = rows.read(std::array{key}, read_mode::shown).front().value();
-      EXPECT_EQ(seen.holder, asked.holder) << charset;
+      EXPECT_EQ(seen.holder, wanted.holder) << charset;
       EXPECT_EQ(seen.note, note) << charset;
       ASSERT_EQ(rows.list().size(), 1U);
       EXPECT_EQ(rows.list().front().key, key) << charset;
