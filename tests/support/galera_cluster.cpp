@@ -1,7 +1,6 @@
 // A MariaDB Galera cluster of three that a test starts, and whose nodes it kills and cuts off.
 #include "support/galera_cluster.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -206,9 +205,10 @@ void galera_cluster::bootstrap_if_split() const {
     try {
       mariadb_line line{bare_url(node)};
       if (status(line, "wsrep_cluster_status") == "Primary") return;
-      const auto committed = std::stoull(status(line, "wsrep_last_committed"));
-      if (!latest || committed > most_committed) latest = node;
-      most_committed = std::max(most_committed, committed);
+      const std::uint64_t committed = std::stoull(status(line, "wsrep_last_committed"));
+      if (latest && committed <= most_committed) continue;
+      latest = node;
+      most_committed = committed;
     } catch (const mariadb_error&) {
       return;  // it is not there yet
     }
