@@ -66,12 +66,12 @@ def all_of(results):
             values = against_64_connections(results[pool], results[scenario])
             ratios.append(Ratio(name + " with 64 connections", values, threshold))
 
-    add("hot_1", "one waiter: hand-over, median", 3000,
+    add("hot_1", "one waiter: handoff, median", 3000,
         lambda runs: [each["handover_p50"] for each in runs[GROUPED]], at_least=False, unit="us")
-    add("hot_1", "one waiter: hand-over of the best polling peer, of ours", 15,
+    add("hot_1", "one waiter: handoff of the best polling peer, of ours", 15,
         lambda runs: [1 / ratio for ratio in of_rounds(runs, GROUPED, POLLING_PEERS,
                                                        "handover_p50", best=min)])
-    add("hot_8", "8 waiters: hand-over of the best polling peer, of ours", 3,
+    add("hot_8", "8 waiters: handoff of the best polling peer, of ours", 3,
         lambda runs: [1 / ratio for ratio in of_rounds(runs, GROUPED, POLLING_PEERS,
                                                        "handover_p50", best=min)])
     pairs("hot_8", "8 waiters: grants, of the best polling peer's", 3, GROUPED, POLLING_PEERS)

@@ -15,7 +15,7 @@ COLUMNS = [
     ("per_second", "a second", "{:,.0f}"),
     ("p50", "median, ms", "{:,.2f}"),
     ("p99", "99 %, ms", "{:,.2f}"),
-    ("handover_p50", "hand-over, ms", "{:,.2f}"),
+    ("handover_p50", "handoff, ms", "{:,.2f}"),
     ("handover_p99", "99 %, ms", "{:,.2f}"),
     ("statements_each", "statements each", "{:,.1f}"),
     ("statements_per_second", "statements a second", "{:,.0f}"),

@@ -1,4 +1,4 @@
-// The leader of a cluster under Patroni dies or hands over while all work with it, by way of an
+// The leader of a cluster under Patroni dies or is switched while all work with it, by way of an
 // address that names both members, and nothing is lost.
 #include <gtest/gtest.h>
 

@@ -33,7 +33,7 @@ TEST_F(PostgresAsynchronousRelease, IsForReleasesAlone) {
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a grant after a release";
   const auto third = rows_.handoff({{key_, mine_, second}, request(key_)}).granted;
   ASSERT_TRUE(third);
-  EXPECT_EQ(commits_.take(), settings{normal_}) << "a hand-over";
+  EXPECT_EQ(commits_.take(), settings{normal_}) << "a handoff";
   EXPECT_EQ(rows_.write_note({key_, mine_, *third, "half way"}), change_answer::done);
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a note";
   EXPECT_EQ(rows_.force_release({key_, *third, "a test"}), force_answer::released);
