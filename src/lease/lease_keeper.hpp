@@ -134,7 +134,7 @@ class lease_keeper {
   wait_queue queue_;
   wait_loop loop_;
   detail::worker_pool pool_;
-  std::atomic<bool> has_threads_{false};  // the renewer is constant from then on
+  std::atomic<bool> has_threads_{false};  // once true, renewer_ may be read without mutex_
 
   std::mutex mutex_;
   // All below are guarded by mutex_.

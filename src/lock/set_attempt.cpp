@@ -111,6 +111,7 @@ set_attempt_end try_and_wait(lease_keeper& leases, store& target, const set_requ
 }
 
 void report(lease_keeper& leases, const set_attempt_end& end, boot_clock::time_point began) {
+  if (leases.options().observer == nullptr) return;
   auto& events = leases.events();
   const auto took = to_microseconds(leases.now() - began);
   if (end.refused) {

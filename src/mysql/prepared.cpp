@@ -24,13 +24,13 @@ struct free_result {
                                  static_cast<int>(number)};
 }
 
-/// Nothing has been executed, and the text of the statement may work: the server does not know the
-/// handle, has too many, or did not succeed in preparing it anew for a table that was altered.
+/// Nothing has been executed, the transaction is as it was, and the text of the statement may work:
+/// the server does not know the handle, does not prepare such a statement, has too many, or did not
+/// succeed in preparing it anew for a table that was altered. After any other failure the text may
+/// not be sent: a deadlock has ended the transaction, and with it the row locks.
 bool is_about_preparing(unsigned number) {
-  return number == 1243 || number == 1461 || number == 1615;
+  return number == 1243 || number == 1295 || number == 1461 || number == 1615;
 }
-
-bool is_lock_timeout(unsigned number) { return number == 1205; }
 
 /// The server reads a text in the character set of the session, and bytes as they are.
 enum_field_types type_of(bound_value::kind kind) {
@@ -130,7 +130,7 @@ result_set prepared_statements::execute_first(const std::string& sql,
   return result;
 }
 
-bool prepared_statements::prepare(statement& made, const std::string& sql) {
+void prepared_statements::prepare(statement& made, const std::string& sql) {
   made.places.clear();
   const auto text = with_places(sql, [&](std::size_t place) {
     made.places.push_back(place);
@@ -139,17 +139,11 @@ bool prepared_statements::prepare(statement& made, const std::string& sql) {
   std::unique_ptr<MYSQL_STMT, close> handle{mysql_stmt_init(session_.handle())};
   if (handle == nullptr) throw std::bad_alloc{};
   if (mysql_stmt_prepare(handle.get(), text.data(), text.size()) != 0) {
-    // The text would fail in the same way, or wait once more.
-    if (is_lost_connection(mysql_stmt_errno(handle.get())) ||
-        is_lock_timeout(mysql_stmt_errno(handle.get()))) {
-      throw_last_error(*handle);
-    }
-    return false;
+    throw_last_error(*handle);
   }
   const my_bool is_on = 1;
   (void)mysql_stmt_attr_set(handle.get(), STMT_ATTR_UPDATE_MAX_LENGTH, &is_on);
   made.handle = std::move(handle);
-  return true;
 }
 
 void prepared_statements::execute_prepared(const statement& prepared,
@@ -170,10 +164,9 @@ result_set prepared_statements::execute(const std::string& sql,
   auto& known = found->second;
   if (known.is_text_only) return session_.execute(sql, values);
   try {
-    if (known.handle != nullptr || prepare(known, sql)) {
-      execute_prepared(known, values);
-      return answer_of(*known.handle);
-    }
+    if (known.handle == nullptr) prepare(known, sql);
+    execute_prepared(known, values);
+    return answer_of(*known.handle);
   } catch (const ::soci::mysql_soci_error& thrown) {
     if (!is_about_preparing(thrown.err_num_)) throw;
   }

@@ -39,8 +39,7 @@ class prepared_statements {
   };
 
   result_set execute_first(const std::string& sql, std::initializer_list<bound_value> values);
-  /// Whether the server could.
-  bool prepare(statement& made, const std::string& sql);
+  void prepare(statement& made, const std::string& sql);
   static void execute_prepared(const statement& prepared,
                                std::initializer_list<bound_value> values);
 

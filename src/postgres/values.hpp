@@ -125,6 +125,8 @@ class bound_values {
     kept = std::move(text);
     texts_.at(size_++) = kept.c_str();
   }
+  void add(const std::string&& text) = delete;
+  void add(const char* text) = delete;  // it would be a bool
   void add(std::int64_t number) {
     auto& digits = digits_.at(size_);
     *std::to_chars(digits.data(), digits.data() + most_digits, number).ptr = '\0';

@@ -45,7 +45,7 @@ class session_pool {
     std::unique_ptr<session> lent_;
   };
 
-  /// Throws `error` (misuse) for a size that cannot be meant.
+  /// Throws `error` (misuse) for a size of 0 or above 10,000.
   session_pool(std::unique_ptr<session_source> source, unsigned size,
                std::chrono::milliseconds timeout);
 

@@ -135,9 +135,9 @@ result run_rowlock(const words& arguments) { return run(words{ROWLOCK_COMMAND} +
 
 std::string script_with(const std::string& traps) {
   // `wait` cannot miss a signal, as `read` would that comes just before it. A command in the
-  // background has a standard input only by redirection, and ends by signals of the terminal that
-  // come before it ignores them. It ends with its input, as that of a test that was killed does:
-  // then `wait` would return at once, for ever.
+  // background gets no standard input unless it is redirected. A signal of the terminal that comes
+  // before the command ignores it ends the command. When a test is killed the input ends, and so
+  // does the command: then `wait` would return at once, for ever.
   return "exec 3<&0; " + traps +
          R"(; (trap "" HUP INT TERM; echo started; exec cat <&3 >/dev/null) &)"
          " while kill -0 $! 2>/dev/null; do wait $!; done";

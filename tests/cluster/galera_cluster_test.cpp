@@ -65,12 +65,12 @@ TEST_F(GaleraCluster, GoesOnWithoutANodeThatStandsStill) {
 
 TEST_F(GaleraCluster, GoesOnIfTheOthersLoseEachOtherWhileANodeStandsStill) {
   cluster().pause(1);
-  const auto resumed = std::async(std::launch::async, [] {
+  auto resumed = std::async(std::launch::async, [] {
     cluster().await_refusal(0);
     cluster().resume(1);
   });
   cluster().freeze(2);
-  resumed.wait();
+  resumed.get();
   first_.execute("update kept set written = 1");
   cluster().thaw(2);
   auto third = cluster().connect(2);

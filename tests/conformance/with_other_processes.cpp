@@ -12,7 +12,8 @@ namespace {
 
 lock_key key_of_others(const char* place) { return {.type = "others", .source_id = place}; }
 
-/// Answers the requests of the test alone. (A set has several as it is.)
+/// Sends requests for other keys along, and returns the answers to those of the test. (A set has
+/// several keys anyway, and is passed on as it is.)
 class store_beside_others final : public passing_store {
  public:
   explicit store_beside_others(const std::shared_ptr<store>& rows)

@@ -16,7 +16,7 @@ namespace rowlock::tests {
 
 namespace {
 
-/// While this variable, which means nothing to the tests, is 1 at a node, its applier does not get
+/// While this variable, which has no other use here, is 1 at a node, its applier does not get
 /// past a row of the table.
 constexpr std::array to_begin_with{
     "create database rowlock_test character set utf8mb4", "create database lag",
@@ -38,6 +38,12 @@ std::string status(mariadb_line& line, const std::string& name) {
   return line.rows("show global status like '" + name + "'").at(0).at(1).value();
 }
 
+/// 0 for -1, which a node shows for a number that it does not know.
+std::uint64_t number_in(const std::string& text) {
+  const std::uint64_t number = std::stoull(text);
+  return number == std::numeric_limits<std::uint64_t>::max() ? 0 : number;
+}
+
 /// Of the last change of the members that the node knows of; 0 when it cannot be used.
 std::uint64_t view_at(const std::string& url) {
   try {
@@ -46,9 +52,7 @@ std::uint64_t view_at(const std::string& url) {
                         status(line, "wsrep_ready") == "ON" &&
                         status(line, "wsrep_cluster_status") == "Primary";
     if (!serves) return 0;
-    const auto view = std::stoull(status(line, "wsrep_cluster_conf_id"));
-    // It may have lost the others since, and has this number then.
-    return view == std::numeric_limits<std::uint64_t>::max() ? 0 : view;
+    return number_in(status(line, "wsrep_cluster_conf_id"));  // 0 if it has lost the others since
   } catch (const mariadb_error&) {
     return 0;
   }
@@ -205,7 +209,7 @@ void galera_cluster::bootstrap_if_split() const {
     try {
       mariadb_line line{bare_url(node)};
       if (status(line, "wsrep_cluster_status") == "Primary") return;
-      const std::uint64_t committed = std::stoull(status(line, "wsrep_last_committed"));
+      const std::uint64_t committed = number_in(status(line, "wsrep_last_committed"));
       if (latest && committed <= most_committed) continue;
       latest = node;
       most_committed = committed;
@@ -214,11 +218,11 @@ void galera_cluster::bootstrap_if_split() const {
     }
   }
   if (running < 2 || !latest) return;
-  mariadb_line line{bare_url(*latest)};
-  if (std::stoull(status(line, "wsrep_cluster_size")) != running) return;
   try {
+    mariadb_line line{bare_url(*latest)};
+    if (number_in(status(line, "wsrep_cluster_size")) != running) return;
     line.execute("set global wsrep_provider_options = 'pc.bootstrap=YES'");
-  } catch (const mariadb_error&) {  // it has become primary
+  } catch (const mariadb_error&) {  // it has become primary, or lost the others again
   }
 }
 

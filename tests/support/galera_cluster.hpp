@@ -22,7 +22,8 @@ namespace rowlock::tests {
 /// Every call returns when what it does can be seen at the nodes, and throws when that does not
 /// come about. Nodes are counted from 0.
 ///
-/// Thread-safety: one thread at a time, the one that lives longest.
+/// Thread-safety: one thread at a time, the one that lives longest. While it is in `freeze`,
+/// another one may call `pause`, `resume` and `await_refusal` for another node.
 class galera_cluster {
  public:
   static constexpr std::size_t size = 3;
@@ -49,7 +50,7 @@ class galera_cluster {
 
   /// Its process stands still, without notice. Waits until the others, which must be there, go on
   /// without it, after about two seconds. If these lose each other meanwhile, because a busy
-  /// machine lets one wait for as long, one of them is bootstrapped: they do not recover by
+  /// machine does not run one of them for that long, one is bootstrapped: they do not recover by
   /// themselves.
   void freeze(std::size_t node);
   /// Ends that, and waits until it is in step again.

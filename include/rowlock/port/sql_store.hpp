@@ -27,7 +27,7 @@ class sql_store : public passing_store {
 
  protected:
   /// A call waits for a free session for `timeout` at most; then it throws `error` (unavailable).
-  /// Throws `error` (misuse) for a size that cannot be meant.
+  /// Throws `error` (misuse) for a size of 0 or above 10,000.
   sql_store(std::unique_ptr<detail::session_source> source, unsigned size,
             std::chrono::milliseconds timeout);
 
