@@ -154,6 +154,10 @@ struct known_failure {
 constexpr std::string_view bad_login = "refuses the login: check user and password";
 constexpr std::string_view no_tls = "does not agree with us on TLS: see sslmode and sslrootcert";
 constexpr std::string_view is_full = "has no connection left: raise its max_connections";
+constexpr std::string_view is_closed =
+    "closed the connection before the login was over: see its log, and what stands in between";
+constexpr std::string_view is_away =
+    "cannot be reached: check its host, and the network in between";
 constexpr std::string_view is_another =
     "cannot be reached: what answers there is not PostgreSQL; check host and port, and what stands "
     "in between";
@@ -165,6 +169,8 @@ constexpr std::array known_failures{
     known_failure{"not permitted to log in", errc::rejected, bad_login},
     known_failure{"pg_hba.conf", errc::rejected,
                   "does not let this user in from here: see its pg_hba.conf"},
+    known_failure{"root certificate file", errc::rejected,
+                  "cannot be verified: its root certificate is not there: see sslrootcert"},
     known_failure{"does not exist", errc::rejected,
                   "has no such user or database: create it, or correct the connection string"},
     known_failure{"permission denied", errc::rejected,
@@ -182,6 +188,12 @@ constexpr std::array known_failures{
     known_failure{
         "Connection refused", errc::unavailable,
         "cannot be reached: nothing listens there: check host and port, and whether it runs"},
+    known_failure{"No such file or directory", errc::unavailable,
+                  "cannot be reached: it has no socket there: start it, or name its host"},
+    known_failure{"server closed the connection", errc::unavailable, is_closed},
+    known_failure{"Connection reset", errc::unavailable, is_closed},
+    known_failure{"No route to host", errc::unavailable, is_away},
+    known_failure{"Network is unreachable", errc::unavailable, is_away},
     known_failure{"timeout expired", errc::unavailable,
                   "cannot be reached in time: check host and port, and the network in between"},
     known_failure{"timed out", errc::unavailable,
@@ -191,6 +203,8 @@ constexpr std::array known_failures{
     known_failure{"authentication request from server", errc::unavailable, is_another},
     known_failure{"unexpected message from server", errc::unavailable, is_another},
     known_failure{"SCRAM message", errc::unavailable, is_another},
+    known_failure{"Permission denied", errc::rejected,
+                  "cannot be reached: this user may not open its socket: see its permissions"},
     known_failure{"invalid", errc::misuse,
                   "cannot be reached: the connection string has an invalid value"},
 };
@@ -203,7 +217,8 @@ void throw_failed_connect(const std::string& message, const std::string& where) 
       throw error{known.code, where + ' ' + std::string{known.meaning}};
     }
   }
-  throw error{errc::unavailable, where + " cannot be reached"};
+  throw error{errc::unavailable,
+              where + " cannot be reached: psql with the same connection string may say more"};
 }
 
 void refuse_old(int version) {

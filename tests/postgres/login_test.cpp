@@ -61,8 +61,22 @@ TEST(PostgresLogin, ToAServerThatIsNotThereIsUnavailableAndSaysWhere) {
 }
 
 TEST(PostgresLogin, ToAMissingSocketOrHostIsUnavailable) {
-  EXPECT_EQ(error_of_reading("host=/no/such/folder dbname=shop").kind, errc::unavailable);
+  const auto caught = error_of_reading("host=/no/such/folder dbname=shop");
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("it has no socket there: start it"), std::string::npos)
+      << caught.message();
   EXPECT_EQ(error_of_reading("postgresql://no-such-host.invalid/shop").kind, errc::unavailable);
+}
+
+TEST(PostgresLogin, ThatIsCutOffIsUnavailableAndSaysSo) {
+  const closed_port port;
+  const tcp_proxy proxy{"127.0.0.1", port.text()};  // resets its clients
+  const auto caught =
+      error_of_reading("postgresql://app@127.0.0.1:" + std::to_string(proxy.port()) + "/shop");
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("closed the connection before the login was over"),
+            std::string::npos)
+      << caught.message();
 }
 
 TEST(PostgresLogin, WithAWrongPasswordIsRejectedWithoutIt) {

@@ -48,5 +48,14 @@ TEST_F(PostgresTls, RefusesAServerWithAnotherCertificate) {
       << thrown.message();
 }
 
+TEST_F(PostgresTls, NeedsTheRootCertificateToVerifyTheServer) {
+  postgres_store rows{url("sslmode=verify-full&sslrootcert=/nonexistent")};
+  const auto thrown = error_of([&] { rows.list(); });
+  EXPECT_EQ(thrown.kind, errc::rejected);
+  EXPECT_NE(thrown.message().find("its root certificate is not there: see sslrootcert"),
+            std::string::npos)
+      << thrown.message();
+}
+
 }  // namespace
 }  // namespace rowlock::tests
