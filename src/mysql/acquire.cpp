@@ -226,7 +226,11 @@ bool acquire_call::grant_all() {
       exec_.write_all_or_none(sql::grant_all, grants, skew_.count(), at_versions(existing));
   if (!written) return false;
   for (const auto* fresh : {&takeable_, &missing_}) {
-    for (const auto place : *fresh) set_granted(place, written->insert_id);
+    if (written->insert_id == 0) {
+      set_granted_as_read(*fresh);
+    } else {
+      for (const auto place : *fresh) set_granted(place, written->insert_id);
+    }
   }
   for (const auto place : mine_) answers_[place].status = acquire_status::granted;
   return true;
@@ -270,15 +274,19 @@ void acquire_call::take_some(std::size_t at_most) {
                            grants_of(takeable_), skew_.count(), at_most);
   places taken;
   for (const auto at : written.places) taken.push_back(takeable_[at]);
-  if (written.affected == taken.size()) {
+  if (written.affected == taken.size() && written.insert_id != 0) {
     for (const auto place : taken) set_granted(place, written.insert_id);
     return;
   }
-  // The holder of an expired lease has renewed it in between.
-  const auto now = exec_.read(keys_of(taken));
-  for (std::size_t i = 0; i < taken.size(); ++i) {
-    const bool is_ours = now[i] && now[i]->owner == requests_[taken[i]].owner.text;
-    if (is_ours) answers_[taken[i]] = granted(taken[i], now[i]->state.version);
+  set_granted_as_read(taken);  // perhaps the holder of an expired lease has renewed it in between
+}
+
+void acquire_call::set_granted_as_read(const places& written) {
+  if (written.empty()) return;
+  const auto now = exec_.read(keys_of(written));
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const bool is_ours = now[i] && now[i]->owner == requests_[written[i]].owner.text;
+    if (is_ours) answers_[written[i]] = granted(written[i], now[i]->state.version);
   }
 }
 

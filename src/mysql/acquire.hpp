@@ -58,6 +58,8 @@ class acquire_call {
   bool grant_all();
   /// Sets the answer after a grant of several rows at `now`, by the database's clock.
   void set_granted(std::size_t place, std::uint64_t now);
+  /// The same by a read: some may not be granted, or a trigger has hidden the time.
+  void set_granted_as_read(const places& written);
   void find_refusals();
   void withhold(const places& chosen);
   void withhold_what_is_not_granted();

@@ -187,8 +187,8 @@ class mysql_backend_type final : public through_soci::soci_backend {
 
   void roll_back(::soci::session& session) const noexcept override {
     try {
-      connection{session}.execute(sql::roll_back);
-    } catch (const std::exception&) {  // the connection is lost, and the transaction with it
+      connection{session}.roll_back();
+    } catch (const std::exception&) {  // the session is closed
     }
   }
 

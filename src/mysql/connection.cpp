@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <soci/mysql/soci-mysql.h>
 #include <soci/soci.h>
+#include <sys/socket.h>
 
 #include <memory>
 #include <utility>
@@ -89,9 +90,30 @@ bool connection::is_in_transaction() const noexcept {
     const auto probe = sql::do_nothing;
     if (mysql_real_query(connection_, probe.data(), probe.size()) != 0) return false;
   }
+  return shows_transaction();
+}
+
+bool connection::shows_transaction() const noexcept {
   // An error does not report the state: after some errors the server has rolled back.
   const bool was_in = (connection_->server_status & SERVER_STATUS_IN_TRANS) != 0;
   return was_in && !ends_the_transaction(mysql_errno(connection_));
+}
+
+void connection::roll_back() noexcept {
+  constexpr int tries = 2;
+  for (int i = 0; i < tries; ++i) {
+    try {
+      execute(sql::roll_back);
+      return;
+    } catch (const std::exception&) {
+      if (!shows_transaction()) return;  // the connection is lost, and the transaction with it
+    }
+  }
+  disconnect();
+}
+
+void connection::disconnect() noexcept {
+  shutdown(static_cast<int>(mysql_get_socket(connection_)), SHUT_RDWR);
 }
 
 bool connection::reconnects() const noexcept {

@@ -122,6 +122,13 @@ class connection {
   /// Read from the server's last answer. After a lock wait that timed out that answer does not
   /// contain it, and a round trip is needed.
   [[nodiscard]] bool is_in_transaction() const noexcept;
+  /// The same without a round trip; false after a lock wait that timed out.
+  [[nodiscard]] bool shows_transaction() const noexcept;
+  /// Ends the transaction, if necessary with the connection: a KILL QUERY that hits a ROLLBACK
+  /// leaves the transaction open, so it is sent once more.
+  void roll_back() noexcept;
+  /// Loses the connection: the server rolls back.
+  void disconnect() noexcept;
   /// Whether the client library would silently reconnect, and lose settings and locks.
   [[nodiscard]] bool reconnects() const noexcept;
   /// Whether the connection string names the authority that must have signed the server's

@@ -24,16 +24,18 @@ std::vector<std::size_t> places_in(const result_set& result) {
 class own_transaction {
  public:
   explicit own_transaction(connection& session) : session_{session} {
-    session_.execute(sql::begin);
+    try {
+      session_.execute(sql::begin);
+    } catch (...) {  // the server may have begun it
+      session_.roll_back();
+      throw;
+    }
   }
   own_transaction(const own_transaction&) = delete;
   own_transaction& operator=(const own_transaction&) = delete;
+  /// A transaction that cannot be ended makes the session unusable.
   ~own_transaction() {
-    if (!session_.is_in_transaction()) return;
-    try {
-      session_.execute(sql::roll_back);
-    } catch (const std::exception&) {  // then the connection is lost, and the transaction with it
-    }
+    if (session_.is_in_transaction()) session_.roll_back();
   }
 
   void commit() { session_.execute(sql::commit); }

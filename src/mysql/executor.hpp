@@ -48,6 +48,7 @@ class executor {
 
   [[nodiscard]] detail::rendered_sql& texts() noexcept { return texts_; }
   [[nodiscard]] connection& session() noexcept { return session_; }
+  [[nodiscard]] const connection& session() const noexcept { return session_; }
   [[nodiscard]] bool is_alive() const noexcept { return session_.is_alive(); }
   /// Whether a statement can fail at once when it meets a row lock (MariaDB), instead of waiting.
   [[nodiscard]] bool answers_at_once() const noexcept {

@@ -113,12 +113,20 @@ class mysql_session final : public detail::session {
         table_{table},
         skew_{fit.skew},
         exec_{fit.session, table_, executor::parameters::bound} {}
+  mysql_session(const mysql_session&) = delete;
+  mysql_session& operator=(const mysql_session&) = delete;
+  /// A pool of the application gets no session back with a transaction of the store's.
+  ~mysql_session() override {
+    if (exec_.session().shows_transaction()) exec_.session().disconnect();
+  }
 
   void check_table() override {
     call([&] { mysql::check_table(exec_.session(), exec_.texts(), table_); });
   }
-  [[nodiscard]] bool is_usable() const noexcept override { return is_usable_; }
-  [[nodiscard]] bool is_alive() const noexcept override { return is_usable_ && exec_.is_alive(); }
+  [[nodiscard]] bool is_usable() const noexcept override {
+    return is_usable_ && !exec_.session().shows_transaction();
+  }
+  [[nodiscard]] bool is_alive() const noexcept override { return is_usable() && exec_.is_alive(); }
 
  protected:
   std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,

@@ -23,7 +23,7 @@ class session : public store {
   /// Throws `error` (rejected) unless the table exists, has the schema of this library, and fits
   /// the guarantees.
   virtual void check_table() = 0;
-  /// Whether another call can use this session, after a call that threw.
+  /// Whether another call can use this session, after a call. No round trip.
   [[nodiscard]] virtual bool is_usable() const noexcept = 0;
   /// For an idle session: false once the server has closed the connection. No round trip.
   [[nodiscard]] virtual bool is_alive() const noexcept = 0;

@@ -40,13 +40,8 @@ session_pool::loan session_pool::take(session_use used_for) {
 
 void session_pool::run(session_use used_for, work_on_store work) {
   auto lent = take(used_for);
-  try {
-    check_table_once(*lent);
-    work(*lent);
-  } catch (...) {
-    if (!lent->is_usable()) lent.drop();
-    throw;
-  }
+  check_table_once(*lent);
+  work(*lent);
 }
 
 unsigned session_pool::waiting() {
@@ -75,6 +70,7 @@ std::unique_ptr<session> session_pool::take_idle_or_a_place(session_use used_for
 }
 
 void session_pool::give_back(session_use used_for, std::unique_ptr<session> lent) noexcept {
+  if (lent != nullptr && !lent->is_usable()) lent.reset();
   const std::scoped_lock lock{mutex_};
   --queue_of(used_for).lent;
   if (lent != nullptr) idle_.push_back(std::move(lent));

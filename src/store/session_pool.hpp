@@ -25,7 +25,7 @@ enum class session_use { anything, keeping_leases };
 /// Thread-safety: all members may be called from any thread. The pool must outlive its loans.
 class session_pool {
  public:
-  /// A session for one call. Returns to the pool at the end, unless it is dropped.
+  /// A session for one call. Returns to the pool at the end if it can be used again.
   class loan {
    public:
     loan(session_pool& pool, session_use used_for, std::unique_ptr<session> lent) noexcept
@@ -36,8 +36,6 @@ class session_pool {
 
     session& operator*() noexcept { return *lent_; }
     session* operator->() noexcept { return lent_.get(); }
-    /// Closes the session: the next call opens another one.
-    void drop() noexcept { lent_.reset(); }
 
    private:
     session_pool& pool_;

@@ -31,6 +31,18 @@ TEST_F(MysqlSession, OfABackendThatIsNotSupportedIsRejectedAndTheSupportedOnesAr
   EXPECT_EQ(caught.message().find("sesame"), std::string::npos) << caught.message();
 }
 
+// A KILL QUERY that hits the ROLLBACK of a store's transaction leaves it open.
+TEST_F(MysqlSession, LeftInATransactionIsNotUsedAgain) {
+  ::soci::connection_pool pool{1};
+  pool.at(0).open(target());
+  soci_store rows{pool, {.pool_size = 1}};
+  release(rows, key_, *acquire(rows, key_).version);
+  pool.at(0) << "start transaction";
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  EXPECT_EQ(number("select count(*) from shared_lock where owner is not null"), 1)
+      << "granted in a transaction that is not committed";
+}
+
 TEST_F(MysqlSession, WithoutABackendIsMisuseThatDoesNotShowTheString) {
   for (const auto* text : {"password=sesame", "pass sesame://x", "://sesame", ""}) {
     const auto caught = error_of([&] { soci_store{text}; });

@@ -59,6 +59,12 @@ class numbered_session final : public session {
 numbered_session& in(session_pool::loan& lent) { return dynamic_cast<numbered_session&>(*lent); }
 int number_in(session_pool::loan lent) { return in(lent).number; }
 
+template <class Work>
+void in_call(session_pool& sessions, const Work& work) {
+  auto on_session = [&](store& used) { work(dynamic_cast<numbered_session&>(used)); };
+  sessions.run(session_use::anything, work_on_store{on_session});
+}
+
 class SessionPool : public testing::Test {
  protected:
   static constexpr auto keeping_leases = session_use::keeping_leases;
@@ -150,24 +156,29 @@ TEST_F(SessionPool, APlaceWhoseSessionCannotBeOpenedIsFreeAgain) {
 TEST_F(SessionPool, TheTableIsCheckedBeforeTheFirstCallOnly) {
   auto one = make_pool(1);
   std::vector<int> checks;
-  auto work = [&](store& made_on) {
-    checks.push_back(dynamic_cast<numbered_session&>(made_on).checks);
-  };
-  one.run(session_use::anything, work_on_store{work});
-  one.run(session_use::anything, work_on_store{work});
+  for (int i = 0; i < 2; ++i) {
+    in_call(one, [&](numbered_session& used) { checks.push_back(used.checks); });
+  }
   EXPECT_EQ(checks, (std::vector{1, 1}));
 }
 
 TEST_F(SessionPool, ASessionThatCannotBeUsedAfterAFaultIsReplaced) {
   auto one = make_pool(1);
   for (const bool stays_usable : {true, false}) {
-    auto work = [&](store& made_on) {
-      dynamic_cast<numbered_session&>(made_on).usable = stays_usable;
-      throw error{errc::unavailable, "lost"};
-    };
-    EXPECT_THROW(one.run(session_use::anything, work_on_store{work}), error);
+    EXPECT_THROW(in_call(one,
+                         [&](numbered_session& used) {
+                           used.usable = stays_usable;
+                           throw error{errc::unavailable, "lost"};
+                         }),
+                 error);
     EXPECT_EQ(number_in(one.take()), stays_usable ? 1 : 2);
   }
+}
+
+TEST_F(SessionPool, ASessionThatCannotBeUsedAfterACallIsReplaced) {
+  auto one = make_pool(1);
+  in_call(one, [](numbered_session& used) { used.usable = false; });
+  EXPECT_EQ(number_in(one.take()), 2);
 }
 
 }  // namespace
