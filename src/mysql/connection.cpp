@@ -12,6 +12,7 @@
 
 #include "mysql/errors.hpp"
 #include "mysql/sql/session.hpp"
+#include "mysql/sql/transactions.hpp"
 
 namespace rowlock::mysql {
 
