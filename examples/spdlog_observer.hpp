@@ -54,6 +54,10 @@ class spdlog_observer final : public rowlock::observer {
   void weak_setting(const rowlock::weak_setting_event& event) override {
     log_->warn("{}", event.text);
   }
+  void transaction(const rowlock::transaction_event& event) override {
+    log_->debug("{} {} {} after {} ms, try {}", words(event.work), words(event.key),
+                words(event.result), ms(event.took), event.attempt);
+  }
   void missed(std::size_t events) override {
     log_->warn("{} events were not logged: the logger is too slow", events);
   }

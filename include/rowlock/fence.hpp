@@ -165,8 +165,8 @@ void resolve_doubt(const error& fault, const std::string& name, const fenced_run
 template <class Transaction, class Connection, class Work>
 auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& work,
                      const fenced_run_options& options, std::chrono::milliseconds slice,
-                     const typename row_transaction<Transaction>::table_type& table)
-    -> outcome<result_in<Transaction, Work>> {
+                     const typename row_transaction<Transaction>::table_type& table,
+                     const transaction_report& report) -> outcome<result_in<Transaction, Work>> {
   std::optional<Transaction> transaction;
   if (auto refused = row_transaction<Transaction>::begin(transaction, connection, slice)) {
     return *std::move(refused);
@@ -175,11 +175,14 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
   const bool fence_first = options.fence_first && !options.release;
   std::string name;
   const auto fence = [&] { name = prove(*transaction, leases, options, table); };
-  if (fence_first) fence();
+  const auto fenced_work = [&](Transaction& lent) -> decltype(auto) {
+    if (fence_first) fence();
+    return std::invoke(work, lent);
+  };
   bool is_rolled_back = true;
   try {
     auto done = run_and_commit(
-        *transaction, work,
+        *transaction, fenced_work, report,
         [&]() -> std::optional<refusal> {
           is_rolled_back = false;
           check_valid(leases);
@@ -236,15 +239,17 @@ auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work
     typename detail::checked_callback<Transaction, Work>::result {
   constexpr std::chrono::milliseconds longest_slice{1000};
   backoff pauses{options.retries};
-  for (;;) {
+  for (unsigned attempt = 1;; ++attempt) {
     detail::check_valid(leases);
+    const detail::transaction_report report{transaction_work::fence, leases.all().size(),
+                                            [&] { return leases.all()[0].get().key(); }, attempt};
     try {
       auto slice = longest_slice;
       if (const auto left = pauses.remaining()) {
         slice = std::min(slice, std::chrono::ceil<std::chrono::milliseconds>(*left));
       }
-      auto done =
-          detail::run_fenced_once<Transaction>(connection, leases, work, options, slice, table);
+      auto done = detail::run_fenced_once<Transaction>(connection, leases, work, options, slice,
+                                                       table, report);
       if (done.acquired()) {
         if constexpr (std::is_void_v<detail::result_in<Transaction, Work>>) {
           return;

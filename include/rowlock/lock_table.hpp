@@ -57,6 +57,9 @@ struct lock_options {
   std::chrono::milliseconds lock_delay{0};
   /// The label of this holder, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
   std::string holder = {};
+  /// Add `:` and the name of the thread that makes the attempt to that label (at most 15 bytes, as
+  /// `pthread_setname_np` sets it; its number if the name is not UTF-8).
+  bool thread_in_holder = false;
   /// How many threads at most execute the statements of calls that do not block (asio.hpp). They
   /// are started on demand. 1 to 1,024.
   unsigned blocking_threads = 4;
@@ -89,6 +92,12 @@ struct acquire_options {
   /// another transaction has the row at that moment, the note is left out; after a fault the key is
   /// released.
   std::optional<std::string> note = std::nullopt;
+  /// The label of this attempt's holder, for people, in place of `lock_options::holder` and its
+  /// thread; at most 128 bytes of UTF-8, not empty.
+  std::optional<std::string> holder = std::nullopt;
+  /// Copied into all events of this attempt and its lease, so that they can be found among the
+  /// application's own. Not stored in the database.
+  std::string correlation_id = {};
 };
 
 /// Options of work that is to be done once.

@@ -1,13 +1,17 @@
-// Events of the leases of a lock_table, for logs and metrics.
+// Events of leases and of transactions, for logs and metrics.
 #ifndef ROWLOCK_OBSERVER_HPP
 #define ROWLOCK_OBSERVER_HPP
 
 #include <chrono>
 #include <cstddef>
 #include <iosfwd>
+#include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 
+#include "rowlock/clock.hpp"
+#include "rowlock/detail/home_process.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
@@ -23,6 +27,8 @@ struct acquired_event {
   /// `took` is the time from the call to its end; `waited` is the part of it in the wait queue.
   std::chrono::microseconds took{};
   std::chrono::microseconds waited{};
+  /// `acquire_options::correlation_id`.
+  std::string correlation_id = {};
 };
 
 /// An attempt got a refusal.
@@ -30,12 +36,16 @@ struct refused_event {
   rowlock::refusal refusal = {};
   std::chrono::microseconds took{};
   std::chrono::microseconds waited{};
+  /// `acquire_options::correlation_id`.
+  std::string correlation_id = {};
 };
 
 /// An attempt has waited in the queue. The next event reports how it ended.
 struct waited_event {
   lock_key key = {};
   std::chrono::microseconds waited{};
+  /// `acquire_options::correlation_id`.
+  std::string correlation_id = {};
 };
 
 /// A grant took over the lease of a holder that neither renewed nor released it: it died, hung, or
@@ -48,6 +58,8 @@ struct expired_takeover_event {
   std::string holder = {};
   /// How long ago it had run out, by the database's clock.
   std::chrono::microseconds ran_out_ago{};
+  /// `acquire_options::correlation_id`.
+  std::string correlation_id = {};
 };
 
 struct renewed_event {
@@ -57,6 +69,8 @@ struct renewed_event {
   std::chrono::microseconds took{};
   /// What was left until the deadline when the answer came. Near zero, the lease was almost lost.
   std::chrono::microseconds left{};
+  /// `acquire_options::correlation_id`.
+  std::string correlation_id = {};
 };
 
 enum class loss_reason {
@@ -71,6 +85,8 @@ struct lost_event {
   loss_reason reason = loss_reason::ran_out;
   /// The time since the acquisition was requested.
   std::chrono::microseconds held{};
+  /// `acquire_options::correlation_id`.
+  std::string correlation_id = {};
 };
 
 /// The holder released the key.
@@ -87,6 +103,8 @@ struct released_event {
   std::chrono::microseconds took{};
   /// The time from the request of the acquisition to the release by the holder.
   std::chrono::microseconds held{};
+  /// `acquire_options::correlation_id`.
+  std::string correlation_id = {};
 };
 
 enum class fault_operation { acquire, read, renew, release, note };
@@ -107,6 +125,8 @@ struct fault_event {
   /// The `what()` of the exception. That of an `error` says what to do next and contains no secret.
   std::string text = {};
   std::chrono::microseconds took{};
+  /// Of a failed attempt; empty for every other operation.
+  std::string correlation_id = {};
 };
 
 /// A setting of the database weakens a promise: for instance, a crash can lose an acknowledged
@@ -116,16 +136,51 @@ struct weak_setting_event {
   std::string text = {};
 };
 
-/// For people: `run out`, `acquire`.
+/// What a call does in a transaction of the application.
+enum class transaction_work {
+  row_lock,           ///< `lock_rows`, `with_row_lock`
+  entity_lock,        ///< `lock_entity`
+  optimistic_commit,  ///< `try_commit`, `with_optimistic_commit`
+  fence,              ///< `fence`, `release_with`, `run_fenced`
+  retry,              ///< `retry`
+};
+
+enum class transaction_result {
+  granted,      ///< The rows are locked, the version is moved, or the leases are proved.
+  refused,      ///< They are not; `refusal` says why, if there is one. For `retry`: it gave up.
+  committed,    ///< `with_row_lock`, `with_optimistic_commit` or `run_fenced` has committed.
+  rolled_back,  ///< The callback has thrown or rolled back.
+  conflict,  ///< A concurrent transaction won. For `retry` and `run_fenced`: the work runs again.
+};
+
+/// A step of a transaction. A fault is thrown to the caller, and causes no event.
+struct transaction_event {
+  transaction_work work = transaction_work::row_lock;
+  transaction_result result = transaction_result::granted;
+  /// The first of several keys; of a row of the application as `refusal::key` says. Empty for
+  /// `retry`.
+  lock_key key = {};
+  std::size_t keys = 1;
+  /// From the call to this step: of `granted` and `refused`, how long it waited.
+  std::chrono::microseconds took{};
+  /// Of `retry` and `run_fenced`: the number of the try that ended so, from 1.
+  unsigned attempt = 1;
+  std::optional<rowlock::refusal> refusal = std::nullopt;
+};
+
+/// For people: `run out`, `acquire`, `row lock`, `rolled back`.
 std::ostream& operator<<(std::ostream& out, loss_reason shown);
 std::ostream& operator<<(std::ostream& out, fault_operation shown);
+std::ostream& operator<<(std::ostream& out, transaction_work shown);
+std::ostream& operator<<(std::ostream& out, transaction_result shown);
 
-/// Override the events to receive, and set the object as `lock_options::observer`.
+/// Override the events to receive. Set the object as `lock_options::observer` for the events of
+/// leases, and give it to a `transaction_observation` for those of transactions.
 ///
-/// Threads: one thread of the `lock_table`, which does nothing else, calls all members, one event
-/// at a time. It is not the caller's thread, and no lock of the library is held. So an observer may
-/// call anything, and may be slow: it delays no lease, no `lost()` and no waiter. An observer that
-/// is set in several lock_tables is called from a thread of each.
+/// Threads: one thread of the `lock_table` (or of the observation), which does nothing else, calls
+/// all members, one event at a time. It is not the caller's thread, and no lock of the library is
+/// held. So an observer may call anything, and may be slow: it delays no lease, no `lost()` and no
+/// waiter. An observer that is set in several lock_tables is called from a thread of each.
 ///
 /// Order: events of one thread come in their order. Events of two threads may pass each other: a
 /// lease that lasted for moments can be reported lost before it is reported acquired.
@@ -158,8 +213,78 @@ class observer {
   /// Called once for each such setting, soon after the first attempt; the settings are read in the
   /// background.
   virtual void weak_setting(const weak_setting_event& /*event*/) {}
+  /// Of a `transaction_observation` only.
+  virtual void transaction(const transaction_event& /*event*/) {}
   /// This many events were dropped, because this observer is too slow.
   virtual void missed(std::size_t /*events*/) {}
+};
+
+namespace detail {
+
+class event_dispatcher;
+
+/// The events of one call in a transaction, for the observations of this process. Does nothing if
+/// there is none when it is made.
+///
+/// Thread-safety: one thread at a time.
+class transaction_report {
+ public:
+  /// `key_of()` returns the first key; it is called only if there is an observation.
+  template <class KeyOf>
+  transaction_report(transaction_work work, std::size_t keys, const KeyOf& key_of,
+                     unsigned attempt = 1) {
+    if (!is_observed()) return;
+    began_ = boot_clock::now();
+    event_.emplace(
+        transaction_event{.work = work, .key = key_of(), .keys = keys, .attempt = attempt});
+  }
+
+  void emit(transaction_result result) const noexcept {
+    if (event_) emit(result, nullptr);
+  }
+  void emit_refused(const rowlock::refusal& why) const noexcept {
+    if (event_) emit(transaction_result::refused, &why);
+  }
+  /// Of a call that locks, and returns an `outcome`.
+  template <class Outcome>
+  void emit_end(const Outcome& end) const noexcept {
+    if (!event_) return;
+    end.acquired() ? emit(transaction_result::granted) : emit_refused(end.refusal());
+  }
+  void emit_end(commit_result end) const noexcept {
+    const bool is_moved = end == commit_result::committed;
+    emit(is_moved ? transaction_result::granted : transaction_result::conflict);
+  }
+
+ private:
+  static bool is_observed() noexcept;
+  void emit(transaction_result result, const rowlock::refusal* why) const noexcept;
+
+  boot_clock::time_point began_;
+  std::optional<transaction_event> event_;  // without its result
+};
+
+}  // namespace detail
+
+/// While it exists, `target` gets the events of all transactions of this process: row locks,
+/// optimistic commits, fences, locks of the application's own rows, and `retry`. They have no
+/// `lock_table` that could know an observer. Several may exist, and each gets all events.
+///
+/// Make one when the process starts. Threads, order and limits are those of an observer; the
+/// destructor waits until all events so far are delivered. A child of fork() makes its own.
+///
+/// Cost: without one a call reads one atomic variable more; with one, a clock and a queued call for
+/// each event. Throws `error`: misuse for no observer, unavailable when the system cannot start a
+/// thread. Thread-safety: may be made and destroyed in any thread.
+class transaction_observation {
+ public:
+  explicit transaction_observation(std::shared_ptr<observer> target);
+  transaction_observation(const transaction_observation&) = delete;
+  transaction_observation& operator=(const transaction_observation&) = delete;
+  ~transaction_observation();
+
+ private:
+  detail::owned_at_home<detail::event_dispatcher> events_;
 };
 
 }  // namespace rowlock

@@ -31,12 +31,14 @@ enum class refusal_reason {
   timed_out,  ///< It was still held or busy when the wait was over.
   stopped,    ///< A stop was requested during the wait.
   already_done,  ///< The work is remembered as done; `done` says since when and by which grant.
+  missing,       ///< Of a row of the application: there is no such row.
 };
 
 /// Contention, as a value: nothing was changed and no callback ran.
 struct refusal {
   refusal_reason reason = refusal_reason::held;
-  /// The key in question; of several keys, the first that could not be had.
+  /// The key in question; of several keys, the first that could not be had. Of a row of the
+  /// application: its table, and the parts of its id as `source_id_of` joins them.
   lock_key key = {};
   /// The label of the holder, for people; empty if the row has none.
   std::string holder = {};

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "rowlock/entity.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
@@ -59,11 +60,33 @@ outcome<version> read_version(pqxx::transaction_base& transaction, const lock_ke
 commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& key, version seen,
                          const postgres_table& table = {});
 
-/// The same for a row of the application: adds one to its version column if it is still `seen`.
-/// This is only the check; write the other columns with your own SQL. It waits for a transaction
-/// that has changed the same row, and is stale if that one commits. One round trip.
+/// The same for a row of the application: moves its version column (adds one to a number, moves a
+/// time to the clock) if it is still `seen`. This is only the check; write the other columns with
+/// your own SQL. It waits for a transaction that has changed the same row, and is stale if that one
+/// commits. One round trip. Throws `error`; rejected for a column that keeps less than
+/// microseconds.
 commit_result try_commit(pqxx::transaction_base& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen);
+
+/// The version of a row of the application, for that `try_commit`. Refused: missing. One round
+/// trip. Throws `error`; rejected for a row whose version column is null.
+outcome<std::int64_t> read_version(pqxx::transaction_base& transaction,
+                                   const versioned_table& table, const row_id& id);
+
+/// `SELECT ... FOR UPDATE` of one row of the application, with a limit: locks it until the
+/// transaction ends. Read its columns after this call. Needs no lock table.
+///
+/// Waits in the server's queue, as `wait` says. That is 10 s at a time, or 1 s if `attempts` are
+/// limited or a stop can be requested, and never more than half of a `statement_timeout`. The end
+/// of such a wait is an error in the server's log.
+///
+/// Refused, in a transaction that stays usable: missing (there is no such row), busy (locked),
+/// timed_out, stopped, and stale for a deadlock. Stale at REPEATABLE READ and above also means that
+/// the row was changed after the transaction's snapshot; then roll back and begin again.
+///
+/// One round trip if the row is free, missing, or not waited for; five more for each wait.
+outcome<void> lock_entity(pqxx::transaction_base& transaction, const entity_table& table,
+                          const row_id& id, const wait_policy& wait);
 
 /// Proves that the leases are still held, and that no other process can take them over before the
 /// transaction ends. If a lease is not held, or not valid by its own deadline though not taken

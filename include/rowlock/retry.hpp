@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/lock_key.hpp"
+#include "rowlock/observer.hpp"
 #include "rowlock/outcome.hpp"
 
 namespace rowlock {
@@ -178,16 +180,20 @@ struct retry_event {
 /// exception for a lost connection, which does not say whether a commit was made.
 ///
 /// `before_retry` is called before each pause, for a log line; what it throws passes through.
+/// `time` is the clock of the pauses.
 template <class Work>
 auto retry(const retry_policy& policy, Work&& work,
-           const std::function<void(const retry_event&)>& before_retry = {})
+           const std::function<void(const retry_event&)>& before_retry = {},
+           const std::shared_ptr<time_source>& time = system_time())
     -> std::invoke_result_t<Work&> {
   static_assert(detail::can_be_stale<std::invoke_result_t<Work&>>,
                 "retry asks what the work answers: return a rowlock::outcome or a "
                 "rowlock::commit_result from it, not void, bool or a value of your own");
   const bool outlasts = policy.through_outages.value_or(false);
-  backoff pauses{policy};
-  for (;;) {
+  backoff pauses{policy, time};
+  for (unsigned attempt = 1;; ++attempt) {
+    const detail::transaction_report report{transaction_work::retry, 0, [] { return lock_key{}; },
+                                            attempt};
     retry_event next;
     std::optional<std::invoke_result_t<Work&>> stale;
     try {
@@ -200,12 +206,14 @@ auto retry(const retry_policy& policy, Work&& work,
       if (!is_outlasted && !detail::is_conflict(thrown)) throw;
       next.thrown = std::current_exception();
     }
-    const auto verdict = pauses.pause({}, [&](unsigned attempt, boot_clock::duration pause) {
-      next.attempt = attempt;
+    const auto verdict = pauses.pause({}, [&](unsigned number, boot_clock::duration pause) {
+      report.emit(transaction_result::conflict);
+      next.attempt = number;
       next.pause = pause;
       if (before_retry) before_retry(next);
     });
     if (verdict == backoff::verdict::again) continue;
+    report.emit(transaction_result::refused);
     if (next.thrown != nullptr) std::rethrow_exception(next.thrown);
     return *std::move(stale);
   }

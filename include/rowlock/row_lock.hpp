@@ -3,15 +3,13 @@
 #define ROWLOCK_ROW_LOCK_HPP
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "rowlock/entity.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/retry.hpp"
@@ -59,11 +57,17 @@ auto with_row_lock(Connection& connection, const lock_keys& keys, const wait_pol
                    const typename row_transaction<Transaction>::table_type& table = {})
     -> outcome<typename detail::checked_callback<Transaction, Callback>::result> {
   using rows = row_transaction<Transaction>;
+  const detail::transaction_report report{transaction_work::row_lock, keys.in_order().size(),
+                                          [&] { return keys.in_order().front(); }};
   std::optional<Transaction> transaction;
   auto refused = detail::wait_for_rows(wait, [&](std::chrono::milliseconds slice) {
     return rows::begin_locked(transaction, connection, keys, slice, table);
   });
-  if (refused) return *std::move(refused);
+  if (refused) {
+    report.emit_refused(*refused);
+    return *std::move(refused);
+  }
+  report.emit(transaction_result::granted);
 
   auto counting = [&](Transaction& work) -> decltype(auto) {
     try {
@@ -74,7 +78,8 @@ auto with_row_lock(Connection& connection, const lock_keys& keys, const wait_pol
       throw;
     }
   };
-  return detail::run_and_commit(*transaction, counting, [] { return std::optional<refusal>{}; });
+  return detail::run_and_commit(*transaction, counting, report,
+                                [] { return std::optional<refusal>{}; });
 }
 
 /// One try, on the lock table of the default name; one key, or several in braces.
@@ -110,33 +115,28 @@ auto with_optimistic_commit(Connection& connection, const lock_key& key, Callbac
                             const wait_policy& wait = std::chrono::seconds{1})
     -> outcome<typename detail::checked_callback<Transaction, Callback>::result> {
   using rows = row_transaction<Transaction>;
+  const detail::transaction_report report{transaction_work::optimistic_commit, 1,
+                                          [&] { return key; }};
   std::optional<Transaction> transaction;
   auto refused = detail::wait_for_rows(wait, [&](std::chrono::milliseconds slice) {
     return rows::begin(transaction, connection, slice);
   });
   if (refused) {
     refused->key = key;
+    report.emit_refused(*refused);
     return *std::move(refused);
   }
   const auto seen = rows::read(*transaction, key, table);
-  if (!seen.acquired()) return seen.refusal();
+  if (!seen.acquired()) {
+    report.emit_refused(seen.refusal());
+    return seen.refusal();
+  }
 
-  return detail::run_and_commit(*transaction, callback, [&]() -> std::optional<refusal> {
+  return detail::run_and_commit(*transaction, callback, report, [&]() -> std::optional<refusal> {
     if (rows::try_commit(*transaction, key, *seen, table) == commit_result::committed) return {};
     return refusal{.reason = refusal_reason::stale, .key = key};
   });
 }
-
-/// A table of the application with an id and an integer version column. Each name is
-/// `[A-Za-z_][A-Za-z0-9_]{0,62}`; the table may have a schema before a dot. Other names are misuse.
-struct versioned_table {
-  std::string table;
-  std::string id_column;
-  std::string version_column;
-};
-
-/// The id of one such row.
-using row_id = std::variant<std::int64_t, std::string>;
 
 }  // namespace rowlock
 

@@ -3,11 +3,14 @@
 #define ROWLOCK_ROW_TRANSACTION_HPP
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
+#include "rowlock/lock_key.hpp"
+#include "rowlock/observer.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/retry.hpp"
 
@@ -113,34 +116,53 @@ struct checked_callback {
 };
 
 /// Calls the callback with the transaction, then `gate`, which may still refuse, then `commit`.
-/// After a callback that has rolled back it calls neither of the two.
+/// After a callback that has rolled back it calls neither of the two. Reports the end.
 template <class Transaction, class Callback, class Gate, class Commit>
 outcome<result_in<Transaction, Callback>> run_and_commit(Transaction& transaction,
-                                                         Callback& callback, const Gate& gate,
-                                                         const Commit& commit) {
+                                                         Callback& callback,
+                                                         const transaction_report& report,
+                                                         const Gate& gate, const Commit& commit) {
   using result = result_in<Transaction, Callback>;
-  if constexpr (std::is_void_v<result>) {
-    lend(transaction);
-    std::invoke(callback, transaction);
-    if (take_back(transaction)) {
-      if (std::optional<refusal> refused = gate()) return *std::move(refused);
-      commit();
+  bool is_in_doubt = false;
+  const auto end = [&]() -> std::optional<refusal> {
+    if (!take_back(transaction)) {
+      report.emit(transaction_result::rolled_back);
+      return {};
     }
-    return outcome<void>{true};
-  } else {
+    if (std::optional<refusal> refused = gate()) return refused;
+    is_in_doubt = true;
+    commit();
+    report.emit(transaction_result::committed);
+    return {};
+  };
+  try {
     lend(transaction);
-    result value = std::invoke(callback, transaction);
-    if (take_back(transaction)) {
-      if (std::optional<refusal> refused = gate()) return *std::move(refused);
-      commit();
+    if constexpr (std::is_void_v<result>) {
+      std::invoke(callback, transaction);
+      if (std::optional<refusal> refused = end()) return *std::move(refused);
+      return outcome<void>{true};
+    } else {
+      result value = std::invoke(callback, transaction);
+      if (std::optional<refusal> refused = end()) return *std::move(refused);
+      return outcome<result>{std::move(value)};
     }
-    return outcome<result>{std::move(value)};
+  } catch (const std::exception& thrown) {
+    if (is_conflict(thrown)) {
+      report.emit(transaction_result::conflict);
+    } else if (!is_in_doubt) {
+      report.emit(transaction_result::rolled_back);
+    }
+    throw;
+  } catch (...) {
+    if (!is_in_doubt) report.emit(transaction_result::rolled_back);
+    throw;
   }
 }
 
 template <class Transaction, class Callback, class Gate>
-auto run_and_commit(Transaction& transaction, Callback& callback, const Gate& gate) {
-  return run_and_commit(transaction, callback, gate,
+auto run_and_commit(Transaction& transaction, Callback& callback, const transaction_report& report,
+                    const Gate& gate) {
+  return run_and_commit(transaction, callback, report, gate,
                         [&] { row_transaction<Transaction>::commit(transaction); });
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rowlock/detail/home_process.hpp"
+#include "rowlock/entity.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
@@ -116,11 +117,35 @@ outcome<version> read_version(soci::session& transaction, const lock_key& key,
 commit_result try_commit(soci::session& transaction, const lock_key& key, version seen,
                          const soci_table& table = {});
 
-/// The same for a row of the application: adds one to its version column if it is still `seen`.
-/// This is only the check; write the other columns with your own SQL. It may wait for a transaction
-/// that has changed the same row. One round trip.
+/// The same for a row of the application: moves its version column (adds one to a number, moves a
+/// time to the clock) if it is still `seen`. This is only the check; write the other columns with
+/// your own SQL. It may wait for a transaction that has changed the same row. One round trip; of a
+/// time on MariaDB and MySQL, two. Rejected for a column that keeps less than microseconds.
 commit_result try_commit(soci::session& transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen);
+
+/// The version of a row of the application, for that `try_commit`. Refused: missing. One round
+/// trip. Rejected for a row whose version column is null.
+outcome<std::int64_t> read_version(soci::session& transaction, const versioned_table& table,
+                                   const row_id& id);
+
+/// `SELECT ... FOR UPDATE` of one row of the application, with a limit: locks it until the
+/// transaction ends. Read its columns after this call. It needs no lock table; of `table`, only
+/// `one_writer_node` counts.
+///
+/// PostgreSQL: as in postgres.hpp. MariaDB waits in the server's queue for whole seconds; for the
+/// rest, and on MySQL, the row is tried every 50 ms. SQLite needs an IMMEDIATE transaction, which
+/// has no rival: it does not wait. Refused: missing, busy, timed_out, stopped, in a transaction
+/// that stays usable; and stale for a deadlock, after which MariaDB and MySQL have rolled back.
+///
+/// On MariaDB and MySQL begin at READ COMMITTED, as `soci_transaction` does. Above it, a missing
+/// row keeps others from inserting it until the transaction ends, and the transaction may read an
+/// older state of the row than the one that it has locked. On Galera row locks are local to a node:
+/// misuse unless `one_writer_node` is set.
+///
+/// One round trip for each try.
+outcome<void> lock_entity(soci::session& transaction, const entity_table& entity, const row_id& id,
+                          const wait_policy& wait, const soci_table& table = {});
 
 /// Proves that the leases are still held, and keeps it so until the transaction ends. If a lease is
 /// not held, or not valid by its own deadline though not taken over, it rolls back and throws

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rowlock/detail/home_process.hpp"
+#include "rowlock/entity.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
@@ -101,10 +102,23 @@ outcome<version> read_version(SQLite::Database& transaction, const lock_key& key
 commit_result try_commit(SQLite::Database& transaction, const lock_key& key, version seen,
                          const table_name& table = {});
 
-/// The same for a row of the application: adds one to its version column if it is still `seen`.
-/// This is only the check; write the other columns with your own SQL.
+/// The same for a row of the application: moves its version column (adds one to a number, moves a
+/// time to the clock) if it is still `seen`. This is only the check; write the other columns with
+/// your own SQL.
 commit_result try_commit(SQLite::Database& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen);
+
+/// The version of a row of the application, for that `try_commit`. Refused: missing. Rejected for a
+/// row whose version column has no such value.
+outcome<std::int64_t> read_version(SQLite::Database& transaction, const versioned_table& table,
+                                   const row_id& id);
+
+/// The counterpart of `SELECT ... FOR UPDATE` of one row of the application. It needs an IMMEDIATE
+/// transaction (a deferred one is misuse), which is the file's one writer: no other transaction can
+/// have the row, so it does not wait, whatever `wait` says; beginning the transaction does.
+/// Refused: missing.
+outcome<void> lock_entity(SQLite::Database& transaction, const entity_table& table,
+                          const row_id& id, const wait_policy& wait);
 
 /// Proves that the leases are still held. In an IMMEDIATE transaction (a deferred one is misuse)
 /// that stays true until its end, because there is no other writer. If a lease is not held, or not

@@ -84,6 +84,76 @@ lock_key scoped(std::string_view scope, const lock_key& key) {
   return within;
 }
 
+namespace {
+
+constexpr char between_parts = '/';
+
+void append_escaped(std::string& joined, std::string_view part) {
+  for (const char c : part) {
+    switch (c) {
+      case '%':
+        joined += "%25";
+        break;
+      case between_parts:
+        joined += "%2F";
+        break;
+      case '\0':
+        joined += "%00";
+        break;
+      default:
+        joined += c;
+    }
+  }
+}
+
+std::string joined(const auto& parts) {
+  if (std::empty(parts)) {
+    throw error{errc::misuse, "no part to make a source id of: name at least one"};
+  }
+  std::string text;
+  bool is_first = true;
+  for (const std::string_view part : parts) {
+    if (!is_first) text += between_parts;
+    is_first = false;
+    append_escaped(text, part);
+  }
+  return text;
+}
+
+/// The byte of an escape sequence.
+char unescaped(std::string_view sequence) {
+  if (sequence == "%25") return '%';
+  if (sequence == "%2F") return between_parts;
+  if (sequence == "%00") return '\0';
+  throw error{
+      errc::misuse,
+      "the source id was not made by source_id_of: % is followed by something else than 25, "
+      "2F or 00"};
+}
+
+}  // namespace
+
+std::string source_id_of(std::initializer_list<std::string_view> parts) { return joined(parts); }
+
+std::string source_id_of(std::span<const std::string> parts) { return joined(parts); }
+
+std::vector<std::string> parts_of(std::string_view source_id) {
+  std::vector<std::string> parts(1);
+  while (!source_id.empty()) {
+    std::size_t used = 1;
+    if (source_id.front() == between_parts) {
+      parts.emplace_back();
+    } else if (source_id.front() == '%') {
+      used = std::min<std::size_t>(3, source_id.size());
+      parts.back() += unescaped(source_id.substr(0, used));
+    } else {
+      parts.back() += source_id.front();
+    }
+    source_id.remove_prefix(used);
+  }
+  return parts;
+}
+
 std::ostream& operator<<(std::ostream& out, const lock_key& shown) {
   return out << shown.type << '/' << shown.source_id;
 }

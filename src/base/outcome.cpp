@@ -38,6 +38,8 @@ const char* words_for(refusal_reason reason) noexcept {
       return "was not free before the wait was stopped";
     case refusal_reason::already_done:
       return "is done already";
+    case refusal_reason::missing:
+      return "does not exist";
   }
   return "was refused";
 }

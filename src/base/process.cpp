@@ -8,6 +8,7 @@
 #include <atomic>
 #include <climits>
 
+#include "base/text.hpp"
 #include "rowlock/detail/home_process.hpp"
 
 namespace rowlock::detail {
@@ -26,6 +27,13 @@ unsigned forks() noexcept {
   static const int counting = pthread_atfork(nullptr, nullptr, [] { ++forks_so_far(); });
   static_cast<void>(counting);
   return forks_so_far().load(std::memory_order_relaxed);
+}
+
+std::string thread_label() {
+  std::array<char, longest_thread_label + 1> name{};
+  const bool is_named = pthread_getname_np(pthread_self(), name.data(), name.size()) == 0;
+  if (is_named && is_valid_utf8(name.data())) return name.data();
+  return std::to_string(gettid());
 }
 
 std::string holder_label() {

@@ -1,13 +1,18 @@
-// The label of this process.
+// The labels of this process and of its threads.
 #ifndef ROWLOCK_BASE_PROCESS_HPP
 #define ROWLOCK_BASE_PROCESS_HPP
 
+#include <cstddef>
 #include <string>
 
 namespace rowlock::detail {
 
 /// `host:pid`.
 std::string holder_label();
+
+/// The name of the calling thread, or its number if the name is not UTF-8.
+inline constexpr std::size_t longest_thread_label = 15;  // Linux keeps no longer name
+std::string thread_label();
 
 }  // namespace rowlock::detail
 

@@ -148,7 +148,9 @@ std::optional<refusal> wait_for_rows(
       slice = std::min(slice, std::chrono::ceil<milliseconds>(*left));
     }
     auto refused = try_once(slice);
-    if (!refused || refused->reason == refusal_reason::stale) return refused;
+    const bool may_pass = refused && refused->reason != refusal_reason::stale &&
+                          refused->reason != refusal_reason::missing;
+    if (!may_pass) return refused;
     const auto verdict = pauses.pause(next_chance(*refused));
     if (verdict != backoff::verdict::again) return given_up(*std::move(refused), verdict, pauses);
   }

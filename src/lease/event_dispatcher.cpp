@@ -95,16 +95,21 @@ void event_dispatcher::emit_lost(const lease_states& lost, loss_reason why,
                                  boot_clock::time_point now) noexcept {
   for (const auto& lease : lost) {
     emit(&observer::lost, [&] {
-      return lost_event{lease->key, lease->token, why, to_microseconds(now - lease->requested_at)};
+      return lost_event{lease->key, lease->token, why, to_microseconds(now - lease->requested_at),
+                        lease->correlation_id};
     });
   }
 }
 
 void event_dispatcher::emit_fault(fault_operation of, const lock_key& first, std::size_t keys,
-                                  const std::exception_ptr& thrown,
-                                  boot_clock::duration took) noexcept {
+                                  const std::exception_ptr& thrown, boot_clock::duration took,
+                                  std::string_view correlation_id) noexcept {
   emit(&observer::fault, [&] {
-    fault_event event{.operation = of, .key = first, .keys = keys, .took = to_microseconds(took)};
+    fault_event event{.operation = of,
+                      .key = first,
+                      .keys = keys,
+                      .took = to_microseconds(took),
+                      .correlation_id = std::string{correlation_id}};
     describe(event, thrown);
     return event;
   });

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "base/serial_executor.hpp"
@@ -44,7 +45,8 @@ class event_dispatcher {
 
   void emit_lost(const lease_states& lost, loss_reason why, boot_clock::time_point now) noexcept;
   void emit_fault(fault_operation of, const lock_key& first, std::size_t keys,
-                  const std::exception_ptr& thrown, boot_clock::duration took) noexcept;
+                  const std::exception_ptr& thrown, boot_clock::duration took,
+                  std::string_view correlation_id = {}) noexcept;
 
   /// Delivers the events queued so far; drops all later ones.
   void close() noexcept;

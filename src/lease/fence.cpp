@@ -128,11 +128,14 @@ fence_try why_not_fenced(std::optional<version> seen, version granted) {
 }
 
 fence_try prove_patiently(const fenced_leases& leases, const std::function<fence_try()>& try_once) {
+  const transaction_report report{transaction_work::fence, leases.all().size(),
+                                  [&] { return leases.all()[0].get().key(); }};
   auto last = fence_try::in_use;
   try_for_a_moment(*system_time(), {}, [&] {
     last = are_valid(leases) ? try_once() : fence_try::over;
     return last == fence_try::held || last == fence_try::lost || last == fence_try::over;
   });
+  report.emit(last == fence_try::held ? transaction_result::granted : transaction_result::refused);
   return last;
 }
 

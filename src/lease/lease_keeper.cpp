@@ -125,7 +125,8 @@ void lease_keeper::emit_released(const lease_state& ended, release_result result
                           result,
                           failed,
                           to_microseconds(now() - began),
-                          to_microseconds(began - ended.requested_at)};
+                          to_microseconds(began - ended.requested_at),
+                          ended.correlation_id};
   });
 }
 
@@ -139,7 +140,7 @@ void lease_keeper::emit_force_released(const lease_state& ended,
                                        boot_clock::time_point began) noexcept {
   events_.emit(&observer::lost, [&] {
     return lost_event{ended.key, ended.token, loss_reason::taken_away,
-                      to_microseconds(began - ended.requested_at)};
+                      to_microseconds(began - ended.requested_at), ended.correlation_id};
   });
 }
 
@@ -281,7 +282,7 @@ std::shared_ptr<lease_state> lease_keeper::take_up(const lease_request& wanted,
   if (granted.took_over_expired) {
     events_.emit(&observer::expired_takeover, [&] {
       return expired_takeover_event{wanted.request.key, *granted.version, granted.holder,
-                                    -granted.remaining.value_or(0us)};
+                                    -granted.remaining.value_or(0us), wanted.correlation_id};
     });
   }
   auto kept = std::make_shared<lease_state>(wanted, *granted.version, requested_at);

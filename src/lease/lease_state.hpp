@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct lease_request {
   std::chrono::milliseconds lock_delay{};
   /// The key stays taken for at least this long after the grant, even if released earlier.
   std::chrono::milliseconds hold_at_least{};
+  /// For the events.
+  std::string correlation_id = {};
   /// Of a set: a stop is requested when any of its leases is lost.
   std::stop_source one_lost{std::nostopstate};
 };
@@ -62,6 +65,7 @@ struct lease_state {
         token{granted_token},
         requested_at{requested},
         renew_until{granted.at_most ? requested + *granted.at_most : boot_clock::time_point::max()},
+        correlation_id{granted.correlation_id},
         one_lost{granted.one_lost} {}
 
   void emit_lost() {
@@ -88,6 +92,7 @@ struct lease_state {
   const rowlock::version token;
   const boot_clock::time_point requested_at;
   const boot_clock::time_point renew_until;
+  const std::string correlation_id;
   /// Set before other threads can reach the lease.
   boot_clock::time_point hold_until;
   /// Number of handoffs of the key within this process since its last release. Set as above.

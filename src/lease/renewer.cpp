@@ -172,7 +172,7 @@ void renewer::renewed(lease_state& lease, boot_clock::time_point sent_at) {
   if (!registry_.renewed(lease, sent_at)) return;
   events_.emit(&observer::renewed, [&] {
     return renewed_event{lease.key, lease.token, to_microseconds(now - sent_at),
-                         to_microseconds(left)};
+                         to_microseconds(left), lease.correlation_id};
   });
 }
 
@@ -182,7 +182,8 @@ void renewer::unset_by_transaction(lease_state& lease) {
   events_.emit(&observer::released, [&] {
     return released_event{.key = lease.key,
                           .token = lease.token,
-                          .held = to_microseconds(time_->now() - lease.requested_at)};
+                          .held = to_microseconds(time_->now() - lease.requested_at),
+                          .correlation_id = lease.correlation_id};
   });
 }
 
@@ -194,7 +195,8 @@ void renewer::emit_released(const deferred_release& made, boot_clock::time_point
                           release_result::released,
                           made.request.failed,
                           to_microseconds(time_->now() - sent_at),
-                          to_microseconds(*made.held)};
+                          to_microseconds(*made.held),
+                          made.correlation_id};
   });
 }
 

@@ -92,7 +92,8 @@ std::optional<attempt_end> acquire_attempt::outlast(attempt_end failed,
   }
   const auto now = leases_.now();
   leases_.outage().failed(1, failed.fault, now);
-  leases_.events().emit_fault(fault_operation::acquire, key(), 1, failed.fault, now - tried_at);
+  leases_.events().emit_fault(fault_operation::acquire, key(), 1, failed.fault, now - tried_at,
+                              wanted_.correlation_id);
   first_try_.fault = std::move(failed.fault);
   return std::nullopt;
 }
@@ -165,14 +166,18 @@ void acquire_attempt::report(const attempt_end& end) {
   const auto took = to_microseconds(now - began_);
   const auto waited =
       to_microseconds(waits_since_ ? now - *waits_since_ : boot_clock::duration::zero());
-  if (waits_since_) events.emit(&observer::waited, [&] { return waited_event{key(), waited}; });
+  const auto& correlation_id = wanted_.correlation_id;
+  if (waits_since_)
+    events.emit(&observer::waited, [&] { return waited_event{key(), waited, correlation_id}; });
   if (end.fault != nullptr) {
-    events.emit_fault(fault_operation::acquire, key(), 1, end.fault, now - began_);
+    events.emit_fault(fault_operation::acquire, key(), 1, end.fault, now - began_, correlation_id);
   } else if (end.refused) {
-    events.emit(&observer::refused, [&] { return refused_event{*end.refused, took, waited}; });
+    events.emit(&observer::refused, [&] {
+      return refused_event{*end.refused, took, waited, correlation_id};
+    });
   } else {
     events.emit(&observer::acquired, [&] {
-      return acquired_event{key(), end.granted->token, took, waited};
+      return acquired_event{key(), end.granted->token, took, waited, correlation_id};
     });
   }
 }

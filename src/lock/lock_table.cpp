@@ -74,11 +74,21 @@ lock_options checked(lock_options options) {
   if (options.holder.empty()) options.holder = detail::holder_label();
   check_times(options.ttl, options.at_most, options);
   check_delay(options.ttl, options.lock_delay);
+  const std::string room_for_thread(options.thread_in_holder ? 1 + detail::longest_thread_label : 0,
+                                    ':');
   check(acquire_request{.key = {.type = "any", .source_id = "any"},
                         .owner = {},
-                        .holder = options.holder,
+                        .holder = options.holder + room_for_thread,
                         .ttl = in_microseconds(options.ttl) + in_microseconds(options.lock_delay)});
   return options;
+}
+
+std::string label_of(const acquire_options& options, const lock_options& usual) {
+  if (options.holder && options.holder->empty()) {
+    throw error{errc::misuse, "the holder label is empty: name the holder, or leave it out"};
+  }
+  if (options.holder) return *options.holder;
+  return usual.thread_in_holder ? usual.holder + ':' + detail::thread_label() : usual.holder;
 }
 
 detail::lease_request to_wanted(const lock_key& key, const acquire_options& options,
@@ -89,13 +99,14 @@ detail::lease_request to_wanted(const lock_key& key, const acquire_options& opti
   detail::lease_request wanted{
       .request = {.key = key,
                   .owner = make_owner_id(),
-                  .holder = usual.holder,
+                  .holder = label_of(options, usual),
                   .ttl = in_microseconds(ttl) + in_microseconds(lock_delay),
                   .expected = options.expected,
                   .unless_done = unless_done},
       .at_most = options.at_most ? options.at_most : usual.at_most,
       .lock_delay = lock_delay,
       .hold_at_least = options.hold_at_least,
+      .correlation_id = options.correlation_id,
   };
   check_times(ttl, wanted.at_most, usual);
   check_delay(ttl, lock_delay);

@@ -85,7 +85,7 @@ std::optional<answers> try_once(lease_keeper& leases, store& target, const set_r
     const auto fault = std::current_exception();
     if (pauses.outlasts(fault)) {
       leases.events().emit_fault(fault_operation::acquire, first, requests.size(), fault,
-                                 leases.now() - began);
+                                 leases.now() - began, wanted.leases.front().correlation_id);
     }
     stopped = pauses.pause_after(fault, first);
     return std::nullopt;
@@ -110,16 +110,19 @@ set_attempt_end try_and_wait(lease_keeper& leases, store& target, const set_requ
   }
 }
 
-void report(lease_keeper& leases, const set_attempt_end& end, boot_clock::time_point began) {
+void report(lease_keeper& leases, const set_attempt_end& end, boot_clock::time_point began,
+            const std::string& correlation_id) {
   if (leases.options().observer == nullptr) return;
   auto& events = leases.events();
   const auto took = to_microseconds(leases.now() - began);
   if (end.refused) {
-    events.emit(&observer::refused, [&] { return refused_event{*end.refused, took, {}}; });
+    events.emit(&observer::refused, [&] {
+      return refused_event{*end.refused, took, {}, correlation_id};
+    });
   }
   for (const auto& each : end.granted) {
     events.emit(&observer::acquired, [&] {
-      return acquired_event{each->key, each->token, took, {}};
+      return acquired_event{each->key, each->token, took, {}, correlation_id};
     });
   }
 }
@@ -130,14 +133,15 @@ set_attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guar
                         const set_request& wanted, retry_pauses& pauses) {
   leases.start_threads();
   const auto began = leases.now();
+  const auto& first = wanted.leases.front();
   try {
     auto end = try_and_wait(leases, here.target(), wanted, pauses);
-    report(leases, end, began);
+    report(leases, end, began, first.correlation_id);
     return end;
   } catch (...) {
-    leases.events().emit_fault(fault_operation::acquire, wanted.leases.front().request.key,
-                               wanted.leases.size(), std::current_exception(),
-                               leases.now() - began);
+    leases.events().emit_fault(fault_operation::acquire, first.request.key, wanted.leases.size(),
+                               std::current_exception(), leases.now() - began,
+                               first.correlation_id);
     throw;
   }
 }

@@ -5,7 +5,6 @@
 #include <soci/soci.h>
 
 #include <exception>
-#include <variant>
 
 #include "mysql/connecting.hpp"
 #include "mysql/errors.hpp"
@@ -153,22 +152,17 @@ class mysql_backend_type final : public through_soci::soci_backend {
 
   commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
                            std::int64_t seen) const override {
-    const table_name no_table;
-    caller_transaction caller{session, no_table};
-    const auto sql = sql::versioned_update(table, caller.session().flavour());
-    // A number is bound as text as well: a text column compared with a number would match both '7'
-    // and '07'.
-    const auto* number = std::get_if<std::int64_t>(&id);
-    const auto bound =
-        bound_value::utf8(number == nullptr ? std::get<std::string>(id) : std::to_string(*number));
-    caller.require_transaction();
-    try {
-      return stale_if_conflict([&]() -> std::optional<result_set> {
-        return caller.session().execute(sql, {bound, seen});
-      });
-    } catch (const std::exception&) {
-      throw_as_error(effects::none, nullptr);
-    }
+    return mysql::try_commit(session, table, id, seen);
+  }
+
+  outcome<std::int64_t> read_version(::soci::session& session, const versioned_table& table,
+                                     const row_id& id) const override {
+    return mysql::read_version(session, table, id);
+  }
+
+  outcome<void> lock_entity(::soci::session& session, const entity_table& entity, const row_id& id,
+                            const retry_policy& wait, const soci_table& table) const override {
+    return mysql::lock_entity(session, entity, id, wait, table);
   }
 
   detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,

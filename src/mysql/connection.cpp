@@ -61,9 +61,9 @@ result_set connection::answer() {
   return result;
 }
 
-result_set connection::execute(std::string_view sql, std::initializer_list<bound_value> values) {
+result_set connection::execute(std::string_view sql, std::span<const bound_value> values) {
   const std::string text =
-      with_places(sql, [&](std::size_t place) { return (values.begin() + place)->text(); });
+      with_places(sql, [&](std::size_t place) { return values[place].text(); });
   if (mysql_real_query(connection_, text.data(), text.size()) != 0) throw_last_error();
   return answer();
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -113,7 +114,10 @@ class connection {
   /// The session's backend must be "mysql".
   explicit connection(::soci::session& session);
 
-  result_set execute(std::string_view sql, std::initializer_list<bound_value> values = {});
+  result_set execute(std::string_view sql, std::span<const bound_value> values);
+  result_set execute(std::string_view sql, std::initializer_list<bound_value> values = {}) {
+    return execute(sql, std::span{values.begin(), values.size()});
+  }
   /// For `prepared_statements`.
   [[nodiscard]] st_mysql* handle() const noexcept { return connection_; }
   /// Executes several statements, separated by semicolons.

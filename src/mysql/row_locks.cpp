@@ -22,12 +22,7 @@ void check_settings(const transaction_view& seen, const soci_table& table,
                 "rowlock::soci_transaction, or SET SESSION TRANSACTION ISOLATION LEVEL READ "
                 "COMMITTED before the transaction"};
   }
-  if (seen.is_in_cluster && !table.one_writer_node) {
-    throw error{errc::misuse,
-                "row locks of Galera are local to a node, so two nodes could grant the same row: "
-                "use leases and fences, or, if all who use this table write through one and the "
-                "same node, say so by soci_table::one_writer_node"};
-  }
+  if (seen.is_in_cluster && !table.one_writer_node) throw_local_locks();
 }
 
 /// One call of `lock_rows`, in the caller's transaction.

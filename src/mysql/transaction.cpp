@@ -109,6 +109,13 @@ std::optional<transaction_view> caller_transaction::read_with_settings(const key
   return seen;
 }
 
+void throw_local_locks() {
+  throw error{errc::misuse,
+              "row locks of Galera are local to a node, so two nodes could grant the same row: "
+              "use leases and fences, or, if all who use this table write through one and the "
+              "same node, say so by soci_table::one_writer_node"};
+}
+
 std::chrono::microseconds skew_of(const transaction_view& seen, const soci_table& table) {
   if (table.clock_skew) {
     detail::check_clock_skew(*table.clock_skew);

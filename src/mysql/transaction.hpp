@@ -65,6 +65,9 @@ class caller_transaction {
 /// Makes `retry` and `run_fenced` recognise a conflict even of the application's first statement.
 void recognise_conflicts() noexcept;
 
+/// Throws the `error` (misuse) for row locks on a node of a Galera cluster.
+[[noreturn]] void throw_local_locks();
+
 /// How long ago a lease must have expired, in a transaction of the application.
 std::chrono::microseconds skew_of(const transaction_view& seen, const soci_table& table);
 
@@ -74,6 +77,12 @@ through_soci::begun_transaction begin_locked(::soci::session& session, const loc
                                              const soci_table& table);
 through_soci::lock_attempt try_to_lock(::soci::session& session, const lock_keys& keys,
                                        const soci_table& table, through_soci::isolation known);
+outcome<void> lock_entity(::soci::session& session, const entity_table& entity, const row_id& id,
+                          const retry_policy& wait, const soci_table& table);
+outcome<std::int64_t> read_version(::soci::session& session, const versioned_table& table,
+                                   const row_id& id);
+commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
+                         std::int64_t seen);
 detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
                           const fence_options& options, std::span<const release_request> releases,
                           const soci_table& table);

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "postgres/sql/rows.hpp"
 #include "postgres/sql/session.hpp"
@@ -47,11 +46,6 @@ refusal stale(const lock_key& key) { return {.reason = refusal_reason::stale, .k
 commit_result result_of(const std::optional<result_set>& result) {
   const bool is_moved = result && result->affected_rows() == 1;
   return is_moved ? commit_result::committed : commit_result::stale;
-}
-
-std::string text_of(const row_id& id) {
-  if (const auto* number = std::get_if<std::int64_t>(&id)) return std::to_string(*number);
-  return std::get<std::string>(id);
 }
 
 }  // namespace
@@ -130,12 +124,6 @@ commit_result try_commit(transaction_connection& used, const lock_key& key, vers
   return result_of(caller_transaction{used}.execute(
       statement_for(table, sql::advance), bound_values{key.type, key.source_id, seen.number},
       &table.table));
-}
-
-commit_result try_commit(transaction_connection& used, const versioned_table& table,
-                         const row_id& id, std::int64_t seen) {
-  return result_of(caller_transaction{used}.execute(
-      detail::versioned_update(table), bound_values{text_of(id), seen}, nullptr, table.table));
 }
 
 void create_rows(transaction_connection& used, const lock_keys& keys, const postgres_table& table) {

@@ -30,6 +30,11 @@ outcome<version> read_version(transaction_connection& used, const lock_key& key,
                               const postgres_table& table);
 commit_result try_commit(transaction_connection& used, const lock_key& key, version seen,
                          const postgres_table& table);
+
+outcome<void> lock_entity(transaction_connection& used, const entity_table& table, const row_id& id,
+                          const retry_policy& wait);
+outcome<std::int64_t> read_version(transaction_connection& used, const versioned_table& table,
+                                   const row_id& id);
 commit_result try_commit(transaction_connection& used, const versioned_table& table,
                          const row_id& id, std::int64_t seen);
 

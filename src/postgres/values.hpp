@@ -111,6 +111,12 @@ class bound_values {
   bound_values(const bound_values&) = delete;
   bound_values& operator=(const bound_values&) = delete;
 
+  /// At most `most` in all.
+  template <class Value>
+  void append(Value&& value) {
+    add(std::forward<Value>(value));
+  }
+
   /// In order; a null pointer is a null.
   [[nodiscard]] std::span<const char* const> texts() const noexcept {
     return std::span{texts_}.first(size_);

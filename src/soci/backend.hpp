@@ -113,6 +113,12 @@ class soci_backend {
                                    const soci_table& table) const = 0;
   virtual commit_result try_commit(soci::session& session, const versioned_table& table,
                                    const row_id& id, std::int64_t seen) const = 0;
+  virtual outcome<std::int64_t> read_version(soci::session& session, const versioned_table& table,
+                                             const row_id& id) const = 0;
+  /// Waits for the row as far as the database can, at most as `wait` says.
+  virtual outcome<void> lock_entity(soci::session& session, const entity_table& entity,
+                                    const row_id& id, const retry_policy& wait,
+                                    const soci_table& table) const = 0;
   /// Throws `error` (misuse) if this fence cannot hold here. Tries for a moment. `releases` are
   /// written into the rows in addition to the proof, one for each of `leases`, in their order. If
   /// there are none, the rows stay as they are.

@@ -4,9 +4,11 @@
 #include <span>
 #include <utility>
 
+#include "base/reported.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/soci.hpp"
 #include "soci/backend.hpp"
+#include "store/entity_sql.hpp"
 
 namespace rowlock {
 
@@ -124,15 +126,17 @@ using through_soci::isolation;
 outcome<row_lock> lock_rows(::soci::session& session, const lock_keys& keys,
                             const retry_policy& wait, const soci_table& table, isolation known) {
   const auto& backend = backend_of(session);
-  row_lock locked;
   const auto& policy = backend.can_wait_inside() ? wait : no_wait();
-  auto refused = detail::wait_for_rows(policy, [&](std::chrono::milliseconds slice) {
-    auto attempt = backend.try_to_lock(session, keys, slice, table, known);
-    if (attempt.locked) locked = *std::move(attempt.locked);
-    return attempt.refused;
+  return detail::reported_lock(keys, [&]() -> outcome<row_lock> {
+    row_lock locked;
+    auto refused = detail::wait_for_rows(policy, [&](std::chrono::milliseconds slice) {
+      auto attempt = backend.try_to_lock(session, keys, slice, table, known);
+      if (attempt.locked) locked = *std::move(attempt.locked);
+      return attempt.refused;
+    });
+    if (refused) return *std::move(refused);
+    return locked;
   });
-  if (refused) return *std::move(refused);
-  return locked;
 }
 
 }  // namespace
@@ -156,12 +160,26 @@ outcome<version> read_version(::soci::session& transaction, const lock_key& key,
 commit_result try_commit(::soci::session& transaction, const lock_key& key, version seen,
                          const soci_table& table) {
   check(key);
-  return backend_of(transaction).try_commit(transaction, key, seen, table);
+  return detail::reported_commit(
+      key, [&] { return backend_of(transaction).try_commit(transaction, key, seen, table); });
 }
 
 commit_result try_commit(::soci::session& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen) {
-  return backend_of(transaction).try_commit(transaction, table, id, seen);
+  return detail::reported_commit(
+      table, id, [&] { return backend_of(transaction).try_commit(transaction, table, id, seen); });
+}
+
+outcome<std::int64_t> read_version(::soci::session& transaction, const versioned_table& table,
+                                   const row_id& id) {
+  return backend_of(transaction).read_version(transaction, table, id);
+}
+
+outcome<void> lock_entity(::soci::session& transaction, const entity_table& entity,
+                          const row_id& id, const wait_policy& wait, const soci_table& table) {
+  return detail::reported_lock(entity, id, [&] {
+    return backend_of(transaction).lock_entity(transaction, entity, id, wait, table);
+  });
 }
 
 namespace {

@@ -10,7 +10,7 @@
 #include "sqlite/row_statements.hpp"
 #include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
-#include "store/names.hpp"
+#include "store/entity_sql.hpp"
 
 namespace rowlock::sqlite {
 
@@ -82,14 +82,60 @@ commit_result try_commit(sqlite3* transaction, const lock_key& key, version seen
   return stale_if_busy([&] { return row_statements{transaction, table}.commit(key, seen); });
 }
 
+namespace {
+
+detail::sql_words words_for(const auto& table, const row_id& id) {
+  auto words = detail::words_for(table, id, {.parameter = "?"});
+  words.emplace("microseconds", sql::microseconds);
+  return words;
+}
+
+/// Returns the last place.
+int bind_id(statement& bound, const row_id& id) {
+  int place = 0;
+  for (const auto& part : id.parts()) {
+    std::visit([&](const auto& value) { bound.bind(++place, value); }, part);
+  }
+  return place;
+}
+
+}  // namespace
+
+outcome<void> lock_entity(sqlite3* transaction, const entity_table& table, const row_id& id) {
+  const auto words = words_for(table, id);
+  require_immediate_transaction(transaction);
+  // This transaction is the file's one writer: nothing else can lock or change the row.
+  statement find{transaction, detail::with_words(sql::find_entity, words)};
+  bind_id(find, id);
+  if (find.has_next_row()) return outcome<void>{true};
+  return detail::refused_entity(refusal_reason::missing, table.table, id);
+}
+
+outcome<std::int64_t> read_version(sqlite3* transaction, const versioned_table& table,
+                                   const row_id& id) {
+  const bool is_time = table.version_is == version_kind::timestamp;
+  const auto words = words_for(table, id);
+  require_transaction(transaction);
+  statement select{transaction,
+                   detail::with_words(is_time ? sql::read_time : sql::read_number, words)};
+  bind_id(select, id);
+  if (!select.has_next_row()) {
+    return detail::refused_entity(refusal_reason::missing, table.table, id);
+  }
+  if (select.is_null(0)) detail::throw_no_version(table);
+  return select.integer(0);
+}
+
 commit_result try_commit(sqlite3* transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen) {
-  const std::string sql = detail::versioned_update(table);
+  const bool is_time = table.version_is == version_kind::timestamp;
+  const auto words = words_for(table, id);
   require_transaction(transaction);
   return stale_if_busy([&] {
-    statement update{transaction, sql};
-    std::visit([&](const auto& value) { update.bind(1, value); }, id);
-    update.bind(2, seen);
+    statement update{transaction,
+                     detail::with_words(is_time ? sql::advance_time : sql::advance_number, words)};
+    const auto places = bind_id(update, id);
+    update.bind(places + 1, seen);
     return update.changed_rows() > 0;
   });
 }

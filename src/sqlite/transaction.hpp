@@ -28,7 +28,12 @@ commit_result try_commit(sqlite3* transaction, const lock_key& key, version seen
 
 /// The remedy for a missing table or column of the application.
 inline constexpr const char* compare_the_names =
-    "compare the names in versioned_table with the schema";
+    "compare the names that were given for the table with the schema";
+
+outcome<void> lock_entity(sqlite3* transaction, const entity_table& table, const row_id& id);
+
+outcome<std::int64_t> read_version(sqlite3* transaction, const versioned_table& table,
+                                   const row_id& id);
 
 commit_result try_commit(sqlite3* transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen);

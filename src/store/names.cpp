@@ -1,4 +1,4 @@
-// Checked and quoted names of tables and columns; the UPDATE of a versioned table.
+// Checked and quoted names of tables and columns.
 #include "store/names.hpp"
 
 #include <algorithm>
@@ -82,15 +82,6 @@ std::string with_backticks(std::string sql) {
 
 std::string in_backticks(const table_name& table, std::string_view sql) {
   return with_backticks(table.in(sql));
-}
-
-std::string versioned_update(const versioned_table& table) {
-  const std::string name = quoted_with_schema(table.table, "the application's table");
-  const std::string id = quoted(table.id_column, "the id column");
-  const std::string version = quoted(table.version_column, "the version column");
-  // The alias is needed: SQLite reads a lone "name" as a string if there is no such column.
-  return "UPDATE " + name + " AS entity SET " + version + " = entity." + version +
-         " + 1 WHERE entity." + id + " = $1 AND entity." + version + " = $2";
 }
 
 }  // namespace rowlock::detail

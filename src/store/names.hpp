@@ -1,4 +1,4 @@
-// Checked and quoted names of tables and columns; the UPDATE of a versioned table.
+// Checked and quoted names of tables and columns.
 #ifndef ROWLOCK_STORE_NAMES_HPP
 #define ROWLOCK_STORE_NAMES_HPP
 
@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "rowlock/row_lock.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace rowlock::detail {
@@ -26,10 +25,6 @@ std::string quoted_with_schema(std::string_view name, std::string_view what,
 /// text is a string, unless the session sets ANSI_QUOTES.
 std::string with_backticks(std::string sql);
 std::string in_backticks(const table_name& table, std::string_view sql);
-
-/// `UPDATE t SET v = v + 1 WHERE id = $1 AND v = $2`, for every database. $1 is the id, $2 the
-/// version that was read. Throws `error` (misuse) for names that are not allowed.
-std::string versioned_update(const versioned_table& table);
 
 }  // namespace rowlock::detail
 

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/reported.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/testing/memory_store.hpp"
 #include "testing/memory_rows.hpp"
@@ -187,14 +188,16 @@ void release_with(memory_transaction& transaction, const fenced_leases& leases,
 
 outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
                             const wait_policy& wait) {
-  auto refused = detail::wait_for_rows(
-      wait, [&](std::chrono::milliseconds) { return transaction.lock_all(keys); });
-  if (refused) return *std::move(refused);
-  row_lock locked;
-  for (const auto& key : keys.in_order()) {
-    locked.rows.push_back({key, transaction.changed_->rows.at(key).version});
-  }
-  return locked;
+  return detail::reported_lock(keys, [&]() -> outcome<row_lock> {
+    auto refused = detail::wait_for_rows(
+        wait, [&](std::chrono::milliseconds) { return transaction.lock_all(keys); });
+    if (refused) return *std::move(refused);
+    row_lock locked;
+    for (const auto& key : keys.in_order()) {
+      locked.rows.push_back({key, transaction.changed_->rows.at(key).version});
+    }
+    return locked;
+  });
 }
 
 outcome<version> read_version(memory_transaction& transaction, const lock_key& key) {
@@ -202,7 +205,7 @@ outcome<version> read_version(memory_transaction& transaction, const lock_key& k
 }
 
 commit_result try_commit(memory_transaction& transaction, const lock_key& key, version seen) {
-  return transaction.try_commit(key, seen);
+  return detail::reported_commit(key, [&] { return transaction.try_commit(key, seen); });
 }
 
 namespace {

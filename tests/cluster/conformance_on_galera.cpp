@@ -29,6 +29,7 @@ std::vector<rowlock::conformance::bench_kind> rowlock::conformance::every_store(
            .has_transactions = true,
            .keeps_callbacks_from_committing = true,
            .has_transactions_side_by_side = true,
+           .has_entities = true,
            .has_foreign_transactions = true,
            .is_shared_between_processes = true}};
 }

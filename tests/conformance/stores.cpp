@@ -25,6 +25,14 @@ std::vector<bench_kind> stores_with_transactions_side_by_side() {
   return stores_with(&bench_kind::has_transactions_side_by_side);
 }
 
+std::vector<bench_kind> stores_with_entities() { return stores_with(&bench_kind::has_entities); }
+
+std::vector<bench_kind> stores_with_entities_side_by_side() {
+  auto kinds = stores_with_entities();
+  std::erase_if(kinds, [](const bench_kind& kind) { return !kind.has_transactions_side_by_side; });
+  return kinds;
+}
+
 std::vector<bench_kind> stores_with_foreign_transactions() {
   return stores_with(&bench_kind::has_foreign_transactions);
 }

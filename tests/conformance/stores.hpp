@@ -19,6 +19,9 @@ std::vector<bench_kind> alone_and_beside_others(const std::vector<bench_kind>& k
 std::vector<bench_kind> stores_with_transactions();
 std::vector<bench_kind> stores_that_keep_callbacks_from_committing();
 std::vector<bench_kind> stores_with_transactions_side_by_side();
+std::vector<bench_kind> stores_with_entities();
+/// Of which two transactions that have both locked rows can be open at once.
+std::vector<bench_kind> stores_with_entities_side_by_side();
 std::vector<bench_kind> stores_with_foreign_transactions();
 std::vector<bench_kind> stores_shared_between_processes();
 

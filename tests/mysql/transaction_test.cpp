@@ -1,4 +1,6 @@
 // Transactions and optimistic commits on MariaDB.
+#include <future>
+
 #include "mysql/mysql_table.hpp"
 #include "support/tcp_proxy.hpp"
 
@@ -189,6 +191,88 @@ TEST_F(MysqlTransaction, OfAnUnknownColumnIsRejected) {
   soci_transaction work{*session};
   const versioned_table wrong{.table = "orders", .id_column = "none", .version_column = "version"};
   EXPECT_EQ(error_of([&] { (void)try_commit(*session, wrong, "x", 1); }).kind, errc::rejected);
+}
+
+class MysqlEntity : public MysqlTransaction {
+ protected:
+  MysqlEntity() {
+    database_.execute(
+        "create table person (id bigint primary key, coarse datetime, "
+        "fine timestamp(6) default '2001-02-03 04:05:06.000007') engine = InnoDB;"
+        "insert into person (id, coarse) values (1, '2100-01-01'), (2, '2100-01-01')");
+  }
+  [[nodiscard]] static versioned_table times(const std::string& column) {
+    return {.table = "person",
+            .id_column = "id",
+            .version_column = column,
+            .version_is = version_kind::timestamp};
+  }
+  const entity_table people_{.table = "person", .id_column = "id"};
+};
+
+TEST_F(MysqlEntity, WithoutATransactionIsMisuse) {
+  const auto session = connect();
+  EXPECT_EQ(error_of([&] { (void)lock_entity(*session, people_, 1, no_wait()); }).kind,
+            errc::misuse);
+  EXPECT_EQ(error_of([&] { (void)read_version(*session, numbered_, 1); }).kind, errc::misuse);
+}
+
+// Otherwise the server would compare it as the number 0 or 7.
+TEST_F(MysqlEntity, OfATextThatIsNoNumberIsMissing) {
+  database_.execute("insert into person (id) values (0), (7)");
+  const auto session = connect();
+  soci_transaction work{*session};
+  EXPECT_EQ(lock_entity(*session, people_, "x", no_wait()).refusal().reason,
+            refusal_reason::missing);
+  EXPECT_EQ(lock_entity(*session, people_, "7x", no_wait()).refusal().reason,
+            refusal_reason::missing);
+  EXPECT_TRUE(lock_entity(*session, people_, "7", no_wait()).acquired());
+}
+
+TEST_F(MysqlEntity, OfATimeWithoutMicrosecondsIsRejected) {
+  const auto session = connect();
+  soci_transaction work{*session};
+  const auto coarse = times("coarse");
+  const auto seen = *read_version(*session, coarse, 1);
+  const auto caught = error_of([&] { (void)try_commit(*session, coarse, 1, seen); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("does not keep microseconds"), std::string::npos);
+}
+
+TEST_F(MysqlEntity, OfATimestampMovesInAnyZone) {
+  for (const auto* zone : {"+00:00", "+11:00", "-08:00"}) {
+    const auto session = connect();
+    *session << "set time_zone = '" << zone << "'";
+    soci_transaction work{*session};
+    const auto fine = times("fine");
+    const auto seen = *read_version(*session, fine, 1);
+    EXPECT_EQ(try_commit(*session, fine, 1, seen), commit_result::committed);
+    EXPECT_EQ(try_commit(*session, fine, 1, seen), commit_result::stale);
+    EXPECT_GT(*read_version(*session, fine, 1), seen);
+    work.commit();
+  }
+  EXPECT_EQ(number("select abs(timestampdiff(hour, fine, now(6))) from person where id = 1"), 0);
+}
+
+// The server rolls the whole transaction back.
+TEST_F(MysqlEntity, InADeadlockIsStaleAndTheTransactionIsOver) {
+  const auto one = connect();
+  const auto other = connect();
+  soci_transaction first{*one};
+  soci_transaction second{*other};
+  ASSERT_TRUE(lock_entity(*one, people_, 1, no_wait()).acquired());
+  ASSERT_TRUE(lock_entity(*other, people_, 2, no_wait()).acquired());
+  auto waiting = std::async(std::launch::async,
+                            [&] { return lock_entity(*one, people_, 2, wait_for(patience)); });
+  const auto crossing = lock_entity(*other, people_, 1, wait_for(patience));
+  if (!crossing.acquired()) {
+    EXPECT_EQ(crossing.refusal().reason, refusal_reason::stale);
+    EXPECT_TRUE(waiting.get().acquired());
+    EXPECT_EQ(error_of([&] { second.commit(); }).kind, errc::misuse);
+  } else {
+    EXPECT_EQ(waiting.get().refusal().reason, refusal_reason::stale);
+    EXPECT_EQ(error_of([&] { first.commit(); }).kind, errc::misuse);
+  }
 }
 
 TEST_F(MysqlTransaction, IsOverAtItsCommitWhateverTheSessionDoesAtOthers) {

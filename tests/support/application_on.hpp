@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_TESTS_SUPPORT_APPLICATION_ON_HPP
 #define ROWLOCK_TESTS_SUPPORT_APPLICATION_ON_HPP
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,9 +15,22 @@
 
 namespace rowlock::tests {
 
-/// `Database` has the types `transaction` and `connection`, a member `table`, and static functions
-/// `lock_rows`, `read_version`, `try_commit`, `write_note` and `notes` on a transaction, where the
-/// library or the driver spells them differently from database to database.
+/// The functions of the library, which are declared later, by the header of the database.
+template <class Transaction>
+outcome<std::int64_t> version_of(Transaction& used, const versioned_table& table,
+                                 const row_id& id) {
+  return read_version(used, table, id);
+}
+template <class Transaction>
+commit_result commit_on(Transaction& used, const versioned_table& table, const row_id& id,
+                        std::int64_t seen) {
+  return try_commit(used, table, id, seen);
+}
+
+/// `Database` has the types `transaction` and `connection`, a member `table`, and functions
+/// `lock_rows`, `write_note` and `notes` on a transaction, where the library or the driver spells
+/// them differently from database to database. If it has entities, it also has `entities`, which
+/// returns what the functions on a row of the application take, `execute`, and `seats`.
 template <class Database>
 class app_transaction_on final : public app_transaction {
  public:
@@ -52,7 +66,40 @@ class app_transaction_on final : public app_transaction {
   void write_note(const std::string& text) override { database_.write_note(*used_, text); }
   std::vector<std::string> notes() override { return database_.notes(*used_); }
 
+  outcome<void> lock_entity(const entity_table& table, const row_id& id,
+                            const retry_policy& wait) override {
+    if constexpr (has_entities) {
+      return database_.lock_entity(*used_, table, id, wait);
+    } else {
+      return app_transaction::lock_entity(table, id, wait);
+    }
+  }
+  outcome<std::int64_t> read_version(const versioned_table& table, const row_id& id) override {
+    if constexpr (has_entities) {
+      return version_of(Database::entities(*used_), table, id);
+    } else {
+      return app_transaction::read_version(table, id);
+    }
+  }
+  commit_result try_commit(const versioned_table& table, const row_id& id,
+                           std::int64_t seen) override {
+    if constexpr (has_entities) {
+      return commit_on(Database::entities(*used_), table, id, seen);
+    } else {
+      return app_transaction::try_commit(table, id, seen);
+    }
+  }
+  void execute(const std::string& sql) override {
+    if constexpr (has_entities) {
+      Database::execute(*used_, sql);
+    } else {
+      app_transaction::execute(sql);
+    }
+  }
+
  private:
+  static constexpr bool has_entities = requires(transaction & used) { Database::entities(used); };
+
   const Database& database_;
   std::optional<transaction> owned_;
   transaction* used_ = nullptr;
@@ -87,6 +134,14 @@ class app_connection_on final : public app_connection {
                  const fenced_run_options& options) override {
     return rowlock::run_fenced<transaction>(*connection_, leases, in(work), options,
                                             database_.table);
+  }
+
+  [[nodiscard]] std::string seats() const override {
+    if constexpr (requires { database_.seats(); }) {
+      return database_.seats();
+    } else {
+      return app_connection::seats();
+    }
   }
 
  private:

@@ -9,17 +9,18 @@
 
 namespace rowlock::tests {
 
-/// On the database's file or server, with `table` as the lock table. The notes are in a table
-/// `note` beside it, which one of the functions below made.
+/// On the database's file or server, with `table` as the lock table. The application's tables,
+/// `note` and `seat`, are beside it; one of the functions below made them.
 std::unique_ptr<app_connection> connect_to_sqlite(const std::string& path,
                                                   const std::string& table);
 std::unique_ptr<app_connection> connect_to_postgres(const std::string& url,
                                                     const std::string& table);
 
-/// `schema.note` for `schema.shared_lock`.
+/// `schema.note` and `schema.seat` for `schema.shared_lock`.
 std::string notes_beside(const std::string& table);
-void create_sqlite_notes(const std::string& path);
-void create_postgres_notes(const std::string& table);
+std::string seats_beside(const std::string& table);
+void create_sqlite_application(const std::string& path);
+void create_postgres_application(const std::string& table);
 
 }  // namespace rowlock::tests
 

@@ -33,6 +33,14 @@ struct postgres_application {
     for (const auto& each : found) texts.push_back(each[0].as<std::string>());
     return texts;
   }
+
+  static pqxx::work& entities(pqxx::work& used) { return used; }
+  static outcome<void> lock_entity(pqxx::work& used, const entity_table& entity, const row_id& id,
+                                   const retry_policy& wait) {
+    return rowlock::lock_entity(used, entity, id, wait);
+  }
+  static void execute(pqxx::work& used, const std::string& sql) { used.exec(sql); }
+  [[nodiscard]] std::string seats() const { return seats_beside(table.text()); }
 };
 
 }  // namespace
@@ -41,9 +49,17 @@ std::string notes_beside(const std::string& table) {
   return table.substr(0, table.find('.') + 1) + "note";
 }
 
-void create_postgres_notes(const std::string& table) {
+std::string seats_beside(const std::string& table) {
+  return table.substr(0, table.find('.') + 1) + "seat";
+}
+
+void create_postgres_application(const std::string& table) {
   postgres_schema::execute("create table " + notes_beside(table) +
                            " (number bigserial primary key, text text not null)");
+  postgres_schema::execute("create table " + seats_beside(table) +
+                           " (id bigint primary key, code text unique, hall text, number bigint, "
+                           "version bigint default 1, changed_at timestamptz default now(), "
+                           "unique (hall, number))");
 }
 
 std::unique_ptr<app_connection> connect_to_postgres(const std::string& url,

@@ -12,7 +12,7 @@ class postgres_bench final : public postgres_table_bench {
  public:
   postgres_bench() {
     migrate_postgres(postgres_url(), table_name{table()});
-    create_postgres_notes(table());
+    create_postgres_application(table());
   }
 
   std::shared_ptr<store> open(std::chrono::milliseconds /*turn_timeout*/) override {

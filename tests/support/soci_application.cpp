@@ -19,6 +19,7 @@ struct soci_application {
 
   soci_table table;
   std::string notes_table;
+  std::string seats_table;
 
   [[nodiscard]] outcome<row_lock> lock_rows(soci_transaction& used, const lock_keys& keys,
                                             const retry_policy& wait) const {
@@ -34,6 +35,14 @@ struct soci_application {
         (used.session().prepare << "select text from " << notes_table << " order by number");
     return {found.begin(), found.end()};
   }
+
+  static ::soci::session& entities(soci_transaction& used) { return used.session(); }
+  [[nodiscard]] outcome<void> lock_entity(soci_transaction& used, const entity_table& entity,
+                                          const row_id& id, const retry_policy& wait) const {
+    return rowlock::lock_entity(used.session(), entity, id, wait, table);
+  }
+  static void execute(soci_transaction& used, const std::string& sql) { used.session() << sql; }
+  [[nodiscard]] std::string seats() const { return seats_table; }
 };
 
 /// All users of one target use the same node, if it is one of a cluster.
@@ -47,7 +56,8 @@ std::unique_ptr<app_connection> connect_through_soci(const std::string& target,
   const bool is_mysql = session->get_backend_name() == "mysql";
   return std::make_unique<app_connection_on<soci_application>>(
       soci_application{soci_table{table_name{table}, is_to_one_node},
-                       is_mysql ? table + "_note" : notes_beside(table)},
+                       is_mysql ? table + "_note" : notes_beside(table),
+                       is_mysql ? table + "_seat" : seats_beside(table)},
       std::move(session));
 }
 

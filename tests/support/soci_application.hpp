@@ -9,8 +9,8 @@
 
 namespace rowlock::tests {
 
-/// `target` is what SOCI connects to. The notes are in a table `note` beside it,
-/// on MySQL in `<table>_note`.
+/// `target` is what SOCI connects to. The application's tables are `note` and `seat` beside it,
+/// on MySQL `<table>_note` and `<table>_seat`.
 std::unique_ptr<app_connection> connect_through_soci(const std::string& target,
                                                      const std::string& table);
 

@@ -20,6 +20,11 @@ class soci_mysql_bench final : public store_bench {
     ::soci::session session{target_};
     session << "create table " << table() << "_note (number bigint auto_increment primary key, "
             << "text varchar(1000) not null) engine = InnoDB";
+    session << "create table " << table()
+            << "_seat (id bigint primary key, code varchar(64) unique, "
+            << "hall varchar(64), number bigint, version bigint default 1, "
+            << "changed_at datetime(6) default current_timestamp(6), unique (hall, number)) "
+            << "engine = InnoDB";
   }
 
   // One clock, even where the server is a node of a cluster.

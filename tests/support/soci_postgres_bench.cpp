@@ -14,7 +14,7 @@ class soci_postgres_bench final : public postgres_table_bench {
  public:
   soci_postgres_bench() {
     migrate_soci(soci_url(), table_name{table()});
-    create_postgres_notes(table());
+    create_postgres_application(table());
   }
 
   std::shared_ptr<store> open(std::chrono::milliseconds /*turn_timeout*/) override {

@@ -32,13 +32,26 @@ struct sqlite_application {
     while (select.executeStep()) texts.push_back(select.getColumn(0).getString());
     return texts;
   }
+
+  static SQLite::Database& entities(sqlite_transaction& used) { return used.database(); }
+  static outcome<void> lock_entity(sqlite_transaction& used, const entity_table& entity,
+                                   const row_id& id, const retry_policy& wait) {
+    return rowlock::lock_entity(used.database(), entity, id, wait);
+  }
+  static void execute(sqlite_transaction& used, const std::string& sql) {
+    used.database().exec(sql);
+  }
+  static std::string seats() { return "seat"; }
 };
 
 }  // namespace
 
-void create_sqlite_notes(const std::string& path) {
+void create_sqlite_application(const std::string& path) {
   SQLite::Database{path, SQLite::OPEN_READWRITE}.exec(
-      "create table note (number integer primary key, text text not null)");
+      "create table note (number integer primary key, text text not null);"
+      "create table seat (id integer primary key, code text unique, hall text, number integer, "
+      "version integer default 1, "
+      "changed_at text default (strftime('%Y-%m-%d %H:%M:%f000', 'now')), unique (hall, number))");
 }
 
 std::unique_ptr<app_connection> connect_to_sqlite(const std::string& path,

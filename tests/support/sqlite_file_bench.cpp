@@ -12,7 +12,7 @@ namespace rowlock::tests {
 
 sqlite_file_bench::sqlite_file_bench() {
   migrate_sqlite(path_);
-  create_sqlite_notes(path_);
+  create_sqlite_application(path_);
 }
 
 void sqlite_file_bench::run_out(const lock_key& key) {

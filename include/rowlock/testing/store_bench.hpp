@@ -3,6 +3,7 @@
 #define ROWLOCK_TESTING_STORE_BENCH_HPP
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/entity.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
@@ -43,6 +45,15 @@ class app_transaction {
   virtual void write_note(const std::string& text) = 0;
   /// The committed notes, and those of this transaction.
   virtual std::vector<std::string> notes() = 0;
+
+  // For kinds that have entities: the functions of the same names on a row of the application.
+  virtual outcome<void> lock_entity(const entity_table& table, const row_id& id,
+                                    const retry_policy& wait);
+  virtual outcome<std::int64_t> read_version(const versioned_table& table, const row_id& id);
+  virtual commit_result try_commit(const versioned_table& table, const row_id& id,
+                                   std::int64_t seen);
+  /// Executes a statement of the application.
+  virtual void execute(const std::string& sql);
 };
 
 using app_work = std::function<int(app_transaction&)>;
@@ -67,6 +78,12 @@ class app_connection {
 
   /// The committed notes.
   std::vector<std::string> notes() { return (*begin())->notes(); }
+
+  /// For kinds that have entities: the name of a table of the application, empty at first, with the
+  /// columns `id` (a number, the primary key), `code` (a unique text), `hall` and `number` (a text
+  /// and a number, together unique), `version` (a number, 1 by default) and `changed_at` (a time
+  /// with microseconds, the present by default).
+  [[nodiscard]] virtual std::string seats() const;
 };
 
 /// One fresh, empty lock table in one database. The author of a store derives from it, and the
@@ -126,6 +143,8 @@ struct bench_kind {
   bool keeps_callbacks_from_committing = false;
   /// Two transactions that have both locked rows can be open at once.
   bool has_transactions_side_by_side = false;
+  /// Applications can lock rows of a table of their own, and commit against their versions.
+  bool has_entities = false;
   /// Transactions that know nothing of rowlock can lock its rows.
   bool has_foreign_transactions = false;
   /// Other processes can use the table.

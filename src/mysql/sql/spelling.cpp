@@ -38,12 +38,16 @@ detail::rendered_sql texts_of(const table_name& table, flavour server) {
       [&table, server](std::string_view text) { return rendered(table, server, text); }};
 }
 
-std::string versioned_update(const versioned_table& table, flavour server) {
-  std::string text = "concat(entity." + detail::quoted(table.id_column, "the id column") + ")";
+detail::entity_spelling spelling_for(flavour server) {
   // The text of a number has the collation of the connection, and $1 the default of utf8mb4. If
   // these differ, MySQL compares them only after one is converted.
-  if (server == flavour::mysql) text = "CONVERT(" + text + " USING utf8mb4)";
-  return detail::with_backticks(detail::versioned_update(table) + " AND " + text + " = $1");
+  return {.text_of_column = server == flavour::mysql ? "CONVERT(concat({column}) USING utf8mb4)"
+                                                     : "concat({column})"};
+}
+
+std::string on_entity(std::string_view text, detail::sql_words words, flavour server) {
+  words.merge(placeholders_for(server));
+  return detail::with_backticks(detail::with_words(text, words));
 }
 
 }  // namespace rowlock::mysql::sql

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "rowlock/row_lock.hpp"
 #include "rowlock/table_name.hpp"
+#include "store/entity_sql.hpp"
 #include "store/rendered_sql.hpp"
 
 namespace rowlock::mysql::sql {
@@ -28,10 +28,12 @@ std::string rendered(const table_name& table, flavour server, std::string_view t
 /// The texts of `table`, which must outlive them.
 detail::rendered_sql texts_of(const table_name& table, flavour server);
 
-/// The compare-and-set of an optimistic commit, for a $1 that is a text. Where the column is a
-/// number, a text that is not one would be compared as 0. Throws `error` (misuse) for names that
-/// are not allowed.
-std::string versioned_update(const versioned_table& table, flavour server);
+/// For ids whose parts are bound as texts. Where the column is a number, a text that is not one
+/// would be compared as 0, so the texts are compared as well.
+detail::entity_spelling spelling_for(flavour server);
+
+/// Renders `text`, about a row of the application, with `words` and those of `rendered`.
+std::string on_entity(std::string_view text, detail::sql_words words, flavour server);
 
 }  // namespace rowlock::mysql::sql
 

@@ -122,6 +122,36 @@ UPDATE json_table($1, '$[*]' COLUMNS (
  WHERE l.version = w.version AND l.owner IS NOT NULL
 )sql";
 
+// Statements on a row of the application. Their texts are rendered for its table: {entities} is the
+// table, {same_id} compares its id with the first parameters, $1 and so on; {version} is its
+// version column, {seen} the parameter behind those of the id: the version that was read.
+
+// Locks the row, and waits for it as {wait} says: NOWAIT, or WAIT and a number of seconds.
+inline constexpr std::string_view lock_entity = R"sql(
+SELECT {clustered} AS clustered FROM {entities} AS entity WHERE {same_id} FOR UPDATE {wait}
+)sql";
+
+// Reads the version.
+inline constexpr std::string_view read_number =
+    "SELECT entity.{version} FROM {entities} AS entity WHERE {same_id}";
+
+inline constexpr std::string_view read_time =
+    "SELECT timestampdiff(MICROSECOND, '1970-01-01', entity.{version}) "
+    "FROM {entities} AS entity WHERE {same_id}";
+
+// Moves the version if it is the one that was read.
+inline constexpr std::string_view advance_number = R"sql(
+UPDATE {entities} AS entity
+   SET entity.{version} = entity.{version} + 1
+ WHERE {same_id} AND entity.{version} = {seen}
+)sql";
+
+inline constexpr std::string_view advance_time = R"sql(
+UPDATE {entities} AS entity
+   SET entity.{version} = greatest(entity.{version} + INTERVAL 1 MICROSECOND, current_timestamp(6))
+ WHERE {same_id} AND timestampdiff(MICROSECOND, '1970-01-01', entity.{version}) = {seen}
+)sql";
+
 // Adds 1 to failure_count of the rows without a live lease that are not closed.
 // $1: type, id
 inline constexpr std::string_view count_failures = R"sql({no_wait}

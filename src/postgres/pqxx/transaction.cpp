@@ -10,12 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/reported.hpp"
 #include "postgres/connecting.hpp"
 #include "postgres/pqxx/connection.hpp"
 #include "postgres/transaction.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/postgres.hpp"
 #include "rowlock/retry.hpp"
+#include "store/entity_sql.hpp"
 
 namespace rowlock {
 
@@ -98,7 +100,7 @@ using postgres::pqxx_transaction;
 outcome<row_lock> lock_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
                             const wait_policy& wait, const postgres_table& table) {
   pqxx_transaction used{transaction};
-  return postgres::lock_rows(used, keys, wait, table);
+  return detail::reported_lock(keys, [&] { return postgres::lock_rows(used, keys, wait, table); });
 }
 
 outcome<version> read_version(pqxx::transaction_base& transaction, const lock_key& key,
@@ -189,13 +191,27 @@ commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& ke
                          const postgres_table& table) {
   check(key);
   postgres::pqxx_transaction used{transaction};
-  return postgres::try_commit(used, key, seen, table);
+  return detail::reported_commit(key, [&] { return postgres::try_commit(used, key, seen, table); });
+}
+
+outcome<void> lock_entity(pqxx::transaction_base& transaction, const entity_table& table,
+                          const row_id& id, const wait_policy& wait) {
+  postgres::pqxx_transaction used{transaction};
+  return detail::reported_lock(table, id,
+                               [&] { return postgres::lock_entity(used, table, id, wait); });
+}
+
+outcome<std::int64_t> read_version(pqxx::transaction_base& transaction,
+                                   const versioned_table& table, const row_id& id) {
+  postgres::pqxx_transaction used{transaction};
+  return postgres::read_version(used, table, id);
 }
 
 commit_result try_commit(pqxx::transaction_base& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen) {
   postgres::pqxx_transaction used{transaction};
-  return postgres::try_commit(used, table, id, seen);
+  return detail::reported_commit(table, id,
+                                 [&] { return postgres::try_commit(used, table, id, seen); });
 }
 
 void detail::throw_failed_begin() { postgres::throw_as_error(postgres::effects::none, nullptr); }

@@ -250,6 +250,18 @@ class postgres_backend_type final : public soci_backend {
     return postgres::try_commit(used, table, id, seen);
   }
 
+  outcome<std::int64_t> read_version(::soci::session& session, const versioned_table& table,
+                                     const row_id& id) const override {
+    soci_connection used{in_transaction(session)};
+    return postgres::read_version(used, table, id);
+  }
+
+  outcome<void> lock_entity(::soci::session& session, const entity_table& entity, const row_id& id,
+                            const retry_policy& wait, const soci_table& /*table*/) const override {
+    soci_connection used{in_transaction(session)};
+    return postgres::lock_entity(used, entity, id, wait);
+  }
+
   detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
                             const fence_options& options, std::span<const release_request> releases,
                             const soci_table& table) const override {

@@ -43,6 +43,71 @@ UPDATE shared_lock
    AND lock_type = $1 AND source_id = $2
 )sql";
 
+// Statements on a row of the application. Their texts are rendered for its table: {entities} is the
+// table, {same_id} compares its id with the first parameters, $1 and so on; {version} is its
+// version column, {seen} the parameter behind those of the id: the version that was read.
+
+// Locks the row unless another transaction has it. Does not wait.
+inline constexpr std::string_view try_to_lock_entity = R"sql(
+WITH had AS MATERIALIZED (
+  SELECT 1 FROM {entities} AS entity WHERE {same_id} FOR UPDATE SKIP LOCKED)
+SELECT EXISTS (SELECT FROM had) AS locked,
+       EXISTS (SELECT FROM {entities} AS entity WHERE {same_id}) AS there
+)sql";
+
+// Locks the row, and waits for it.
+inline constexpr std::string_view await_entity = R"sql(
+SELECT 1 FROM {entities} AS entity WHERE {same_id} FOR UPDATE
+)sql";
+
+// Limits the statements that follow in this transaction. A lock_timeout starts anew for each lock
+// that a statement meets, so a statement_timeout that is a little longer ends the statement.
+// Returns the limit, which is at most half of the application's own statement_timeout, and the
+// settings to restore. $1 the limit in milliseconds
+inline constexpr std::string_view limit_waiting = R"sql(
+WITH was AS MATERIALIZED (
+  SELECT current_setting('lock_timeout') AS lock_timeout,
+         current_setting('statement_timeout') AS statement_timeout),
+allowed AS MATERIALIZED (
+  SELECT greatest(1, least($1::bigint, extract(
+           epoch FROM nullif(statement_timeout::interval, interval '0')) * 500))::bigint AS ms
+    FROM was)
+SELECT allowed.ms, was.lock_timeout, was.statement_timeout,
+       set_config('lock_timeout', allowed.ms::text, true),
+       set_config('statement_timeout', (allowed.ms + 20)::text, true)
+  FROM was, allowed
+)sql";
+
+// $1 lock_timeout, $2 statement_timeout, as limit_waiting returned them
+inline constexpr std::string_view restore_limits = R"sql(
+SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)
+)sql";
+
+// Reads the version.
+inline constexpr std::string_view read_number = R"sql(
+SELECT entity.{version}::bigint AS version FROM {entities} AS entity WHERE {same_id}
+)sql";
+
+inline constexpr std::string_view read_time = R"sql(
+SELECT (extract(epoch FROM entity.{version}) * 1000000)::bigint AS version
+  FROM {entities} AS entity WHERE {same_id}
+)sql";
+
+// Moves the version if it is the one that was read, and returns the new one.
+inline constexpr std::string_view advance_number = R"sql(
+UPDATE {entities} AS entity
+   SET {version} = entity.{version} + 1
+ WHERE {same_id} AND entity.{version} = {seen}
+RETURNING entity.{version}::bigint AS version
+)sql";
+
+inline constexpr std::string_view advance_time = R"sql(
+UPDATE {entities} AS entity
+   SET {version} = greatest(entity.{version} + interval '1 microsecond', clock_timestamp())
+ WHERE {same_id} AND (extract(epoch FROM entity.{version}) * 1000000)::bigint = {seen}::bigint
+RETURNING (extract(epoch FROM entity.{version}) * 1000000)::bigint AS version
+)sql";
+
 // Adds 1 to failure_count of the rows without a live lease that are not closed or locked.
 // Arrays: $1 types, $2 ids
 inline constexpr std::string_view count_failures = R"sql(

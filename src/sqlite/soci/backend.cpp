@@ -188,6 +188,19 @@ class sqlite_backend_type final : public soci_backend {
         session, [&](sqlite3* database) { return sqlite::try_commit(database, table, id, seen); },
         [](const auto&) { return sqlite::compare_the_names; });
   }
+  outcome<std::int64_t> read_version(::soci::session& session, const versioned_table& table,
+                                     const row_id& id) const override {
+    return on_handle(
+        session, [&](sqlite3* database) { return sqlite::read_version(database, table, id); },
+        [](const auto&) { return sqlite::compare_the_names; });
+  }
+  outcome<void> lock_entity(::soci::session& session, const entity_table& entity, const row_id& id,
+                            const retry_policy& /*wait*/,
+                            const soci_table& /*table*/) const override {
+    return on_handle(
+        session, [&](sqlite3* database) { return sqlite::lock_entity(database, entity, id); },
+        [](const auto&) { return sqlite::compare_the_names; });
+  }
   /// All kinds of fence are the same here: this transaction is the file's one writer.
   detail::fence_proof prove(::soci::session& session, const fenced_leases& leases,
                             const fence_options& /*options*/,

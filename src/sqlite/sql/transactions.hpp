@@ -35,6 +35,42 @@ UPDATE shared_lock
    AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
 )";
 
+// Statements on a row of the application. Their texts are rendered for its table: {entities} is the
+// table, {same_id} compares its id with the first parameters, ?1 and so on; {version} is its
+// version column, {seen} the parameter behind those of the id: the version that was read.
+
+// Finds the row.
+inline constexpr std::string_view find_entity =
+    "SELECT 1 FROM {entities} AS entity WHERE {same_id}";
+
+// Reads the version.
+inline constexpr std::string_view read_number =
+    "SELECT entity.{version} FROM {entities} AS entity WHERE {same_id}";
+
+inline constexpr std::string_view read_time =
+    "SELECT {microseconds} FROM {entities} AS entity WHERE {same_id}";
+
+// The microseconds of a text `YYYY-MM-DD HH:MM:SS.ffffff`; null for a text that is no time.
+inline constexpr std::string_view microseconds = R"(
+  (CAST(strftime('%s', entity.{version}) AS INTEGER) * 1000000
+   + CAST(substr(substr(entity.{version}, 21) || '000000', 1, 6) AS INTEGER)))";
+
+// Moves the version if it is the one that was read, and returns the new one.
+inline constexpr std::string_view advance_number = R"(
+UPDATE {entities} AS entity
+   SET {version} = entity.{version} + 1
+ WHERE {same_id} AND entity.{version} = {seen}
+)";
+
+inline constexpr std::string_view advance_time = R"(
+UPDATE {entities} AS entity
+   SET {version} = strftime('%Y-%m-%d %H:%M:%S', moved.to_us / 1000000, 'unixepoch')
+                   || printf('.%06d', moved.to_us % 1000000)
+  FROM (SELECT max({seen} + 1, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
+               AS to_us) AS moved
+ WHERE {same_id} AND {microseconds} = {seen}
+)";
+
 // Adds 1 to failure_count of a row without a live lease that is not closed. Creates the row if the
 // failed transaction would have created it: its rollback has undone that.
 // ?1 lock_type, ?2 source_id

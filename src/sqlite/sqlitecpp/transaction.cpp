@@ -7,11 +7,13 @@
 #include <span>
 #include <utility>
 
+#include "base/reported.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/sqlite.hpp"
 #include "sqlite/sqlitecpp/errors.hpp"
 #include "sqlite/statement.hpp"
 #include "sqlite/write_transaction.hpp"
+#include "store/entity_sql.hpp"
 
 namespace rowlock {
 
@@ -136,8 +138,10 @@ using detail::on_lock_table;
 outcome<row_lock> lock_rows(SQLite::Database& transaction, const lock_keys& keys,
                             const wait_policy& /*wait*/, const table_name& table) {
   detail::recognise_sqlite_conflicts();
-  return on_lock_table(transaction, table,
-                       [&] { return sqlite::lock_rows(transaction.getHandle(), keys, table); });
+  return detail::reported_lock(keys, [&] {
+    return on_lock_table(transaction, table,
+                         [&] { return sqlite::lock_rows(transaction.getHandle(), keys, table); });
+  });
 }
 
 outcome<version> read_version(SQLite::Database& transaction, const lock_key& key,
@@ -150,19 +154,46 @@ outcome<version> read_version(SQLite::Database& transaction, const lock_key& key
 commit_result try_commit(SQLite::Database& transaction, const lock_key& key, version seen,
                          const table_name& table) {
   detail::recognise_sqlite_conflicts();
-  return on_lock_table(transaction, table, [&] {
-    return sqlite::try_commit(transaction.getHandle(), key, seen, table);
+  return detail::reported_commit(key, [&] {
+    return on_lock_table(transaction, table, [&] {
+      return sqlite::try_commit(transaction.getHandle(), key, seen, table);
+    });
   });
 }
 
-commit_result try_commit(SQLite::Database& transaction, const versioned_table& table,
-                         const row_id& id, std::int64_t seen) {
+namespace {
+
+auto on_entity(SQLite::Database& transaction, const auto& work) {
   detail::recognise_sqlite_conflicts();
   try {
-    return sqlite::try_commit(transaction.getHandle(), table, id, seen);
+    return work();
   } catch (const sqlite::failure& failed) {
     detail::throw_as_error(failed, detail::url_of(transaction), sqlite::compare_the_names);
   }
+}
+
+}  // namespace
+
+commit_result try_commit(SQLite::Database& transaction, const versioned_table& table,
+                         const row_id& id, std::int64_t seen) {
+  return detail::reported_commit(table, id, [&] {
+    return on_entity(transaction,
+                     [&] { return sqlite::try_commit(transaction.getHandle(), table, id, seen); });
+  });
+}
+
+outcome<std::int64_t> read_version(SQLite::Database& transaction, const versioned_table& table,
+                                   const row_id& id) {
+  return on_entity(transaction,
+                   [&] { return sqlite::read_version(transaction.getHandle(), table, id); });
+}
+
+outcome<void> lock_entity(SQLite::Database& transaction, const entity_table& table,
+                          const row_id& id, const wait_policy& /*wait*/) {
+  return detail::reported_lock(table, id, [&] {
+    return on_entity(transaction,
+                     [&] { return sqlite::lock_entity(transaction.getHandle(), table, id); });
+  });
 }
 
 namespace {

@@ -1,0 +1,137 @@
+// Locks and versions of the application's own rows on MariaDB and MySQL.
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mysql/errors.hpp"
+#include "mysql/sql/transactions.hpp"
+#include "mysql/transaction.hpp"
+#include "rowlock/error.hpp"
+#include "rowlock/row_transaction.hpp"
+#include "store/entity_sql.hpp"
+
+namespace rowlock::mysql {
+
+namespace {
+
+using detail::refused_entity;
+using std::chrono::milliseconds;
+
+const table_name no_lock_table;
+
+/// One row, and its transaction.
+template <class Table>
+class entity_row {
+ public:
+  /// Throws `error` (misuse) for names or an id that cannot be, and without a transaction.
+  entity_row(::soci::session& session, const Table& table, const row_id& id)
+      : caller_{session, no_lock_table},
+        table_{table},
+        id_{id},
+        words_{detail::words_for(table, id, sql::spelling_for(caller_.session().flavour()))} {
+    caller_.require_transaction();
+    for (const auto& part : id.parts()) values_.push_back(bound_value::utf8(detail::text_of(part)));
+  }
+
+  /// Throws the driver's exceptions.
+  result_set execute(std::string_view text, std::optional<std::int64_t> seen = {}) {
+    auto values = values_;
+    if (seen) values.emplace_back(*seen);
+    return caller_.session().execute(sql::on_entity(text, words_, flavour()), values);
+  }
+
+  [[nodiscard]] refusal refused(refusal_reason reason) const {
+    return refused_entity(reason, table_.table, id_);
+  }
+  [[nodiscard]] sql::flavour flavour() { return caller_.session().flavour(); }
+  void require_transaction() const { caller_.require_transaction(); }
+  void set(std::string_view word, std::string value) { words_[word] = std::move(value); }
+
+ private:
+  caller_transaction caller_;
+  const Table& table_;
+  const row_id& id_;
+  detail::sql_words words_;
+  std::vector<bound_value> values_;
+};
+
+/// How the statement waits. Only MariaDB can be told for how long, in whole seconds.
+std::string waiting_for(milliseconds slice, sql::flavour server) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(slice);
+  if (server == sql::flavour::mysql || seconds.count() < 1) return "NOWAIT";
+  return "WAIT " + std::to_string(seconds.count());
+}
+
+std::optional<refusal> try_to_lock(entity_row<entity_table>& row, milliseconds slice,
+                                   const soci_table& table) {
+  row.set("wait", waiting_for(slice, row.flavour()));
+  std::optional<result_set> found;
+  try {
+    found = row.execute(sql::lock_entity);
+  } catch (const std::exception& thrown) {
+    if (is_conflict(thrown)) return row.refused(refusal_reason::stale);
+    if (!is_contention(thrown)) throw_as_error(effects::none, nullptr);
+    row.require_transaction();
+    return row.refused(refusal_reason::busy);
+  }
+  if (found->rows.empty()) return row.refused(refusal_reason::missing);
+  const bool is_in_cluster = found->rows.front().front().value_or("0") != "0";
+  if (is_in_cluster && !table.one_writer_node) throw_local_locks();
+  return {};
+}
+
+/// One number; none if there is no row or if it is null.
+std::optional<std::int64_t> number_in(const result_set& found) {
+  const auto& cell = found.rows.at(0).at(0);
+  if (!cell) return {};
+  return std::stoll(*cell);
+}
+
+}  // namespace
+
+outcome<void> lock_entity(::soci::session& session, const entity_table& entity, const row_id& id,
+                          const retry_policy& wait, const soci_table& table) {
+  entity_row row{session, entity, id};
+  auto refused = detail::wait_for_rows(
+      wait, [&](milliseconds slice) { return try_to_lock(row, slice, table); });
+  if (refused) return *std::move(refused);
+  return outcome<void>{true};
+}
+
+outcome<std::int64_t> read_version(::soci::session& session, const versioned_table& table,
+                                   const row_id& id) {
+  entity_row row{session, table, id};
+  const bool is_time = table.version_is == version_kind::timestamp;
+  try {
+    const auto found = row.execute(is_time ? sql::read_time : sql::read_number);
+    if (found.rows.empty()) return row.refused(refusal_reason::missing);
+    const auto seen = number_in(found);
+    if (!seen) detail::throw_no_version(table);
+    return *seen;
+  } catch (const std::exception&) {
+    throw_as_error(effects::none, nullptr);
+  }
+}
+
+commit_result try_commit(::soci::session& session, const versioned_table& table, const row_id& id,
+                         std::int64_t seen) {
+  entity_row row{session, table, id};
+  const bool is_time = table.version_is == version_kind::timestamp;
+  try {
+    const auto moved = row.execute(is_time ? sql::advance_time : sql::advance_number, seen);
+    if (moved.affected != 1) return commit_result::stale;
+    // A column with less than microseconds may have rounded the new time to the old one.
+    if (is_time && number_in(row.execute(sql::read_time)).value_or(seen) <= seen) {
+      detail::throw_coarse_version(table);
+    }
+    return commit_result::committed;
+  } catch (const std::exception& thrown) {
+    if (is_conflict(thrown)) return commit_result::stale;
+    throw_as_error(effects::none, nullptr);
+  }
+}
+
+}  // namespace rowlock::mysql

@@ -1,0 +1,127 @@
+// Observations of the transactions of a process.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "rowlock/error.hpp"
+#include "rowlock/observer.hpp"
+#include "rowlock/retry.hpp"
+#include "rowlock/row_lock.hpp"
+#include "rowlock/testing/memory_store.hpp"
+#include "support/caught_error.hpp"
+#include "support/forked_child.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+class keeping_observer final : public observer {
+ public:
+  void transaction(const transaction_event& event) override {
+    const std::scoped_lock lock{mutex_};
+    events_.push_back(event);
+  }
+  [[nodiscard]] std::vector<transaction_event> events() const {
+    const std::scoped_lock lock{mutex_};
+    return events_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<transaction_event> events_;  // guarded by mutex_
+};
+
+std::vector<transaction_event> events_of(const std::function<void()>& work) {
+  const auto heard = std::make_shared<keeping_observer>();
+  {
+    const transaction_observation observing{heard};
+    work();
+  }
+  return heard->events();
+}
+
+TEST(TransactionObservation, OfNoObserverIsMisuse) {
+  EXPECT_EQ(error_of([] { const transaction_observation none{nullptr}; }).kind, errc::misuse);
+}
+
+TEST(TransactionObservation, TellsOfEachTryOfRetryAndThatItGaveUp) {
+  const auto events = events_of([] {
+    EXPECT_EQ(retry({.attempts = 3, .first_pause = 1ms}, [] { return commit_result::stale; }),
+              commit_result::stale);
+  });
+  ASSERT_EQ(events.size(), 3U);
+  for (unsigned attempt = 1; attempt <= 3; ++attempt) {
+    const auto& event = events[attempt - 1];
+    EXPECT_EQ(event.work, transaction_work::retry);
+    EXPECT_EQ(event.attempt, attempt);
+    EXPECT_EQ(event.result,
+              attempt < 3 ? transaction_result::conflict : transaction_result::refused);
+  }
+}
+
+TEST(TransactionObservation, TellsNothingOfARetryThatSucceedsAtOnce) {
+  EXPECT_TRUE(events_of([] {
+                (void)retry({.attempts = 3}, [] { return commit_result::committed; });
+              }).empty());
+}
+
+TEST(TransactionObservation, TellsOfWorkThatRollsBackQuietly) {
+  memory_store store;
+  const auto events = events_of([&] {
+    (void)with_row_lock<memory_transaction>(store, {"job", "a"},
+                                            [](memory_transaction& work) { work.abort(); });
+  });
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[1].result, transaction_result::rolled_back);
+}
+
+TEST(TransactionObservation, TellsHowLongARowLockWaited) {
+  memory_store store;
+  memory_transaction rival{store};
+  ASSERT_TRUE(lock_rows(rival, lock_key{"job", "a"}, no_wait()).acquired());
+  const auto events = events_of([&] {
+    memory_transaction waiting{store};
+    (void)lock_rows(waiting, lock_key{"job", "a"}, 20ms);
+  });
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].refusal->reason, refusal_reason::timed_out);
+  EXPECT_NE(events[0].took, 0us);
+}
+
+TEST(TransactionObservation, MayEndInItsOwnEvent) {
+  class ending_observer final : public observer {
+   public:
+    void transaction(const transaction_event& /*event*/) override { observing.reset(); }
+    std::unique_ptr<transaction_observation> observing;
+  };
+  const auto ending = std::make_shared<ending_observer>();
+  ending->observing = std::make_unique<transaction_observation>(ending);
+  memory_store store;
+  while (ending.use_count() > 1) {
+    (void)with_row_lock<memory_transaction>(store, {"job", "a"}, [](memory_transaction&) {});
+  }
+}
+
+// Its thread is not there, and its mutex may be locked by one that is not there either.
+TEST(TransactionObservation, OfTheParentIsNotThatOfAChild) {
+  const auto heard = std::make_shared<keeping_observer>();
+  const transaction_observation observing{heard};
+  const auto complaints = complaints_of_child([&](std::vector<std::string>& wrong) {
+    const auto lock = [] {
+      memory_store store;
+      (void)with_row_lock<memory_transaction>(store, {"job", "a"}, [](memory_transaction&) {});
+    };
+    lock();
+    if (events_of(lock).size() != 2) wrong.emplace_back("its own observation is not told");
+  });
+  EXPECT_EQ(complaints, std::vector<std::string>{});
+  EXPECT_TRUE(heard->events().empty());
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,164 @@
+// Locks and versions of the application's own rows, where PostgreSQL has its own ways.
+#include <functional>
+#include <future>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "postgres/postgres_transaction.hpp"
+#include "rowlock/retry.hpp"
+#include "support/patience.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class PostgresEntity : public PostgresTransaction {
+ protected:
+  PostgresEntity() {
+    server_.query("create table " + people_.table +
+                  " (id int primary key, version int default 1, coarse timestamptz(0), "
+                  "local timestamp default '2001-02-03 04:05:06.000007')");
+    server_.query("insert into " + people_.table + " (id, coarse) values (1, now()), (2, now())");
+  }
+
+  [[nodiscard]] outcome<void> lock_person(pqxx::transaction_base& work, int id,
+                                          const wait_policy& wait) const {
+    return lock_entity(work, people_, id, wait);
+  }
+  static std::string limits(pqxx::transaction_base& work) {
+    return work
+        .exec(
+            "select current_setting('lock_timeout') || ' ' || "
+            "current_setting('statement_timeout')")[0][0]
+        .as<std::string>();
+  }
+  /// Returns once the session waits for a lock.
+  void await_lock_of(pqxx::connection& waiting) {
+    server_.await(
+        "select count(*) = 1 from pg_stat_activity where wait_event_type = 'Lock' and pid = " +
+        std::to_string(waiting.backendpid()));
+  }
+
+  const entity_table people_{.table = schema() + ".person", .id_column = "id"};
+};
+
+TEST_F(PostgresEntity, LeavesTheTimeLimitsOfTheTransactionAlone) {
+  open_work rival;
+  ASSERT_TRUE(lock_person(rival.work, 1, no_wait()).acquired());
+  open_work open;
+  open.work.exec("set local lock_timeout = '7s'; set local statement_timeout = '8s'");
+  EXPECT_EQ(lock_person(open.work, 1, 30ms).refusal().reason, refusal_reason::timed_out);
+  EXPECT_EQ(limits(open.work), "7s 8s");
+  auto waiting = std::async(std::launch::async,
+                            [&] { return lock_person(open.work, 1, patience).acquired(); });
+  await_lock_of(open.connection);
+  rival.work.commit();
+  EXPECT_TRUE(waiting.get());
+  EXPECT_EQ(limits(open.work), "7s 8s");
+}
+
+// It would end the transaction.
+TEST_F(PostgresEntity, IsRefusedBeforeAStatementTimeoutOfTheTransaction) {
+  open_work rival;
+  ASSERT_TRUE(lock_person(rival.work, 1, no_wait()).acquired());
+  open_work open;
+  open.work.exec("set local statement_timeout = '400ms'");
+  EXPECT_EQ(lock_person(open.work, 1, 900ms).refusal().reason, refusal_reason::timed_out);
+  EXPECT_EQ(lock_person(open.work, 2, no_wait()).acquired(), true);
+}
+
+// A lock_timeout starts anew for each lock: first for the place in the queue, then for the row.
+TEST_F(PostgresEntity, IsRefusedInTimeBehindOthersWhoWait) {
+  open_work rival;
+  ASSERT_TRUE(lock_person(rival.work, 1, no_wait()).acquired());
+  open_work first;
+  auto before = std::async(std::launch::async,
+                           [&] { return lock_person(first.work, 1, patience).acquired(); });
+  await_lock_of(first.connection);
+  open_work open;
+  EXPECT_EQ(lock_person(open.work, 1, 200ms).refusal().reason, refusal_reason::timed_out);
+  EXPECT_TRUE(lock_person(open.work, 2, no_wait()).acquired());
+  rival.work.commit();
+  EXPECT_TRUE(before.get());
+}
+
+TEST_F(PostgresEntity, InADeadlockIsStaleForOneOfTheTwoWhichStaysUsable) {
+  open_work one;
+  open_work other;
+  ASSERT_TRUE(lock_person(one.work, 1, no_wait()).acquired());
+  ASSERT_TRUE(lock_person(other.work, 2, no_wait()).acquired());
+  // The server picks the victim; the other one waits until that transaction ends.
+  const auto lock_or_end = [&](open_work& open, int id) {
+    const auto locked = lock_person(open.work, id, patience);
+    open.work.exec("select 1");
+    open.work.abort();
+    return locked.acquired() ? std::nullopt : std::optional{locked.refusal().reason};
+  };
+  auto waiting = std::async(std::launch::async, [&] { return lock_or_end(one, 2); });
+  await_lock_of(one.connection);
+  const auto crossing = lock_or_end(other, 1);
+  const auto ends = std::set{crossing, waiting.get()};
+  EXPECT_EQ(ends, (std::set<std::optional<refusal_reason>>{std::nullopt, refusal_reason::stale}));
+}
+
+TEST_F(PostgresEntity, ChangedAfterTheSnapshotIsStaleAtRepeatableRead) {
+  opened<repeatable_read> open;
+  open.work.exec("select from " + people_.table);
+  server_.query("update " + people_.table + " set version = 8");
+  EXPECT_EQ(lock_person(open.work, 1, no_wait()).refusal().reason, refusal_reason::stale);
+}
+
+TEST_F(PostgresEntity, WhoseWaitAnOperatorCancelsIsAFault) {
+  open_work rival;
+  ASSERT_TRUE(lock_person(rival.work, 1, no_wait()).acquired());
+  open_work open;
+  auto waiting = std::async(std::launch::async, [&] {
+    return error_of([&] { (void)lock_person(open.work, 1, wait_forever()); }).kind;
+  });
+  await_lock_of(open.connection);
+  server_.query("select pg_cancel_backend(" + std::to_string(open.connection.backendpid()) + ")");
+  EXPECT_EQ(waiting.get(), errc::unavailable);
+}
+
+TEST_F(PostgresEntity, OutsideATransactionIsMisuse) {
+  pqxx::connection connection{postgres_url()};
+  pqxx::nontransaction none{connection};
+  EXPECT_EQ(error_of([&] { (void)lock_person(none, 1, no_wait()); }).kind, errc::misuse);
+}
+
+TEST_F(PostgresEntity, OfATimeWithoutMicrosecondsIsRejected) {
+  const versioned_table coarse{.table = people_.table,
+                               .id_column = "id",
+                               .version_column = "coarse",
+                               .version_is = version_kind::timestamp};
+  server_.query("update " + people_.table + " set coarse = '2100-01-01'");
+  open_work open;
+  const auto seen = *read_version(open.work, coarse, 1);
+  const auto caught = error_of([&] { (void)try_commit(open.work, coarse, 1, seen); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("does not keep microseconds"), std::string::npos);
+}
+
+// Both are read and written in the session's zone.
+TEST_F(PostgresEntity, OfATimeWithoutAZoneMovesInAnyZone) {
+  const versioned_table local{.table = people_.table,
+                              .id_column = "id",
+                              .version_column = "local",
+                              .version_is = version_kind::timestamp};
+  for (const auto* zone : {"UTC", "Pacific/Auckland", "America/Los_Angeles"}) {
+    open_work open;
+    open.work.exec("set local timezone = '" + std::string{zone} + "'");
+    const auto seen = *read_version(open.work, local, 1);
+    EXPECT_EQ(try_commit(open.work, local, 1, seen), commit_result::committed);
+    EXPECT_EQ(try_commit(open.work, local, 1, seen), commit_result::stale);
+    EXPECT_GT(*read_version(open.work, local, 1), seen);
+    EXPECT_LE(open.work
+                  .exec("select abs(extract(epoch from localtimestamp - local)) from " +
+                        people_.table + " where id = 1")[0][0]
+                  .as<double>(),
+              3600);
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::tests
