@@ -72,6 +72,8 @@ struct lock_options {
 };
 
 /// Options of one attempt.
+// A string is optional here: within a co_await, GCC 12 moves a default argument by copying its
+// bytes, which an empty string does not survive.
 struct acquire_options {
   /// How long to wait for a held key, and for a database that is unavailable: `2s`, or a policy.
   wait_policy wait = no_wait();
@@ -97,7 +99,7 @@ struct acquire_options {
   std::optional<std::string> holder = std::nullopt;
   /// Copied into all events of this attempt and its lease, so that they can be found among the
   /// application's own. Not stored in the database.
-  std::string correlation_id = {};
+  std::optional<std::string> correlation_id = std::nullopt;
 };
 
 /// Options of work that is to be done once.

@@ -106,7 +106,7 @@ detail::lease_request to_wanted(const lock_key& key, const acquire_options& opti
       .at_most = options.at_most ? options.at_most : usual.at_most,
       .lock_delay = lock_delay,
       .hold_at_least = options.hold_at_least,
-      .correlation_id = options.correlation_id,
+      .correlation_id = options.correlation_id.value_or(""),
   };
   check_times(ttl, wanted.at_most, usual);
   check_delay(ttl, lock_delay);

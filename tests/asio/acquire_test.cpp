@@ -36,6 +36,23 @@ TEST_F(AsyncAcquire, TakesTheKeyByItsParts) {
             "job/a of a length that needs the heap");
 }
 
+/// With default options, which are made in the expression as well.
+asio::awaitable<bool> acquired_twice(lock_table& locks, const lock_key& key) {
+  {
+    const auto held = co_await async_acquire(locks, key);
+    if (!held->is_valid()) co_return false;
+  }
+  const auto ran =
+      co_await async_with_lock(locks, key, [&]() -> asio::awaitable<bool> { co_return true; });
+  const auto once =
+      co_await async_with_lock_once(locks, key, [&]() -> asio::awaitable<bool> { co_return true; });
+  co_return *ran&&* once;
+}
+
+TEST_F(AsyncAcquire, TakesDefaultOptionsWithinACoAwait) {
+  EXPECT_TRUE(result_of(spawn(acquired_twice(*ours_, key_))));
+}
+
 TEST_F(AsyncAcquire, GivesACoroutineTheRefusal) {
   const auto held = theirs();
   const auto refused = result_of(spawn(async_acquire(*ours_, key_)));
