@@ -105,6 +105,19 @@ TEST_F(GaleraLocks, AsRowLocksAreRefusedAndItIsSaidWhy) {
   EXPECT_NE(caught.find("one_writer_node"), std::string::npos) << caught;
 }
 
+TEST_F(GaleraLocks, OfTheApplicationsRowsAreRefusedUnlessOneNodeWrites) {
+  ASSERT_TRUE(locks(0).read(key_).acquired());
+  const entity_table rows{.table = "shared_lock", .id_column = {"lock_type", "source_id"}};
+  soci::session session{target(0)};
+  soci_transaction transaction{session};
+  const auto lock = [&](const soci_table& table) {
+    return lock_entity(session, rows, {key_.type, key_.source_id}, no_wait(), table).acquired();
+  };
+  const auto caught = message_of([&] { EXPECT_FALSE(lock({})); });
+  EXPECT_NE(caught.find("Galera"), std::string::npos) << caught;
+  EXPECT_TRUE(lock({table_name{}, true}));
+}
+
 TEST_F(GaleraLocks, AsRowLocksExcludeEachOtherWhereOneNodeWrites) {
   const soci_table table{table_name{}, true};
   soci::session session{target(0)};

@@ -1,28 +1,66 @@
-// A message that comes five times, and whose first three attempts fail.
+// A message that is delivered several times, and processed once.
+#include <exception>
 #include <iostream>
+#include <random>
 #include <stdexcept>
+#include <string>
 
 #include "origins/processing_markers/processing_markers.hpp"
 #include "origins/support/open_store.hpp"
+
+namespace {
+
+std::string shown(const origins::process_result& result) {
+  switch (result.status) {
+    case origins::process_status::done:
+      return result.is_marked ? "done" : "done, but not marked";
+    case origins::process_status::processing:
+      return "nothing done, it is PROCESSING";
+    case origins::process_status::processed:
+      break;
+  }
+  return "nothing done, it is PROCESSED";
+}
+
+void call_the_simple_form(origins::processing_markers& markers, const std::string& key) {
+  std::cout << "set if absent:\n";
+  int done = 0;
+  for (int call = 1; call <= 3; ++call) {
+    const bool acquired = markers.do_if_acquired(key, [&] { ++done; });
+    std::cout << "  call " << call << ": " << (acquired ? "done" : "nothing done") << '\n';
+  }
+  std::cout << "  done " << done << " time\n";
+}
+
+void call_the_better_form(origins::processing_markers& markers, const std::string& key) {
+  std::cout << "PROCESSING for 20 s, PROCESSED for 200 s:\n";
+  int calls = 0;
+  const auto process = [&] {
+    ++calls;
+    if (calls < 4) throw std::runtime_error{"no paper"};
+    std::cout << "  while it runs: " << shown(markers.do_once(key, [] {})) << '\n';
+  };
+  for (int call = 1; call <= 5; ++call) {
+    try {
+      const auto result = markers.do_once(key, process);
+      std::cout << "  call " << call << ": " << shown(result) << '\n';
+    } catch (const std::runtime_error& problem) {
+      std::cout << "  call " << call << ": failed, " << problem.what() << '\n';
+    }
+  }
+  std::cout << "  called " << calls << " times; the key says "
+            << markers.get(key).value_or("nothing") << '\n';
+}
+
+}  // namespace
 
 int main(int arguments, char** argument) {
   try {
     const auto rows = origins::open_store(arguments, argument, "processing_markers.db");
     origins::processing_markers markers{*rows};
-    int calls = 0;
-    const auto print = [&] {
-      if (++calls <= 3) throw std::runtime_error{"the printer is out of paper"};
-      std::cout << "printed\n";
-    };
-    for (int delivery = 1; delivery <= 5; ++delivery) {
-      try {
-        const auto done = markers.do_if_acquired("order-17", print);
-        if (done.met == origins::marker::processed) std::cout << "dropped: PROCESSED\n";
-      } catch (const std::runtime_error& failed) {
-        std::cout << "failed: " << failed.what() << '\n';
-      }
-    }
-    std::cout << "called " << calls << " times\n";
+    const std::string run = std::to_string(std::random_device{}());  // so that it can run again
+    call_the_simple_form(markers, "once-" + run);
+    call_the_better_form(markers, "order-" + run);
   } catch (const std::exception& thrown) {
     std::cerr << thrown.what() << '\n';
     return 1;
