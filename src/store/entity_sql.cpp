@@ -47,11 +47,14 @@ sql_words words_for(const entity_table& table, const row_id& id, const entity_sp
     const auto parameter = prefix + std::to_string(++place);
     // The alias is needed: SQLite reads a lone "name" as a string if there is no such column.
     const auto column = "entity." + quoted(name, "the id column");
-    if (!same_id.empty()) same_id += " AND ";
-    same_id += column + " = " + parameter;
-    if (spelling.text_of_column.empty()) continue;
-    same_id +=
-        " AND " + with_words(spelling.text_of_column, {{"column", column}}) + " = " + parameter;
+    const auto compare = [&](const std::string& left) {
+      if (!same_id.empty()) same_id += " AND ";
+      same_id.append(left).append(" = ").append(parameter);
+    };
+    compare(column);
+    if (!spelling.text_of_column.empty()) {
+      compare(with_words(spelling.text_of_column, {{"column", column}}));
+    }
   }
   return {{"entities", quoted_with_schema(table.table, "the application's table")},
           {"same_id", same_id},
