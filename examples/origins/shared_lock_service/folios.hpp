@@ -145,13 +145,16 @@ rowlock::commit_result create_or_update_folio_transaction(
   return rowlock::retry(five_retries, create_or_update, warn, time);
 }
 
+inline constexpr std::chrono::milliseconds person_lock_timeout{1000};
+
 /// Reads a person who stays locked until the caller's transaction ends. Refused if another
-/// transaction has the row for longer than 1,000 ms, or if there is none.
+/// transaction has the row for longer than the timeout, or if there is none. On SQLite the caller
+/// has waited before: a file has one writer, so its transaction begins when the other one ends.
 template <class Transaction>
 rowlock::outcome<std::string> find_person_locked(Transaction& work, std::int64_t id) {
   using rows = hotel_rows<Transaction>;
   const auto locked = rowlock::lock_entity(rows::of(work), {.table = "person", .id_column = "id"},
-                                           id, std::chrono::milliseconds{1000});
+                                           id, person_lock_timeout);
   if (!locked.acquired()) return locked.refusal();
   return rows::name(work, id);
 }

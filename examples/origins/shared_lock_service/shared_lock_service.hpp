@@ -36,10 +36,20 @@ class shared_lock_service {
   /// its row. Nothing else is swallowed: a fault is thrown.
   ///
   /// `reportable_id` is for people: it stands in the log and in the observer's events.
+  ///
+  /// What the original could not promise: the callback may take `const rowlock::lease&`, which says
+  /// when the lock is lost, and proves it to a `fence` in a transaction of the callback.
   template <class Callback>
   auto acquire_lock(const std::string& source_id, const std::string& reportable_id,
                     const std::string& lock_type, Callback&& callback) {
-    using result = std::decay_t<std::invoke_result_t<Callback&>>;
+    const auto run = [&](const rowlock::lease& held) -> decltype(auto) {
+      if constexpr (std::is_invocable_v<Callback&, const rowlock::lease&>) {
+        return std::invoke(callback, held);
+      } else {
+        return std::invoke(callback);
+      }
+    };
+    using result = std::decay_t<decltype(run(std::declval<const rowlock::lease&>()))>;
     static_assert(!std::is_void_v<result>, "the callback returns what is to be handed on");
     const rowlock::lock_key row{lock_type, source_id};
 
@@ -53,12 +63,17 @@ class shared_lock_service {
     // goes up; the time is that of the database; a holder that dies is taken over when its lease
     // has run out, and its expiry_count goes up.
     auto done = locks_.with_lock(row,
-                                 [&] {
+                                 [&](const rowlock::lease& held) {
                                    const removal removing{*this, source_id, reportable_id};
-                                   return callback();
+                                   return run(held);
                                  },
                                  {.expected = *found, .correlation_id = reportable_id});
     if (!done.acquired()) return not_acquired<result>(reportable_id, done.refusal());
+    // What the original could not promise: a lock that was lost, or whose removal is in doubt, is
+    // reported, and the row of a successor stays set.
+    if (!done.kept()) {
+      say(log_level::warning, "Did not keep the lock for " + reportable_id + " to its end");
+    }
     return std::optional<result>{*std::move(done)};
   }
 
@@ -69,7 +84,9 @@ class shared_lock_service {
         : service{by}, source_id{source}, reportable_id{reportable} {}
     removal(const removal&) = delete;
     removal& operator=(const removal&) = delete;
-    ~removal() { service.say("Remove lock for " + reportable_id + ", sourceId " + source_id); }
+    ~removal() {
+      service.say(log_level::info, "Remove lock for " + reportable_id + ", sourceId " + source_id);
+    }
 
     const shared_lock_service& service;
     const std::string& source_id;
@@ -81,12 +98,16 @@ class shared_lock_service {
                                      const rowlock::refusal& why) const {
     std::ostringstream text;
     text << "No lock for " << reportable_id << ": " << why;
-    say(text.str());
+    say(log_level::info, text.str());
     return std::nullopt;
   }
 
-  void say(const std::string& text) const {
-    log_(log_level::info, '[' + context_.tenant + "] " + text);
+  /// A log that fails changes neither the result nor the lock.
+  void say(log_level level, const std::string& text) const noexcept {
+    try {
+      log_(level, '[' + context_.tenant + "] " + text);
+    } catch (...) {
+    }
   }
 
   rowlock::lock_table& locks_;

@@ -3,16 +3,19 @@
 
 #include <soci/mysql/soci-mysql.h>
 
-#include <future>
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "origins/shared_lock_service/folios.hpp"
 #include "origins/support/origin_test.hpp"
 #include "support/mysql_database.hpp"
 #include "support/postgres_schema.hpp"
+#include "support/recording_observer.hpp"
 #include "support/temp_folder.hpp"
 
 namespace origins {
@@ -128,13 +131,84 @@ TEST_P(SharedLockService, LogsTheReportableIdAndTheTenantBeforeTheRowIsUnset) {
   EXPECT_TRUE(was_held);
 }
 
+TEST_P(SharedLockService, HandsTheReportableIdToTheObserver) {
+  const auto seen = std::make_shared<rowlock::tests::recording_observer>();
+  {
+    rowlock::lock_table observed{*impatient_, {.ttl = 1h, .time = clock_, .observer = seen}};
+    ASSERT_TRUE(acquire({observed, {.tenant = "hotel-1"}, [](log_level, const std::string&) {}}));
+  }  // The rest of the events is reported here.
+  EXPECT_EQ(seen->await<rowlock::acquired_event>().correlation_id, "R-7");
+  EXPECT_EQ(seen->await<rowlock::released_event>().correlation_id, "R-7");
+}
+
+TEST_P(SharedLockService, HandsTheResultOnWhenItsLogFails) {
+  shared_lock_service by{locks_, {.tenant = "hotel-1"}, [](log_level, const std::string&) {
+                           throw std::domain_error{"the disk is full"};
+                         }};
+  EXPECT_EQ(acquire(by), 4711);
+  EXPECT_FALSE(row(row_)->owned);
+}
+
 // What the original could not promise.
+
+TEST_P(SharedLockService, UnsetsNoRowOfASuccessorAndSaysSo) {
+  rowlock::lock_table theirs{*impatient_, {.ttl = 1h, .time = clock_}};
+  std::optional<rowlock::lease> successor;
+  const auto done = service().acquire_lock("42", "R-7", "INVOICE", [&] {
+    bench_->run_out(row_);
+    successor.emplace(*theirs.try_acquire(row_));
+    return 4711;
+  });
+  EXPECT_EQ(done, 4711);
+  EXPECT_TRUE(is_held(row_));
+  EXPECT_EQ(row(row_)->version, successor->token());
+  EXPECT_TRUE(has_logged("[hotel-1] Did not keep the lock for R-7 to its end"));
+}
+
+TEST_P(SharedLockService, ProvesTheLockToATransactionOfTheCallback) {
+  const auto connection = bench_->connect();
+  const auto book = [&](const rowlock::lease& held) {
+    const auto books = *connection->begin();
+    books->write_note("booked");
+    books->fence(held);
+    books->commit();
+    return true;
+  };
+  EXPECT_EQ(service().acquire_lock("42", "R-7", "INVOICE", book), true);
+  EXPECT_EQ(connection->notes(), std::vector<std::string>{"booked"});
+
+  rowlock::lock_table theirs{*impatient_, {.ttl = 1h, .time = clock_}};
+  std::optional<rowlock::lease> successor;
+  const auto book_late = [&](const rowlock::lease& held) {
+    bench_->run_out(row_);
+    successor.emplace(*theirs.try_acquire(row_));
+    return book(held);
+  };
+  EXPECT_THROW((void)service().acquire_lock("42", "R-7", "INVOICE", book_late),
+               rowlock::lease_lost);
+  EXPECT_EQ(connection->notes().size(), 1U);
+}
+
+TEST_P(SharedLockService, AsksTheClockOfTheDatabase) {
+  const auto ahead = std::make_shared<rowlock::manual_time>();
+  ahead->advance(48h);
+  rowlock::lock_table hasty{*impatient_, {.ttl = 1h, .time = ahead}};
+  shared_lock_service early{hasty, {.tenant = "hotel-2"}, [](log_level, const std::string&) {}};
+  const auto done = service().acquire_lock("42", "R-7", "INVOICE", [&] {
+    EXPECT_EQ(acquire(early), std::nullopt);
+    return 1;
+  });
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(calls_, 0);
+}
 
 TEST_P(SharedLockService, UnsetsTheRowWhenTheCallbackFails) {
   EXPECT_THROW((void)service().acquire_lock("42", "R-7", "INVOICE",
                                             []() -> int { throw std::domain_error{"failed"}; }),
                std::domain_error);
   EXPECT_FALSE(row(row_)->owned);
+  EXPECT_EQ(row(row_)->failure_count, 1);
+  EXPECT_EQ(acquire(service()), 4711);
   EXPECT_EQ(row(row_)->failure_count, 1);
   EXPECT_TRUE(has_logged("Remove lock for R-7, sourceId 42"));
 }
@@ -231,6 +305,18 @@ class SharedLockEntities : public testing::Test {
   void save_as_rival() {
     Hotel::execute(*rival_, "UPDATE folio SET amount = 1, version = version + 1");
   }
+  /// Whether another session cannot have the person without waiting.
+  bool is_locked_for_rival() {
+    try {
+      transaction theirs{*rival_};
+      const auto locked =
+          rowlock::lock_entity(hotel_rows<transaction>::of(theirs),
+                               {.table = "person", .id_column = "id"}, 7, rowlock::no_wait());
+      return !locked.acquired();
+    } catch (const rowlock::error&) {
+      return true;  // A file has one writer: the transaction does not begin.
+    }
+  }
   long long number(const std::string& sql) { return Hotel::number(*connection_, sql); }
 
   const Hotel hotel_;
@@ -298,13 +384,17 @@ TYPED_TEST(SharedLockEntities, ReadAPersonThatStaysLocked) {
   const auto person = find_person_locked(work, 7);
   ASSERT_TRUE(person.acquired());
   EXPECT_EQ(*person, "Ann");
+  EXPECT_TRUE(this->is_locked_for_rival());
   work.commit();
+  EXPECT_FALSE(this->is_locked_for_rival());
 }
 
 TYPED_TEST(SharedLockEntities, RefuseAPersonThatIsNotThere) {
   typename TypeParam::transaction work{*this->connection_};
   EXPECT_EQ(find_person_locked(work, 8).refusal().reason, rowlock::refusal_reason::missing);
 }
+
+static_assert(person_lock_timeout == 1000ms);
 
 TYPED_TEST(SharedLockEntities, RefuseAPersonThatAnotherTransactionHasForASecond) {
   typename TypeParam::transaction holding{*this->rival_};
