@@ -1,5 +1,6 @@
 // Locks of the application's own rows, and commits against their versions.
 #include <functional>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -62,6 +63,23 @@ TEST_P(Entity, IsLockedByANumberATextOrSeveralColumns) {
   EXPECT_TRUE(lock(locking, by_place_, {"o/n", 1}).acquired());
   EXPECT_TRUE(lock(locking, by_id_, 1).acquired());
   locking.commit();
+}
+
+// Where a file has one writer, the second transaction does not even begin.
+TEST_P(Entity, IsKeptFromAnotherSessionUntilTheTransactionEnds) {
+  const auto rival = bench_->connect();
+  const auto why_not = [&]() -> std::optional<refusal_reason> {
+    const auto begun = rival->begin();
+    if (!begun.acquired()) return begun.refusal().reason;
+    const auto locked = (*begun)->lock_entity(by_id_, 1, no_wait());
+    if (locked.acquired()) return {};
+    return locked.refusal().reason;
+  };
+  open_transaction locking{*bench_};
+  ASSERT_TRUE(lock(locking, by_id_, 1).acquired());
+  EXPECT_EQ(why_not(), refusal_reason::busy);
+  locking.commit();
+  EXPECT_EQ(why_not(), std::nullopt);
 }
 
 TEST_P(Entity, ThatIsNotThereIsMissingAndTheTransactionGoesOn) {
