@@ -73,8 +73,8 @@ class processing_markers {
 
   /// The better form: sets PROCESSING if the key is absent, does the thing, and sets PROCESSED.
   /// When the thing fails, deletes the key at once and hands the error on. A caller that finds a
-  /// marker does nothing, and is told which. The thing takes `const rowlock::lease&` or nothing;
-  /// what it returns is dropped.
+  /// marker does nothing; the result names the marker. The thing takes `const rowlock::lease&` or
+  /// nothing; what it returns is dropped.
   ///
   /// Throws what the thing throws, and `rowlock::error` as `lock_table::try_acquire` does.
   ///

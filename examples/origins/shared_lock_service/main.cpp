@@ -15,7 +15,7 @@ void post(Connection& connection) {
   }
   Transaction work{connection};
   const auto person = origins::find_person_locked(work, 7);
-  std::cout << (person.acquired() ? *person : std::string{"nobody"}) << " pays folio F-1\n";
+  std::cout << (person.acquired() ? *person : std::string{"no person"}) << " pays folio F-1\n";
 }
 
 }  // namespace
