@@ -32,17 +32,23 @@ class column_names {
   std::vector<std::string> names_;
 };
 
-/// The id of a row: a number, a text, or one of these for each of its columns: `{"A", 7}`. A text
-/// matches a column of numbers, too, if it is such a number. An id that matches several rows is the
-/// caller's error, and is not noticed.
+template <class Number>
+concept id_number =
+    std::integral<Number> && !std::same_as<Number, bool> && !std::same_as<Number, char> &&
+    !std::same_as<Number, wchar_t> && !std::same_as<Number, char8_t> &&
+    !std::same_as<Number, char16_t> && !std::same_as<Number, char32_t>;
+
+/// The id of a row: a number, a text in UTF-8, or one of these for each of its columns: `{"A", 7}`.
+/// A text matches a column of numbers, too, if it is such a number. An id that its column cannot
+/// contain is missing; on PostgreSQL it is misuse, and ends the transaction. An id that matches
+/// several rows is the caller's error, and is not noticed.
 class row_id {
  public:
   using part = std::variant<std::int64_t, std::string>;
 
   // NOLINTBEGIN(google-explicit-constructor)
-  template <std::integral Number>
-  requires(!std::same_as<Number, bool> && !std::same_as<Number, char>) row_id(Number number)
-      : parts_{part{static_cast<std::int64_t>(number)}} {}
+  template <id_number Number>
+  row_id(Number number) : parts_{part_of(number)} {}
   row_id(std::string text) : parts_{part{std::move(text)}} {}
   row_id(std::string_view text) : row_id{std::string{text}} {}
   row_id(const char* text) : row_id{std::string{text}} {}
@@ -53,10 +59,16 @@ class row_id {
   [[nodiscard]] const std::vector<part>& parts() const noexcept { return parts_; }
 
  private:
+  /// The digits of a number above the largest `std::int64_t`.
+  static part part_of(id_number auto number) {
+    if (std::in_range<std::int64_t>(number)) return static_cast<std::int64_t>(number);
+    return std::to_string(number);
+  }
+
   std::vector<part> parts_;
 };
 
-/// A table of the application, for `lock_entity`.
+/// A table of the application, for `lock_entity`. On MariaDB and MySQL its engine must be InnoDB.
 struct entity_table {
   std::string table;
   /// Of a primary key or another unique one.
@@ -69,9 +81,11 @@ enum class version_kind {
   number,
   /// A time with microseconds. Each commit moves it to the database's clock, and at least by one
   /// microsecond. PostgreSQL: `timestamptz`, or `timestamp` in the time zone of the session.
-  /// MariaDB
-  /// and MySQL: `datetime(6)` or `timestamp(6)`, in the time zone of the session. SQLite: a text
-  /// `YYYY-MM-DD HH:MM:SS.ffffff`, UTC. A column that keeps less than microseconds is `rejected`.
+  /// MariaDB and MySQL: `datetime(6)` or `timestamp(6)`, in the time zone of the session. SQLite: a
+  /// text `YYYY-MM-DD HH:MM:SS.ffffff`, UTC, with at most six digits behind the point.
+  ///
+  /// A commit that leaves the column where it was, or before it, is `rejected`: a column that keeps
+  /// less than microseconds, or a trigger that sets it.
   timestamp,
 };
 

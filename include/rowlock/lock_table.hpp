@@ -58,7 +58,8 @@ struct lock_options {
   /// The label of this holder, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
   std::string holder = {};
   /// Add `:` and the name of the thread that makes the attempt to that label (at most 15 bytes, as
-  /// `pthread_setname_np` sets it; its number if the name is not UTF-8).
+  /// `pthread_setname_np` sets it; its number if the name is empty, has control characters, or is
+  /// not UTF-8).
   bool thread_in_holder = false;
   /// How many threads at most execute the statements of calls that do not block (asio.hpp). They
   /// are started on demand. 1 to 1,024.
@@ -97,8 +98,8 @@ struct acquire_options {
   /// The label of this attempt's holder, for people, in place of `lock_options::holder` and its
   /// thread; at most 128 bytes of UTF-8, not empty.
   std::optional<std::string> holder = std::nullopt;
-  /// Copied into all events of this attempt and its lease, so that they can be found among the
-  /// application's own. Not stored in the database.
+  /// Copied into the events of this attempt and its lease, except faults of a statement on several
+  /// leases. Not stored in the database.
   std::optional<std::string> correlation_id = std::nullopt;
 };
 

@@ -125,7 +125,7 @@ struct fault_event {
   /// The `what()` of the exception. That of an `error` says what to do next and contains no secret.
   std::string text = {};
   std::chrono::microseconds took{};
-  /// Of a failed attempt; empty for every other operation.
+  /// `acquire_options::correlation_id`; empty for a statement on several leases.
   std::string correlation_id = {};
 };
 
@@ -150,7 +150,8 @@ enum class transaction_result {
   refused,      ///< They are not; `refusal` says why, if there is one. For `retry`: it gave up.
   committed,    ///< `with_row_lock`, `with_optimistic_commit` or `run_fenced` has committed.
   rolled_back,  ///< The callback has thrown or rolled back.
-  conflict,  ///< A concurrent transaction won. For `retry` and `run_fenced`: the work runs again.
+  conflict,  ///< A concurrent transaction won, or for `retry` with `through_outages` the database
+             ///< was away. `retry` and `run_fenced` run the work again.
 };
 
 /// A step of a transaction. A fault is thrown to the caller, and causes no event.

@@ -120,12 +120,13 @@ commit_result try_commit(soci::session& transaction, const lock_key& key, versio
 /// The same for a row of the application: moves its version column (adds one to a number, moves a
 /// time to the clock) if it is still `seen`. This is only the check; write the other columns with
 /// your own SQL. It may wait for a transaction that has changed the same row. One round trip; of a
-/// time on MariaDB and MySQL, two. Rejected for a column that keeps less than microseconds.
+/// time on MariaDB and MySQL, two. Rejected for a time that did not move: see `version_kind`.
 commit_result try_commit(soci::session& transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen);
 
 /// The version of a row of the application, for that `try_commit`. Refused: missing. One round
-/// trip. Rejected for a row whose version column is null.
+/// trip. Rejected for a row whose version column has no such value, and for a table whose engine is
+/// not InnoDB.
 outcome<std::int64_t> read_version(soci::session& transaction, const versioned_table& table,
                                    const row_id& id);
 
@@ -135,13 +136,17 @@ outcome<std::int64_t> read_version(soci::session& transaction, const versioned_t
 ///
 /// PostgreSQL: as in postgres.hpp. MariaDB waits in the server's queue for whole seconds; for the
 /// rest, and on MySQL, the row is tried every 50 ms. SQLite needs an IMMEDIATE transaction, which
-/// has no rival: it does not wait. Refused: missing, busy, timed_out, stopped, in a transaction
-/// that stays usable; and stale for a deadlock, after which MariaDB and MySQL have rolled back.
+/// has no rival: it does not wait (see sqlite.hpp). Refused: missing, busy, timed_out, stopped, in
+/// a transaction that stays usable; and stale for a deadlock, after which MariaDB and MySQL have
+/// rolled back.
 ///
 /// On MariaDB and MySQL begin at READ COMMITTED, as `soci_transaction` does. Above it, a missing
 /// row keeps others from inserting it until the transaction ends, and the transaction may read an
 /// older state of the row than the one that it has locked. On Galera row locks are local to a node:
 /// misuse unless `one_writer_node` is set.
+///
+/// A lock of the whole table (ALTER TABLE) is waited for as the row is; on MySQL for a second more.
+/// Rejected: a table whose engine is not InnoDB.
 ///
 /// One round trip for each try.
 outcome<void> lock_entity(soci::session& transaction, const entity_table& entity, const row_id& id,

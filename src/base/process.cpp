@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <climits>
@@ -31,9 +32,13 @@ unsigned forks() noexcept {
 
 std::string thread_label() {
   std::array<char, longest_thread_label + 1> name{};
-  const bool is_named = pthread_getname_np(pthread_self(), name.data(), name.size()) == 0;
-  if (is_named && is_valid_utf8(name.data())) return name.data();
-  return std::to_string(gettid());
+  if (pthread_getname_np(pthread_self(), name.data(), name.size()) != 0) name[0] = '\0';
+  const std::string label = name.data();
+  const bool has_controls = std::any_of(label.begin(), label.end(), [](char byte) {
+    return static_cast<unsigned char>(byte) < ' ' || byte == '\x7f';
+  });
+  const bool is_a_name = !label.empty() && !has_controls && is_valid_utf8(label);
+  return is_a_name ? label : std::to_string(gettid());
 }
 
 std::string holder_label() {

@@ -10,7 +10,7 @@ namespace rowlock::detail {
 /// `host:pid`.
 std::string holder_label();
 
-/// The name of the calling thread, or its number if the name is not UTF-8.
+/// The name of the calling thread, or its number if the name is empty or no text.
 inline constexpr std::size_t longest_thread_label = 15;  // Linux keeps no longer name
 std::string thread_label();
 

@@ -22,6 +22,11 @@ inline std::chrono::microseconds to_microseconds(boot_clock::duration duration) 
   return std::chrono::duration_cast<std::chrono::microseconds>(duration);
 }
 
+/// The correlation id of a statement on so many leases: that of the first, if it is the only one.
+inline std::string_view common_id(std::size_t leases, std::string_view of_the_first) noexcept {
+  return leases == 1 ? of_the_first : std::string_view{};
+}
+
 /// Separate from the executor of losses: a slow observer must not delay a loss.
 ///
 /// Thread-safety: all members may be called from any thread, and under any mutex.

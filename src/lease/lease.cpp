@@ -64,7 +64,7 @@ boot_clock::duration lease::remaining() const noexcept {
 
 note_result lease::write_note(const std::string& note) const {
   if (!is_valid()) return note_result::lost;
-  return keeper_->write_note({kept_->key, kept_->owner, kept_->token, note});
+  return keeper_->write_note(*kept_, note);
 }
 
 release_result lease::release() noexcept {

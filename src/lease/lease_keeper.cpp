@@ -113,7 +113,8 @@ void lease_keeper::read_for_losses(const lease_states& doubted) noexcept {
     renewer_->read_for_losses(doubted);
   } catch (...) {  // the next renewals find the losses
     events_.emit_fault(fault_operation::read, doubted.front()->key, doubted.size(),
-                       std::current_exception(), now() - began);
+                       std::current_exception(), now() - began,
+                       common_id(doubted.size(), doubted.front()->correlation_id));
   }
 }
 
@@ -193,7 +194,8 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
     });
   } catch (...) {  // the result is `deferred`: the release is retried until the lease runs out
     events_.emit_fault(fault_operation::release, pending.requests.front().key, pending.each.size(),
-                       std::current_exception(), now() - began);
+                       std::current_exception(), now() - began,
+                       common_id(pending.each.size(), pending.each.front().lease->correlation_id));
   }
   std::vector<deferred_release> deferred;
   deferred.reserve(pending.each.size());
@@ -300,9 +302,10 @@ void lease_keeper::return_if_granted(const acquire_request& unwanted, version ha
   renewer_->defer({deferred_release::of_doubt(unwanted, handed_by, now())}, renewer::tried::never);
 }
 
-note_result lease_keeper::write_note(const note_request& request) {
+note_result lease_keeper::write_note(const lease_state& noted, const std::string& note) {
   const auto here = begin_operation();
   if (!here) return note_result::lost;
+  const note_request request{noted.key, noted.owner, noted.token, note};
   auto answer = change_answer::busy;
   const auto began = now();
   try {
@@ -311,8 +314,8 @@ note_result lease_keeper::write_note(const note_request& request) {
       return answer != change_answer::busy;
     });
   } catch (...) {
-    events_.emit_fault(fault_operation::note, request.key, 1, std::current_exception(),
-                       now() - began);
+    events_.emit_fault(fault_operation::note, noted.key, 1, std::current_exception(), now() - began,
+                       noted.correlation_id);
     throw;
   }
   switch (answer) {

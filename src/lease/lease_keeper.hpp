@@ -95,7 +95,7 @@ class lease_keeper {
   std::vector<release_result> release(std::span<lease_state* const> ended,
                                       const work_result& how) noexcept;
 
-  note_result write_note(const note_request& request);
+  note_result write_note(const lease_state& noted, const std::string& note);
 
   /// Ends possession at once; the row is released in the background.
   void release_later(lease_state& ended) noexcept;

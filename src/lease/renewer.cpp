@@ -78,7 +78,7 @@ void renewer::renew(const lease_states& due) {
         const auto failed = some.of(all);
         const auto now = time_->now();
         events_.emit_fault(fault_operation::renew, failed.front()->key, failed.size(), fault,
-                           now - began);
+                           now - began, common_id(failed.size(), failed.front()->correlation_id));
         // The database may be back before the deadline; if not, the watcher ends the leases. A
         // renewal that succeeded without an answer only prolongs a row.
         for (const auto& lease : failed) {
@@ -279,7 +279,8 @@ bool renewer::release_deferred(const std::function<bool()>& give_up) {
           const std::exception_ptr& fault) {  // retried until it runs out
         const auto failed = some.of(all);
         events_.emit_fault(fault_operation::release, failed.front().request.key, failed.size(),
-                           fault, time_->now() - now);
+                           fault, time_->now() - now,
+                           common_id(failed.size(), failed.front().correlation_id));
         std::move(failed.begin(), failed.end(), std::back_inserter(still_waiting));
       },
       give_up);

@@ -1,9 +1,11 @@
 // Locks and versions of the application's own rows on MariaDB and MySQL.
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "mysql/errors.hpp"
@@ -34,6 +36,11 @@ class entity_row {
         words_{detail::words_for(table, id, sql::spelling_for(caller_.session().flavour()))} {
     caller_.require_transaction();
     for (const auto& part : id.parts()) values_.push_back(bound_value::utf8(detail::text_of(part)));
+    const auto dot = table.table.find('.');
+    words_["engine"] = sql::engine;
+    words_["schema"] =
+        dot == std::string::npos ? "database()" : '\'' + table.table.substr(0, dot) + '\'';
+    words_["name"] = '\'' + table.table.substr(dot == std::string::npos ? 0 : dot + 1) + '\'';
   }
 
   /// Throws the driver's exceptions.
@@ -48,6 +55,14 @@ class entity_row {
   }
   [[nodiscard]] sql::flavour flavour() { return caller_.session().flavour(); }
   void require_transaction() const { caller_.require_transaction(); }
+  /// Of a result whose first column is the engine.
+  void require_transactions(const result_set& found) const {
+    const auto& engine = found.rows.at(0).at(0);
+    if (!engine || *engine == "InnoDB") return;
+    throw error{errc::rejected, "table " + table_.table + " has the engine " + *engine +
+                                    ", whose rows are neither locked nor rolled back: ALTER TABLE "
+                                    "... ENGINE = InnoDB"};
+  }
   void set(std::string_view word, std::string value) { words_[word] = std::move(value); }
 
  private:
@@ -58,7 +73,7 @@ class entity_row {
   std::vector<bound_value> values_;
 };
 
-/// How the statement waits. Only MariaDB can be told for how long, in whole seconds.
+/// How the statement waits. Only MariaDB has a limit, in whole seconds.
 std::string waiting_for(milliseconds slice, sql::flavour server) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(slice);
   if (server == sql::flavour::mysql || seconds.count() < 1) return "NOWAIT";
@@ -78,16 +93,20 @@ std::optional<refusal> try_to_lock(entity_row<entity_table>& row, milliseconds s
     return row.refused(refusal_reason::busy);
   }
   if (found->rows.empty()) return row.refused(refusal_reason::missing);
-  const bool is_in_cluster = found->rows.front().front().value_or("0") != "0";
+  row.require_transactions(*found);
+  const bool is_in_cluster = found->rows.front().at(1).value_or("0") != "0";
   if (is_in_cluster && !table.one_writer_node) throw_local_locks();
   return {};
 }
 
-/// One number; none if there is no row or if it is null.
-std::optional<std::int64_t> number_in(const result_set& found) {
-  const auto& cell = found.rows.at(0).at(0);
-  if (!cell) return {};
-  return std::stoll(*cell);
+/// The second cell; none if it is null or no `std::int64_t`.
+std::optional<std::int64_t> version_in(const result_set& found) {
+  const std::string text = found.rows.at(0).at(1).value_or("");
+  std::int64_t number = 0;
+  const auto* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc{} || read.ptr != end) return {};
+  return number;
 }
 
 }  // namespace
@@ -108,7 +127,8 @@ outcome<std::int64_t> read_version(::soci::session& session, const versioned_tab
   try {
     const auto found = row.execute(is_time ? sql::read_time : sql::read_number);
     if (found.rows.empty()) return row.refused(refusal_reason::missing);
-    const auto seen = number_in(found);
+    row.require_transactions(found);
+    const auto seen = version_in(found);
     if (!seen) detail::throw_no_version(table);
     return *seen;
   } catch (const std::exception&) {
@@ -120,12 +140,13 @@ commit_result try_commit(::soci::session& session, const versioned_table& table,
                          std::int64_t seen) {
   entity_row row{session, table, id};
   const bool is_time = table.version_is == version_kind::timestamp;
+  if (is_time) detail::check_next_time(table, seen);
   try {
     const auto moved = row.execute(is_time ? sql::advance_time : sql::advance_number, seen);
     if (moved.affected != 1) return commit_result::stale;
     // A column with less than microseconds may have rounded the new time to the old one.
-    if (is_time && number_in(row.execute(sql::read_time)).value_or(seen) <= seen) {
-      detail::throw_coarse_version(table);
+    if (is_time && version_in(row.execute(sql::read_time)).value_or(seen) <= seen) {
+      detail::throw_lost_time(table);
     }
     return commit_result::committed;
   } catch (const std::exception& thrown) {

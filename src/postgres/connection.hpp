@@ -40,8 +40,9 @@ class transaction_connection : public connection {
  public:
   /// `client_encoding`, as the driver knows it. No round trip.
   [[nodiscard]] virtual std::string encoding() const = 0;
-  /// Executes several statements without values. Throws the driver's exceptions.
-  virtual void run(const std::string& script) = 0;
+  /// Executes several statements without values. Returns the result of the last one. Throws the
+  /// driver's exceptions.
+  virtual result_set run(const std::string& script) = 0;
 };
 
 }  // namespace rowlock::postgres

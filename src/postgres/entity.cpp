@@ -1,4 +1,5 @@
 // Locks and versions of the application's own rows.
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <string>
@@ -22,7 +23,10 @@ template <class Table>
 class entity {
  public:
   entity(transaction_connection& used, const Table& table, const row_id& id)
-      : used_{used}, table_{table}, id_{id}, words_{detail::words_for(table, id, {})} {}
+      : used_{used}, table_{table}, id_{id}, words_{detail::words_for(table, id, {})} {
+    words_.emplace("microseconds", sql::microseconds);
+    for (const auto& part : id.parts()) require_same_text(used, detail::text_of(part));
+  }
 
   /// None if a concurrent transaction won: see `caller_transaction`.
   std::optional<result_set> execute(std::string_view text) { return execute(text, id_values()); }
@@ -30,6 +34,20 @@ class entity {
     auto values = id_values();
     values->append(seen);
     return execute(text, std::move(values));
+  }
+
+  /// Locks the table as a lock of its row does; waits at most for `slice`.
+  std::optional<refusal> lock_table(milliseconds slice) {
+    auto words = words_;
+    words.emplace("ms", std::to_string(std::max(slice, milliseconds{1}).count()));
+    try {
+      const auto state =
+          used_.run(detail::with_words(sql::lock_entities, words)).front().text("refused");
+      if (state.empty()) return {};
+      return refused(state == "55P03" ? refusal_reason::busy : refusal_reason::stale);
+    } catch (const std::exception& thrown) {
+      throw_as_error(used_.fault_in(thrown), effects::none, nullptr, table_.table);
+    }
   }
 
   /// Waits in the server's queue at most for about `slice`, which is above zero.
@@ -81,7 +99,7 @@ class entity {
   transaction_connection& used_;
   const Table& table_;
   const row_id& id_;
-  const detail::sql_words words_;
+  detail::sql_words words_;
 };
 
 }  // namespace
@@ -89,7 +107,12 @@ class entity {
 outcome<void> lock_entity(transaction_connection& used, const entity_table& table, const row_id& id,
                           const retry_policy& wait) {
   entity row{used, table, id};
+  bool has_table = false;
   auto refused = detail::wait_for_rows(wait, [&](milliseconds slice) -> std::optional<refusal> {
+    if (!has_table) {
+      if (auto busy = row.lock_table(slice)) return busy;
+      has_table = true;
+    }
     const auto tried = row.execute(sql::try_to_lock_entity);
     if (!tried) return row.refused(refusal_reason::stale);
     if (tried->front().flag("locked")) return {};
@@ -118,7 +141,7 @@ commit_result try_commit(transaction_connection& used, const versioned_table& ta
   const bool is_time = table.version_is == version_kind::timestamp;
   const auto moved = row.execute(is_time ? sql::advance_time : sql::advance_number, seen);
   if (!moved || moved->size() != 1) return commit_result::stale;
-  if (is_time && moved->front().number("version") <= seen) detail::throw_coarse_version(table);
+  if (is_time && moved->front().number("version") <= seen) detail::throw_lost_time(table);
   return commit_result::committed;
 }
 

@@ -44,6 +44,12 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
   if (!is_one_of(state.substr(0, 2), {"28", "3D", "3F", "42"})) return refuses;
   if (lock_table == nullptr) {
     const std::string name = other_table.empty() ? "" : " " + std::string{other_table};
+    if (state == "42501") {
+      return says(
+          "no privilege on table" + name +
+          " or its schema: GRANT SELECT, UPDATE on it (FOR UPDATE needs both), and USAGE on "
+          "the schema, to the role of this connection");
+    }
     return says("PostgreSQL refuses the table" + name + ", its columns or our access to it" +
                 shown_state + see_the_details);
   }

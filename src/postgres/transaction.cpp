@@ -173,18 +173,20 @@ result_set caller_transaction::execute_or_conflict(const std::string& sql,
 
 void require_same_keys(const transaction_connection& used, const key_list& keys) {
   // A type is always ASCII.
-  const bool are_ascii = std::all_of(keys.begin(), keys.end(), [](const lock_key* key) {
-    return std::all_of(key->source_id.begin(), key->source_id.end(),
-                       [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
-  });
-  if (are_ascii) return;
+  for (const lock_key* key : keys) require_same_text(used, key->source_id);
+}
+
+void require_same_text(const transaction_connection& used, std::string_view text) {
+  const bool is_ascii = std::all_of(
+      text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+  if (is_ascii) return;
   const auto encoding = used.encoding();
   if (encoding == "UTF8") return;
-  throw error{
-      errc::misuse,
-      "a key that is not ASCII would be another one to the server, because the connection's "
-      "client_encoding is " +
-          encoding + ": SET client_encoding TO 'UTF8', or connect with client_encoding=UTF8"};
+  throw error{errc::misuse,
+              "a key or an id that is not ASCII would be another one to the server, because the "
+              "connection's client_encoding is " +
+                  encoding +
+                  ": SET client_encoding TO 'UTF8', or connect with client_encoding=UTF8"};
 }
 
 const std::string& statement_for(const postgres_table& table, std::string_view text) {

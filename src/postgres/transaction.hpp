@@ -76,8 +76,10 @@ class caller_transaction {
   transaction_connection& connection_;
 };
 
-/// Throws `error` (misuse) if the server could read one of the keys as another: keys that are not
-/// ASCII need a `client_encoding` of UTF8. No round trip.
+/// Throws `error` (misuse) if the server could read the text as another: a text that is not ASCII
+/// needs a `client_encoding` of UTF8. No round trip.
+void require_same_text(const transaction_connection& used, std::string_view text);
+/// The same for each of the keys.
 void require_same_keys(const transaction_connection& used, const key_list& keys);
 
 /// `text` for this table, rendered once per process. Throws `error` (misuse) for an invalid

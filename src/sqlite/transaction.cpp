@@ -104,7 +104,14 @@ int bind_id(statement& bound, const row_id& id) {
 outcome<void> lock_entity(sqlite3* transaction, const entity_table& table, const row_id& id) {
   const auto words = words_for(table, id);
   require_immediate_transaction(transaction);
-  // This transaction is the file's one writer: nothing else can lock or change the row.
+  // A transaction that has written another attached file is not yet the writer of the row's file.
+  // Once it is, nothing else can lock or change the row.
+  try {
+    statement{transaction, detail::with_words(sql::become_entity_writer, words)}.changed_rows();
+  } catch (const failure& thrown) {
+    if (!is_busy(thrown)) throw;
+    return detail::refused_entity(refusal_reason::busy, table.table, id);
+  }
   statement find{transaction, detail::with_words(sql::find_entity, words)};
   bind_id(find, id);
   if (find.has_next_row()) return outcome<void>{true};
@@ -130,6 +137,7 @@ commit_result try_commit(sqlite3* transaction, const versioned_table& table, con
                          std::int64_t seen) {
   const bool is_time = table.version_is == version_kind::timestamp;
   const auto words = words_for(table, id);
+  if (is_time) detail::check_next_time(table, seen);
   require_transaction(transaction);
   return stale_if_busy([&] {
     statement update{transaction,

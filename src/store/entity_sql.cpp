@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,6 +37,16 @@ void check_parts(const column_names& columns, const row_id& id) {
                                 " part(s): give one for each column, in their order"};
 }
 
+/// Whether the text is the number's own, so that a column of numbers that equals one equals both.
+bool is_number(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  if (text.starts_with('0')) return text.size() == 1 && !is_negative;
+  constexpr std::size_t most_digits = 20;
+  return !text.empty() && text.size() <= most_digits &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 sql_words words_for(const entity_table& table, const row_id& id, const entity_spelling& spelling) {
@@ -47,13 +58,17 @@ sql_words words_for(const entity_table& table, const row_id& id, const entity_sp
     const auto parameter = prefix + std::to_string(++place);
     // The alias is needed: SQLite reads a lone "name" as a string if there is no such column.
     const auto column = "entity." + quoted(name, "the id column");
-    const auto compare = [&](const std::string& left) {
+    const auto compare = [&](const std::string& left, const std::string& right) {
       if (!same_id.empty()) same_id += " AND ";
-      same_id.append(left).append(" = ").append(parameter);
+      same_id.append(left).append(" = ").append(right);
     };
-    compare(column);
-    if (!spelling.text_of_column.empty()) {
-      compare(with_words(spelling.text_of_column, {{"column", column}}));
+    compare(column, parameter);
+    if (spelling.text_of_column.empty()) continue;
+    const auto part = text_of(id.parts()[place - 1]);
+    if (is_number(part)) {
+      compare(column, part);
+    } else {
+      compare(with_words(spelling.text_of_column, {{"column", column}}), parameter);
     }
   }
   return {{"entities", quoted_with_schema(table.table, "the application's table")},
@@ -73,6 +88,14 @@ std::string text_of(const row_id::part& part) {
   return std::get<std::string>(part);
 }
 
+void check_next_time(const versioned_table& table, std::int64_t seen) {
+  constexpr std::int64_t last_us = 253'402'300'799'999'999;  // 9999-12-31 23:59:59.999999
+  if (seen < last_us) return;
+  throw error{errc::misuse, "no time of column " + table.version_column + " of table " +
+                                table.table + " could follow the version " + std::to_string(seen) +
+                                ": pass what read_version returned"};
+}
+
 refusal refused_entity(refusal_reason reason, const std::string& table, const row_id& id) {
   std::vector<std::string> parts;
   for (const auto& part : id.parts()) parts.push_back(text_of(part));
@@ -84,10 +107,12 @@ void throw_no_version(const versioned_table& table) {
                                   " has no value that is a version: see version_kind, and fill it"};
 }
 
-void throw_coarse_version(const versioned_table& table) {
-  throw error{errc::rejected, "column " + table.version_column + " of table " + table.table +
-                                  " does not keep microseconds, so two versions could be the same: "
-                                  "give it a type that does (see version_kind::timestamp)"};
+void throw_lost_time(const versioned_table& table) {
+  throw error{errc::rejected,
+              "column " + table.version_column + " of table " + table.table +
+                  " has not the time that was written into it, so two versions could be the same: "
+                  "give it a type with microseconds (see version_kind::timestamp), and let no "
+                  "trigger set it"};
 }
 
 }  // namespace rowlock::detail

@@ -16,8 +16,8 @@ namespace rowlock::detail {
 struct entity_spelling {
   /// Before the number of a parameter: `$1`, `?1`.
   std::string_view parameter = "$";
-  /// Of the text of a column, in which `{column}` is replaced; it is compared in addition to the
-  /// column. Empty: no such comparison.
+  /// Of the text of a column, in which `{column}` is replaced. If it is set, a column is compared
+  /// with the number too, if the part is digits, and its text with the part otherwise.
   std::string_view text_of_column = {};
 };
 
@@ -47,11 +47,15 @@ auto reported_commit(const Table& table, const row_id& id, const Call& call) {
   return reported({transaction_work::optimistic_commit, 1, key_of}, call);
 }
 
+/// Throws the `error` (misuse) for a time behind which there is no other one of four digits for the
+/// year.
+void check_next_time(const versioned_table& table, std::int64_t seen);
+
 /// Throws the `error` (rejected) for a version column without a value that can be a version.
 [[noreturn]] void throw_no_version(const versioned_table& table);
 
-/// Throws the `error` (rejected) for a column that did not keep the microseconds written into it.
-[[noreturn]] void throw_coarse_version(const versioned_table& table);
+/// Throws the `error` (rejected) for a column that has not the time that was written into it.
+[[noreturn]] void throw_lost_time(const versioned_table& table);
 
 }  // namespace rowlock::detail
 

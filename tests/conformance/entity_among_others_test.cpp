@@ -83,7 +83,7 @@ TEST_P(EntityAmongOthers, IsLockedUntilTheEndOfTheTransaction) {
   }
 }
 
-TEST_P(EntityAmongOthers, WaitsAsLongAsItWasToldAndIsUsable) {
+TEST_P(EntityAmongOthers, WaitsAsLongAsThePolicySaysAndIsUsable) {
   const rival other{*bench_, seats_};
   // Where a server waits for whole seconds, the second wait is partly its own.
   for (const auto time : {150ms, 1100ms}) {

@@ -56,7 +56,7 @@ TEST_F(Observer, IsToldOfAWaitBeforeTheGrantThatEndsIt) {
   EXPECT_TRUE(std::holds_alternative<waited_event>(observer_->events().front()));
 }
 
-TEST_F(Observer, IsToldTheCorrelationIdInEveryEventOfAnAttemptAndItsLease) {
+TEST_F(Observer, HasTheCorrelationIdInTheEventsOfAnAttemptAndItsLease) {
   const lease held = *theirs_.try_acquire(key_);
   const acquire_options options{.wait = 5ms, .correlation_id = "request 7"};
   rows_.before("acquire", [] { throw error{errc::unavailable, "the network is down: wait"}; });
@@ -67,28 +67,31 @@ TEST_F(Observer, IsToldTheCorrelationIdInEveryEventOfAnAttemptAndItsLease) {
     auto released = *locks_->try_acquire({"job", "b"}, options);
     time_->advance(10s);
     EXPECT_EQ(observer_->await<renewed_event>().correlation_id, "request 7");
+    rows_.before("write_note", [] { throw error{errc::unavailable, "the network is down: wait"}; });
+    EXPECT_THROW((void)released.write_note("half"), error);
+    rows_.before("write_note", {});
     released.release();
     const auto set = *locks_->try_acquire_all({{"job", "d"}}, options);
     const auto left = *locks_->try_acquire({"job", "c"}, options);
     locks_.reset();
   }
-  std::size_t told = 0;
+  std::size_t named = 0;
   for (const auto& each : observer_->events()) {
     std::visit(
         [&](const auto& event) {
           if constexpr (requires { event.correlation_id; }) {
             EXPECT_EQ(event.correlation_id, "request 7") << each.index();
-            ++told;
+            ++named;
           }
         },
         each);
   }
-  EXPECT_EQ(observer_->count<fault_event>(), 1);
+  EXPECT_EQ(observer_->count<fault_event>(), 2);
   EXPECT_EQ(observer_->count<refused_event>(), 1);
   EXPECT_EQ(observer_->count<acquired_event>(), 3);
   EXPECT_EQ(observer_->count<released_event>(), 1);
   EXPECT_EQ(observer_->count<lost_event>(), 2);
-  EXPECT_EQ(told, observer_->events().size());
+  EXPECT_EQ(named, observer_->events().size());
 }
 
 TEST_F(Observer, IsToldOnceOfEachSettingThatWeakensAPromise) {

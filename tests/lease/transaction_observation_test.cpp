@@ -117,7 +117,7 @@ TEST(TransactionObservation, OfTheParentIsNotThatOfAChild) {
       (void)with_row_lock<memory_transaction>(store, {"job", "a"}, [](memory_transaction&) {});
     };
     lock();
-    if (events_of(lock).size() != 2) wrong.emplace_back("its own observation is not told");
+    if (events_of(lock).size() != 2) wrong.emplace_back("its own observation got no events");
   });
   EXPECT_EQ(complaints, std::vector<std::string>{});
   EXPECT_TRUE(heard->events().empty());

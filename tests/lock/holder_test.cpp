@@ -41,9 +41,11 @@ TEST_F(HolderLabel, HasTheNameOfTheThreadIfAskedFor) {
 
 TEST_F(HolderLabel, HasTheNumberOfAThreadWhoseNameIsNoText) {
   lock_table locks{rows_, {.holder = "web1", .thread_in_holder = true}};
-  const auto holder = holder_in_thread(locks, "\xff\xfe");
-  EXPECT_EQ(holder.find_first_not_of("0123456789", 5), std::string::npos) << holder;
-  EXPECT_GT(holder.size(), 5U);
+  for (const auto* name : {"\xff\xfe", "", "a\x1b[2J", "a\x7f"}) {
+    const auto holder = holder_in_thread(locks, name);
+    EXPECT_EQ(holder.find_first_not_of("0123456789", 5), std::string::npos) << holder;
+    EXPECT_GT(holder.size(), 5U);
+  }
 }
 
 TEST_F(HolderLabel, HasNoThreadIfNotAskedFor) {

@@ -1,5 +1,8 @@
 // Transactions and optimistic commits on MariaDB.
+#include <cstdint>
 #include <future>
+#include <limits>
+#include <string>
 
 #include "mysql/mysql_table.hpp"
 #include "support/tcp_proxy.hpp"
@@ -236,7 +239,82 @@ TEST_F(MysqlEntity, OfATimeWithoutMicrosecondsIsRejected) {
   const auto seen = *read_version(*session, coarse, 1);
   const auto caught = error_of([&] { (void)try_commit(*session, coarse, 1, seen); });
   EXPECT_EQ(caught.kind, errc::rejected);
-  EXPECT_NE(caught.message().find("does not keep microseconds"), std::string::npos);
+  EXPECT_NE(caught.message().find("has not the time that was written"), std::string::npos);
+}
+
+TEST_F(MysqlEntity, OfATableWithoutTransactionsIsRejected) {
+  database_.execute(
+      "create table plain (id int primary key, version int, changed_at datetime(6)) "
+      "engine = MyISAM; insert into plain values (1, 1, now(6))");
+  const auto session = connect();
+  const std::string named = database_.value("select database()") + ".plain";
+  soci_transaction work{*session};
+  for (const auto& table : {std::string{"plain"}, named}) {
+    const auto caught = error_of(
+        [&] { (void)lock_entity(*session, {.table = table, .id_column = "id"}, 1, no_wait()); });
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("engine MyISAM"), std::string::npos) << caught.message();
+    for (const auto& versions :
+         {versioned_table{table, "id", "version"},
+          versioned_table{table, "id", "changed_at", version_kind::timestamp}}) {
+      EXPECT_EQ(error_of([&] { (void)read_version(*session, versions, 1); }).kind, errc::rejected);
+    }
+  }
+}
+
+TEST_F(MysqlEntity, IsFoundByANumberInAColumnOfAnyTypeThatContainsIt) {
+  database_.execute(
+      "create table item (id int primary key, filled int(5) zerofill, money decimal(10, 2), "
+      "big bigint unsigned, code varchar(30), bytes varbinary(30)) engine = InnoDB;"
+      "insert into item values (1, 42, 42.00, 18446744073709551615, '42', '42'),"
+      "(2, 43, 42.50, 9007199254740993, '042', '042'), (3, 44, 0, 9007199254740992, '42x', 'x')");
+  const auto session = connect();
+  soci_transaction work{*session};
+  const auto has = [&](const std::string& column, const row_id& id) {
+    return lock_entity(*session, {.table = "item", .id_column = column}, id, no_wait()).acquired();
+  };
+  for (const auto* column : {"filled", "money", "code", "bytes"}) {
+    EXPECT_TRUE(has(column, 42)) << column;
+    EXPECT_TRUE(has(column, "42")) << column;
+    EXPECT_FALSE(has(column, 41)) << column;
+    EXPECT_FALSE(has(column, "42y")) << column;
+  }
+  EXPECT_TRUE(has("money", "42.50"));
+  EXPECT_TRUE(has("big", std::numeric_limits<std::uint64_t>::max()));
+  EXPECT_TRUE(has("big", 9007199254740993));
+  EXPECT_FALSE(has("big", 9007199254740994)) << "numbers are not compared as doubles";
+}
+
+TEST_F(MysqlEntity, OfAVersionThatIsNoInt64IsRejected) {
+  database_.execute(
+      "create table versions (id int primary key, text varchar(20), money decimal(10, 2), "
+      "big bigint unsigned) engine = InnoDB;"
+      "insert into versions values (1, '12abc', 1.50, 18446744073709551615)");
+  const auto session = connect();
+  soci_transaction work{*session};
+  for (const auto* column : {"text", "money", "big"}) {
+    const auto read = [&] { (void)read_version(*session, {"versions", "id", column}, 1); };
+    EXPECT_EQ(error_of(read).kind, errc::rejected) << column;
+  }
+}
+
+TEST_F(MysqlEntity, OfATimeThatNoneCouldFollowIsMisuse) {
+  const auto session = connect();
+  soci_transaction work{*session};
+  EXPECT_EQ(error_of([&] {
+              (void)try_commit(*session, times("coarse"), 1, 253'402'300'799'999'999);
+            }).kind,
+            errc::misuse);
+}
+
+TEST_F(MysqlEntity, BehindALockOfItsTableIsRefusedInTime) {
+  const auto rival = connect();
+  *rival << "lock tables person write";
+  const auto session = connect();
+  soci_transaction work{*session};
+  EXPECT_EQ(lock_entity(*session, people_, 1, no_wait()).refusal().reason, refusal_reason::busy);
+  *rival << "unlock tables";
+  EXPECT_TRUE(lock_entity(*session, people_, 1, no_wait()).acquired());
 }
 
 TEST_F(MysqlEntity, OfATimestampMovesInAnyZone) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "postgres/postgres_transaction.hpp"
 #include "rowlock/retry.hpp"
@@ -136,7 +137,90 @@ TEST_F(PostgresEntity, OfATimeWithoutMicrosecondsIsRejected) {
   const auto seen = *read_version(open.work, coarse, 1);
   const auto caught = error_of([&] { (void)try_commit(open.work, coarse, 1, seen); });
   EXPECT_EQ(caught.kind, errc::rejected);
-  EXPECT_NE(caught.message().find("does not keep microseconds"), std::string::npos);
+  EXPECT_NE(caught.message().find("has not the time that was written"), std::string::npos);
+}
+
+TEST_F(PostgresEntity, OfAnInfiniteTimeIsRejected) {
+  server_.query("update " + people_.table + " set coarse = 'infinity'");
+  const versioned_table table{.table = people_.table,
+                              .id_column = "id",
+                              .version_column = "coarse",
+                              .version_is = version_kind::timestamp};
+  open_work open;
+  EXPECT_EQ(try_commit(open.work, table, 1, 0), commit_result::stale);
+  EXPECT_EQ(error_of([&] { (void)read_version(open.work, table, 1); }).kind, errc::rejected);
+}
+
+TEST_F(PostgresEntity, OfAVersionAboveItsColumnsIsStale) {
+  const versioned_table table{
+      .table = people_.table, .id_column = "id", .version_column = "version"};
+  open_work open;
+  EXPECT_EQ(try_commit(open.work, table, 1, 1LL << 40), commit_result::stale);
+  EXPECT_EQ(try_commit(open.work, table, 1, 1), commit_result::committed);
+}
+
+TEST_F(PostgresEntity, OfATextThatTheClientsEncodingMakesAnotherOneIsMisuse) {
+  server_.query("create table " + schema() + ".town (name text primary key, version int)");
+  // What the bytes of the second are in LATIN1.
+  server_.query("insert into " + schema() + ".town values ('\u00c3\u00bc', 1), ('\u00fc', 1)");
+  const entity_table towns{.table = schema() + ".town", .id_column = "name"};
+  const versioned_table versions{
+      .table = towns.table, .id_column = "name", .version_column = "version"};
+  const row_id umlaut{"\u00fc"};
+  open_work open;
+  open.work.exec("set client_encoding to 'LATIN1'");
+  const std::vector<std::function<void()>> calls{
+      [&] { (void)lock_entity(open.work, towns, umlaut, no_wait()); },
+      [&] { (void)read_version(open.work, versions, umlaut); },
+      [&] { (void)try_commit(open.work, versions, umlaut, 1); }};
+  for (const auto& call : calls) EXPECT_EQ(error_of(call).kind, errc::misuse);
+  open.work.exec("set client_encoding to 'UTF8'");
+  EXPECT_TRUE(lock_entity(open.work, towns, umlaut, no_wait()).acquired());
+}
+
+TEST_F(PostgresEntity, BehindALockOfItsTableIsRefusedInTimeWhateverTheTransactionsLockTimeout) {
+  for (const auto* own : {"0", "1ms", "1h"}) {
+    open_work rival;
+    rival.work.exec("lock table " + people_.table + " in access exclusive mode");
+    open_work open;
+    open.work.exec("set local lock_timeout = '" + std::string{own} + "'");
+    open.work.exec("set local statement_timeout = '1h'");
+    EXPECT_EQ(lock_person(open.work, 1, no_wait()).refusal().reason, refusal_reason::busy);
+    EXPECT_EQ(lock_person(open.work, 1, 30ms).refusal().reason, refusal_reason::timed_out);
+    auto waiting = std::async(std::launch::async,
+                              [&] { return lock_person(open.work, 1, patience).acquired(); });
+    await_lock_of(open.connection);
+    rival.work.commit();
+    EXPECT_TRUE(waiting.get());
+    EXPECT_EQ(limits(open.work), std::string{own} + " 1h");
+  }
+}
+
+// A lock behind a savepoint would have another transaction's id, and an update of the row after it
+// a multixact.
+TEST_F(PostgresEntity, ThatIsFreeIsLockedByTheTransactionItself) {
+  open_work open;
+  EXPECT_TRUE(lock_person(open.work, 1, patience).acquired());
+  EXPECT_EQ(open.work
+                .exec("select xmax::text = pg_current_xact_id()::text from " + people_.table +
+                      " where id = 1")[0][0]
+                .as<bool>(),
+            true);
+}
+
+TEST_F(PostgresEntity, WithoutThePrivilegeToUpdateIsRejectedAndTheErrorNamesIt) {
+  server_.query("drop role if exists rowlock_reader");
+  server_.query("create role rowlock_reader");
+  server_.query("grant usage on schema " + schema() + " to rowlock_reader");
+  server_.query("grant select on " + people_.table + " to rowlock_reader");
+  {
+    open_work open;
+    open.work.exec("set local role rowlock_reader");
+    const auto caught = error_of([&] { (void)lock_person(open.work, 1, no_wait()); });
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("GRANT SELECT, UPDATE"), std::string::npos) << caught.message();
+  }
+  server_.query("drop owned by rowlock_reader; drop role rowlock_reader");
 }
 
 // Both are read and written in the session's zone.

@@ -9,8 +9,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "rowlock/clock.hpp"
@@ -22,7 +24,7 @@ namespace origins {
 /// How far a lock reaches.
 enum class lock_level {
   dc,   ///< Within one data centre: locks of different farms never meet.
-  xdc,  ///< Across data centres.
+  xdc,  ///< Across data centres: they do.
 };
 
 class lock_store_error : public std::runtime_error {
@@ -39,15 +41,39 @@ class retries_exhausted : public lock_store_error {
  public:
   using lock_store_error::lock_store_error;
 };
-/// A write failed five times, and the last cause is nested; or the store is closed.
+/// A write failed five times, and the last cause is nested; or the client is closed.
 class connection_error : public lock_store_error {
  public:
   using lock_store_error::lock_store_error;
 };
 
+/// A connected client that several lock stores may use. It closes its connections by dropping the
+/// store, so no other pointer to the store should be left.
+///
+/// Thread-safety: all members may be called from any thread.
+class shared_client {
+ public:
+  explicit shared_client(std::shared_ptr<rowlock::store> rows) : rows_{std::move(rows)} {}
+
+  /// Throws `connection_error` after `close`.
+  [[nodiscard]] std::shared_ptr<rowlock::store> rows() const {
+    const std::scoped_lock lock{mutex_};
+    if (!rows_) throw connection_error{"the client is closed: connect another one"};
+    return rows_;
+  }
+  /// Closes it for all its users. A call under way keeps the connections until it ends.
+  void close() {
+    std::shared_ptr<rowlock::store> closed;  // destroyed without the mutex
+    const std::scoped_lock lock{mutex_};
+    closed.swap(rows_);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<rowlock::store> rows_;  // guarded by mutex_
+};
+
 struct lock_store_options {
-  std::string farm_id;
-  std::string set_suffix;
   /// The clock of the pauses.
   std::shared_ptr<rowlock::time_source> time = rowlock::system_time();
   /// The time that is written into the record.
@@ -57,106 +83,107 @@ struct lock_store_options {
 /// Uses the port of a `rowlock::store` directly, as a lock manager of its own would: no renewal, no
 /// waiting, no threads.
 ///
-/// Thread-safety: all members may be called from any thread, but `close` while no other call is
-/// under way.
+/// Thread-safety: all members may be called from any thread.
 class lock_store {
  public:
   static constexpr unsigned attempts = 5;
   static constexpr std::chrono::milliseconds pause{80};
 
-  /// With a client that is connected, and shared with others. Its life is not managed, except that
-  /// `close` closes it for all of them, as in the original: `close_client` does that.
-  lock_store(std::shared_ptr<rowlock::store> client, std::function<void()> close_client,
-             lock_store_options options)
+  /// The client's life is not managed, except that `close` closes it, shared or not. Its lock table
+  /// must exist. Throws `std::invalid_argument` for a suffix with `#`: two sets could have the same
+  /// name.
+  lock_store(std::shared_ptr<shared_client> client, std::string set_suffix,
+             lock_store_options options = {})
       : client_{std::move(client)},
-        close_client_{std::move(close_client)},
+        set_suffix_{std::move(set_suffix)},
         options_{std::move(options)} {
-    if ((options_.farm_id + options_.set_suffix).find('#') == std::string::npos) return;
-    throw std::invalid_argument{
-        "a farm id or a set suffix has a #, which joins them: leave it out"};
+    if (set_suffix_.find('#') == std::string::npos) return;
+    throw std::invalid_argument{"a set suffix has a #, which joins it to the farm: leave it out"};
   }
-  /// With a client of its own, which `close` destroys.
-  lock_store(std::unique_ptr<rowlock::store> client, lock_store_options options)
-      : lock_store{std::shared_ptr{std::move(client)}, {}, std::move(options)} {}
 
-  /// Does nothing: the table is there, or the first call fails.
+  /// Does nothing.
   void initialize() {}
 
   /// Writes the record if there is none; it frees itself after `ttl`, when its holder has died.
-  /// Throws `lock_unavailable` if there is one, and `connection_error` after the fifth fault.
-  void write(const std::string& lock_id, lock_level level, std::chrono::milliseconds ttl) {
-    const auto row = row_of(lock_id, level);
+  /// Returns its version, which no other record has.
+  ///
+  /// Throws `lock_unavailable` if there is a record, or if it was lost before it was complete;
+  /// `connection_error` after the fifth fault; and `rowlock::error` (misuse) for an id, a farm or a
+  /// ttl that the lock table does not take. After `connection_error` the record may be there. It
+  /// frees itself after `ttl`; `remove` deletes it, unless every answer got lost.
+  rowlock::version write(const std::string& lock_id, lock_level level, const std::string& farm_id,
+                         std::chrono::milliseconds ttl) {
     // One owner for all tries: a try whose answer got lost is recognised by the next one.
-    const rowlock::acquire_request request{
-        .key = row, .owner = rowlock::make_owner_id(), .holder = options_.farm_id, .ttl = ttl};
-    retrying<connection_error>("the lock could not be written", [&] {
-      const auto answer = client().acquire(std::array{request}).front();
+    const rowlock::acquire_request request{.key = row_of(lock_id, level, farm_id),
+                                           .owner = rowlock::make_owner_id(),
+                                           .holder = farm_id,
+                                           .ttl = ttl};
+    rowlock::check(request);
+    return retrying<connection_error>("the lock could not be written", [&] {
+      const auto rows = client_->rows();
+      const auto answer = rows->acquire(std::array{request}).front();
       if (answer.status == rowlock::acquire_status::busy) throw_busy();
       if (answer.status != rowlock::acquire_status::granted) {
         throw lock_unavailable{lock_id + " is held by " + answer.holder};
       }
-      const std::scoped_lock lock{mutex_};
-      held_[row] = {.key = row, .owner = request.owner, .version = *answer.version};
-      (void)client().write_note({row, request.owner, *answer.version, record()});
+      remember({.key = request.key, .owner = request.owner, .version = *answer.version});
+      const auto noted =
+          rows->write_note({request.key, request.owner, *answer.version, record(farm_id)});
+      if (noted == rowlock::change_answer::busy) throw_busy();
+      if (noted == rowlock::change_answer::lost) {
+        throw lock_unavailable{lock_id + " was lost before its record was complete"};
+      }
+      return *answer.version;
     });
   }
 
-  /// Deletes the record; that there is none is no error. Throws `retries_exhausted` after the fifth
-  /// fault.
+  /// Deletes the record that this store has written last, or, with a version, that one alone. That
+  /// there is none is no error. Throws `retries_exhausted` after the fifth fault.
   ///
-  /// What the original could not promise: it deletes the record that this store has written, not
-  /// that of a successor.
-  void remove(const std::string& lock_id, lock_level level) {
-    const auto row = row_of(lock_id, level);
+  /// What the original could not promise: it deletes no other record, neither that of a successor,
+  /// nor one that another thread writes through this store between the tries.
+  void remove(const std::string& lock_id, lock_level level, const std::string& farm_id,
+              std::optional<rowlock::version> only = std::nullopt) {
+    (void)client_->rows();  // throws after `close`, even if there is nothing to delete
+    const auto written = last_written(row_of(lock_id, level, farm_id));
+    if (!written || (only && *only != written->version)) return;
     retrying<retries_exhausted>("the lock could not be removed", [&] {
-      auto& used = client();
-      const std::scoped_lock lock{mutex_};
-      const auto found = held_.find(row);
-      if (found == held_.end()) return;
-      const auto answer = used.release(std::array{found->second}).front();
+      const auto answer = client_->rows()->release(std::array{*written}).front();
       if (answer == rowlock::change_answer::busy) throw_busy();
-      held_.erase(found);
     });
+    forget(*written);
   }
 
-  /// Closes the client, shared or not. Every later call throws.
-  void close() {
-    client_.reset();
-    if (close_client_) close_client_();
-  }
+  /// Closes the client, shared or not. Every later call of its users throws `connection_error`.
+  void close() { client_->close(); }
 
   /// The name of the set: `DC#<farm>#<suffix>` or `XDC#<suffix>`.
-  [[nodiscard]] std::string set_name(lock_level level) const {
-    if (level == lock_level::xdc) return "XDC#" + options_.set_suffix;
-    return "DC#" + options_.farm_id + '#' + options_.set_suffix;
+  [[nodiscard]] std::string set_name(lock_level level, const std::string& farm_id) const {
+    if (level == lock_level::xdc) return "XDC#" + set_suffix_;
+    return "DC#" + farm_id + '#' + set_suffix_;
   }
 
   /// The row of a lock. No two sets or ids have the same one.
-  [[nodiscard]] rowlock::lock_key row_of(const std::string& lock_id, lock_level level) const {
-    return {"lock_manager", rowlock::source_id_of({set_name(level), lock_id})};
+  [[nodiscard]] rowlock::lock_key row_of(const std::string& lock_id, lock_level level,
+                                         const std::string& farm_id) const {
+    return {"lock_manager", rowlock::source_id_of({set_name(level, farm_id), lock_id})};
   }
 
  private:
   /// `<farm>##data` is 1, `<farm>##uat` the time of the acquisition in milliseconds.
-  [[nodiscard]] std::string record() const {
+  [[nodiscard]] std::string record(const std::string& farm_id) const {
     const auto uat =
         std::chrono::duration_cast<std::chrono::milliseconds>(options_.now().time_since_epoch());
-    return options_.farm_id + "##data=1 " + options_.farm_id +
-           "##uat=" + std::to_string(uat.count());
-  }
-
-  [[nodiscard]] rowlock::store& client() const {
-    if (!client_) throw connection_error{"the lock store is closed: make another one"};
-    return *client_;
+    return farm_id + "##data=1 " + farm_id + "##uat=" + std::to_string(uat.count());
   }
 
   [[noreturn]] static void throw_busy() {
-    throw rowlock::error{rowlock::errc::unavailable, "a transaction has the row"};
+    throw rowlock::error{rowlock::errc::unavailable, "a transaction has the row: try again later"};
   }
 
   /// Every fault is tried again, whatever its kind, as in the original.
   template <class Exhausted, class Call>
-  void retrying(const char* what, const Call& call) const {
+  std::invoke_result_t<const Call&> retrying(const char* what, const Call& call) const {
     for (unsigned attempt = 1;; ++attempt) {
       try {
         return call();
@@ -167,11 +194,30 @@ class lock_store {
     }
   }
 
-  std::shared_ptr<rowlock::store> client_;
-  const std::function<void()> close_client_;
+  /// The newest one, if several threads write the same lock.
+  void remember(const rowlock::release_request& written) {
+    const std::scoped_lock lock{mutex_};
+    auto& last = written_[written.key];
+    if (last.version < written.version) last = written;
+  }
+  [[nodiscard]] std::optional<rowlock::release_request> last_written(const rowlock::lock_key& row) {
+    const std::scoped_lock lock{mutex_};
+    const auto found = written_.find(row);
+    if (found == written_.end()) return std::nullopt;
+    return found->second;
+  }
+  void forget(const rowlock::release_request& removed) {
+    const std::scoped_lock lock{mutex_};
+    const auto found = written_.find(removed.key);
+    if (found != written_.end() && found->second.version == removed.version) written_.erase(found);
+  }
+
+  const std::shared_ptr<shared_client> client_;
+  const std::string set_suffix_;
   const lock_store_options options_;
   std::mutex mutex_;
-  std::map<rowlock::lock_key, rowlock::release_request> held_;  // guarded by mutex_
+  /// The record that this store has written last, for each row. It may have run out.
+  std::map<rowlock::lock_key, rowlock::release_request> written_;  // guarded by mutex_
 };
 
 }  // namespace origins

@@ -1,5 +1,8 @@
-// Two farms and their lock managers.
+// Two farms that take one lock, first within their data centres, then across them.
+#include <exception>
 #include <iostream>
+#include <memory>
+#include <string>
 
 #include "origins/lock_manager/lock_manager.hpp"
 #include "origins/support/open_store.hpp"
@@ -9,10 +12,10 @@ using origins::lock_level;
 
 namespace {
 
-void show(origins::lock_store& locks, const char* farm, lock_level level) {
+void show(origins::lock_store& locks, lock_level level, const std::string& farm) {
   const char* const reach = level == lock_level::dc ? "in its data centre" : "across all";
   try {
-    locks.write("reindex", level, 30s);
+    locks.write("reindex", level, farm, 30s);
     std::cout << farm << " has the lock " << reach << '\n';
   } catch (const origins::lock_unavailable& held) {
     std::cout << farm << " has no lock " << reach << ": " << held.what() << '\n';
@@ -23,20 +26,19 @@ void show(origins::lock_store& locks, const char* farm, lock_level level) {
 
 int main(int arguments, char** argument) {
   try {
-    const std::shared_ptr<rowlock::store> client =
-        origins::open_store(arguments, argument, "lock_manager.db");
-    origins::lock_store one{client, [] {}, {.farm_id = "farm-1", .set_suffix = "jobs"}};
-    origins::lock_store other{client, [] {}, {.farm_id = "farm-2", .set_suffix = "jobs"}};
+    const auto client = std::make_shared<origins::shared_client>(
+        origins::open_store(arguments, argument, "lock_manager.db"));
+    origins::lock_store one{client, "jobs"};
+    origins::lock_store other{client, "jobs"};
     one.initialize();
     other.initialize();
     for (const auto level : {lock_level::dc, lock_level::xdc}) {
-      show(one, "farm-1", level);
-      show(other, "farm-2", level);
-      one.remove("reindex", level);
-      other.remove("reindex", level);
+      show(one, level, "farm-1");
+      show(other, level, "farm-2");
+      one.remove("reindex", level, "farm-1");
+      other.remove("reindex", level, "farm-2");
     }
-    one.close();
-    other.close();
+    one.close();  // for both
   } catch (const std::exception& thrown) {
     std::cerr << thrown.what() << '\n';
     return 1;

@@ -2,14 +2,18 @@
 #ifndef ROWLOCK_EXAMPLES_ORIGINS_REACTIVE_LOCK_REACTIVE_LOCK_HPP
 #define ROWLOCK_EXAMPLES_ORIGINS_REACTIVE_LOCK_REACTIVE_LOCK_HPP
 
-#include <algorithm>
 #include <asio/async_result.hpp>
 #include <asio/awaitable.hpp>
+#include <asio/cancellation_type.hpp>
+#include <asio/error.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
+#include <asio/system_error.hpp>
+#include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -17,9 +21,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "origins/support/log.hpp"
@@ -29,8 +36,8 @@
 
 namespace origins {
 
-/// The key could not be locked; the cause is nested.
-class lock_acquire_error : public std::runtime_error {
+/// The key could not be locked. The exception that is being handled when this is made is nested.
+class lock_acquire_error : public std::runtime_error, public std::nested_exception {
  public:
   explicit lock_acquire_error(const std::string& key)
       : std::runtime_error{"Failed to acquire lock " + key} {}
@@ -49,16 +56,18 @@ struct reactive_lock_options {
   std::chrono::seconds expiration{60};
   std::string name_space = "default";
   std::string set = "locks";
-  /// The first pause between tries; each is twice the one before.
+  /// The first pause between tries; each is twice the one before. Zero: a single try.
   std::chrono::milliseconds first_backoff{50};
-  /// No try starts later than this.
+  /// No pause begins that would end later than this after the first try began: 50 + 100 + 200 + 400
+  /// ms, and no fifth.
   std::chrono::milliseconds longest_retry{1000};
   /// What the original could not promise: the marker is renewed as long as its process lives.
   bool renew = false;
   std::shared_ptr<rowlock::time_source> time = rowlock::system_time();
 };
 
-/// Runs the continuation after the pause, in any thread.
+/// Runs the continuation after the pause, in any thread. Must not throw. A continuation that it
+/// drops leaves its attempt to the destructor of the reactive_lock.
 using scheduler = std::function<void(std::chrono::milliseconds, std::function<void()>)>;
 
 /// A scheduler with timers of Asio.
@@ -71,11 +80,21 @@ inline scheduler timers_of(asio::io_context& io) {
   };
 }
 
-/// Callbacks run in threads of the lock, or of the scheduler; coroutines on their own executor. No
-/// call may be under way when it is destroyed.
+/// A lock on keys. An object is one holder: it has each key once. The store must outlive it.
+///
+/// All members may be called from any thread. A callback is called once, without a mutex held: by a
+/// thread of the lock, or, if nothing was sent, by that of the call, the scheduler or the
+/// destructor. It must not take long or destroy the lock. What it throws is a warning in the log;
+/// if it was to get a key, the key is released. A log that throws changes nothing. A coroutine
+/// continues on its own executor, whose context must outlive its calls.
+///
+/// The destructor releases all keys. During a try or a pause `try_acquire` ends with
+/// `lock_acquire_error`: its callback is called before the destructor returns, and no other try
+/// begins, even if the scheduler runs a continuation later. An operation may outlast the lock: its
+/// key is lost, and its result is still handed on.
 class reactive_lock {
  public:
-  /// Exactly one of the two is set.
+  /// The flag is true unless the exception is set.
   using acquired_callback = std::function<void(std::exception_ptr, bool)>;
   using released_callback = std::function<void(bool)>;
 
@@ -83,55 +102,60 @@ class reactive_lock {
                 reactive_lock_options options = {})
       : options_{std::move(options)},
         after_{std::move(pauses)},
-        log_{std::move(log)},
+        shared_{std::make_shared<shared_state>(std::move(log))},
         locks_{rows,
                {.ttl = options_.expiration,
                 .renew = options_.renew,
                 .holder = options_.marker,
                 .time = options_.time}} {}
+  ~reactive_lock() {
+    for (const auto& each : shared_->close()) shared_->fail(*each, nullptr);
+  }
 
   /// Writes the marker if there is none. Faults and a key that exists are both tried again; after
   /// the last try, and for an error that no other try can mend, `lock_acquire_error`.
   void try_acquire(const std::string& key, acquired_callback done) {
-    try_once(std::make_shared<attempt>(
-        attempt{key, std::move(done), options_.first_backoff, options_.time->now()}));
+    const auto trying = std::make_shared<attempt>(
+        attempt{key, std::move(done), options_.first_backoff, options_.time->now()});
+    if (begin_pause(trying)) try_once(shared_, trying);
   }
+  /// The same as a coroutine. A cancellation takes effect when the tries have ended: a key that was
+  /// acquired is released, and `asio::system_error` (operation_aborted) is thrown.
   asio::awaitable<bool> try_acquire(std::string key) {
-    return awaited([this, key](auto done) { try_acquire(key, std::move(done)); });
+    const auto shared = shared_;
+    auto tries = awaited([this, key](auto done) { try_acquire(key, std::move(done)); });
+    co_await std::move(tries);
+    if (!shared->if_open([] {})) std::rethrow_exception(error_of(key, nullptr));  // destroyed
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() == asio::cancellation_type::none) co_return true;
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await released(shared, key, {});
+    co_await asio::this_coro::throw_if_cancelled(throws);
+    throw asio::system_error{asio::error::operation_aborted, "acquiring lock " + key};
   }
 
   /// Deletes the marker. True also if there is none. A fault is a warning, and false.
   void release(const std::string& key, released_callback done) {
-    auto held = take(key);
-    if (!held) return done(true);
-    rowlock::start_release(*std::move(held), {},
-                           [this, key, done = std::move(done)](rowlock::release_result result) {
-                             // What the original could not promise: `lost` leaves the marker of a
-                             // successor alone, and a release that failed is tried again in the
-                             // background.
-                             const bool is_done = result != rowlock::release_result::deferred;
-                             if (!is_done)
-                               log_(log_level::warning, "Failed to release lock " + key);
-                             done(is_done);
-                           });
+    shared_->release(key, {}, [done = std::move(done)](auto, bool is_done) { done(is_done); });
   }
-  asio::awaitable<bool> release(std::string key) {
-    return awaited([this, key](auto done) {
-      release(key, [done = std::move(done)](bool is_done) { done(nullptr, is_done); });
-    });
-  }
+  asio::awaitable<bool> release(std::string key) { return released(shared_, std::move(key), {}); }
 
   /// Locks, runs the operation on the data, and unlocks whether or not it failed. The operation
-  /// gets a callback for its end, which takes what it threw and its result.
+  /// gets a callback for its end, which takes what it threw and its result. It must call that, or
+  /// throw; what comes first counts.
   template <class Result, class Data>
   void execute_with_lock(
       const std::string& key, Data data,
       std::function<void(const Data&, std::function<void(std::exception_ptr, Result)>)> operation,
       std::function<void(std::exception_ptr, Result)> done) {
-    try_acquire(key, [=, this, data = std::move(data)](const std::exception_ptr& fault, bool) {
+    try_acquire(key, [=, shared = shared_, data = std::move(data)](std::exception_ptr fault, bool) {
       if (fault) return done(fault, Result{});
-      const auto end = [this, key, done](const std::exception_ptr& thrown, Result result) {
-        release(key, [done, thrown, result](bool) { done(thrown, result); });
+      const auto is_over = std::make_shared<std::atomic_flag>();
+      const auto end = [=, mine = shared->token(key)](std::exception_ptr thrown, Result result) {
+        if (is_over->test_and_set()) return;
+        shared->release(key, mine,
+                        [=](auto, bool) mutable { done(std::move(thrown), std::move(result)); });
       };
       try {
         operation(data, end);
@@ -140,11 +164,15 @@ class reactive_lock {
       }
     });
   }
-  /// The operation is a coroutine: it returns an `asio::awaitable`.
+  /// The operation is a coroutine: it returns an `asio::awaitable`. If it is cancelled, the key is
+  /// released, too. If Asio destroys it instead, the marker stays until it expires or the lock is
+  /// destroyed.
   template <class Data, class Operation>
   auto execute_with_lock(std::string key, Data data, Operation operation)
       -> std::invoke_result_t<Operation&, const Data&> {
+    const auto shared = shared_;
     co_await try_acquire(key);
+    const auto mine = shared->token(key);
     std::optional<typename std::invoke_result_t<Operation&, const Data&>::value_type> result;
     std::exception_ptr thrown;
     try {
@@ -152,21 +180,30 @@ class reactive_lock {
     } catch (...) {
       thrown = std::current_exception();
     }
-    co_await release(key);
+    // A cancelled coroutine has to release, too.
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await released(shared, key, mine);
+    co_await asio::this_coro::throw_if_cancelled(throws);
     if (thrown) std::rethrow_exception(thrown);
     co_return *std::move(result);
   }
 
-  // What the original could not promise.
+  // What the original could not promise. Both throw `std::out_of_range` for a key that this object
+  // has not acquired, or has released.
 
-  /// Of a key that this object has locked: for its token, and for `lost()`. Throws
-  /// `std::out_of_range` for any other key.
-  [[nodiscard]] std::shared_ptr<const rowlock::lease> held(const std::string& key) const {
-    const std::scoped_lock lock{mutex_};
-    return held_.at(key);
+  /// Rises with each holder of the key: fences writes.
+  [[nodiscard]] rowlock::version token(const std::string& key) const { return shared_->token(key); }
+  /// Requested when the marker has expired, or was taken away.
+  [[nodiscard]] std::stop_token lost(const std::string& key) const {
+    const std::scoped_lock lock{shared_->mutex};
+    return shared_->held.at(key).lost();
   }
 
  private:
+  /// If set, only that grant is meant, and not one that this object got after an expiration.
+  using only_grant = std::optional<rowlock::version>;
+
   struct attempt {
     std::string key;
     acquired_callback done;
@@ -174,61 +211,141 @@ class reactive_lock {
     rowlock::boot_clock::time_point began;
   };
 
-  [[nodiscard]] rowlock::lock_key row_of(const std::string& key) const {
-    return {options_.set, rowlock::source_id_of({options_.name_space, key})};
+  /// What continuations use that may run after the destructor.
+  struct shared_state : std::enable_shared_from_this<shared_state> {
+    explicit shared_state(log_sink sink) : log{std::move(sink)} {}
+
+    std::set<std::shared_ptr<attempt>> close() {
+      const std::scoped_lock lock{mutex};
+      closed = true;
+      return std::exchange(pausing, {});
+    }
+    /// Makes a change, unless closed: false.
+    template <class Change>
+    bool if_open(const Change& change) {
+      const std::scoped_lock lock{mutex};
+      if (!closed) change();
+      return !closed;
+    }
+    rowlock::version token(const std::string& key) {
+      const std::scoped_lock lock{mutex};
+      return held.at(key).token();
+    }
+    std::optional<rowlock::lease> take(const std::string& key, const only_grant& only) {
+      const std::scoped_lock lock{mutex};
+      const auto found = held.find(key);
+      if (found == held.end() || (only && *only != found->second.token())) return std::nullopt;
+      return std::move(held.extract(found).mapped());
+    }
+
+    void release(const std::string& key, const only_grant& only, const acquired_callback& done) {
+      auto ended = take(key, only);
+      if (!ended) return void(call(key, done, nullptr, true));
+      rowlock::start_release(*std::move(ended), {},
+                             [self = shared_from_this(), key, done](auto result) {
+                               // Beyond the original: `lost` leaves the marker of a successor
+                               // alone, and what is `deferred` is tried again in the background.
+                               const bool is_done = result != rowlock::release_result::deferred;
+                               if (!is_done) self->warn("Failed to release lock " + key);
+                               self->call(key, done, nullptr, is_done);
+                             });
+    }
+    void fail(attempt& failed, std::exception_ptr cause) noexcept {
+      warn("Failed to acquire lock " + failed.key);
+      // The scheduler may keep the attempt for longer, but not what its callback refers to.
+      call(failed.key, std::exchange(failed.done, nullptr), error_of(failed.key, std::move(cause)),
+           false);
+    }
+    /// False: the callback threw.
+    bool call(const std::string& key, const acquired_callback& done, std::exception_ptr thrown,
+              bool result) noexcept {
+      try {
+        done(std::move(thrown), result);
+        return true;
+      } catch (...) {
+        warn("A callback threw, of lock " + key);
+        return false;
+      }
+    }
+    void warn(const std::string& text) noexcept {
+      try {
+        log(log_level::warning, text);
+      } catch (...) {  // a log that throws changes nothing
+      }
+    }
+
+    const log_sink log;
+    std::mutex mutex;
+    // All below are guarded by mutex.
+    bool closed = false;
+    std::set<std::shared_ptr<attempt>> pausing;
+    std::map<std::string, rowlock::lease> held;
+  };
+
+  /// False: the lock is being destroyed, and the attempt has failed.
+  bool begin_pause(const std::shared_ptr<attempt>& trying) {
+    const bool begun = shared_->if_open([&] { shared_->pausing.insert(trying); });
+    if (!begun) shared_->fail(*trying, nullptr);
+    return begun;
   }
 
-  void try_once(const std::shared_ptr<attempt>& trying) {
+  /// May run after the destructor: then the attempt does not pause any more.
+  void try_once(const std::shared_ptr<shared_state>& shared,
+                const std::shared_ptr<attempt>& trying) {
     try {
-      rowlock::start_acquire(locks_, row_of(trying->key), {},
+      // Locked until the lock_table has the attempt, so that its destructor ends it.
+      const std::scoped_lock lock{shared->mutex};
+      if (shared->pausing.erase(trying) == 0) return;
+      const auto row = rowlock::source_id_of({options_.name_space, trying->key});
+      rowlock::start_acquire(locks_, {options_.set, row}, {},
                              [this, trying](auto end) { end_try(trying, std::move(end)); });
-    } catch (const rowlock::error&) {  // nothing was sent
-      fail(*trying, std::current_exception());
+    } catch (...) {  // nothing was sent
+      shared->fail(*trying, std::current_exception());
     }
   }
 
   void end_try(const std::shared_ptr<attempt>& trying, rowlock::acquire_end end) {
-    if (end.fault) return retry(trying, end.fault, may_pass(end.fault));
+    if (end.fault) return retry(trying, std::move(end.fault));
     if (!end.answer->acquired()) {
       std::ostringstream why;
       why << end.answer->refusal();
-      return retry(trying, std::make_exception_ptr(key_exists{why.str()}), true);
+      auto exists = std::make_exception_ptr(key_exists{why.str()});
+      return retry(trying, std::move(exists));
     }
-    {
-      const std::scoped_lock lock{mutex_};
-      held_[trying->key] = std::make_shared<rowlock::lease>(**std::move(end.answer));
-    }
-    trying->done(nullptr, true);
+    const auto expired = shared_->take(trying->key, {});
+    const bool is_kept = shared_->if_open(
+        [&] { shared_->held.insert_or_assign(trying->key, **std::move(end.answer)); });
+    if (!is_kept) return shared_->fail(*trying, nullptr);
+    if (shared_->call(trying->key, trying->done, nullptr, true)) return;
+    shared_->release(trying->key, {}, [](auto, bool) {});
   }
 
-  void retry(const std::shared_ptr<attempt>& trying, const std::exception_ptr& cause,
-             bool is_retryable) {
-    using std::chrono::milliseconds;
-    const auto spent =
-        std::chrono::duration_cast<milliseconds>(options_.time->now() - trying->began);
-    const auto pause = std::min(trying->next_pause, options_.longest_retry - spent);
-    if (!is_retryable || pause <= milliseconds::zero()) return fail(*trying, cause);
+  /// Exceptions are moved, so that they end in the thread that gets them.
+  void retry(const std::shared_ptr<attempt>& trying, std::exception_ptr cause) {
+    const auto pause = trying->next_pause;
+    const auto end = options_.time->now() + pause - trying->began;
+    const bool is_last = pause <= pause.zero() || end > options_.longest_retry;
+    if (is_last || !may_pass(cause)) return shared_->fail(*trying, std::move(cause));
     trying->next_pause *= 2;
-    after_(pause, [this, trying] { try_once(trying); });
+    if (!begin_pause(trying)) return;
+    after_(pause, [this, shared = shared_, trying] { try_once(shared, trying); });
   }
 
-  void fail(const attempt& failed, const std::exception_ptr& cause) {
-    const lock_acquire_error failure{failed.key};
-    log_(log_level::warning, failure.what());
+  /// Without a cause: the lock was destroyed.
+  static std::exception_ptr error_of(const std::string& key, std::exception_ptr cause) {
     try {
-      try {
-        std::rethrow_exception(cause);
-      } catch (...) {
-        std::throw_with_nested(failure);
-      }
+      if (!cause) throw std::runtime_error{"the reactive_lock was destroyed"};
+      std::rethrow_exception(std::move(cause));
     } catch (...) {
-      failed.done(std::current_exception(), false);
+      return std::make_exception_ptr(lock_acquire_error{key});
     }
   }
 
   static bool may_pass(const std::exception_ptr& fault) {
     try {
       std::rethrow_exception(fault);
+    } catch (const key_exists&) {
+      return true;
     } catch (const rowlock::error& thrown) {
       return thrown.kind() == rowlock::errc::unavailable ||
              thrown.kind() == rowlock::errc::outcome_unknown;
@@ -237,13 +354,9 @@ class reactive_lock {
     }
   }
 
-  std::optional<rowlock::lease> take(const std::string& key) {
-    const std::scoped_lock lock{mutex_};
-    const auto found = held_.find(key);
-    if (found == held_.end()) return std::nullopt;
-    auto lease = std::move(*found->second);
-    held_.erase(found);
-    return lease;
+  static asio::awaitable<bool> released(std::shared_ptr<shared_state> shared, std::string key,
+                                        only_grant only) {
+    return awaited([=](auto done) { shared->release(key, only, std::move(done)); });
   }
 
   /// The callback form as a coroutine, which goes on on its own executor.
@@ -253,7 +366,9 @@ class reactive_lock {
       const auto executor = asio::get_associated_executor(handler);
       const auto kept = std::make_shared<decltype(handler)>(std::move(handler));
       begin([kept, work = asio::make_work_guard(executor)](std::exception_ptr thrown, bool result) {
-        asio::post(work.get_executor(), [kept, thrown, result] { (*kept)(thrown, result); });
+        asio::post(work.get_executor(), [kept, thrown = std::move(thrown), result]() mutable {
+          (*kept)(std::move(thrown), result);
+        });
       });
     };
     return asio::async_initiate<const asio::use_awaitable_t<>, void(std::exception_ptr, bool)>(
@@ -262,9 +377,7 @@ class reactive_lock {
 
   const reactive_lock_options options_;
   const scheduler after_;
-  const log_sink log_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<rowlock::lease>> held_;  // guarded by mutex_
+  const std::shared_ptr<shared_state> shared_;
   rowlock::lock_table locks_;  // its destructor ends all calls that use the members above
 };
 

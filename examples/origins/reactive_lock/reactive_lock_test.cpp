@@ -1,19 +1,68 @@
 // The cases of the reactive lock, on each engine.
 #include "origins/reactive_lock/reactive_lock.hpp"
 
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
 #include <asio/co_spawn.hpp>
+#include <asio/experimental/awaitable_operators.hpp>
+#include <asio/redirect_error.hpp>
 #include <asio/use_future.hpp>
+#include <atomic>
 #include <future>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
+#include <variant>
 #include <vector>
 
 #include "origins/support/origin_test.hpp"
+#include "rowlock/port/passing_store.hpp"
 
 namespace origins {
 namespace {
 
 using fault = rowlock::faulty_store::call;
 using pauses = std::vector<std::chrono::milliseconds>;
+using asio::experimental::awaitable_operators::operator||;
+
+/// Makes acquisitions wait until it is opened.
+class gated_store final : public rowlock::passing_store {
+ public:
+  explicit gated_store(rowlock::store& target) : passing_store{target} {}
+
+  void wait_for_acquisition() { entered_.get_future().wait(); }
+  void open() { gate_.set_value(); }
+
+ protected:
+  void pass(rowlock::store_call made, rowlock::work_on_store work) override {
+    if (made == rowlock::store_call::acquire) {
+      if (!has_entered_.exchange(true)) entered_.set_value();
+      opened_.wait();
+    }
+    passing_store::pass(made, work);
+  }
+
+ private:
+  std::atomic<bool> has_entered_ = false;
+  std::promise<void> entered_;
+  std::promise<void> gate_;
+  const std::shared_future<void> opened_ = gate_.get_future().share();
+};
+
+/// Ends when the timer is cancelled.
+asio::awaitable<void> cancellation_of(asio::steady_timer& timer) {
+  std::error_code ignored;
+  co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
+asio::awaitable<void> at_once() { co_await asio::post(asio::use_awaitable); }
+
+void no_pause(std::chrono::milliseconds /*pause*/, const std::function<void()>& /*then*/) {
+  ADD_FAILURE() << "no try is to follow";
+}
+void no_log(log_level /*level*/, const std::string& /*text*/) {}
 
 class ReactiveLock : public origin_test {
  protected:
@@ -25,30 +74,32 @@ class ReactiveLock : public origin_test {
   };
 
   static end end_of(const std::exception_ptr& thrown, bool is_acquired) {
-    end told{.is_acquired = is_acquired};
+    end how{.is_acquired = is_acquired};
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const lock_acquire_error& failure) {
-      told.error = failure.what();
+      how.error = failure.what();
       try {
         std::rethrow_if_nested(failure);
       } catch (const std::exception& cause) {
-        told.cause = cause.what();
+        how.cause = cause.what();
       }
     }
-    return told;
+    return how;
   }
 
-  end acquire(const std::string& key = "a") {
+  end acquire(const std::string& key = "a") { return acquire(lock_, key); }
+  static end acquire(reactive_lock& locks, const std::string& key = "a") {
     std::promise<end> ended;
-    lock_.try_acquire(key, [&](const std::exception_ptr& thrown, bool is_acquired) {
+    locks.try_acquire(key, [&](const std::exception_ptr& thrown, bool is_acquired) {
       ended.set_value(end_of(thrown, is_acquired));
     });
     return ended.get_future().get();
   }
-  bool release(const std::string& key = "a") {
+  bool release(const std::string& key = "a") { return release(lock_, key); }
+  static bool release(reactive_lock& locks, const std::string& key = "a") {
     std::promise<bool> ended;
-    lock_.release(key, [&](bool is_done) { ended.set_value(is_done); });
+    locks.release(key, [&](bool is_done) { ended.set_value(is_done); });
     return ended.get_future().get();
   }
   end acquire_in_coroutine() {
@@ -96,10 +147,10 @@ class ReactiveLock : public origin_test {
 TEST_P(ReactiveLock, FailsToAcquireWhenTimeoutsLastPastTheRetries) {
   time_out(20);
   const auto began = clock_->now();
-  const auto told = acquire();
-  EXPECT_FALSE(told.is_acquired);
-  EXPECT_EQ(told.error, "Failed to acquire lock a");
-  EXPECT_NE(told.cause.find("try again later"), std::string::npos) << told.cause;
+  const auto ended = acquire();
+  EXPECT_FALSE(ended.is_acquired);
+  EXPECT_EQ(ended.error, "Failed to acquire lock a");
+  EXPECT_NE(ended.cause.find("try again later"), std::string::npos) << ended.cause;
   EXPECT_LT(clock_->now() - began, 1001ms);
   EXPECT_EQ(warnings_, std::vector<std::string>{"Failed to acquire lock a"});
 }
@@ -113,9 +164,9 @@ TEST_P(ReactiveLock, AcquiresAfterTimeoutTimeoutAndExists) {
 
 TEST_P(ReactiveLock, FailsToAcquireWhenExistsLasts) {
   let_exist();
-  const auto told = acquire();
-  EXPECT_EQ(told.error, "Failed to acquire lock a");
-  EXPECT_NE(told.cause.find("is held by theirs"), std::string::npos) << told.cause;
+  const auto ended = acquire();
+  EXPECT_EQ(ended.error, "Failed to acquire lock a");
+  EXPECT_NE(ended.cause.find("is held by theirs"), std::string::npos) << ended.cause;
 }
 
 TEST_P(ReactiveLock, AcquiresWhenExistsEnds) {
@@ -147,16 +198,22 @@ TEST_P(ReactiveLock, ReleaseSucceeds) {
 
 // The edges of its behaviour.
 
-TEST_P(ReactiveLock, PausesDoubleWithinASecondInAll) {
+TEST_P(ReactiveLock, PausesDoubleAndNoneBeginsThatWouldEndAfterASecond) {
   let_exist();
   EXPECT_FALSE(acquire().is_acquired);
-  EXPECT_EQ(paused_, (pauses{50ms, 100ms, 200ms, 400ms, 250ms}));
+  EXPECT_EQ(paused_, (pauses{50ms, 100ms, 200ms, 400ms}));
+}
+
+TEST_P(ReactiveLock, WithoutABackoffTriesOnce) {
+  let_exist();
+  reactive_lock locks{faulty_, no_pause, no_log, {.first_backoff = 0ms, .time = clock_}};
+  EXPECT_EQ(acquire(locks).error, "Failed to acquire lock a");
 }
 
 TEST_P(ReactiveLock, OfAKeyThatCannotBeFailsAtOnce) {
-  const auto told = acquire(std::string(256, 'x'));
-  EXPECT_FALSE(told.error.empty());
-  EXPECT_NE(told.cause.find("more than 255"), std::string::npos) << told.cause;
+  const auto ended = acquire(std::string(256, 'x'));
+  EXPECT_FALSE(ended.error.empty());
+  EXPECT_NE(ended.cause.find("more than 255"), std::string::npos) << ended.cause;
   EXPECT_EQ(paused_, pauses{});
 }
 
@@ -233,6 +290,215 @@ TEST_P(ReactiveLock, RunsACoroutineUnderTheLock) {
   EXPECT_FALSE(is_held(row_));
 }
 
+TEST_P(ReactiveLock, ReleasesWhenTheCoroutineUnderItIsCancelled) {
+  asio::io_context io;
+  asio::steady_timer begun{io, asio::steady_timer::time_point::max()};
+  const auto operation = [&](const int& data) -> asio::awaitable<int> {
+    EXPECT_TRUE(is_held(row_));
+    begun.cancel();
+    asio::steady_timer never{io, asio::steady_timer::time_point::max()};
+    co_await never.async_wait(asio::use_awaitable);
+    co_return data;
+  };
+  auto ended = asio::co_spawn(
+      io, lock_.execute_with_lock("a", 7, operation) || cancellation_of(begun), asio::use_future);
+  io.run();
+  EXPECT_EQ(ended.get().index(), 1U);
+  EXPECT_FALSE(is_held(row_));
+}
+
+TEST_P(ReactiveLock, LeavesNoLockBehindACancelledTry) {
+  gated_store gated{*rows_};
+  reactive_lock locks{gated, no_pause, no_log, {.time = clock_}};
+  asio::io_context io;
+  auto ended = asio::co_spawn(io, locks.try_acquire("a") || at_once(), asio::use_future);
+  io.poll();  // until the try waits and has been cancelled
+  gated.open();
+  io.run();
+  EXPECT_EQ(ended.get().index(), 1U);
+  EXPECT_FALSE(is_held(row_));
+}
+
+TEST_P(ReactiveLock, DoesNotRunTheOperationOfACancelledTry) {
+  gated_store gated{*rows_};
+  reactive_lock locks{gated, no_pause, no_log, {.time = clock_}};
+  bool has_run = false;
+  const auto operation = [&](const int& data) -> asio::awaitable<int> {
+    has_run = true;
+    co_return data;
+  };
+  asio::io_context io;
+  asio::cancellation_signal cancel;
+  auto ended = asio::co_spawn(io, locks.execute_with_lock("a", 7, operation),
+                              asio::bind_cancellation_slot(cancel.slot(), asio::use_future));
+  io.poll();
+  cancel.emit(asio::cancellation_type::terminal);
+  gated.open();
+  io.run();
+  EXPECT_THROW((void)ended.get(), asio::system_error);
+  EXPECT_FALSE(has_run);
+  EXPECT_FALSE(is_held(row_));
+}
+
+TEST_P(ReactiveLock, GoesOnInTheThreadOfTheCoroutine) {
+  asio::io_context io;
+  auto ended = asio::co_spawn(
+      io,
+      [&]() -> asio::awaitable<std::thread::id> {
+        co_await lock_.try_acquire("a");
+        co_return std::this_thread::get_id();
+      },
+      asio::use_future);
+  io.run();
+  EXPECT_EQ(ended.get(), std::this_thread::get_id());
+}
+
+TEST_P(ReactiveLock, OfAnOperationThatEndsAndThrowsEndsOnce) {
+  std::promise<std::string> ended;
+  std::atomic<int> ends = 0;
+  {
+    reactive_lock locks{faulty_, no_pause, no_log, {.time = clock_}};
+    locks.execute_with_lock<std::string, int>(
+        "a", 7,
+        [](const int&, const std::function<void(std::exception_ptr, std::string)>& done) {
+          done(nullptr, "first");
+          throw std::domain_error{"second"};
+        },
+        [&](const std::exception_ptr& thrown, const std::string& result) {
+          if (++ends == 1) ended.set_value(thrown ? "thrown" : result);
+        });
+    EXPECT_EQ(ended.get_future().get(), "first");
+  }  // no callback comes after this
+  EXPECT_EQ(ends, 1);
+}
+
+TEST_P(ReactiveLock, WhoseLogThrowsChangesNothing) {
+  reactive_lock locks{faulty_,
+                      [this](std::chrono::milliseconds pause, const std::function<void()>& then) {
+                        clock_->advance(pause);
+                        then();
+                      },
+                      [](log_level, const std::string&) { throw std::domain_error{"log is full"}; },
+                      {.time = clock_}};
+  let_exist();
+  EXPECT_EQ(acquire(locks).error, "Failed to acquire lock a");
+  theirs_->release();
+  ASSERT_TRUE(acquire(locks).is_acquired);
+  faulty_.next_is_unavailable(fault::release);
+  EXPECT_FALSE(release(locks));
+}
+
+TEST_P(ReactiveLock, IsReleasedWhenTheCallbackThatWasToGetItThrows) {
+  std::promise<std::string> warned;
+  reactive_lock locks{faulty_,
+                      no_pause,
+                      [&](log_level, const std::string& text) { warned.set_value(text); },
+                      {.time = clock_}};
+  locks.try_acquire(
+      "a", [](const std::exception_ptr&, bool) { throw std::domain_error{"not prepared"}; });
+  EXPECT_EQ(warned.get_future().get(), "A callback threw, of lock a");
+  while (is_held(row_)) std::this_thread::yield();
+}
+
+TEST_P(ReactiveLock, CallbacksThatThrowAtTheEndAreWarnings) {
+  std::promise<void> warned_twice;
+  std::atomic<int> warnings = 0;
+  reactive_lock locks{faulty_,
+                      no_pause,
+                      [&](log_level, const std::string&) {
+                        if (++warnings == 2) warned_twice.set_value();
+                      },
+                      {.time = clock_}};
+  locks.release("b", [](bool) { throw std::domain_error{"not prepared"}; });
+  locks.execute_with_lock<int, int>(
+      "a", 7,
+      [](const int& data, const std::function<void(std::exception_ptr, int)>& done) {
+        done(nullptr, data);
+      },
+      [](const std::exception_ptr&, int) { throw std::domain_error{"not prepared"}; });
+  warned_twice.get_future().get();
+  EXPECT_FALSE(is_held(row_));
+}
+
+// Its destructor.
+
+TEST_P(ReactiveLock, DestroyedDuringAPauseEndsTheTry) {
+  let_exist();
+  std::promise<std::function<void()>> paused;
+  std::vector<end> ends;
+  std::optional<reactive_lock> locks;
+  locks.emplace(
+      faulty_,
+      [&](std::chrono::milliseconds, std::function<void()> then) { paused.set_value(then); },
+      no_log, reactive_lock_options{.time = clock_});
+  locks->try_acquire("a", [&](const std::exception_ptr& thrown, bool is_acquired) {
+    ends.push_back(end_of(thrown, is_acquired));
+  });
+  const auto then = paused.get_future().get();
+  locks.reset();
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_EQ(ends.front().error, "Failed to acquire lock a");
+  EXPECT_EQ(ends.front().cause, "the reactive_lock was destroyed");
+
+  theirs_->release();
+  then();
+  EXPECT_EQ(ends.size(), 1U);
+  EXPECT_FALSE(is_held(row_));
+}
+
+TEST_P(ReactiveLock, DestroyedDuringATryEndsIt) {
+  gated_store gated{*rows_};
+  std::vector<end> ends;
+  std::optional<reactive_lock> locks;
+  locks.emplace(
+      gated,
+      [&](std::chrono::milliseconds, const std::function<void()>&) {
+        ADD_FAILURE() << "no try is to follow";
+        gated.open();
+      },
+      no_log, reactive_lock_options{.time = clock_});
+  locks->try_acquire("a", [&](const std::exception_ptr& thrown, bool is_acquired) {
+    ends.push_back(end_of(thrown, is_acquired));
+    gated.open();  // the try ends after its callback
+  });
+  gated.wait_for_acquisition();
+  locks.reset();
+  ASSERT_EQ(ends.size(), 1U);
+  EXPECT_EQ(ends.front().error, "Failed to acquire lock a");
+  EXPECT_EQ(ends.front().cause, "the reactive_lock was destroyed");
+  EXPECT_FALSE(is_held(row_));
+}
+
+TEST_P(ReactiveLock, DestroyedBeforeItsCoroutineGoesOnIsNotAcquired) {
+  std::optional<reactive_lock> locks;
+  locks.emplace(faulty_, no_pause, no_log, reactive_lock_options{.time = clock_});
+  asio::io_context io;
+  auto ended = asio::co_spawn(io, locks->try_acquire("a"), asio::use_future);
+  io.poll();
+  while (!is_held(row_)) std::this_thread::yield();
+  locks.reset();
+  io.run();
+  EXPECT_THROW((void)ended.get(), lock_acquire_error);
+}
+
+TEST_P(ReactiveLock, DestroyedDuringAnOperationStillHandsItsResultOn) {
+  std::optional<reactive_lock> locks;
+  locks.emplace(faulty_, no_pause, no_log, reactive_lock_options{.time = clock_});
+  std::promise<std::function<void(std::exception_ptr, int)>> begun;
+  std::promise<int> ended;
+  locks->execute_with_lock<int, int>(
+      "a", 7,
+      [&](const int&, std::function<void(std::exception_ptr, int)> done) {
+        begun.set_value(std::move(done));
+      },
+      [&](const std::exception_ptr&, int result) { ended.set_value(result); });
+  const auto end_operation = begun.get_future().get();
+  locks.reset();
+  EXPECT_FALSE(is_held(row_));
+  end_operation(nullptr, 7);
+  EXPECT_EQ(ended.get_future().get(), 7);
+}
+
 // What the original could not promise.
 
 TEST_P(ReactiveLock, ReleaseLeavesTheMarkerOfASuccessorAlone) {
@@ -244,23 +510,48 @@ TEST_P(ReactiveLock, ReleaseLeavesTheMarkerOfASuccessorAlone) {
   EXPECT_TRUE(is_held(row_));
 }
 
-TEST_P(ReactiveLock, TellsAHolderThatItsMarkerHasExpired) {
+TEST_P(ReactiveLock, OfAnOperationThatOutlastsItsMarkerLeavesTheNextGrantAlone) {
+  std::promise<std::function<void(std::exception_ptr, int)>> begun;
+  std::promise<int> ended;
+  lock_.execute_with_lock<int, int>(
+      "a", 7,
+      [&](const int&, std::function<void(std::exception_ptr, int)> done) {
+        begun.set_value(std::move(done));
+      },
+      [&](const std::exception_ptr&, int result) { ended.set_value(result); });
+  const auto end_operation = begun.get_future().get();
+  bench_->run_out(row_);
   ASSERT_TRUE(acquire().is_acquired);
-  const auto mine = lock_.held("a");
-  EXPECT_TRUE(mine->is_valid());
-  std::promise<void> lost;
-  const std::stop_callback telling{mine->lost(), [&] { lost.set_value(); }};
+  end_operation(nullptr, 7);
+  EXPECT_EQ(ended.get_future().get(), 7);
+  EXPECT_TRUE(is_held(row_));
+}
+
+TEST_P(ReactiveLock, NotifiesAHolderThatItsMarkerHasExpired) {
+  ASSERT_TRUE(acquire().is_acquired);
+  const auto lost = lock_.lost("a");
+  EXPECT_FALSE(lost.stop_requested());
+  std::promise<void> notified;
+  const std::stop_callback notifying{lost, [&] { notified.set_value(); }};
   clock_->advance(60s);
-  lost.get_future().get();
-  EXPECT_FALSE(mine->is_valid());
+  notified.get_future().get();
 }
 
 TEST_P(ReactiveLock, HasATokenThatRisesWithEachHolder) {
   ASSERT_TRUE(acquire().is_acquired);
-  const auto first = lock_.held("a")->token();
+  const auto first = lock_.token("a");
   ASSERT_TRUE(release());
   ASSERT_TRUE(acquire().is_acquired);
-  EXPECT_GT(lock_.held("a")->token(), first);
+  EXPECT_GT(lock_.token("a"), first);
+}
+
+TEST_P(ReactiveLock, HasNoTokenOfAKeyThatItDoesNotHold) {
+  EXPECT_THROW((void)lock_.token("a"), std::out_of_range);
+  EXPECT_THROW((void)lock_.lost("a"), std::out_of_range);
+  ASSERT_TRUE(acquire().is_acquired);
+  ASSERT_TRUE(release());
+  EXPECT_THROW((void)lock_.token("a"), std::out_of_range);
+  EXPECT_THROW((void)lock_.lost("a"), std::out_of_range);
 }
 
 TEST_P(ReactiveLock, ReleasesInTheBackgroundWhatItCouldNotReleaseAtOnce) {

@@ -19,6 +19,7 @@ detail::sql_words placeholders_for(flavour server) {
       {"for_share", is_mariadb ? "LOCK IN SHARE MODE" : "FOR SHARE OF l"},
       {"lock_shown", is_mariadb ? "{for_update}" : "{for_share}"},
       {"isolation", is_mariadb ? "@@session.tx_isolation" : "@@session.transaction_isolation"},
+      {"limit", is_mariadb ? "" : "/*+ SET_VAR(lock_wait_timeout = 1) */"},
       {"clustered", is_mariadb ? "@@session.wsrep_on" : "0"},
       {"columns", std::string{columns}},
       {"read", std::string{read}},

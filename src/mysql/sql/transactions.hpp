@@ -126,18 +126,27 @@ UPDATE json_table($1, '$[*]' COLUMNS (
 // table, {same_id} compares its id with the first parameters, $1 and so on; {version} is its
 // version column, {seen} the parameter behind those of the id: the version that was read.
 
-// Locks the row, and waits for it as {wait} says: NOWAIT, or WAIT and a number of seconds.
+// Locks the row, and waits for it as {wait} says: NOWAIT, or WAIT and a number of seconds. On MySQL
+// these are about the row alone, so {limit} is for a lock of the whole table.
 inline constexpr std::string_view lock_entity = R"sql(
-SELECT {clustered} AS clustered FROM {entities} AS entity WHERE {same_id} FOR UPDATE {wait}
+SELECT {limit} {engine} AS engine, {clustered} AS clustered
+  FROM {entities} AS entity WHERE {same_id} FOR UPDATE {wait}
 )sql";
 
-// Reads the version.
-inline constexpr std::string_view read_number =
-    "SELECT entity.{version} FROM {entities} AS entity WHERE {same_id}";
+// Its engine, which must have transactions; null for a view and for a temporary table.
+inline constexpr std::string_view engine = R"sql((
+  SELECT known.engine FROM information_schema.tables AS known
+   WHERE known.table_schema = {schema} AND known.table_name = {name}))sql";
 
-inline constexpr std::string_view read_time =
-    "SELECT timestampdiff(MICROSECOND, '1970-01-01', entity.{version}) "
-    "FROM {entities} AS entity WHERE {same_id}";
+// Reads the version.
+inline constexpr std::string_view read_number = R"sql(
+SELECT {engine} AS engine, entity.{version} FROM {entities} AS entity WHERE {same_id}
+)sql";
+
+inline constexpr std::string_view read_time = R"sql(
+SELECT {engine} AS engine, timestampdiff(MICROSECOND, '1970-01-01', entity.{version})
+  FROM {entities} AS entity WHERE {same_id}
+)sql";
 
 // Moves the version if it is the one that was read.
 inline constexpr std::string_view advance_number = R"sql(

@@ -75,6 +75,9 @@ result_set execute(pqxx::transaction_base& transaction, const std::string& sql,
 result_set execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
                             const bound_values& values);
 
+/// Executes several statements without values. Returns the result of the last one.
+result_set run(pqxx::transaction_base& transaction, const std::string& script);
+
 /// Opens a new connection at each call, from any thread. Throws `error`, without the driver's text.
 using connector = std::function<std::shared_ptr<pqxx::connection>()>;
 

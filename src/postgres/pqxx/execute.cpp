@@ -108,4 +108,8 @@ result_set execute_prepared(pqxx::transaction_base& transaction, const std::stri
 #endif
 }
 
+result_set run(pqxx::transaction_base& transaction, const std::string& script) {
+  return result_in(transaction.exec(script));
+}
+
 }  // namespace rowlock::postgres

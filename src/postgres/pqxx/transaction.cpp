@@ -73,7 +73,9 @@ result_set pqxx_transaction::execute(const std::string& sql, const bound_values&
 
 std::string pqxx_transaction::encoding() const { return transaction_.conn().get_client_encoding(); }
 
-void pqxx_transaction::run(const std::string& script) { transaction_.exec(script); }
+result_set pqxx_transaction::run(const std::string& script) {
+  return postgres::run(transaction_, script);
+}
 
 fault pqxx_transaction::fault_in(const std::exception& thrown) const {
   return postgres::fault_in(thrown);

@@ -21,7 +21,7 @@ class pqxx_transaction final : public transaction_connection {
   result_set execute(const std::string& sql, const bound_values& values) override;
   using connection::execute;
   [[nodiscard]] std::string encoding() const override;
-  void run(const std::string& script) override;
+  result_set run(const std::string& script) override;
   [[nodiscard]] fault fault_in(const std::exception& thrown) const override;
 
  private:

@@ -106,8 +106,9 @@ std::string soci_connection::encoding() const {
   return known == nullptr ? std::string{} : std::string{known};
 }
 
-void soci_connection::run(const std::string& script) {
-  execute_with([&] { return PQsendQuery(connection_, script.c_str()); });
+postgres::result_set soci_connection::run(const std::string& script) {
+  auto result = execute_with([&] { return PQsendQuery(connection_, script.c_str()); });
+  return postgres::result_set{std::make_unique<libpq_result>(std::move(result))};
 }
 
 soci_connection::raw_result soci_connection::execute_with(const std::function<int()>& send) {

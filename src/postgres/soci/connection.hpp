@@ -38,7 +38,7 @@ class soci_connection final : public postgres::transaction_connection {
                                const postgres::bound_values& values) override;
   using connection::execute;
   [[nodiscard]] std::string encoding() const override;
-  void run(const std::string& script) override;
+  postgres::result_set run(const std::string& script) override;
   [[nodiscard]] postgres::fault fault_in(const std::exception& thrown) const override;
 
   // The members below take no round trip.

@@ -47,6 +47,27 @@ UPDATE shared_lock
 // table, {same_id} compares its id with the first parameters, $1 and so on; {version} is its
 // version column, {seen} the parameter behind those of the id: the version that was read.
 
+// Locks the table as the next statement does, which has SKIP LOCKED for rows only. Waits for {ms}
+// milliseconds, and at most for half of the application's own statement_timeout. Raises no error if
+// it cannot lock: some versions of libpqxx end the transaction if a statement without values fails.
+// Returns the code of that error, or an empty text.
+inline constexpr std::string_view lock_entities = R"sql(
+SELECT set_config('rowlock.lock_timeout', current_setting('lock_timeout'), true),
+       set_config('rowlock.refused', '', true),
+       set_config('lock_timeout', greatest(1, least({ms}, extract(
+         epoch FROM nullif(current_setting('statement_timeout')::interval, interval '0')) * 500
+       ))::bigint::text, true);
+DO $rowlock$
+BEGIN
+  PERFORM 1 FROM {entities} AS entity WHERE false FOR UPDATE;
+EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+  PERFORM set_config('rowlock.refused', SQLSTATE, true);
+END
+$rowlock$;
+SELECT current_setting('rowlock.refused') AS refused,
+       set_config('lock_timeout', current_setting('rowlock.lock_timeout'), true)
+)sql";
+
 // Locks the row unless another transaction has it. Does not wait.
 inline constexpr std::string_view try_to_lock_entity = R"sql(
 WITH had AS MATERIALIZED (
@@ -83,29 +104,33 @@ inline constexpr std::string_view restore_limits = R"sql(
 SELECT set_config('lock_timeout', $1, true), set_config('statement_timeout', $2, true)
 )sql";
 
+// The microseconds of a time; null for an infinite one.
+inline constexpr std::string_view microseconds = R"sql(
+       CASE WHEN isfinite(entity.{version})
+            THEN (extract(epoch FROM entity.{version}) * 1000000)::bigint END)sql";
+
 // Reads the version.
 inline constexpr std::string_view read_number = R"sql(
 SELECT entity.{version}::bigint AS version FROM {entities} AS entity WHERE {same_id}
 )sql";
 
 inline constexpr std::string_view read_time = R"sql(
-SELECT (extract(epoch FROM entity.{version}) * 1000000)::bigint AS version
-  FROM {entities} AS entity WHERE {same_id}
+SELECT {microseconds} AS version FROM {entities} AS entity WHERE {same_id}
 )sql";
 
 // Moves the version if it is the one that was read, and returns the new one.
 inline constexpr std::string_view advance_number = R"sql(
 UPDATE {entities} AS entity
    SET {version} = entity.{version} + 1
- WHERE {same_id} AND entity.{version} = {seen}
+ WHERE {same_id} AND entity.{version} = {seen}::bigint
 RETURNING entity.{version}::bigint AS version
 )sql";
 
 inline constexpr std::string_view advance_time = R"sql(
 UPDATE {entities} AS entity
    SET {version} = greatest(entity.{version} + interval '1 microsecond', clock_timestamp())
- WHERE {same_id} AND (extract(epoch FROM entity.{version}) * 1000000)::bigint = {seen}::bigint
-RETURNING (extract(epoch FROM entity.{version}) * 1000000)::bigint AS version
+ WHERE {same_id} AND {microseconds} = {seen}::bigint
+RETURNING {microseconds} AS version
 )sql";
 
 // Adds 1 to failure_count of the rows without a live lease that are not closed or locked.

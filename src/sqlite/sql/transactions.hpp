@@ -39,21 +39,33 @@ UPDATE shared_lock
 // table, {same_id} compares its id with the first parameters, ?1 and so on; {version} is its
 // version column, {seen} the parameter behind those of the id: the version that was read.
 
+// Changes no row, but makes the transaction the writer of the table's file.
+inline constexpr std::string_view become_entity_writer = "DELETE FROM {entities} WHERE false";
+
 // Finds the row.
 inline constexpr std::string_view find_entity =
     "SELECT 1 FROM {entities} AS entity WHERE {same_id}";
 
 // Reads the version.
 inline constexpr std::string_view read_number =
-    "SELECT entity.{version} FROM {entities} AS entity WHERE {same_id}";
+    "SELECT CASE typeof(entity.{version}) WHEN 'integer' THEN entity.{version} END "
+    "FROM {entities} AS entity WHERE {same_id}";
 
 inline constexpr std::string_view read_time =
     "SELECT {microseconds} FROM {entities} AS entity WHERE {same_id}";
 
-// The microseconds of a text `YYYY-MM-DD HH:MM:SS.ffffff`; null for a text that is no time.
+// The microseconds of a text `YYYY-MM-DD HH:MM:SS.ffffff`; null for any other value. The fraction
+// is cut off first, as strftime rounds it.
 inline constexpr std::string_view microseconds = R"(
-  (CAST(strftime('%s', entity.{version}) AS INTEGER) * 1000000
-   + CAST(substr(substr(entity.{version}, 21) || '000000', 1, 6) AS INTEGER)))";
+  CASE WHEN substr(entity.{version}, 1, 19) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9] '
+                                              || '[0-9][0-9]:[0-9][0-9]:[0-9][0-9]'
+        AND (length(entity.{version}) = 19
+             OR (substr(entity.{version}, 20, 1) = '.'
+                 AND length(entity.{version}) BETWEEN 21 AND 26
+                 AND substr(entity.{version}, 21) NOT GLOB '*[^0-9]*'))
+       THEN CAST(strftime('%s', substr(entity.{version}, 1, 19)) AS INTEGER) * 1000000
+            + CAST(substr(substr(entity.{version}, 21) || '000000', 1, 6) AS INTEGER)
+   END)";
 
 // Moves the version if it is the one that was read, and returns the new one.
 inline constexpr std::string_view advance_number = R"(
