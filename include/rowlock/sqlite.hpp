@@ -117,7 +117,8 @@ outcome<std::int64_t> read_version(SQLite::Database& transaction, const versione
 /// transaction (a deferred one is misuse), which is the file's one writer: no other transaction can
 /// have the row, so it does not wait, whatever `wait` says; beginning the transaction does. Of an
 /// attached file that the transaction has not written it becomes the writer, with the connection's
-/// busy_timeout. Refused: missing; busy if that file has another writer.
+/// busy_timeout. Refused: missing; busy if that file has another writer; stale if it was written
+/// after this transaction had read it: roll back and begin again.
 outcome<void> lock_entity(SQLite::Database& transaction, const entity_table& table,
                           const row_id& id, const wait_policy& wait);
 

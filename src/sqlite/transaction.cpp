@@ -110,7 +110,10 @@ outcome<void> lock_entity(sqlite3* transaction, const entity_table& table, const
     statement{transaction, detail::with_words(sql::become_entity_writer, words)}.changed_rows();
   } catch (const failure& thrown) {
     if (!is_busy(thrown)) throw;
-    return detail::refused_entity(refusal_reason::busy, table.table, id);
+    // Another transaction has written the file after this one had read it.
+    const bool is_stale = sqlite3_extended_errcode(transaction) == SQLITE_BUSY_SNAPSHOT;
+    return detail::refused_entity(is_stale ? refusal_reason::stale : refusal_reason::busy,
+                                  table.table, id);
   }
   statement find{transaction, detail::with_words(sql::find_entity, words)};
   bind_id(find, id);

@@ -69,6 +69,31 @@ TEST_F(PostgresEntity, IsRefusedBeforeAStatementTimeoutOfTheTransaction) {
 }
 
 // A lock_timeout starts anew for each lock: first for the place in the queue, then for the row.
+TEST_F(PostgresEntity, LimitsTheStatementThatWaitsAsAWhole) {
+  server_.query("create table " + schema() + ".seen (lock_timeout text, statement_timeout text)");
+  server_.query("create function " + schema() +
+                ".see() returns boolean language plpgsql as $$ begin insert into " + schema() +
+                ".seen values (current_setting('lock_timeout'), "
+                "current_setting('statement_timeout')); return true; end $$");
+  server_.query("create view " + schema() + ".watched as select * from " + people_.table +
+                " where " + schema() + ".see()");
+  open_work rival;
+  ASSERT_TRUE(lock_person(rival.work, 1, no_wait()).acquired());
+  open_work open;
+  auto waiting = std::async(std::launch::async, [&] {
+    return lock_entity(open.work, {.table = schema() + ".watched", .id_column = "id"}, 1, 500s)
+        .acquired();
+  });
+  await_lock_of(open.connection);
+  rival.work.commit();
+  EXPECT_TRUE(waiting.get());
+  const auto seen = open.work.exec("select distinct lock_timeout, statement_timeout from " +
+                                   schema() + ".seen where statement_timeout <> '0'");
+  ASSERT_EQ(seen.size(), 1);
+  EXPECT_EQ(seen[0][0].as<std::string>(), "10s");
+  EXPECT_EQ(seen[0][1].as<std::string>(), "10020ms");
+}
+
 TEST_F(PostgresEntity, IsRefusedInTimeBehindOthersWhoWait) {
   open_work rival;
   ASSERT_TRUE(lock_person(rival.work, 1, no_wait()).acquired());

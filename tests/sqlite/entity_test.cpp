@@ -14,6 +14,7 @@ class EntityInAttachedFile : public sqlite_test {
   EntityInAttachedFile() {
     const SQLite::Database made{path("app.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE};
     database_.exec("ATTACH '" + path("app.db") + "' AS app");
+    database_.exec("PRAGMA app.journal_mode = WAL");  // so that a reader is in no writer's way
     database_.exec("CREATE TABLE app.person (id INTEGER PRIMARY KEY, version, changed_at)");
     database_.exec("INSERT INTO app.person (id) VALUES (1)");
     database_.exec("CREATE TABLE note (text)");
@@ -64,6 +65,15 @@ TEST_F(EntityInAttachedFile, OfAnAttachedFileThatHasAnotherWriterIsBusyAndTheTra
   EXPECT_TRUE(lock_entity(database_, people_, 1, no_wait()).acquired());
   database_.exec("COMMIT");
   EXPECT_EQ(text_of("SELECT text FROM note"), "goes on");
+}
+
+TEST_F(EntityInAttachedFile, OfAnAttachedFileThatWasWrittenAfterItWasReadIsStale) {
+  database_.exec("BEGIN");
+  database_.exec("INSERT INTO note VALUES ('main is written')");
+  database_.execAndGet("SELECT count(*) FROM app.person");
+  SQLite::Database{path("app.db"), SQLite::OPEN_READWRITE}.exec("UPDATE person SET version = 7");
+  EXPECT_EQ(lock_entity(database_, people_, 1, no_wait()).refusal().reason, refusal_reason::stale);
+  database_.exec("ROLLBACK");
 }
 
 TEST_F(EntityInAttachedFile, OfATimeIsReadToTheMicrosecondWithoutRounding) {
