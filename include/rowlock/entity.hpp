@@ -39,9 +39,9 @@ concept id_number =
     !std::same_as<Number, char16_t> && !std::same_as<Number, char32_t>;
 
 /// The id of a row: a number, a text in UTF-8, or one of these for each of its columns: `{"A", 7}`.
-/// A text matches a column of numbers, too, if it is such a number. An id that its column cannot
-/// contain is missing; on PostgreSQL it is misuse, and ends the transaction. An id that matches
-/// several rows is the caller's error, and is not noticed.
+/// A text matches a column of numbers, too, if it is the number as the database shows it. An id
+/// that its column cannot contain is missing or an error; on PostgreSQL it is misuse, and ends the
+/// transaction. An id that matches several rows is the caller's error, and is not noticed.
 class row_id {
  public:
   using part = std::variant<std::int64_t, std::string>;
@@ -68,14 +68,17 @@ class row_id {
   std::vector<part> parts_;
 };
 
-/// A table of the application, for `lock_entity`. On MariaDB and MySQL its engine must be InnoDB.
+/// A table of the application, for `lock_entity`; not a view. On MariaDB and MySQL its engine must
+/// be InnoDB.
 struct entity_table {
   std::string table;
   /// Of a primary key or another unique one.
   column_names id_column;
 };
 
-/// What a version column contains.
+/// What a version column contains. A commit that leaves the column where it was, or before it, is
+/// `rejected`: its type cannot keep the version (less than microseconds, a number of few digits),
+/// or a trigger has set it. On PostgreSQL a trigger AFTER the update is not noticed.
 enum class version_kind {
   /// An integer; each commit adds one.
   number,
@@ -83,15 +86,12 @@ enum class version_kind {
   /// microsecond. PostgreSQL: `timestamptz`, or `timestamp` in the time zone of the session.
   /// MariaDB and MySQL: `datetime(6)` or `timestamp(6)`, in the time zone of the session. SQLite: a
   /// text `YYYY-MM-DD HH:MM:SS.ffffff`, UTC, with at most six digits behind the point.
-  ///
-  /// A commit that leaves the column where it was, or before it, is `rejected`: a column that keeps
-  /// less than microseconds, or a trigger that sets it.
   timestamp,
 };
 
 /// A table of the application with a version column, for `try_commit` and `read_version`. A version
 /// is a `std::int64_t`: the number, or the microseconds since 1970-01-01 00:00 (of a time without a
-/// zone: of its own digits).
+/// zone: of its own digits). On MariaDB and MySQL the engine of the table must be InnoDB.
 struct versioned_table {
   std::string table;
   column_names id_column;

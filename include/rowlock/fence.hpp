@@ -138,6 +138,8 @@ void released_in_doubt(const fenced_leases& leases) noexcept;
 
 /// Throws `lease_lost` unless all are valid by their own deadlines.
 void check_valid(const fenced_leases& leases);
+/// The same, and reports it.
+void check_valid(const fenced_leases& leases, const transaction_report& report);
 
 /// Fences, or releases, within the transaction. Returns the transaction's name if
 /// `options.in_doubt` is there to use it.
@@ -185,7 +187,7 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
         *transaction, fenced_work, report,
         [&]() -> std::optional<refusal> {
           is_rolled_back = false;
-          check_valid(leases);
+          check_valid(leases, report);
           if (!fence_first) fence();
           return {};
         },
@@ -240,9 +242,9 @@ auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work
   constexpr std::chrono::milliseconds longest_slice{1000};
   backoff pauses{options.retries};
   for (unsigned attempt = 1;; ++attempt) {
-    detail::check_valid(leases);
     const detail::transaction_report report{transaction_work::fence, leases.all().size(),
                                             [&] { return leases.all()[0].get().key(); }, attempt};
+    detail::check_valid(leases, report);
     try {
       auto slice = longest_slice;
       if (const auto left = pauses.remaining()) {
@@ -262,7 +264,7 @@ auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work
       }
     } catch (const std::exception& thrown) {
       if (!detail::is_conflict(thrown)) throw;
-      detail::check_valid(leases);
+      detail::check_valid(leases, report);
       if (pauses.pause() != backoff::verdict::again) throw;
     }
   }

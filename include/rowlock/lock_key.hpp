@@ -36,11 +36,10 @@ void check(const lock_key& key);
 /// `error` (misuse) for any other scope, and for a key that already has one.
 lock_key scoped(std::string_view scope, const lock_key& key);
 
-/// A source id made of several parts, such as a region, a table and a number. The parts are joined
-/// by
-/// `/`; in a part, `%`, `/` and NUL become `%25`, `%2F` and `%00`. So no two lists of parts give
-/// the same text, and a single part without these bytes stays as it is. A key that uses the text is
-/// checked as always: 1 to 255 bytes of UTF-8. Throws `error` (misuse) for no part at all.
+/// A source id made of several parts, such as a region, a table and a number. `/` stands between
+/// the parts; in a part, `%`, `/` and NUL become `%25`, `%2F` and `%00`. So no two lists of parts
+/// give the same text, and a single part without these bytes stays as it is. A key that uses the
+/// text is checked as always: 1 to 255 bytes of UTF-8. Throws `error` (misuse) for no part at all.
 std::string source_id_of(std::initializer_list<std::string_view> parts);
 std::string source_id_of(std::span<const std::string> parts);
 

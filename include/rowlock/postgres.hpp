@@ -63,13 +63,13 @@ commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& ke
 /// The same for a row of the application: moves its version column (adds one to a number, moves a
 /// time to the clock) if it is still `seen`. This is only the check; write the other columns with
 /// your own SQL. It waits for a transaction that has changed the same row, and is stale if that one
-/// commits. One round trip. Throws `error`; rejected for a time that did not move: see
+/// commits. One round trip. Throws `error`; rejected for a version that did not move: see
 /// `version_kind`.
 commit_result try_commit(pqxx::transaction_base& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen);
 
 /// The version of a row of the application, for that `try_commit`. Refused: missing. One round
-/// trip. Throws `error`; rejected for a row whose version column is null or infinite.
+/// trip. Throws `error`; rejected for a row whose version column has no such value.
 outcome<std::int64_t> read_version(pqxx::transaction_base& transaction,
                                    const versioned_table& table, const row_id& id);
 
@@ -78,14 +78,16 @@ outcome<std::int64_t> read_version(pqxx::transaction_base& transaction,
 ///
 /// Waits in the server's queue, as `wait` says, whatever `lock_timeout` is set. That is 10 s at a
 /// time, or 1 s if `attempts` are limited or a stop can be requested, and never more than half of a
-/// `statement_timeout`. A lock of the whole table (ALTER TABLE) is waited for in the same way. The
-/// end of such a wait is an error in the server's log.
+/// `statement_timeout`. A lock of the whole table (ALTER TABLE) is waited for in the same way; for
+/// a lock of one partition `lock_timeout` is the limit. The end of a wait for the row is an error
+/// in the server's log.
 ///
 /// Refused, in a transaction that stays usable: missing (there is no such row), busy (locked),
 /// timed_out, stopped, and stale for a deadlock. Stale at REPEATABLE READ and above also means that
 /// the row was changed after the transaction's snapshot; then roll back and begin again.
 ///
-/// Without a wait, a row that another transaction deleted a moment ago may be busy.
+/// Without a wait, a row that another transaction deleted a moment ago may be busy. Rejected: a
+/// view and a foreign table. Needs the language plpgsql, which is there unless it was revoked.
 ///
 /// Two round trips if the row is free, missing, or not waited for; five more for each wait.
 outcome<void> lock_entity(pqxx::transaction_base& transaction, const entity_table& table,

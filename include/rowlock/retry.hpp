@@ -206,14 +206,14 @@ auto retry(const retry_policy& policy, Work&& work,
       if (!is_outlasted && !detail::is_conflict(thrown)) throw;
       next.thrown = std::current_exception();
     }
+    report.emit(transaction_result::conflict);
     const auto verdict = pauses.pause({}, [&](unsigned number, boot_clock::duration pause) {
-      report.emit(transaction_result::conflict);
       next.attempt = number;
       next.pause = pause;
       if (before_retry) before_retry(next);
     });
     if (verdict == backoff::verdict::again) continue;
-    report.emit(transaction_result::refused);
+    next.refused ? report.emit_refused(*next.refused) : report.emit(transaction_result::refused);
     if (next.thrown != nullptr) std::rethrow_exception(next.thrown);
     return *std::move(stale);
   }

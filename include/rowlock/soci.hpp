@@ -119,8 +119,8 @@ commit_result try_commit(soci::session& transaction, const lock_key& key, versio
 
 /// The same for a row of the application: moves its version column (adds one to a number, moves a
 /// time to the clock) if it is still `seen`. This is only the check; write the other columns with
-/// your own SQL. It may wait for a transaction that has changed the same row. One round trip; of a
-/// time on MariaDB and MySQL, two. Rejected for a time that did not move: see `version_kind`.
+/// your own SQL. It may wait for a transaction that has changed the same row. One round trip; on
+/// MariaDB and MySQL two. Rejected for a version that did not move: see `version_kind`.
 commit_result try_commit(soci::session& transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen);
 
@@ -145,8 +145,9 @@ outcome<std::int64_t> read_version(soci::session& transaction, const versioned_t
 /// older state of the row than the one that it has locked. On Galera row locks are local to a node:
 /// misuse unless `one_writer_node` is set.
 ///
-/// A lock of the whole table (ALTER TABLE) is waited for as the row is; on MySQL for a second more.
-/// Rejected: a table whose engine is not InnoDB.
+/// A lock of the whole table (ALTER TABLE) is waited for as the row is, so a call that waits for
+/// both may take twice as long; on MySQL it waits a second more. Rejected: a table whose engine is
+/// not InnoDB, and a view. Stale on SQLite: see sqlite.hpp.
 ///
 /// One round trip for each try.
 outcome<void> lock_entity(soci::session& transaction, const entity_table& entity, const row_id& id,

@@ -104,7 +104,7 @@ commit_result try_commit(SQLite::Database& transaction, const lock_key& key, ver
 
 /// The same for a row of the application: moves its version column (adds one to a number, moves a
 /// time to the clock) if it is still `seen`. This is only the check; write the other columns with
-/// your own SQL.
+/// your own SQL. Rejected for a version that did not move: see `version_kind`.
 commit_result try_commit(SQLite::Database& transaction, const versioned_table& table,
                          const row_id& id, std::int64_t seen);
 
@@ -118,7 +118,7 @@ outcome<std::int64_t> read_version(SQLite::Database& transaction, const versione
 /// have the row, so it does not wait, whatever `wait` says; beginning the transaction does. Of an
 /// attached file that the transaction has not written it becomes the writer, with the connection's
 /// busy_timeout. Refused: missing; busy if that file has another writer; stale if it was written
-/// after this transaction had read it: roll back and begin again.
+/// after this transaction had read it: roll back and begin again. Rejected: a view.
 outcome<void> lock_entity(SQLite::Database& transaction, const entity_table& table,
                           const row_id& id, const wait_policy& wait);
 

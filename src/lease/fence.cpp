@@ -80,6 +80,12 @@ void check_valid(const fenced_leases& leases) {
   if (!are_valid(leases)) throw_not_proved(leases, fence_try::over);
 }
 
+void check_valid(const fenced_leases& leases, const transaction_report& report) {
+  if (are_valid(leases)) return;
+  report.emit(transaction_result::refused);
+  throw_not_proved(leases, fence_try::over);
+}
+
 void throw_not_proved(const fenced_leases& leases, fence_try last) {
   if (last == fence_try::over) {
     throw lease_lost{

@@ -33,7 +33,7 @@ class entity_row {
       : caller_{session, no_lock_table},
         table_{table},
         id_{id},
-        words_{detail::words_for(table, id, sql::spelling_for(caller_.session().flavour()))} {
+        words_{detail::words_for(table, id, sql::entity_spelling())} {
     caller_.require_transaction();
     for (const auto& part : id.parts()) values_.push_back(bound_value::utf8(detail::text_of(part)));
     const auto dot = table.table.find('.');
@@ -59,9 +59,10 @@ class entity_row {
   void require_transactions(const result_set& found) const {
     const auto& engine = found.rows.at(0).at(0);
     if (!engine || *engine == "InnoDB") return;
-    throw error{errc::rejected, "table " + table_.table + " has the engine " + *engine +
-                                    ", whose rows are neither locked nor rolled back: ALTER TABLE "
-                                    "... ENGINE = InnoDB"};
+    throw error{errc::rejected,
+                table_.table + " is no table of the engine InnoDB (" + *engine +
+                    "), so its rows might be neither locked nor rolled back: name the table of a "
+                    "view, or ALTER TABLE ... ENGINE = InnoDB"};
   }
   void set(std::string_view word, std::string value) { words_[word] = std::move(value); }
 
@@ -140,14 +141,14 @@ commit_result try_commit(::soci::session& session, const versioned_table& table,
                          std::int64_t seen) {
   entity_row row{session, table, id};
   const bool is_time = table.version_is == version_kind::timestamp;
-  if (is_time) detail::check_next_time(table, seen);
+  detail::check_next(table, seen);
   try {
     const auto moved = row.execute(is_time ? sql::advance_time : sql::advance_number, seen);
     if (moved.affected != 1) return commit_result::stale;
-    // A column with less than microseconds may have rounded the new time to the old one.
-    if (is_time && version_in(row.execute(sql::read_time)).value_or(seen) <= seen) {
-      detail::throw_lost_time(table);
-    }
+    // The column may have rounded the version, or clipped it, and a trigger may have set it.
+    const auto now = row.execute(is_time ? sql::read_time : sql::read_number);
+    row.require_transactions(now);
+    detail::require_moved(table, seen, version_in(now));
     return commit_result::committed;
   } catch (const std::exception& thrown) {
     if (is_conflict(thrown)) return commit_result::stale;

@@ -8,6 +8,7 @@
 #include "postgres/sql/transactions.hpp"
 #include "postgres/transaction.hpp"
 #include "rowlock/clock.hpp"
+#include "rowlock/error.hpp"
 #include "rowlock/row_transaction.hpp"
 #include "store/entity_sql.hpp"
 
@@ -40,14 +41,15 @@ class entity {
   std::optional<refusal> lock_table(milliseconds slice) {
     auto words = words_;
     words.emplace("ms", std::to_string(std::max(slice, milliseconds{1}).count()));
-    try {
-      const auto state =
-          used_.run(detail::with_words(sql::lock_entities, words)).front().text("refused");
-      if (state.empty()) return {};
-      return refused(state == "55P03" ? refusal_reason::busy : refusal_reason::stale);
-    } catch (const std::exception& thrown) {
-      throw_as_error(used_.fault_in(thrown), effects::none, nullptr, table_.table);
+    const auto found = run_script(detail::with_words(sql::lock_entities, words));
+    if (!found.front().flag("is_table")) {
+      throw error{errc::rejected, table_.table +
+                                      " is a view or a foreign table, whose rows might "
+                                      "not be locked: name the table itself"};
     }
+    const auto state = found.front().text("refused");
+    if (state.empty()) return {};
+    return refused(state == "55P03" ? refusal_reason::busy : refusal_reason::stale);
   }
 
   /// Waits in the server's queue at most for about `slice`, which is above zero.
@@ -94,6 +96,13 @@ class entity {
     return caller_transaction{used_}.execute(detail::with_words(text, words_), *values, nullptr,
                                              table_.table);
   }
+  result_set run_script(const std::string& script) {
+    try {
+      return used_.run(script);
+    } catch (const std::exception& thrown) {
+      throw_as_error(used_.fault_in(thrown), effects::none, nullptr, table_.table);
+    }
+  }
   void run(std::string_view text) { used_.execute(std::string{text}); }
 
   transaction_connection& used_;
@@ -110,8 +119,10 @@ outcome<void> lock_entity(transaction_connection& used, const entity_table& tabl
   bool has_table = false;
   auto refused = detail::wait_for_rows(wait, [&](milliseconds slice) -> std::optional<refusal> {
     if (!has_table) {
+      const auto began = boot_clock::now();
       if (auto busy = row.lock_table(slice)) return busy;
       has_table = true;
+      slice -= std::chrono::floor<milliseconds>(boot_clock::now() - began);
     }
     const auto tried = row.execute(sql::try_to_lock_entity);
     if (!tried) return row.refused(refusal_reason::stale);
@@ -141,7 +152,7 @@ commit_result try_commit(transaction_connection& used, const versioned_table& ta
   const bool is_time = table.version_is == version_kind::timestamp;
   const auto moved = row.execute(is_time ? sql::advance_time : sql::advance_number, seen);
   if (!moved || moved->size() != 1) return commit_result::stale;
-  if (is_time && moved->front().number("version") <= seen) detail::throw_lost_time(table);
+  detail::require_moved(table, seen, moved->front().number("version"));
   return commit_result::committed;
 }
 

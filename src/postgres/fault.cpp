@@ -48,7 +48,8 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
       return says(
           "no privilege on table" + name +
           " or its schema: GRANT SELECT, UPDATE on it (FOR UPDATE needs both), and USAGE on "
-          "the schema, to the role of this connection");
+          "the schema, to the role of this connection; and USAGE ON LANGUAGE plpgsql, if that was "
+          "revoked");
     }
     return says("PostgreSQL refuses the table" + name + ", its columns or our access to it" +
                 shown_state + see_the_details);
@@ -80,9 +81,9 @@ meaning unavailable_meaning(std::string_view state) {
   if (state == "57014") return says("PostgreSQL cancelled the statement: it took too long");
   if (state == "55P03") {
     return says(
-        "somebody locks the whole table (ALTER TABLE, LOCK TABLE and the like; pg_locks shows "
-        "who), "
-        "longer than lock_timeout allows: try again when that is over");
+        "another session locks the whole table, or a partition of it (ALTER TABLE, LOCK TABLE and "
+        "the like; pg_locks shows it), longer than lock_timeout allows: try again when that is "
+        "over");
   }
   if (is_one_of(state, {"40001", "40P01"})) {
     return says("a concurrent transaction was in the way: try again");

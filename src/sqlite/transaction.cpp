@@ -90,6 +90,19 @@ detail::sql_words words_for(const auto& table, const row_id& id) {
   return words;
 }
 
+/// Throws `error` (rejected) for a view: its rows are those of other tables, in any file.
+void require_table(sqlite3* transaction, const std::string& name) {
+  const auto dot = name.find('.');
+  const auto schema = name.substr(0, dot == std::string::npos ? 0 : dot);
+  const auto table = name.substr(dot == std::string::npos ? 0 : dot + 1);
+  const auto found = sqlite3_table_column_metadata(
+      transaction, schema.empty() ? nullptr : schema.c_str(), table.c_str(), nullptr, nullptr,
+      nullptr, nullptr, nullptr, nullptr);
+  if (found != SQLITE_ERROR) return;
+  throw error{errc::rejected,
+              name + " is missing, or is a view, whose rows cannot be locked: name a table"};
+}
+
 /// Returns the last place.
 int bind_id(statement& bound, const row_id& id) {
   int place = 0;
@@ -104,13 +117,14 @@ int bind_id(statement& bound, const row_id& id) {
 outcome<void> lock_entity(sqlite3* transaction, const entity_table& table, const row_id& id) {
   const auto words = words_for(table, id);
   require_immediate_transaction(transaction);
+  require_table(transaction, table.table);
   // A transaction that has written another attached file is not yet the writer of the row's file.
   // Once it is, nothing else can lock or change the row.
   try {
     statement{transaction, detail::with_words(sql::become_entity_writer, words)}.changed_rows();
   } catch (const failure& thrown) {
     if (!is_busy(thrown)) throw;
-    // Another transaction has written the file after this one had read it.
+    // BUSY_SNAPSHOT: another transaction has written the file after this one had read it.
     const bool is_stale = sqlite3_extended_errcode(transaction) == SQLITE_BUSY_SNAPSHOT;
     return detail::refused_entity(is_stale ? refusal_reason::stale : refusal_reason::busy,
                                   table.table, id);
@@ -121,34 +135,47 @@ outcome<void> lock_entity(sqlite3* transaction, const entity_table& table, const
   return detail::refused_entity(refusal_reason::missing, table.table, id);
 }
 
-outcome<std::int64_t> read_version(sqlite3* transaction, const versioned_table& table,
-                                   const row_id& id) {
+namespace {
+
+/// None if there is no row. Throws the `error` (rejected) for a value that is no version.
+std::optional<std::int64_t> find_version(sqlite3* transaction, const versioned_table& table,
+                                         const row_id& id) {
   const bool is_time = table.version_is == version_kind::timestamp;
-  const auto words = words_for(table, id);
-  require_transaction(transaction);
-  statement select{transaction,
-                   detail::with_words(is_time ? sql::read_time : sql::read_number, words)};
+  statement select{transaction, detail::with_words(is_time ? sql::read_time : sql::read_number,
+                                                   words_for(table, id))};
   bind_id(select, id);
-  if (!select.has_next_row()) {
-    return detail::refused_entity(refusal_reason::missing, table.table, id);
-  }
+  if (!select.has_next_row()) return {};
   if (select.is_null(0)) detail::throw_no_version(table);
   return select.integer(0);
+}
+
+}  // namespace
+
+outcome<std::int64_t> read_version(sqlite3* transaction, const versioned_table& table,
+                                   const row_id& id) {
+  require_transaction(transaction);
+  if (const auto found = find_version(transaction, table, id)) return *found;
+  return detail::refused_entity(refusal_reason::missing, table.table, id);
 }
 
 commit_result try_commit(sqlite3* transaction, const versioned_table& table, const row_id& id,
                          std::int64_t seen) {
   const bool is_time = table.version_is == version_kind::timestamp;
   const auto words = words_for(table, id);
-  if (is_time) detail::check_next_time(table, seen);
+  detail::check_next(table, seen);
   require_transaction(transaction);
-  return stale_if_busy([&] {
+  const auto result = stale_if_busy([&] {
     statement update{transaction,
                      detail::with_words(is_time ? sql::advance_time : sql::advance_number, words)};
     const auto places = bind_id(update, id);
     update.bind(places + 1, seen);
     return update.changed_rows() > 0;
   });
+  if (result == commit_result::committed) {
+    // Read anew, as RETURNING would not show what a trigger has set.
+    detail::require_moved(table, seen, find_version(transaction, table, id));
+  }
+  return result;
 }
 
 detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,

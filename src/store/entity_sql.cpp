@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -37,8 +38,8 @@ void check_parts(const column_names& columns, const row_id& id) {
                                 " part(s): give one for each column, in their order"};
 }
 
-/// Whether the text is the number's own, so that a column of numbers that equals one equals both.
-bool is_number(std::string_view text) {
+/// Whether it is an integer as a database shows it.
+bool is_integer(std::string_view text) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);
   if (text.starts_with('0')) return text.size() == 1 && !is_negative;
@@ -58,18 +59,10 @@ sql_words words_for(const entity_table& table, const row_id& id, const entity_sp
     const auto parameter = prefix + std::to_string(++place);
     // The alias is needed: SQLite reads a lone "name" as a string if there is no such column.
     const auto column = "entity." + quoted(name, "the id column");
-    const auto compare = [&](const std::string& left, const std::string& right) {
-      if (!same_id.empty()) same_id += " AND ";
-      same_id.append(left).append(" = ").append(right);
-    };
-    compare(column, parameter);
-    if (spelling.text_of_column.empty()) continue;
-    const auto part = text_of(id.parts()[place - 1]);
-    if (is_number(part)) {
-      compare(column, part);
-    } else {
-      compare(with_words(spelling.text_of_column, {{"column", column}}), parameter);
-    }
+    const auto value = text_of(id.parts()[place - 1]);
+    if (!same_id.empty()) same_id += " AND ";
+    same_id += with_words(is_integer(value) ? spelling.same_integer : spelling.same_text,
+                          {{"column", column}, {"parameter", parameter}, {"integer", value}});
   }
   return {{"entities", quoted_with_schema(table.table, "the application's table")},
           {"same_id", same_id},
@@ -88,12 +81,23 @@ std::string text_of(const row_id::part& part) {
   return std::get<std::string>(part);
 }
 
-void check_next_time(const versioned_table& table, std::int64_t seen) {
+void check_next(const versioned_table& table, std::int64_t seen) {
   constexpr std::int64_t last_us = 253'402'300'799'999'999;  // 9999-12-31 23:59:59.999999
-  if (seen < last_us) return;
-  throw error{errc::misuse, "no time of column " + table.version_column + " of table " +
-                                table.table + " could follow the version " + std::to_string(seen) +
+  const bool is_time = table.version_is == version_kind::timestamp;
+  if (seen < (is_time ? last_us : std::numeric_limits<std::int64_t>::max())) return;
+  throw error{errc::misuse, "no version of column " + table.version_column + " of table " +
+                                table.table + " could follow " + std::to_string(seen) +
                                 ": pass what read_version returned"};
+}
+
+void require_moved(const versioned_table& table, std::int64_t seen,
+                   std::optional<std::int64_t> now) {
+  if (now.value_or(seen) > seen) return;
+  throw error{errc::rejected,
+              "column " + table.version_column + " of table " + table.table +
+                  " has not the version that was written into it, so two versions could be the "
+                  "same: give it a type that keeps it (see version_kind), and let no trigger set "
+                  "it"};
 }
 
 refusal refused_entity(refusal_reason reason, const std::string& table, const row_id& id) {
@@ -105,14 +109,6 @@ refusal refused_entity(refusal_reason reason, const std::string& table, const ro
 void throw_no_version(const versioned_table& table) {
   throw error{errc::rejected, "column " + table.version_column + " of table " + table.table +
                                   " has no value that is a version: see version_kind, and fill it"};
-}
-
-void throw_lost_time(const versioned_table& table) {
-  throw error{errc::rejected,
-              "column " + table.version_column + " of table " + table.table +
-                  " has not the time that was written into it, so two versions could be the same: "
-                  "give it a type with microseconds (see version_kind::timestamp), and let no "
-                  "trigger set it"};
 }
 
 }  // namespace rowlock::detail

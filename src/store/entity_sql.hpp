@@ -2,6 +2,8 @@
 #ifndef ROWLOCK_STORE_ENTITY_SQL_HPP
 #define ROWLOCK_STORE_ENTITY_SQL_HPP
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,13 +14,13 @@
 
 namespace rowlock::detail {
 
-/// How a database names parameters, and compares the part of an id with a column.
+/// How a database names parameters, and compares the part of an id with a column. In the texts
+/// `{column}` and `{parameter}` are replaced, and `{integer}` by the digits of an integer.
 struct entity_spelling {
   /// Before the number of a parameter: `$1`, `?1`.
   std::string_view parameter = "$";
-  /// Of the text of a column, in which `{column}` is replaced. If it is set, a column is compared
-  /// with the number too, if the part is digits, and its text with the part otherwise.
-  std::string_view text_of_column = {};
+  std::string_view same_text = "{column} = {parameter}";
+  std::string_view same_integer = same_text;
 };
 
 /// Replacements for `{entities}` (the table), `{same_id}` (compares the id's columns of the alias
@@ -47,15 +49,17 @@ auto reported_commit(const Table& table, const row_id& id, const Call& call) {
   return reported({transaction_work::optimistic_commit, 1, key_of}, call);
 }
 
-/// Throws the `error` (misuse) for a time behind which there is no other one of four digits for the
-/// year.
-void check_next_time(const versioned_table& table, std::int64_t seen);
+/// Throws the `error` (misuse) for a version that no other one could follow: a time whose year has
+/// four digits, or a number.
+void check_next(const versioned_table& table, std::int64_t seen);
+
+/// Throws the `error` (rejected) for a column that has not moved from `seen`: it did not keep what
+/// was written into it.
+void require_moved(const versioned_table& table, std::int64_t seen,
+                   std::optional<std::int64_t> now);
 
 /// Throws the `error` (rejected) for a version column without a value that can be a version.
 [[noreturn]] void throw_no_version(const versioned_table& table);
-
-/// Throws the `error` (rejected) for a column that has not the time that was written into it.
-[[noreturn]] void throw_lost_time(const versioned_table& table);
 
 }  // namespace rowlock::detail
 

@@ -55,7 +55,7 @@ class TransactionEvents : public store_test {
   const std::unique_ptr<app_connection> connection_ = bench_->connect();
 };
 
-TEST_P(TransactionEvents, TellOfRowLocks) {
+TEST_P(TransactionEvents, AreThoseOfRowLocks) {
   const auto events = events_of([&] {
     open_transaction locking{*bench_};
     EXPECT_TRUE(locking->lock_rows({key_, other_key_}, no_wait()).acquired());
@@ -63,7 +63,7 @@ TEST_P(TransactionEvents, TellOfRowLocks) {
   EXPECT_EQ(events, words{"row lock granted invoice/42 and others"});
 }
 
-TEST_P(TransactionEvents, TellOfARefusedRowLock) {
+TEST_P(TransactionEvents, AreThoseOfARefusedRowLock) {
   granted(other_key_, theirs_);
   const auto events = events_of([&] {
     open_transaction locking{*bench_};
@@ -77,7 +77,7 @@ TEST_P(TransactionEvents, TellOfARefusedRowLock) {
                            "row lock refused invoice/43: is held"}));
 }
 
-TEST_P(TransactionEvents, TellHowARowLockEnded) {
+TEST_P(TransactionEvents, ShowHowARowLockEnded) {
   const auto events = events_of([&] {
     (void)connection_->with_row_lock(key_, no_wait(), [](app_transaction&) { return 0; });
     EXPECT_THROW(
@@ -89,7 +89,7 @@ TEST_P(TransactionEvents, TellHowARowLockEnded) {
                            "row lock granted invoice/42", "row lock rolled back invoice/42"}));
 }
 
-TEST_P(TransactionEvents, TellOfOptimisticCommitsAndConflicts) {
+TEST_P(TransactionEvents, AreThoseOfOptimisticCommitsAndConflicts) {
   const auto events = events_of([&] {
     (void)connection_->with_optimistic_commit(key_, [](app_transaction&) { return 0; });
     const auto stale = connection_->with_optimistic_commit(key_, [&](app_transaction& work) {
@@ -103,14 +103,14 @@ TEST_P(TransactionEvents, TellOfOptimisticCommitsAndConflicts) {
              "optimistic commit granted invoice/42", "optimistic commit conflict invoice/42"}));
 }
 
-TEST_P(TransactionEvents, TellOfARefusedOptimisticCommit) {
+TEST_P(TransactionEvents, AreThoseOfARefusedOptimisticCommit) {
   granted(key_, theirs_);
   const auto events = events_of(
       [&] { (void)connection_->with_optimistic_commit(key_, [](app_transaction&) { return 0; }); });
   EXPECT_EQ(events, words{"optimistic commit refused invoice/42: is held"});
 }
 
-TEST_P(TransactionEvents, TellOfFences) {
+TEST_P(TransactionEvents, AreThoseOfFences) {
   lock_table locks{*rows_};
   const auto held = *locks.try_acquire(key_);
   const auto events = events_of([&] {
@@ -122,6 +122,22 @@ TEST_P(TransactionEvents, TellOfFences) {
   });
   EXPECT_EQ(events, (words{"fence granted invoice/42", "fence committed invoice/42",
                            "fence refused invoice/42", "fence rolled back invoice/42"}));
+}
+
+TEST_P(TransactionEvents, AreThoseOfAFenceThatItsLeaseDoesNotLastFor) {
+  const auto time = std::make_shared<manual_time>();
+  lock_table locks{*rows_, {.renew = false, .time = time}};
+  const auto held = *locks.try_acquire(key_);
+  const auto events = events_of([&] {
+    const auto run_out = [&](app_transaction&) {
+      time->advance(1h);
+      return 0;
+    };
+    EXPECT_THROW((void)connection_->run_fenced(held, run_out, {}), lease_lost);
+    EXPECT_THROW((void)connection_->run_fenced(held, run_out, {}), lease_lost);
+  });
+  EXPECT_EQ(events, (words{"fence refused invoice/42", "fence rolled back invoice/42",
+                           "fence refused invoice/42"}));
 }
 
 TEST_P(TransactionEvents, ReachEachObserverAndNoneAfterItsEnd) {
@@ -146,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, TransactionEvents, testing::ValuesIn(stores_wit
 
 class EntityEvents : public TransactionEvents {};
 
-TEST_P(EntityEvents, TellOfLocksAndVersionsOfTheApplicationsRows) {
+TEST_P(EntityEvents, AreThoseOfLocksAndVersionsOfTheApplicationsRows) {
   const auto seats = connection_->seats();
   const versioned_table versions{
       .table = seats, .id_column = {"hall", "number"}, .version_column = "version"};

@@ -239,7 +239,7 @@ TEST_F(MysqlEntity, OfATimeWithoutMicrosecondsIsRejected) {
   const auto seen = *read_version(*session, coarse, 1);
   const auto caught = error_of([&] { (void)try_commit(*session, coarse, 1, seen); });
   EXPECT_EQ(caught.kind, errc::rejected);
-  EXPECT_NE(caught.message().find("has not the time that was written"), std::string::npos);
+  EXPECT_NE(caught.message().find("has not the version that was written"), std::string::npos);
 }
 
 TEST_F(MysqlEntity, OfATableWithoutTransactionsIsRejected) {
@@ -253,12 +253,15 @@ TEST_F(MysqlEntity, OfATableWithoutTransactionsIsRejected) {
     const auto caught = error_of(
         [&] { (void)lock_entity(*session, {.table = table, .id_column = "id"}, 1, no_wait()); });
     EXPECT_EQ(caught.kind, errc::rejected);
-    EXPECT_NE(caught.message().find("engine MyISAM"), std::string::npos) << caught.message();
+    EXPECT_NE(caught.message().find("InnoDB (MyISAM)"), std::string::npos) << caught.message();
     for (const auto& versions :
          {versioned_table{table, "id", "version"},
           versioned_table{table, "id", "changed_at", version_kind::timestamp}}) {
       EXPECT_EQ(error_of([&] { (void)read_version(*session, versions, 1); }).kind, errc::rejected);
     }
+    const versioned_table versions{table, "id", "version"};
+    EXPECT_EQ(error_of([&] { (void)try_commit(*session, versions, 1, 1); }).kind, errc::rejected);
+    database_.execute("update plain set version = 1");
   }
 }
 
@@ -285,6 +288,47 @@ TEST_F(MysqlEntity, IsFoundByANumberInAColumnOfAnyTypeThatContainsIt) {
   EXPECT_FALSE(has("big", 9007199254740994)) << "numbers are not compared as doubles";
 }
 
+TEST_F(MysqlEntity, OfAViewIsRejected) {
+  database_.execute("create algorithm = temptable view seen_person as select * from person");
+  const auto session = connect();
+  soci_transaction work{*session};
+  const entity_table view{.table = "seen_person", .id_column = "id"};
+  EXPECT_EQ(error_of([&] { (void)lock_entity(*session, view, 1, no_wait()); }).kind,
+            errc::rejected);
+}
+
+TEST_F(MysqlEntity, IsFoundByATextWhateverTheCollationOfTheConnection) {
+  database_.execute(
+      "create table item (id int primary key, kind enum('20', '10'), money decimal(10, 2)) "
+      "engine = InnoDB; insert into item values (1, '10', 42.50), (2, '20', 0)");
+  for (const auto* collation : {"utf8mb4_unicode_ci", "utf8mb4_general_ci", "utf8mb4_bin"}) {
+    const auto session = connect();
+    *session << "set names utf8mb4 collate " << collation;
+    soci_transaction work{*session};
+    const auto has = [&](const std::string& column, const row_id& id) {
+      return lock_entity(*session, {.table = "item", .id_column = column}, id, no_wait())
+          .acquired();
+    };
+    EXPECT_TRUE(has("money", "42.50"));
+    EXPECT_FALSE(has("id", "x"));
+    EXPECT_TRUE(has("kind", 10)) << "by its text, not by its place in the list";
+    EXPECT_FALSE(has("kind", 1));
+  }
+}
+
+TEST_F(MysqlEntity, OfAVersionThatItsColumnClipsIsRejected) {
+  database_.execute(
+      "create table small (id int primary key, version tinyint not null) engine = InnoDB;"
+      "insert into small values (1, 127)");
+  const auto session = connect();
+  *session << "set sql_mode = ''";
+  soci_transaction work{*session};
+  EXPECT_EQ(error_of([&] {
+              (void)try_commit(*session, {"small", "id", "version"}, 1, 127);
+            }).kind,
+            errc::rejected);
+}
+
 TEST_F(MysqlEntity, OfAVersionThatIsNoInt64IsRejected) {
   database_.execute(
       "create table versions (id int primary key, text varchar(20), money decimal(10, 2), "
@@ -305,6 +349,31 @@ TEST_F(MysqlEntity, OfATimeThatNoneCouldFollowIsMisuse) {
               (void)try_commit(*session, times("coarse"), 1, 253'402'300'799'999'999);
             }).kind,
             errc::misuse);
+}
+
+TEST_F(MysqlEntity, WaitsInTheServersQueueUntilTheTransactionInTheWayEnds) {
+  const auto rival = connect();
+  soci_transaction first{*rival};
+  ASSERT_TRUE(lock_entity(*rival, people_, 1, no_wait()).acquired());
+  const auto session = connect();
+  long long id = 0;
+  *session << "select connection_id()", ::soci::into(id);
+  const auto is_waiting = [&] {
+    return number(
+               "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT' "
+               "and trx_mysql_thread_id = " +
+               std::to_string(id)) == 1;
+  };
+  soci_transaction work{*session};
+  auto waiting = std::async(std::launch::async, [&] {
+    return lock_entity(*session, people_, 1, wait_for(patience)).acquired();
+  });
+  const auto latest = boot_clock::now() + patience;
+  bool has_waited = false;
+  while (!has_waited && boot_clock::now() < latest) has_waited = is_waiting();
+  first.commit();
+  EXPECT_TRUE(waiting.get());
+  EXPECT_TRUE(has_waited);
 }
 
 TEST_F(MysqlEntity, BehindALockOfItsTableIsRefusedInTime) {

@@ -68,30 +68,35 @@ TEST_F(PostgresEntity, IsRefusedBeforeAStatementTimeoutOfTheTransaction) {
   EXPECT_EQ(lock_person(open.work, 2, no_wait()).acquired(), true);
 }
 
-// A lock_timeout starts anew for each lock: first for the place in the queue, then for the row.
+// A lock_timeout starts anew for each lock: first for the place in the queue, then for the row. So
+// the statement is limited, too; a policy shows with which settings it runs.
 TEST_F(PostgresEntity, LimitsTheStatementThatWaitsAsAWhole) {
   server_.query("create table " + schema() + ".seen (lock_timeout text, statement_timeout text)");
   server_.query("create function " + schema() +
                 ".see() returns boolean language plpgsql as $$ begin insert into " + schema() +
                 ".seen values (current_setting('lock_timeout'), "
                 "current_setting('statement_timeout')); return true; end $$");
-  server_.query("create view " + schema() + ".watched as select * from " + people_.table +
-                " where " + schema() + ".see()");
+  server_.query("alter table " + people_.table + " enable row level security");
+  server_.query("create policy seen on " + people_.table + " using (" + schema() + ".see())");
+  const test_role role{server_};
+  server_.query("grant usage on schema " + schema() + " to " + role.name());
+  server_.query("grant select, insert, update on all tables in schema " + schema() + " to " +
+                role.name());
   open_work rival;
   ASSERT_TRUE(lock_person(rival.work, 1, no_wait()).acquired());
   open_work open;
-  auto waiting = std::async(std::launch::async, [&] {
-    return lock_entity(open.work, {.table = schema() + ".watched", .id_column = "id"}, 1, 500s)
-        .acquired();
-  });
+  open.work.exec("set local statement_timeout = 0; set local role " + role.name());
+  auto waiting =
+      std::async(std::launch::async, [&] { return lock_person(open.work, 1, 500s).acquired(); });
   await_lock_of(open.connection);
   rival.work.commit();
   EXPECT_TRUE(waiting.get());
-  const auto seen = open.work.exec("select distinct lock_timeout, statement_timeout from " +
-                                   schema() + ".seen where statement_timeout <> '0'");
+  const auto seen = open.work.exec(
+      "select distinct extract(epoch from statement_timeout::interval - lock_timeout::interval) * "
+      "1000 from " +
+      schema() + ".seen where statement_timeout <> '0'");
   ASSERT_EQ(seen.size(), 1);
-  EXPECT_EQ(seen[0][0].as<std::string>(), "10s");
-  EXPECT_EQ(seen[0][1].as<std::string>(), "10020ms");
+  EXPECT_EQ(seen[0][0].as<double>(), 20);
 }
 
 TEST_F(PostgresEntity, IsRefusedInTimeBehindOthersWhoWait) {
@@ -162,7 +167,7 @@ TEST_F(PostgresEntity, OfATimeWithoutMicrosecondsIsRejected) {
   const auto seen = *read_version(open.work, coarse, 1);
   const auto caught = error_of([&] { (void)try_commit(open.work, coarse, 1, seen); });
   EXPECT_EQ(caught.kind, errc::rejected);
-  EXPECT_NE(caught.message().find("has not the time that was written"), std::string::npos);
+  EXPECT_NE(caught.message().find("has not the version that was written"), std::string::npos);
 }
 
 TEST_F(PostgresEntity, OfAnInfiniteTimeIsRejected) {
@@ -174,6 +179,42 @@ TEST_F(PostgresEntity, OfAnInfiniteTimeIsRejected) {
   open_work open;
   EXPECT_EQ(try_commit(open.work, table, 1, 0), commit_result::stale);
   EXPECT_EQ(error_of([&] { (void)read_version(open.work, table, 1); }).kind, errc::rejected);
+}
+
+TEST_F(PostgresEntity, OfANumberThatIsNoIntegerIsRejected) {
+  server_.query("alter table " + people_.table + " alter version type numeric");
+  server_.query("update " + people_.table + " set version = 1.5");
+  const versioned_table table{
+      .table = people_.table, .id_column = "id", .version_column = "version"};
+  open_work open;
+  EXPECT_EQ(error_of([&] { (void)read_version(open.work, table, 1); }).kind, errc::rejected);
+  EXPECT_EQ(try_commit(open.work, table, 1, 2), commit_result::stale);
+}
+
+TEST_F(PostgresEntity, OfAVersionThatATriggerSetsBackIsRejected) {
+  server_.query("create function " + schema() +
+                ".set_back() returns trigger language plpgsql as $$ begin "
+                "new.version := old.version; new.coarse := old.coarse; return new; end $$");
+  server_.query("create trigger set_back before update on " + people_.table +
+                " for each row execute function " + schema() + ".set_back()");
+  for (const auto& [column, kind] : std::vector<std::pair<std::string, version_kind>>{
+           {"version", version_kind::number}, {"coarse", version_kind::timestamp}}) {
+    const versioned_table table{people_.table, "id", column, kind};
+    open_work open;
+    const auto seen = *read_version(open.work, table, 1);
+    EXPECT_EQ(error_of([&] { (void)try_commit(open.work, table, 1, seen); }).kind, errc::rejected);
+  }
+}
+
+TEST_F(PostgresEntity, OfAViewIsRejectedAndTheTransactionGoesOn) {
+  server_.query("create view " + schema() + ".seen_person as with every as (select * from " +
+                people_.table + ") select * from every");
+  const entity_table view{.table = schema() + ".seen_person", .id_column = "id"};
+  open_work open;
+  const auto caught = error_of([&] { (void)lock_entity(open.work, view, 1, no_wait()); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("name the table itself"), std::string::npos) << caught.message();
+  EXPECT_TRUE(lock_person(open.work, 1, no_wait()).acquired());
 }
 
 TEST_F(PostgresEntity, OfAVersionAboveItsColumnsIsStale) {
@@ -234,18 +275,14 @@ TEST_F(PostgresEntity, ThatIsFreeIsLockedByTheTransactionItself) {
 }
 
 TEST_F(PostgresEntity, WithoutThePrivilegeToUpdateIsRejectedAndTheErrorNamesIt) {
-  server_.query("drop role if exists rowlock_reader");
-  server_.query("create role rowlock_reader");
-  server_.query("grant usage on schema " + schema() + " to rowlock_reader");
-  server_.query("grant select on " + people_.table + " to rowlock_reader");
-  {
-    open_work open;
-    open.work.exec("set local role rowlock_reader");
-    const auto caught = error_of([&] { (void)lock_person(open.work, 1, no_wait()); });
-    EXPECT_EQ(caught.kind, errc::rejected);
-    EXPECT_NE(caught.message().find("GRANT SELECT, UPDATE"), std::string::npos) << caught.message();
-  }
-  server_.query("drop owned by rowlock_reader; drop role rowlock_reader");
+  const test_role role{server_};
+  server_.query("grant usage on schema " + schema() + " to " + role.name());
+  server_.query("grant select on " + people_.table + " to " + role.name());
+  open_work open;
+  open.work.exec("set local role " + role.name());
+  const auto caught = error_of([&] { (void)lock_person(open.work, 1, no_wait()); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("GRANT SELECT, UPDATE"), std::string::npos) << caught.message();
 }
 
 // Both are read and written in the session's zone.

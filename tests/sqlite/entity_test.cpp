@@ -14,7 +14,7 @@ class EntityInAttachedFile : public sqlite_test {
   EntityInAttachedFile() {
     const SQLite::Database made{path("app.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE};
     database_.exec("ATTACH '" + path("app.db") + "' AS app");
-    database_.exec("PRAGMA app.journal_mode = WAL");  // so that a reader is in no writer's way
+    database_.exec("PRAGMA app.journal_mode = WAL");  // a reader does not block a writer
     database_.exec("CREATE TABLE app.person (id INTEGER PRIMARY KEY, version, changed_at)");
     database_.exec("INSERT INTO app.person (id) VALUES (1)");
     database_.exec("CREATE TABLE note (text)");
@@ -108,6 +108,39 @@ TEST_F(EntityInAttachedFile, OfAValueThatIsNoIntegerIsRejected) {
     set("version", value);
     EXPECT_EQ(refused_version(version_kind::number), errc::rejected) << value;
   }
+}
+
+TEST_F(EntityInAttachedFile, OfAViewIsRejected) {
+  database_.exec("CREATE TEMP VIEW seen AS SELECT * FROM app.person");
+  database_.exec("CREATE TEMP TRIGGER deleting INSTEAD OF DELETE ON seen BEGIN SELECT 1; END");
+  const sqlite_transaction work{database_};
+  const auto caught = error_of(
+      [&] { (void)lock_entity(database_, {.table = "seen", .id_column = "id"}, 1, no_wait()); });
+  EXPECT_EQ(caught.kind(), errc::rejected);
+  EXPECT_TRUE(says(caught, "is a view"));
+}
+
+TEST_F(EntityInAttachedFile, OfAVersionThatATriggerSetsBackIsRejected) {
+  set("version", "7");
+  set("changed_at", "'2026-01-02 03:04:05'");
+  database_.exec(
+      "CREATE TRIGGER app.set_back AFTER UPDATE ON person BEGIN UPDATE person "
+      "SET version = old.version, changed_at = old.changed_at WHERE id = new.id; END");
+  for (const auto kind : {version_kind::number, version_kind::timestamp}) {
+    const sqlite_transaction work{database_};
+    const auto seen = *read_version(database_, versions(kind), 1);
+    EXPECT_EQ(error_of([&] { (void)try_commit(database_, versions(kind), 1, seen); }).kind(),
+              errc::rejected);
+  }
+}
+
+// It would be a real number.
+TEST_F(EntityInAttachedFile, OfTheLastNumberIsMisuse) {
+  set("version", "9223372036854775807");
+  const sqlite_transaction work{database_};
+  const auto table = versions(version_kind::number);
+  const auto seen = *read_version(database_, table, 1);
+  EXPECT_EQ(error_of([&] { (void)try_commit(database_, table, 1, seen); }).kind(), errc::misuse);
 }
 
 // It would be null.

@@ -38,13 +38,16 @@ template <>
 struct hotel_rows<pqxx::work> {
   static pqxx::work& of(pqxx::work& work) { return work; }
   static void insert(pqxx::work& work, const std::string& id, std::int64_t amount) {
-    work.exec_params("INSERT INTO folio VALUES ($1, $2, 0)", id, amount);
+    work.exec("INSERT INTO folio VALUES (" + work.quote(id) + ", " + std::to_string(amount) +
+              ", 0)");
   }
   static void update(pqxx::work& work, const std::string& id, std::int64_t amount) {
-    work.exec_params("UPDATE folio SET amount = $2 WHERE id = $1", id, amount);
+    work.exec("UPDATE folio SET amount = " + std::to_string(amount) +
+              " WHERE id = " + work.quote(id));
   }
   static std::string name(pqxx::work& work, std::int64_t id) {
-    return work.exec_params("SELECT name FROM person WHERE id = $1", id)[0][0].as<std::string>();
+    const auto found = work.exec("SELECT name FROM person WHERE id = " + std::to_string(id));
+    return found[0][0].as<std::string>();
   }
 };
 

@@ -39,11 +39,8 @@ detail::rendered_sql texts_of(const table_name& table, flavour server) {
       [&table, server](std::string_view text) { return rendered(table, server, text); }};
 }
 
-detail::entity_spelling spelling_for(flavour server) {
-  // The text of a number has the collation of the connection, and $1 the default of utf8mb4. If
-  // these differ, MySQL compares them only after one is converted.
-  return {.text_of_column = server == flavour::mysql ? "CONVERT(concat({column}) USING utf8mb4)"
-                                                     : "concat({column})"};
+detail::entity_spelling entity_spelling() {
+  return {.same_text = same_text, .same_integer = same_integer};
 }
 
 std::string on_entity(std::string_view text, detail::sql_words words, flavour server) {

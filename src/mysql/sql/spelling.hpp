@@ -30,7 +30,7 @@ detail::rendered_sql texts_of(const table_name& table, flavour server);
 
 /// For ids whose parts are bound as texts. Where the column is a number, a text that is not one
 /// would be compared as 0, so the texts are compared as well.
-detail::entity_spelling spelling_for(flavour server);
+detail::entity_spelling entity_spelling();
 
 /// Renders `text`, about a row of the application, with `words` and those of `rendered`.
 std::string on_entity(std::string_view text, detail::sql_words words, flavour server);

@@ -133,10 +133,26 @@ SELECT {limit} {engine} AS engine, {clustered} AS clustered
   FROM {entities} AS entity WHERE {same_id} FOR UPDATE {wait}
 )sql";
 
-// Its engine, which must have transactions; null for a view and for a temporary table.
+// The engine of a table, or what else it is; null for a temporary table, which some servers list.
 inline constexpr std::string_view engine = R"sql((
-  SELECT known.engine FROM information_schema.tables AS known
-   WHERE known.table_schema = {schema} AND known.table_name = {name}))sql";
+  SELECT CASE WHEN known.table_type IN ('VIEW', 'SYSTEM VIEW', 'SEQUENCE') THEN known.table_type
+              ELSE known.engine END
+    FROM information_schema.tables AS known
+   WHERE known.table_schema = {schema} AND known.table_name = {name}
+   ORDER BY known.table_type = 'TEMPORARY' DESC
+   LIMIT 1))sql";
+
+// Compares a part of an id with a column. The first comparison uses an index, but a column of
+// numbers equals texts that begin with its number, and large numbers as doubles. The second is of
+// texts, as the server shows the column; converted, as the text of a number has the collation of
+// the connection.
+inline constexpr std::string_view same_text =
+    "{column} = {parameter} AND CONVERT(concat({column}) USING utf8mb4) = {parameter}";
+
+// The third finds an integer that is shown with zeros: 00042, 42.00.
+inline constexpr std::string_view same_integer = R"sql({column} = {parameter}
+   AND (CONVERT(concat({column}) USING utf8mb4) = {parameter}
+        OR CAST(concat({column}) AS DECIMAL(65, 30)) = {integer}))sql";
 
 // Reads the version.
 inline constexpr std::string_view read_number = R"sql(

@@ -50,7 +50,7 @@ UPDATE shared_lock
 // Locks the table as the next statement does, which has SKIP LOCKED for rows only. Waits for {ms}
 // milliseconds, and at most for half of the application's own statement_timeout. Raises no error if
 // it cannot lock: some versions of libpqxx end the transaction if a statement without values fails.
-// Returns the code of that error, or an empty text.
+// Returns the code of that error, or an empty text, and what kind of relation it is.
 inline constexpr std::string_view lock_entities = R"sql(
 SELECT set_config('rowlock.lock_timeout', current_setting('lock_timeout'), true),
        set_config('rowlock.refused', '', true),
@@ -65,6 +65,7 @@ EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
 END
 $rowlock$;
 SELECT current_setting('rowlock.refused') AS refused,
+       (SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = '{entities}'::regclass) AS is_table,
        set_config('lock_timeout', current_setting('rowlock.lock_timeout'), true)
 )sql";
 
@@ -111,7 +112,9 @@ inline constexpr std::string_view microseconds = R"sql(
 
 // Reads the version.
 inline constexpr std::string_view read_number = R"sql(
-SELECT entity.{version}::bigint AS version FROM {entities} AS entity WHERE {same_id}
+SELECT CASE WHEN entity.{version} = trunc(entity.{version})
+            THEN entity.{version}::bigint END AS version
+  FROM {entities} AS entity WHERE {same_id}
 )sql";
 
 inline constexpr std::string_view read_time = R"sql(
