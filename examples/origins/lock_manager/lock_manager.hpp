@@ -83,6 +83,9 @@ struct lock_store_options {
 /// Uses the port of a `rowlock::store` directly, as a lock manager of its own would: no renewal, no
 /// waiting, no threads.
 ///
+/// It remembers its last record of each lock until `remove`, even when the record has run out: its
+/// memory is bounded by the number of lock ids.
+///
 /// Thread-safety: all members may be called from any thread.
 class lock_store {
  public:

@@ -349,7 +349,7 @@ TEST_P(LockManager, ClosesTheConnectionsWhenTheCallUnderWayHasEnded) {
   auto rows = std::make_shared<hooked_client>(*rows_);
   rows->before_next(call::acquire, [&] {
     begun.set_value();
-    closed.get_future().wait();
+    closed.get_future().wait_for(rowlock::tests::patience);
   });
   const std::weak_ptr<rowlock::store> open = rows;
   lock_store locks{std::make_shared<shared_client>(std::move(rows)), "jobs", options(time_)};

@@ -90,6 +90,9 @@ class processing_markers {
   }
 
   /// What the key says: PROCESSING, PROCESSED, or nothing. One round trip.
+  ///
+  /// Both forms use the same rows, and the simple form sets its mark before the thing: its key says
+  /// PROCESSED even if the thing failed.
   std::optional<std::string_view> get(const std::string& key) {
     const auto found = locks_.look(key_of(key));
     if (found && found->done) return processed_marker;

@@ -13,10 +13,10 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "origins/support/origin_test.hpp"
+#include "origins/support/waits.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/port/passing_store.hpp"
 
@@ -51,17 +51,6 @@ class ProcessingMarkers : public origin_test {
     transaction->write_note("booked");
     transaction->release_with(held, markers.as_processed());
     transaction->commit();
-  }
-
-  /// Whether it comes; false after a time that is long enough on any machine.
-  template <class Condition>
-  static bool comes(const Condition& condition) {
-    const auto given_up = std::chrono::steady_clock::now() + 20s;
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > given_up) return false;
-      std::this_thread::yield();
-    }
-    return true;
   }
 
   using notes = std::vector<std::string>;
@@ -167,7 +156,7 @@ TEST_P(ProcessingMarkers, ProcessingLastsTwentySecondsAndProcessedTwoHundred) {
   EXPECT_EQ(timed.processed, (std::vector<std::chrono::microseconds>{200s, 50s}));
 }
 
-// Edge cases.
+// The edges of its behaviour.
 
 TEST_P(ProcessingMarkers, TwoKeysDoNotMeet) {
   ours_.do_once("order-18", [&] { EXPECT_EQ(succeed_once(), process_status::done); });
@@ -203,6 +192,7 @@ TEST_P(ProcessingMarkers, TheSimpleFormKeepsTheKeyOfAThingThatFailed) {
                std::runtime_error);
   EXPECT_FALSE(ours_.do_if_acquired(key_, [&] { ++calls_; }));
   EXPECT_EQ(calls_, 0);
+  EXPECT_EQ(ours_.get(key_), processed_marker) << "set before the thing";
 }
 
 TEST_P(ProcessingMarkers, TheSimpleFormDoesNothingWithoutAConfirmedKey) {
@@ -324,7 +314,7 @@ TEST_P(ProcessingMarkers, OfTwoThatBothFinishOneCommits) {
   EXPECT_EQ(row(row_key_)->done.value().by, successor);
 }
 
-TEST_P(ProcessingMarkers, WhoseTimeIsOverIsToldAndDoesNotMark) {
+TEST_P(ProcessingMarkers, AHolderIsNotifiedThatItsTimeIsOverAndDoesNotMark) {
   const auto result = ours_.do_once(key_, [&](const rowlock::lease& held) {
     EXPECT_TRUE(held.is_valid());
     clock_->advance(20s);

@@ -28,6 +28,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "origins/support/log.hpp"
 #include "rowlock/async.hpp"
@@ -115,24 +116,16 @@ class reactive_lock {
   /// Writes the marker if there is none. Faults and a key that exists are both tried again; after
   /// the last try, and for an error that no other try can mend, `lock_acquire_error`.
   void try_acquire(const std::string& key, acquired_callback done) {
-    const auto trying = std::make_shared<attempt>(
-        attempt{key, std::move(done), options_.first_backoff, options_.time->now()});
-    if (begin_pause(trying)) try_once(shared_, trying);
+    start(key, [done = std::move(done)](std::exception_ptr fault, rowlock::version) {
+      const bool is_acquired = !fault;
+      done(std::move(fault), is_acquired);
+    });
   }
   /// The same as a coroutine. A cancellation takes effect when the tries have ended: a key that was
   /// acquired is released, and `asio::system_error` (operation_aborted) is thrown.
   asio::awaitable<bool> try_acquire(std::string key) {
-    const auto shared = shared_;
-    auto tries = awaited([this, key](auto done) { try_acquire(key, std::move(done)); });
-    co_await std::move(tries);
-    if (!shared->if_open([] {})) std::rethrow_exception(error_of(key, nullptr));  // destroyed
-    const auto state = co_await asio::this_coro::cancellation_state;
-    if (state.cancelled() == asio::cancellation_type::none) co_return true;
-    const bool throws = co_await asio::this_coro::throw_if_cancelled();
-    co_await asio::this_coro::throw_if_cancelled(false);
-    co_await released(shared, key, {});
-    co_await asio::this_coro::throw_if_cancelled(throws);
-    throw asio::system_error{asio::error::operation_aborted, "acquiring lock " + key};
+    co_await granted(std::move(key));
+    co_return true;
   }
 
   /// Deletes the marker. True also if there is none. A fault is a warning, and false.
@@ -143,16 +136,18 @@ class reactive_lock {
 
   /// Locks, runs the operation on the data, and unlocks whether or not it failed. The operation
   /// gets a callback for its end, which takes what it threw and its result. It must call that, or
-  /// throw; what comes first counts.
+  /// throw; what comes first counts. If another thread releases the key meanwhile, the operation
+  /// goes on, and its end releases no later grant.
   template <class Result, class Data>
   void execute_with_lock(
       const std::string& key, Data data,
       std::function<void(const Data&, std::function<void(std::exception_ptr, Result)>)> operation,
       std::function<void(std::exception_ptr, Result)> done) {
-    try_acquire(key, [=, shared = shared_, data = std::move(data)](std::exception_ptr fault, bool) {
-      if (fault) return done(fault, Result{});
+    start(key, [=, shared = shared_, data = std::move(data)](std::exception_ptr fault,
+                                                             rowlock::version mine) {
+      if (fault) return done(std::move(fault), Result{});
       const auto is_over = std::make_shared<std::atomic_flag>();
-      const auto end = [=, mine = shared->token(key)](std::exception_ptr thrown, Result result) {
+      const auto end = [=](std::exception_ptr thrown, Result result) {
         if (is_over->test_and_set()) return;
         shared->release(key, mine,
                         [=](auto, bool) mutable { done(std::move(thrown), std::move(result)); });
@@ -164,19 +159,23 @@ class reactive_lock {
       }
     });
   }
-  /// The operation is a coroutine: it returns an `asio::awaitable`. If it is cancelled, the key is
-  /// released, too. If Asio destroys it instead, the marker stays until it expires or the lock is
-  /// destroyed.
+  /// The operation is a coroutine: it returns an `asio::awaitable`, of void or of a result. If it
+  /// is cancelled, the key is released, too. If Asio destroys it instead, the marker stays until it
+  /// expires or the lock is destroyed.
   template <class Data, class Operation>
   auto execute_with_lock(std::string key, Data data, Operation operation)
       -> std::invoke_result_t<Operation&, const Data&> {
+    using value = typename std::invoke_result_t<Operation&, const Data&>::value_type;
     const auto shared = shared_;
-    co_await try_acquire(key);
-    const auto mine = shared->token(key);
-    std::optional<typename std::invoke_result_t<Operation&, const Data&>::value_type> result;
+    const auto mine = co_await granted(key);
+    std::optional<std::conditional_t<std::is_void_v<value>, std::monostate, value>> result;
     std::exception_ptr thrown;
     try {
-      result.emplace(co_await operation(data));
+      if constexpr (std::is_void_v<value>) {
+        co_await operation(data);
+      } else {
+        result.emplace(co_await operation(data));
+      }
     } catch (...) {
       thrown = std::current_exception();
     }
@@ -186,7 +185,7 @@ class reactive_lock {
     co_await released(shared, key, mine);
     co_await asio::this_coro::throw_if_cancelled(throws);
     if (thrown) std::rethrow_exception(thrown);
-    co_return *std::move(result);
+    if constexpr (!std::is_void_v<value>) co_return *std::move(result);
   }
 
   // What the original could not promise. Both throw `std::out_of_range` for a key that this object
@@ -204,9 +203,12 @@ class reactive_lock {
   /// If set, only that grant is meant, and not one that this object got after an expiration.
   using only_grant = std::optional<rowlock::version>;
 
+  /// Takes the grant's token, unless the exception is set.
+  using granted_callback = std::function<void(std::exception_ptr, rowlock::version)>;
+
   struct attempt {
     std::string key;
-    acquired_callback done;
+    granted_callback done;
     std::chrono::milliseconds next_pause;
     rowlock::boot_clock::time_point began;
   };
@@ -254,11 +256,12 @@ class reactive_lock {
       warn("Failed to acquire lock " + failed.key);
       // The scheduler may keep the attempt for longer, but not what its callback refers to.
       call(failed.key, std::exchange(failed.done, nullptr), error_of(failed.key, std::move(cause)),
-           false);
+           rowlock::version{});
     }
     /// False: the callback threw.
-    bool call(const std::string& key, const acquired_callback& done, std::exception_ptr thrown,
-              bool result) noexcept {
+    template <class Result>
+    bool call(const std::string& key, const std::function<void(std::exception_ptr, Result)>& done,
+              std::exception_ptr thrown, Result result) noexcept {
       try {
         done(std::move(thrown), result);
         return true;
@@ -281,6 +284,27 @@ class reactive_lock {
     std::set<std::shared_ptr<attempt>> pausing;
     std::map<std::string, rowlock::lease> held;
   };
+
+  void start(const std::string& key, granted_callback done) {
+    const auto trying = std::make_shared<attempt>(
+        attempt{key, std::move(done), options_.first_backoff, options_.time->now()});
+    if (begin_pause(trying)) try_once(shared_, trying);
+  }
+  /// `try_acquire` that returns the token of its own grant. Another thread may release the key, and
+  /// acquire it again, before the coroutine continues.
+  asio::awaitable<rowlock::version> granted(std::string key) {
+    const auto shared = shared_;
+    auto tries = awaited<rowlock::version>([this, key](auto done) { start(key, std::move(done)); });
+    const auto mine = co_await std::move(tries);
+    if (!shared->if_open([] {})) std::rethrow_exception(error_of(key, nullptr));  // destroyed
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() == asio::cancellation_type::none) co_return mine;
+    const bool throws = co_await asio::this_coro::throw_if_cancelled();
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await released(shared, key, mine);
+    co_await asio::this_coro::throw_if_cancelled(throws);
+    throw asio::system_error{asio::error::operation_aborted, "acquiring lock " + key};
+  }
 
   /// False: the lock is being destroyed, and the attempt has failed.
   bool begin_pause(const std::shared_ptr<attempt>& trying) {
@@ -313,11 +337,13 @@ class reactive_lock {
       return retry(trying, std::move(exists));
     }
     const auto expired = shared_->take(trying->key, {});
+    // Once the lease is in `held`, another thread may release it.
+    const auto mine = (*end.answer)->token();
     const bool is_kept = shared_->if_open(
         [&] { shared_->held.insert_or_assign(trying->key, **std::move(end.answer)); });
     if (!is_kept) return shared_->fail(*trying, nullptr);
-    if (shared_->call(trying->key, trying->done, nullptr, true)) return;
-    shared_->release(trying->key, {}, [](auto, bool) {});
+    if (shared_->call(trying->key, trying->done, nullptr, mine)) return;
+    shared_->release(trying->key, mine, [](auto, bool) {});
   }
 
   /// Exceptions are moved, so that they end in the thread that gets them.
@@ -356,22 +382,23 @@ class reactive_lock {
 
   static asio::awaitable<bool> released(std::shared_ptr<shared_state> shared, std::string key,
                                         only_grant only) {
-    return awaited([=](auto done) { shared->release(key, only, std::move(done)); });
+    return awaited<bool>([=](auto done) { shared->release(key, only, std::move(done)); });
   }
 
   /// The callback form as a coroutine, which goes on on its own executor.
-  template <class Start>
-  static asio::awaitable<bool> awaited(Start start) {
+  template <class Result, class Start>
+  static asio::awaitable<Result> awaited(Start start) {
     auto initiate = [](auto handler, Start begin) {
       const auto executor = asio::get_associated_executor(handler);
       const auto kept = std::make_shared<decltype(handler)>(std::move(handler));
-      begin([kept, work = asio::make_work_guard(executor)](std::exception_ptr thrown, bool result) {
-        asio::post(work.get_executor(), [kept, thrown = std::move(thrown), result]() mutable {
-          (*kept)(std::move(thrown), result);
-        });
-      });
+      begin(
+          [kept, work = asio::make_work_guard(executor)](std::exception_ptr thrown, Result result) {
+            asio::post(work.get_executor(), [kept, thrown = std::move(thrown), result]() mutable {
+              (*kept)(std::move(thrown), result);
+            });
+          });
     };
-    return asio::async_initiate<const asio::use_awaitable_t<>, void(std::exception_ptr, bool)>(
+    return asio::async_initiate<const asio::use_awaitable_t<>, void(std::exception_ptr, Result)>(
         initiate, asio::use_awaitable, std::move(start));
   }
 

@@ -1,6 +1,7 @@
 // The cases of the reactive lock, on each engine.
 #include "origins/reactive_lock/reactive_lock.hpp"
 
+#include <algorithm>
 #include <asio/bind_cancellation_slot.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/co_spawn.hpp>
@@ -17,7 +18,9 @@
 #include <variant>
 #include <vector>
 
+#include "origins/support/events.hpp"
 #include "origins/support/origin_test.hpp"
+#include "origins/support/waits.hpp"
 #include "rowlock/port/passing_store.hpp"
 
 namespace origins {
@@ -32,14 +35,14 @@ class gated_store final : public rowlock::passing_store {
  public:
   explicit gated_store(rowlock::store& target) : passing_store{target} {}
 
-  void wait_for_acquisition() { entered_.get_future().wait(); }
+  void wait_for_acquisition() { value_of(entered_); }
   void open() { gate_.set_value(); }
 
  protected:
   void pass(rowlock::store_call made, rowlock::work_on_store work) override {
     if (made == rowlock::store_call::acquire) {
       if (!has_entered_.exchange(true)) entered_.set_value();
-      opened_.wait();
+      opened_.wait_for(rowlock::tests::patience);
     }
     passing_store::pass(made, work);
   }
@@ -94,20 +97,31 @@ class ReactiveLock : public origin_test {
     locks.try_acquire(key, [&](const std::exception_ptr& thrown, bool is_acquired) {
       ended.set_value(end_of(thrown, is_acquired));
     });
-    return ended.get_future().get();
+    return value_of(ended);
+  }
+  /// Whether this object has the key, or gets it in time.
+  bool comes_to_hold(const std::string& key = "a") {
+    return comes([&] {
+      try {
+        (void)lock_.token(key);
+        return true;
+      } catch (const std::out_of_range&) {
+        return false;
+      }
+    });
   }
   bool release(const std::string& key = "a") { return release(lock_, key); }
   static bool release(reactive_lock& locks, const std::string& key = "a") {
     std::promise<bool> ended;
     locks.release(key, [&](bool is_done) { ended.set_value(is_done); });
-    return ended.get_future().get();
+    return value_of(ended);
   }
   end acquire_in_coroutine() {
     asio::io_context io;
     auto ended = asio::co_spawn(io, lock_.try_acquire("a"), asio::use_future);
-    io.run();
+    io.run_for(rowlock::tests::patience);
     try {
-      return end_of(nullptr, ended.get());
+      return end_of(nullptr, value_of(std::move(ended)));
     } catch (...) {
       return end_of(std::current_exception(), false);
     }
@@ -196,6 +210,25 @@ TEST_P(ReactiveLock, ReleaseSucceeds) {
   EXPECT_FALSE(is_held(row_));
 }
 
+TEST_P(ReactiveLock, IsConfiguredByMarkerNamespaceSetAndExpiration) {
+  reactive_lock locks{*rows_,
+                      no_pause,
+                      no_log,
+                      {.marker = "billing",
+                       .expiration = 2h,
+                       .name_space = "accounts",
+                       .set = "ledger",
+                       .time = clock_}};
+  ASSERT_TRUE(acquire(locks).is_acquired);
+  EXPECT_FALSE(is_held(row_)) << "the defaults";
+  const rowlock::lock_key configured{"ledger", "accounts/a"};
+  ASSERT_TRUE(is_held(configured));
+  const auto marker = row(configured);
+  EXPECT_EQ(marker->holder, "billing");
+  EXPECT_GT(*marker->remaining, 1h);
+  EXPECT_LE(*marker->remaining, 2h);
+}
+
 // The edges of its behaviour.
 
 TEST_P(ReactiveLock, PausesDoubleAndNoneBeginsThatWouldEndAfterASecond) {
@@ -231,7 +264,7 @@ TEST_P(ReactiveLock, RunsAnOperationUnderTheLockAndHandsItsResultOn) {
         done(nullptr, data == "data" && is_held(row_) ? 7 : 0);
       },
       [&](const std::exception_ptr&, int result) { ended.set_value(result); });
-  EXPECT_EQ(ended.get_future().get(), 7);
+  EXPECT_EQ(value_of(ended), 7);
   EXPECT_FALSE(is_held(row_));
 }
 
@@ -243,7 +276,7 @@ TEST_P(ReactiveLock, ReleasesWhenTheOperationFails) {
         throw std::domain_error{"failed"};
       },
       [&](std::exception_ptr thrown, int) { ended.set_exception(std::move(thrown)); });
-  EXPECT_THROW((void)ended.get_future().get(), std::domain_error);
+  EXPECT_THROW((void)value_of(ended), std::domain_error);
   EXPECT_FALSE(is_held(row_));
 }
 
@@ -257,7 +290,7 @@ TEST_P(ReactiveLock, DoesNotRunTheOperationWithoutTheLock) {
         has_run = true;
       },
       [&](std::exception_ptr thrown, int) { ended.set_exception(std::move(thrown)); });
-  EXPECT_THROW((void)ended.get_future().get(), lock_acquire_error);
+  EXPECT_THROW((void)value_of(ended), lock_acquire_error);
   EXPECT_FALSE(has_run);
 }
 
@@ -280,14 +313,96 @@ TEST_P(ReactiveLock, RunsACoroutineUnderTheLock) {
     co_return is_held(row_) ? data : 0;
   };
   auto good = asio::co_spawn(io, lock_.execute_with_lock("a", 7, operation), asio::use_future);
-  io.run();
-  EXPECT_EQ(good.get(), 7);
+  io.run_for(rowlock::tests::patience);
+  EXPECT_EQ(value_of(std::move(good)), 7);
   EXPECT_FALSE(is_held(row_));
   io.restart();
   auto bad = asio::co_spawn(io, lock_.execute_with_lock("a", -1, operation), asio::use_future);
-  io.run();
-  EXPECT_THROW((void)bad.get(), std::domain_error);
+  io.run_for(rowlock::tests::patience);
+  EXPECT_THROW((void)value_of(std::move(bad)), std::domain_error);
   EXPECT_FALSE(is_held(row_));
+}
+
+TEST_P(ReactiveLock, RunsACoroutineWithoutAResultUnderTheLock) {
+  asio::io_context io;
+  bool was_held = false;
+  const auto operation = [&](const int& data) -> asio::awaitable<void> {
+    if (data < 0) throw std::domain_error{"failed"};
+    was_held = is_held(row_);
+    co_return;
+  };
+  auto good = asio::co_spawn(io, lock_.execute_with_lock("a", 7, operation), asio::use_future);
+  io.run_for(rowlock::tests::patience);
+  value_of(std::move(good));
+  EXPECT_TRUE(was_held);
+  EXPECT_FALSE(is_held(row_));
+  io.restart();
+  auto bad = asio::co_spawn(io, lock_.execute_with_lock("a", -1, operation), asio::use_future);
+  io.run_for(rowlock::tests::patience);
+  EXPECT_THROW(value_of(std::move(bad)), std::domain_error);
+  EXPECT_FALSE(is_held(row_));
+}
+
+TEST_P(ReactiveLock, EndsAnOperationWhoseKeyAnotherThreadReleases) {
+  constexpr int operations = 100;
+  const std::jthread releasing{[&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      lock_.release("a", [](bool) {});
+      std::this_thread::yield();
+    }
+  }};
+  for (int i = 0; i < operations; ++i) {
+    std::promise<int> ended;
+    lock_.execute_with_lock<int, int>(
+        "a", i,
+        [](const int& data, const std::function<void(std::exception_ptr, int)>& done) {
+          done(nullptr, data);
+        },
+        [&](const std::exception_ptr& thrown, int result) {
+          if (thrown) return ended.set_exception(thrown);
+          ended.set_value(result);
+        });
+    ASSERT_EQ(value_of(ended), i);
+  }
+}
+
+TEST_P(ReactiveLock, RunsACoroutineWhoseKeyAnotherThreadReleasesBefore) {
+  asio::io_context io;
+  const auto operation = [](const int& data) -> asio::awaitable<int> { co_return data; };
+  auto ended = asio::co_spawn(io, lock_.execute_with_lock("a", 7, operation), asio::use_future);
+  io.poll();  // begins the try, whose end the coroutine does not get yet
+  ASSERT_TRUE(comes_to_hold());
+  ASSERT_TRUE(release());
+  io.run_for(rowlock::tests::patience);
+  EXPECT_EQ(value_of(std::move(ended)), 7);
+}
+
+TEST_P(ReactiveLock, OfACoroutineLeavesAGrantAloneThatAnotherThreadGotBefore) {
+  asio::io_context io;
+  const auto operation = [](const int& data) -> asio::awaitable<int> { co_return data; };
+  auto ended = asio::co_spawn(io, lock_.execute_with_lock("a", 7, operation), asio::use_future);
+  io.poll();
+  ASSERT_TRUE(comes_to_hold());
+  ASSERT_TRUE(release());
+  ASSERT_TRUE(acquire().is_acquired);
+  io.run_for(rowlock::tests::patience);
+  EXPECT_EQ(value_of(std::move(ended)), 7);
+  EXPECT_TRUE(is_held(row_)) << "by the other grant";
+}
+
+TEST_P(ReactiveLock, OfACancelledTryLeavesAGrantAloneThatAnotherThreadGotBefore) {
+  asio::io_context io;
+  asio::cancellation_signal cancel;
+  auto ended = asio::co_spawn(io, lock_.try_acquire("a"),
+                              asio::bind_cancellation_slot(cancel.slot(), asio::use_future));
+  io.poll();
+  ASSERT_TRUE(comes_to_hold());
+  ASSERT_TRUE(release());
+  ASSERT_TRUE(acquire().is_acquired);
+  cancel.emit(asio::cancellation_type::terminal);
+  io.run_for(rowlock::tests::patience);
+  EXPECT_THROW((void)value_of(std::move(ended)), asio::system_error);
+  EXPECT_TRUE(is_held(row_)) << "by the other grant";
 }
 
 TEST_P(ReactiveLock, ReleasesWhenTheCoroutineUnderItIsCancelled) {
@@ -302,8 +417,8 @@ TEST_P(ReactiveLock, ReleasesWhenTheCoroutineUnderItIsCancelled) {
   };
   auto ended = asio::co_spawn(
       io, lock_.execute_with_lock("a", 7, operation) || cancellation_of(begun), asio::use_future);
-  io.run();
-  EXPECT_EQ(ended.get().index(), 1U);
+  io.run_for(rowlock::tests::patience);
+  EXPECT_EQ(value_of(std::move(ended)).index(), 1U);
   EXPECT_FALSE(is_held(row_));
 }
 
@@ -314,8 +429,8 @@ TEST_P(ReactiveLock, LeavesNoLockBehindACancelledTry) {
   auto ended = asio::co_spawn(io, locks.try_acquire("a") || at_once(), asio::use_future);
   io.poll();  // until the try waits and has been cancelled
   gated.open();
-  io.run();
-  EXPECT_EQ(ended.get().index(), 1U);
+  io.run_for(rowlock::tests::patience);
+  EXPECT_EQ(value_of(std::move(ended)).index(), 1U);
   EXPECT_FALSE(is_held(row_));
 }
 
@@ -334,8 +449,8 @@ TEST_P(ReactiveLock, DoesNotRunTheOperationOfACancelledTry) {
   io.poll();
   cancel.emit(asio::cancellation_type::terminal);
   gated.open();
-  io.run();
-  EXPECT_THROW((void)ended.get(), asio::system_error);
+  io.run_for(rowlock::tests::patience);
+  EXPECT_THROW((void)value_of(std::move(ended)), asio::system_error);
   EXPECT_FALSE(has_run);
   EXPECT_FALSE(is_held(row_));
 }
@@ -349,8 +464,8 @@ TEST_P(ReactiveLock, GoesOnInTheThreadOfTheCoroutine) {
         co_return std::this_thread::get_id();
       },
       asio::use_future);
-  io.run();
-  EXPECT_EQ(ended.get(), std::this_thread::get_id());
+  io.run_for(rowlock::tests::patience);
+  EXPECT_EQ(value_of(std::move(ended)), std::this_thread::get_id());
 }
 
 TEST_P(ReactiveLock, OfAnOperationThatEndsAndThrowsEndsOnce) {
@@ -367,12 +482,12 @@ TEST_P(ReactiveLock, OfAnOperationThatEndsAndThrowsEndsOnce) {
         [&](const std::exception_ptr& thrown, const std::string& result) {
           if (++ends == 1) ended.set_value(thrown ? "thrown" : result);
         });
-    EXPECT_EQ(ended.get_future().get(), "first");
+    EXPECT_EQ(value_of(ended), "first");
   }  // no callback comes after this
   EXPECT_EQ(ends, 1);
 }
 
-TEST_P(ReactiveLock, WhoseLogThrowsChangesNothing) {
+TEST_P(ReactiveLock, WithALogThatThrowsChangesNothing) {
   reactive_lock locks{faulty_,
                       [this](std::chrono::milliseconds pause, const std::function<void()>& then) {
                         clock_->advance(pause);
@@ -396,8 +511,8 @@ TEST_P(ReactiveLock, IsReleasedWhenTheCallbackThatWasToGetItThrows) {
                       {.time = clock_}};
   locks.try_acquire(
       "a", [](const std::exception_ptr&, bool) { throw std::domain_error{"not prepared"}; });
-  EXPECT_EQ(warned.get_future().get(), "A callback threw, of lock a");
-  while (is_held(row_)) std::this_thread::yield();
+  EXPECT_EQ(value_of(warned), "A callback threw, of lock a");
+  EXPECT_TRUE(comes([&] { return !is_held(row_); }));
 }
 
 TEST_P(ReactiveLock, CallbacksThatThrowAtTheEndAreWarnings) {
@@ -416,7 +531,7 @@ TEST_P(ReactiveLock, CallbacksThatThrowAtTheEndAreWarnings) {
         done(nullptr, data);
       },
       [](const std::exception_ptr&, int) { throw std::domain_error{"not prepared"}; });
-  warned_twice.get_future().get();
+  value_of(warned_twice);
   EXPECT_FALSE(is_held(row_));
 }
 
@@ -434,7 +549,7 @@ TEST_P(ReactiveLock, DestroyedDuringAPauseEndsTheTry) {
   locks->try_acquire("a", [&](const std::exception_ptr& thrown, bool is_acquired) {
     ends.push_back(end_of(thrown, is_acquired));
   });
-  const auto then = paused.get_future().get();
+  const auto then = value_of(paused);
   locks.reset();
   ASSERT_EQ(ends.size(), 1U);
   EXPECT_EQ(ends.front().error, "Failed to acquire lock a");
@@ -475,10 +590,10 @@ TEST_P(ReactiveLock, DestroyedBeforeItsCoroutineGoesOnIsNotAcquired) {
   asio::io_context io;
   auto ended = asio::co_spawn(io, locks->try_acquire("a"), asio::use_future);
   io.poll();
-  while (!is_held(row_)) std::this_thread::yield();
+  ASSERT_TRUE(comes([&] { return is_held(row_); }));
   locks.reset();
-  io.run();
-  EXPECT_THROW((void)ended.get(), lock_acquire_error);
+  io.run_for(rowlock::tests::patience);
+  EXPECT_THROW((void)value_of(std::move(ended)), lock_acquire_error);
 }
 
 TEST_P(ReactiveLock, DestroyedDuringAnOperationStillHandsItsResultOn) {
@@ -492,11 +607,11 @@ TEST_P(ReactiveLock, DestroyedDuringAnOperationStillHandsItsResultOn) {
         begun.set_value(std::move(done));
       },
       [&](const std::exception_ptr&, int result) { ended.set_value(result); });
-  const auto end_operation = begun.get_future().get();
+  const auto end_operation = value_of(begun);
   locks.reset();
   EXPECT_FALSE(is_held(row_));
   end_operation(nullptr, 7);
-  EXPECT_EQ(ended.get_future().get(), 7);
+  EXPECT_EQ(value_of(ended), 7);
 }
 
 // What the original could not promise.
@@ -519,11 +634,11 @@ TEST_P(ReactiveLock, OfAnOperationThatOutlastsItsMarkerLeavesTheNextGrantAlone) 
         begun.set_value(std::move(done));
       },
       [&](const std::exception_ptr&, int result) { ended.set_value(result); });
-  const auto end_operation = begun.get_future().get();
+  const auto end_operation = value_of(begun);
   bench_->run_out(row_);
   ASSERT_TRUE(acquire().is_acquired);
   end_operation(nullptr, 7);
-  EXPECT_EQ(ended.get_future().get(), 7);
+  EXPECT_EQ(value_of(ended), 7);
   EXPECT_TRUE(is_held(row_));
 }
 
@@ -534,7 +649,7 @@ TEST_P(ReactiveLock, NotifiesAHolderThatItsMarkerHasExpired) {
   std::promise<void> notified;
   const std::stop_callback notifying{lost, [&] { notified.set_value(); }};
   clock_->advance(60s);
-  notified.get_future().get();
+  value_of(notified);
 }
 
 TEST_P(ReactiveLock, HasATokenThatRisesWithEachHolder) {
@@ -554,11 +669,29 @@ TEST_P(ReactiveLock, HasNoTokenOfAKeyThatItDoesNotHold) {
   EXPECT_THROW((void)lock_.lost("a"), std::out_of_range);
 }
 
+TEST_P(ReactiveLock, RenewsIfAskedFor) {
+  hooked_client recorded{*rows_};
+  reactive_lock renewing{recorded, no_pause, no_log, {.renew = true, .time = clock_}};
+  ASSERT_TRUE(acquire(renewing).is_acquired);
+  const auto lost = renewing.lost("a");
+  ASSERT_TRUE(acquire("b").is_acquired);
+  const auto lost_by_default = lock_.lost("b");
+  for (int renewals = 1; renewals <= 3; ++renewals) {
+    clock_->advance(21s);  // more than a third of the expiration
+    ASSERT_TRUE(comes([&] {
+      const auto made = recorded.made();
+      return std::count(made.begin(), made.end(), rowlock::store_call::renew) >= renewals;
+    }));
+  }
+  EXPECT_TRUE(comes([&] { return lost_by_default.stop_requested(); }));
+  EXPECT_FALSE(lost.stop_requested());
+}
+
 TEST_P(ReactiveLock, ReleasesInTheBackgroundWhatItCouldNotReleaseAtOnce) {
   ASSERT_TRUE(acquire().is_acquired);
   faulty_.next_is_unavailable(fault::release);
   ASSERT_FALSE(release());
-  while (is_held(row_)) clock_->advance(100ms);
+  EXPECT_TRUE(comes([&] { return !is_held(row_); }, [&] { clock_->advance(100ms); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, ReactiveLock, testing::ValuesIn(engines()), name_of);

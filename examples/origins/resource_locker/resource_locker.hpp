@@ -85,22 +85,23 @@ class resource_locker {
     is_unlocking_ = false;
   }
 
-  /// Deletes the lock if it is still this locker's, and returns whether it was. Comparing and
-  /// deleting are one statement, which the original could not promise.
+  /// Deletes the lock if it is still this locker's, and returns whether it was; false with a
+  /// warning if it was lost. Comparing and deleting are one statement, which the original could not
+  /// promise.
   ///
   /// Throws `rowlock::error` (unavailable) when the database does not confirm it. Then the
-  /// lock_table goes on in the background, and the next call looks whether it is done.
+  /// lock_table goes on in the background, and the next call reads whether it is done. If another
+  /// locker has the list by then, that counts as lost: the row does not show which came first, the
+  /// delete or the end of the duration.
   bool unlock() {
     if (!held_) return false;
-    auto ended = rowlock::release_result::released;
-    if (!is_unlocking_) {
-      ended = held_->release();
-      is_unlocking_ = ended == rowlock::release_result::deferred;
-    }
-    if (is_unlocking_) require_unlocked();
+    auto ended = rowlock::release_result::deferred;
+    if (!is_unlocking_) ended = held_->release();
+    is_unlocking_ = ended == rowlock::release_result::deferred;
+    if (is_unlocking_) ended = read_unlocked();
     held_.reset();
     is_unlocking_ = false;
-    if (ended != rowlock::release_result::lost) return true;
+    if (ended == rowlock::release_result::released) return true;
     log(log_level::warning, "the lock on " + row_.source_id + " was lost before its unlock");
     return false;
   }
@@ -114,10 +115,11 @@ class resource_locker {
   [[nodiscard]] const rowlock::lease& held() const { return held_.value(); }
 
  private:
-  void require_unlocked() {
+  rowlock::release_result read_unlocked() {
     const auto found = locks_.look(row_);
-    if (!found || !found->owned || !found->is_live()) return;
-    if (found->version != held_->token()) return;
+    if (!found || !found->owned) return rowlock::release_result::released;
+    if (found->version != held_->token()) return rowlock::release_result::lost;
+    if (!found->is_live()) return rowlock::release_result::released;  // at the end of its duration
     throw rowlock::error{rowlock::errc::unavailable, "the unlock is not confirmed: look again"};
   }
   /// A log that fails changes nothing.
@@ -155,7 +157,8 @@ class retryable_task {
   retryable_task& operator=(const retryable_task&) = delete;
   virtual ~retryable_task() = default;
 
-  /// Throws `retryable_task_failed` when try number `max_retry` failed.
+  /// Throws `retryable_task_failed` when try number `max_retry` failed. Only a `std::exception` is
+  /// a failure: anything else that `run` throws passes through at once.
   void call() {
     for (unsigned attempt = 1;; ++attempt) {
       try {
@@ -226,8 +229,8 @@ class update_events_job {
     std::shared_ptr<rowlock::time_source> time = rowlock::system_time();
   };
 
-  /// `update` gets the lease, which the original's job did not have: it can look whether its time
-  /// has run out, and fence its transaction.
+  /// `update` gets the lease, which the original's job did not have: it can check whether its
+  /// time has run out, and fence its transaction.
   update_events_job(rowlock::lock_table& locks, std::string account,
                     std::function<void(const rowlock::lease&)> update, log_sink log,
                     settings limits)

@@ -15,6 +15,7 @@
 
 #include "origins/support/events.hpp"
 #include "origins/support/origin_test.hpp"
+#include "origins/support/waits.hpp"
 #include "support/patience.hpp"
 
 namespace origins {
@@ -108,12 +109,7 @@ class ResourceLocker : public origin_test {
   }
   /// Moves the clock until the lock table has unset the row in the background.
   void move_until_unset() {
-    const auto latest = rowlock::boot_clock::now() + rowlock::tests::patience;
-    while (is_held(row_) && rowlock::boot_clock::now() < latest) {
-      clock_->advance(1ms);
-      std::this_thread::yield();
-    }
-    ASSERT_FALSE(is_held(row_));
+    ASSERT_TRUE(comes([&] { return !is_held(row_); }, [&] { clock_->advance(1ms); }));
   }
 
   std::vector<std::string> debug_;
@@ -415,6 +411,24 @@ TEST_P(ResourceLocker, TaskIsTriedOnceAtLeast) {
   EXPECT_EQ(virtual_->pauses(), pauses{});
 }
 
+TEST_P(ResourceLocker, TaskEndsWithWhatIsNoStandardException) {
+  class odd_task final : public retryable_task {
+   public:
+    using retryable_task::retryable_task;
+    unsigned runs = 0;
+
+   private:
+    void run() override {
+      ++runs;
+      throw 7;
+    }
+  };
+  odd_task task{30ms, 3, virtual_};
+  EXPECT_THROW(task.call(), int);
+  EXPECT_EQ(task.runs, 1U);
+  EXPECT_EQ(virtual_->pauses(), pauses{});
+}
+
 TEST_P(ResourceLocker, TaskEndsWithWhatItsHandlerThrows) {
   failing_task task{9, 3, virtual_,
                     [](const std::exception&) -> bool { throw std::out_of_range{"handler"}; }};
@@ -440,14 +454,38 @@ TEST_P(ResourceLocker, LocksAgainWhatItLetRunOut) {
   EXPECT_FALSE(is_held(row_));
 }
 
-TEST_P(ResourceLocker, IsUnlockedWhenASuccessorHasTheList) {
+TEST_P(ResourceLocker, IsLostWhenASuccessorHasTheListBeforeTheUnlockIsConfirmed) {
   ours_.lock();
   faulty_.next_is_unavailable(fault::release);
   EXPECT_THROW(ours_.unlock(), rowlock::error);
   bench_->run_out(row_);
   theirs_.lock();
-  EXPECT_TRUE(ours_.unlock()) << "nothing of its own is left";
-  EXPECT_TRUE(is_held(row_));
+  EXPECT_FALSE(ours_.unlock());
+  EXPECT_EQ(warnings_,
+            std::vector<std::string>{"the lock on account-7/events was lost before its unlock"});
+  ASSERT_TRUE(is_held(row_));
+  EXPECT_EQ(row(row_)->holder, "host-2-200");
+  EXPECT_FALSE(ours_.unlock()) << "there is none any more";
+  EXPECT_EQ(warnings_.size(), 1U);
+}
+
+TEST_P(ResourceLocker, IsUnlockedWhenItsDurationEndsBeforeTheUnlockIsConfirmed) {
+  ours_.lock();
+  faulty_.next_is_unavailable(fault::release);
+  EXPECT_THROW(ours_.unlock(), rowlock::error);
+  bench_->run_out(row_);
+  EXPECT_TRUE(ours_.unlock());
+  EXPECT_EQ(warnings_, std::vector<std::string>{});
+}
+
+TEST_P(ResourceLocker, IsUnlockedWhenTheUnlockIsConfirmedLater) {
+  ours_.lock();
+  faulty_.next_is_unavailable(fault::release);
+  EXPECT_THROW(ours_.unlock(), rowlock::error);
+  EXPECT_THROW(ours_.unlock(), rowlock::error) << "the clock stands still";
+  move_until_unset();
+  EXPECT_TRUE(ours_.unlock());
+  EXPECT_EQ(warnings_, std::vector<std::string>{});
 }
 
 TEST_P(ResourceLocker, LocksAgainAfterAnUnlockThatWasNotConfirmed) {
@@ -531,7 +569,7 @@ TEST_P(ResourceLocker, KnowsItsLockWhenTheAnswerGotLost) {
 TEST_P(ResourceLocker, JobIsNotifiedThatItsDurationIsOver) {
   job([&](const rowlock::lease& held) {
     std::promise<void> lost;
-    const std::stop_callback telling{held.lost(), [&] { lost.set_value(); }};
+    const std::stop_callback notifying{held.lost(), [&] { lost.set_value(); }};
     EXPECT_FALSE(held.lost().stop_requested());
     clock_->advance(1h);
     EXPECT_EQ(lost.get_future().wait_for(rowlock::tests::patience), std::future_status::ready);

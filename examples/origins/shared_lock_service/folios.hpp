@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,8 +30,8 @@ inline constexpr const char* create_folios =
 inline constexpr const char* create_persons =
     "CREATE TABLE person (id bigint PRIMARY KEY, name varchar(64) NOT NULL)";
 
-/// What the functions below ask of a transaction of one driver: the object that rowlock's functions
-/// take, and the SQL of folios and persons.
+/// What the functions below need of a transaction of one driver: the object that rowlock's
+/// functions take, and the SQL of folios and persons.
 template <class Transaction>
 struct hotel_rows;
 
@@ -104,9 +105,24 @@ struct folio_event {
   std::int64_t amount = 0;
 };
 
+namespace detail {
+
+inline std::string reason_of(const rowlock::retry_event& next) {
+  if (!next.thrown) return "has changed";
+  try {
+    std::rethrow_exception(next.thrown);
+  } catch (const std::exception& conflict) {
+    return std::string{"met a conflict ("} + conflict.what() + ')';
+  }
+}
+
+}  // namespace detail
+
 /// Creates the folio or updates it. The version is read first, and checked when the folio is saved.
-/// An optimistic failure is tried again five times, after 300, 600, 1,200 ... ms, each with a
-/// warning; then the result is stale. Everything else is thrown.
+/// An optimistic failure, or a conflict that the database reports, is tried again five times, after
+/// 300, 600, 1,200 ... ms, each with a warning; then the result is stale, or the conflict is
+/// thrown. Everything else is thrown at once, such as the insert of a folio that another session
+/// inserts.
 ///
 /// `after_find` runs between the find and the save, so that a test can come between them.
 template <class Transaction, class Connection>
@@ -142,8 +158,8 @@ rowlock::commit_result create_or_update_folio_transaction(
     return rowlock::commit_result::committed;
   };
   const auto warn = [&](const rowlock::retry_event& next) {
-    log(log_level::warning, "Folio " + event.folio_id + " has changed: retry number " +
-                                std::to_string(next.attempt - 1));
+    log(log_level::warning, "Folio " + event.folio_id + ' ' + detail::reason_of(next) +
+                                ": retry number " + std::to_string(next.attempt - 1));
   };
   return rowlock::retry(five_retries, create_or_update, warn, time);
 }

@@ -14,7 +14,7 @@
 
 namespace origins {
 
-/// For which tenant a thread works; its name stands in each line of the log.
+/// The tenant of a service; its name stands in each line of the log.
 struct tenant_context {
   std::string tenant;
 };

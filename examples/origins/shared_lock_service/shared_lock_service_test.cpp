@@ -189,7 +189,7 @@ TEST_P(SharedLockService, ProvesTheLockToATransactionOfTheCallback) {
   EXPECT_EQ(connection->notes().size(), 1U);
 }
 
-TEST_P(SharedLockService, AsksTheClockOfTheDatabase) {
+TEST_P(SharedLockService, ReadsTheClockOfTheDatabase) {
   const auto ahead = std::make_shared<rowlock::manual_time>();
   ahead->advance(48h);
   rowlock::lock_table hasty{*impatient_, {.ttl = 1h, .time = ahead}};
@@ -238,6 +238,10 @@ struct postgres_hotel {
   static void execute(pqxx::connection& connection, const std::string& sql) {
     pqxx::nontransaction{connection}.exec(sql);
   }
+  /// Throws a conflict of the database.
+  void collide() const {
+    execute(*connect(), "DO $$ BEGIN RAISE 'two writers' USING ERRCODE = '40001'; END $$");
+  }
   static long long number(pqxx::connection& connection, const std::string& sql) {
     return pqxx::nontransaction{connection}.exec(sql)[0][0].as<long long>();
   }
@@ -256,6 +260,13 @@ struct sqlite_hotel {
   static void execute(SQLite::Database& connection, const std::string& sql) {
     connection.exec(sql);
   }
+  /// Throws a conflict of the database.
+  void collide() const {
+    const auto first = connect();
+    const auto second = connect();
+    first->exec("BEGIN IMMEDIATE");
+    second->exec("BEGIN IMMEDIATE");
+  }
   static long long number(SQLite::Database& connection, const std::string& sql) {
     return connection.execAndGet(sql).getInt64();
   }
@@ -271,6 +282,11 @@ struct mariadb_hotel {
     return std::make_unique<soci::session>(database.target());
   }
   static void execute(soci::session& connection, const std::string& sql) { connection << sql; }
+  /// Throws a conflict of the database.
+  void collide() const {
+    execute(*connect(),
+            "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'two writers'");
+  }
   static long long number(soci::session& connection, const std::string& sql) {
     long long value = 0;
     connection << sql, soci::into(value);
@@ -368,6 +384,27 @@ TYPED_TEST(SharedLockEntities, RetryFiveTimesFrom300Ms) {
   EXPECT_EQ(this->number("SELECT amount FROM folio"), 1);
   EXPECT_EQ(this->warnings_.size(), 5U);
   EXPECT_EQ(this->virtual_->pauses(), (pauses{300ms, 600ms, 1200ms, 2400ms, 4800ms}));
+}
+
+TYPED_TEST(SharedLockEntities, RetryAConflictThatTheDatabaseReportsAndNameIt) {
+  int finds = 0;
+  std::string reported;
+  const auto collide_once = [&] {
+    if (++finds > 1) return;
+    try {
+      this->hotel_.collide();
+    } catch (const std::exception& conflict) {
+      reported = conflict.what();
+      throw;
+    }
+  };
+  EXPECT_EQ(this->post(250, collide_once), rowlock::commit_result::committed);
+  EXPECT_EQ(finds, 2);
+  EXPECT_EQ(this->number("SELECT amount FROM folio"), 250);
+  EXPECT_NE(reported, "");
+  EXPECT_EQ(this->warnings_, std::vector<std::string>{"Folio F-1 met a conflict (" + reported +
+                                                      "): retry number 1"});
+  EXPECT_EQ(this->virtual_->pauses(), pauses{300ms});
 }
 
 TYPED_TEST(SharedLockEntities, RetryNothingButOptimisticFailures) {
