@@ -2,6 +2,7 @@
 #include "mysql/sql/spelling.hpp"
 
 #include "mysql/sql/rows.hpp"
+#include "mysql/sql/transactions.hpp"
 #include "store/names.hpp"
 
 namespace rowlock::mysql::sql {
