@@ -38,18 +38,41 @@ std::string done_in_words(const done_mark& done) {
          ", remembered for another " + show_duration(done.remaining);
 }
 
+std::string since_in_words(const row_state& row) {
+  const auto since = to_the_second(row.acquired_at) + " UTC";
+  return row.held ? since + ", " + show_duration(*row.held) + " ago" : since;
+}
+
+/// `web1:4711, from 2026-01-31 12:00:00 to 2026-01-31 12:00:07 UTC (7.2s), released`
+std::string last_in_words(const last_use& last) {
+  std::string words = last.holder.empty() ? "a transaction" : last.holder;
+  if (!last.from.empty()) words += ", from " + to_the_second(last.from);
+  words += (last.from.empty() ? ", at " : " to ") + to_the_second(last.until) + " UTC";
+  if (last.held) words += " (" + show_duration(*last.held) + ')';
+  return words + ", " + last.how;
+}
+
+std::string force_in_words(const row_state& row) {
+  if (row.forced_at.empty()) return row.force_reason;
+  return to_the_second(row.forced_at) + " UTC, from " + row.forced_from + ": " + row.force_reason;
+}
+
 void print_text(const row_state& row) {
   print_line("state", state_of(row));
   print_line("used by", row.used_by.value_or(""));
   print_line("holder", row.holder);
-  if (row.owned) print_line("since", to_the_second(row.acquired_at) + " UTC");
+  if (row.owned) print_line("since", since_in_words(row));
+  print_line("alive", liveness_of(row));
   if (row.is_live()) print_line("remaining", show_duration(*row.remaining));
+  print_line("waiters", row.is_waited_for ? "yes" : "");
+  print_line("id", row.correlation_id);
   print_line("version", std::to_string(row.version.number));
   print_line("note", row.note);
   if (row.done) print_line("done", done_in_words(*row.done));
   print_line("failures", std::to_string(row.failure_count));
   print_line("expiries", std::to_string(row.expiry_count));
-  print_line("forced", row.force_reason);
+  if (row.last) print_line("last", last_in_words(*row.last));
+  print_line("forced", force_in_words(row));
 }
 
 int show_now(const show_options& options) {
@@ -78,11 +101,19 @@ void add_show(CLI::App& app, action& chosen) {
 or a fence that is not committed); run out (its holder let it, and the key was not taken since); free.
 used by: that transaction, also of a key that is held. On PostgreSQL it is the session, as far as this role
 may see it; pg_terminate_backend(pid) ends it. On SQLite it is any transaction that writes to the file.
+alive: when its lease was renewed last, and how long a lease is. A holder that lives renews every third of
+that; after half of it without a renewal it is "no sign for".
+waiters: a process waits for the key, or did in the last ten seconds (PostgreSQL only).
+id: what the holder calls its work in its own logs (its correlation id).
 failures: commands and callbacks that failed. expiries: leases that ran out and were taken over.
-forced: reason and label of the last release by force.
+last: who had a free key last, and how that ended: released; failed (released after an error); forced (taken
+away); ran out; locked, committed (by a transaction, whose commit came at that time or later).
+forced: the last release by force: when, from whom, why, and by whom.
 
-The fields of the JSON object: type, source, state, holder, since, remaining_ms, version, note, done (null,
-or by, at and remaining_ms), failures, expiries, force_reason, used_by (null, or text).
+The fields of the JSON object: type, source, state, holder, since, held_ms, ttl_ms, sign_of_life_ms (since the
+last grant or renewal), remaining_ms, version, note, correlation_id, waited_for, done (null, or by, at and
+remaining_ms), failures, expiries, force_reason, forced (null, or at, from and reason), last (null, or holder,
+from, until, held_ms and how), used_by (null, or text).
 
 Exit code: 66 if the key has no row.
 

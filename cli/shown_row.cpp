@@ -25,6 +25,26 @@ std::chrono::milliseconds::rep in_milliseconds(std::chrono::microseconds duratio
   return std::chrono::ceil<std::chrono::milliseconds>(duration).count();
 }
 
+ordered_json in_milliseconds_or_null(const std::optional<std::chrono::microseconds>& duration) {
+  if (!duration) return nullptr;
+  return in_milliseconds(*duration);
+}
+
+ordered_json json_of_last(const std::optional<last_use>& last) {
+  if (!last) return nullptr;
+  return {{"holder", last->holder},
+          {"from", timestamp(last->from)},
+          {"until", timestamp(last->until)},
+          {"held_ms", in_milliseconds_or_null(last->held)},
+          {"how", last->how}};
+}
+
+ordered_json json_of_force(const row_state& row) {
+  if (row.forced_at.empty()) return nullptr;
+  return {
+      {"at", timestamp(row.forced_at)}, {"from", row.forced_from}, {"reason", row.force_reason}};
+}
+
 ordered_json json_of_done(const std::optional<done_mark>& done) {
   if (!done) return nullptr;
   return {{"by", done->by.number},
@@ -44,11 +64,25 @@ std::string to_the_second(const std::string& database_time) {
   return database_time.substr(0, database_time.find('.'));
 }
 
+std::string liveness_of(const row_state& row) {
+  const auto silent = row.silent_for();
+  if (!silent) return "";
+  const auto times = show_duration(std::max(*silent, std::chrono::microseconds::zero()));
+  const auto of = " of " + show_duration(*row.ttl);
+  // A holder that lives renews when a third of the ttl has passed.
+  if (*silent > *row.ttl / 2) return "no sign for " + times + of;
+  const bool is_renewed = !row.held || *row.held > *silent + std::chrono::milliseconds{1};
+  return (is_renewed ? "renewed " : "granted ") + times + " ago" + of;
+}
+
 std::string possession_in_words(const row_state& row) {
   const std::string state = state_of(row);
   const std::string time = row.is_live() ? " for another " + show_duration(*row.remaining) : "";
   if (state == "busy") return "busy: " + *row.used_by + " has the row";
-  if (row.owned) return state + " by " + row.holder + time;
+  if (row.owned) {
+    const auto liveness = liveness_of(row);
+    return state + " by " + row.holder + time + (liveness.empty() ? "" : " (" + liveness + ')');
+  }
   return state + time + (row.is_live() ? " after " + row.holder : "");
 }
 
@@ -59,13 +93,20 @@ ordered_json json_of(const row_state& row) {
   shown["state"] = state_of(row);
   shown["holder"] = row.holder;
   shown["since"] = timestamp(row.acquired_at);
+  shown["held_ms"] = in_milliseconds_or_null(row.held);
+  shown["ttl_ms"] = in_milliseconds_or_null(row.owned ? row.ttl : std::nullopt);
+  shown["sign_of_life_ms"] = in_milliseconds_or_null(row.silent_for());
   shown["remaining_ms"] = row.is_live() ? in_milliseconds(*row.remaining) : 0;
   shown["version"] = row.version.number;
   shown["note"] = row.note;
+  shown["correlation_id"] = row.correlation_id;
+  shown["waited_for"] = row.is_waited_for;
   shown["done"] = json_of_done(row.done);
   shown["failures"] = row.failure_count;
   shown["expiries"] = row.expiry_count;
   shown["force_reason"] = row.force_reason;
+  shown["forced"] = json_of_force(row);
+  shown["last"] = json_of_last(row.last);
   shown["used_by"] = row.used_by ? ordered_json(*row.used_by) : ordered_json(nullptr);
   return shown;
 }

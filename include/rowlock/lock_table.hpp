@@ -99,7 +99,7 @@ struct acquire_options {
   /// thread; at most 128 bytes of UTF-8, not empty.
   std::optional<std::string> holder = std::nullopt;
   /// Copied into the events of this attempt and its lease, except faults of a statement on several
-  /// leases. Not stored in the database.
+  /// leases. The row shows it; at most 128 bytes of UTF-8.
   std::optional<std::string> correlation_id = std::nullopt;
 };
 

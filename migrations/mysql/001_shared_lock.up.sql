@@ -24,11 +24,21 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   -- 32 hexadecimal digits, or null: nobody's. Who knows it can release the row.
   owner         varchar(33) CHARACTER SET ascii COLLATE ascii_bin NULL
     CHECK (length(owner) = 32 AND owner NOT REGEXP '[^0-9a-f]'),
-  -- Who holds it, for people; of an unowned row, who had it before it was closed.
+  -- Who holds it, for people. Of an unowned row: who had it last, unless a transaction did since.
   holder        varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
     CHECK (length(holder) <= 128),
   acquired_at   datetime(6) NULL,
   expires_at    datetime(6) NOT NULL DEFAULT '1970-01-01 00:00:00',
+  -- How long the last grant or renewal was for: so the holder's last sign of life was at
+  -- expires_at - INTERVAL ttl_us MICROSECOND.
+  ttl_us        bigint NULL,
+  -- What the last holder calls its work in its own logs.
+  correlation_id varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+    CHECK (length(correlation_id) <= 128),
+  -- When and how the row was last given up: by its holder ('released', 'failed'), by force ('forced'),
+  -- because its lease had run out ('ran out'); or when a transaction had it ('locked', 'committed').
+  ended_at      datetime(6) NULL,
+  ended_as      varchar(10) CHARACTER SET ascii COLLATE ascii_bin NULL,
   -- The version of the grant under which work was done that is to be done once, and when that was.
   -- It is remembered while done_until is after the time now.
   done_by       bigint NULL,
@@ -37,7 +47,10 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   -- What a holder has written for others to read.
   note          varchar(1025) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
     CHECK (length(note) <= 1024),
-  -- Why the row was taken from its holder, the last time that was done by force.
+  -- When the row was last taken from its holder by force, from whom, and why.
+  forced_at     datetime(6) NULL,
+  forced_from   varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+    CHECK (length(forced_from) <= 128),
   force_reason  varchar(1025) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
     CHECK (length(force_reason) <= 1024),
   -- Callbacks that failed.
@@ -51,8 +64,7 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   PRIMARY KEY (lock_type, source_id),
   -- Not CASE, which MySQL does not take for a condition.
   CHECK (
-    (owner IS NULL AND acquired_at IS NULL
-       AND (holder IS NOT NULL OR expires_at = '1970-01-01 00:00:00'))
+    (owner IS NULL AND (holder IS NOT NULL OR expires_at = '1970-01-01 00:00:00'))
     OR (owner IS NOT NULL AND holder IS NOT NULL AND acquired_at IS NOT NULL)),
   CHECK (done_until = '1970-01-01 00:00:00' OR (done_by IS NOT NULL AND done_at IS NOT NULL))
 ) ENGINE = InnoDB STATS_PERSISTENT = 0;

@@ -34,9 +34,8 @@ CREATE DOMAIN shared_lock_note AS text
   CONSTRAINT has_at_most_1024_bytes CHECK (octet_length(VALUE) <= 1024);
 
 -- Rules about several columns are left to the statements, as only a CHECK of the table could hold
--- them: who writes here by hand sets `owner`, `holder` and `acquired_at` together, or none of them
--- (but for `holder` of a row that stays closed); `done_by` and `done_at` together; and no
--- count below zero.
+-- them: a statement written by hand sets `holder` and `acquired_at` wherever it sets `owner`;
+-- `ended_at` and `ended_as` together, `done_by` and `done_at` together; and no count below zero.
 CREATE TABLE shared_lock (
   -- The key: bytes, not words of a language.
   lock_type     shared_lock_type NOT NULL,
@@ -45,11 +44,20 @@ CREATE TABLE shared_lock (
   version       shared_lock_token NOT NULL,
   -- Null: nobody's. Whoever knows it can renew and release, so show the holder instead.
   owner         shared_lock_owner,
+  -- Of the last grant; also when it is over, as long as no transaction has used the row since.
   holder        shared_lock_holder,
   acquired_at   timestamptz,
-  -- Free is: not after clock_timestamp(). A row that is nobody's stays closed until then; `holder` is
-  -- the one who had it, and when that time is over, both stay as they are until the next change.
+  -- Free is: not after clock_timestamp(). A row that is nobody's stays closed until then.
   expires_at    shared_lock_time NOT NULL DEFAULT 'epoch',
+  -- How long the last grant or renewal was for: so the holder's last sign of life was at
+  -- expires_at - ttl_us * interval '1 microsecond'.
+  ttl_us        bigint,
+  -- What the last holder calls its work in its own logs. No domain: it would be checked at each grant.
+  correlation_id text,
+  -- When and how the row was last given up: by its holder (`released`, `failed`), by force (`forced`),
+  -- because its lease had run out (`ran out`); or when a transaction had it (`locked`, `committed`).
+  ended_at      timestamptz,
+  ended_as      text,
   failure_count bigint NOT NULL DEFAULT 0,
   expiry_count  bigint NOT NULL DEFAULT 0,
   -- How often a transaction was fenced. It is there to be changed by the fence, and so that a role
@@ -63,7 +71,9 @@ CREATE TABLE shared_lock (
   done_until    shared_lock_time NOT NULL DEFAULT 'epoch',
   -- What a holder has written for others to read.
   note          shared_lock_note,
-  -- Why the row was taken from its holder, the last time that was done by force.
+  -- When the row was last taken from its holder by force, from whom, and why.
+  forced_at     timestamptz,
+  forced_from   shared_lock_holder,
   force_reason  shared_lock_note,
   -- No other index, ever: with one on a column that changes no update could stay in its page (HOT).
   PRIMARY KEY (lock_type, source_id)
@@ -207,6 +217,7 @@ BEGIN
              SET version = greatest(l.version + 1,
                                     (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
                  owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
+                 ended_at = clock_timestamp(), ended_as = 'locked',
                  expiry_count = l.expiry_count + (l.owner IS NOT NULL)::integer
             FROM unnest(p_types, p_ids) AS w(t, s)
            WHERE l.lock_type = w.t AND l.source_id = w.s

@@ -34,7 +34,7 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   -- 32 hexadecimal digits, or null: nobody's. Who knows it can release the row.
   owner         TEXT
     CONSTRAINT owner_is_valid CHECK (length(owner) = 32 AND owner NOT GLOB '*[^0-9a-f]*'),
-  -- Who holds it, for people; of a closed row, who had it.
+  -- Who holds it, for people. Of an unowned row: who had it last, unless a transaction did since.
   holder        TEXT
     CONSTRAINT holder_is_short CHECK (length(CAST(holder AS BLOB)) <= 128),
   acquired_at   TEXT
@@ -42,6 +42,17 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   expires_at    TEXT    NOT NULL DEFAULT '1970-01-01 00:00:00.000'
     CONSTRAINT expires_at_is_a_time CHECK (
       strftime('%Y-%m-%d %H:%M:%f', expires_at) IS expires_at),
+  -- How long the last grant or renewal was for: so the holder's last sign of life was that long
+  -- before expires_at.
+  ttl_us        INTEGER,
+  -- What the last holder calls its work in its own logs.
+  correlation_id TEXT
+    CONSTRAINT correlation_id_is_short CHECK (length(CAST(correlation_id AS BLOB)) <= 128),
+  -- When and how the row was last given up: by its holder ('released', 'failed'), by force ('forced'),
+  -- because its lease had run out ('ran out'); or when a transaction had it ('locked', 'committed').
+  ended_at      TEXT
+    CONSTRAINT ended_at_is_a_time CHECK (ended_at GLOB '????-??-?? ??:??:??.???'),
+  ended_as      TEXT,
   -- Callbacks that failed.
   failure_count INTEGER NOT NULL DEFAULT 0,
   -- Leases that ran out and were taken over.
@@ -59,14 +70,18 @@ CREATE TABLE IF NOT EXISTS shared_lock (
   -- What a holder has written for others to read.
   note          TEXT
     CONSTRAINT note_is_short CHECK (length(CAST(note AS BLOB)) <= 1024),
-  -- Why the row was taken from its holder, the last time that was done by force.
+  -- When the row was last taken from its holder by force, from whom, and why.
+  forced_at     TEXT
+    CONSTRAINT forced_at_is_a_time CHECK (forced_at GLOB '????-??-?? ??:??:??.???'),
+  forced_from   TEXT
+    CONSTRAINT forced_from_is_short CHECK (length(CAST(forced_from AS BLOB)) <= 128),
   force_reason  TEXT
     CONSTRAINT force_reason_is_short CHECK (length(CAST(force_reason AS BLOB)) <= 1024),
 
   PRIMARY KEY (lock_type, source_id),
   CONSTRAINT unowned_is_unset CHECK (
     CASE WHEN owner IS NULL
-         THEN acquired_at IS NULL AND (holder IS NULL) = (expires_at = '1970-01-01 00:00:00.000')
+         THEN holder IS NOT NULL OR expires_at = '1970-01-01 00:00:00.000'
          ELSE holder IS NOT NULL AND acquired_at IS NOT NULL
     END),
   CONSTRAINT done_is_whole CHECK (

@@ -36,7 +36,7 @@ void check_text(const std::string& text, const char* name, std::size_t longest) 
   }
 }
 
-constexpr std::size_t longest_holder = 128;
+constexpr std::size_t longest_label = 128;
 constexpr std::size_t longest_note = 1024;
 
 }  // namespace
@@ -44,7 +44,8 @@ constexpr std::size_t longest_note = 1024;
 void check(const acquire_request& request) {
   check(request.key);
   check_ttl(request.ttl);
-  check_text(request.holder, "the holder label", longest_holder);
+  check_text(request.holder, "the holder label", longest_label);
+  check_text(request.correlation_id, "the correlation id", longest_label);
 }
 
 void check_set(std::span<const acquire_request> requests) {

@@ -284,7 +284,8 @@ std::shared_ptr<lease_state> lease_keeper::take_up(const lease_request& wanted,
   if (granted.took_over_expired) {
     events_.emit(&observer::expired_takeover, [&] {
       return expired_takeover_event{wanted.request.key, *granted.version, granted.holder,
-                                    -granted.remaining.value_or(0us), wanted.correlation_id};
+                                    -granted.remaining.value_or(0us),
+                                    wanted.request.correlation_id};
     });
   }
   auto kept = std::make_shared<lease_state>(wanted, *granted.version, requested_at);

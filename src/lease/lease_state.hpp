@@ -34,8 +34,6 @@ struct lease_request {
   std::chrono::milliseconds lock_delay{};
   /// The key stays taken for at least this long after the grant, even if released earlier.
   std::chrono::milliseconds hold_at_least{};
-  /// For the events.
-  std::string correlation_id = {};
   /// Of a set: a stop is requested when any of its leases is lost.
   std::stop_source one_lost{std::nostopstate};
 };
@@ -65,7 +63,7 @@ struct lease_state {
         token{granted_token},
         requested_at{requested},
         renew_until{granted.at_most ? requested + *granted.at_most : boot_clock::time_point::max()},
-        correlation_id{granted.correlation_id},
+        correlation_id{granted.request.correlation_id},
         one_lost{granted.one_lost} {}
 
   void emit_lost() {

@@ -93,7 +93,7 @@ std::optional<attempt_end> acquire_attempt::outlast(attempt_end failed,
   const auto now = leases_.now();
   leases_.outage().failed(1, failed.fault, now);
   leases_.events().emit_fault(fault_operation::acquire, key(), 1, failed.fault, now - tried_at,
-                              wanted_.correlation_id);
+                              wanted_.request.correlation_id);
   first_try_.fault = std::move(failed.fault);
   return std::nullopt;
 }
@@ -166,7 +166,7 @@ void acquire_attempt::report(const attempt_end& end) {
   const auto took = to_microseconds(now - began_);
   const auto waited =
       to_microseconds(waits_since_ ? now - *waits_since_ : boot_clock::duration::zero());
-  const auto& correlation_id = wanted_.correlation_id;
+  const auto& correlation_id = wanted_.request.correlation_id;
   if (waits_since_)
     events.emit(&observer::waited, [&] { return waited_event{key(), waited, correlation_id}; });
   if (end.fault != nullptr) {

@@ -102,11 +102,11 @@ detail::lease_request to_wanted(const lock_key& key, const acquire_options& opti
                   .holder = label_of(options, usual),
                   .ttl = in_microseconds(ttl) + in_microseconds(lock_delay),
                   .expected = options.expected,
-                  .unless_done = unless_done},
+                  .unless_done = unless_done,
+                  .correlation_id = options.correlation_id.value_or("")},
       .at_most = options.at_most ? options.at_most : usual.at_most,
       .lock_delay = lock_delay,
       .hold_at_least = options.hold_at_least,
-      .correlation_id = options.correlation_id.value_or(""),
   };
   check_times(ttl, wanted.at_most, usual);
   check_delay(ttl, lock_delay);

@@ -85,7 +85,8 @@ std::optional<answers> try_once(lease_keeper& leases, store& target, const set_r
     const auto fault = std::current_exception();
     if (pauses.outlasts(fault)) {
       leases.events().emit_fault(fault_operation::acquire, first, requests.size(), fault,
-                                 leases.now() - began, wanted.leases.front().correlation_id);
+                                 leases.now() - began,
+                                 wanted.leases.front().request.correlation_id);
     }
     stopped = pauses.pause_after(fault, first);
     return std::nullopt;
@@ -136,12 +137,12 @@ set_attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guar
   const auto& first = wanted.leases.front();
   try {
     auto end = try_and_wait(leases, here.target(), wanted, pauses);
-    report(leases, end, began, first.correlation_id);
+    report(leases, end, began, first.request.correlation_id);
     return end;
   } catch (...) {
     leases.events().emit_fault(fault_operation::acquire, first.request.key, wanted.leases.size(),
                                std::current_exception(), leases.now() - began,
-                               first.correlation_id);
+                               first.request.correlation_id);
     throw;
   }
 }

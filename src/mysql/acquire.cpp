@@ -28,12 +28,12 @@ acquire_call::places acquire_call::everything() const {
 }
 
 bool acquire_call::take_if_unowned() {
-  const auto& [key, owner, holder, ttl, expected, unless_done] = requests_.front();
+  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = requests_.front();
   const auto result = exec_.write(
       sql::acquire, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
                      bound_value::ascii(owner.text), bound_value::utf8(holder), ttl.count(),
                      expected ? std::optional{expected->number} : std::nullopt, unless_done ? 1 : 0,
-                     skew_.count()});
+                     skew_.count(), bound_value::utf8_or_null(correlation_id)});
   if (!result || result->affected == 0) return false;
   grant(0, result->insert_id);
   return true;
@@ -97,7 +97,8 @@ json_rows::row acquire_call::grant_of(std::size_t place) const {
   row.number(seen_version(place))
       .hex(request.owner.text)
       .hex(request.holder)
-      .number(request.ttl.count());
+      .number(request.ttl.count())
+      .hex(request.correlation_id);
   return row;
 }
 
@@ -139,10 +140,11 @@ void acquire_call::take() {
 }
 
 bool acquire_call::insert_one(std::size_t place) {
-  const auto& [key, owner, holder, ttl, expected, unless_done] = requests_[place];
-  const auto result = exec_.write(
-      sql::insert, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
-                    bound_value::ascii(owner.text), bound_value::utf8(holder), ttl.count()});
+  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = requests_[place];
+  const auto result =
+      exec_.write(sql::insert, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
+                                bound_value::ascii(owner.text), bound_value::utf8(holder),
+                                ttl.count(), bound_value::utf8_or_null(correlation_id)});
   if (!result) return false;
   grant(place, result->insert_id);
   return true;
@@ -157,7 +159,8 @@ void acquire_call::insert() {
       rows.add(row_of(request.key)
                    .hex(request.owner.text)
                    .hex(request.holder)
-                   .number(request.ttl.count()));
+                   .number(request.ttl.count())
+                   .hex(request.correlation_id));
     }
     if (exec_.write(sql::insert_many, {rows.value()})) {
       const auto now = exec_.read(keys_of(open));

@@ -31,6 +31,10 @@ class bound_value {
   static bound_value null() { return bound_value{std::nullopt}; }
   static bound_value ascii(std::string_view text) { return {kind::ascii, text}; }
   static bound_value utf8(std::string_view text) { return {kind::utf8, text}; }
+  /// Null if it is empty.
+  static bound_value utf8_or_null(std::string_view text) {
+    return text.empty() ? null() : utf8(text);
+  }
   static bound_value bytes(std::string_view text) { return {kind::bytes, text}; }
 
   [[nodiscard]] kind type() const noexcept { return kind_; }

@@ -11,15 +11,32 @@ using std::chrono::microseconds;
 
 std::int64_t number(const std::optional<std::string>& column) { return std::stoll(column.value()); }
 
+std::optional<microseconds> duration(const std::optional<std::string>& column) {
+  if (!column) return std::nullopt;
+  return microseconds{number(column)};
+}
+
 /// The columns from `first` on: version, owner, holder, acquired_at, remaining_us, failure_count,
-/// expiry_count, done_by, done_at, done_remaining_us, note, force_reason.
+/// expiry_count, done_by, done_at, done_remaining_us, note, force_reason, forced_at, forced_from,
+/// since_us, ttl_us, correlation_id, ended_at, ended_as, lasted_us.
 seen_row found_from(const result_set::row& row, std::size_t first, lock_key key) {
   seen_row found{.state = {.key = std::move(key), .version = {number(row.at(first))}},
                  .owner = row.at(first + 1).value_or(""),
                  .left = microseconds{number(row.at(first + 4))}};
   auto& state = found.state;
   state.owned = row.at(first + 1).has_value();
-  if (state.owned) state.acquired_at = row.at(first + 3).value_or("");
+  if (state.owned) {
+    state.acquired_at = row.at(first + 3).value_or("");
+    state.held = duration(row.at(first + 14));
+    state.ttl = duration(row.at(first + 15));
+    state.correlation_id = row.at(first + 16).value_or("");
+  } else if (row.at(first + 17)) {
+    state.last = last_use{.holder = row.at(first + 2).value_or(""),
+                          .from = row.at(first + 3).value_or(""),
+                          .until = *row.at(first + 17),
+                          .how = row.at(first + 18).value_or(""),
+                          .held = duration(row.at(first + 19))};
+  }
   if (state.owned || found.left > microseconds::zero()) {
     state.holder = row.at(first + 2).value_or("");
     state.remaining = found.left;
@@ -32,6 +49,8 @@ seen_row found_from(const result_set::row& row, std::size_t first, lock_key key)
   }
   state.note = row.at(first + 10).value_or("");
   state.force_reason = row.at(first + 11).value_or("");
+  state.forced_at = row.at(first + 12).value_or("");
+  state.forced_from = row.at(first + 13).value_or("");
   return found;
 }
 

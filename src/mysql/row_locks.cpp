@@ -59,7 +59,7 @@ class locking {
     const auto id = bound_value::bytes(key.source_id);
     const auto result =
         missing_.empty() ? caller_.at_once(sql::lock_row, at_versions_, {type, id, skew_.count()})
-                         : caller_.at_once(sql::insert_in_transaction, {type, id});
+                         : caller_.at_once(sql::lock_missing_row, {type, id});
     if (!result || result->affected == 0) return {.refused = why_not()};
     row_lock locked;
     locked.rows.push_back({key, caller_.version_in(*result, key)});
@@ -90,7 +90,7 @@ class locking {
     }
     return std::all_of(missing_.begin(), missing_.end(), [this](const lock_key* key) {
       return caller_
-          .at_once(sql::insert_in_transaction,
+          .at_once(sql::lock_missing_row,
                    {bound_value::ascii(key->type), bound_value::bytes(key->source_id)})
           .has_value();
     });

@@ -266,7 +266,8 @@ class mysql_session final : public detail::session {
         sql::handoff,
         {bound_value::ascii(ended.key.type), bound_value::bytes(ended.key.source_id),
          bound_value::ascii(ended.owner.text), ended.version.number, ended.failed ? 1 : 0,
-         bound_value::ascii(next.owner.text), bound_value::utf8(next.holder), next.ttl.count()});
+         bound_value::ascii(next.owner.text), bound_value::utf8(next.holder), next.ttl.count(),
+         bound_value::utf8_or_null(next.correlation_id)});
     if (!result || result->affected == 0) {
       return {.ended = unchanged(std::span{&ended, 1}).front()};
     }

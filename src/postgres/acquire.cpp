@@ -13,10 +13,10 @@ namespace rowlock::postgres {
 namespace {
 
 std::optional<acquire_answer> take_row(executor& exec, const acquire_request& request) {
-  return exec.take_row(
-      sql::acquire,
-      bound_values{request.key.type, request.key.source_id, request.owner.text, request.holder,
-                   ttl_in(&request), expected_in(&request), request.unless_done});
+  return exec.take_row(sql::acquire,
+                       bound_values{request.key.type, request.key.source_id, request.owner.text,
+                                    request.holder, ttl_in(&request), expected_in(&request),
+                                    request.unless_done, text_or_null{request.correlation_id}});
 }
 
 /// One call of acquire, with its answers so far. For a single key `take_row` was called before.
@@ -53,15 +53,17 @@ class acquiring {
         sql::acquire_many,
         bound_values{types_of(keys), ids_of(keys), array_of(open_, owner_in),
                      array_of(open_, holder_in), array_of(open_, ttl_in),
-                     array_of(open_, expected_in), array_of(open_, unless_done_in)});
+                     array_of(open_, expected_in), array_of(open_, unless_done_in),
+                     array_of(open_, correlation_in)});
   }
 
   std::vector<changed_row> insert() {
     if (open_.size() == 1) {
       const auto& request = *open_.front();
-      return exec_.write(sql::insert,
-                         bound_values{request.key.type, request.key.source_id, request.owner.text,
-                                      request.holder, ttl_in(&request)});
+      return exec_.write(
+          sql::insert,
+          bound_values{request.key.type, request.key.source_id, request.owner.text, request.holder,
+                       ttl_in(&request), text_or_null{request.correlation_id}});
     }
     return exec_.write(sql::insert_many, values_to_insert(open_));
   }
@@ -174,6 +176,7 @@ bound_values values_of(const unanswered<acquire_request>& requests, More... more
                       once_or_each(requests, ttl_in),
                       expected_versions(requests),
                       once_or_each(requests, unless_done_in),
+                      once_or_each(requests, correlation_in),
                       more...};
 }
 

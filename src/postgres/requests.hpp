@@ -66,6 +66,9 @@ inline constexpr auto expected_in = [](const acquire_request* request) {
 inline constexpr auto unless_done_in = [](const acquire_request* request) {
   return request->unless_done;
 };
+inline constexpr auto correlation_in = [](const acquire_request* request) {
+  return std::string_view{request->correlation_id};
+};
 inline constexpr auto failed_in = [](const release_request* request) { return request->failed; };
 inline constexpr auto stay_closed_in = [](const release_request* request) {
   return std::int64_t{request->stay_closed.count()};
@@ -83,6 +86,7 @@ inline bound_values values_to_insert(const unanswered<acquire_request>& requests
                       array_of(requests, owner_in),
                       array_of(requests, holder_in),
                       array_of(requests, ttl_in),
+                      array_of(requests, correlation_in),
                       at_most};
 }
 

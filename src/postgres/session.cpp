@@ -30,9 +30,13 @@ std::vector<change_answer> release(executor& exec, std::span<const release_reque
   return change_granted(exec, requests, [&](const unanswered<release_request>& open) {
     if (open.size() == 1) {
       const auto& request = *open.front();
-      return exec.write(sql::release,
-                        bound_values{request.key.type, request.key.source_id, request.owner.text,
-                                     request.version.number, request.failed,
+      const auto& [key, owner, granted, failed, stay_closed, done_for] = request;
+      if (stay_closed.count() == 0 && !done_for) {
+        return exec.write(sql::release, bound_values{key.type, key.source_id, owner.text,
+                                                     granted.number, failed});
+      }
+      return exec.write(sql::release_and_mark,
+                        bound_values{key.type, key.source_id, owner.text, granted.number, failed,
                                      stay_closed_in(&request), done_for_in(&request)});
     }
     const auto keys = keys_of(open);
@@ -48,10 +52,10 @@ handoff_answer handoff(executor& exec, const handoff_request& request) {
   const auto& next = request.next;
   handoff_answer answer;
   const auto send = [&](const unanswered<release_request>& /*open*/) {
-    auto done =
-        exec.write(sql::handoff, bound_values{ended.key.type, ended.key.source_id, ended.owner.text,
-                                              ended.version.number, ended.failed, next.owner.text,
-                                              next.holder, ttl_in(&next)});
+    auto done = exec.write(
+        sql::handoff, bound_values{ended.key.type, ended.key.source_id, ended.owner.text,
+                                   ended.version.number, ended.failed, next.owner.text, next.holder,
+                                   ttl_in(&next), text_or_null{next.correlation_id}});
     if (!done.empty()) answer.granted = done.front().version;
     return done;
   };

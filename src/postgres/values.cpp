@@ -49,6 +49,11 @@ std::int64_t result_set::row::number(std::string_view column) const {
   return parsed;
 }
 
+std::optional<std::chrono::microseconds> result_set::row::duration(std::string_view column) const {
+  if (is_null(column)) return std::nullopt;
+  return std::chrono::microseconds{number(column)};
+}
+
 bool result_set::row::flag(std::string_view column) const {
   const auto found = cell(column);
   if (found != "t" && found != "f") refuse();
@@ -104,12 +109,26 @@ seen_row seen_in(const result_set::row& found, lock_key key) {
   state.expiry_count = found.number("expiry_count");
   state.note = found.text("note");
   state.force_reason = found.text("force_reason");
+  state.forced_at = found.text("forced_at");
+  state.forced_from = found.text("forced_from");
+  state.is_waited_for = found.flag("is_waited_for");
   seen.owner = found.text("owner");
   seen.left = microseconds{found.number("remaining_us")};
   if (state.owned || seen.left > microseconds::zero()) {
     state.holder = found.text("holder");
-    state.acquired_at = found.text("acquired_at");
     state.remaining = seen.left;
+  }
+  if (state.owned) {
+    state.acquired_at = found.text("acquired_at");
+    state.held = found.duration("since_us");
+    state.ttl = found.duration("ttl_us");
+    state.correlation_id = found.text("correlation_id");
+  } else if (!found.is_null("ended_at")) {
+    state.last = last_use{.holder = found.text("holder"),
+                          .from = found.text("acquired_at"),
+                          .until = found.text("ended_at"),
+                          .how = found.text("ended_as"),
+                          .held = found.duration("lasted_us")};
   }
   const microseconds remembered{found.number("done_left_us")};
   if (remembered > microseconds::zero()) {

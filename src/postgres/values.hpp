@@ -54,6 +54,8 @@ class result_set {
     /// Empty for null.
     [[nodiscard]] std::string text(std::string_view column) const;
     [[nodiscard]] std::int64_t number(std::string_view column) const;
+    /// Of a number of microseconds.
+    [[nodiscard]] std::optional<std::chrono::microseconds> duration(std::string_view column) const;
     [[nodiscard]] bool flag(std::string_view column) const;
     /// The index of the request that the row answers, from 0.
     [[nodiscard]] std::size_t place() const;
@@ -96,12 +98,17 @@ class result_set {
   std::unique_ptr<const driver_result> kept_;
 };
 
+/// A text that is null if it is empty. It must outlive the values.
+struct text_or_null {
+  const std::string& text;
+};
+
 /// The values of $1, $2 ..., as text. The server knows their types. Keeps the strings that it is
 /// given as temporaries, and refers to all others.
 class bound_values {
  public:
   /// The largest number of parameters of a statement.
-  static constexpr std::size_t most = 8;
+  static constexpr std::size_t most = 9;
 
   template <class... Values>
   explicit bound_values(Values&&... values) {
@@ -132,6 +139,9 @@ class bound_values {
     texts_.at(size_++) = kept.c_str();
   }
   void add(const std::string&& text) = delete;
+  void add(text_or_null value) {
+    texts_.at(size_++) = value.text.empty() ? nullptr : value.text.c_str();
+  }
   void add(const char* text) = delete;  // it would be a bool
   void add(std::int64_t number) {
     auto& digits = digits_.at(size_);

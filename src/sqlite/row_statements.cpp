@@ -23,6 +23,11 @@ std::string as_modifier(microseconds from_now) {
 
 namespace {
 
+std::optional<microseconds> duration(const statement& at, int column) {
+  if (at.is_null(column)) return std::nullopt;
+  return microseconds{at.integer(column)};
+}
+
 seen_row row_in(const statement& at) {
   seen_row found{
       .state = {.key = {.type = at.text(0), .source_id = at.text(1)},
@@ -32,7 +37,18 @@ seen_row row_in(const statement& at) {
       .left = microseconds{at.integer(6)},
   };
   auto& state = found.state;
-  if (state.owned) state.acquired_at = at.text(5);
+  if (state.owned) {
+    state.acquired_at = at.text(5);
+    state.held = duration(at, 16);
+    state.ttl = duration(at, 17);
+    state.correlation_id = at.text(18);
+  } else if (!at.is_null(19)) {
+    state.last = last_use{.holder = at.text(4),
+                          .from = at.text(5),
+                          .until = at.text(19),
+                          .how = at.text(20),
+                          .held = duration(at, 21)};
+  }
   if (state.owned || found.left > microseconds::zero()) {
     state.holder = at.text(4);
     state.remaining = found.left;
@@ -41,6 +57,8 @@ seen_row row_in(const statement& at) {
   state.expiry_count = at.integer(8);
   state.note = at.text(9);
   state.force_reason = at.text(10);
+  state.forced_at = at.text(14);
+  state.forced_from = at.text(15);
   const microseconds remembered{at.integer(13)};
   if (remembered > microseconds::zero()) {
     state.done = done_mark{.by = {at.integer(11)}, .at = at.text(12), .remaining = remembered};
@@ -77,10 +95,13 @@ std::vector<row_state> row_statements::list() {
 }
 
 std::optional<version> row_statements::acquire(const acquire_request& request) {
-  const auto& [key, owner, holder, ttl, expected, unless_done] = request;
+  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = request;
+  const auto correlation =
+      correlation_id.empty() ? std::nullopt : std::optional<std::string_view>{correlation_id};
   if (!expected) {
-    return execution{prepared(sql::acquire), key.type,           key.source_id, owner.text, holder,
-                     as_modifier(ttl),       unless_done ? 1 : 0}
+    return execution{
+        prepared(sql::acquire), key.type,    key.source_id, owner.text, holder, as_modifier(ttl),
+        unless_done ? 1 : 0,    ttl.count(), correlation}
         .only_version();
   }
   return execution{prepared(sql::acquire_at_version),
@@ -90,6 +111,8 @@ std::optional<version> row_statements::acquire(const acquire_request& request) {
                    holder,
                    as_modifier(ttl),
                    unless_done ? 1 : 0,
+                   ttl.count(),
+                   correlation,
                    expected->number}
       .only_version();
 }

@@ -56,7 +56,7 @@ std::vector<std::optional<row_state>> states_in(row_statements& rows,
 bool renew_row(row_statements& rows, const renew_request& request) {
   const auto& [key, owner, granted, ttl] = request;
   return rows.change(sql::renew, key.type, key.source_id, owner.text, granted.number,
-                     as_modifier(ttl)) == 1;
+                     as_modifier(ttl), ttl.count()) == 1;
 }
 
 bool write_note_to_row(row_statements& rows, const note_request& request) {

@@ -8,8 +8,9 @@
 
 namespace rowlock::detail {
 
-std::string utc_now_text() {
-  const auto now = std::chrono::system_clock::now();
+std::string utc_text(boot_clock::duration ago) {
+  const auto now = std::chrono::system_clock::now() -
+                   std::chrono::duration_cast<std::chrono::system_clock::duration>(ago);
   const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch() %
                                                                             std::chrono::seconds{1})
                           .count();
@@ -39,12 +40,30 @@ void memory_rows::move_version(memory_row& moved) const {
   moved.version.number = std::max(moved.version.number + 1, now_us());
 }
 
-void memory_rows::unset(memory_row& ended) const {
+void memory_rows::end(memory_row& ended, std::string how) const {
   move_version(ended);
+  if (ended.owner) {
+    // A lease that ran out ended then, by the wall clock that the texts show.
+    const auto over = std::max(now() - ended.expires_at, boot_clock::duration::zero());
+    const auto ago = how == "ran out" ? over : boot_clock::duration::zero();
+    ended.last = last_use{.holder = ended.holder,
+                          .from = ended.acquired_at,
+                          .until = utc_text(ago),
+                          .how = std::move(how),
+                          .held = std::chrono::duration_cast<std::chrono::microseconds>(
+                              now() - ago - ended.acquired_when)};
+  }
   ended.owner.reset();
-  ended.holder.clear();
-  ended.acquired_at.clear();
   ended.expires_at = {};
+}
+
+void memory_rows::use(memory_row& used, std::string how) const {
+  move_version(used);
+  used.owner.reset();
+  used.holder.clear();
+  used.acquired_at.clear();
+  used.expires_at = {};
+  used.last = last_use{.until = utc_text(), .how = std::move(how)};
 }
 
 memory_row* memory_rows::granted(const lock_key& key, const owner_id& owner, version seen) {
@@ -56,16 +75,14 @@ memory_row* memory_rows::granted(const lock_key& key, const owner_id& owner, ver
 }
 
 void memory_rows::release(memory_row& held, const release_request& request) const {
-  auto holder = std::move(held.holder);
-  unset(held);
+  end(held, request.failed ? "failed" : "released");
   if (request.failed) ++held.failure_count;
   if (request.stay_closed > std::chrono::microseconds::zero()) {
-    held.holder = std::move(holder);
     held.expires_at = now() + request.stay_closed;
   }
   if (request.done_for) {
     held.done_by = request.version;
-    held.done_at = utc_now_text();
+    held.done_at = utc_text();
     held.done_until = now() + *request.done_for;
   }
 }
@@ -76,7 +93,16 @@ row_state memory_rows::state_of(const lock_key& key, const memory_row& found) co
   state.expiry_count = found.expiry_count;
   state.note = found.note;
   state.force_reason = found.force_reason;
-  if (state.owned) state.acquired_at = found.acquired_at;
+  state.forced_at = found.forced_at;
+  state.forced_from = found.forced_from;
+  if (state.owned) {
+    state.acquired_at = found.acquired_at;
+    state.held = std::chrono::duration_cast<std::chrono::microseconds>(now() - found.acquired_when);
+    state.ttl = found.ttl;
+    state.correlation_id = found.correlation_id;
+  } else {
+    state.last = found.last;
+  }
   if (state.owned || is_live(found)) {
     state.holder = found.holder;
     state.remaining = left_of(found);

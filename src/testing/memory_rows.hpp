@@ -25,7 +25,12 @@ struct memory_row {
   std::optional<owner_id> owner;
   std::string holder;
   std::string acquired_at;
+  boot_clock::time_point acquired_when;  // the same time as acquired_at
   boot_clock::time_point expires_at;
+  std::chrono::microseconds ttl{};
+  std::string correlation_id;
+  /// Of an unowned row that was used; `from` and `held` are those of the grant.
+  std::optional<last_use> last;
   std::int64_t failure_count = 0;
   std::int64_t expiry_count = 0;
   std::string note;
@@ -33,6 +38,8 @@ struct memory_row {
   std::string done_at;
   boot_clock::time_point done_until;
   std::string force_reason;
+  std::string forced_at;
+  std::string forced_from;
   /// False: a transaction that is still open has created the row.
   bool is_committed = true;
   const memory_transaction* locked_by = nullptr;
@@ -60,7 +67,10 @@ class memory_rows {
   memory_row* granted(const lock_key& key, const owner_id& owner, version seen);
 
   void move_version(memory_row& moved) const;
-  void unset(memory_row& ended) const;
+  /// The row is free, and says how its holder has given it up.
+  void end(memory_row& ended, std::string how) const;
+  /// A transaction has the row: of its last holder nothing is left.
+  void use(memory_row& used, std::string how) const;
   void release(memory_row& held, const release_request& request) const;
 
  private:
@@ -69,8 +79,8 @@ class memory_rows {
   std::mutex mutex_;
 };
 
-/// Now, as the databases show it.
-std::string utc_now_text();
+/// The time, as the databases show it.
+std::string utc_text(boot_clock::duration ago = {});
 
 }  // namespace detail
 

@@ -84,6 +84,7 @@ class memory_port final : public store {
         answers.push_back(change_answer::busy);
       } else {
         held->expires_at = rows_.now() + request.ttl;
+        held->ttl = request.ttl;
         answers.push_back(change_answer::done);
       }
     }
@@ -103,8 +104,7 @@ class memory_port final : public store {
     memory_row* held = rows_.granted(ended.key, ended.owner, ended.version);
     if (held == nullptr) return {.ended = change_answer::lost};
     if (held->locked_by != nullptr) return {.ended = change_answer::busy};
-    if (ended.failed) ++held->failure_count;
-    rows_.unset(*held);
+    rows_.release(*held, ended);
     return {.ended = change_answer::done, .granted = try_to_grant(next).version};
   }
 
@@ -157,7 +157,9 @@ class memory_port final : public store {
       const bool is_taken = taken.owner || rows_.is_live(taken);
       if (taken.version != request.version || !is_taken) return force_answer::stale;
       if (taken.locked_by != nullptr) return force_answer::busy;
-      rows_.unset(taken);
+      taken.forced_from = taken.holder;
+      rows_.end(taken, "forced");
+      taken.forced_at = utc_text();
       taken.force_reason = request.reason;
     }
     hints_.announce({request.key});
@@ -238,9 +240,12 @@ class memory_port final : public store {
       answer.version = granted.version;
       granted.owner = request.owner;
       granted.holder = request.holder;
-      granted.acquired_at = utc_now_text();
+      granted.acquired_at = utc_text();
+      granted.acquired_when = rows_.now();
     }
     granted.expires_at = rows_.now() + request.ttl;
+    granted.ttl = request.ttl;
+    granted.correlation_id = request.correlation_id;
     return answer;
   }
 
@@ -313,7 +318,7 @@ class memory_port final : public store {
       if (is_new) {
         rows_.move_version(prepared);
       } else if (prepared.locked_by == nullptr && prepared.owner && !rows_.is_live(prepared)) {
-        rows_.unset(prepared);
+        rows_.end(prepared, "ran out");
         ++prepared.expiry_count;
       }
     }

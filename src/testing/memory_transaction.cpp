@@ -102,7 +102,7 @@ std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
   for (const auto& key : keys.in_order()) {
     auto& row = lock(key);
     if (row.owner) ++row.expiry_count;
-    rows_.unset(row);
+    rows_.use(row, "locked");
   }
   return {};
 }
@@ -124,7 +124,7 @@ outcome<version> memory_transaction::read(const lock_key& key) {
   if (auto refused = obstacle(key)) return *std::move(refused);
   auto& row = lock(key);
   if (row.owner) ++row.expiry_count;
-  rows_.unset(row);
+  rows_.end(row, "ran out");
   return row.version;
 }
 
@@ -141,7 +141,7 @@ commit_result memory_transaction::try_commit(const lock_key& key, version seen) 
   if (visible.version != seen || visible.owner || rows_.is_live(visible)) {
     return commit_result::stale;
   }
-  rows_.move_version(lock(key));
+  rows_.use(lock(key), "committed");
   return commit_result::committed;
 }
 

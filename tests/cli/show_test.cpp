@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "cli/cli_test.hpp"
@@ -44,19 +46,48 @@ TEST_P(CliShowTest, SaysThatThereIsNoRow) {
 
 TEST_P(CliShowTest, TellsPeopleWhatThereIsToTell) {
   lock_table locks{*rows_, {.holder = "worker-a"}};
-  auto held = locks.try_acquire(key_, {.note = "step 1\nof 3"});
+  auto held = locks.try_acquire(key_, {.note = "step 1\nof 3", .correlation_id = "request 7"});
   const auto shown = show();
   EXPECT_EQ(shown.code, 0) << shown.errors;
   EXPECT_THAT(shown.output,
               AllOf(HasSubstr("state      held\n"), HasSubstr("holder     worker-a\n"),
-                    ContainsRegex("since      20..-..-.. ..:..:.. UTC\n"),
+                    ContainsRegex("since      20..-..-.. ..:..:.. UTC, [0-9.]+s ago\n"),
+                    ContainsRegex("alive      granted [0-9.]+s ago of 30.0s\n"),
+                    HasSubstr("id         request 7\n"), Not(HasSubstr("last")),
                     ContainsRegex("remaining  [0-9.]+s\n"),
                     HasSubstr("version    " + std::to_string(held->token().number) + '\n'),
                     HasSubstr("note       step 1\\nof 3\n"), HasSubstr("failures   0\n"),
                     Not(HasSubstr("done")), Not(HasSubstr("forced"))));
   held->release();
   EXPECT_THAT(show().output, AllOf(HasSubstr("state      free\n"), Not(HasSubstr("holder")),
-                                   Not(HasSubstr("remaining"))));
+                                   Not(HasSubstr("remaining")), Not(HasSubstr("alive")),
+                                   ContainsRegex("last       worker-a, from 20.* to 20.* UTC "
+                                                 "\\([0-9.]+s\\), released\n")));
+}
+
+TEST_P(CliShowTest, TellsARenewedLeaseFromOneWithoutASign) {
+  const acquire_request request{
+      .key = key_, .owner = make_owner_id(), .holder = "worker-a", .ttl = 2h};
+  rows_->acquire(std::array{request});
+  // As if it had been granted for five hours, three hours ago.
+  database_->execute("update " + in_table("shared_lock") + " set ttl_us = 3600000000 * 5");
+  EXPECT_THAT(show().output, ContainsRegex("alive      no sign for 3h 0m of 5h 0m\n"));
+  EXPECT_THAT(show_as_json().at("sign_of_life_ms").get<int>(), testing::Ge(3 * 3'600'000));
+  database_->execute("update " + in_table("shared_lock") + " set ttl_us = 7200000000");
+  EXPECT_THAT(show().output, ContainsRegex("alive      granted [0-9.]+s ago of 2h 0m\n"));
+}
+
+TEST_P(CliShowTest, SaysWhoHadAFreeKeyLastAndHowThatEnded) {
+  lock_table locks{*rows_, {.holder = "worker-a"}};
+  EXPECT_THROW(locks.with_lock(key_, [](const lease&) { throw std::domain_error{"failed"}; }),
+               std::domain_error);
+  EXPECT_THAT(show().output, ContainsRegex("last       worker-a, .*, failed\n"));
+  const auto last = show_as_json().at("last");
+  EXPECT_EQ(last.at("holder"), "worker-a");
+  EXPECT_EQ(last.at("how"), "failed");
+  EXPECT_TRUE(last.at("held_ms").is_number());
+  EXPECT_THAT(last.at("from").get<std::string>(), ContainsRegex("^20..-..-..T.*Z$"));
+  EXPECT_THAT(last.at("until").get<std::string>(), ContainsRegex("^20..-..-..T.*Z$"));
 }
 
 TEST_P(CliShowTest, GivesProgramsEveryField) {
@@ -81,10 +112,19 @@ TEST_P(CliShowTest, GivesProgramsEveryField) {
   EXPECT_EQ(row.at("failures"), 0);
   EXPECT_EQ(row.at("expiries"), 0);
   EXPECT_EQ(row.at("force_reason"), "gone (by ann)");
+  EXPECT_EQ(row.at("forced").at("from"), "worker-a");
+  EXPECT_EQ(row.at("forced").at("reason"), "gone (by ann)");
+  EXPECT_EQ(row.at("last").at("how"), "forced");
+  EXPECT_EQ(row.at("held_ms"), nullptr);
+  EXPECT_EQ(row.at("ttl_ms"), nullptr);
+  EXPECT_EQ(row.at("sign_of_life_ms"), nullptr);
+  EXPECT_EQ(row.at("correlation_id"), "");
+  EXPECT_EQ(row.at("waited_for"), false);
   EXPECT_EQ(row.at("used_by"), nullptr);
-  EXPECT_EQ(row.size(), 13U);
-  EXPECT_THAT(show().output, AllOf(ContainsRegex("done       20.* UTC by version [0-9]+, remember"),
-                                   HasSubstr("forced     gone (by ann)\n")));
+  EXPECT_EQ(row.size(), 20U);
+  EXPECT_THAT(show().output,
+              AllOf(ContainsRegex("done       20.* UTC by version [0-9]+, remember"),
+                    ContainsRegex("forced     20.* UTC, from worker-a: gone \\(by ann\\)\n")));
 }
 
 TEST_P(CliShowTest, SaysThatATransactionHasAFreeRow) {

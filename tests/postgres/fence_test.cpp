@@ -132,7 +132,7 @@ TEST_F(PostgresFence, OfSeveralLeasesTakesAllOrNoneWhileOneIsInUse) {
   open_work work;
   auto waiting = std::async(std::launch::async, [&] {
     // It has tried, and reads why not all are fenced.
-    server_.await("select query like '%is_watched%' from pg_stat_activity where pid = " +
+    server_.await("select query like '%l.ttl_us%' from pg_stat_activity where pid = " +
                   std::to_string(work.connection.backendpid()));
     user.work.commit();
   });

@@ -157,7 +157,7 @@ TEST_F(SociSqliteStore, StandsInTheQueueOfWriters) {
 TEST_F(SociSqliteStore, ShowsNoSqlAndNoValueInAnyError) {
   soci_store rows{url()};
   acquire(rows);
-  open()->exec("ALTER TABLE shared_lock RENAME COLUMN holder TO holders");
+  open()->exec("ALTER TABLE shared_lock RENAME COLUMN expires_at TO expires_when");
   const auto lost = version{7};
   const std::vector<std::function<void()>> calls{
       [&] { acquire(rows); },

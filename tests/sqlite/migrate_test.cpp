@@ -201,10 +201,7 @@ INSTANTIATE_TEST_SUITE_P(
         lease_rule("AnOwnerButNoHolder", owner, "NULL", time, time),
         lease_rule("AnOwnerButNoTime", owner, "'host:1'", "NULL", time),
         lease_rule("ALongHolder", owner, "'" + repeated(129, "h") + "'", time, time),
-        lease_rule("AHolderButNoOwner", "NULL", "'host:1'", "NULL", unset),
-        lease_rule("ATimeButNoOwner", "NULL", "NULL", time, unset),
         lease_rule("AnEndButNoOwner", "NULL", "NULL", "NULL", time),
-        lease_rule("ATimeInAClosedRow", "NULL", "'host:1'", time, time),
         lease_rule("ATimeWithoutMilliseconds", owner, "'host:1'", "'2026-01-31 12:00:00'", time),
         lease_rule("AnEndThatIsNoTime", owner, "'host:1'", time, "'tomorrow'"),
         lease_rule("AnEndInAMonthThatIsNone", owner, "'host:1'", time, "'2026-13-01 12:00:00.000'"),
@@ -216,6 +213,12 @@ INSTANTIATE_TEST_SUITE_P(
         done_rule("WorkDoneButNotRemembered", "1", time, unset),
         done_rule("NoWorkRemembered", "NULL", "NULL", time),
         done_rule("WorkRememberedUntilNoTime", "1", time, "'tomorrow'"),
+        text_rule("ALongCorrelationId", "correlation_id"),
+        text_rule("ALongFormerHolder", "forced_from"),
+        row_rule{"AnEndOfUseThatIsNoTime", "lock_type, source_id, version, ended_at",
+                 "'t', '1', 1, 'now'"},
+        row_rule{"AForceThatIsNoTime", "lock_type, source_id, version, forced_at",
+                 "'t', '1', 1, 'now'"},
         text_rule("ALongNote", "note"), text_rule("ALongReason", "force_reason")),
     [](const auto& instance) { return instance.param.name; });
 

@@ -38,6 +38,8 @@ struct acquire_request {
   std::optional<version> expected = std::nullopt;
   /// Grant only if the row does not remember its work as done.
   bool unless_done = false;
+  /// What the holder calls its work in its own logs; at most 128 bytes. The row shows it.
+  std::string correlation_id = {};
 };
 
 enum class acquire_status {
@@ -124,6 +126,21 @@ struct handoff_answer {
   std::optional<version> granted = std::nullopt;
 };
 
+/// How an unowned row was given up. Times are by the database's clock, in UTC.
+struct last_use {
+  /// The label of the last holder; empty if a transaction used the row after it.
+  std::string holder = {};
+  /// `2026-01-31 12:00:00.000000`; empty if a transaction used the row.
+  std::string from = {};
+  std::string until = {};
+  /// `released`; `failed`: released, and the callback threw; `forced`: taken away; `ran out`: found
+  /// with a lease that had run out. `locked`, `committed`: by a transaction, whose commit may have
+  /// come later than `until`. Programs that write to the table by hand may leave any other text.
+  std::string how = {};
+  /// How long the holder had it.
+  std::optional<std::chrono::microseconds> held = std::nullopt;
+};
+
 /// The state of a row as it was read.
 struct row_state {
   lock_key key;
@@ -134,6 +151,13 @@ struct row_state {
   std::string holder = {};
   /// Database clock, UTC, `2026-01-31 12:00:00.000000`; empty when the row is unowned.
   std::string acquired_at = {};
+  /// If owned, how long ago that was.
+  std::optional<std::chrono::microseconds> held = std::nullopt;
+  /// If owned, the time for which the last grant or renewal was made; none if the row was written
+  /// by hand.
+  std::optional<std::chrono::microseconds> ttl = std::nullopt;
+  /// If owned, what the holder calls its work.
+  std::string correlation_id = {};
   /// If owned, what is left of the lease; zero or less when it has run out. If unowned, how much
   /// longer the row stays closed, if it does.
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
@@ -143,8 +167,15 @@ struct row_state {
   std::string note = {};
   /// Set while the work is remembered as done.
   std::optional<done_mark> done = std::nullopt;
-  /// Why the row was last taken from its holder by force.
+  /// Why the row was last taken from its holder by force, when, and from whom.
   std::string force_reason = {};
+  std::string forced_at = {};
+  std::string forced_from = {};
+  /// If unowned and used before: by whom, and until when.
+  std::optional<last_use> last = std::nullopt;
+  /// A process waits for the row, or did so up to ten seconds ago. Never set by a store whose
+  /// waiters leave no mark: see `read_mode::watched`.
+  bool is_waited_for = false;
   /// Set by `read_mode::shown` alone: the transaction that has the row, in words for people. None:
   /// there is none, as far as the database shows it.
   std::optional<std::string> used_by = std::nullopt;
@@ -152,6 +183,11 @@ struct row_state {
   /// No other owner is granted the row now: a lease on it has not run out, or it stays closed.
   [[nodiscard]] bool is_live() const {
     return remaining && *remaining > std::chrono::microseconds::zero();
+  }
+  /// If owned, how long ago the lease was granted or renewed last.
+  [[nodiscard]] std::optional<std::chrono::microseconds> silent_for() const {
+    if (!owned || !ttl || !remaining) return std::nullopt;
+    return *ttl - *remaining;
   }
 };
 
@@ -196,8 +232,8 @@ struct purge_answer {
 };
 
 /// `store` calls these for every request before it sends anything. They throw `error` (misuse) for
-/// a wrong key and for a ttl of zero or less or above 24 hours. A holder label above 128 bytes,
-/// with a NUL byte or not in UTF-8 is misuse too.
+/// a wrong key and for a ttl of zero or less or above 24 hours. A holder label or a correlation id
+/// above 128 bytes, with a NUL byte or not in UTF-8 is misuse too.
 void check(const acquire_request& request);
 void check(const renew_request& request);
 void check(const release_request& request);

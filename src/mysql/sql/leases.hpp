@@ -26,13 +26,15 @@ namespace rowlock::mysql::sql {
 
 // Grants an unowned row; the insert id is the new version. Changes no row if it is not free.
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null, $7 1 to
-// refuse a row that is marked done, else 0, $8 microseconds for which it must have been open
+// refuse a row that is marked done, else 0, $8 microseconds for which it must have been open, $9
+// correlation id or null
 inline constexpr std::string_view acquire = R"sql(
 UPDATE shared_lock
    SET version = last_insert_id(greatest(
          version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
        owner = $3, holder = $4, acquired_at = utc_timestamp(6),
-       expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND
+       expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND,
+       ttl_us = $5, correlation_id = $9
  WHERE lock_type = $1 AND source_id = $2 AND owner IS NULL
    AND expires_at <= utc_timestamp(6) - INTERVAL $8 MICROSECOND
    AND ($6 IS NULL OR version = $6)
@@ -40,18 +42,19 @@ UPDATE shared_lock
 )sql";
 
 // Creates a missing row with a lease; the insert id is the version.
-// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 correlation id or null
 inline constexpr std::string_view insert = R"sql(
-INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
+                         ttl_us, correlation_id)
 VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-        $3, $4, utc_timestamp(6), utc_timestamp(6) + INTERVAL $5 MICROSECOND)
+        $3, $4, utc_timestamp(6), utc_timestamp(6) + INTERVAL $5 MICROSECOND, $5, $6)
 )sql";
 
 // Renews a lease: it ends one ttl from now. Changes no row if the lease is lost.
 // $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
 inline constexpr std::string_view renew = R"sql(
 UPDATE shared_lock
-   SET expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND
+   SET expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND, ttl_us = $5
  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
 )sql";
 
@@ -62,7 +65,7 @@ inline constexpr std::string_view release = R"sql(
 UPDATE shared_lock
    SET version = greatest(version + 1,
                           timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       owner = NULL, holder = IF($6 > 0, holder, NULL), acquired_at = NULL,
+       owner = NULL, ended_at = utc_timestamp(6), ended_as = IF($5 = 1, 'failed', 'released'),
        expires_at = IF($6 > 0, utc_timestamp(6) + INTERVAL $6 MICROSECOND, '1970-01-01 00:00:00'),
        done_by = IF($7 > 0, $4, done_by), done_at = IF($7 > 0, utc_timestamp(6), done_at),
        done_until = IF($7 > 0, utc_timestamp(6) + INTERVAL $7 MICROSECOND, done_until),
@@ -73,20 +76,20 @@ UPDATE shared_lock
 // Releases a lease and grants the row to the next owner, in one write: no other owner can get the
 // row in between. The insert id is the new version. Changes no row if the lease is lost.
 // $1 type, $2 id, $3 owner, $4 version, $5 1 if the callback failed, else 0, $6 next owner, $7 next
-// holder, $8 ttl in microseconds
+// holder, $8 ttl in microseconds, $9 correlation id or null
 inline constexpr std::string_view handoff = R"sql(
 UPDATE shared_lock
    SET version = last_insert_id(greatest(
          version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
        owner = $6, holder = $7, acquired_at = utc_timestamp(6),
-       expires_at = utc_timestamp(6) + INTERVAL $8 MICROSECOND,
+       expires_at = utc_timestamp(6) + INTERVAL $8 MICROSECOND, ttl_us = $8, correlation_id = $9,
        failure_count = failure_count + $5
  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
 )sql";
 
 // Grants the rows that still have the version that was read, and were free $2 microseconds ago. The
 // insert id is the time.
-// $1: type, id, version, owner, holder, ttl in microseconds
+// $1: type, id, version, owner, holder, ttl in microseconds, correlation id, or an empty text
 inline constexpr std::string_view take_many = R"sql(
 UPDATE json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
@@ -94,7 +97,8 @@ UPDATE json_table($1, '$[*]' COLUMNS (
          version bigint PATH '$[2]',
          owner varchar(64) CHARACTER SET ascii PATH '$[3]',
          holder varchar(256) CHARACTER SET ascii PATH '$[4]',
-         ttl bigint PATH '$[5]')) AS w
+         ttl bigint PATH '$[5]',
+         correlation_id varchar(256) CHARACTER SET ascii PATH '$[6]')) AS w
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> unhex(w.owner)),
@@ -103,25 +107,29 @@ UPDATE json_table($1, '$[*]' COLUMNS (
          last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
        l.owner = unhex(w.owner), l.holder = CONVERT(unhex(w.holder) USING utf8mb4),
        l.acquired_at = utc_timestamp(6),
-       l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+       l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND, l.ttl_us = w.ttl,
+       l.correlation_id = CONVERT(nullif(unhex(w.correlation_id), X'') USING utf8mb4)
  WHERE l.version = w.version
    AND l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
 )sql";
 
 // Creates missing rows with leases.
-// $1: type, id, owner, holder, ttl in microseconds
+// $1: type, id, owner, holder, ttl in microseconds, correlation id, or an empty text
 inline constexpr std::string_view insert_many = R"sql(
-INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
+                         ttl_us, correlation_id)
 SELECT w.lock_type, unhex(w.source_id),
        timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)),
        unhex(w.owner), CONVERT(unhex(w.holder) USING utf8mb4), utc_timestamp(6),
-       utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+       utc_timestamp(6) + INTERVAL w.ttl MICROSECOND, w.ttl,
+       CONVERT(nullif(unhex(w.correlation_id), X'') USING utf8mb4)
   FROM json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
          owner varchar(64) CHARACTER SET ascii PATH '$[2]',
          holder varchar(256) CHARACTER SET ascii PATH '$[3]',
-         ttl bigint PATH '$[4]')) AS w
+         ttl bigint PATH '$[4]',
+         correlation_id varchar(256) CHARACTER SET ascii PATH '$[5]')) AS w
 )sql";
 
 // Renews leases, as `renew`.
@@ -135,7 +143,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
          ttl bigint PATH '$[4]')) AS w
   STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+   SET l.expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND, l.ttl_us = w.ttl
  WHERE l.owner = unhex(w.owner) AND l.version = w.version
 )sql";
 
@@ -155,7 +163,8 @@ UPDATE json_table($1, '$[*]' COLUMNS (
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.version = greatest(l.version + 1,
                             timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = IF(w.closed > 0, l.holder, NULL), l.acquired_at = NULL,
+       l.owner = NULL, l.ended_at = utc_timestamp(6),
+       l.ended_as = IF(w.failed = 1, 'failed', 'released'),
        l.expires_at = IF(w.closed > 0, utc_timestamp(6) + INTERVAL w.closed MICROSECOND,
                          '1970-01-01 00:00:00'),
        l.done_by = IF(w.done > 0, w.version, l.done_by),
@@ -203,14 +212,16 @@ SELECT w.place
 // version overflows (error 1690). Then the statement fails as a whole, whatever the sql_mode and
 // the table's CHECKs. (The overflowing expression names a column, so that no server computes it
 // before it reads the rows.) Missing rows (version 0) are inserted. The insert id is the time.
-// $1: type, id, version, owner, holder, ttl in microseconds, 1 for a grant that was already made,
-// else 0
+// $1: type, id, version, owner, holder, ttl in microseconds, correlation id, or an empty text, 1
+// for a grant that was already made, else 0
 inline constexpr std::string_view grant_all = R"sql(
-INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
+                         ttl_us, correlation_id)
 SELECT w.lock_type, unhex(w.source_id),
        last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
        unhex(w.owner), CONVERT(unhex(w.holder) USING utf8mb4), utc_timestamp(6),
-       utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+       utc_timestamp(6) + INTERVAL w.ttl MICROSECOND, w.ttl,
+       CONVERT(nullif(unhex(w.correlation_id), X'') USING utf8mb4)
   FROM json_table($1, '$[*]' COLUMNS (
          lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
          source_id varchar(510) CHARACTER SET ascii PATH '$[1]',
@@ -218,7 +229,8 @@ SELECT w.lock_type, unhex(w.source_id),
          owner varchar(64) CHARACTER SET ascii PATH '$[3]',
          holder varchar(256) CHARACTER SET ascii PATH '$[4]',
          ttl bigint PATH '$[5]',
-         is_mine int PATH '$[6]')) AS w
+         correlation_id varchar(256) CHARACTER SET ascii PATH '$[6]',
+         is_mine int PATH '$[7]')) AS w
     ON DUPLICATE KEY UPDATE
        expiry_count = shared_lock.expiry_count
          + (shared_lock.owner IS NOT NULL AND shared_lock.owner <> unhex(w.owner)),
@@ -232,7 +244,8 @@ SELECT w.lock_type, unhex(w.source_id),
        owner = unhex(w.owner),
        holder = IF(w.is_mine = 1, shared_lock.holder, CONVERT(unhex(w.holder) USING utf8mb4)),
        acquired_at = IF(w.is_mine = 1, shared_lock.acquired_at, utc_timestamp(6)),
-       expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND
+       expires_at = utc_timestamp(6) + INTERVAL w.ttl MICROSECOND, ttl_us = w.ttl,
+       correlation_id = CONVERT(nullif(unhex(w.correlation_id), X'') USING utf8mb4)
 )sql";
 
 // Locks the first $2 rows that no other transaction has locked and that still have the version,

@@ -14,7 +14,13 @@ inline constexpr std::string_view columns =
        l.failure_count, l.expiry_count, l.done_by,
        date_format(l.done_at, '%Y-%m-%d %H:%i:%s.%f') AS done_at,
        timestampdiff(MICROSECOND, utc_timestamp(6), l.done_until) AS done_remaining_us,
-       CAST(l.note AS BINARY) AS note, CAST(l.force_reason AS BINARY) AS force_reason)sql";
+       CAST(l.note AS BINARY) AS note, CAST(l.force_reason AS BINARY) AS force_reason,
+       date_format(l.forced_at, '%Y-%m-%d %H:%i:%s.%f') AS forced_at,
+       CAST(l.forced_from AS BINARY) AS forced_from,
+       timestampdiff(MICROSECOND, l.acquired_at, utc_timestamp(6)) AS since_us, l.ttl_us,
+       CAST(l.correlation_id AS BINARY) AS correlation_id,
+       date_format(l.ended_at, '%Y-%m-%d %H:%i:%s.%f') AS ended_at, l.ended_as,
+       timestampdiff(MICROSECOND, l.acquired_at, l.ended_at) AS lasted_us)sql";
 
 // Reads the committed state of rows, or the state that the transaction sees. Returns a row for each
 // key, in no order. Times left are in microseconds from now.
@@ -66,7 +72,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.version = greatest(l.version + 1,
                             timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
+       l.owner = NULL, l.ended_at = l.expires_at, l.ended_as = 'ran out',
        l.expires_at = '1970-01-01 00:00:00', l.expiry_count = l.expiry_count + 1
  WHERE l.version = w.version AND l.owner IS NOT NULL
    AND l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
@@ -110,8 +116,10 @@ UPDATE json_table($1, '$[*]' COLUMNS (
     ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
    SET l.version = greatest(l.version + 1,
                             timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
-       l.expires_at = '1970-01-01 00:00:00',
+       l.ended_at = IF(l.owner IS NULL, l.ended_at, utc_timestamp(6)),
+       l.ended_as = IF(l.owner IS NULL, l.ended_as, 'forced'),
+       l.owner = NULL, l.expires_at = '1970-01-01 00:00:00',
+       l.forced_at = utc_timestamp(6), l.forced_from = l.holder,
        l.force_reason = CONVERT(unhex(w.reason) USING utf8mb4)
  WHERE l.version = w.version AND (l.owner IS NOT NULL OR l.expires_at > utc_timestamp(6))
 )sql";

@@ -35,9 +35,18 @@ UPDATE shared_lock
    SET expiry_count = expiry_count + (owner IS NOT NULL),
        version = last_insert_id(greatest(
          version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
-       owner = NULL, holder = NULL, acquired_at = NULL, expires_at = '1970-01-01 00:00:00'
+       owner = NULL, holder = NULL, acquired_at = NULL, expires_at = '1970-01-01 00:00:00',
+       ended_at = utc_timestamp(6), ended_as = 'locked'
  WHERE lock_type = $1 AND source_id = $2
    AND expires_at <= utc_timestamp(6) - INTERVAL $3 MICROSECOND
+)sql";
+
+// Creates a missing row, locked like that. The insert id is the version.
+// $1 type, $2 id
+inline constexpr std::string_view lock_missing_row = R"sql({no_wait}
+INSERT INTO shared_lock (lock_type, source_id, version, ended_at, ended_as)
+VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+        utc_timestamp(6), 'locked')
 )sql";
 
 // Locks several rows, as `lock_row`.
@@ -52,7 +61,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
        l.version = greatest(l.version + 1,
                             timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
        l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
-       l.expires_at = '1970-01-01 00:00:00'
+       l.expires_at = '1970-01-01 00:00:00', l.ended_at = utc_timestamp(6), l.ended_as = 'locked'
  WHERE l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
 )sql";
 
@@ -62,7 +71,8 @@ UPDATE json_table($1, '$[*]' COLUMNS (
 inline constexpr std::string_view advance = R"sql({no_wait}
 UPDATE shared_lock
    SET version = greatest(version + 1,
-                          timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))
+                          timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       holder = NULL, acquired_at = NULL, ended_at = utc_timestamp(6), ended_as = 'committed'
  WHERE lock_type = $1 AND source_id = $2 AND version = $3 AND owner IS NULL
    AND expires_at <= utc_timestamp(6)
 )sql";
@@ -113,7 +123,7 @@ UPDATE json_table($1, '$[*]' COLUMNS (
    SET l.fence_count = l.fence_count + 1,
        l.version = greatest(l.version + 1,
                             timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = IF(w.closed > 0, l.holder, NULL), l.acquired_at = NULL,
+       l.owner = NULL, l.ended_at = utc_timestamp(6), l.ended_as = 'released',
        l.expires_at = IF(w.closed > 0, utc_timestamp(6) + INTERVAL w.closed MICROSECOND,
                          '1970-01-01 00:00:00'),
        l.done_by = IF(w.done > 0, w.version, l.done_by),

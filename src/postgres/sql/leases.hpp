@@ -28,7 +28,7 @@ namespace rowlock::postgres::sql {
 // which is negative. RETURNING sees the old row only through k. The row is found by its ctid:
 // joined with k, the plan for a small table would read all of it.
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null, $7
-// whether to refuse a row that is marked done
+// whether to refuse a row that is marked done, $8 correlation id or null
 inline constexpr std::string_view acquire = R"sql(
 WITH k AS MATERIALIZED (
   SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
@@ -42,6 +42,7 @@ taken AS (
      SET owner = $3::text, holder = $4::text, acquired_at = clock_timestamp(),
          version = greatest(version + 1, {now_us}),
          expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
+         ttl_us = $5::bigint, correlation_id = $8::text,
          expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
    WHERE ctid = (SELECT row_id FROM k) AND lock_type = $1 AND source_id = $2
   RETURNING version, {taking} AS announced)
@@ -63,16 +64,16 @@ SELECT false, version, holder,
 // Grants the rows that are free; returns them with the holders of the expired leases that were
 // taken over.
 // Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions or
-// nulls, $7 whether to refuse a row that is marked done
+// nulls, $7 whether to refuse a row that is marked done, $8 correlation ids, or empty texts
 inline constexpr std::string_view acquire_many = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT {row}, w.owner, w.holder, w.ttl, w.place,
+  SELECT {row}, w.owner, w.holder, w.ttl, w.correlation_id, w.place,
          l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
                 (SELECT $4::text[]), (SELECT $5::bigint[]), (SELECT $6::bigint[]),
-                (SELECT $7::boolean[]))
+                (SELECT $7::boolean[]), (SELECT $8::text[]))
          WITH ORDINALITY AS w (lock_type, source_id, owner, holder, ttl, expected, unless_done,
-                               place)
+                               correlation_id, place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.expires_at <= {long_ago}
      AND (w.expected IS NULL OR (l.version = w.expected AND l.owner IS NULL))
@@ -82,6 +83,7 @@ UPDATE shared_lock l
    SET owner = k.owner, holder = k.holder, acquired_at = clock_timestamp(),
        version = greatest(l.version + 1, {now_us}),
        expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
+       ttl_us = k.ttl, correlation_id = nullif(k.correlation_id, ''),
        expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> k.owner)::integer
   FROM k
  WHERE {same_row}
@@ -93,28 +95,29 @@ RETURNING k.place, l.version, k.last_holder,
 
 // Creates one missing row with a lease. Not insert_many with one key: PostgreSQL plans that anew
 // each time, which takes longer than all the rest.
-// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 correlation id or null
 inline constexpr std::string_view insert = R"sql(
-INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
+                         ttl_us, correlation_id)
 SELECT $1::text, $2::text, {now_us}, $3::text, $4::text, clock_timestamp(),
-       clock_timestamp() + $5::bigint * interval '1 microsecond'
+       clock_timestamp() + $5::bigint * interval '1 microsecond', $5::bigint, $6::text
  WHERE {gate_of_parameters}
 ON CONFLICT (lock_type, source_id) DO NOTHING
 RETURNING 1 AS place, version
 )sql";
 
 // Creates missing rows with leases.
-// Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds; $6 largest number of
-// rows, or null
-// With $6 the first requests are chosen, and no other gate is tried. (OFFSET 0 makes every plan
+// Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 correlation ids, or
+// empty texts; $7 largest number of rows, or null
+// With $7 the first requests are chosen, and no other gate is tried. (OFFSET 0 makes every plan
 // search each row by the primary key. IS TRUE makes PostgreSQL hash the inserted rows, instead of
 // comparing each with all requests.)
 inline constexpr std::string_view insert_many = R"sql(
 WITH w AS MATERIALIZED (
   SELECT DISTINCT ON (lock_type COLLATE "C", source_id COLLATE "C") *
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
-                (SELECT $4::text[]), (SELECT $5::bigint[]))
-         WITH ORDINALITY AS u (lock_type, source_id, owner, holder, ttl, place)
+                (SELECT $4::text[]), (SELECT $5::bigint[]), (SELECT $6::text[]))
+         WITH ORDINALITY AS u (lock_type, source_id, owner, holder, ttl, correlation_id, place)
    ORDER BY lock_type COLLATE "C", source_id COLLATE "C", place),
 missing AS MATERIALIZED (
   SELECT *
@@ -127,12 +130,13 @@ chosen AS MATERIALIZED (
   SELECT *, {now_us} AS version
     FROM missing m
    WHERE {gate_of_m}
-   LIMIT $6::bigint),
+   LIMIT $7::bigint),
 inserted AS (
-  INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+  INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
+                           ttl_us, correlation_id)
   SELECT c.lock_type, c.source_id, c.version,
          c.owner, c.holder, clock_timestamp(),
-         clock_timestamp() + c.ttl * interval '1 microsecond'
+         clock_timestamp() + c.ttl * interval '1 microsecond', c.ttl, nullif(c.correlation_id, '')
     FROM chosen c
   ON CONFLICT (lock_type, source_id) DO NOTHING
   RETURNING lock_type, source_id)
@@ -145,7 +149,8 @@ SELECT c.place, c.version
 // $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds
 inline constexpr std::string_view renew = R"sql(
 UPDATE shared_lock
-   SET expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond'
+   SET expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
+       ttl_us = $5::bigint
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
                 WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
@@ -159,7 +164,7 @@ RETURNING 1 AS place, version
 // Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 ttls in microseconds
 inline constexpr std::string_view renew_many = R"sql(
 UPDATE shared_lock l
-   SET expires_at = (SELECT clock_timestamp()) + k.ttl * interval '1 microsecond'
+   SET expires_at = (SELECT clock_timestamp()) + k.ttl * interval '1 microsecond', ttl_us = k.ttl
   FROM (SELECT {row}, w.ttl, w.place
           FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
                       (SELECT $4::bigint[]), (SELECT $5::bigint[]))
@@ -175,29 +180,44 @@ RETURNING k.place, l.version
 // a release, and the key is free when its lease runs out. A row that stays closed, or a done mark,
 // must not be undone: that would be more than a delay.
 inline constexpr std::string_view forgettable = R"sql(,
-          CASE WHEN $6::bigint = 0 AND $7::bigint IS NULL
-               THEN set_config('synchronous_commit', 'off', true) END AS committed)sql";
+          set_config('synchronous_commit', 'off', true) AS committed)sql";
 
 // The same for many rows; the setting is made once, not for each row.
 inline constexpr std::string_view forgettable_many = R"sql(,
           CASE WHEN 0 = ALL ($6::bigint[]) AND num_nonnulls(VARIADIC $7::bigint[]) = 0
                THEN (SELECT set_config('synchronous_commit', 'off', true)) END AS committed)sql";
 
-// Releases one lease: the row is free, or closed for a time. Notifies waiters if the row is
-// watched. No row if the lease is lost or the row is locked.
-// $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed, $6 how long the row stays
-// closed in microseconds, $7 how long the work is remembered as done in microseconds, or null
+// Releases one lease: the row is free. Notifies waiters if the row is watched. No row if the lease
+// is lost or the row is locked.
+// $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed
 inline constexpr std::string_view release = R"sql(
 UPDATE shared_lock l
-   SET {as_released},
+   SET owner = NULL, expires_at = 'epoch', version = greatest(l.version + 1, {now_us}),
+       ended_at = clock_timestamp(),
+       ended_as = CASE WHEN $5::boolean THEN 'failed' ELSE 'released' END,
        failure_count = l.failure_count + $5::boolean::integer
-  FROM (SELECT $6::bigint AS stay_closed, $7::bigint AS done_for) k
  WHERE l.ctid = (SELECT ctid
                    FROM shared_lock
                   WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                     FOR NO KEY UPDATE SKIP LOCKED)
    AND l.lock_type = $1 AND l.source_id = $2
 RETURNING 1 AS place, l.version, {announcement} AS announced{forgettable}
+)sql";
+
+// The same for a row that stays closed or is marked as done. PostgreSQL sets up each expression at
+// each execution, so the release above does without these.
+// $1 to $5 as above, $6 how long the row stays closed in microseconds, $7 how long the work is
+// remembered as done in microseconds, or null
+inline constexpr std::string_view release_and_mark = R"sql(
+UPDATE shared_lock l
+   SET {as_released}
+  FROM (SELECT $5::boolean AS failed, $6::bigint AS stay_closed, $7::bigint AS done_for) k
+ WHERE l.ctid = (SELECT ctid
+                   FROM shared_lock
+                  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                    FOR NO KEY UPDATE SKIP LOCKED)
+   AND l.lock_type = $1 AND l.source_id = $2
+RETURNING 1 AS place, l.version, {announcement} AS announced
 )sql";
 
 // Releases many leases, as `release`.
@@ -215,8 +235,7 @@ WITH k AS MATERIALIZED (
    WHERE l.owner = w.owner AND l.version = w.version
      FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
-   SET {as_released},
-       failure_count = l.failure_count + k.failed::integer
+   SET {as_released}
   FROM k
  WHERE {same_row}
 RETURNING k.place, l.version, {announcement} AS announced{forgettable_many}
@@ -225,12 +244,13 @@ RETURNING k.place, l.version, {announcement} AS announced{forgettable_many}
 // Releases one lease and grants the row to the next owner, in one write: no other owner can get the
 // row in between. No row if the lease is lost or the row is locked.
 // $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed, $6 next owner, $7 next
-// holder, $8 ttl in microseconds
+// holder, $8 ttl in microseconds, $9 correlation id or null
 inline constexpr std::string_view handoff = R"sql(
 UPDATE shared_lock
    SET owner = $6::text, holder = $7::text, acquired_at = clock_timestamp(),
        version = greatest(version + 1, {now_us}),
        expires_at = clock_timestamp() + $8::bigint * interval '1 microsecond',
+       ttl_us = $8::bigint, correlation_id = $9::text,
        failure_count = failure_count + $5::boolean::integer
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
@@ -241,9 +261,9 @@ RETURNING 1 AS place, version
 )sql";
 
 // Part of the statements for sets: the requests as rows.
-// Arrays: $1 types, $2 ids; $3 owners, $4 holders, $5 ttls in microseconds and $7 whether to refuse
-// a row that is marked done, each with one value for all keys or one per key; $6 expected versions,
-// or none
+// Arrays: $1 types, $2 ids; $3 owners, $4 holders, $5 ttls in microseconds, $7 whether to refuse a
+// row that is marked done and $8 correlation ids or empty texts, each with one value for all keys
+// or one per key; $6 expected versions, or none
 // Each array is wrapped in a subquery, so that no plan expects so many keys that it would read the
 // whole table.
 inline constexpr std::string_view requested = R"sql(
@@ -251,12 +271,13 @@ inline constexpr std::string_view requested = R"sql(
          coalesce(u.owner, ($3::text[])[1]) AS owner,
          coalesce(u.holder, ($4::text[])[1]) AS holder,
          coalesce(u.ttl, ($5::bigint[])[1]) AS ttl,
-         coalesce(u.unless_done, ($7::boolean[])[1]) AS unless_done
+         coalesce(u.unless_done, ($7::boolean[])[1]) AS unless_done,
+         coalesce(u.correlation_id, ($8::text[])[1]) AS correlation_id
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
                 (SELECT $4::text[]), (SELECT $5::bigint[]), (SELECT $6::bigint[]),
-                (SELECT $7::boolean[]))
+                (SELECT $7::boolean[]), (SELECT $8::text[]))
          WITH ORDINALITY AS u (lock_type, source_id, owner, holder, ttl, expected, unless_done,
-                               place))sql";
+                               correlation_id, place))sql";
 
 // Whether the row was already granted to the same attempt.
 inline constexpr std::string_view is_mine =
@@ -270,7 +291,8 @@ inline constexpr std::string_view is_free = R"sql(l.expires_at <= {long_ago}
 
 // The rows to be granted, with the new lease and the last one.
 inline constexpr std::string_view taken_rows = R"sql(
-  SELECT {row}, w.place, w.owner, w.holder, w.ttl, coalesce({is_mine}, false) AS is_mine,
+  SELECT {row}, w.place, w.owner, w.holder, w.ttl, w.correlation_id,
+         coalesce({is_mine}, false) AS is_mine,
          l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at)sql";
 
 // Grants the rows in k. A row that is granted once more keeps its version.
@@ -282,6 +304,7 @@ inline constexpr std::string_view grant = R"sql(
                         ELSE greatest(l.version + 1, {now_us})
                     END,
          expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
+         ttl_us = k.ttl, correlation_id = nullif(k.correlation_id, ''),
          expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> k.owner)::integer
     FROM k
    WHERE {same_row})sql";
@@ -323,7 +346,7 @@ SELECT place, NULL, NULL, NULL
  WHERE NOT EXISTS (SELECT FROM granted)
 )sql";
 
-// Grants some rows of a set, $8 at most; other parameters as in `requested`. First those that the
+// Grants some rows of a set, $9 at most; other parameters as in `requested`. First those that the
 // same attempt has already, then free ones, in their order. Rows are locked one by one until there
 // are enough.
 inline constexpr std::string_view acquire_any = R"sql(
@@ -333,7 +356,7 @@ WITH k AS MATERIALIZED ({taken_rows}
    WHERE ({is_mine})
       OR ({is_free})
    ORDER BY l.expires_at <= clock_timestamp(), w.place
-   LIMIT $8::bigint
+   LIMIT $9::bigint
      FOR NO KEY UPDATE OF l SKIP LOCKED){grant}{granted}
 )sql";
 

@@ -9,6 +9,17 @@ namespace rowlock::postgres::sql {
 // The columns returned for a row `l`. Times left are in microseconds from now.
 inline constexpr std::string_view state = R"sql(l.version, l.owner, l.holder,
        to_char(l.acquired_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS acquired_at,
+       CASE WHEN isfinite(l.acquired_at)
+            THEN (extract(epoch FROM clock_timestamp() - l.acquired_at) * 1000000)::bigint
+        END AS since_us,
+       l.ttl_us, l.correlation_id,
+       to_char(l.ended_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS ended_at,
+       CASE WHEN isfinite(l.acquired_at) AND isfinite(l.ended_at)
+            THEN (extract(epoch FROM l.ended_at - l.acquired_at) * 1000000)::bigint
+        END AS lasted_us, l.ended_as,
+       l.waiting_until > clock_timestamp() AS is_waited_for,
+       to_char(l.forced_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS forced_at,
+       l.forced_from,
        (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
        l.failure_count, l.expiry_count, l.note, l.force_reason, l.done_by,
        to_char(l.done_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS done_at,
@@ -63,9 +74,8 @@ k AS MATERIALIZED (
      FOR NO KEY UPDATE OF l SKIP LOCKED),
 unset AS (
   UPDATE shared_lock l
-     SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
-         version = greatest(l.version + 1, {now_us}),
-         expiry_count = l.expiry_count + 1
+     SET owner = NULL, expires_at = 'epoch', version = greatest(l.version + 1, {now_us}),
+         ended_at = l.expires_at, ended_as = 'ran out', expiry_count = l.expiry_count + 1
     FROM k
    WHERE {same_row}
   RETURNING l.lock_type, l.source_id, l.version),
@@ -172,9 +182,10 @@ SELECT k.pid, a.application_name,
 // $1 type, $2 id, $3 the version that was read, $4 the reason
 inline constexpr std::string_view force_release = R"sql(
 UPDATE shared_lock l
-   SET owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
-       version = greatest(l.version + 1, {now_us}),
-       force_reason = $4::text
+   SET owner = NULL, expires_at = 'epoch', version = greatest(l.version + 1, {now_us}),
+       ended_at = CASE WHEN l.owner IS NULL THEN l.ended_at ELSE clock_timestamp() END,
+       ended_as = CASE WHEN l.owner IS NULL THEN l.ended_as ELSE 'forced' END,
+       forced_at = clock_timestamp(), forced_from = l.holder, force_reason = $4::text
  WHERE l.ctid = (SELECT ctid
                    FROM shared_lock
                   WHERE lock_type = $1 AND source_id = $2 AND version = $3::bigint

@@ -23,14 +23,16 @@ constexpr std::string_view row =
 constexpr std::string_view same_row =
     "l.ctid = k.row_id AND l.lock_type = k.row_type AND l.source_id = k.row_source";
 
-// The columns that a release sets. done_by is the version of the ended grant, which the row has
-// until then.
-constexpr std::string_view as_released = R"sql(owner = NULL, acquired_at = NULL,
-       holder = CASE WHEN k.stay_closed > 0 THEN l.holder END,
+// The columns that a release sets. The last holder and the time of its grant stay, for people.
+// done_by is the version of the ended grant, which the row has until then.
+constexpr std::string_view as_released = R"sql(owner = NULL,
        expires_at = CASE WHEN k.stay_closed > 0
                          THEN clock_timestamp() + k.stay_closed * interval '1 microsecond'
                          ELSE 'epoch' END,
        version = greatest(l.version + 1, {now_us}),
+       ended_at = clock_timestamp(),
+       ended_as = CASE WHEN k.failed THEN 'failed' ELSE 'released' END,
+       failure_count = l.failure_count + k.failed::integer,
        done_by = CASE WHEN k.done_for IS NULL THEN l.done_by ELSE l.version END,
        done_at = CASE WHEN k.done_for IS NULL THEN l.done_at ELSE clock_timestamp() END,
        done_until = CASE WHEN k.done_for IS NULL THEN l.done_until

@@ -34,7 +34,8 @@ inline constexpr std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock
 // $1 type, $2 id, $3 the version that was read
 inline constexpr std::string_view advance = R"sql(
 UPDATE shared_lock
-   SET version = greatest(version + 1, {now_us})
+   SET version = greatest(version + 1, {now_us}), holder = NULL, acquired_at = NULL,
+       ended_at = clock_timestamp(), ended_as = 'committed'
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
                 WHERE lock_type = $1 AND source_id = $2
@@ -192,7 +193,7 @@ SELECT f.fenced, {transaction_name}, {limit_idle_time}
 // closed, $7 how long the work is remembered as done or null, in microseconds
 inline constexpr std::string_view release_with = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT {row}, w.place, w.stay_closed, w.done_for
+  SELECT {row}, w.place, false AS failed, w.stay_closed, w.done_for
     FROM unnest($1::text[], $2::text[], $3::bigint[], $6::bigint[], $7::bigint[])
          WITH ORDINALITY AS w (lock_type, source_id, version, stay_closed, done_for, place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id

@@ -22,7 +22,11 @@ inline constexpr std::string_view read = R"(
 SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
        CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
        failure_count, expiry_count, note, force_reason, done_by, done_at || '000',
-       CAST(round((julianday(done_until) - julianday('now')) * 86400000.0) AS INTEGER) * 1000
+       CAST(round((julianday(done_until) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
+       forced_at || '000', forced_from,
+       CAST(round((julianday('now') - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000,
+       ttl_us, correlation_id, ended_at || '000', ended_as,
+       CAST(round((julianday(ended_at) - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000
   FROM shared_lock
  WHERE lock_type = ?1 AND source_id = ?2
 )";
@@ -32,7 +36,11 @@ inline constexpr std::string_view list = R"(
 SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
        CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
        failure_count, expiry_count, note, force_reason, done_by, done_at || '000',
-       CAST(round((julianday(done_until) - julianday('now')) * 86400000.0) AS INTEGER) * 1000
+       CAST(round((julianday(done_until) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
+       forced_at || '000', forced_from,
+       CAST(round((julianday('now') - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000,
+       ttl_us, correlation_id, ended_at || '000', ended_as,
+       CAST(round((julianday(ended_at) - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000
   FROM shared_lock
  WHERE owner IS NOT NULL OR expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now')
  ORDER BY lock_type, source_id
@@ -42,15 +50,17 @@ SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
 // its version. An expired lease of another owner is taken over, and counted in expiry_count.
 // Returns the version; no row if it is not granted.
 // ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 1 to refuse a row that is marked
-// done, else 0
+// done, else 0, ?7 ttl in microseconds, ?8 correlation id or null
 // In SET and WHERE, a bare column is the row's old value, and excluded.column the value to insert.
 inline constexpr std::string_view acquire = R"(
-INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at)
+INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
+                         ttl_us, correlation_id)
 VALUES (?1, ?2,
         CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000,
         ?3, ?4,
         strftime('%Y-%m-%d %H:%M:%f', 'now'),
-        strftime('%Y-%m-%d %H:%M:%f', 'now', ?5))
+        strftime('%Y-%m-%d %H:%M:%f', 'now', ?5),
+        ?7, ?8)
 ON CONFLICT (lock_type, source_id) DO UPDATE
    SET version      = CASE WHEN owner = ?3 AND expires_at > excluded.acquired_at THEN version
                            ELSE max(version + 1, excluded.version) END,
@@ -59,6 +69,8 @@ ON CONFLICT (lock_type, source_id) DO UPDATE
        owner        = excluded.owner,
        holder       = excluded.holder,
        expires_at   = excluded.expires_at,
+       ttl_us       = excluded.ttl_us,
+       correlation_id = excluded.correlation_id,
        expiry_count = expiry_count + (owner IS NOT NULL AND owner <> ?3)
  WHERE (owner = ?3 OR expires_at <= excluded.acquired_at)
    AND (   NOT ?6 OR done_until <= excluded.acquired_at
@@ -70,19 +82,22 @@ RETURNING version
 // row whose lease has expired is not granted: its late holder may still commit with that version.
 // Returns the version; no row if it is not granted.
 // ?1 lock_type, ?2 source_id, ?3 owner, ?4 holder, ?5 ttl, ?6 1 to refuse a row that is marked
-// done, else 0, ?7 the expected version
+// done, else 0, ?7 ttl in microseconds, ?8 correlation id or null, ?9 the expected version
 inline constexpr std::string_view acquire_at_version = R"(
 UPDATE shared_lock
    SET version     = CASE WHEN owner IS NOT NULL THEN version
                           ELSE max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
                                                      AS INTEGER) * 1000) END,
-       acquired_at = coalesce(acquired_at, strftime('%Y-%m-%d %H:%M:%f', 'now')),
+       acquired_at = CASE WHEN owner IS NOT NULL THEN acquired_at
+                          ELSE strftime('%Y-%m-%d %H:%M:%f', 'now') END,
        owner       = ?3,
        holder      = ?4,
-       expires_at  = strftime('%Y-%m-%d %H:%M:%f', 'now', ?5)
+       expires_at  = strftime('%Y-%m-%d %H:%M:%f', 'now', ?5),
+       ttl_us      = ?7,
+       correlation_id = ?8
  WHERE lock_type = ?1 AND source_id = ?2
    AND (   owner = ?3 AND expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now')
-        OR owner IS NULL AND version = ?7
+        OR owner IS NULL AND version = ?9
            AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
            AND (NOT ?6 OR done_until <= strftime('%Y-%m-%d %H:%M:%f', 'now')))
 RETURNING version
@@ -90,10 +105,11 @@ RETURNING version
 
 // Renews a lease: it ends one ttl from now. A lease that has expired is renewed as well if no other
 // owner has taken the row. Changes no row if the lease is lost.
-// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version of the grant, ?5 ttl
+// ?1 lock_type, ?2 source_id, ?3 owner, ?4 version of the grant, ?5 ttl, ?6 ttl in microseconds
 inline constexpr std::string_view renew = R"(
 UPDATE shared_lock
-   SET expires_at = strftime('%Y-%m-%d %H:%M:%f', 'now', ?5)
+   SET expires_at = strftime('%Y-%m-%d %H:%M:%f', 'now', ?5),
+       ttl_us     = ?6
  WHERE lock_type = ?1 AND source_id = ?2 AND owner = ?3 AND version = ?4
 )";
 
@@ -101,14 +117,14 @@ UPDATE shared_lock
 // The version grows, so that the ended grant's token is no longer valid.
 // ?1 lock_type, ?2 source_id, ?3 owner, ?4 version of the grant, ?5 1 if the callback failed, else
 // 0, ?6 how long the row stays closed, or null, ?7 how long it is marked as done, or null
-// A closed row keeps its holder's name for display.
+// The row keeps its last holder, for people.
 inline constexpr std::string_view release = R"(
 UPDATE shared_lock
    SET version       = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
                                              AS INTEGER) * 1000),
        owner         = NULL,
-       holder        = CASE WHEN ?6 IS NOT NULL THEN holder END,
-       acquired_at   = NULL,
+       ended_at      = strftime('%Y-%m-%d %H:%M:%f', 'now'),
+       ended_as      = CASE WHEN ?5 THEN 'failed' ELSE 'released' END,
        expires_at    = coalesce(strftime('%Y-%m-%d %H:%M:%f', 'now', ?6),
                                 '1970-01-01 00:00:00.000'),
        failure_count = failure_count + ?5,
@@ -137,8 +153,8 @@ VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1
 ON CONFLICT (lock_type, source_id) DO UPDATE
    SET version      = max(version + 1, excluded.version),
        owner        = NULL,
-       holder       = NULL,
-       acquired_at  = NULL,
+       ended_at     = expires_at,
+       ended_as     = 'ran out',
        expires_at   = excluded.expires_at,
        expiry_count = expiry_count + 1
  WHERE owner IS NOT NULL AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
@@ -152,9 +168,12 @@ UPDATE shared_lock
    SET version      = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
                                             AS INTEGER) * 1000),
        owner        = NULL,
-       holder       = NULL,
-       acquired_at  = NULL,
        expires_at   = '1970-01-01 00:00:00.000',
+       ended_at     = CASE WHEN owner IS NULL THEN ended_at
+                           ELSE strftime('%Y-%m-%d %H:%M:%f', 'now') END,
+       ended_as     = CASE WHEN owner IS NULL THEN ended_as ELSE 'forced' END,
+       forced_at    = strftime('%Y-%m-%d %H:%M:%f', 'now'),
+       forced_from  = holder,
        force_reason = ?4
  WHERE lock_type = ?1 AND source_id = ?2 AND version = ?3
    AND (owner IS NOT NULL OR expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now'))

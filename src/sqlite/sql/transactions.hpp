@@ -11,14 +11,17 @@ namespace rowlock::sqlite::sql {
 // expiry_count. Returns the version; no row if there is a live lease or the row is closed.
 // ?1 lock_type, ?2 source_id
 inline constexpr std::string_view lock_row = R"(
-INSERT INTO shared_lock (lock_type, source_id, version)
-VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000)
+INSERT INTO shared_lock (lock_type, source_id, version, ended_at, ended_as)
+VALUES (?1, ?2, CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000,
+        strftime('%Y-%m-%d %H:%M:%f', 'now'), 'locked')
 ON CONFLICT (lock_type, source_id) DO UPDATE
    SET version      = max(version + 1, excluded.version),
        owner        = NULL,
        holder       = NULL,
        acquired_at  = NULL,
        expires_at   = excluded.expires_at,
+       ended_at     = strftime('%Y-%m-%d %H:%M:%f', 'now'),
+       ended_as     = 'locked',
        expiry_count = expiry_count + (owner IS NOT NULL)
  WHERE expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
 RETURNING version
@@ -29,8 +32,12 @@ RETURNING version
 // ?1 lock_type, ?2 source_id, ?3 the version that was read
 inline constexpr std::string_view advance = R"(
 UPDATE shared_lock
-   SET version = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
-                                       AS INTEGER) * 1000)
+   SET version     = max(version + 1, CAST((julianday('now') - 2440587.5) * 86400000.0
+                                           AS INTEGER) * 1000),
+       holder      = NULL,
+       acquired_at = NULL,
+       ended_at    = strftime('%Y-%m-%d %H:%M:%f', 'now'),
+       ended_as    = 'committed'
  WHERE lock_type = ?1 AND source_id = ?2 AND version = ?3 AND owner IS NULL
    AND expires_at <= strftime('%Y-%m-%d %H:%M:%f', 'now')
 )";
