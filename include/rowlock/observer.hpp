@@ -69,6 +69,8 @@ struct renewed_event {
   std::chrono::microseconds took{};
   /// What was left until the deadline when the answer came. Near zero, the lease was almost lost.
   std::chrono::microseconds left{};
+  /// How long a renewal makes the lease valid, from its statement on: the ttl without the margin.
+  std::chrono::microseconds valid_for{};
   /// `acquire_options::correlation_id`.
   std::string correlation_id = {};
 };
@@ -164,6 +166,8 @@ struct transaction_event {
   std::size_t keys = 1;
   /// From the call to this step: of `granted` and `refused`, how long it waited.
   std::chrono::microseconds took{};
+  /// Of the end of `with_row_lock`: the time since the grant. Zero in all other events.
+  std::chrono::microseconds held{};
   /// Of `retry` and `run_fenced`: the number of the try that ended so, from 1.
   unsigned attempt = 1;
   std::optional<rowlock::refusal> refusal = std::nullopt;
@@ -262,6 +266,7 @@ class transaction_report {
   void emit(transaction_result result, const rowlock::refusal* why) const noexcept;
 
   boot_clock::time_point began_;
+  mutable std::optional<boot_clock::time_point> granted_at_;
   std::optional<transaction_event> event_;  // without its result
 };
 

@@ -171,8 +171,12 @@ void renewer::renewed(lease_state& lease, boot_clock::time_point sent_at) {
   const auto left = lease.valid_until.load() - now;
   if (!registry_.renewed(lease, sent_at)) return;
   events_.emit(&observer::renewed, [&] {
-    return renewed_event{lease.key, lease.token, to_microseconds(now - sent_at),
-                         to_microseconds(left), lease.correlation_id};
+    return renewed_event{lease.key,
+                         lease.token,
+                         to_microseconds(now - sent_at),
+                         to_microseconds(left),
+                         to_microseconds(lease.valid_until.load() - sent_at),
+                         lease.correlation_id};
   });
 }
 

@@ -90,12 +90,16 @@ void transaction_report::emit(transaction_result result,
                               const rowlock::refusal* why) const noexcept {
   auto* const here = observed_here();
   if (here == nullptr) return;
+  const auto now = boot_clock::now();
+  const auto held = granted_at_ ? now - *granted_at_ : boot_clock::duration::zero();
+  if (result == transaction_result::granted) granted_at_ = now;
   const std::scoped_lock lock{here->mutex};
   for (auto* const to : here->all) {
     to->emit(&observer::transaction, [&] {
       auto event = *event_;
       event.result = result;
-      event.took = to_microseconds(boot_clock::now() - began_);
+      event.took = to_microseconds(now - began_);
+      event.held = to_microseconds(held);
       if (why != nullptr) event.refusal = *why;
       return event;
     });

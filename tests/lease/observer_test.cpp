@@ -169,6 +169,7 @@ TEST_F(Observer, IsToldOfARenewalAndHowMuchTimeWasLeft) {
   EXPECT_EQ(event.token, held.token());
   EXPECT_EQ(event.took, 4s);
   EXPECT_EQ(event.left, 15s);
+  EXPECT_EQ(event.valid_for, 29s);
 }
 
 TEST_F(Observer, IsToldOfAReleaseAndHowLongTheLeaseWasHeld) {

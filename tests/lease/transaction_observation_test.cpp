@@ -1,7 +1,9 @@
 // Observations of the transactions of a process.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +16,7 @@
 #include "rowlock/testing/memory_store.hpp"
 #include "support/caught_error.hpp"
 #include "support/forked_child.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -43,6 +46,12 @@ std::vector<transaction_event> events_of(const std::function<void()>& work) {
     work();
   }
   return heard->events();
+}
+
+void until_the_clock_moves() {
+  const auto began = boot_clock::now();
+  while (boot_clock::now() < began + 1ms) {
+  }
 }
 
 TEST(TransactionObservation, OfNoObserverIsMisuse) {
@@ -92,6 +101,38 @@ TEST(TransactionObservation, HasTheTimeThatARowLockWaited) {
   ASSERT_EQ(events.size(), 1U);
   EXPECT_EQ(events[0].refusal->reason, refusal_reason::timed_out);
   EXPECT_NE(events[0].took, 0us);
+}
+
+TEST(TransactionObservation, HasTheTimeSinceTheGrantAtTheEndOfARowLock) {
+  memory_store store;
+  const auto work = [](memory_transaction&) { until_the_clock_moves(); };
+  const auto events = events_of([&] {
+    (void)with_row_lock<memory_transaction>(store, {"job", "a"}, work);
+    (void)with_optimistic_commit<memory_transaction>(store, {"job", "a"}, work);
+  });
+  ASSERT_EQ(events.size(), 4U);
+  EXPECT_EQ(events[0].held, 0us);
+  EXPECT_EQ(events[1].result, transaction_result::committed);
+  EXPECT_GE(events[1].held, 1ms);
+  EXPECT_EQ(events[2].held, 0us);
+  EXPECT_EQ(events[3].held, 0us);
+}
+
+TEST(TransactionObservation, SharesTheTimeOfARowLockBetweenTheWaitAndTheHold) {
+  memory_store store;
+  auto rival = std::make_unique<memory_transaction>(store);
+  ASSERT_TRUE(lock_rows(*rival, lock_key{"job", "a"}, no_wait()).acquired());
+  const auto events = events_of([&] {
+    const auto ended = std::async(std::launch::async, [&] {
+      until_the_clock_moves();
+      rival.reset();
+    });
+    (void)with_row_lock<memory_transaction>(store, lock_key{"job", "a"}, patience,
+                                            [](memory_transaction&) { until_the_clock_moves(); });
+  });
+  ASSERT_EQ(events.size(), 2U);
+  const auto rest = events[1].took - events[0].took - events[1].held;
+  EXPECT_LE(std::chrono::abs(rest), 2us) << "each is rounded to microseconds";
 }
 
 TEST(TransactionObservation, MayEndInItsOwnEvent) {
