@@ -94,16 +94,17 @@ std::unique_ptr<store> open_store(const database_url& url, const table_name& tab
   return std::make_unique<postgres_store>(url.target(), postgres_options{.table = table});
 }
 
-std::vector<migration> migrate(const database_url& url, const table_name& table) {
+std::vector<migration> migrate(const database_url& url, const table_name& table,
+                               history_option history) {
   switch (url.which()) {
     case database_url::engine::sqlite:
-      return migrate_sqlite(url.target(), table);
+      return migrate_sqlite(url.target(), table, history);
     case database_url::engine::soci:
-      return migrate_soci(url.target(), table);
+      return migrate_soci(url.target(), table, history);
     case database_url::engine::postgresql:
       break;
   }
-  return migrate_postgres(url.target(), table);
+  return migrate_postgres(url.target(), table, history);
 }
 
 std::vector<migration> migrations_for(const database_url& url, const table_name& table) {
@@ -116,6 +117,18 @@ std::vector<migration> migrations_for(const database_url& url, const table_name&
       break;
   }
   return postgres_migrations(table);
+}
+
+migration history_for(const database_url& url, const table_name& table) {
+  switch (url.which()) {
+    case database_url::engine::sqlite:
+      return sqlite_history(table);
+    case database_url::engine::soci:
+      return soci_history(url.target(), table);
+    case database_url::engine::postgresql:
+      break;
+  }
+  return postgres_history(table);
 }
 
 }  // namespace rowlock

@@ -44,11 +44,15 @@ class database_url {
 /// The store with its default options. Opens nothing yet.
 std::unique_ptr<store> open_store(const database_url& url, const table_name& table = {});
 
-/// Applies missing migrations and returns them. Throws `error`.
-std::vector<migration> migrate(const database_url& url, const table_name& table = {});
+/// Applies missing migrations and returns them; see `migrate_postgres`. Throws `error`.
+std::vector<migration> migrate(const database_url& url, const table_name& table = {},
+                               history_option history = history_option::unchanged);
 
 /// All migrations for this kind of database, in order.
 std::vector<migration> migrations_for(const database_url& url, const table_name& table = {});
+
+/// The history for this kind of database.
+migration history_for(const database_url& url, const table_name& table = {});
 
 }  // namespace rowlock
 

@@ -4,6 +4,8 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/action.hpp"
@@ -19,28 +21,64 @@ struct migrate_options {
   table_options where;
   bool print = false;
   bool down = false;
+  std::vector<std::string> with;
+  std::vector<std::string> without;
+
+  [[nodiscard]] history_option history() const {
+    if (!with.empty()) return history_option::with;
+    return without.empty() ? history_option::unchanged : history_option::without;
+  }
 };
 
-void print_sql(std::vector<migration> all, bool down) {
-  if (down) std::reverse(all.begin(), all.end());
-  for (const auto& step : all) std::cout << (down ? step.down : step.up) << '\n';
+/// The clients of MariaDB and MySQL end a statement at each semicolon, also within a trigger.
+std::string for_clients(std::string sql) {
+  constexpr std::string_view begin = "\nCREATE TRIGGER";
+  constexpr std::string_view end = "\nEND;\n";
+  for (auto at = sql.find(begin); at != std::string::npos; at = sql.find(begin, at)) {
+    constexpr std::string_view before = "\nDELIMITER //";
+    constexpr std::string_view after = "\nEND//\nDELIMITER ;\n";
+    const auto last = sql.find(end, at);
+    if (last == std::string::npos) break;
+    sql.replace(last, end.size(), after);
+    sql.insert(at, before);
+    at += before.size() + begin.size();
+  }
+  return sql;
+}
+
+void print_sql(const migrate_options& options, const database_url& url, const table_name& table) {
+  auto all = migrations_for(url, table);
+  if (options.down) std::reverse(all.begin(), all.end());
+  if (options.history() == history_option::without) all.clear();
+  for (const auto& step : all) std::cout << (options.down ? step.down : step.up) << '\n';
+  if (options.history() == history_option::unchanged) return;
+  const auto history = history_for(url, table);
+  const auto& sql = options.history() == history_option::with ? history.up : history.down;
+  std::cout << (url.which() == database_url::engine::soci ? for_clients(sql) : sql) << '\n';
 }
 
 int migrate_now(const migrate_options& options) {
   const auto url = options.where.database();
   const table_name table{options.where.table};
-  const auto all = migrations_for(url, table);
   if (options.print) {
-    print_sql(all, options.down);
+    print_sql(options, url, table);
     return exit_code::success;
   }
-  const auto applied = migrate(url, table);
+  const auto applied = migrate(url, table, options.history());
   for (const auto& step : applied) {
+    if (step.number == 0) {
+      std::cout << (options.history() == history_option::with
+                        ? "began the history"
+                        : "ended the history; its events stay in " + table.text() + "_event")
+                << '\n';
+      continue;
+    }
     std::cout << "applied " << std::setw(3) << std::setfill('0') << step.number << ' ' << step.name
               << '\n';
   }
   if (applied.empty()) {
-    std::cout << "nothing to do: schema version " << all.back().number << '\n';
+    std::cout << "nothing to do: schema version " << migrations_for(url, table).back().number
+              << '\n';
   }
   return exit_code::success;
 }
@@ -55,14 +93,27 @@ void add_migrate(CLI::App& app, action& chosen) {
       migrate->add_flag("--print", options->print, "Only print the SQL; nothing is connected to");
   migrate->add_flag("--down", options->down, "With --print: the SQL that takes it all back")
       ->needs(print);
+  const auto is_an_option = CLI::IsMember{{"history"}};
+  CLI::Option* with = migrate->add_option("--with", options->with, "Begin an option: history")
+                          ->type_name("OPTION")
+                          ->check(is_an_option);
+  migrate->add_option("--without", options->without, "End it; what it has written stays")
+      ->type_name("OPTION")
+      ->check(is_an_option)
+      ->excludes(with);
   migrate->footer(
       R"(A SQLite file that does not exist is created, its folder is not. Running it again does nothing, and any
 number of processes may run it at once.
+
+--with history adds a table of events, shared_lock_event, which triggers write, so that it has what any
+process does with the locks. --without history takes the triggers away. Both lock the lock table for a
+moment. With --print, the SQL of the option follows that of the table (--without: it is alone).
 
 Examples:
   rowlock migrate sqlite:///var/lib/shop/locks.db
   rowlock migrate postgresql://app@db/shop --table locking.shared_lock
   rowlock migrate mysql://app@db/shop
+  rowlock migrate postgresql://app@db/shop --with history
   rowlock migrate --print postgresql:// | psql shop)");
   migrate->callback([options, &chosen] { chosen = [options] { return migrate_now(*options); }; });
 }

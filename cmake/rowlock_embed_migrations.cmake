@@ -5,7 +5,28 @@
 #   SQLITE <NNN_name>...       migrations/sqlite/<NNN_name>.{up,down}.sql, in order
 #   MYSQL <NNN_name>...)       migrations/mysql/<NNN_name>.{up,down}.sql, in order
 #
+# and of each database the option migrations/<database>/history.{up,down}.sql.
+#
 # Adds a generated source to <target> that defines what src/store/embedded_migrations.hpp declares.
+# Sets `result` to the texts of <path>.up.sql and <path>.down.sql, each as `, R"(...)"`.
+function(rowlock_migration_texts result path)
+  set(texts "")
+  foreach(direction IN ITEMS up down)
+    set(file "${path}.${direction}.sql")
+    if(NOT EXISTS "${file}")
+      message(FATAL_ERROR "${file} is missing: a migration has an up and a down file.")
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(READ "${file}" text)
+    string(FIND "${text}" ")rowlock_sql\"" clash)
+    if(NOT clash EQUAL -1)
+      message(FATAL_ERROR "${file} contains the end of a raw string literal.")
+    endif()
+    string(APPEND texts ",\n     R\"rowlock_sql(${text})rowlock_sql\"")
+  endforeach()
+  set(${result} "${texts}" PARENT_SCOPE)
+endfunction()
+
 function(rowlock_embed_migrations target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "POSTGRESQL;SQLITE;MYSQL")
 
@@ -28,22 +49,11 @@ function(rowlock_embed_migrations target)
       endif()
       set(last ${number})
 
-      string(APPEND ${database}_rows "    {${number}, \"${name}\"")
-      foreach(direction IN ITEMS up down)
-        set(file "${folder}/${migration}.${direction}.sql")
-        if(NOT EXISTS "${file}")
-          message(FATAL_ERROR "${file} is missing: a migration has an up and a down file.")
-        endif()
-        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
-        file(READ "${file}" text)
-        string(FIND "${text}" ")rowlock_sql\"" clash)
-        if(NOT clash EQUAL -1)
-          message(FATAL_ERROR "${file} contains the end of a raw string literal.")
-        endif()
-        string(APPEND ${database}_rows ",\n     R\"rowlock_sql(${text})rowlock_sql\"")
-      endforeach()
-      string(APPEND ${database}_rows "},\n")
+      rowlock_migration_texts(texts "${folder}/${migration}")
+      string(APPEND ${database}_rows "    {${number}, \"${name}\"${texts}},\n")
     endforeach()
+
+    rowlock_migration_texts(${database}_history "${folder}/history")
   endforeach()
 
   # A template, not CONTENT: what stands between @ in a migration must stay as it is.

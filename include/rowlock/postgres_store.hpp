@@ -117,8 +117,13 @@ class postgres_store final : public sql_store {
 /// Applies missing migrations in one transaction and returns them; nothing if all are there. Any
 /// number of processes may call it at once. Throws `error`: rejected also for a schema newer than
 /// this library's.
+///
+/// `history` begins or ends the history; then the returned list ends with that step (number 0),
+/// unless it was so already. The trigger's function names the table with its schema. To begin or
+/// end it locks the lock table, for which it waits two seconds.
 std::vector<migration> migrate_postgres(const std::string& connection_string,
-                                        const table_name& table = {});
+                                        const table_name& table = {},
+                                        history_option history = history_option::unchanged);
 
 /// Finds out whether a transaction has committed, for `fenced_run_options::in_doubt`. It queries
 /// the server (`pg_xact_status`) on a connection of its own. It repeats that while the transaction

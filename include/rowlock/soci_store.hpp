@@ -105,12 +105,18 @@ class soci_store final : public sql_store {
 ///
 /// On MySQL and MariaDB a CREATE TABLE commits by itself: the next call continues an interrupted
 /// migration.
+///
+/// `history` begins or ends the history; then the returned list ends with that step (number 0),
+/// unless it was so already.
 std::vector<migration> migrate_soci(const std::string& connection_string,
-                                    const table_name& table = {});
+                                    const table_name& table = {},
+                                    history_option history = history_option::unchanged);
 
 /// All migrations for the database that the connection string names, in order.
 std::vector<migration> soci_migrations(const std::string& connection_string,
                                        const table_name& table = {});
+/// The history for the database that the connection string names.
+migration soci_history(const std::string& connection_string, const table_name& table = {});
 
 }  // namespace rowlock
 

@@ -68,7 +68,11 @@ class sqlite_store final : public passing_store {
 /// Creates the file if it does not exist (not its folder) and switches it to WAL. Any number of
 /// processes may call it at once. Throws `error`: rejected also for a schema newer than this
 /// library's.
-std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table = {});
+///
+/// `history` begins or ends the history; then the returned list ends with that step (number 0),
+/// unless it was so already.
+std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table = {},
+                                      history_option history = history_option::unchanged);
 
 }  // namespace rowlock
 

@@ -49,6 +49,20 @@ std::vector<migration> postgres_migrations(const table_name& table = {});
 std::vector<migration> sqlite_migrations(const table_name& table = {});
 std::vector<migration> mysql_migrations(const table_name& table = {});
 
+/// The history of locks, an option of the database: a table of events, which triggers write. `up`
+/// may be applied again; `down` ends the history and leaves the events. Its number is 0, as the
+/// record of migrations does not have it. docs/decisions/0049 says what it costs.
+migration postgres_history(const table_name& table = {});
+migration sqlite_history(const table_name& table = {});
+migration mysql_history(const table_name& table = {});
+
+/// What a migration does with the history.
+enum class history_option {
+  unchanged,
+  with,     ///< Begins it, if it is not there.
+  without,  ///< Ends it, if it is there. The events stay.
+};
+
 /// A lock table for transactions of the application. A name alone means a server with one clock.
 struct postgres_table {
   postgres_table() = default;

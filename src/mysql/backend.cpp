@@ -41,7 +41,32 @@ void take_migration_turn(connection& session) {
   std::throw_with_nested(
       error{errc::rejected, "the user of this connection may not migrate table " + name +
                                 ": run `GRANT ALL ON " + name + " TO ...; GRANT ALL ON " + name +
-                                "_schema TO ...` for it, or migrate as another"});
+                                "_schema TO ...; GRANT ALL ON " + name +
+                                "_event TO ...` for it, or migrate as another"});
+}
+
+constexpr unsigned triggers_need_trust = 1419;
+
+[[noreturn]] void throw_may_not_make_triggers() {
+  std::throw_with_nested(error{
+      errc::rejected,
+      "this server writes a binary log and lets only administrators create triggers, which the "
+      "history needs: migrate as one, or SET GLOBAL log_bin_trust_function_creators = ON"});
+}
+
+/// Whether the history is to be begun or ended, and is not so already.
+bool changes_history(connection& session, detail::rendered_sql& texts, const table_name& table,
+                     history_option wanted) {
+  if (wanted == history_option::unchanged) return false;
+  const auto& name = table.text();
+  const auto dot = name.find('.');
+  const auto database =
+      dot == std::string::npos ? bound_value::null() : bound_value::utf8(name.substr(0, dot));
+  const auto plain = bound_value::utf8(name.substr(dot == std::string::npos ? 0 : dot + 1));
+  const auto found = session.execute(texts(sql::parts_of_history), {database, plain});
+  const auto& parts = found.rows.at(0);
+  return wanted == history_option::with ? parts.at(0) != "1" || parts.at(1) != "2"
+                                        : parts.at(1) != "0";
 }
 
 class mysql_backend_type final : public through_soci::soci_backend {
@@ -56,6 +81,9 @@ class mysql_backend_type final : public through_soci::soci_backend {
   }
   [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
     return mysql_migrations(table);
+  }
+  [[nodiscard]] migration history(const table_name& table) const override {
+    return mysql_history(table);
   }
 
   [[nodiscard]] std::string checked(std::string parameters,
@@ -72,7 +100,8 @@ class mysql_backend_type final : public through_soci::soci_backend {
     return mysql::make_session(std::move(session), options);
   }
 
-  std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
+  std::vector<migration> migrate(::soci::session& session, const table_name& table,
+                                 history_option history) const override {
     connection migrating{session};
     refuse_without_tls(migrating);
     refuse_old(migrating);
@@ -83,9 +112,15 @@ class mysql_backend_type final : public through_soci::soci_backend {
                                                 mysql_migrations(table), table);
       check_table_if_there(migrating, texts, table);
       for (const auto& step : missing) migrating.execute_script(step.up);
+      if (changes_history(migrating, texts, table, history)) {
+        missing.push_back(mysql_history(table));
+        const auto& step = missing.back();
+        migrating.execute_script(history == history_option::with ? step.up : step.down);
+      }
       return missing;
     } catch (const std::exception& thrown) {
       if (is_missing_privilege(error_number_of(thrown))) throw_may_not_migrate(table);
+      if (error_number_of(thrown) == triggers_need_trust) throw_may_not_make_triggers();
       throw_as_error(effects::none, &table);
     }
   }

@@ -78,7 +78,9 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
     case 1054:
     case 1146:
       return says("table " + table.text() + " or a part of it is missing: " +
-                  detail::how_to_migrate(detail::some_url, table));
+                  detail::how_to_migrate(detail::some_url, table) +
+                  "; if only its table of events is missing, with --with history, or with "
+                  "--without history to do without it");
     default:
       return says("the server refuses what it is asked of table " + table.text() + shown(number) +
                   read_it);

@@ -272,11 +272,13 @@ class mysql_session final : public detail::session {
       return {.ended = unchanged(std::span{&ended, 1}).front()};
     }
     handoff_answer answer{.ended = change_answer::done};
-    // Zero if a trigger of the table inserts rows: its id is returned instead. Then the next waiter
-    // acquires the row by itself.
     if (result->insert_id != 0) {
       answer.granted = version{static_cast<std::int64_t>(result->insert_id)};
+      return answer;
     }
+    // A trigger of the table executes statements; their insert id is returned.
+    const auto seen = exec_.read({&next.key}).front();
+    if (seen && seen->is_of(next.owner)) answer.granted = seen->state.version;
     return answer;
   }
 

@@ -225,9 +225,38 @@ void apply(transaction_connection& used, const migration& step, const table_name
   }
 }
 
+/// With the schema of the table, as the trigger's function looks names up in the session that
+/// changes a row. A name that cannot be written so stays as it is.
+table_name with_schema(const table_name& table, const std::string& schema) {
+  if (table.text().find('.') != std::string::npos) return table;
+  try {
+    return table_name{schema + '.' + table.text()};
+  } catch (const error&) {
+    return table;
+  }
+}
+
+/// Begins or ends the history. None if it is so already.
+std::optional<migration> change_history(transaction_connection& used, detail::rendered_sql& texts,
+                                        const table_name& table, history_option wanted) {
+  const auto found = used.execute(texts(sql::history_state));
+  const auto step = postgres_history(with_schema(table, found.front().text("schema")));
+  const bool has_trigger = found.front().flag("has_trigger");
+  const bool is_complete = has_trigger && found.front().flag("has_table");
+  if (wanted == history_option::with ? is_complete : !has_trigger) return std::nullopt;
+  used.execute(texts(sql::limit_lock_wait));
+  if (wanted == history_option::with) {
+    apply(used, step, table);
+  } else {
+    used.run(step.down);
+  }
+  return step;
+}
+
 }  // namespace
 
-std::vector<migration> migrate(transaction_connection& used, const table_name& table) {
+std::vector<migration> migrate(transaction_connection& used, const table_name& table,
+                               history_option history) {
   const postgres_table migrated{table};
   auto texts = sql::texts_of(migrated);
   used.execute(texts(sql::read_committed));
@@ -236,6 +265,11 @@ std::vector<migration> migrate(transaction_connection& used, const table_name& t
   auto missing = detail::missing_migrations(found.number, postgres_migrations(table), table);
   if (missing.empty()) require_fit(found, table);
   for (const auto& step : missing) apply(used, step, table);
+  if (history != history_option::unchanged) {
+    if (auto changed = change_history(used, texts, table, history)) {
+      missing.push_back(*std::move(changed));
+    }
+  }
   return missing;
 }
 

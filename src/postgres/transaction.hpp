@@ -106,7 +106,8 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
 
 /// Applies the missing migrations and returns them. The transaction must have just begun, and the
 /// caller commits it. Throws `error` and the driver's exceptions.
-std::vector<migration> migrate(transaction_connection& used, const table_name& table);
+std::vector<migration> migrate(transaction_connection& used, const table_name& table,
+                               history_option history);
 
 }  // namespace rowlock::postgres
 

@@ -82,7 +82,9 @@ class soci_backend {
   /// Creates the database if it is a file; otherwise does nothing.
   virtual void create_database(const std::string& /*parameters*/) const {}
   /// Applies the missing migrations, on a session that rowlock has opened.
-  virtual std::vector<migration> migrate(soci::session& session, const table_name& table) const = 0;
+  virtual std::vector<migration> migrate(soci::session& session, const table_name& table,
+                                         history_option history) const = 0;
+  [[nodiscard]] virtual migration history(const table_name& table) const = 0;
 
   /// The limits of a store with enough connections.
   [[nodiscard]] virtual store_limits limits() const noexcept { return {}; }

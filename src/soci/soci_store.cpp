@@ -115,17 +115,22 @@ soci_store::soci_store(std::string connection_string, soci_options options)
 soci_store::soci_store(::soci::connection_pool& pool, soci_options options)
     : sql_store{sessions_of(pool, options), options.pool_size, options.pool_timeout} {}
 
-std::vector<migration> migrate_soci(const std::string& connection_string, const table_name& table) {
+std::vector<migration> migrate_soci(const std::string& connection_string, const table_name& table,
+                                    history_option history) {
   auto target = through_soci::target_of(connection_string);
   target.parameters = target.backend->checked(std::move(target.parameters), soci_options{});
   target.backend->create_database(target.parameters);
   const auto session = opened_at(target);
-  return target.backend->migrate(*session, table);
+  return target.backend->migrate(*session, table, history);
 }
 
 std::vector<migration> soci_migrations(const std::string& connection_string,
                                        const table_name& table) {
   return through_soci::target_of(connection_string).backend->migrations(table);
+}
+
+migration soci_history(const std::string& connection_string, const table_name& table) {
+  return through_soci::target_of(connection_string).backend->history(table);
 }
 
 }  // namespace rowlock

@@ -143,6 +143,19 @@ std::vector<migration> still_missing(sqlite3* database, const table_name& table)
   return detail::missing_migrations(rows.last_migration(), sqlite_migrations(table), table);
 }
 
+/// Whether the history is to be begun or ended, and is not so already.
+bool changes_history(sqlite3* database, const table_name& table, history_option wanted) {
+  if (wanted == history_option::unchanged) return false;
+  statement parts{database, sql::parts_of_history};
+  const auto& name = table.text();
+  const auto dot = name.find('.');
+  const auto plain = name.substr(dot == std::string::npos ? 0 : dot + 1);
+  parts.bind(1, plain);
+  if (!parts.has_next_row()) return false;
+  const auto triggers = parts.integer(1);
+  return wanted == history_option::with ? parts.integer(0) < 1 || triggers < 2 : triggers > 0;
+}
+
 error in_the_way_of(const migration& step, sqlite3* database, const std::string& why) {
   return error{errc::rejected, url_of(database) + ": migration " + std::to_string(step.number) +
                                    " cannot be applied (" + why +
@@ -171,14 +184,15 @@ void check_schema_name(const table_name& table) {
   throw error{errc::misuse, "a SQLite file has no schema but main: name the table without one"};
 }
 
-std::vector<migration> migrate(sqlite3* database, const table_name& table) {
+std::vector<migration> migrate(sqlite3* database, const table_name& table, history_option history) {
   busy_wait wait{longest_wait};
   bool is_complete = false;
   until_not_busy(wait, [&] {
     require_writable(database);
     prepare_connection(database);
     switch_to_wal(database, wait);
-    is_complete = still_missing(database, table).empty();
+    is_complete =
+        still_missing(database, table).empty() && !changes_history(database, table, history);
   });
   if (is_complete) {
     if (const auto wrong = what_is_wrong_with(database, table)) detail::throw_unfit(table, *wrong);
@@ -190,6 +204,11 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table) {
   try {
     auto missing = still_missing(database, table);  // another process may have been faster
     for (const auto& step : missing) apply(database, step, table);
+    if (changes_history(database, table, history)) {
+      missing.push_back(sqlite_history(table));
+      const auto& step = missing.back();
+      execute(database, history == history_option::with ? step.up : step.down);
+    }
     commit_begun(database);
     return missing;
   } catch (...) {

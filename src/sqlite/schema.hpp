@@ -30,7 +30,7 @@ void check_schema_name(const table_name& table);
 
 /// Switches the file to WAL, applies the missing migrations in one transaction, and returns them.
 /// Throws `error` and `failure`.
-std::vector<migration> migrate(sqlite3* database, const table_name& table);
+std::vector<migration> migrate(sqlite3* database, const table_name& table, history_option history);
 
 }  // namespace rowlock::sqlite
 

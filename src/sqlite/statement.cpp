@@ -146,7 +146,12 @@ void throw_as_commit(const failure& thrown) {
 
 void throw_error(const failure& thrown, const std::string& where, const std::string& if_missing) {
   const auto [kind, what] = meaning_of(thrown);
-  const std::string remedy = primary_code(thrown) == SQLITE_ERROR ? ": " + if_missing : "";
+  std::string remedy = primary_code(thrown) == SQLITE_ERROR ? ": " + if_missing : "";
+  if (!remedy.empty() && std::string_view{thrown.what()}.ends_with("_event")) {
+    remedy +=
+        ", with --with history to make the table of events anew, or --without history to do "
+        "without it";
+  }
   std::throw_with_nested(error{kind, where + ": " + what + remedy + " (" + thrown.what() + ")"});
 }
 

@@ -20,6 +20,11 @@ std::span<const embedded_migration> embedded_postgres_migrations();
 std::span<const embedded_migration> embedded_sqlite_migrations();
 std::span<const embedded_migration> embedded_mysql_migrations();
 
+/// The optional history: number 0.
+const embedded_migration& embedded_postgres_history();
+const embedded_migration& embedded_sqlite_history();
+const embedded_migration& embedded_mysql_history();
+
 }  // namespace rowlock::detail
 
 #endif

@@ -10,16 +10,18 @@ namespace rowlock {
 
 namespace {
 
+migration rendered(const detail::embedded_migration& embedded, const auto& in_table) {
+  return {.number = embedded.number,
+          .name = std::string{embedded.name},
+          .up = in_table(embedded.up),
+          .down = in_table(embedded.down)};
+}
+
 std::vector<migration> rendered(std::span<const detail::embedded_migration> embedded,
                                 const auto& in_table) {
   std::vector<migration> migrations;
   migrations.reserve(embedded.size());
-  for (const auto& each : embedded) {
-    migrations.push_back({.number = each.number,
-                          .name = std::string{each.name},
-                          .up = in_table(each.up),
-                          .down = in_table(each.down)});
-  }
+  for (const auto& each : embedded) migrations.push_back(rendered(each, in_table));
   return migrations;
 }
 
@@ -37,6 +39,25 @@ std::vector<migration> sqlite_migrations(const table_name& table) {
 
 std::vector<migration> mysql_migrations(const table_name& table) {
   return rendered(detail::embedded_mysql_migrations(),
+                  [&](std::string_view sql) { return detail::in_backticks(table, sql); });
+}
+
+migration postgres_history(const table_name& table) {
+  return rendered(detail::embedded_postgres_history(),
+                  [&](std::string_view sql) { return table.in(sql); });
+}
+
+migration sqlite_history(const table_name& table) {
+  // A trigger's table has no schema in its text.
+  const auto& name = table.text();
+  const auto dot = name.find('.');
+  const table_name plain{name.substr(dot == std::string::npos ? 0 : dot + 1)};
+  return rendered(detail::embedded_sqlite_history(),
+                  [&](std::string_view sql) { return plain.in(sql); });
+}
+
+migration mysql_history(const table_name& table) {
+  return rendered(detail::embedded_mysql_history(),
                   [&](std::string_view sql) { return detail::in_backticks(table, sql); });
 }
 

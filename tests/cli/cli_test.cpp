@@ -2,6 +2,7 @@
 #include "cli/cli_test.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <soci/soci.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,10 @@
 #include <pqxx/pqxx>
 #include <stdexcept>
 
+#include "rowlock/postgres.hpp"
+#include "rowlock/row_lock.hpp"
+#include "rowlock/soci.hpp"
+#include "rowlock/sqlite.hpp"
 #include "rowlock/table_name.hpp"
 #include "support/mariadb_line.hpp"
 #include "support/mysql_database.hpp"
@@ -30,6 +35,16 @@ class sqlite_cli_database final : public cli_database {
     auto connection = std::make_shared<SQLite::Database>(path(), SQLite::OPEN_READWRITE, 10'000);
     connection->exec("begin immediate");
     return connection;
+  }
+  void lock_and_commit(const lock_key& key) override {
+    auto database = open();
+    EXPECT_TRUE(
+        with_row_lock<sqlite_transaction>(database, key, [](sqlite_transaction&) {}).acquired());
+  }
+  void commit_optimistically(const lock_key& key) override {
+    auto database = open();
+    EXPECT_TRUE(with_optimistic_commit<sqlite_transaction>(database, key, [](sqlite_transaction&) {
+                }).acquired());
   }
 
  private:
@@ -60,6 +75,19 @@ class postgres_cli_database final : public cli_database {
     open->work.exec("select from " + table + " for update");
     return open;
   }
+  void lock_and_commit(const lock_key& key) override {
+    pqxx::connection connection{postgres_url()};
+    EXPECT_TRUE(with_row_lock<pqxx::work>(
+                    connection, lock_keys{key}, no_wait(), [](pqxx::work&) {},
+                    postgres_table{table_name{table()}})
+                    .acquired());
+  }
+  void commit_optimistically(const lock_key& key) override {
+    pqxx::connection connection{postgres_url()};
+    EXPECT_TRUE(with_optimistic_commit<pqxx::work>(
+                    connection, key, [](pqxx::work&) {}, postgres_table{table_name{table()}})
+                    .acquired());
+  }
 
  private:
   postgres_schema schema_;
@@ -78,6 +106,15 @@ class mariadb_cli_database final : public cli_database {
     connection->execute("begin");
     connection->rows("select 1 from " + in_backticks(table) + " for update");
     return connection;
+  }
+  void lock_and_commit(const lock_key& key) override {
+    ::soci::session session{database_.target()};
+    EXPECT_TRUE(with_row_lock<soci_transaction>(session, key, [](soci_transaction&) {}).acquired());
+  }
+  void commit_optimistically(const lock_key& key) override {
+    ::soci::session session{database_.target()};
+    EXPECT_TRUE(with_optimistic_commit<soci_transaction>(session, key, [](soci_transaction&) {
+                }).acquired());
   }
 
  private:

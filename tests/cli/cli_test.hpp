@@ -54,6 +54,9 @@ class cli_database {
   virtual void execute(const std::string& sql) = 0;
   /// A transaction that has locked all rows of `table`, until it is destroyed.
   virtual std::shared_ptr<void> lock_rows_of(const std::string& table) = 0;
+  /// Locks the row of `key` in a transaction that commits, and moves its version in one that does.
+  virtual void lock_and_commit(const lock_key& key) = 0;
+  virtual void commit_optimistically(const lock_key& key) = 0;
   /// The one number that `sql` selects.
   virtual long long number(const std::string& sql) = 0;
 };

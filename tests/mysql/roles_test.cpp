@@ -30,8 +30,9 @@ class MysqlRoles : public testing::Test {
  protected:
   MysqlRoles() {
     execute_documented("CREATE USER");
-    migrate_soci(target_of("installer"));
+    migrate_soci(target_of("installer"), {}, history_option::with);
     execute_documented("INSERT, UPDATE");
+    execute_documented("SELECT ON app.shared_lock_event");
   }
 
   void execute_documented(const std::string& words) const {
@@ -184,14 +185,21 @@ TEST_F(MysqlRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
       {"empty", executing("truncate shared_lock")},
       {"alter", executing("alter table shared_lock add x int")},
       {"create", executing("create table another (x int)")},
+      {"see events", executing("select count(*) from shared_lock_event")},
+      {"add events", executing("insert into shared_lock_event (at, lock_type, source_id, what, "
+                               "version) values (now(6), 'job', 'nightly', 'released', 1)")},
+      {"change events", executing("update shared_lock_event set holder = 'me'")},
+      {"delete events", executing("delete from shared_lock_event")},
       {"forge", executing("delete from shared_lock_schema")}};
   const std::map<std::string, std::set<std::string>> may{
       {"locker",
        {"lease", "lease several", "fence", "fence by sharing", "release with", "lock rows",
         "commit", "list", "release by force", "keep busy", "steal"}},
       {"fencer", {"fence", "fence by sharing", "list", "keep busy"}},
-      {"reader", {"fence by sharing", "list", "keep busy"}},
-      {"purger", {"fence by sharing", "list", "purge", "delete", "keep busy"}}};
+      {"reader", {"fence by sharing", "list", "keep busy", "see events"}},
+      {"purger",
+       {"fence by sharing", "list", "purge", "delete", "keep busy", "see events",
+        "delete events"}}};
   for (const auto& [role, its_acts] : may) {
     std::set<std::string> done;
     for (const auto& [name, act] : acts) {

@@ -16,10 +16,6 @@ class PostgresConnection : public postgres_table {
     return postgres_store{url_with("application_name=" + schema()),
                           {.table = table(), .pool_size = pool_size, .pool_timeout = 200ms}};
   }
-  static std::string url_with(const std::string& parameter) {
-    const char* separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
-    return postgres_url() + separator + parameter;
-  }
   [[nodiscard]] std::string backends() const {
     return " from pg_stat_activity where application_name = '" + schema() + "'";
   }

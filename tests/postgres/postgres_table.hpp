@@ -71,6 +71,10 @@ class postgres_table : public testing::Test {
   [[nodiscard]] const std::string& schema() const { return schema_.name(); }
   [[nodiscard]] std::string name() const { return table().text(); }
 
+  static std::string url_with(const std::string& parameter) {
+    const char* separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
+    return postgres_url() + separator + parameter;
+  }
   [[nodiscard]] postgres_store open_store(const std::string& url = postgres_url()) const {
     return postgres_store{url, {.table = table()}};
   }

@@ -33,10 +33,11 @@ class PostgresRoles : public testing::Test {
     for (const auto* role : roles) {  // for a server that requires it
       server_.query("alter role " + schema_.name() + '_' + role + " password 'rowlock'");
     }
-    migrate_postgres(url_of("installer"), table_);
+    migrate_postgres(url_of("installer"), table_, history_option::with);
     pqxx::connection installer{url_of("installer")};
     pqxx::nontransaction granting{installer};
     granting.exec(documented_sql("REVOKE"));
+    granting.exec(documented_sql("GRANT INSERT ON"));
   }
 
   [[nodiscard]] std::string documented_sql(const std::string& words) const {
@@ -134,12 +135,26 @@ TEST_F(PostgresRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
        [&](const auto& role) { execute_as(role, "delete from shared_lock where owner is null"); }},
       {"empty", [&](const auto& role) { execute_as(role, "truncate shared_lock"); }},
       {"alter", [&](const auto& role) { execute_as(role, "alter table shared_lock add x int"); }},
+      {"see events",
+       [&](const auto& role) { execute_as(role, "select count(*) from shared_lock_event"); }},
+      {"add events",
+       [&](const auto& role) {
+         execute_as(role,
+                    "insert into shared_lock_event (lock_type, source_id, what, version) "
+                    "values ('job', 'nightly', 'released', 1)");
+       }},
+      {"change events",
+       [&](const auto& role) { execute_as(role, "update shared_lock_event set holder = 'me'"); }},
+      {"delete events",
+       [&](const auto& role) {
+         execute_as(role, "delete from shared_lock_event where at < now()");
+       }},
       {"forge", [&](const auto& role) { execute_as(role, "delete from shared_lock_schema"); }}};
   const std::map<std::string, std::set<std::string>> may{
-      {"locker", {"lease", "fence", "lock rows", "commit", "list", "force", "steal"}},
+      {"locker", {"lease", "fence", "lock rows", "commit", "list", "force", "steal", "add events"}},
       {"fencer", {"fence", "list"}},
-      {"reader", {"list"}},
-      {"purger", {"fence", "list", "purge", "delete"}}};
+      {"reader", {"list", "see events"}},
+      {"purger", {"fence", "list", "purge", "delete", "see events", "delete events"}}};
   for (const auto& [role, its_acts] : may) {
     std::set<std::string> done;
     for (const auto& [name, act] : acts) {
@@ -153,6 +168,14 @@ TEST_F(PostgresRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
     }
     EXPECT_EQ(done, its_acts) << role;
   }
+}
+
+TEST_F(PostgresRoles, OfALockerAddsEventsToTheHistory) {
+  lease_as("locker");
+  lock_rows_as("locker");
+  EXPECT_EQ(server_.value<std::string>("select string_agg(what, ', ' order by at) from " +
+                                       schema_.name() + ".shared_lock_event"),
+            "released, locked");
 }
 
 // As after a failover: the sessions of the pool stay those of a server that takes no writes.

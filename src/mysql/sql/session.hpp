@@ -42,6 +42,18 @@ SELECT 'key', column_name, sub_part, '', '', seq_in_index
  LIMIT 18446744073709551615
 )sql";
 
+// Counts the tables (one) and triggers (two) of a history that are there.
+// $1 database or null, $2 the lock table's name
+inline constexpr std::string_view parts_of_history = R"sql(
+SELECT (SELECT count(*)
+          FROM information_schema.tables
+         WHERE table_schema = coalesce($1, database()) AND table_name = concat($2, '_event')),
+       (SELECT count(*)
+            FROM information_schema.triggers
+           WHERE trigger_schema = coalesce($1, database())
+             AND trigger_name IN (concat($2, '_record'), concat($2, '_insert')))
+)sql";
+
 // Reads the session's database, for a table whose name has none.
 inline constexpr std::string_view current_database = "SELECT database()";
 

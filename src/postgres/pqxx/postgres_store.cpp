@@ -127,12 +127,12 @@ postgres_store::postgres_store(detail::make_connection make, postgres_options op
     : sql_store{sessions_of(std::move(make), options), options.pool_size, options.pool_timeout} {}
 
 std::vector<migration> migrate_postgres(const std::string& connection_string,
-                                        const table_name& table) {
+                                        const table_name& table, history_option history) {
   const auto connection = postgres::connect(postgres::conninfo{connection_string, {}});
   try {
     pqxx::work work{*connection};
     postgres::pqxx_transaction used{work};
-    auto missing = postgres::migrate(used, table);
+    auto missing = postgres::migrate(used, table, history);
     try {
       work.commit();
     } catch (...) {

@@ -140,6 +140,9 @@ class postgres_backend_type final : public soci_backend {
   [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
     return postgres_migrations(table);
   }
+  [[nodiscard]] migration history(const table_name& table) const override {
+    return postgres_history(table);
+  }
 
   /// Without startup options, which a pooler might refuse: `pin_session` sets them instead.
   [[nodiscard]] std::string checked(std::string parameters,
@@ -172,11 +175,12 @@ class postgres_backend_type final : public soci_backend {
     return postgres::make_session(std::move(pinned), std::move(known));
   }
 
-  std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
+  std::vector<migration> migrate(::soci::session& session, const table_name& table,
+                                 history_option history) const override {
     soci_connection used{session};
     through_soci::begin(used);
     try {
-      auto applied = postgres::migrate(used, table);
+      auto applied = postgres::migrate(used, table, history);
       through_soci::commit(used);
       return applied;
     } catch (const std::exception& thrown) {

@@ -105,6 +105,20 @@ inline constexpr std::string_view restore_record =
 inline constexpr std::string_view schema_version =
     "SELECT max(number) AS number FROM shared_lock_schema";
 
+// Reads the schema of the lock table, and which parts of its history are there. No parameters.
+inline constexpr std::string_view history_state = R"sql(
+SELECT n.nspname AS schema,
+       to_regclass('shared_lock_event') IS NOT NULL AS has_table,
+       EXISTS (SELECT FROM pg_trigger t
+                WHERE t.tgrelid = c.oid AND t.tgname = 'record_of_shared_lock') AS has_trigger
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.oid = 'shared_lock'::regclass
+)sql";
+
+// Limits the wait for a lock of the table: behind a wait for it, all other statements would wait.
+inline constexpr std::string_view limit_lock_wait = "SET LOCAL lock_timeout = '2s'";
+
 // Sets the isolation of a migration, as the first statement of its transaction: after waiting for
 // another migration it must see its changes.
 inline constexpr std::string_view read_committed = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";

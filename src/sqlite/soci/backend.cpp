@@ -117,6 +117,9 @@ class sqlite_backend_type final : public soci_backend {
   [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
     return sqlite_migrations(table);
   }
+  [[nodiscard]] migration history(const table_name& table) const override {
+    return sqlite_history(table);
+  }
 
   [[nodiscard]] std::string checked(std::string parameters,
                                     const soci_options& /*options*/) const override {
@@ -137,10 +140,11 @@ class sqlite_backend_type final : public soci_backend {
   void create_database(const std::string& parameters) const override {
     sqlite::create_file(file_in(parameters));
   }
-  std::vector<migration> migrate(::soci::session& session, const table_name& table) const override {
+  std::vector<migration> migrate(::soci::session& session, const table_name& table,
+                                 history_option history) const override {
     sqlite::check_schema_name(table);
     return on_handle(
-        session, [&](sqlite3* database) { return sqlite::migrate(database, table); },
+        session, [&](sqlite3* database) { return sqlite::migrate(database, table, history); },
         [](const auto&) { return sqlite::look_at_the_tables; });
   }
 

@@ -235,6 +235,14 @@ inline constexpr std::string_view find_table = "SELECT 1 FROM shared_lock LIMIT 
 // for an administrator.
 inline constexpr std::string_view drop_companions = "DROP TABLE shared_lock_schema";
 
+// Counts the tables (one) and triggers (two) of a history that are there.
+// ?1 the lock table's name
+inline constexpr std::string_view parts_of_history = R"(
+SELECT count(*) FILTER (WHERE type = 'table'), count(*) FILTER (WHERE type = 'trigger')
+  FROM sqlite_master
+ WHERE name COLLATE NOCASE IN (?1 || '_event', ?1 || '_record', ?1 || '_insert')
+)";
+
 // Finds the table: its schema, its type, and whether it is STRICT and WITHOUT ROWID.
 // ?1 the table's name, ?2 its schema, or null for the schema in which SQLite finds the name first
 inline constexpr std::string_view kind_of_table = R"(

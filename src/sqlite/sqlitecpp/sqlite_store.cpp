@@ -147,12 +147,13 @@ sqlite_store::~sqlite_store() = default;
 
 void sqlite_store::pass(store_call /*made*/, work_on_store work) { impl_->run(work); }
 
-std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table) {
+std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table,
+                                      history_option history) {
   sqlite::check_schema_name(table);
   sqlite::create_file(path);
   try {
     const auto database = detail::open_file(path);
-    return sqlite::migrate(database->getHandle(), table);
+    return sqlite::migrate(database->getHandle(), table, history);
   } catch (const sqlite::failure& failed) {
     detail::throw_as_error(failed, sqlite::url_of(path), sqlite::look_at_the_tables);
   }

@@ -1,0 +1,100 @@
+-- An option: the history of the lock table. Each hold of a key is one row of shared_lock_event when it
+-- is over, whoever ended it, and each row lock and optimistic commit is one; a renewal is none. The
+-- triggers write in the transaction that changes the lock table, so a rollback undoes both. They run
+-- with the rights of the user that creates them: others need none on the events.
+--
+-- An event that cannot be written (the table is full) is left out, and the lock goes on. But while the
+-- table itself is missing, or another session has locked it, so is the lock table: the server opens
+-- both before it executes a statement. Then end the history (history.down.sql), or make the table anew.
+-- Can be applied again: what is there stays.
+--
+-- Times are UTC.
+
+CREATE TABLE IF NOT EXISTS shared_lock_event (
+  -- When it was written. For `ran out` that is when it was found out.
+  at             datetime(6) NOT NULL,
+  number         bigint NOT NULL AUTO_INCREMENT,
+  lock_type      varchar(135) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  source_id      varbinary(256) NOT NULL,
+  -- The end of a hold: released; failed (released after an error); handed over (to a waiter of the same
+  -- process); forced (taken away); ran out (taken over, or unset). Beside it: closed (nobody is granted
+  -- the key until `until`), done (the work is remembered until `until`). By a transaction: locked,
+  -- committed. That a key was granted is in the row of its end, and before in the lock table.
+  what           varchar(12) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  -- The row's version after the change, and the one that the hold had.
+  version        bigint NOT NULL,
+  token          bigint NULL,
+  -- Of a transaction, its connection.
+  holder         varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+  -- When the key was granted, and when the hold was over.
+  since          datetime(6) NULL,
+  until          datetime(6) NULL,
+  reason         varchar(1025) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+  correlation_id varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+
+  PRIMARY KEY (number),
+  KEY (at),
+  KEY (since),
+  KEY (lock_type, source_id, at)
+) ENGINE = InnoDB STATS_PERSISTENT = 0;
+
+DROP TRIGGER IF EXISTS shared_lock_record;
+
+CREATE TRIGGER shared_lock_record
+  AFTER UPDATE ON shared_lock
+  FOR EACH ROW
+BEGIN
+  DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
+  IF OLD.version <> NEW.version AND (OLD.owner IS NOT NULL OR NEW.owner IS NULL) THEN
+    INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, since, until,
+                                   reason, correlation_id)
+    SELECT utc_timestamp(6), NEW.lock_type, NEW.source_id,
+           CASE WHEN NEW.expiry_count > OLD.expiry_count OR NEW.owner <=> OLD.owner THEN 'ran out'
+                WHEN NEW.failure_count > OLD.failure_count THEN 'failed'
+                WHEN NEW.owner IS NOT NULL THEN 'handed over'
+                WHEN NOT NEW.forced_at <=> OLD.forced_at THEN 'forced'
+                ELSE 'released' END,
+           NEW.version, OLD.version, OLD.holder, OLD.acquired_at,
+           IF(NEW.expiry_count > OLD.expiry_count OR NEW.owner <=> OLD.owner, OLD.expires_at,
+              utc_timestamp(6)),
+           IF(NEW.forced_at <=> OLD.forced_at, NULL, NEW.force_reason), OLD.correlation_id
+      FROM DUAL
+     WHERE OLD.owner IS NOT NULL
+    UNION ALL
+    SELECT utc_timestamp(6), NEW.lock_type, NEW.source_id, 'done', NEW.version, OLD.version, OLD.holder,
+           NULL, NEW.done_until, NULL, NULL
+      FROM DUAL
+     WHERE NEW.owner IS NULL AND NOT NEW.done_at <=> OLD.done_at
+    UNION ALL
+    SELECT utc_timestamp(6), NEW.lock_type, NEW.source_id, 'closed', NEW.version, OLD.version, OLD.holder,
+           NULL, NEW.expires_at, NULL, NULL
+      FROM DUAL
+     WHERE NEW.owner IS NULL AND NEW.expires_at > utc_timestamp(6)
+    UNION ALL
+    SELECT utc_timestamp(6), NEW.lock_type, NEW.source_id, 'forced', NEW.version, NULL, OLD.holder,
+           NULL, NULL, NEW.force_reason, NULL
+      FROM DUAL
+     WHERE OLD.owner IS NULL AND NEW.owner IS NULL AND NOT NEW.forced_at <=> OLD.forced_at
+    UNION ALL
+    SELECT utc_timestamp(6), NEW.lock_type, NEW.source_id,
+           IF(NEW.ended_as = 'locked', 'locked', 'committed'), NEW.version, NULL,
+           left(concat('connection ', connection_id(), ' (', user(), ')'), 128), NULL, NULL, NULL, NULL
+      FROM DUAL
+     WHERE NEW.owner IS NULL AND NEW.forced_at <=> OLD.forced_at
+       AND (OLD.owner IS NULL OR NEW.ended_as = 'locked');
+  END IF;
+END;
+
+DROP TRIGGER IF EXISTS shared_lock_insert;
+
+CREATE TRIGGER shared_lock_insert
+  AFTER INSERT ON shared_lock
+  FOR EACH ROW
+BEGIN
+  DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
+  IF NEW.ended_as = 'locked' THEN
+    INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, holder)
+    VALUES (utc_timestamp(6), NEW.lock_type, NEW.source_id, 'locked', NEW.version,
+            left(concat('connection ', connection_id(), ' (', user(), ')'), 128));
+  END IF;
+END;

@@ -1,0 +1,85 @@
+-- An option: the history of the lock table. Each hold of a key is one row of shared_lock_event when it
+-- is over, whoever ended it, and each row lock and optimistic commit is one; a renewal is none. The
+-- triggers write in the transaction that changes the lock table, so a rollback undoes both.
+--
+-- An event that cannot be written stops the change: SQLite's triggers catch no error. The file is one,
+-- so it is full or locked for both. While the table of the events is missing, the lock table cannot be
+-- changed: SQLite looks it up before it executes a statement. Then end the history (history.down.sql), or make the table anew.
+-- Can be applied again: what is there stays.
+--
+-- Times are UTC text 'YYYY-MM-DD HH:MM:SS.SSS'.
+
+CREATE TABLE IF NOT EXISTS shared_lock_event (
+  number         INTEGER PRIMARY KEY,
+  -- When it was written. For `ran out` that is when it was found out.
+  at             TEXT    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
+  lock_type      TEXT    NOT NULL,
+  source_id      TEXT    NOT NULL,
+  -- The end of a hold: released; failed (released after an error); handed over (to a waiter of the same
+  -- process); forced (taken away); ran out (taken over, or unset). Beside it: closed (nobody is granted
+  -- the key until `until`), done (the work is remembered until `until`). By a transaction: locked,
+  -- committed. That a key was granted is in the row of its end, and before in the lock table.
+  what           TEXT    NOT NULL,
+  -- The row's version after the change, and the one that the hold had.
+  version        INTEGER NOT NULL,
+  token          INTEGER,
+  holder         TEXT,
+  -- When the key was granted, and when the hold was over.
+  since          TEXT,
+  until          TEXT,
+  reason         TEXT,
+  correlation_id TEXT,
+
+  -- Indexes, in the form that needs no name.
+  UNIQUE (at, number),
+  UNIQUE (since, number),
+  UNIQUE (lock_type, source_id, at, number)
+) STRICT;
+
+DROP TRIGGER IF EXISTS shared_lock_record;
+
+CREATE TRIGGER shared_lock_record
+  AFTER UPDATE OF version ON shared_lock
+  WHEN OLD.version <> NEW.version AND (OLD.owner IS NOT NULL OR NEW.owner IS NULL)
+BEGIN
+  INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, since, until,
+                                 reason, correlation_id)
+  SELECT NEW.lock_type, NEW.source_id,
+         CASE WHEN NEW.expiry_count > OLD.expiry_count OR NEW.owner = OLD.owner THEN 'ran out'
+              WHEN NEW.failure_count > OLD.failure_count THEN 'failed'
+              WHEN NEW.owner IS NOT NULL THEN 'handed over'
+              WHEN NEW.forced_at IS NOT OLD.forced_at THEN 'forced'
+              ELSE 'released' END,
+         NEW.version, OLD.version, OLD.holder, OLD.acquired_at,
+         CASE WHEN NEW.expiry_count > OLD.expiry_count OR NEW.owner = OLD.owner THEN OLD.expires_at
+              ELSE strftime('%Y-%m-%d %H:%M:%f', 'now') END,
+         CASE WHEN NEW.forced_at IS NOT OLD.forced_at THEN NEW.force_reason END, OLD.correlation_id
+   WHERE OLD.owner IS NOT NULL
+  UNION ALL
+  SELECT NEW.lock_type, NEW.source_id, 'done', NEW.version, OLD.version, OLD.holder, NULL,
+         NEW.done_until, NULL, NULL
+   WHERE NEW.owner IS NULL AND NEW.done_at IS NOT OLD.done_at
+  UNION ALL
+  SELECT NEW.lock_type, NEW.source_id, 'closed', NEW.version, OLD.version, OLD.holder, NULL,
+         NEW.expires_at, NULL, NULL
+   WHERE NEW.owner IS NULL AND NEW.expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now')
+  UNION ALL
+  SELECT NEW.lock_type, NEW.source_id, 'forced', NEW.version, NULL, OLD.holder, NULL, NULL,
+         NEW.force_reason, NULL
+   WHERE OLD.owner IS NULL AND NEW.owner IS NULL AND NEW.forced_at IS NOT OLD.forced_at
+  UNION ALL
+  SELECT NEW.lock_type, NEW.source_id,
+         CASE WHEN NEW.ended_as = 'locked' THEN 'locked' ELSE 'committed' END, NEW.version, NULL, NULL, NULL, NULL, NULL, NULL
+   WHERE NEW.owner IS NULL AND NEW.forced_at IS OLD.forced_at
+     AND (OLD.owner IS NULL OR NEW.ended_as = 'locked');
+END;
+
+DROP TRIGGER IF EXISTS shared_lock_insert;
+
+CREATE TRIGGER shared_lock_insert
+  AFTER INSERT ON shared_lock
+  WHEN NEW.ended_as = 'locked'
+BEGIN
+  INSERT INTO shared_lock_event (lock_type, source_id, what, version)
+  VALUES (NEW.lock_type, NEW.source_id, 'locked', NEW.version);
+END;

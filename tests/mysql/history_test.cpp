@@ -1,0 +1,35 @@
+// The history on MariaDB: an event that is refused is left out, and versions come back with
+// triggers.
+#include <string>
+
+#include "mysql/mysql_table.hpp"
+#include "rowlock/lock_table.hpp"
+#include "rowlock/soci_store.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class MysqlHistory : public mysql_test {
+ protected:
+  MysqlHistory() { migrate_soci(database_.target(), {}, history_option::with); }
+};
+
+// Whatever a condition of the table refuses: a full one is refused in the same place.
+TEST_F(MysqlHistory, ThatTakesNoEventsStopsNoLock) {
+  database_.execute("alter table shared_lock_event add constraint none check (what is null)");
+  lock_table locks{rows_};
+  EXPECT_EQ(locks.try_acquire(key_)->release(), release_result::released);
+  EXPECT_EQ(database_.value("select count(*) from shared_lock_event"), "0");
+}
+
+// A trigger hides the version that a statement returns.
+TEST_F(MysqlHistory, LeavesAHolderItsVersion) {
+  lock_table locks{rows_};
+  auto held = locks.try_acquire(key_);
+  EXPECT_EQ(std::to_string(held->token().number),
+            database_.value("select version from shared_lock"));
+  EXPECT_EQ(held->release(), release_result::released);
+}
+
+}  // namespace
+}  // namespace rowlock::tests

@@ -1,0 +1,95 @@
+// The history on PostgreSQL, where an event that cannot be written is left out.
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "postgres/postgres_table.hpp"
+#include "rowlock/lock_table.hpp"
+#include "rowlock/postgres_store.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class PostgresHistory : public postgres_table {
+ protected:
+  PostgresHistory() { migrate_postgres(postgres_url(), table(), history_option::with); }
+
+  static void acquire_and_release(store& rows, const lock_key& key) {
+    lock_table locks{rows};
+    auto held = locks.try_acquire(key);
+    ASSERT_TRUE(held.acquired());
+    EXPECT_EQ(held->release(), release_result::released);
+  }
+  postgres_store rows_ = open_store();
+  [[nodiscard]] std::string events() const { return schema() + ".shared_lock_event"; }
+  [[nodiscard]] int count() { return server_.value<int>("select count(*)::int from " + events()); }
+};
+
+TEST_F(PostgresHistory, WithoutItsTableStopsNoLock) {
+  server_.query("drop table " + events());
+  acquire_and_release(rows_, key_);
+}
+
+// Whatever a condition of the table refuses: a full one is refused in the same place.
+TEST_F(PostgresHistory, ThatTakesNoEventsStopsNoLock) {
+  server_.query("alter table " + events() + " add check (what is null)");
+  acquire_and_release(rows_, key_);
+  EXPECT_EQ(count(), 0);
+}
+
+// Nor does a lock wait for the other session.
+TEST_F(PostgresHistory, WhoseTableAnotherSessionHasLockedStopsNoLock) {
+  open_work other;
+  other.work.exec("lock table " + events() + " in access exclusive mode");
+  acquire_and_release(rows_, key_);
+  other.work.commit();
+  EXPECT_EQ(count(), 0);
+  acquire_and_release(rows_, key_);
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(PostgresHistory, IntoWhichARoleMayNotWriteStopsNoLock) {
+  test_role role{server_};
+  server_.query("grant usage on schema " + schema() + " to " + role.name());
+  server_.query("grant select, insert, update on " + name() + " to " + role.name());
+  server_.query("grant select on " + schema() + ".shared_lock_schema to " + role.name());
+  auto rows = open_store(role.url());
+  acquire_and_release(rows, key_);
+  EXPECT_EQ(count(), 0);
+  server_.query("grant insert on " + events() + " to " + role.name());
+  acquire_and_release(rows, key_);
+  EXPECT_EQ(count(), 1);
+}
+
+// The function looks names up where it is called: in sessions with any search_path.
+TEST_F(PostgresHistory, IsWrittenByASessionThatDoesNotSeeItsSchema) {
+  migrate_postgres(postgres_url(), table(), history_option::without);
+  migrate_postgres(url_with("options=-csearch_path%3D" + schema()), {}, history_option::with);
+  lock_table locks{rows_};
+  const auto held = locks.try_acquire(key_);
+  server_.query("update " + name() +
+                " set owner = null, expires_at = 'epoch', version = version + 1");
+  EXPECT_EQ(count(), 1);
+}
+
+// It would wait for the transaction, and all lock statements would wait behind it.
+TEST_F(PostgresHistory, IsNotBegunBehindALongTransaction) {
+  migrate_postgres(postgres_url(), table(), history_option::without);
+  open_work other;
+  other.work.exec("select 1 from " + name() + " for update");
+  other.work.exec("lock table " + name() + " in row exclusive mode");
+  EXPECT_EQ(error_of([&] { migrate_postgres(postgres_url(), table(), history_option::with); }).kind,
+            errc::unavailable);
+}
+
+TEST_F(PostgresHistory, OfARolledBackTransactionHasNothing) {
+  acquire_and_release(rows_, key_);
+  open_work work;
+  ASSERT_TRUE(lock_rows(work.work, key_, no_wait(), rowlock::postgres_table{table()}).acquired());
+  work.work.abort();
+  EXPECT_EQ(count(), 1);
+}
+
+}  // namespace
+}  // namespace rowlock::tests
