@@ -125,6 +125,22 @@ void check(const purge_request& request) {
   }
 }
 
+void check(const list_request& request) {
+  // Any id will do: only the type is checked.
+  if (request.type) check(lock_key{.type = *request.type, .source_id = "1"});
+  if (request.holder) check_text(*request.holder, "the holder label", longest_label);
+  if (request.after) check(*request.after);
+  if (request.after && request.sort != row_order::key) {
+    throw error{
+        errc::misuse,
+        "only a list by key goes on after a key: sort by key, or ask for more rows at once"};
+  }
+  if (request.at_most && (*request.at_most == 0 || *request.at_most > largest_page)) {
+    throw error{errc::misuse,
+                "a list has 1 to 10,000 rows, or all: ask for less, and go on after the last key"};
+  }
+}
+
 owner_id make_owner_id() {
   std::array<unsigned char, 16> bytes{};
   // A signal does not shorten a read of up to 256 bytes once the source is ready (getrandom(2)).

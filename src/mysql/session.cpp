@@ -14,6 +14,7 @@
 #include "mysql/sql/rows.hpp"
 #include "mysql/sql/session.hpp"
 #include "mysql/table_check.hpp"
+#include "store/list_values.hpp"
 #include "store/refusal_of.hpp"
 
 namespace rowlock::mysql {
@@ -105,6 +106,28 @@ purge_answer purge(executor& exec, const purge_request& request, std::chrono::mi
   return answer;
 }
 
+std::string_view list_text(row_order order) {
+  switch (order) {
+    case row_order::key:
+      break;
+    case row_order::age:
+      return sql::list_by_age;
+    case row_order::remaining:
+      return sql::list_by_remaining;
+  }
+  return sql::list_by_key;
+}
+
+std::vector<row_state> list(executor& exec, const list_request& request) {
+  const auto wanted = detail::values_of(request);
+  return listed_in(exec.execute(
+      list_text(request.sort),
+      {bound_value::ascii(wanted.after.type), bound_value::bytes(wanted.after.source_id),
+       bound_value::ascii(wanted.last_type),
+       request.holder ? bound_value::bytes(*request.holder) : bound_value::null(), wanted.owned,
+       wanted.live, detail::limit_of(request)}));
+}
+
 class mysql_session final : public detail::session {
  public:
   mysql_session(std::shared_ptr<::soci::session> used, const fit_session& fit,
@@ -166,8 +189,8 @@ class mysql_session final : public detail::session {
                                 [&](const lock_key& key) { return used_by(exec_, key); });
     });
   }
-  std::vector<row_state> do_list() override {
-    return call([&] { return listed_in(exec_.execute(sql::list)); });
+  std::vector<row_state> do_list(const list_request& request) override {
+    return call([&] { return mysql::list(exec_, request); });
   }
   force_answer do_force_release(const force_request& request) override {
     return call([&] { return mysql::force_release(exec_, request); });

@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "postgres/sql/rows.hpp"
 #include "postgres/sql/session.hpp"
 #include "postgres/table_check.hpp"
+#include "store/list_values.hpp"
 #include "store/refusal_of.hpp"
 
 namespace rowlock::postgres {
@@ -141,9 +144,32 @@ purge_answer purge(executor& exec, const purge_request& request) {
   return purged;
 }
 
-std::vector<row_state> list(executor& exec) {
+std::string_view list_text(row_order order) {
+  switch (order) {
+    case row_order::key:
+      break;
+    case row_order::age:
+      return sql::list_by_age;
+    case row_order::remaining:
+      return sql::list_by_remaining;
+  }
+  return sql::list_by_key;
+}
+
+std::vector<row_state> list(executor& exec, const list_request& request) {
+  const auto wanted = detail::values_of(request);
+  bound_values values{wanted.after.type, wanted.after.source_id, wanted.last_type};
+  if (request.holder) {
+    values.append(*request.holder);
+  } else {
+    values.append(std::optional<std::int64_t>{});
+  }
+  values.append(wanted.owned);
+  values.append(wanted.live);
+  // Null for all rows: the server then plans for the whole table, not for the first rows of it.
+  values.append(request.at_most ? std::optional{detail::limit_of(request)} : std::nullopt);
   std::vector<row_state> owned;
-  const auto result = exec.execute(sql::list);
+  const auto result = exec.execute(list_text(request.sort), values);
   for (const auto row : result) {
     owned.push_back(
         seen_in(row, {.type = row.text("lock_type"), .source_id = row.text("source_id")}).state);
@@ -250,8 +276,8 @@ class postgres_session final : public detail::session {
                                 [&](const lock_key& key) { return used_by(exec_, key); });
     });
   }
-  std::vector<row_state> do_list() override {
-    return call([&] { return postgres::list(exec_); });
+  std::vector<row_state> do_list(const list_request& request) override {
+    return call([&] { return postgres::list(exec_, request); });
   }
   force_answer do_force_release(const force_request& request) override {
     return call([&] { return postgres::force_release(exec_, request); });

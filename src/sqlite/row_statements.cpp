@@ -8,6 +8,8 @@
 
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/sql/transactions.hpp"
+#include "store/list_values.hpp"
+#include "store/rendered_sql.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::sqlite {
@@ -66,6 +68,24 @@ seen_row row_in(const statement& at) {
   return found;
 }
 
+std::string_view list_text(row_order order) {
+  switch (order) {
+    case row_order::key:
+      break;
+    case row_order::age:
+      return sql::list_by_age;
+    case row_order::remaining:
+      return sql::list_by_remaining;
+  }
+  return sql::list_by_key;
+}
+
+std::string rendered(const table_name& table, std::string_view text) {
+  static const detail::sql_words words{{"columns", std::string{sql::columns}},
+                                       {"listed", std::string{sql::listed}}};
+  return table.in(detail::with_words(text, words));
+}
+
 }  // namespace
 
 row_statements::row_statements(sqlite3* database, table_name table)
@@ -74,7 +94,7 @@ row_statements::row_statements(sqlite3* database, table_name table)
 statement& row_statements::prepared(std::string_view plain) {
   auto found = prepared_.find(plain);
   if (found == prepared_.end()) {
-    found = prepared_.try_emplace(plain, database_, table_.in(plain)).first;
+    found = prepared_.try_emplace(plain, database_, rendered(table_, plain)).first;
   }
   return found->second;
 }
@@ -86,9 +106,12 @@ std::optional<seen_row> row_statements::read(const lock_key& key) {
   return row_in(select);
 }
 
-std::vector<row_state> row_statements::list() {
-  auto& select = prepared(sql::list);
-  execution once{select};
+std::vector<row_state> row_statements::list(const list_request& request) {
+  const auto wanted = detail::values_of(request);
+  auto& select = prepared(list_text(request.sort));
+  execution once{select,           wanted.after.type,        wanted.after.source_id,
+                 wanted.last_type, request.holder,           wanted.owned,
+                 wanted.live,      detail::limit_of(request)};
   std::vector<row_state> rows;
   while (once.has_next_row()) rows.push_back(row_in(select).state);
   return rows;

@@ -68,7 +68,7 @@ class row_statements {
   row_statements(sqlite3* database, table_name table);
 
   std::optional<seen_row> read(const lock_key& key);
-  std::vector<row_state> list();
+  std::vector<row_state> list(const list_request& request);
 
   /// Executes `text`, whose parameters are `values` in their order. Returns how many rows it
   /// changed.

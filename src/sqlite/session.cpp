@@ -99,9 +99,9 @@ row_states prepare(file_access& file, std::span<const lock_key> keys) {
   return states;
 }
 
-std::vector<row_state> list(file_access& file) {
+std::vector<row_state> list(file_access& file, const list_request& request) {
   std::vector<row_state> found;
-  file.read([&](row_statements& rows) { found = rows.list(); });
+  file.read([&](row_statements& rows) { found = rows.list(request); });
   return found;
 }
 
@@ -209,8 +209,8 @@ class file_session final : public session {
                                 [&](const lock_key& key) { return used_by(file, key); });
     }));
   }
-  std::vector<row_state> do_list() override {
-    return done(in_turn([](file_access& file) { return sqlite::list(file); }));
+  std::vector<row_state> do_list(const list_request& request) override {
+    return done(in_turn([&](file_access& file) { return sqlite::list(file, request); }));
   }
   force_answer do_force_release(const force_request& request) override {
     return write([&](file_access& file) { return sqlite::force_release(file, request); })

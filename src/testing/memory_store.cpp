@@ -53,6 +53,43 @@ class release_hints {
   std::set<release_listener*> listeners_;  // guarded by mutex_
 };
 
+bool is_in(row_filter wanted, const row_state& state) {
+  switch (wanted) {
+    case row_filter::any:
+      break;
+    case row_filter::held:
+      return state.owned && state.is_live();
+    case row_filter::run_out:
+      return state.owned && !state.is_live();
+    case row_filter::closed:
+      return !state.owned && state.is_live();
+  }
+  return state.owned || state.is_live();
+}
+
+bool is_wanted(const row_state& state, const list_request& request) {
+  return is_in(request.state, state) && (!request.type || state.key.type == *request.type) &&
+         (!request.holder || state.holder == *request.holder);
+}
+
+/// `rows` are in the order of their keys, which decides between equal ones.
+void sort_by(row_order order, std::vector<row_state>& rows) {
+  switch (order) {
+    case row_order::key:
+      break;
+    case row_order::age:
+      std::stable_sort(rows.begin(), rows.end(), [](const row_state& one, const row_state& other) {
+        return one.held > other.held;
+      });
+      break;
+    case row_order::remaining:
+      std::stable_sort(rows.begin(), rows.end(), [](const row_state& one, const row_state& other) {
+        return one.remaining < other.remaining;
+      });
+      break;
+  }
+}
+
 class memory_port final : public store {
  public:
   explicit memory_port(memory_rows& rows) : rows_{rows} {}
@@ -139,13 +176,17 @@ class memory_port final : public store {
     return hints_.listen(listener);
   }
 
-  std::vector<row_state> do_list() override {
+  std::vector<row_state> do_list(const list_request& request) override {
     const auto lock = rows_.enter();
-    std::vector<row_state> owned;
-    for (const auto& [key, found] : rows_.by_key) {
-      if (found.owner || rows_.is_live(found)) owned.push_back(rows_.state_of(key, found));
+    std::vector<row_state> listed;
+    auto next = request.after ? rows_.by_key.upper_bound(*request.after) : rows_.by_key.begin();
+    for (; next != rows_.by_key.end(); ++next) {
+      auto state = rows_.state_of(next->first, next->second);
+      if (is_wanted(state, request)) listed.push_back(std::move(state));
     }
-    return owned;
+    sort_by(request.sort, listed);
+    if (request.at_most && listed.size() > *request.at_most) listed.resize(*request.at_most);
+    return listed;
   }
 
   force_answer do_force_release(const force_request& request) override {

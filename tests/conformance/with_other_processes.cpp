@@ -48,8 +48,8 @@ class store_beside_others final : public passing_store {
     return without_others(
         rows_->read(between(key_of_others("before"), keys, key_of_others("after")), mode));
   }
-  std::vector<row_state> do_list() override {
-    auto listed = rows_->list();
+  std::vector<row_state> do_list(const list_request& request) override {
+    auto listed = rows_->list(request);
     std::erase_if(listed, [](const row_state& state) { return state.key.type == "others"; });
     return listed;
   }

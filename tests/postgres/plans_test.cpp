@@ -118,5 +118,48 @@ TEST_P(PostgresPlansOf, AreKeptForRowsThatAreMissing) {
   EXPECT_GE(prepared(), 3);
 }
 
+class PostgresListPlans : public postgres_table {
+ protected:
+  PostgresListPlans() {
+    server_.query("insert into " + name() +
+                  " (lock_type, source_id, version, owner, holder, acquired_at, expires_at)"
+                  " select 'job', to_char(n, 'FM00000'), 1, repeat('a', 32), 'host:1', now(),"
+                  " now() + interval '1 hour' from generate_series(1, 20000) n");
+    server_.query("vacuum analyze " + name());
+  }
+
+  /// Rows of the table that have been read: from its index, and by scans of all of it.
+  struct reads {
+    long long by_index;
+    long long by_scans;
+  };
+  reads reads_so_far() {
+    // A session reports what it read when it ends, before its connection is closed.
+    const auto row = server_.query(
+        "select idx_tup_fetch, seq_tup_read from pg_stat_user_tables where relid = '" + name() +
+        "'::regclass")[0];
+    return {row[0].as<long long>(), row[1].as<long long>()};
+  }
+};
+
+// The page after a key in the middle: neither the 10,000 rows before it, nor those behind the page.
+TEST_F(PostgresListPlans, APageByKeyReadsThePrimaryKeyFromItsCursorOn) {
+  const auto before = reads_so_far();
+  {
+    auto rows = open_store();
+    const auto page = rows.list({.after = lock_key{"job", "10000"}, .at_most = 50});
+    ASSERT_EQ(page.size(), 50U);
+    EXPECT_EQ(page.front().key.source_id, "10001");
+  }
+  const auto until = std::chrono::steady_clock::now() + patience;
+  auto after = reads_so_far();
+  while (after.by_index == before.by_index && after.by_scans == before.by_scans) {
+    ASSERT_LT(std::chrono::steady_clock::now(), until) << "the session reports nothing";
+    after = reads_so_far();
+  }
+  EXPECT_EQ(after.by_scans, before.by_scans);
+  EXPECT_LE(after.by_index - before.by_index, 60);
+}
+
 }  // namespace
 }  // namespace rowlock::tests

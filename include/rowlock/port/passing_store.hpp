@@ -91,8 +91,8 @@ class passing_store : public store {
     return target_->listen(listener);
   }
   [[nodiscard]] store_limits do_limits() const noexcept override { return target_->limits(); }
-  std::vector<row_state> do_list() override {
-    return passed(store_call::list, [](store& to) { return to.do_list(); });
+  std::vector<row_state> do_list(const list_request& request) override {
+    return passed(store_call::list, [&](store& to) { return to.do_list(request); });
   }
   force_answer do_force_release(const force_request& request) override {
     return passed(store_call::force_release,

@@ -231,6 +231,36 @@ struct purge_answer {
   std::optional<lock_key> last = std::nullopt;
 };
 
+/// Which rows `store_admin::list` returns. All of them are owned or stay closed.
+enum class row_filter {
+  any,
+  held,     ///< With a lease that has not run out.
+  run_out,  ///< Owned, with a lease that has.
+  closed,   ///< Unowned, and not granted yet.
+};
+
+/// Rows that are alike in the order are in the order of their keys.
+enum class row_order {
+  key,
+  age,        ///< The longest held first, and closed rows last.
+  remaining,  ///< The least left first: of the lease, or of the time for which the row stays
+              ///< closed.
+};
+
+struct list_request {
+  /// The type of the key, with its scope and number if it has them. None: every type.
+  std::optional<std::string> type = std::nullopt;
+  /// The label of the holder, of a closed row that of the last one. Compared byte by byte.
+  std::optional<std::string> holder = std::nullopt;
+  row_filter state = row_filter::any;
+  row_order sort = row_order::key;
+  /// Go on after this key, which need not exist; with `row_order::key` alone. None: start with the
+  /// first one.
+  std::optional<lock_key> after = std::nullopt;
+  /// The most rows, 1 to 10,000. None: all rows, in the memory of the caller.
+  std::optional<std::size_t> at_most = std::nullopt;
+};
+
 /// `store` calls these for every request before it sends anything. They throw `error` (misuse) for
 /// a wrong key and for a ttl of zero or less or above 24 hours. A holder label or a correlation id
 /// above 128 bytes, with a NUL byte or not in UTF-8 is misuse too.
@@ -242,6 +272,7 @@ void check(const handoff_request& request);
 void check(const note_request& request);
 void check(const force_request& request);
 void check(const purge_request& request);
+void check(const list_request& request);
 /// For `all_or_none` and `any`: above 1,000 requests, and two for one key, are misuse too.
 void check_set(std::span<const acquire_request> requests);
 
@@ -249,6 +280,8 @@ void check_set(std::span<const acquire_request> requests);
 inline constexpr std::chrono::hours longest_ttl{24};
 /// The most keys of one set.
 inline constexpr std::size_t largest_set = 1000;
+/// The most rows of one page.
+inline constexpr std::size_t largest_page = 10'000;
 
 }  // namespace rowlock
 

@@ -70,11 +70,16 @@ class store_admin {
   store_admin& operator=(const store_admin&) = delete;
   virtual ~store_admin() = default;
 
-  /// All rows that are owned or stay closed, by key. One round trip, and a scan of the table: for
-  /// people, not for programs.
-  std::vector<row_state> list() {
+  /// The rows that are owned or stay closed: all, by key, or those of the request. For people, not
+  /// for programs. One round trip.
+  ///
+  /// A page by key reads the primary key from `after` on, until it has enough rows; idle rows on
+  /// the way are read, too. The other orders scan the table. Each page is the committed state of
+  /// its own moment.
+  std::vector<row_state> list(const list_request& request = {}) {
     home_.require();
-    return do_list();
+    check(request);
+    return do_list(request);
   }
   /// Takes the row from its holder, or opens one that stays closed: unsets it, moves its version,
   /// and writes the reason into it. The holder's later requests are answered with lost. One round
@@ -102,7 +107,7 @@ class store_admin {
   }
 
  protected:
-  virtual std::vector<row_state> do_list() = 0;
+  virtual std::vector<row_state> do_list(const list_request& request) = 0;
   virtual force_answer do_force_release(const force_request& request) = 0;
   virtual purge_answer do_purge(const purge_request& request) = 0;
   virtual std::vector<std::string> do_weak_settings() { return {}; }

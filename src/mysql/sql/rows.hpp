@@ -35,12 +35,40 @@ SELECT w.place, {columns}
  LIMIT 18446744073709551615
 )sql";
 
-// Lists the rows that are owned or closed, by key. No parameters.
-inline constexpr std::string_view list = R"sql(
+// The rows that are owned or closed, of a range of keys. The first condition makes two ranges of
+// the primary key: the rest of the first type, and the types after it. As `lock_type >= $1 AND
+// (lock_type > $1 OR source_id > $2)` it would make one, from the beginning of the first type on.
+// The holder is compared as bytes: utf8mb4_bin ignores blanks at the end. $1 type and $2 id to
+// begin after, $3 the last type, $4 the holder, $5 1 if owned and 0 if not, $6 the same of a lease
+// or a closed time that is not over; null: any. $7 the most rows
+inline constexpr std::string_view listed = R"sql(
+ WHERE (l.lock_type = $1 AND l.source_id > $2 OR l.lock_type > $1) AND l.lock_type <= $3
+   AND (l.owner IS NOT NULL OR l.expires_at > utc_timestamp(6))
+   AND ($4 IS NULL OR CAST(l.holder AS BINARY) = $4)
+   AND ($5 IS NULL OR (l.owner IS NOT NULL) = $5)
+   AND ($6 IS NULL OR (l.expires_at > utc_timestamp(6)) = $6))sql";
+
+// Parameters as above.
+inline constexpr std::string_view list_by_key = R"sql(
 SELECT l.lock_type, l.source_id, {columns}
-  FROM shared_lock AS l
- WHERE l.owner IS NOT NULL OR l.expires_at > utc_timestamp(6)
+  FROM shared_lock AS l FORCE INDEX (PRIMARY){listed}
  ORDER BY l.lock_type, l.source_id
+ LIMIT $7
+)sql";
+
+// The longest held first. Closed rows show the time of the last grant, but have no holder.
+inline constexpr std::string_view list_by_age = R"sql(
+SELECT l.lock_type, l.source_id, {columns}
+  FROM shared_lock AS l{listed}
+ ORDER BY l.owner IS NULL, l.acquired_at, l.lock_type, l.source_id
+ LIMIT $7
+)sql";
+
+inline constexpr std::string_view list_by_remaining = R"sql(
+SELECT l.lock_type, l.source_id, {columns}
+  FROM shared_lock AS l{listed}
+ ORDER BY l.expires_at, l.lock_type, l.source_id
+ LIMIT $7
 )sql";
 
 // Creates missing rows without an owner.

@@ -23,6 +23,7 @@ detail::sql_words placeholders_for(flavour server) {
       {"limit", is_mariadb ? "" : "/*+ SET_VAR(lock_wait_timeout = 1) */"},
       {"clustered", is_mariadb ? "@@session.wsrep_on" : "0"},
       {"columns", std::string{columns}},
+      {"listed", std::string{listed}},
       {"read", std::string{read}},
       {"insert_unowned", std::string{insert_unowned}},
       {"prepare_many", std::string{prepare_many}},

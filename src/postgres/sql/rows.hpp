@@ -96,12 +96,35 @@ UNION ALL
 SELECT lock_type, source_id, version FROM inserted
 )sql";
 
-// Lists the rows that are owned or closed, by key. No parameters.
-inline constexpr std::string_view list = R"sql(
+// The rows that are owned or closed, of a range of keys. The row comparison makes one range of the
+// primary key.
+// $1 type and $2 id to begin after, $3 the last type, $4 the holder, $5 1 if owned and 0 if not, $6
+// the same of a lease or a closed time that is not over; null: any. $7 the most rows; null: all
+inline constexpr std::string_view listed = R"sql(
 SELECT l.lock_type, l.source_id, {state}
   FROM shared_lock l
- WHERE l.owner IS NOT NULL OR l.expires_at > clock_timestamp()
+ WHERE (l.lock_type, l.source_id) > ($1, $2) AND l.lock_type <= $3
+   AND (l.owner IS NOT NULL OR l.expires_at > clock_timestamp())
+   AND ($4::text IS NULL OR l.holder = $4::text)
+   AND ($5::integer IS NULL OR (l.owner IS NOT NULL)::integer = $5::integer)
+   AND ($6::integer IS NULL OR (l.expires_at > clock_timestamp())::integer = $6::integer))sql";
+
+// Parameters as above.
+inline constexpr std::string_view list_by_key = R"sql({listed}
  ORDER BY l.lock_type, l.source_id
+ LIMIT $7::bigint
+)sql";
+
+// The longest held first. Closed rows show the time of the last grant, but have no holder.
+inline constexpr std::string_view list_by_age = R"sql({listed}
+ ORDER BY CASE WHEN l.owner IS NOT NULL THEN l.acquired_at END NULLS LAST,
+          l.lock_type, l.source_id
+ LIMIT $7::bigint
+)sql";
+
+inline constexpr std::string_view list_by_remaining = R"sql({listed}
+ ORDER BY l.expires_at, l.lock_type, l.source_id
+ LIMIT $7::bigint
 )sql";
 
 // Writes the holder's note into its row. No row if the lease is lost or the row is locked.

@@ -85,6 +85,7 @@ const detail::sql_words& common_placeholders() {
       {"granted", std::string{granted}},
       {"is_free", std::string{is_free}},
       {"is_mine", std::string{is_mine}},
+      {"listed", std::string{listed}},
       {"limit_idle_time", std::string{limit_idle_time}},
       {"now_us", std::string{now_us}},
       {"requested", std::string{requested}},

@@ -15,35 +15,54 @@
 
 namespace rowlock::sqlite::sql {
 
-// Reads the row of a key. Times left (of the lease or the closing, of the done mark) are in
+// The columns of a row. Times left (of the lease or the closing, of the done mark) are in
 // microseconds from now; zero or less when over.
-// ?1 lock_type, ?2 source_id
-inline constexpr std::string_view read = R"(
-SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
+inline constexpr std::string_view columns =
+    R"(lock_type, source_id, version, owner, holder, acquired_at || '000',
        CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
        failure_count, expiry_count, note, force_reason, done_by, done_at || '000',
        CAST(round((julianday(done_until) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
        forced_at || '000', forced_from,
        CAST(round((julianday('now') - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000,
        ttl_us, correlation_id, ended_at || '000', ended_as,
-       CAST(round((julianday(ended_at) - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000
+       CAST(round((julianday(ended_at) - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000)";
+
+// Reads the row of a key.
+// ?1 lock_type, ?2 source_id
+inline constexpr std::string_view read = R"(
+SELECT {columns}
   FROM shared_lock
  WHERE lock_type = ?1 AND source_id = ?2
 )";
 
-// Lists the rows that are owned or closed, with the columns of `read`. No parameters.
-inline constexpr std::string_view list = R"(
-SELECT lock_type, source_id, version, owner, holder, acquired_at || '000',
-       CAST(round((julianday(expires_at) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
-       failure_count, expiry_count, note, force_reason, done_by, done_at || '000',
-       CAST(round((julianday(done_until) - julianday('now')) * 86400000.0) AS INTEGER) * 1000,
-       forced_at || '000', forced_from,
-       CAST(round((julianday('now') - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000,
-       ttl_us, correlation_id, ended_at || '000', ended_as,
-       CAST(round((julianday(ended_at) - julianday(acquired_at)) * 86400000.0) AS INTEGER) * 1000
+// The rows that are owned or closed, of a range of keys. The row comparison makes one range of the
+// primary key.
+// ?1 lock_type and ?2 source_id to begin after, ?3 the last type, ?4 the holder, ?5 1 if owned and
+// 0 if not, ?6 the same of a lease or a closed time that is not over; null: any. ?7 the most rows
+inline constexpr std::string_view listed = R"(
+SELECT {columns}
   FROM shared_lock
- WHERE owner IS NOT NULL OR expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now')
+ WHERE (lock_type, source_id) > (?1, ?2) AND lock_type <= ?3
+   AND (owner IS NOT NULL OR expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now'))
+   AND (?4 IS NULL OR holder = ?4)
+   AND (?5 IS NULL OR (owner IS NOT NULL) = ?5)
+   AND (?6 IS NULL OR (expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now')) = ?6))";
+
+// Parameters as above.
+inline constexpr std::string_view list_by_key = R"({listed}
  ORDER BY lock_type, source_id
+ LIMIT ?7
+)";
+
+// The longest held first. Closed rows show the time of the last grant, but have no holder.
+inline constexpr std::string_view list_by_age = R"({listed}
+ ORDER BY owner IS NULL, acquired_at, lock_type, source_id
+ LIMIT ?7
+)";
+
+inline constexpr std::string_view list_by_remaining = R"({listed}
+ ORDER BY expires_at, lock_type, source_id
+ LIMIT ?7
 )";
 
 // Grants a row that is missing, free, or already leased to this owner. In the last case it keeps
