@@ -1,91 +1,164 @@
-// rowlock list: all held keys, with holder, start and remaining time.
+// rowlock list: the held keys, with holder, age, last sign of life and remaining time.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
+#include <charconv>
+#include <cstddef>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/action.hpp"
 #include "cli/database_url.hpp"
-#include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/printable.hpp"
+#include "cli/list_options.hpp"
+#include "cli/row_table.hpp"
+#include "cli/say.hpp"
 #include "cli/shown_row.hpp"
 #include "cli/table_options.hpp"
+#include "cli/terminal_size.hpp"
 
 namespace rowlock::cli {
 
 namespace {
 
-struct list_options {
+using std::size_t;
+
+struct list_command {
   table_options where;
+  list_options which;
+  std::optional<std::string> limit;
   bool json = false;
 };
 
-constexpr std::size_t column_count = 7;
-using table_line = std::array<std::string, column_count>;
+/// Only one page is in memory at a time.
+constexpr size_t rows_of_a_page = 1000;
+/// Without --limit, in an order in which there are no pages.
+constexpr size_t usual_limit = 1000;
 
-std::string remaining_of(const row_state& row) {
-  if (!row.is_live()) return "run out";
-  return (row.owned ? "" : "closed ") + show_duration(*row.remaining);
-}
-
-/// `show` prints the whole note.
-std::string beginning_of(const std::string& note) {
-  constexpr std::size_t widest = 40;
-  std::string shown = printable(note);
-  if (character_count(shown) <= widest) return shown;
-  while (character_count(shown) > widest) shown.pop_back();
-  return shown + "...";
-}
-
-table_line line_of(const row_state& row) {
-  return {printable(row.key.type), printable(row.key.source_id),
-          printable(row.holder),   row.owned ? printable(to_the_second(row.acquired_at)) : "-",
-          remaining_of(row),       std::to_string(row.version.number),
-          beginning_of(row.note)};
-}
-
-void print_table(const std::vector<row_state>& rows) {
-  if (rows.empty()) {
-    std::cout << "no key is held\n";
-    return;
+/// None: all rows.
+std::optional<size_t> limit_of(const list_command& command, row_order sort) {
+  if (!command.limit) return sort == row_order::key ? std::nullopt : std::optional{usual_limit};
+  const std::string_view text{*command.limit};
+  size_t limit = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), text.data() + text.size(), limit);
+  if (failure != std::errc{} || rest != text.data() + text.size() || limit == 0) {
+    throw error{errc::misuse, "--limit is no number of rows: write a whole number from 1 on"};
   }
-  std::vector<table_line> lines{
-      {"TYPE", "SOURCE", "HOLDER", "SINCE (UTC)", "REMAINING", "VERSION", "NOTE"}};
-  for (const auto& row : rows) lines.push_back(line_of(row));
+  if (sort != row_order::key && limit > largest_page) {
+    throw error{errc::misuse,
+                "--limit is above 10000, which is the most in this order: lower it, "
+                "or leave out --sort"};
+  }
+  return limit;
+}
 
-  std::array<std::size_t, column_count> widths{};
-  for (const auto& line : lines) {
-    for (std::size_t at = 0; at < column_count; ++at) {
-      widths.at(at) = std::max(widths.at(at), character_count(line.at(at)));
+class row_printer {
+ public:
+  row_printer() = default;
+  row_printer(const row_printer&) = delete;
+  row_printer& operator=(const row_printer&) = delete;
+  virtual ~row_printer() = default;
+
+  virtual void print(const std::vector<row_state>& rows) = 0;
+  virtual void end() = 0;
+};
+
+class table_printer final : public row_printer {
+ public:
+  table_printer(row_table table, std::string if_empty)
+      : table_{std::move(table)}, if_empty_{std::move(if_empty)} {}
+
+  void print(const std::vector<row_state>& rows) override {
+    if (rows.empty()) return;
+    const auto lines = table_.lines_of(rows);
+    if (is_empty_) std::cout << table_.heading() << '\n';
+    is_empty_ = false;
+    for (const auto& line : lines) std::cout << line << '\n';
+    std::cout.flush();
+  }
+  void end() override {
+    if (is_empty_) std::cout << if_empty_ << '\n';
+  }
+
+ private:
+  row_table table_;
+  std::string if_empty_;
+  bool is_empty_ = true;
+};
+
+/// The same bytes as one array that is printed at once. After a fault the array has no end, so that
+/// no program takes a part for all.
+class array_printer final : public row_printer {
+ public:
+  void print(const std::vector<row_state>& rows) override {
+    for (const auto& row : rows) {
+      std::cout << (is_empty_ ? "[\n" : ",\n") << indented(json_text(json_of(row)));
+      is_empty_ = false;
     }
   }
-  for (const auto& line : lines) {
-    std::string text;
-    for (std::size_t at = 0; at + 1 < column_count; ++at) {
-      text += line.at(at) + std::string(widths.at(at) - character_count(line.at(at)) + 2, ' ');
+  void end() override { std::cout << (is_empty_ ? "[]\n" : "\n]\n"); }
+
+ private:
+  /// No string of JSON contains a line's end.
+  static std::string indented(std::string_view text) {
+    std::string moved = "  ";
+    for (const char each : text) {
+      moved += each;
+      if (each == '\n') moved += "  ";
     }
-    text += line.back();
-    std::cout << text.erase(text.find_last_not_of(' ') + 1) << '\n';
+    return moved;
+  }
+
+  bool is_empty_ = true;
+};
+
+/// Prints rows as they come, up to `limit`; whether there are more.
+bool print_rows(store& rows, list_request request, std::optional<size_t> limit,
+                row_printer& printer) {
+  for (auto left = limit;;) {
+    // One more row than is printed says that there are more.
+    const bool is_last_page = request.sort != row_order::key || (left && *left < rows_of_a_page);
+    request.at_most = is_last_page ? std::min(*left + 1, largest_page) : rows_of_a_page;
+    auto page = rows.list(request);
+    const bool is_full = page.size() == *request.at_most;
+    if (is_last_page && page.size() > *left) page.resize(*left);
+    printer.print(page);
+    if (is_last_page || !is_full || !std::cout) return is_last_page && is_full;
+    if (left) *left -= page.size();
+    request.after = page.back().key;
   }
 }
 
-void print_array(const std::vector<row_state>& rows) {
-  auto all = nlohmann::ordered_json::array();
-  for (const auto& row : rows) all.push_back(json_of(row));
-  print_json(all);
-}
+int list_now(const list_command& command) {
+  const auto request = command.which.request();
+  const auto limit = limit_of(command, request.sort);
+  const bool has_colors = command.which.has_colors();
+  const auto terminal = size_of_terminal();
+  const bool is_filtered = request.type || request.holder || request.state != row_filter::any;
 
-int list_now(const list_options& options) {
-  const auto rows = open_store(options.where.database(), table_name{options.where.table})->list();
-  if (options.json) {
-    print_array(rows);
+  const auto rows = open_store(command.where.database(), table_name{command.where.table});
+  std::unique_ptr<row_printer> printer;
+  if (command.json) {
+    printer = std::make_unique<array_printer>();
   } else {
-    print_table(rows);
+    const auto columns = terminal ? std::optional{terminal->columns} : std::nullopt;
+    printer = std::make_unique<table_printer>(
+        row_table{columns, has_colors}, is_filtered ? "no such key is held" : "no key is held");
+  }
+  const bool has_more = print_rows(*rows, request, limit, *printer);
+  printer->end();
+  std::cout.flush();
+  if (has_more) {
+    // The database was asked for no more rows than that.
+    const bool is_sure = request.sort == row_order::key || *limit < largest_page;
+    say("these are the first " + std::to_string(*limit) + " by " + word_of(request.sort) +
+        ", and there " + (is_sure ? "are" : "may be") +
+        " more: raise --limit, or choose with --type, --holder or --state");
   }
   return exit_code::success;
 }
@@ -93,20 +166,31 @@ int list_now(const list_options& options) {
 }  // namespace
 
 void add_list(CLI::App& app, action& chosen) {
-  const auto options = std::make_shared<list_options>();
+  const auto command = std::make_shared<list_command>();
   CLI::App* list = app.add_subcommand("list", "Show the keys that are held, and their holders");
-  options->where.add_to(*list);
-  list->add_flag("--json", options->json, "An array of objects, for programs");
+  command->where.add_to(*list);
+  command->which.add_to(*list);
+  list->add_option("--limit", command->limit,
+                   "The most rows; by key all if not given, else 1000, and 10000 at most")
+      ->type_name("ROWS");
+  list->add_flag("--json", command->json, "An array of objects, for programs");
   list->footer(
-      R"(A lease that has run out is shown until the key is taken again. "closed" is a key that has no holder and
-cannot be taken yet: a minimum hold, or the time after a loss. Locks of open transactions are not shown:
-show reads that of one key, and used_by is null here. In the table, characters that could confuse a terminal
-are escaped, and long notes are cut. The fields of the JSON objects are those of show.
+      R"(AGE is for how long the key is held. ALIVE is when its lease was renewed last: a holder that lives renews
+every third of its lease; after half of it without a renewal it is "no sign". LEFT is what is left of the
+lease: "run out" is shown until the key is taken again. "closed" is a key that has no holder and cannot be
+taken yet: a minimum hold, or the time after a loss. [waited for]: a process waits for the key (PostgreSQL
+only). On a terminal, long texts are shortened to its width, and a holder without a sign is yellow, a lease
+that has run out red, a key that is waited for bold. Characters that could confuse a terminal are escaped.
+
+Locks of open transactions are not shown: show reads that of one key, and used_by is null here. The fields of
+the JSON objects are those of show. Rows are read in pages of 1000, each of its own moment, and printed as
+they come; after an error the array has no end.
 
 Examples:
-  rowlock list sqlite:///var/lib/shop/locks.db
-  rowlock list postgresql://app@db/shop --json | jq '.[] | select(.type == "invoice")')");
-  list->callback([options, &chosen] { chosen = [options] { return list_now(*options); }; });
+  rowlock list sqlite:///var/lib/shop/locks.db --type invoice
+  rowlock list postgresql://app@db/shop --sort age --limit 20
+  rowlock list postgresql://app@db/shop --json | jq '.[] | select(.waited_for)')");
+  list->callback([command, &chosen] { chosen = [command] { return list_now(*command); }; });
 }
 
 }  // namespace rowlock::cli

@@ -64,13 +64,25 @@ std::string to_the_second(const std::string& database_time) {
   return database_time.substr(0, database_time.find('.'));
 }
 
+bool has_no_sign(const row_state& row) {
+  // A holder that lives renews when a third of the ttl has passed.
+  const auto silent = row.silent_for();
+  return silent && *silent > *row.ttl / 2;
+}
+
+std::string short_liveness_of(const row_state& row) {
+  const auto silent = row.silent_for();
+  if (!silent) return "";
+  const auto time = show_duration(std::max(*silent, std::chrono::microseconds::zero()));
+  return has_no_sign(row) ? "no sign " + time : time + " ago";
+}
+
 std::string liveness_of(const row_state& row) {
   const auto silent = row.silent_for();
   if (!silent) return "";
   const auto times = show_duration(std::max(*silent, std::chrono::microseconds::zero()));
   const auto of = " of " + show_duration(*row.ttl);
-  // A holder that lives renews when a third of the ttl has passed.
-  if (*silent > *row.ttl / 2) return "no sign for " + times + of;
+  if (has_no_sign(row)) return "no sign for " + times + of;
   const bool is_renewed = !row.held || *row.held > *silent + std::chrono::milliseconds{1};
   return (is_renewed ? "renewed " : "granted ") + times + " ago" + of;
 }
@@ -111,8 +123,10 @@ ordered_json json_of(const row_state& row) {
   return shown;
 }
 
-void print_json(const ordered_json& shown) {
-  std::cout << shown.dump(2, ' ', true, ordered_json::error_handler_t::replace) << '\n';
+std::string json_text(const ordered_json& shown) {
+  return shown.dump(2, ' ', true, ordered_json::error_handler_t::replace);
 }
+
+void print_json(const ordered_json& shown) { std::cout << json_text(shown) << '\n'; }
 
 }  // namespace rowlock::cli

@@ -20,6 +20,12 @@ std::string to_the_second(const std::string& database_time);
 /// the row has no owner, or was written by hand.
 std::string liveness_of(const row_state& row);
 
+/// The same for a narrow column: `3.0s ago`, `no sign 27.0s`.
+std::string short_liveness_of(const row_state& row);
+
+/// The holder has not renewed its lease when it should have: half of it has passed.
+bool has_no_sign(const row_state& row);
+
 /// `held by web1:4711 for another 12.5s (renewed 3.0s ago of 30.0s)`, `closed for another 3.0s
 /// after web1:4711`, `free`, `busy: pid 4711 (shop) has the row`.
 std::string possession_in_words(const row_state& row);
@@ -28,6 +34,8 @@ std::string possession_in_words(const row_state& row);
 nlohmann::ordered_json json_of(const row_state& row);
 
 /// In ASCII, so that it is safe on a terminal too.
+std::string json_text(const nlohmann::ordered_json& shown);
+/// The same as a line.
 void print_json(const nlohmann::ordered_json& shown);
 
 }  // namespace rowlock::cli

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,12 +16,15 @@
 
 namespace rowlock::tests {
 
-terminal::terminal(const words& command) {
+terminal::terminal(const words& command) : terminal{command, 0, 0} {}
+
+terminal::terminal(const words& command, unsigned short lines, unsigned short columns) {
+  const winsize size{lines, columns, 0, 0};
   auto texts = command;
   std::vector<char*> arguments;
   for (auto& text : texts) arguments.push_back(text.data());
   arguments.push_back(nullptr);
-  pid_ = forkpty(&screen_, nullptr, nullptr, nullptr);
+  pid_ = forkpty(&screen_, nullptr, nullptr, &size);
   if (pid_ == 0) {
     // A shell ignores them in what it starts in the background, and so what started us may.
     for (const int number : {SIGINT, SIGQUIT}) signal(number, SIG_DFL);
@@ -32,9 +36,11 @@ terminal::terminal(const words& command) {
 }
 
 terminal::~terminal() {
-  kill(pid_, SIGKILL);
-  forget_group(pid_);
-  waitpid(pid_, nullptr, 0);
+  if (pid_ != -1) {
+    kill(pid_, SIGKILL);
+    forget_group(pid_);
+    waitpid(pid_, nullptr, 0);
+  }
   hang_up();
 }
 
@@ -51,16 +57,39 @@ std::string terminal::read_until(const std::string& end) {
       unread_.erase(0, shown.size());
       return shown;
     }
-    pollfd waiting{screen_, POLLIN, 0};
-    const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(patience).count();
-    std::array<char, 256> chunk{};
-    ssize_t received = 0;
-    if (poll(&waiting, 1, static_cast<int>(limit)) > 0) {
-      received = read(screen_, chunk.data(), chunk.size());
-    }
-    if (received <= 0) throw std::runtime_error{"the terminal shows no '" + end + "': " + unread_};
-    unread_.append(chunk.data(), static_cast<std::size_t>(received));
+    if (!read_more()) throw std::runtime_error{"the terminal shows no '" + end + "': " + unread_};
   }
+}
+
+std::string terminal::read_rest() {
+  while (read_more()) {
+  }
+  return std::exchange(unread_, {});
+}
+
+bool terminal::read_more() {
+  pollfd waiting{screen_, POLLIN, 0};
+  const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(patience).count();
+  std::array<char, 4096> chunk{};
+  ssize_t received = 0;
+  if (poll(&waiting, 1, static_cast<int>(limit)) > 0) {
+    received = read(screen_, chunk.data(), chunk.size());
+  }
+  if (received <= 0) return false;
+  unread_.append(chunk.data(), static_cast<std::size_t>(received));
+  return true;
+}
+
+void terminal::resize(unsigned short lines, unsigned short columns) const {
+  const winsize size{lines, columns, 0, 0};
+  if (ioctl(screen_, TIOCSWINSZ, &size) != 0) throw std::runtime_error{"it keeps its size"};
+}
+
+int terminal::wait() {
+  int status = 0;
+  if (waitpid(pid_, &status, 0) != pid_) throw std::runtime_error{"the command is gone"};
+  forget_group(std::exchange(pid_, -1));
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 void terminal::send_signal(int number) const {

@@ -14,6 +14,8 @@ namespace rowlock::tests {
 class terminal {
  public:
   explicit terminal(const words& command);
+  /// With room for so many characters.
+  terminal(const words& command, unsigned short lines, unsigned short columns);
   terminal(const terminal&) = delete;
   terminal& operator=(const terminal&) = delete;
   /// Hangs up, and kills the command.
@@ -22,7 +24,13 @@ class terminal {
   void type(const std::string& keys) const;
   /// What is shown from the last `end` to this one. Throws when it does not come in time.
   std::string read_until(const std::string& end);
+  /// What is shown up to the end of the command. Throws when it does not end in time.
+  std::string read_rest();
+  /// The command gets SIGWINCH.
+  void resize(unsigned short lines, unsigned short columns) const;
   void send_signal(int number) const;
+  /// The exit code of the command, which has ended: 128 + n after signal n.
+  int wait();
   /// Returns once it has stopped; SIGCONT lets it go on.
   void stop_command() const;
   /// The same of one that stops by itself.
@@ -30,6 +38,9 @@ class terminal {
   void hang_up();
 
  private:
+  /// Reads once into `unread_`; false at the end, and when nothing came in time.
+  bool read_more();
+
   pid_t pid_ = -1;
   int screen_ = -1;
   std::string unread_;  // was shown after the last `end`

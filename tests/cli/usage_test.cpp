@@ -68,7 +68,7 @@ TEST(CliUsageTest, AUrlThatStandsWhereAValueIsExpectedIsNotShown) {
   const std::string url = "postgresql://app:sesame@db/shop";
   for (const auto& wrong :
        {words{"list", "--json=" + url}, words{"migrate", "--print=" + url},
-        words{"list", "--" + url},
+        words{"list", "--" + url}, words{"list", nowhere, "--limit", url},
         words{"run", nowhere, "--type", "a", "--source", "b", "--ttl", url, "--", "true"}}) {
     const auto refused = run_rowlock(wrong);
     EXPECT_EQ(refused.code, 64);

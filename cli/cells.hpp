@@ -1,0 +1,24 @@
+// Widths of texts on a terminal, in cells.
+#ifndef ROWLOCK_CLI_CELLS_HPP
+#define ROWLOCK_CLI_CELLS_HPP
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rowlock::cli {
+
+/// The cells of `text`, which is `printable`: none for a combining character, two for a wide one.
+std::size_t cell_count(std::string_view text);
+
+/// `text` in `cells` cells at most. What is too long loses its middle: `invo…4711`.
+std::string without_middle(std::string_view text, std::size_t cells);
+/// The same, losing its end: `step 1 of…`.
+std::string without_end(std::string_view text, std::size_t cells);
+
+/// `text` with blanks up to `cells` cells.
+std::string padded(std::string text, std::size_t cells);
+
+}  // namespace rowlock::cli
+
+#endif
