@@ -70,8 +70,8 @@ class row_printer {
 
 class table_printer final : public row_printer {
  public:
-  table_printer(row_table table, std::string if_empty)
-      : table_{std::move(table)}, if_empty_{std::move(if_empty)} {}
+  table_printer(const row_table& table, std::string if_empty)
+      : table_{table}, if_empty_{std::move(if_empty)} {}
 
   void print(const std::vector<row_state>& rows) override {
     if (rows.empty()) return;

@@ -149,6 +149,7 @@ int run_main(std::vector<std::string> arguments) {
   add_run(app, command, chosen);
   add_lead(app, command, chosen);
   add_list(app, chosen);
+  add_top(app, chosen);
   add_show(app, chosen);
   add_release(app, chosen);
   add_purge(app, chosen);
@@ -166,7 +167,7 @@ int run_main(std::vector<std::string> arguments) {
     if (!unknown.empty()) {
       return wrong_usage(app, unknown +
                                   " is not a command of rowlock: write migrate, run, lead, list, "
-                                  "show, release or purge");
+                                  "top, show, release or purge");
     }
     return wrong_usage(app, wrong.what());
   }

@@ -92,7 +92,7 @@ std::vector<std::string> row_table::lines_of(std::span<const row_state> rows) {
   for (std::size_t at = 0; at < rows.size(); ++at) {
     const auto begin = has_colors_ ? style_of(rows[at]) : std::string_view{};
     auto text = line(all[at]);
-    if (!begin.empty()) text = std::string{begin} + text + std::string{style::plain};
+    if (!begin.empty()) text.insert(0, begin).append(style::plain);
     lines.push_back(std::move(text));
   }
   return lines;

@@ -40,6 +40,8 @@ void say(std::string_view message) {
   }
 }
 
+std::string without_passwords(std::string text) { return passwords().apply(std::move(text)); }
+
 void hide_passwords_of(std::string_view url) {
   passwords().learn_url(url);
   for (const char* const name : {"PGPASSWORD", "MYSQL_PWD"}) {

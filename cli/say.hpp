@@ -3,6 +3,7 @@
 #define ROWLOCK_CLI_SAY_HPP
 
 #include <chrono>
+#include <string>
 #include <string_view>
 
 namespace rowlock::cli {
@@ -16,6 +17,9 @@ void say(std::string_view message);
 /// From now on no message shows the passwords of this URL, nor those of the environment
 /// (PGPASSWORD, MYSQL_PWD). Call it before other threads print messages.
 void hide_passwords_of(std::string_view url);
+
+/// `text` with `***` for each known password, for messages that `say` does not write.
+std::string without_passwords(std::string text);
 
 /// From now on `say` does not block: a thread writes the lines, see `message_writer`. For
 /// subcommands that run for long, and that must obey signals and the loss of their key even if no

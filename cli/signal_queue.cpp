@@ -15,7 +15,7 @@ bool is_ignored(int number) {
 
 }  // namespace
 
-signal_queue::signal_queue(bool with_stops) {
+signal_queue::signal_queue(bool with_stops, std::initializer_list<int> more) {
   // The parent may have set it to ignored, and then the kernel would discard the command's exit
   // code.
   struct sigaction normal {};
@@ -28,6 +28,7 @@ signal_queue::signal_queue(bool with_stops) {
     if (!is_ignored(number)) sigaddset(&queued, number);
   }
   if (with_stops && !is_ignored(SIGTSTP)) sigaddset(&queued, SIGTSTP);
+  for (const int number : more) sigaddset(&queued, number);
   sigset_t blocked = queued;
   sigaddset(&blocked, SIGPIPE);
   pthread_sigmask(SIG_BLOCK, &blocked, &original_mask_);

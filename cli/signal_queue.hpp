@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -24,7 +25,8 @@ namespace rowlock::cli {
 class signal_queue {
  public:
   /// `with_stops`: `next` handles SIGTSTP (Ctrl-Z) and stops the process.
-  explicit signal_queue(bool with_stops = false);
+  /// `more`: signals that wait here, too.
+  explicit signal_queue(bool with_stops = false, std::initializer_list<int> more = {});
 
   /// `others` is called with SIGSTOP before the process stops, and with SIGCONT when it goes on.
   void stop_with(std::function<void(int)> others) { others_ = std::move(others); }

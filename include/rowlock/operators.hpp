@@ -13,8 +13,8 @@
 
 namespace rowlock {
 
-// All functions throw `error`, and may be called from any thread. `store::list` returns all rows
-// that are owned or stay closed.
+// All functions throw `error`, and may be called from any thread. `store::list` returns the rows
+// that are owned or stay closed: all, or those of a `list_request`.
 
 /// Everything that is known of one row, including the transaction that has it; none if there is no
 /// such row. Two round trips, or one if there is none.

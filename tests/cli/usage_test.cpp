@@ -26,7 +26,7 @@ result run_with(const words& options) {
 TEST(CliUsageTest, HelpSaysHowToBegin) {
   const auto help = run_rowlock({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const auto* word : {"migrate", "run", "lead", "list", "show", "release", "purge",
+  for (const auto* word : {"migrate", "run", "lead", "list", "top", "show", "release", "purge",
                            "sqlite:///", "postgresql://"}) {
     EXPECT_THAT(help.output, HasSubstr(word));
   }

@@ -20,7 +20,7 @@ void expect_unsaid(const std::string& url, const words& more = {},
   spoken said{innocent};
   const words key{"--type", "invoice", "--source", "42", "--wait", "1ms", "--", "true"};
   for (const auto& command : {words{"list", url} + more, words{"list", "--json", url} + more,
-                              words{"run", url} + more + key}) {
+                              words{"top", "--once", url} + more, words{"run", url} + more + key}) {
     const auto failed = run_rowlock(command);
     EXPECT_NE(failed.code, 0);
     said.record(failed.output + failed.errors);

@@ -1,0 +1,90 @@
+// The terminal's modes and its alternate screen.
+#include "cli/screen.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "rowlock/error.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+// The alternate screen, no cursor, and no new line where a text is wider than it seems.
+constexpr std::string_view begin_screen = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+constexpr std::string_view end_screen = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+/// Writes `text` as far as the terminal takes it at once, or until `interrupt` is readable.
+void write_all(std::string_view text, int interrupt) noexcept {
+  // A terminal that is ready takes that much without blocking.
+  constexpr std::size_t taken_at_once = 256;
+  while (!text.empty()) {
+    std::array<pollfd, 2> events{{{STDOUT_FILENO, POLLOUT, 0}, {interrupt, POLLIN, 0}}};
+    if (poll(events.data(), events.size(), -1) < 0) continue;
+    if ((events[0].revents & POLLOUT) == 0) return;
+    const auto written = write(STDOUT_FILENO, text.data(), std::min(text.size(), taken_at_once));
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+/// The same, for at most a second: a process that ends does not wait for its terminal.
+void write_soon(std::string_view text) noexcept {
+  constexpr int longest_ms = 1000;
+  pollfd ready{STDOUT_FILENO, POLLOUT, 0};
+  if (poll(&ready, 1, longest_ms) != 1 || (ready.revents & POLLOUT) == 0) return;
+  [[maybe_unused]] const auto written = write(STDOUT_FILENO, text.data(), text.size());
+}
+
+}  // namespace
+
+void require_terminal() {
+  if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) return;
+  throw error{errc::misuse, "top needs a terminal: use list, or top --once, where there is none"};
+}
+
+screen::screen() {
+  require_terminal();
+  tcgetattr(STDIN_FILENO, &original_);
+  enter();
+}
+
+screen::~screen() { leave(); }
+
+void screen::enter() noexcept {
+  termios keys = original_;
+  keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  keys.c_iflag &= ~static_cast<tcflag_t>(IXON);  // Ctrl-S would stop the output
+  keys.c_cc[VMIN] = 1;
+  keys.c_cc[VTIME] = 0;
+  tcsetattr(STDIN_FILENO, TCSANOW, &keys);
+  write_soon(begin_screen);
+  is_entered_ = true;
+}
+
+void screen::leave() noexcept {
+  if (!is_entered_) return;
+  write_soon(end_screen);
+  tcsetattr(STDIN_FILENO, TCSANOW, &original_);
+  is_entered_ = false;
+}
+
+void screen::draw(std::span<const std::string> lines, int interrupt) const {
+  if (!is_entered_) return;
+  // Each line is cleared before it is written: after a line of full width the cursor still stands
+  // on its last cell. A terminal that knows 2026 shows the frame at once; others ignore it.
+  std::string frame = "\x1b[?2026h\x1b[H";
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    if (at > 0) frame += "\r\n";
+    frame += "\x1b[2K";
+    frame += lines[at];
+  }
+  frame += "\x1b[?2026l";
+  write_all(frame, interrupt);
+}
+
+}  // namespace rowlock::cli
