@@ -21,6 +21,7 @@ void add_list(CLI::App& app, action& chosen);
 void add_top(CLI::App& app, action& chosen);
 void add_show(CLI::App& app, action& chosen);
 void add_release(CLI::App& app, action& chosen);
+void add_history(CLI::App& app, action& chosen);
 void add_purge(CLI::App& app, action& chosen);
 /// `command` is the part after `--`; it must outlive the action.
 void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen);

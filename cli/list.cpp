@@ -15,6 +15,7 @@
 #include "cli/action.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/json_array.hpp"
 #include "cli/list_options.hpp"
 #include "cli/row_table.hpp"
 #include "cli/say.hpp"
@@ -91,30 +92,15 @@ class table_printer final : public row_printer {
   bool is_empty_ = true;
 };
 
-/// The same bytes as one array that is printed at once. After a fault the array has no end, so that
-/// no program takes a part for all.
 class array_printer final : public row_printer {
  public:
   void print(const std::vector<row_state>& rows) override {
-    for (const auto& row : rows) {
-      std::cout << (is_empty_ ? "[\n" : ",\n") << indented(json_text(json_of(row)));
-      is_empty_ = false;
-    }
+    for (const auto& row : rows) array_.add(json_of(row));
   }
-  void end() override { std::cout << (is_empty_ ? "[]\n" : "\n]\n"); }
+  void end() override { array_.end(); }
 
  private:
-  /// No string of JSON contains a line's end.
-  static std::string indented(std::string_view text) {
-    std::string moved = "  ";
-    for (const char each : text) {
-      moved += each;
-      if (each == '\n') moved += "  ";
-    }
-    return moved;
-  }
-
-  bool is_empty_ = true;
+  json_array array_;
 };
 
 /// Prints rows as they come, up to `limit`; whether there are more.

@@ -22,6 +22,14 @@ enum class color_use { when_useful, always, never };
 constexpr choices<color_use, 3> color_uses{
     {{"auto", color_use::when_useful}, {"always", color_use::always}, {"never", color_use::never}}};
 
+template <class Value, std::size_t Size>
+std::string word_in(const choices<Value, Size>& known, Value wanted) {
+  for (const auto& [word, value] : known) {
+    if (value == wanted) return std::string{word};
+  }
+  return {};
+}
+
 }  // namespace
 
 void list_options::add_to(CLI::App& subcommand) {
@@ -64,11 +72,7 @@ bool list_options::has_colors() const {
   return isatty(STDOUT_FILENO) == 1 && (unwanted == nullptr || *unwanted == '\0');
 }
 
-std::string word_of(row_order order) {
-  for (const auto& [word, known] : orders) {
-    if (known == order) return std::string{word};
-  }
-  return {};
-}
+std::string word_of(row_order order) { return word_in(orders, order); }
+std::string word_of(row_filter state) { return word_in(states, state); }
 
 }  // namespace rowlock::cli

@@ -28,6 +28,8 @@ struct list_options {
 
 /// `key`, `age`, `left`.
 std::string word_of(row_order order);
+/// `any`, `held`, `run-out`, `closed`.
+std::string word_of(row_filter state);
 
 }  // namespace rowlock::cli
 

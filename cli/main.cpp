@@ -151,6 +151,7 @@ int run_main(std::vector<std::string> arguments) {
   add_list(app, chosen);
   add_top(app, chosen);
   add_show(app, chosen);
+  add_history(app, chosen);
   add_release(app, chosen);
   add_purge(app, chosen);
   try {

@@ -23,11 +23,26 @@ namespace {
 struct purge_options {
   table_options where;
   std::string older_than;
+  bool is_of_history = false;
   confirmation confirmed;
 };
 
-std::string rows_in_words(std::size_t rows) {
-  return std::to_string(rows) + (rows == 1 ? " row" : " rows");
+std::string in_words(std::size_t purged, const purge_options& options) {
+  return std::to_string(purged) + (options.is_of_history ? " event" : " row") +
+         (purged == 1 ? "" : "s");
+}
+
+std::string question_of(const purge_options& options) {
+  return options.is_of_history ? "Delete the events of " + options.where.table +
+                                     "_event that are older than " + options.older_than + "?"
+                               : "Delete the idle rows of " + options.where.table +
+                                     " that nobody has touched for " + options.older_than + "?";
+}
+
+purge_result purge_chosen(store& rows, const purge_options& options,
+                          std::chrono::milliseconds older_than, const std::stop_token& stop) {
+  return options.is_of_history ? purge_history(rows, older_than, purge_request{}.at_most, stop)
+                               : purge(rows, older_than, purge_request{}.at_most, stop);
 }
 
 int purge_now(const purge_options& options) {
@@ -36,8 +51,7 @@ int purge_now(const purge_options& options) {
   const table_name table{options.where.table};
   const auto url = options.where.database();
   options.confirmed.require_terminal();
-  if (!options.confirmed.is_given_for("Delete the idle rows of " + table.text() +
-                                      " that nobody has touched for " + options.older_than + "?")) {
+  if (!options.confirmed.is_given_for(question_of(options))) {
     say("nothing was purged");
     return exit_code::not_done;
   }
@@ -46,8 +60,8 @@ int purge_now(const purge_options& options) {
   exit_timer timer{"the database does not answer: ended without it; run it again to go on"};
   interruptible_wait waiting{signals, timer};
   const auto rows = open_store(url, table);
-  const auto result = purge(*rows, older_than, purge_request{}.at_most, waiting.stop());
-  std::cout << "purged " << rows_in_words(result.purged) << '\n';
+  const auto result = purge_chosen(*rows, options, older_than, waiting.stop());
+  std::cout << "purged " << in_words(result.purged, options) << '\n';
   if (result.is_complete) return exit_code::success;
   say("stopped before all rows were looked at; run it again to go on");
   return exit_code::ended_by_signal(waiting.end().value_or(0));
@@ -62,6 +76,8 @@ void add_purge(CLI::App& app, action& chosen) {
   purge->add_option("--older-than", options->older_than, "Not touched for so long; 1h or more")
       ->type_name("DURATION")
       ->required();
+  purge->add_flag("--history", options->is_of_history,
+                  "Delete old events of the history instead of rows");
   options->confirmed.add_to(*purge);
   purge->footer(
       R"(Deletes rows that are neither held, closed nor remembered as done, a thousand at a time, each time in a
@@ -69,10 +85,13 @@ transaction of its own. No process has to stop for it. A key that comes back get
 before, as long as the database's clock is not set back by the time given. A signal ends it between two
 batches, or two seconds later if the database does not answer; running it again goes on.
 
+With --history it deletes the events that are so old, the oldest first, in the same batches.
+
 Exit codes: 75 if the answer was no, 128 + n if signal n ended it.
 
 Example:
-  rowlock purge postgresql://app@db/shop --older-than 30d --yes)");
+  rowlock purge postgresql://app@db/shop --older-than 30d --yes
+  rowlock purge postgresql://app@db/shop --history --older-than 90d --yes)");
   purge->callback([options, &chosen] { chosen = [options] { return purge_now(*options); }; });
 }
 

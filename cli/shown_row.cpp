@@ -98,6 +98,26 @@ std::string possession_in_words(const row_state& row) {
   return state + time + (row.is_live() ? " after " + row.holder : "");
 }
 
+ordered_json json_of(const lock_event& event) {
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+  };
+  ordered_json shown;
+  shown["at"] = timestamp(event.at);
+  shown["type"] = event.key.type;
+  shown["source"] = event.key.source_id;
+  shown["what"] = event.what;
+  shown["version"] = event.version.number;
+  shown["token"] = event.token ? ordered_json(event.token->number) : ordered_json(nullptr);
+  shown["holder"] = text_or_null(event.holder);
+  shown["since"] = timestamp(event.since);
+  shown["until"] = timestamp(event.until);
+  shown["held_ms"] = in_milliseconds_or_null(event.held);
+  shown["reason"] = text_or_null(event.reason);
+  shown["correlation_id"] = text_or_null(event.correlation_id);
+  return shown;
+}
+
 ordered_json json_of(const row_state& row) {
   ordered_json shown;
   shown["type"] = row.key.type;

@@ -32,6 +32,7 @@ std::string possession_in_words(const row_state& row);
 
 /// All that is known of the row; missing values are null, or an empty text.
 nlohmann::ordered_json json_of(const row_state& row);
+nlohmann::ordered_json json_of(const lock_event& event);
 
 /// In ASCII, so that it is safe on a terminal too.
 std::string json_text(const nlohmann::ordered_json& shown);

@@ -53,6 +53,7 @@ std::string counts_in(const top_state& shown) {
 
 std::string filters_in(const list_request& request) {
   std::string filters;
+  if (request.state != row_filter::any) filters += "   state " + word_of(request.state);
   if (request.type) filters += "   type " + printable(*request.type);
   if (request.holder) filters += "   holder " + printable(*request.holder);
   return filters;

@@ -141,6 +141,40 @@ void check(const list_request& request) {
   }
 }
 
+void check(const history_request& request) {
+  constexpr std::chrono::hours longest{24 * 3653};
+  constexpr std::string_view kinds =
+      " granted released failed handed over forced ran out closed done locked committed ";
+  if (request.type) check(lock_key{*request.type, "1"});
+  if (request.source_id) check(lock_key{"type", *request.source_id});
+  if (request.holder) check_text(*request.holder, "the holder label", longest_label);
+  if (request.what &&
+      (request.what->empty() || kinds.find(' ' + *request.what + ' ') == std::string_view::npos)) {
+    throw error{errc::misuse,
+                "no event has this name: ask for granted, released, failed, handed over, forced, "
+                "ran out, closed, done, locked or committed"};
+  }
+  const bool is_span = request.until >= std::chrono::microseconds::zero() &&
+                       request.since > request.until && request.since <= longest;
+  if (!is_span) {
+    throw error{errc::misuse,
+                "events are asked for from `since` ago until `until` ago: since must be longer, "
+                "and at most ten years"};
+  }
+  if (request.at_most == 0 || request.at_most > largest_page) {
+    throw error{errc::misuse, "a page of events has 1 to 10,000 of them"};
+  }
+}
+
+void check(const history_purge_request& request) {
+  if (request.older_than < std::chrono::hours{1}) {
+    throw error{errc::misuse, "events that are younger than an hour are not purged"};
+  }
+  if (request.at_most == 0 || request.at_most > largest_page) {
+    throw error{errc::misuse, "a purge deletes 1 to 10,000 events at a time"};
+  }
+}
+
 owner_id make_owner_id() {
   std::array<unsigned char, 16> bytes{};
   // A signal does not shorten a read of up to 256 bytes once the source is ready (getrandom(2)).

@@ -135,4 +135,20 @@ purge_result purge(store& rows, std::chrono::microseconds older_than, std::size_
   return result;
 }
 
+purge_result purge_history(store& rows, std::chrono::microseconds older_than, std::size_t batch,
+                           const std::stop_token& stop) {
+  const history_purge_request request{.older_than = older_than, .at_most = batch};
+  check(request);
+  purge_result result;
+  while (!stop.stop_requested()) {
+    const auto purged = rows.purge_history(request);
+    result.purged += purged;
+    if (purged < batch) {
+      result.is_complete = true;
+      break;
+    }
+  }
+  return result;
+}
+
 }  // namespace rowlock

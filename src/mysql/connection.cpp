@@ -230,7 +230,11 @@ std::string with_places(std::string_view sql,
       text += sql[at];
       continue;
     }
-    text += written(static_cast<std::size_t>(sql[++at] - '1'));
+    std::size_t number = 0;
+    for (; at + 1 < sql.size() && is_digit(sql[at + 1]); ++at) {
+      number = 10 * number + static_cast<std::size_t>(sql[at + 1] - '0');
+    }
+    text += written(number - 1);
   }
   return text;
 }

@@ -10,6 +10,7 @@
 #include "mysql/acquire.hpp"
 #include "mysql/connecting.hpp"
 #include "mysql/executor.hpp"
+#include "mysql/history.hpp"
 #include "mysql/sql/leases.hpp"
 #include "mysql/sql/rows.hpp"
 #include "mysql/sql/session.hpp"
@@ -197,6 +198,12 @@ class mysql_session final : public detail::session {
   }
   purge_answer do_purge(const purge_request& request) override {
     return call([&] { return mysql::purge(exec_, request, skew_); });
+  }
+  history_page do_history(const history_request& request) override {
+    return call([&] { return mysql::history(exec_, table_, request); });
+  }
+  std::size_t do_purge_history(const history_purge_request& request) override {
+    return call([&] { return mysql::purge_history(exec_, table_, request); });
   }
   std::vector<std::string> do_weak_settings() override {
     return call([&] { return weak_settings_in(exec_.execute(sql::settings_of_the_server)); });

@@ -15,6 +15,7 @@
 
 #include "postgres/acquire.hpp"
 #include "postgres/executor.hpp"
+#include "postgres/history.hpp"
 #include "postgres/requests.hpp"
 #include "postgres/sql/leases.hpp"
 #include "postgres/sql/rows.hpp"
@@ -284,6 +285,12 @@ class postgres_session final : public detail::session {
   }
   purge_answer do_purge(const purge_request& request) override {
     return call([&] { return postgres::purge(exec_, request); });
+  }
+  history_page do_history(const history_request& request) override {
+    return call([&] { return postgres::history(exec_, request); });
+  }
+  std::size_t do_purge_history(const history_purge_request& request) override {
+    return call([&] { return postgres::purge_history(exec_, request); });
   }
   std::vector<std::string> do_weak_settings() override {
     return call([&] { return postgres::weak_settings(exec_, table()); });

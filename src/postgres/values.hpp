@@ -108,7 +108,7 @@ struct text_or_null {
 class bound_values {
  public:
   /// The largest number of parameters of a statement.
-  static constexpr std::size_t most = 9;
+  static constexpr std::size_t most = 12;
 
   template <class... Values>
   explicit bound_values(Values&&... values) {
@@ -152,6 +152,11 @@ class bound_values {
   void add(bool flag) { texts_.at(size_++) = flag ? "t" : "f"; }
   void add(const std::optional<std::int64_t>& number) {
     if (number) return add(*number);
+    texts_.at(size_++) = nullptr;
+  }
+
+  void add(const std::optional<std::string>& text) {
+    if (text) return add(*text);
     texts_.at(size_++) = nullptr;
   }
 

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <utility>
 
+#include "sqlite/sql/history.hpp"
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/sql/transactions.hpp"
+#include "store/history_pages.hpp"
 #include "store/list_values.hpp"
 #include "store/rendered_sql.hpp"
 #include "store/schema_check.hpp"
@@ -80,9 +82,41 @@ std::string_view list_text(row_order order) {
   return sql::list_by_key;
 }
 
+std::string events_of(std::string_view events, std::string_view key) {
+  return detail::with_words(
+      events, {{"of_key", std::string{key}}, {"granted_then", std::string{sql::granted_then}}});
+}
+
+/// The other way round: `-30.000 seconds`.
+std::string ago(microseconds duration) {
+  auto modifier = as_modifier(duration);
+  modifier.front() = '-';
+  return modifier;
+}
+
+lock_event event_in(const statement& at) {
+  lock_event event{.key = {.type = at.text(1), .source_id = at.text(2)},
+                   .at = at.text(0),
+                   .what = at.text(3),
+                   .version = {at.integer(4)}};
+  if (!at.is_null(5)) event.token = version{at.integer(5)};
+  event.holder = at.text(6);
+  event.since = at.text(7);
+  event.until = at.text(8);
+  event.held = duration(at, 9);
+  event.reason = at.text(10);
+  event.correlation_id = at.text(11);
+  return event;
+}
+
 std::string rendered(const table_name& table, std::string_view text) {
-  static const detail::sql_words words{{"columns", std::string{sql::columns}},
-                                       {"listed", std::string{sql::listed}}};
+  static const detail::sql_words words{
+      {"columns", std::string{sql::columns}},
+      {"listed", std::string{sql::listed}},
+      {"grants_of_any", events_of(sql::grant_events, sql::of_any_key)},
+      {"grants_of_one", events_of(sql::grant_events, sql::of_one_key)},
+      {"other_events_of_any", events_of(sql::other_events, sql::of_any_key)},
+      {"other_events_of_one", events_of(sql::other_events, sql::of_one_key)}};
   return table.in(detail::with_words(text, words));
 }
 
@@ -115,6 +149,62 @@ std::vector<row_state> row_statements::list(const list_request& request) {
   std::vector<row_state> rows;
   while (once.has_next_row()) rows.push_back(row_in(select).state);
   return rows;
+}
+
+bool row_statements::has_history() {
+  const auto& name = table_.text();
+  const auto dot = name.find('.');
+  const auto plain = name.substr(dot == std::string::npos ? 0 : dot + 1);
+  auto& parts = prepared(sql::parts_of_history);
+  execution once{parts, plain};
+  return once.has_next_row() && parts.integer(0) == 1;
+}
+
+std::vector<lock_event> row_statements::events(std::string_view text,
+                                               const history_request& request) {
+  const auto& before = request.before;
+  const auto cursor = [&](const auto& field) {
+    return before ? std::optional<std::string_view>{field(*before)} : std::nullopt;
+  };
+  const auto since = ago(request.since);
+  const auto until = ago(request.until);
+  auto& select = prepared(text);
+  execution once{select,
+                 since,
+                 until,
+                 request.type,
+                 request.source_id,
+                 request.holder,
+                 request.what,
+                 cursor([](const auto& last) -> std::string_view { return last.at; }),
+                 cursor([](const auto& last) -> std::string_view { return last.key.type; }),
+                 cursor([](const auto& last) -> std::string_view { return last.key.source_id; }),
+                 before ? std::optional{before->version.number} : std::nullopt,
+                 cursor([](const auto& last) -> std::string_view { return last.what; }),
+                 static_cast<std::int64_t>(request.at_most)};
+  std::vector<lock_event> found;
+  while (once.has_next_row()) found.push_back(event_in(select));
+  return found;
+}
+
+history_page row_statements::history(const history_request& request) {
+  if (!has_history()) return {};
+  const bool is_of_key = request.type && request.source_id;
+  std::vector<lock_event> others;
+  std::vector<lock_event> grants;
+  if (detail::wants_others(request)) {
+    others = events(is_of_key ? sql::other_events_of_key : sql::other_events_by_time, request);
+  }
+  if (detail::wants_grants(request)) {
+    grants = events(is_of_key ? sql::grants_of_key : sql::grants_by_time, request);
+  }
+  return detail::merged(std::move(others), std::move(grants), request);
+}
+
+std::size_t row_statements::purge_history(const history_purge_request& request) {
+  if (!has_history()) return 0;
+  return static_cast<std::size_t>(change(sql::purge_history, ago(request.older_than),
+                                         static_cast<std::int64_t>(request.at_most)));
 }
 
 std::optional<version> row_statements::acquire(const acquire_request& request) {

@@ -69,6 +69,9 @@ class row_statements {
 
   std::optional<seen_row> read(const lock_key& key);
   std::vector<row_state> list(const list_request& request);
+  /// Two statements at most, after one that looks whether there is a history.
+  history_page history(const history_request& request);
+  std::size_t purge_history(const history_purge_request& request);
 
   /// Executes `text`, whose parameters are `values` in their order. Returns how many rows it
   /// changed.
@@ -100,6 +103,8 @@ class row_statements {
   std::optional<int> last_migration();
 
  private:
+  bool has_history();
+  std::vector<lock_event> events(std::string_view text, const history_request& request);
   statement& prepared(std::string_view plain);
   /// Returns zero without a row; none if there is no such table.
   std::optional<std::int64_t> first_number(std::string_view plain);

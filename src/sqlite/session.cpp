@@ -112,6 +112,20 @@ std::optional<std::string> used_by(file_access& file, const lock_key& key) {
   return "a transaction that is writing to the file, whatever it writes";
 }
 
+history_page history(file_access& file, const history_request& request) {
+  history_page page;
+  file.read([&](row_statements& rows) { page = rows.history(request); });
+  return page;
+}
+
+std::size_t purge_history(file_access& file, const history_purge_request& request) {
+  std::size_t purged = 0;
+  const bool is_written = file.try_write(
+      request.at_most, [&](row_statements& rows) { purged = rows.purge_history(request); });
+  if (!is_written) throw_others_kept_the_file();
+  return purged;
+}
+
 force_answer force_release(file_access& file, const force_request& request) {
   bool is_to_be_taken = false;
   file.read([&](row_statements& rows) {
@@ -211,6 +225,12 @@ class file_session final : public session {
   }
   std::vector<row_state> do_list(const list_request& request) override {
     return done(in_turn([&](file_access& file) { return sqlite::list(file, request); }));
+  }
+  history_page do_history(const history_request& request) override {
+    return done(in_turn([&](file_access& file) { return sqlite::history(file, request); }));
+  }
+  std::size_t do_purge_history(const history_purge_request& request) override {
+    return done(write([&](file_access& file) { return sqlite::purge_history(file, request); }));
   }
   force_answer do_force_release(const force_request& request) override {
     return write([&](file_access& file) { return sqlite::force_release(file, request); })

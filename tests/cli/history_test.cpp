@@ -2,11 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "cli/cli_test.hpp"
 #include "rowlock/lock_table.hpp"
@@ -205,7 +209,138 @@ TEST_P(CliHistoryTest, WithoutItsTableIsBegunAnewByOneCommand) {
   EXPECT_EQ(all_events(), 1);
 }
 
+TEST_P(CliHistoryTest, IsReadNewestFirstWithGrantsAndTheHoldThatLasts) {
+  lock_table locks{*rows_, {.holder = "worker-a"}};
+  locks.try_acquire(key_, {.correlation_id = "request 7"})->release();
+  const auto held = locks.try_acquire(key_);
+  const auto page = rows_->history();
+  ASSERT_TRUE(page.is_recorded);
+  ASSERT_EQ(page.events.size(), 3U);
+  EXPECT_EQ(page.events[0].what, "granted");
+  EXPECT_EQ(page.events[0].version, held->token());
+  EXPECT_EQ(page.events[1].what, "released");
+  EXPECT_EQ(page.events[1].token, page.events[2].version);
+  EXPECT_EQ(page.events[1].since, page.events[2].at);
+  EXPECT_TRUE(page.events[1].held);
+  EXPECT_EQ(page.events[1].until.size(), page.events[1].at.size());
+  EXPECT_EQ(page.events[2].what, "granted");
+  for (const auto& event : page.events) {
+    EXPECT_EQ(event.key, key_);
+    EXPECT_EQ(event.holder, "worker-a");
+    EXPECT_EQ(event.at.size(), 26U);
+  }
+  EXPECT_EQ(page.events[2].correlation_id, "request 7");
+}
+
+TEST_P(CliHistoryTest, IsReadInPagesOfWhichNoneMissesOrRepeatsAnEvent) {
+  lock_table locks{*rows_};
+  for (int number = 0; number < 5; ++number) {
+    for (const auto* type : {"a", "b"}) locks.try_acquire({type, "1"})->release();
+  }
+  const auto all = rows_->history().events;
+  ASSERT_EQ(all.size(), 20U);
+  for (const bool is_of_key : {false, true}) {
+    history_request request{.at_most = 3};
+    if (is_of_key) request.type = "b";
+    if (is_of_key) request.source_id = "1";
+    std::vector<std::string> seen;
+    for (;;) {
+      const auto page = rows_->history(request).events;
+      for (const auto& event : page) {
+        seen.push_back(event.key.type + ' ' + std::to_string(event.version.number) + event.what);
+      }
+      if (page.size() < 3) break;
+      request.before = page.back();
+    }
+    EXPECT_EQ(seen.size(), is_of_key ? 10U : 20U);
+    EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), seen.size());
+  }
+}
+
+TEST_P(CliHistoryTest, IsReadOfWhatIsAskedForAlone) {
+  lock_table locks{*rows_, {.holder = "worker-a"}};
+  lock_table others{*rows_, {.holder = "worker-\u00e4"}};
+  locks.try_acquire({"job", "1"})->release();
+  others.try_acquire({"job", "2"})->release();
+  const auto count = [&](const history_request& request) {
+    return rows_->history(request).events.size();
+  };
+  EXPECT_EQ(count({}), 4U);
+  EXPECT_EQ(count({.holder = "worker-\u00e4"}), 2U);
+  EXPECT_EQ(count({.holder = "worker-b"}), 0U);
+  EXPECT_EQ(count({.what = "granted"}), 2U);
+  EXPECT_EQ(count({.what = "released"}), 2U);
+  EXPECT_EQ(count({.what = "forced"}), 0U);
+  EXPECT_EQ(count({.type = "job"}), 4U);
+  EXPECT_EQ(count({.source_id = "2"}), 2U);
+  EXPECT_EQ(count({.type = "job", .source_id = "1"}), 2U);
+  EXPECT_EQ(count({.type = "job", .source_id = "1", .holder = "worker-\u00e4"}), 0U);
+  EXPECT_EQ(count({.since = 1h, .until = 30min}), 0U);
+}
+
+TEST_P(CliHistoryTest, IsShownToPeopleAndPrograms) {
+  lock_table locks{*rows_, {.holder = "worker-a"}};
+  locks.try_acquire(key_)->release();
+  force_release(*rows_, key_, acquire("worker-b").version.value(), "its host is gone", "ann");
+  const auto shown = run(rowlock("history"));
+  EXPECT_EQ(shown.code, 0) << shown.errors;
+  EXPECT_THAT(shown.output, testing::ContainsRegex("AT .UTC. +WHAT +KEY +HOLDER +HELD +DETAILS\n"));
+  EXPECT_THAT(shown.output,
+              testing::ContainsRegex("20..-..-.. ..:..:..\\.... +forced +invoice/42 +worker-b +"
+                                     "[0-9.]+s +its host is gone .by ann.\n"));
+  const auto forced =
+      nlohmann::json::parse(run(rowlock("history", {"--what", "forced", "--json"})).output);
+  ASSERT_EQ(forced.size(), 1U);
+  EXPECT_EQ(forced[0].at("holder"), "worker-b");
+  EXPECT_EQ(forced[0].at("reason"), "its host is gone (by ann)");
+  EXPECT_TRUE(forced[0].at("held_ms").is_number());
+  const auto limited = run(rowlock("history", {"--limit", "2"}));
+  EXPECT_THAT(limited.errors, HasSubstr("the newest 2, and there are more"));
+  EXPECT_EQ(std::count(limited.output.begin(), limited.output.end(), '\n'), 3);
+  EXPECT_EQ(run(rowlock("history", {"--type", "nothing"})).output, "no such event\n");
+}
+
+TEST_P(CliHistoryTest, RejectsWhatItCannotAnswer) {
+  EXPECT_EQ(run(rowlock("history", {"--what", "stolen"})).code, 64);
+  EXPECT_EQ(run(rowlock("history", {"--since", "1h", "--until", "2h"})).code, 64);
+  EXPECT_EQ(run(rowlock("history", {"--limit", "0"})).code, 64);
+  EXPECT_EQ(run(rowlock("history", {"--type", "no type"})).code, 64);
+}
+
+TEST_P(CliHistoryTest, ShowsNoMarkupOfTerminalsThatAHolderWrote) {
+  acquire("a\x1b[31m\u202e");
+  EXPECT_THAT(run(rowlock("history")).output, testing::Not(HasSubstr("\x1b")));
+}
+
+TEST_P(CliHistoryTest, IsPurgedOfOldEventsInBatches) {
+  lock_table locks{*rows_};
+  for (int number = 0; number < 5; ++number) locks.try_acquire(key_)->release();
+  execute("update shared_lock_event set at = '2020-01-01 00:00:00.000'");
+  locks.try_acquire(key_)->release();
+  const auto batched = purge_history(*rows_, 1h, 2);
+  EXPECT_EQ(batched.purged, 5U);
+  EXPECT_TRUE(batched.is_complete);
+  EXPECT_EQ(all_events(), 1);
+  execute("update shared_lock_event set at = '2020-01-01 00:00:00.000'");
+  const auto purged = run(rowlock("purge", {"--history", "--older-than", "30d", "--yes"}));
+  EXPECT_EQ(purged.code, 0) << purged.errors;
+  EXPECT_EQ(purged.output, "purged 1 event\n");
+  EXPECT_EQ(run(rowlock("purge", {"--history", "--older-than", "59m", "--yes"})).code, 64);
+}
+
 ROWLOCK_ON_EVERY_DATABASE(CliHistoryTest);
+
+class CliWithoutHistoryTest : public LockedCliTest {};
+
+TEST_P(CliWithoutHistoryTest, SaysHowToBeginOne) {
+  const auto refused = run(rowlock("history"));
+  EXPECT_EQ(refused.code, 69);
+  EXPECT_THAT(refused.errors, HasSubstr("--with history"));
+  EXPECT_FALSE(open()->history().is_recorded);
+  EXPECT_EQ(open()->purge_history({.older_than = 1h}), 0U);
+}
+
+ROWLOCK_ON_EVERY_DATABASE(CliWithoutHistoryTest);
 
 class CliMigrateOptionTest : public CliTest {};
 

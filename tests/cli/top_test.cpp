@@ -317,9 +317,10 @@ TEST_F(CliTopTest, WithoutATerminalItSaysWhatToUse) {
 
 TEST_F(CliTopTest, OncePrintsWhatItWouldShow) {
   make_three_orders();
-  const auto once = run_rowlock({"top", url_, "--once", "--sort", "left"});
+  const auto once = run_rowlock({"top", url_, "--once", "--sort", "left", "--state", "held"});
   EXPECT_EQ(once.code, 0) << once.errors;
-  EXPECT_THAT(once.output, AllOf(HasSubstr("3 held"), HasSubstr("TYPE"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(once.output, AllOf(HasSubstr("3 held"), HasSubstr("   state held"), HasSubstr("TYPE"),
+                                 Not(HasSubstr("\x1b"))));
   EXPECT_LT(once.output.find("job   b"), once.output.find("job   c"));
 }
 

@@ -26,6 +26,8 @@ enum class store_call {
   list,
   force_release,
   purge,
+  history,
+  purge_history,
   weak_settings,
 };
 
@@ -100,6 +102,13 @@ class passing_store : public store {
   }
   purge_answer do_purge(const purge_request& request) override {
     return passed(store_call::purge, [&](store& to) { return to.do_purge(request); });
+  }
+  history_page do_history(const history_request& request) override {
+    return passed(store_call::history, [&](store& to) { return to.do_history(request); });
+  }
+  std::size_t do_purge_history(const history_purge_request& request) override {
+    return passed(store_call::purge_history,
+                  [&](store& to) { return to.do_purge_history(request); });
   }
   std::vector<std::string> do_weak_settings() override {
     return passed(store_call::weak_settings, [](store& to) { return to.do_weak_settings(); });

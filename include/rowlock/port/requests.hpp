@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
@@ -261,6 +262,60 @@ struct list_request {
   std::optional<std::size_t> at_most = std::nullopt;
 };
 
+/// An event of the history of a lock table, which is an option of the database: see
+/// `history_option`. Times are by the database's clock, UTC, `2026-01-31 12:00:00.000000`.
+struct lock_event {
+  lock_key key;
+  std::string at = {};
+  /// `granted`. The end of a hold: `released`; `failed`; `handed over`; `forced`; `ran out`, which
+  /// is written when it is found. Beside it: `closed`, `done`. By a transaction: `locked`,
+  /// `committed`.
+  std::string what = {};
+  /// Of the row, after it.
+  rowlock::version version;
+  /// Of the hold that it is about.
+  std::optional<rowlock::version> token = std::nullopt;
+  /// The label of the holder; of a transaction, its session, where the database knows it.
+  std::string holder = {};
+  /// When the hold began, and when it ended; for how long the row stays closed or done.
+  std::string since = {};
+  std::string until = {};
+  /// How long the key was held.
+  std::optional<std::chrono::microseconds> held = std::nullopt;
+  std::string reason = {};
+  std::string correlation_id = {};
+};
+
+/// Which events, the newest first. Those before `before` only, if it is given.
+struct history_request {
+  /// The type of the key, with its scope and number if it has them.
+  std::optional<std::string> type = std::nullopt;
+  std::optional<std::string> source_id = std::nullopt;
+  std::optional<std::string> holder = std::nullopt;
+  std::optional<std::string> what = std::nullopt;
+  /// Of the last so long, and not of the last so long. At most ten years.
+  std::chrono::microseconds since{std::chrono::hours{24}};
+  std::chrono::microseconds until{};
+  /// The last event of the page before.
+  std::optional<lock_event> before = std::nullopt;
+  /// The most events, 1 to 10,000.
+  std::size_t at_most = 1000;
+};
+
+struct history_page {
+  /// Fewer than `at_most`: there are no more.
+  std::vector<lock_event> events;
+  /// The database has a history.
+  bool is_recorded = false;
+};
+
+struct history_purge_request {
+  /// Delete events that are so old; at least an hour.
+  std::chrono::microseconds older_than{};
+  /// The most events of one transaction; 1 to 10,000.
+  std::size_t at_most = 1000;
+};
+
 /// `store` calls these for every request before it sends anything. They throw `error` (misuse) for
 /// a wrong key and for a ttl of zero or less or above 24 hours. A holder label or a correlation id
 /// above 128 bytes, with a NUL byte or not in UTF-8 is misuse too.
@@ -273,6 +328,8 @@ void check(const note_request& request);
 void check(const force_request& request);
 void check(const purge_request& request);
 void check(const list_request& request);
+void check(const history_request& request);
+void check(const history_purge_request& request);
 /// For `all_or_none` and `any`: above 1,000 requests, and two for one key, are misuse too.
 void check_set(std::span<const acquire_request> requests);
 

@@ -99,6 +99,22 @@ class store_admin {
     check(request);
     return do_purge(request);
   }
+  /// Events of the history, the newest first. Three round trips at most. It reads the index by key
+  /// if type and source id are given, and by time otherwise, from the newest event of the request
+  /// to the last of the page: a filter that few events pass reads all those between `until` and
+  /// `since`.
+  history_page history(const history_request& request = {}) {
+    home_.require();
+    check(request);
+    return do_history(request);
+  }
+  /// Deletes the oldest events, and returns how many. One round trip. Nothing waits for it: events
+  /// are only added. Zero without a history.
+  std::size_t purge_history(const history_purge_request& request) {
+    home_.require();
+    check(request);
+    return do_purge_history(request);
+  }
   /// Settings of the database that weaken a promise. Each is a sentence that says what may go wrong
   /// and what to set. One round trip.
   std::vector<std::string> weak_settings() {
@@ -110,6 +126,8 @@ class store_admin {
   virtual std::vector<row_state> do_list(const list_request& request) = 0;
   virtual force_answer do_force_release(const force_request& request) = 0;
   virtual purge_answer do_purge(const purge_request& request) = 0;
+  virtual history_page do_history(const history_request& /*request*/) { return {}; }
+  virtual std::size_t do_purge_history(const history_purge_request& /*request*/) { return 0; }
   virtual std::vector<std::string> do_weak_settings() { return {}; }
 
   /// The process that made the store.

@@ -1,6 +1,7 @@
 // The rendering of SQL texts for MariaDB or MySQL.
 #include "mysql/sql/spelling.hpp"
 
+#include "mysql/sql/history.hpp"
 #include "mysql/sql/rows.hpp"
 #include "mysql/sql/transactions.hpp"
 #include "store/names.hpp"
@@ -8,6 +9,11 @@
 namespace rowlock::mysql::sql {
 
 namespace {
+
+std::string events_of(std::string_view events, std::string_view key) {
+  return detail::with_words(
+      events, {{"of_key", std::string{key}}, {"granted_then", std::string{granted_then}}});
+}
 
 detail::sql_words placeholders_for(flavour server) {
   const bool is_mariadb = server == flavour::mariadb;
@@ -23,7 +29,11 @@ detail::sql_words placeholders_for(flavour server) {
       {"limit", is_mariadb ? "" : "/*+ SET_VAR(lock_wait_timeout = 1) */"},
       {"clustered", is_mariadb ? "@@session.wsrep_on" : "0"},
       {"columns", std::string{columns}},
+      {"grants_of_any", events_of(grant_events, of_any_key)},
+      {"grants_of_one", events_of(grant_events, of_one_key)},
       {"listed", std::string{listed}},
+      {"other_events_of_any", events_of(other_events, of_any_key)},
+      {"other_events_of_one", events_of(other_events, of_one_key)},
       {"read", std::string{read}},
       {"insert_unowned", std::string{insert_unowned}},
       {"prepare_many", std::string{prepare_many}},

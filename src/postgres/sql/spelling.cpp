@@ -2,6 +2,7 @@
 #include "postgres/sql/spelling.hpp"
 
 #include "base/limits.hpp"
+#include "postgres/sql/history.hpp"
 #include "postgres/sql/leases.hpp"
 #include "postgres/sql/rows.hpp"
 #include "postgres/sql/transactions.hpp"
@@ -75,6 +76,11 @@ std::string gate_of(std::string_view type, std::string_view id) {
                                    {"id", std::string{id}}});
 }
 
+std::string events_of(std::string_view events, std::string_view key) {
+  return detail::with_words(
+      events, {{"of_key", std::string{key}}, {"granted_then", std::string{granted_then}}});
+}
+
 const detail::sql_words& common_placeholders() {
   static const detail::sql_words placeholders{
       {"announcement", std::string{announcement}},
@@ -82,6 +88,10 @@ const detail::sql_words& common_placeholders() {
       {"gate_of_m", gate_of("m.lock_type", "m.source_id")},
       {"gate_of_parameters", gate_of("$1::text", "$2::text")},
       {"grant", std::string{grant}},
+      {"grants_of_any", events_of(grant_events, of_any_key)},
+      {"grants_of_one", events_of(grant_events, of_one_key)},
+      {"other_events_of_any", events_of(other_events, of_any_key)},
+      {"other_events_of_one", events_of(other_events, of_one_key)},
       {"granted", std::string{granted}},
       {"is_free", std::string{is_free}},
       {"is_mine", std::string{is_mine}},

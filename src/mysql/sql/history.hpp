@@ -1,0 +1,87 @@
+// SQL that reads and purges the history, on MariaDB and MySQL. See leases.hpp.
+#ifndef ROWLOCK_MYSQL_SQL_HISTORY_HPP
+#define ROWLOCK_MYSQL_SQL_HISTORY_HPP
+
+#include <string_view>
+
+namespace rowlock::mysql::sql {
+
+// Which events; `of_key` says of which keys, and `newest` which time column.
+// $1 since and $2 until so long ago in microseconds, $3 type, $4 id, $5 holder, $6 what, each null:
+// any; $7 to $11 time, type, id, version and name of the event after which to go on, or nulls; $12
+// the most events
+inline constexpr std::string_view other_events = R"sql(
+SELECT date_format(e.at, '%Y-%m-%d %H:%i:%s.%f') AS shown_at, e.lock_type, e.source_id, e.what,
+       e.version, e.token, CAST(e.holder AS BINARY) AS holder,
+       date_format(e.since, '%Y-%m-%d %H:%i:%s.%f') AS since,
+       date_format(e.until, '%Y-%m-%d %H:%i:%s.%f') AS until,
+       timestampdiff(MICROSECOND, e.since, e.until) AS held_us,
+       CAST(e.reason AS BINARY) AS reason, CAST(e.correlation_id AS BINARY) AS correlation_id
+  FROM shared_lock_event AS e
+ WHERE {of_key}
+   AND ($5 IS NULL OR CAST(e.holder AS BINARY) = CAST($5 AS BINARY))
+   AND ($6 IS NULL OR e.what = CAST($6 AS CHAR(12) CHARACTER SET ascii))
+   AND e.at >= utc_timestamp(6) - INTERVAL $1 MICROSECOND
+   AND e.at <= coalesce(CAST($7 AS DATETIME(6)), utc_timestamp(6) - INTERVAL $2 MICROSECOND)
+   AND ($7 IS NULL
+        OR (e.at, CAST(e.lock_type AS BINARY), e.source_id, e.version, CAST(e.what AS BINARY))
+           < (CAST($7 AS DATETIME(6)), CAST($8 AS BINARY), CAST($9 AS BINARY), $10,
+              CAST($11 AS BINARY)))
+ ORDER BY e.at DESC, e.lock_type DESC, e.source_id DESC, e.version DESC, e.what DESC
+ LIMIT $12)sql";
+
+// The grants of holds that are over, and of those that are not. Parameters as above.
+inline constexpr std::string_view grant_events = R"sql(
+SELECT date_format(g.since, '%Y-%m-%d %H:%i:%s.%f') AS shown_at, g.lock_type, g.source_id,
+       'granted' AS what, g.token AS version, g.token, CAST(g.holder AS BINARY) AS holder,
+       date_format(g.since, '%Y-%m-%d %H:%i:%s.%f') AS since, NULL AS until, NULL AS held_us,
+       NULL AS reason, CAST(g.correlation_id AS BINARY) AS correlation_id
+  FROM ((SELECT e.since, e.lock_type, e.source_id, e.token, e.holder, e.correlation_id
+           FROM shared_lock_event AS e
+          WHERE {of_key} AND {granted_then}
+          ORDER BY e.since DESC, e.lock_type DESC, e.source_id DESC, e.token DESC
+          LIMIT $12)
+        UNION ALL
+        (SELECT e.since, e.lock_type, e.source_id, e.token, e.holder, e.correlation_id
+           FROM (SELECT acquired_at AS since, lock_type, source_id, version AS token, holder,
+                        correlation_id
+                   FROM shared_lock
+                  WHERE owner IS NOT NULL) AS e
+          WHERE {of_key} AND {granted_then}
+          ORDER BY e.since DESC, e.lock_type DESC, e.source_id DESC, e.token DESC
+          LIMIT $12)) AS g
+ ORDER BY g.since DESC, g.lock_type DESC, g.source_id DESC, g.token DESC
+ LIMIT $12)sql";
+
+inline constexpr std::string_view granted_then = R"sql(
+       ($5 IS NULL OR CAST(e.holder AS BINARY) = CAST($5 AS BINARY))
+   AND ($6 IS NULL OR $6 = 'granted')
+   AND e.since >= utc_timestamp(6) - INTERVAL $1 MICROSECOND
+   AND e.since <= coalesce(CAST($7 AS DATETIME(6)), utc_timestamp(6) - INTERVAL $2 MICROSECOND)
+   AND ($7 IS NULL
+        OR (e.since, CAST(e.lock_type AS BINARY), e.source_id, e.token, CAST('granted' AS BINARY))
+           < (CAST($7 AS DATETIME(6)), CAST($8 AS BINARY), CAST($9 AS BINARY), $10,
+              CAST($11 AS BINARY))))sql";
+
+// The key, by the index; or any key, with a part of it perhaps.
+inline constexpr std::string_view of_one_key = "e.lock_type = $3 AND e.source_id = $4";
+inline constexpr std::string_view of_any_key =
+    "($3 IS NULL OR e.lock_type = $3) AND ($4 IS NULL OR e.source_id = $4)";
+
+inline constexpr std::string_view other_events_of_key = "{other_events_of_one}";
+inline constexpr std::string_view other_events_by_time = "{other_events_of_any}";
+inline constexpr std::string_view grants_of_key = "{grants_of_one}";
+inline constexpr std::string_view grants_by_time = "{grants_of_any}";
+
+// Deletes the oldest events.
+// $1 their least age in microseconds, $2 how many at most
+inline constexpr std::string_view purge_history = R"sql(
+DELETE FROM shared_lock_event
+ WHERE at < utc_timestamp(6) - INTERVAL $1 MICROSECOND
+ ORDER BY at
+ LIMIT $2
+)sql";
+
+}  // namespace rowlock::mysql::sql
+
+#endif

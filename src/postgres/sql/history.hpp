@@ -1,0 +1,95 @@
+// SQL that reads and purges the history, on PostgreSQL. See leases.hpp.
+#ifndef ROWLOCK_POSTGRES_SQL_HISTORY_HPP
+#define ROWLOCK_POSTGRES_SQL_HISTORY_HPP
+
+#include <string_view>
+
+namespace rowlock::postgres::sql {
+
+// Whether there is a history. No parameters.
+inline constexpr std::string_view has_history =
+    "SELECT to_regclass('shared_lock_event') IS NOT NULL AS is_recorded";
+
+// The columns of an event, and which events. statement_timestamp() stands still within a statement,
+// so that an index can be used.
+// $1 since and $2 until so long ago in microseconds, $3 type, $4 id, $5 holder, $6 what, each null:
+// any; $7 to $11 time, type, id, version and name of the event after which to go on, or nulls; $12
+// the most events
+inline constexpr std::string_view other_events = R"sql(
+SELECT to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS shown_at, e.lock_type,
+       e.source_id, e.what, e.version, e.token, e.holder,
+       to_char(e.since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS since,
+       to_char(e.until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS until,
+       (extract(epoch FROM e.until - e.since) * 1000000)::bigint AS held_us,
+       e.reason, e.correlation_id
+  FROM shared_lock_event e
+ WHERE {of_key} AND ($5::text IS NULL OR e.holder = $5::text)
+   AND ($6::text IS NULL OR e.what = $6::text)
+   AND e.at >= statement_timestamp() - $1::bigint * interval '1 microsecond'
+   AND e.at <= coalesce($7::timestamp AT TIME ZONE 'UTC',
+                        statement_timestamp() - $2::bigint * interval '1 microsecond')
+   AND ($7::text IS NULL
+        OR (e.at, e.lock_type, e.source_id, e.version, e.what COLLATE "C")
+           < ($7::timestamp AT TIME ZONE 'UTC', $8::text, $9::text, $10::bigint, $11::text))
+ ORDER BY e.at DESC, e.lock_type DESC, e.source_id DESC, e.version DESC, e.what COLLATE "C" DESC
+ LIMIT $12::bigint)sql";
+
+// The grants: of holds that are over, and of those that are not. Parameters as above.
+inline constexpr std::string_view grant_events = R"sql(
+SELECT to_char(g.since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS shown_at, g.lock_type,
+       g.source_id, 'granted' AS what, g.token AS version, g.token, g.holder,
+       to_char(g.since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS since,
+       NULL AS until, NULL AS held_us, NULL AS reason, g.correlation_id
+  FROM ((SELECT e.since, e.lock_type, e.source_id, e.token, e.holder, e.correlation_id
+           FROM shared_lock_event e
+          WHERE {of_key} AND {granted_then}
+          ORDER BY e.since DESC, e.lock_type DESC, e.source_id DESC, e.token DESC
+          LIMIT $12::bigint)
+        UNION ALL
+        (SELECT e.since, e.lock_type, e.source_id, e.token, e.holder, e.correlation_id
+           FROM (SELECT acquired_at AS since, lock_type::text, source_id::text,
+                        version::bigint AS token, holder::text, correlation_id
+                   FROM shared_lock
+                  WHERE owner IS NOT NULL) e
+          WHERE {of_key} AND {granted_then}
+          ORDER BY e.since DESC, e.lock_type DESC, e.source_id DESC, e.token DESC
+          LIMIT $12::bigint)) g
+ ORDER BY g.since DESC, g.lock_type DESC, g.source_id DESC, g.token DESC
+ LIMIT $12::bigint)sql";
+
+inline constexpr std::string_view granted_then = R"sql(($5::text IS NULL OR e.holder = $5::text)
+   AND ($6::text IS NULL OR $6::text = 'granted')
+   AND e.since >= statement_timestamp() - $1::bigint * interval '1 microsecond'
+   AND e.since <= coalesce($7::timestamp AT TIME ZONE 'UTC',
+                           statement_timestamp() - $2::bigint * interval '1 microsecond')
+   AND ($7::text IS NULL
+        OR (e.since, e.lock_type COLLATE "C", e.source_id COLLATE "C", e.token, 'granted' COLLATE "C")
+           < ($7::timestamp AT TIME ZONE 'UTC', $8::text, $9::text, $10::bigint, $11::text)))sql";
+
+// The key, by the index; or any key, with a part of it perhaps.
+inline constexpr std::string_view of_one_key = "e.lock_type = $3::text AND e.source_id = $4::text";
+inline constexpr std::string_view of_any_key =
+    "($3::text IS NULL OR e.lock_type = $3::text) AND ($4::text IS NULL OR e.source_id = $4::text)";
+
+inline constexpr std::string_view other_events_of_key = "{other_events_of_one}";
+inline constexpr std::string_view other_events_by_time = "{other_events_of_any}";
+inline constexpr std::string_view grants_of_key = "{grants_of_one}";
+inline constexpr std::string_view grants_by_time = "{grants_of_any}";
+
+// Deletes the oldest events.
+// $1 their least age in microseconds, $2 how many at most
+inline constexpr std::string_view purge_history = R"sql(
+WITH purged AS (
+  DELETE FROM shared_lock_event
+   WHERE ctid = ANY (ARRAY(SELECT ctid
+                             FROM shared_lock_event
+                            WHERE at < statement_timestamp() - $1::bigint * interval '1 microsecond'
+                            ORDER BY at
+                            LIMIT $2::bigint))
+  RETURNING 1)
+SELECT count(*) AS purged FROM purged
+)sql";
+
+}  // namespace rowlock::postgres::sql
+
+#endif
