@@ -1,0 +1,131 @@
+// Text for the page: elements, escaped names, durations and times.
+//
+// Keys, holders, notes and reasons are written by anybody. They reach the page only as text nodes
+// and attributes, never as markup, and each in a <bdi>, so that its direction cannot reorder its
+// neighbours.
+'use strict';
+
+const rowlock = {};
+
+rowlock.text = (() => {
+  // The characters that the command escapes on a terminal (cli/printable.cpp), and lone surrogates.
+  const dangerous =
+    /[\0-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]/gu;
+
+  function escapedCharacter(character) {
+    if (character === '\n') return '\\n';
+    if (character === '\t') return '\\t';
+    const code = character.codePointAt(0);
+    const digits = code.toString(16).padStart(2, '0');
+    return code < 0x80 ? `\\x${digits}` : `\\u{${digits}}`;
+  }
+
+  /** `text` with control characters, invisible ones and changes of direction written out. */
+  const escaped = (text) => String(text).replace(dangerous, escapedCharacter);
+
+  /** `text` escaped and isolated where an element cannot be used: in an <option>, on a canvas. */
+  const isolated = (text) => `\u2068${escaped(text)}\u2069`;
+
+  /** `text`, not longer than `length` characters. */
+  function shortened(text, length) {
+    const characters = Array.from(text);
+    return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`;
+  }
+
+  /** An element with a class, attributes and children; a child that is a string becomes text. */
+  function element(tag, className, children = [], attributes = {}) {
+    const made = document.createElement(tag);
+    if (className) made.className = className;
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...[children].flat().filter((child) => child !== null && child !== ''));
+    return made;
+  }
+
+  /** A foreign text. */
+  const name = (text, className = '') =>
+    element('bdi', className, [escaped(text)], { dir: 'auto' });
+
+  /** The key `type/source`. */
+  function key(type, source) {
+    const shown = element('span', 'key', [name(type, 'key-type'), '/', name(source, 'key-source')]);
+    shown.title = `${isolated(type)}/${isolated(source)}`;
+    return shown;
+  }
+
+  /** A holder, with its colour. */
+  function holder(label) {
+    if (label === null || label === '') return element('span', 'absent', ['–']);
+    const colour = `swatch swatch-${rowlock.colours.indexOf(label)}`;
+    const shown = element('span', 'holder', [element('span', colour), name(label, 'holder-name')]);
+    shown.title = isolated(label);
+    return shown;
+  }
+
+  const units = [
+    [86400000, 'd', 3600000, 'h'],
+    [3600000, 'h', 60000, 'min'],
+    [60000, 'min', 1000, 's'],
+  ];
+
+  /** A duration in at most two units: `250 ms`, `12.5 s`, `3 min 20 s`, `2 d 4 h`. */
+  function duration(milliseconds) {
+    const length = Math.max(0, milliseconds);
+    if (length < 1000) return `${Math.round(length)} ms`;
+    if (length < 10000) return `${(Math.floor(length / 100) / 10).toFixed(1)} s`;
+    if (length < 60000) return `${Math.floor(length / 1000)} s`;
+    const [large, largeName, small, smallName] = units.find(([unit]) => length >= unit);
+    const rest = Math.floor((length % large) / small);
+    const whole = `${Math.floor(length / large)} ${largeName}`;
+    return rest === 0 ? whole : `${whole} ${rest} ${smallName}`;
+  }
+
+  /** A duration in whole seconds, for text that is updated once a second. */
+  const seconds = (milliseconds) =>
+    duration(Math.max(0, Math.floor(milliseconds / 1000)) * 1000)
+      .replace(/^0 ms$/, '0 s')
+      .replace('.0 s', ' s');
+
+  /** A point in time, to the millisecond. */
+  const time = (at) =>
+    `${rowlock.zone.format('%Y-%m-%d %H:%M:%S.%L')(new Date(at))} ${rowlock.zone.name()}`;
+
+  /** The time of day. */
+  const timeOfDay = (at) => rowlock.zone.format('%H:%M:%S')(new Date(at));
+
+  /** A number with its digits in groups: `12 345`. */
+  const number = (value) => d3.format(',')(value).replace(/,/g, '\u202f');
+
+  /** `1 key`, `12 345 keys`. */
+  const counted = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
+
+  return {
+    escaped,
+    isolated,
+    shortened,
+    element,
+    name,
+    key,
+    holder,
+    duration,
+    seconds,
+    time,
+    timeOfDay,
+    number,
+    counted,
+  };
+})();
+
+// The zone in which times are shown: UTC, as in the command's output and in the JSON, or the
+// reader's.
+rowlock.zone = {
+  isLocal: false,
+  format(pattern) {
+    return this.isLocal ? d3.timeFormat(pattern) : d3.utcFormat(pattern);
+  },
+  scale() {
+    return this.isLocal ? d3.scaleTime() : d3.scaleUtc();
+  },
+  name() {
+    return this.isLocal ? d3.timeFormat('%Z')(new Date()) : 'UTC';
+  },
+};
