@@ -23,6 +23,8 @@ void add_show(CLI::App& app, action& chosen);
 void add_release(CLI::App& app, action& chosen);
 void add_history(CLI::App& app, action& chosen);
 void add_purge(CLI::App& app, action& chosen);
+void add_serve(CLI::App& app, action& chosen);
+void add_report(CLI::App& app, action& chosen);
 /// `command` is the part after `--`; it must outlive the action.
 void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen);
 void add_lead(CLI::App& app, const std::vector<std::string>& command, action& chosen);

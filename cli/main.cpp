@@ -58,6 +58,18 @@ std::string unknown_subcommand(const CLI::App& app, const std::vector<std::strin
   return is_word ? first : "";
 }
 
+std::string what_to_write(const std::string& unknown) {
+#ifdef ROWLOCK_WEB
+  (void)unknown;
+  return ": write migrate, run, lead, list, top, show, history, release, purge, serve or report";
+#else
+  if (unknown == "serve" || unknown == "report") {
+    return " as it was built: build it with the CMake option ROWLOCK_WEB";
+  }
+  return ": write migrate, run, lead, list, top, show, history, release or purge";
+#endif
+}
+
 int wrong_usage(const CLI::App& app, const std::string& what) {
   const auto chosen = app.get_subcommands();
   const std::string subcommand = chosen.empty() ? "" : ' ' + chosen.front()->get_name();
@@ -154,6 +166,10 @@ int run_main(std::vector<std::string> arguments) {
   add_history(app, chosen);
   add_release(app, chosen);
   add_purge(app, chosen);
+#ifdef ROWLOCK_WEB
+  add_serve(app, chosen);
+  add_report(app, chosen);
+#endif
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
     app.parse(std::move(arguments));
@@ -166,9 +182,7 @@ int run_main(std::vector<std::string> arguments) {
   } catch (const CLI::ParseError& wrong) {
     const auto unknown = unknown_subcommand(app, given);
     if (!unknown.empty()) {
-      return wrong_usage(app, unknown +
-                                  " is not a command of rowlock: write migrate, run, lead, list, "
-                                  "top, show, release or purge");
+      return wrong_usage(app, unknown + " is not a command of rowlock" + what_to_write(unknown));
     }
     return wrong_usage(app, wrong.what());
   }

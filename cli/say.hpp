@@ -18,7 +18,7 @@ void say(std::string_view message);
 /// (PGPASSWORD, MYSQL_PWD). Call it before other threads print messages.
 void hide_passwords_of(std::string_view url);
 
-/// `text` with `***` for each known password, for messages that `say` does not write.
+/// `text` with `***` for each known password, for texts that leave by another way than `say`.
 std::string without_passwords(std::string text);
 
 /// From now on `say` does not block: a thread writes the lines, see `message_writer`. For

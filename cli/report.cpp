@@ -1,0 +1,143 @@
+// rowlock report: the page of rowlock serve as one file.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "cli/action.hpp"
+#include "cli/command_path.hpp"
+#include "cli/database_url.hpp"
+#include "cli/duration.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/file_descriptor.hpp"
+#include "cli/serve/api_json.hpp"
+#include "cli/serve/lock_history.hpp"
+#include "cli/serve/report_page.hpp"
+#include "cli/table_options.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+struct report_options {
+  table_options where;
+  std::string since = "24h";
+  std::string html;
+};
+
+[[noreturn]] void cannot_write(const std::string& path, int reason) {
+  throw command_error{exit_code::output_failed,
+                      path + " cannot be written: " + std::generic_category().message(reason) +
+                          "; name another file with --html, or - for the standard output"};
+}
+
+/// A rename would put a file in the place of a device, a pipe or a folder.
+void require_file(const std::string& path) {
+  struct stat found {};
+  if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+    throw error{errc::misuse,
+                "--html " + path + " is no file: name a file, or write - for the standard output"};
+  }
+}
+
+/// A file that others see complete or not at all; removed unless it was renamed.
+class new_file {
+ public:
+  explicit new_file(std::string path)
+      : path_{std::move(path)}, made_{path_ + ".tmp" + std::to_string(getpid())} {
+    constexpr mode_t as_the_umask_says = 0666;
+    const int opened =
+        open(made_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, as_the_umask_says);
+    if (opened == -1) cannot_write(made_, errno);
+    file_ = file_descriptor{opened, "open"};
+  }
+  new_file(const new_file&) = delete;
+  new_file& operator=(const new_file&) = delete;
+  ~new_file() {
+    if (!is_renamed_) unlink(made_.c_str());
+  }
+
+  void write_all(std::string_view text) {
+    while (!text.empty()) {
+      const auto count = write(file_.number(), text.data(), text.size());
+      if (count == -1 && errno == EINTR) continue;
+      if (count == -1) cannot_write(path_, errno);
+      text.remove_prefix(static_cast<std::size_t>(count));
+    }
+    if (fsync(file_.number()) != 0) cannot_write(path_, errno);
+  }
+
+  void take_its_place() {
+    if (rename(made_.c_str(), path_.c_str()) != 0) cannot_write(path_, errno);
+    is_renamed_ = true;
+  }
+
+ private:
+  const std::string path_;
+  const std::string made_;
+  file_descriptor file_;
+  bool is_renamed_ = false;
+};
+
+int report_now(const report_options& options) {
+  const auto since = parse_duration("--since", options.since);
+  const table_name table{options.where.table};
+  const auto url = options.where.database();
+  const bool is_for_output = options.html == "-";
+  if (!is_for_output) require_file(options.html);
+
+  const auto rows = open_store(url, table);
+  database_clock clock;
+  const auto locks = rows->list();
+  clock.learn(locks);
+  const auto now = clock.now();
+  const lock_filter all{.limit = std::numeric_limits<std::size_t>::max()};
+  const std::string page = report_page(locks_answer(locks, to_rfc3339(now), all),
+                                       read_whole_history(*rows, now - since, clock));
+  if (is_for_output) {
+    std::cout << page;  // main() says if it cannot be written
+    return exit_code::success;
+  }
+  new_file file{options.html};
+  file.write_all(page);
+  file.take_its_place();
+  return exit_code::success;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, action& chosen) {
+  const auto options = std::make_shared<report_options>();
+  CLI::App* report =
+      app.add_subcommand("report", "Write the page of serve into a file, with all it shows");
+  options->where.add_to(*report);
+  report->add_option("--since", options->since, "How far back the history goes")
+      ->type_name("DURATION")
+      ->capture_default_str();
+  report->add_option("--html", options->html, "The file, or - for the standard output")
+      ->type_name("FILE")
+      ->required();
+  report->footer(
+      R"(One HTML file with the locks that are held now and the history since then: it needs no server and no
+network, and a browser opens it from a disk or a mail. It contains keys, holders and notes. A file that
+exists is replaced, at once and as a whole; after a failure it is as it was. Like serve, it only reads.
+
+Exit code: 74 if the file cannot be written.
+
+Examples:
+  rowlock report postgresql://app_reader@db/shop --since 24h --html locks.html
+  rowlock report sqlite:///var/lib/shop/locks.db --html - | gzip > locks.html.gz)");
+  report->callback([options, &chosen] { chosen = [options] { return report_now(*options); }; });
+}
+
+}  // namespace rowlock::cli

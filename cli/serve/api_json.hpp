@@ -1,0 +1,33 @@
+// JSON of the page: see cli/web/README.md.
+#ifndef ROWLOCK_CLI_SERVE_API_JSON_HPP
+#define ROWLOCK_CLI_SERVE_API_JSON_HPP
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "rowlock/port/requests.hpp"
+
+namespace rowlock::cli {
+
+/// Which locks, and how many.
+struct lock_filter {
+  static constexpr std::size_t most = 5000;
+
+  std::optional<std::string> type = std::nullopt;
+  std::optional<std::string> holder = std::nullopt;
+  std::size_t limit = 1000;
+};
+
+/// The answer of `api/locks`: `at`, `truncated`, `locks`.
+nlohmann::ordered_json locks_answer(std::span<const row_state> rows, const std::string& at,
+                                    const lock_filter& filter);
+
+/// In ASCII, on one line. Bytes that are not UTF-8 become U+FFFD.
+std::string compact_json(const nlohmann::ordered_json& shown);
+
+}  // namespace rowlock::cli
+
+#endif

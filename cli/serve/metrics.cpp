@@ -1,0 +1,159 @@
+// Metrics in the text format of Prometheus.
+#include "cli/serve/metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+#include "base/text.hpp"
+#include "cli/printable.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+/// Of one lock type.
+struct type_totals {
+  std::uint64_t held = 0;
+  std::uint64_t closed = 0;
+  std::uint64_t run_out = 0;
+  std::uint64_t silent = 0;
+  std::uint64_t waited_for = 0;
+  std::chrono::microseconds oldest{0};
+
+  [[nodiscard]] std::uint64_t keys() const { return held + closed + run_out; }
+
+  void add(const row_state& row) {
+    if (row.is_waited_for) ++waited_for;
+    if (!row.is_live()) {
+      if (row.owned) ++run_out;
+      return;
+    }
+    if (!row.owned) {
+      ++closed;
+      return;
+    }
+    ++held;
+    oldest = std::max(oldest, row.held.value_or(std::chrono::microseconds{0}));
+    // A holder that lives renews every third of the ttl.
+    if (const auto quiet = row.silent_for(); quiet && *quiet > *row.ttl / 2) ++silent;
+  }
+
+  void add(const type_totals& other) {
+    held += other.held;
+    closed += other.closed;
+    run_out += other.run_out;
+    silent += other.silent;
+    waited_for += other.waited_for;
+    oldest = std::max(oldest, other.oldest);
+  }
+};
+
+using totals_by_type = std::map<std::string, type_totals>;
+
+/// A lock type with the name `other` is added to the rest: one name is one series.
+totals_by_type bounded(const totals_by_type& all) {
+  if (all.size() <= most_metric_types) return all;
+  std::vector<totals_by_type::const_iterator> largest;
+  largest.reserve(all.size());
+  for (auto at = all.begin(); at != all.end(); ++at) largest.push_back(at);
+  std::stable_sort(largest.begin(), largest.end(), [](const auto& left, const auto& right) {
+    return left->second.keys() > right->second.keys();
+  });
+  totals_by_type few;
+  for (std::size_t i = 0; i < largest.size(); ++i) {
+    few[i < most_metric_types ? largest[i]->first : "other"].add(largest[i]->second);
+  }
+  return few;
+}
+
+std::string head_of(const char* name, const char* kind, const char* help) {
+  return std::string{"# HELP "} + name + ' ' + help + "\n# TYPE " + name + ' ' + kind + '\n';
+}
+
+std::string in_seconds(std::chrono::microseconds duration) {
+  std::array<char, 32> text{};
+  const auto microseconds = static_cast<long long>(std::max<std::int64_t>(duration.count(), 0));
+  std::snprintf(text.data(), text.size(), "%lld.%06lld", microseconds / 1'000'000,
+                microseconds % 1'000'000);
+  return text.data();
+}
+
+template <class Value>
+std::string gauge_by_type(const char* name, const char* help, const totals_by_type& all,
+                          const Value& value) {
+  std::string text = head_of(name, "gauge", help);
+  for (const auto& [type, totals] : all) {
+    text += std::string{name} + "{type=\"" + label_value(type) + "\"} " + value(totals) + '\n';
+  }
+  return text;
+}
+
+std::string counter(const char* name, const char* help, std::uint64_t value) {
+  return head_of(name, "counter", help) + name + ' ' + std::to_string(value) + '\n';
+}
+
+}  // namespace
+
+std::string label_value(std::string_view text) {
+  const std::string shown = detail::is_valid_utf8(text) ? std::string{text} : printable(text);
+  std::string value;
+  for (const char c : shown) {
+    if (c == '\n') {
+      value += "\\n";
+      continue;
+    }
+    if (c == '\\' || c == '"') value += '\\';
+    value += c;
+  }
+  return value;
+}
+
+std::string metrics_of_locks(std::span<const row_state> rows) {
+  totals_by_type every;
+  for (const auto& row : rows) every[row.key.type].add(row);
+  const auto all = bounded(every);
+  std::string text = head_of("rowlock_keys", "gauge",
+                             "Keys that are held, closed without a holder, or held by a lease that "
+                             "has run out, by lock type.");
+  for (const auto& [type, totals] : all) {
+    const std::string begin = "rowlock_keys{type=\"" + label_value(type) + "\",state=\"";
+    text += begin + "held\"} " + std::to_string(totals.held) + '\n';
+    text += begin + "closed\"} " + std::to_string(totals.closed) + '\n';
+    text += begin + "run_out\"} " + std::to_string(totals.run_out) + '\n';
+  }
+  text += gauge_by_type("rowlock_oldest_hold_seconds",
+                        "How long the oldest hold of the lock type has lasted; 0 without one.", all,
+                        [](const type_totals& totals) { return in_seconds(totals.oldest); });
+  text += gauge_by_type("rowlock_silent_holds",
+                        "Holds without a renewal for more than half of their lease.", all,
+                        [](const type_totals& totals) { return std::to_string(totals.silent); });
+  text += gauge_by_type(
+      "rowlock_waited_for_keys",
+      "Keys that a process waits for, or did in the last ten seconds (PostgreSQL only).", all,
+      [](const type_totals& totals) { return std::to_string(totals.waited_for); });
+  return text;
+}
+
+std::string metrics_of_server(bool is_up, const server_counts& counts) {
+  std::string text = head_of("rowlock_up", "gauge",
+                             "1 when the last read of the lock table succeeded, otherwise 0.");
+  text += std::string{"rowlock_up "} + (is_up ? "1" : "0") + '\n';
+  text += head_of("rowlock_serve_requests_total", "counter",
+                  "Requests that were answered, by path and status.");
+  for (const auto& [which, number] : counts.answers) {
+    text += "rowlock_serve_requests_total{path=\"" + label_value(which.first) + "\",code=\"" +
+            std::to_string(which.second) + "\"} " + std::to_string(number) + '\n';
+  }
+  text += counter("rowlock_serve_database_reads_total",
+                  "Reads of the database, failed ones included.", counts.database_reads);
+  text += counter("rowlock_serve_database_errors_total", "Reads of the database that failed.",
+                  counts.database_faults);
+  text += counter("rowlock_serve_dropped_connections_total",
+                  "Connections that were closed to make room for others.", counts.dropped);
+  return text;
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,41 @@
+// Metrics in the text format of Prometheus.
+#ifndef ROWLOCK_CLI_SERVE_METRICS_HPP
+#define ROWLOCK_CLI_SERVE_METRICS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "rowlock/port/requests.hpp"
+
+namespace rowlock::cli {
+
+/// Each type is a series of its own; a server of metrics must not get more of them than this. The
+/// types with the most keys have one, all others are added up as `other`.
+inline constexpr std::size_t most_metric_types = 100;
+
+/// Of the rows that `store::list` returned.
+std::string metrics_of_locks(std::span<const row_state> rows);
+
+struct server_counts {
+  /// Answers by path and status.
+  std::map<std::pair<std::string, int>, std::uint64_t> answers = {};
+  std::uint64_t database_reads = 0;
+  std::uint64_t database_faults = 0;
+  /// Connections that were closed because there were too many.
+  std::uint64_t dropped = 0;
+};
+
+/// `rowlock_up`, and what this process has done.
+std::string metrics_of_server(bool is_up, const server_counts& counts);
+
+/// A value of a label: backslash, quote and line feed are escaped, and what is not UTF-8.
+std::string label_value(std::string_view text);
+
+}  // namespace rowlock::cli
+
+#endif

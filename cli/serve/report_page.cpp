@@ -1,0 +1,62 @@
+// The page as one file, with its data: see cli/web/README.md.
+#include "cli/serve/report_page.hpp"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+#include "cli/serve/api_json.hpp"
+#include "cli/serve/web_files.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+constexpr std::string_view policy =
+    R"(<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">)";
+
+/// Each text that is replaced stands in page.html once.
+void replace(std::string& page, const std::string& old, const std::string& by) {
+  const auto at = page.find(old);
+  if (at == std::string::npos) throw std::logic_error{"page.html does not contain " + old};
+  page.replace(at, old.size(), by);
+}
+
+/// JSON that no HTML parser takes for the end of the script.
+std::string harmless(const nlohmann::ordered_json& data) {
+  std::string safe;
+  for (const char c : compact_json(data)) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+}  // namespace
+
+std::string report_page(const nlohmann::ordered_json& locks,
+                        const nlohmann::ordered_json& history) {
+  const auto files = web_files();
+  std::string page{files.front().content};
+  for (const auto& file : files.subspan(1)) {
+    const std::string name{file.name};
+    const std::string content{file.content};
+    if (name.ends_with(".css")) {
+      replace(page, "<link rel=\"stylesheet\" href=\"" + name + "\">",
+              "<style>\n" + content + "</style>");
+    } else {
+      replace(page, "<script src=\"" + name + "\"></script>", "<script>\n" + content + "</script>");
+    }
+  }
+  replace(page, R"(<meta charset="utf-8">)",
+          R"(<meta charset="utf-8">)" + ('\n' + std::string{policy}));
+  replace(page, "<!-- rowlock-data -->",
+          "<script type=\"application/json\" id=\"rowlock-data\">" +
+              harmless({{"locks", locks}, {"history", history}}) + "</script>");
+  return page;
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,15 @@
+// The page as one file, with its data: see cli/web/README.md.
+#ifndef ROWLOCK_CLI_SERVE_REPORT_PAGE_HPP
+#define ROWLOCK_CLI_SERVE_REPORT_PAGE_HPP
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace rowlock::cli {
+
+/// `locks` and `history` are the answers of the two addresses of the API, of any length.
+std::string report_page(const nlohmann::ordered_json& locks, const nlohmann::ordered_json& history);
+
+}  // namespace rowlock::cli
+
+#endif
