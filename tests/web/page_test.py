@@ -191,12 +191,13 @@ class WithBrowser(unittest.TestCase):
     """Tests on one browser and one server; the console must stay empty."""
 
     browser_options = {}
+    browser_class = Browser
 
     @classmethod
     def setUpClass(cls):
         cls.stub = None
         cls.start_server()
-        cls.browser = Browser(**cls.browser_options)
+        cls.browser = cls.browser_class(**cls.browser_options)
 
     @classmethod
     def start_server(cls):
@@ -995,6 +996,13 @@ class ReportTest(WithBrowser):
             self.assertEqual(set(asked) - {"about:blank"}, {f"file://{file.name}"})
             self.assertEqual(self.stub.server.requests, [])
             browser.picture("report")
+
+
+def load_tests(_loader, classes, _pattern):
+    """All tests, or those of a share: ROWLOCK_WEB_SHARE=1/3 is each third class, from the first on."""
+    share, number = (int(part) for part in os.environ.get("ROWLOCK_WEB_SHARE", "1/1").split("/"))
+    tested = [suite for suite in classes if suite.countTestCases() > 0]
+    return unittest.TestSuite(tested[share - 1 :: number])
 
 
 if __name__ == "__main__":
