@@ -158,6 +158,7 @@ class http_server::head_reader final : private httplib::Server {
     status_ = given->status;
     response.status = given->status;
     response.set_header("Cache-Control", given->is_file ? "no-cache" : "no-store");
+    response.set_header("Accept-Ranges", "none");
     if (given->status == 405) response.set_header("Allow", "GET, HEAD");
     response.set_content(std::move(given->body), given->type);
   }
