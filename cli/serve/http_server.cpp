@@ -85,7 +85,9 @@ std::string without_wishes(std::string_view head) {
 
 std::string too_large() {
   std::string text = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n";
-  for (const auto& [name, value] : headers_of_all()) text += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : headers_of_all()) {
+    text.append(name).append(": ").append(value).append("\r\n");
+  }
   return text + "Content-Length: 0\r\n\r\n";
 }
 
@@ -160,7 +162,7 @@ class http_server::head_reader final : private httplib::Server {
     response.set_header("Cache-Control", given->is_file ? "no-cache" : "no-store");
     response.set_header("Accept-Ranges", "none");
     if (given->status == 405) response.set_header("Allow", "GET, HEAD");
-    response.set_content(std::move(given->body), given->type);
+    response.set_content(given->body, given->type);
   }
 
   web_requests& requests_;
@@ -221,8 +223,9 @@ std::vector<pollfd> http_server::events(const signal_queue& signals) const {
                           {socket_.descriptor(), POLLIN, 0}};
   for (const auto& known : connections_) {
     // While it waits only its end is of interest, which poll() reports in any case.
-    const short wanted =
-        known.at == step::waiting ? 0 : (known.at == step::sending ? POLLOUT : POLLIN);
+    short wanted = POLLIN;
+    if (known.at == step::waiting) wanted = 0;
+    if (known.at == step::sending) wanted = POLLOUT;
     all.push_back({known.socket.number(), wanted, 0});
   }
   return all;
@@ -262,6 +265,9 @@ void http_server::accept_all() {
       return;
     }
     if (connections_.size() >= limits_.connections) make_room();
+    // What the kernel keeps of an answer counts in no bound of this process.
+    const int kept_by_kernel = 65'536;
+    setsockopt(accepted, SOL_SOCKET, SO_SNDBUF, &kept_by_kernel, sizeof kept_by_kernel);
     connections_.push_back({.socket = file_descriptor{accepted, "accept"}});
     connections_.back().until = clock::now() + limits_.time_for_head;
     // What has come already needs no further turn.

@@ -92,7 +92,7 @@ class http_server {
   void answer(connection& which);
   void begin_sending(connection& which, std::string text);
   void send_more(connection& which);
-  void drain(connection& which);
+  static void drain(connection& which);
   void limit_unsent();
   void enter(connection& which, step next, std::chrono::milliseconds time);
   void end_late(clock::time_point now);

@@ -45,7 +45,7 @@ std::string report_page(const nlohmann::ordered_json& locks,
     const std::string name{file.name};
     const std::string content{file.content};
     if (name.ends_with(".css")) {
-      replace(page, "<link rel=\"stylesheet\" href=\"" + name + "\">",
+      replace(page, R"(<link rel="stylesheet" href=")" + name + "\">",
               "<style>\n" + content + "</style>");
     } else {
       replace(page, "<script src=\"" + name + "\"></script>", "<script>\n" + content + "</script>");
@@ -54,7 +54,7 @@ std::string report_page(const nlohmann::ordered_json& locks,
   replace(page, R"(<meta charset="utf-8">)",
           R"(<meta charset="utf-8">)" + ('\n' + std::string{policy}));
   replace(page, "<!-- rowlock-data -->",
-          "<script type=\"application/json\" id=\"rowlock-data\">" +
+          R"(<script type="application/json" id="rowlock-data">)" +
               harmless({{"locks", locks}, {"history", history}}) + "</script>");
   return page;
 }

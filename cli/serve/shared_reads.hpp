@@ -78,7 +78,7 @@ class shared_reads {
   };
 
   void run();
-  outcome perform(const std::function<database_answer()>& read);
+  static outcome perform(const std::function<database_answer()>& read);
   bool make_room();
 
   const std::shared_ptr<time_source> time_;

@@ -121,12 +121,14 @@ class CliReportFileTest : public testing::Test {
 };
 
 TEST_F(CliReportFileTest, WhatIsNoFileIsNotReplaced) {
-  for (const std::string& path : {std::string{"/dev/null"}, folder_.path().string()}) {
-    const auto refused = run_rowlock({"report", url_, "--html", path});
+  const auto pipe = folder_.path() / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto& path : {pipe, folder_.path()}) {
+    const auto refused = run_rowlock({"report", url_, "--html", path.string()});
     EXPECT_EQ(refused.code, 64) << path;
     EXPECT_THAT(refused.errors, HasSubstr("write - for the standard output"));
   }
-  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 TEST_F(CliReportFileTest, AFolderThatIsMissingIsSaid) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/serve/database_time.hpp"
+#include "cli/serve/host_names.hpp"
 #include "cli/serve/metrics.hpp"
 #include "cli/serve/shared_reads.hpp"
 #include "rowlock/clock.hpp"
@@ -177,6 +178,38 @@ TEST(ServeMetrics, AboveAHundredTypesTheSmallestAreOneSeries) {
 TEST(ServeMetrics, LabelsAreEscaped) {
   EXPECT_EQ(cli::label_value("a\"b\\c\nd{}\u20ac"), "a\\\"b\\\\c\\nd{}\u20ac");
   EXPECT_EQ(cli::label_value("a\xff"), "a\\\\xff");
+}
+
+TEST(ServeAddress, AnAddressIsWhatIsListenedOn) {
+  struct expected {
+    const char* given;
+    const char* text;
+    bool is_loopback;
+    bool is_any;
+  };
+  for (const auto& [given, text, is_loopback, is_any] :
+       {expected{"127.0.0.1:9402", "127.0.0.1:9402", true, false},
+        expected{"localhost:80", "127.0.0.1:80", true, false},
+        expected{"127.1.2.3:0", "127.1.2.3:0", true, false},
+        expected{"[::1]:9402", "[::1]:9402", true, false},
+        expected{"0.0.0.0:1", "0.0.0.0:1", false, true}, expected{"[::]:1", "[::]:1", false, true},
+        expected{"192.0.2.1:65535", "192.0.2.1:65535", false, false},
+        expected{"[2001:db8::1]:1", "[2001:db8::1]:1", false, false}}) {
+    const cli::listen_address address{given};
+    EXPECT_EQ(address.text(), text);
+    EXPECT_EQ(address.is_loopback(), is_loopback) << given;
+    EXPECT_EQ(address.is_any(), is_any) << given;
+  }
+}
+
+TEST(ServeAddress, AHostIsComparedWithoutItsPort) {
+  const cli::host_names hosts{cli::listen_address{"[::1]:9402"}, {"Locks.Example.org"}};
+  for (const auto* const host : {"[::1]:9402", "[::1]", "localhost:1", "locks.example.ORG"}) {
+    EXPECT_TRUE(hosts.allow(host)) << host;
+  }
+  for (const auto* const host : {"", "[", "[]", ":", "[::2]", "127.0.0.1", "::1", "org"}) {
+    EXPECT_FALSE(hosts.allow(host)) << host;
+  }
 }
 
 TEST(ServeDatabaseTime, TimesAreReadAndWritten) {

@@ -276,6 +276,9 @@ TEST_F(CliServeRoutesTest, ClientsThatDoNotReadTheirAnswersHoldNobodyUp) {
   }
   EXPECT_EQ(server.get("/healthz").status, 200);
   EXPECT_EQ(server.get("/d3.min.js").body, content_of(ROWLOCK_D3_FILE));
+  // They are fewer than the connections that are kept, and their answers more than are kept.
+  EXPECT_THAT(server.get("/metrics").body,
+              Not(HasSubstr("rowlock_serve_dropped_connections_total 0\n")));
 }
 
 TEST_F(CliServeRoutesTest, AConnectionThatSendsNothingIsClosed) {
