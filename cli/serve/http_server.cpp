@@ -1,7 +1,6 @@
 // The HTTP server of the page: one thread, and no connection that another one waits for.
 #include "cli/serve/http_server.hpp"
 
-#include <fcntl.h>
 #include <httplib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -177,12 +176,11 @@ http_server::http_server(const listening_socket& socket, web_requests& requests,
       requests_{requests},
       read_ended_{read_ended},
       limits_{bounds},
-      reader_{std::make_unique<head_reader>(requests)},
-      spare_{open("/dev/null", O_RDONLY | O_CLOEXEC), "open"} {
+      reader_{std::make_unique<head_reader>(requests)} {
   rlimit files{};
-  constexpr rlim_t for_the_rest = 64;  // the database's connections, and what is open already
-  if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 2 * for_the_rest) {
-    limits_.connections = std::min<std::size_t>(limits_.connections, files.rlim_cur - for_the_rest);
+  // The other half is for the database's connections.
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    limits_.connections = std::min<std::size_t>(limits_.connections, files.rlim_cur / 2);
   }
 }
 
@@ -254,15 +252,9 @@ void http_server::accept_all() {
     const int accepted =
         accept4(socket_.descriptor(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (accepted == -1) {
-      if (errno != EMFILE && errno != ENFILE) return;
-      // Without a free descriptor the connection would stay in the queue, and poll() would return
-      // at once for ever: take it and close it.
-      spare_.reset();
-      const int refused = accept4(socket_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC);
-      if (refused != -1) close(refused);
-      spare_ = file_descriptor{open("/dev/null", O_RDONLY | O_CLOEXEC), "open"};
-      requests_.count_dropped();
-      return;
+      if ((errno != EMFILE && errno != ENFILE) || connections_.empty()) return;
+      make_room();  // and with it a descriptor
+      continue;
     }
     if (connections_.size() >= limits_.connections) make_room();
     // What the kernel keeps of an answer counts in no bound of this process.

@@ -106,8 +106,6 @@ class http_server {
   std::unique_ptr<head_reader> reader_;
   /// The one that has been in its step for longest comes first.
   std::list<connection> connections_;
-  /// Kept for the moment when the process has no descriptor left: see `accept_all`.
-  file_descriptor spare_;
 };
 
 }  // namespace rowlock::cli

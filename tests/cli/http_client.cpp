@@ -94,7 +94,9 @@ std::string http_connection::read_all() const {
 http_reply http_connection::reply() const { return parsed(read_all()); }
 
 served::served(const words& database, const words& options)
-    : process_{words{ROWLOCK_COMMAND, "serve"} + database + options} {
+    : served{commanded, words{ROWLOCK_COMMAND, "serve"} + database + options} {}
+
+served::served(commanded_t /*tag*/, const words& command) : process_{command} {
   const auto line = process_.read_line();
   if (!line) throw std::runtime_error{"it did not start: " + process_.errors()};
   port_ = std::stoi(line->substr(line->rfind(':') + 1));

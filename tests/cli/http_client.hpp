@@ -39,9 +39,14 @@ class http_connection {
   int socket_ = -1;
 };
 
+struct commanded_t {};
+inline constexpr commanded_t commanded{};
+
 /// `rowlock serve` on a free port.
 class served {
  public:
+  /// Started by this command.
+  served(commanded_t /*tag*/, const words& command);
   /// `database` is the URL, and --table where it is needed.
   explicit served(const words& database, const words& options = {"--listen", "127.0.0.1:0"});
 

@@ -255,6 +255,16 @@ TEST_F(CliServeRoutesTest, AThousandConnectionsThatSendNothingHoldNobodyUp) {
               Not(HasSubstr("rowlock_serve_dropped_connections_total 0\n")));
 }
 
+TEST_F(CliServeRoutesTest, AServerWithFewDescriptorsAnswersToo) {
+  const words limited{"sh", "-c", R"(ulimit -n 40; exec "$0" serve "$1" --listen 127.0.0.1:0)",
+                      ROWLOCK_COMMAND, url()};
+  const served server{commanded, limited};
+  std::vector<http_connection> idle;
+  for (int i = 0; i < 200; ++i) idle.emplace_back(server.port());
+  EXPECT_EQ(server.get("/healthz").status, 200);
+  EXPECT_EQ(server.get("/d3.min.js").status, 200);
+}
+
 TEST_F(CliServeRoutesTest, AThousandRequestsThatNeverEndHoldNobodyUp) {
   const served server{{url()}};
   allow_open_files(2'000);
