@@ -102,8 +102,13 @@ int report_now(const report_options& options) {
   clock.learn(locks);
   const auto now = clock.now();
   const lock_filter all{.limit = std::numeric_limits<std::size_t>::max()};
-  const std::string page = report_page(locks_answer(locks, to_rfc3339(now), all),
-                                       read_whole_history(*rows, now - since, clock));
+  std::string text;
+  const auto locks_text = locks_json(locks, to_rfc3339(now), all, [&](std::size_t row) {
+    text = lock_json(locks[row]);
+    return std::string_view{text};
+  });
+  const std::string page =
+      report_page(locks_text, compact_json(read_whole_history(*rows, now - since, clock)));
   if (is_for_output) {
     std::cout << page;  // main() says if it cannot be written
     return exit_code::success;

@@ -15,8 +15,15 @@ ordered_json text_or_null(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
 }
 
-/// `json_of` with the names of the page's contract.
-ordered_json lock_of(const row_state& row) {
+bool matches(const row_state& row, const lock_filter& filter) {
+  return (!filter.type || row.key.type == *filter.type) &&
+         (!filter.holder || row.holder == *filter.holder);
+}
+
+}  // namespace
+
+std::string lock_json(const row_state& row) {
+  // `json_of` with the names of the page's contract.
   ordered_json all = json_of(row);
   ordered_json lock;
   for (const char* const same :
@@ -28,25 +35,27 @@ ordered_json lock_of(const row_state& row) {
   lock["correlation_id"] = text_or_null(row.correlation_id);
   lock["last"] = std::move(all["last"]);
   if (lock["last"].is_object()) lock["last"].erase("held_ms");
-  return lock;
+  return compact_json(lock);
 }
 
-}  // namespace
-
-ordered_json locks_answer(std::span<const row_state> rows, const std::string& at,
-                          const lock_filter& filter) {
-  auto locks = ordered_json::array();
+std::string locks_json(std::span<const row_state> rows, const std::string& at,
+                       const lock_filter& filter,
+                       const std::function<std::string_view(std::size_t)>& lock_json_of) {
+  std::string locks;
+  std::size_t count = 0;
   bool is_truncated = false;
-  for (const auto& row : rows) {
-    if (filter.type && row.key.type != *filter.type) continue;
-    if (filter.holder && row.holder != *filter.holder) continue;
-    if (locks.size() == filter.limit) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!matches(rows[i], filter)) continue;
+    if (count == filter.limit) {
       is_truncated = true;
       break;
     }
-    locks.push_back(lock_of(row));
+    if (count++ > 0) locks += ',';
+    locks += lock_json_of(i);
   }
-  return {{"at", at}, {"truncated", is_truncated}, {"locks", std::move(locks)}};
+  // `at` is made by `to_rfc3339`: it has nothing to escape.
+  return R"({"at":")" + at + R"(","truncated":)" + (is_truncated ? "true" : "false") +
+         R"(,"locks":[)" + locks + "]}";
 }
 
 std::string compact_json(const ordered_json& shown) {

@@ -3,10 +3,12 @@
 #define ROWLOCK_CLI_SERVE_API_JSON_HPP
 
 #include <cstddef>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "rowlock/port/requests.hpp"
 
@@ -21,9 +23,14 @@ struct lock_filter {
   std::size_t limit = 1000;
 };
 
-/// The answer of `api/locks`: `at`, `truncated`, `locks`.
-nlohmann::ordered_json locks_answer(std::span<const row_state> rows, const std::string& at,
-                                    const lock_filter& filter);
+/// One of the `locks`, as `compact_json` writes it.
+std::string lock_json(const row_state& row);
+
+/// The answer of `api/locks`: `at`, `truncated`, `locks`. `lock_json_of` returns that of the row
+/// with this index.
+std::string locks_json(std::span<const row_state> rows, const std::string& at,
+                       const lock_filter& filter,
+                       const std::function<std::string_view(std::size_t)>& lock_json_of);
 
 /// In ASCII, on one line. Bytes that are not UTF-8 become U+FFFD.
 std::string compact_json(const nlohmann::ordered_json& shown);

@@ -1,11 +1,9 @@
 // The page as one file, with its data: see cli/web/README.md.
 #include "cli/serve/report_page.hpp"
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
 
-#include "cli/serve/api_json.hpp"
 #include "cli/serve/web_files.hpp"
 
 namespace rowlock::cli {
@@ -23,9 +21,9 @@ void replace(std::string& page, const std::string& old, const std::string& by) {
 }
 
 /// JSON that no HTML parser takes for the end of the script.
-std::string harmless(const nlohmann::ordered_json& data) {
+std::string harmless(const std::string& json) {
   std::string safe;
-  for (const char c : compact_json(data)) {
+  for (const char c : json) {
     if (c == '<') {
       safe += "\\u003c";
     } else {
@@ -37,8 +35,7 @@ std::string harmless(const nlohmann::ordered_json& data) {
 
 }  // namespace
 
-std::string report_page(const nlohmann::ordered_json& locks,
-                        const nlohmann::ordered_json& history) {
+std::string report_page(const std::string& locks, const std::string& history) {
   const auto files = web_files();
   std::string page{files.front().content};
   for (const auto& file : files.subspan(1)) {
@@ -55,7 +52,7 @@ std::string report_page(const nlohmann::ordered_json& locks,
           R"(<meta charset="utf-8">)" + ('\n' + std::string{policy}));
   replace(page, "<!-- rowlock-data -->",
           R"(<script type="application/json" id="rowlock-data">)" +
-              harmless({{"locks", locks}, {"history", history}}) + "</script>");
+              harmless(R"({"locks": )" + locks + R"(, "history": )" + history + '}') + "</script>");
   return page;
 }
 

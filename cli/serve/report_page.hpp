@@ -2,13 +2,12 @@
 #ifndef ROWLOCK_CLI_SERVE_REPORT_PAGE_HPP
 #define ROWLOCK_CLI_SERVE_REPORT_PAGE_HPP
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace rowlock::cli {
 
-/// `locks` and `history` are the answers of the two addresses of the API, of any length.
-std::string report_page(const nlohmann::ordered_json& locks, const nlohmann::ordered_json& history);
+/// `locks` and `history` are the answers of the two addresses of the API as JSON, of any length.
+std::string report_page(const std::string& locks, const std::string& history);
 
 }  // namespace rowlock::cli
 

@@ -152,22 +152,18 @@ shared_reads::outcome web_requests::read_locks() {
   });
 }
 
-const std::string& web_requests::json_of_locks(const std::shared_ptr<const database_answer>& read,
-                                               const lock_filter& filter) {
-  constexpr std::size_t most_kept = 16;
+std::string web_requests::json_of_locks(const std::shared_ptr<const database_answer>& read,
+                                        const lock_filter& filter) {
+  constexpr std::size_t most_kept = 20'000;
   if (made_of_ != read || made_.size() >= most_kept) {
     made_.clear();
     made_of_ = read;
   }
-  // NUL separates: no parameter contains one.
-  std::string name = std::to_string(filter.limit);
-  for (const auto& part : {filter.type, filter.holder}) {
-    name += '\0';
-    if (part) name += '=' + *part;
-  }
-  auto& text = made_[name];
-  if (text.empty()) text = compact_json(locks_answer(read->rows, read->at, filter));
-  return text;
+  return locks_json(read->rows, read->at, filter, [&](std::size_t row) -> std::string_view {
+    auto& text = made_[row];
+    if (text.empty()) text = lock_json(read->rows[row]);
+    return text;
+  });
 }
 
 std::optional<web_answer> web_requests::locks(const web_request& request) {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "cli/serve/api_json.hpp"
@@ -56,17 +56,18 @@ class web_requests {
   std::optional<web_answer> metrics(const web_request& request);
   std::optional<web_answer> health(const web_request& request);
   shared_reads::outcome read_locks();
-  const std::string& json_of_locks(const std::shared_ptr<const database_answer>& read,
-                                   const lock_filter& filter);
+  std::string json_of_locks(const std::shared_ptr<const database_answer>& read,
+                            const lock_filter& filter);
 
   store& rows_;
   shared_reads& reads_;
   const host_names hosts_;
   const std::shared_ptr<database_clock> clock_ = std::make_shared<database_clock>();
   server_counts counts_;
-  /// The texts made of `made_of_`, by filter: browsers ask for the same ones.
+  /// The JSON of rows of `made_of_`, by their index: requests ask for the same ones, and making it
+  /// takes most of the time of an answer.
   std::shared_ptr<const database_answer> made_of_;
-  std::map<std::string, std::string> made_;
+  std::unordered_map<std::size_t, std::string> made_;
 };
 
 }  // namespace rowlock::cli

@@ -60,6 +60,7 @@ http_connection::http_connection(int port, int receives)
   server.sin_family = AF_INET;
   server.sin_port = htons(static_cast<in_port_t>(port));
   server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as the system call wants it
   if (connect(socket_, reinterpret_cast<const sockaddr*>(&server), sizeof server) != 0) {
     fail("connect");
   }

@@ -84,12 +84,12 @@ TEST_P(CliReportTest, NothingElseIsLeftInTheFolder) {
 
 TEST_P(CliReportTest, AFileThatExistsIsReplacedAsAWhole) {
   std::ofstream{file_} << "old";
-  const auto still_open = std::ifstream{file_};
+  std::ifstream still_open{file_};
   ASSERT_EQ(report(file_.string()).code, 0);
   EXPECT_THAT(text_of(file_), HasSubstr("<!DOCTYPE html>"));
   // Another file has taken its place, so a reader of the old one sees no mixture.
   std::string old;
-  EXPECT_TRUE(std::getline(const_cast<std::ifstream&>(still_open), old));
+  EXPECT_TRUE(std::getline(still_open, old));
   EXPECT_EQ(old, "old");
 }
 

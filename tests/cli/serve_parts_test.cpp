@@ -23,7 +23,6 @@ namespace rowlock::tests {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 

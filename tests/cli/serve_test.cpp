@@ -91,7 +91,9 @@ TEST_P(CliServedLocksTest, AKeyThatStaysClosedShowsHowItsLastHoldEnded) {
 }
 
 TEST_P(CliServedLocksTest, HostileTextIsHarmlessJson) {
-  const std::string markup = "</script><script>alert('x')</script>\"\\\n\x1b[31m\u202e\u2028";
+  // With characters that turn the direction of writing and that end a line in scripts.
+  const std::string markup =
+      "</script><script>alert('x')</script>\"\\\n\x1b[31m\xe2\x80\xae\xe2\x80\xa8";
   std::string right_to_left;
   while (right_to_left.size() < 128) right_to_left += "\u05d0";
   const auto rows = open();
