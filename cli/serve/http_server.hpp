@@ -42,7 +42,8 @@ class repeated_wakeup {
 class http_server {
  public:
   struct limits {
-    /// Above that, the connection that has been silent for longest is closed for a new one.
+    /// Above that, and above half of the descriptors that the process may have, the connection that
+    /// has been silent for longest is closed for a new one.
     std::size_t connections = 512;
     /// The request line and the headers.
     std::size_t head = 16'384;
