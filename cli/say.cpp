@@ -50,8 +50,6 @@ void hide_passwords_of(std::string_view url) {
   }
 }
 
-std::string without_passwords(std::string text) { return passwords().apply(std::move(text)); }
-
 void say_in_background() { background = std::make_unique<message_writer>(STDERR_FILENO).release(); }
 
 void await_said(std::chrono::milliseconds limit) {
