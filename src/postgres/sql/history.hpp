@@ -79,13 +79,16 @@ inline constexpr std::string_view grants_by_time = "{grants_of_any}";
 // Deletes the oldest events.
 // $1 their least age in microseconds, $2 how many at most
 inline constexpr std::string_view purge_history = R"sql(
-WITH purged AS (
-  DELETE FROM shared_lock_event
-   WHERE ctid = ANY (ARRAY(SELECT ctid
-                             FROM shared_lock_event
-                            WHERE at < statement_timestamp() - $1::bigint * interval '1 microsecond'
-                            ORDER BY at
-                            LIMIT $2::bigint))
+WITH k AS MATERIALIZED (
+  SELECT ctid AS row_id, lock_type, source_id
+    FROM shared_lock_event
+   WHERE at < statement_timestamp() - $1::bigint * interval '1 microsecond'
+   ORDER BY at
+   LIMIT $2::bigint),
+purged AS (
+  DELETE FROM shared_lock_event e
+   USING k
+   WHERE e.ctid = k.row_id AND e.lock_type = k.lock_type AND e.source_id = k.source_id
   RETURNING 1)
 SELECT count(*) AS purged FROM purged
 )sql";
