@@ -31,7 +31,7 @@ struct history_query {
 /// The answer of `api/history`, see cli/web/README.md: `at`, `has_history`, `next`, `events`.
 /// Throws `error`. Reads only. `clock` says `at` where no event was read.
 ///
-/// Lock tables have no history yet, so `has_history` is false.
+/// The history of the lock table (`store::history`) is not read yet: `has_history` is false.
 nlohmann::ordered_json read_history(store& rows, const history_query& query,
                                     const database_clock& clock);
 

@@ -6,7 +6,8 @@
 ROWLOCK_COMMAND is the command (build/dev/cli/rowlock unless it says otherwise), ROWLOCK_TEST_POSTGRES
 the server. Needs what page_test.py needs, and psql.
 
-Lock tables have no history yet, so of page_test.PageTest only the tests in WITHOUT_HISTORY run here.
+The server does not read the history yet, so of page_test.PageTest only the tests in WITHOUT_HISTORY run
+here.
 """
 
 import os
