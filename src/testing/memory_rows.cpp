@@ -8,9 +8,7 @@
 
 namespace rowlock::detail {
 
-std::string utc_text(boot_clock::duration ago) {
-  const auto now = std::chrono::system_clock::now() -
-                   std::chrono::duration_cast<std::chrono::system_clock::duration>(ago);
+std::string utc_text(std::chrono::system_clock::time_point now) {
   const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch() %
                                                                             std::chrono::seconds{1})
                           .count();
@@ -40,30 +38,31 @@ void memory_rows::move_version(memory_row& moved) const {
   moved.version.number = std::max(moved.version.number + 1, now_us());
 }
 
-void memory_rows::end(memory_row& ended, std::string how) const {
+void memory_rows::end(memory_row& ended, std::string_view how) const {
   move_version(ended);
   if (ended.owner) {
     // A lease that ran out ended then, by the wall clock that the texts show.
     const auto over = std::max(now() - ended.expires_at, boot_clock::duration::zero());
     const auto ago = how == "ran out" ? over : boot_clock::duration::zero();
-    ended.last = last_use{.holder = ended.holder,
-                          .from = ended.acquired_at,
-                          .until = utc_text(ago),
-                          .how = std::move(how),
-                          .held = std::chrono::duration_cast<std::chrono::microseconds>(
-                              now() - ago - ended.acquired_when)};
+    ended.ended_at = std::chrono::system_clock::now() -
+                     std::chrono::duration_cast<std::chrono::system_clock::duration>(ago);
+    ended.ended_as = how;
+    ended.lasted =
+        std::chrono::duration_cast<std::chrono::microseconds>(now() - ago - ended.acquired_when);
   }
   ended.owner.reset();
   ended.expires_at = {};
 }
 
-void memory_rows::use(memory_row& used, std::string how) const {
+void memory_rows::use(memory_row& used, std::string_view how) const {
   move_version(used);
   used.owner.reset();
   used.holder.clear();
   used.acquired_at.clear();
   used.expires_at = {};
-  used.last = last_use{.until = utc_text(), .how = std::move(how)};
+  used.ended_at = std::chrono::system_clock::now();
+  used.ended_as = how;
+  used.lasted.reset();
 }
 
 memory_row* memory_rows::granted(const lock_key& key, const owner_id& owner, version seen) {
@@ -100,8 +99,12 @@ row_state memory_rows::state_of(const lock_key& key, const memory_row& found) co
     state.held = std::chrono::duration_cast<std::chrono::microseconds>(now() - found.acquired_when);
     state.ttl = found.ttl;
     state.correlation_id = found.correlation_id;
-  } else {
-    state.last = found.last;
+  } else if (found.ended_at) {
+    state.last = last_use{.holder = found.holder,
+                          .from = found.acquired_at,
+                          .until = utc_text(*found.ended_at),
+                          .how = std::string{found.ended_as},
+                          .held = found.lasted};
   }
   if (state.owned || is_live(found)) {
     state.holder = found.holder;

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "rowlock/clock.hpp"
 #include "rowlock/detail/home_process.hpp"
@@ -29,8 +30,10 @@ struct memory_row {
   boot_clock::time_point expires_at;
   std::chrono::microseconds ttl{};
   std::string correlation_id;
-  /// Of an unowned row that was used; `from` and `held` are those of the grant.
-  std::optional<last_use> last;
+  /// When and how the row was given up; `holder` and `acquired_at` are still those of the grant.
+  std::optional<std::chrono::system_clock::time_point> ended_at;
+  std::string_view ended_as;
+  std::optional<std::chrono::microseconds> lasted;
   std::int64_t failure_count = 0;
   std::int64_t expiry_count = 0;
   std::string note;
@@ -68,9 +71,9 @@ class memory_rows {
 
   void move_version(memory_row& moved) const;
   /// The row is free, and says how its holder has given it up.
-  void end(memory_row& ended, std::string how) const;
+  void end(memory_row& ended, std::string_view how) const;
   /// A transaction has the row: of its last holder nothing is left.
-  void use(memory_row& used, std::string how) const;
+  void use(memory_row& used, std::string_view how) const;
   void release(memory_row& held, const release_request& request) const;
 
  private:
@@ -79,8 +82,9 @@ class memory_rows {
   std::mutex mutex_;
 };
 
-/// The time, as the databases show it.
-std::string utc_text(boot_clock::duration ago = {});
+/// A time, as the databases show it.
+std::string utc_text(
+    std::chrono::system_clock::time_point shown = std::chrono::system_clock::now());
 
 }  // namespace detail
 

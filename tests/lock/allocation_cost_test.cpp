@@ -52,7 +52,8 @@ TEST(SqliteAllocations, AreFew) {
   migrate_sqlite(path);
   sqlite_store rows{path};
   const auto counted = of_one_lease_on(rows);
-  EXPECT_LE(counted.acquire, 17);
+  // The row is read first, with when its last holder had it.
+  EXPECT_LE(counted.acquire, 18);
   EXPECT_LE(counted.release, 11);
 }
 
