@@ -9,8 +9,8 @@
 namespace rowlock::detail {
 
 std::string utc_text(std::chrono::system_clock::time_point shown) {
-  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(shown.time_since_epoch() %
-                                                                            std::chrono::seconds{1})
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(
+                          shown.time_since_epoch() % std::chrono::seconds{1})
                           .count();
   const std::time_t seconds = std::chrono::system_clock::to_time_t(shown);
   std::tm utc{};
