@@ -234,7 +234,7 @@ void add_history(CLI::App& app, action& chosen) {
 
 granted: a holder got the key. released, failed (released after an error), handed over (to a waiter of the
 same process), forced (taken away), ran out: the hold ended; HELD is how long it was. ran out is written when
-it is found, and HELD is until the lease was over. closed: nobody is granted the key for a time. done: the work
+it is found, and HELD is until the lease was over. closed: the key is granted to no owner for a time. done: the work
 is remembered. locked, committed: a transaction had the key; HOLDER is its session, where the database knows it.
 
 With --type and --source the events of that key are found by an index. Otherwise all events between --until

@@ -54,7 +54,7 @@ int serve_now(const serve_options& options) {
 
 constexpr auto serve_help =
     R"(It only reads: no request changes anything, and a role that may SELECT from the lock table and its
-_schema is enough. The lock table is read when somebody asks, and at most once a second, however many
+_schema is enough. The lock table is read for a request, and at most once a second, however many
 browsers there are. While the database is away the page says so, and goes on when it is back.
 
   /                             the page: what is held, waited for, has failed

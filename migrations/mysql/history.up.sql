@@ -1,5 +1,5 @@
 -- An option: the history of the lock table. Each hold of a key is one row of shared_lock_event when it
--- is over, whoever ended it, and each row lock and optimistic commit is one; a renewal is none. The
+-- is over, however it ended, and each row lock and optimistic commit is one; a renewal is none. The
 -- triggers write in the transaction that changes the lock table, so a rollback undoes both. They run
 -- with the rights of the user that creates them: others need none on the events.
 --
@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS shared_lock_event (
   lock_type      varchar(135) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   source_id      varbinary(256) NOT NULL,
   -- The end of a hold: released; failed (released after an error); handed over (to a waiter of the same
-  -- process); forced (taken away); ran out (taken over, or unset). Beside it: closed (nobody is granted
+  -- process); forced (taken away); ran out (taken over, or unset). Beside it: closed (no owner is granted
   -- the key until `until`), done (the work is remembered until `until`). By a transaction: locked,
   -- committed. That a key was granted is in the row of its end, and before in the lock table.
   what           varchar(12) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,

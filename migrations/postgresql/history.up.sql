@@ -1,5 +1,5 @@
 -- An option: the history of the lock table. Each hold of a key is one row of shared_lock_event when it
--- is over, whoever ended it, and each row lock and optimistic commit is one; a renewal is none. The
+-- is over, however it ended, and each row lock and optimistic commit is one; a renewal is none. The
 -- trigger writes in the transaction that changes the lock table, so a rollback undoes both.
 --
 -- An event that cannot be written is left out, and the lock goes on: the event table is gone or full,
@@ -19,7 +19,7 @@ BEGIN
       lock_type      text COLLATE "C" NOT NULL,
       source_id      text COLLATE "C" NOT NULL,
       -- The end of a hold: released; failed (released after an error); handed over (to a waiter of the same
-      -- process); forced (taken away); ran out (taken over, or unset). Beside it: closed (nobody is granted
+      -- process); forced (taken away); ran out (taken over, or unset). Beside it: closed (no owner is granted
       -- the key until `until`), done (the work is remembered until `until`). By a transaction: locked,
       -- committed. That a key was granted is in the row of its end, and before in the lock table.
       what           text NOT NULL,
