@@ -14,6 +14,7 @@
 
 #include "cli/action.hpp"
 #include "cli/cells.hpp"
+#include "cli/database_time.hpp"
 #include "cli/database_url.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
@@ -36,7 +37,7 @@ struct history_command {
   std::optional<std::string> holder;
   std::optional<std::string> what;
   std::string since = "24h";
-  std::string until = "0s";
+  std::string until = "now";
   std::string limit = "1000";
   bool json = false;
 };
@@ -54,13 +55,27 @@ std::size_t event_limit_of(const history_command& command) {
   return limit;
 }
 
-history_request request_of(const history_command& command) {
+/// A time, or so long ago.
+database_time time_of(std::string_view option, const std::string& text, database_time now) {
+  if (text == "now") return now;
+  if (const auto time = parse_database_time(text)) return *time;
+  try {
+    return now - parse_duration(option, text);
+  } catch (const error&) {
+    throw error{errc::misuse, std::string{option} + " " + printable(text) +
+                                  " is no time: write 30m or 7d, which is so long ago, or a time "
+                                  "in UTC like 2026-01-31T12:00:00Z"};
+  }
+}
+
+history_request request_of(const history_command& command, database_time now) {
   history_request request{.type = command.type,
                           .source_id = command.source,
                           .holder = command.holder,
                           .what = command.what,
-                          .since = parse_duration("--since", command.since),
-                          .until = parse_duration("--until", command.until)};
+                          .since = time_of("--since", command.since, now)};
+  // Events that are written meanwhile are shown, too.
+  if (command.until != "now") request.until = time_of("--until", command.until, now);
   check(request);
   return request;
 }
@@ -183,10 +198,13 @@ bool print_events(store& rows, history_request request, std::size_t limit, event
 }
 
 int history_now(const history_command& command) {
-  const auto request = request_of(command);
   const auto limit = event_limit_of(command);
   const auto terminal = size_of_terminal();
+  // Wrong values are said before the database is asked.
+  constexpr database_time some_time{std::chrono::sys_days{std::chrono::year{9999} / 1 / 1}};
+  (void)request_of(command, some_time);
   const auto rows = open_store(command.where.database(), table_name{command.where.table});
+  const auto request = request_of(command, rows->now());
   std::unique_ptr<event_printer> printer;
   if (command.json) {
     printer = std::make_unique<event_array_printer>();
@@ -199,8 +217,7 @@ int history_now(const history_command& command) {
   if (has_more) {
     say("these are the newest " + std::to_string(limit) +
         ", and there are more: raise --limit, or choose with --until, --type, --source, --holder "
-        "or "
-        "--what");
+        "or --what");
   }
   return exit_code::success;
 }
@@ -219,11 +236,11 @@ void add_history(CLI::App& app, action& chosen) {
       ->type_name("LABEL");
   history->add_option("--what", command->what, "Only events of this name, such as forced")
       ->type_name("NAME");
-  history->add_option("--since", command->since, "Only events of the last so long")
-      ->type_name("DURATION")
+  history->add_option("--since", command->since, "Not older: a time, or so long ago")
+      ->type_name("TIME")
       ->capture_default_str();
-  history->add_option("--until", command->until, "And not of the last so long")
-      ->type_name("DURATION")
+  history->add_option("--until", command->until, "Not younger: a time, or so long ago")
+      ->type_name("TIME")
       ->capture_default_str();
   history->add_option("--limit", command->limit, "The most events")
       ->type_name("EVENTS")
@@ -237,6 +254,8 @@ same process), forced (taken away), ran out: the hold ended; HELD is how long it
 it is found, and HELD is until the lease was over. closed: the key is granted to no owner for a time. done: the work
 is remembered. locked, committed: a transaction had the key; HOLDER is its session, where the database knows it.
 
+A TIME is 30m or 7d, so long ago by the database's clock, or 2026-01-31T12:00:00Z, which is UTC.
+
 With --type and --source the events of that key are found by an index. Otherwise all events between --until
 and --since are read until there are enough.
 
@@ -245,7 +264,8 @@ correlation_id.
 
 Examples:
   rowlock history postgresql://app@db/shop --type invoice --source 42 --since 7d
-  rowlock history postgresql://app@db/shop --what forced --since 30d --json)");
+  rowlock history postgresql://app@db/shop --what forced --since 30d --json
+  rowlock history postgresql://app@db/shop --since 2026-01-31T02:50:00Z --until 2026-01-31T03:10:00Z)");
   history->callback([command, &chosen] { chosen = [command] { return history_now(*command); }; });
 }
 

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -97,18 +96,10 @@ int report_now(const report_options& options) {
   if (!is_for_output) require_file(options.html);
 
   const auto rows = open_store(url, table);
-  database_clock clock;
-  const auto locks = rows->list();
-  clock.learn(locks);
-  const auto now = clock.now();
-  const lock_filter all{.limit = std::numeric_limits<std::size_t>::max()};
-  std::string text;
-  const auto locks_text = locks_json(locks, to_rfc3339(now), all, [&](std::size_t row) {
-    text = lock_json(locks[row]);
-    return std::string_view{text};
-  });
-  const std::string page =
-      report_page(locks_text, compact_json(read_whole_history(*rows, now - since, clock)));
+  const auto now = rows->now();
+  const auto locks = rows->list({.at_most = largest_page});
+  const std::string page = report_page(locks_json(locks, now, largest_page - 1),
+                                       compact_json(read_whole_history(*rows, now - since)));
   if (is_for_output) {
     std::cout << page;  // main() says if it cannot be written
     return exit_code::success;
@@ -133,7 +124,8 @@ void add_report(CLI::App& app, action& chosen) {
       ->type_name("FILE")
       ->required();
   report->footer(
-      R"(One HTML file with the locks that are held now and the history since then: it needs no server and no
+      R"(One HTML file with the locks that are held now (at most 9,999) and the history since then (at most 200,000
+events): it needs no server and no
 network, and a browser opens it from a disk or a mail. It contains keys, holders and notes. A file that
 exists is replaced, at once and as a whole; after a failure it is as it was. Like serve, it only reads.
 

@@ -54,12 +54,12 @@ int serve_now(const serve_options& options) {
 
 constexpr auto serve_help =
     R"(It only reads: no request changes anything, and a role that may SELECT from the lock table and its
-_schema is enough. The lock table is read for a request, and at most once a second, however many
-browsers there are. While the database is away the page says so, and goes on when it is back.
+_schema is enough, and from its _event for the history. Each different request is read at most once a second,
+however many browsers there are. While the database is away the page says so, and goes on when it is back.
 
-  /                             the page: what is held, waited for, has failed
+  /                             the page: what is held, waited for, has failed; a timeline of the history
   /api/locks?type=&holder=&limit=      what it reads, as JSON
-  /api/history?since=&before=&limit=
+  /api/history?since=&until=&type=&source=&holder=&what=&before=&limit=
   /metrics                      for Prometheus, by lock type; the 100 types with the most keys, then "other"
   /healthz                      200 if the database answers, otherwise 503
 

@@ -162,7 +162,7 @@ template <class Contender, class Shared>
 protocol on_lock_table(const char* name) {
   return {.name = name,
           .runs_on = engine::postgres,
-          .build = build_lock_table,
+          .build = [](const place& where) { build_lock_table(where); },
           .open = contenders_sharing<Contender, Shared>};
 }
 

@@ -27,8 +27,8 @@ std::string target_of(const place& where) { return database_url{where.server}.ta
 std::string quoted(const std::string& text) { return '\'' + text + '\''; }
 
 /// With rows for all keys of the measurement.
-void build(const place& where) {
-  migrate_soci(target_of(where), table_in(where));
+void build(const place& where, history_option history = history_option::unchanged) {
+  migrate_soci(target_of(where), table_in(where), history);
   mariadb_connection connection{where.server};
   for (unsigned i = 0; i < where.keys; ++i) {
     const auto key = key_of(i);
@@ -38,18 +38,20 @@ void build(const place& where) {
   }
 }
 
-protocol rowlock_protocol(std::string name, const batching_options& batching) {
+protocol rowlock_protocol(std::string name, const batching_options& batching,
+                          history_option history = history_option::unchanged) {
   return {.name = std::move(name),
           .runs_on = engine::mariadb,
-          .build = build,
-          .open = [batching](const place& where) {
-            return through_lock_table(
-                std::make_unique<soci_store>(target_of(where),
-                                             soci_options{.table = table_in(where),
-                                                          .pool_size = where.connections,
-                                                          .pool_timeout = std::chrono::minutes{1}}),
-                {.ttl = ttl, .batching = batching});
-          }};
+          .build = [history](const place& where) { build(where, history); },
+          .open =
+              [batching](const place& where) {
+                return through_lock_table(
+                    std::make_unique<soci_store>(
+                        target_of(where), soci_options{.table = table_in(where),
+                                                       .pool_size = where.connections,
+                                                       .pool_timeout = std::chrono::minutes{1}}),
+                    {.ttl = ttl, .batching = batching});
+              }};
 }
 
 struct bare_statements {
@@ -108,9 +110,10 @@ std::vector<protocol> mariadb_protocols() {
   return {
       rowlock_protocol("rowlock_mariadb", {}),
       rowlock_protocol("rowlock_mariadb_ungrouped", {.at_most = 1}),
+      rowlock_protocol("rowlock_mariadb_history", {}, history_option::with),
       {.name = "bare_mariadb",
        .runs_on = engine::mariadb,
-       .build = build,
+       .build = [](const place& where) { build(where); },
        .open = contenders_sharing<bare_contender, bare_statements>},
   };
 }

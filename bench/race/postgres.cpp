@@ -79,8 +79,8 @@ std::unique_ptr<store> store_in(const place& where) {
 
 table_name lock_table_in(const place& where) { return table_name{where.schema + ".shared_lock"}; }
 
-void build_lock_table(const place& where) {
-  migrate_postgres(where.server, lock_table_in(where));
+void build_lock_table(const place& where, history_option history) {
+  migrate_postgres(where.server, lock_table_in(where), history);
   const auto connection = connect(where);
   pqxx::nontransaction autocommit{*connection};
   autocommit.exec_params(
@@ -98,16 +98,20 @@ void build_lock_table(const place& where) {
 }
 
 std::vector<protocol> postgres_protocols() {
-  const auto through = [](std::string name,
-                          std::function<contender_factory(const place& where)> open) {
+  using opening = std::function<contender_factory(const place& where)>;
+  const auto through = [](std::string name, opening open,
+                          history_option history = history_option::unchanged) {
     return protocol{.name = std::move(name),
                     .runs_on = engine::postgres,
-                    .build = build_lock_table,
+                    .build = [history](const place& where) { build_lock_table(where, history); },
                     .open = std::move(open)};
   };
+  const opening through_the_table = [](const place& where) {
+    return through_lock_table(store_in(where), {.ttl = ttl});
+  };
   return {
-      through("rowlock",
-              [](const place& where) { return through_lock_table(store_in(where), {.ttl = ttl}); }),
+      through("rowlock", through_the_table),
+      through("rowlock_history", through_the_table, history_option::with),
       through("rowlock_ungrouped",
               [](const place& where) {
                 return through_lock_table(store_in(where),

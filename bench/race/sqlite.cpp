@@ -23,6 +23,9 @@ namespace {
 std::string file_in(const place& where) { return where.schema + "/race.db"; }
 
 void build(const place& where) { migrate_sqlite(file_in(where)); }
+void build_with_history(const place& where) {
+  migrate_sqlite(file_in(where), {}, history_option::with);
+}
 
 contender_factory open_rowlock(const place& where) {
   return through_lock_table(
@@ -149,6 +152,10 @@ class bare_contender final : public polling_contender {
 std::vector<protocol> sqlite_protocols() {
   return {
       {.name = "rowlock_sqlite", .runs_on = engine::sqlite, .build = build, .open = open_rowlock},
+      {.name = "rowlock_sqlite_history",
+       .runs_on = engine::sqlite,
+       .build = build_with_history,
+       .open = open_rowlock},
       {.name = "bare_sqlite",
        .runs_on = engine::sqlite,
        .build = build,

@@ -3,7 +3,7 @@
 import dataclasses
 import statistics
 
-from scenarios import DURABLE_PEERS, GROUPED, POLLING_PEERS, UNGROUPED, of_threads
+from scenarios import DURABLE_PEERS, GROUPED, HISTORY, POLLING_PEERS, UNGROUPED, of_threads
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,6 +101,19 @@ def all_of(results):
     add("kept_10000", "10,000 leases kept: memory of each", 1024,
         lambda runs: [each["bytes_each"] for each in runs["rowlock_kept"]], at_least=False,
         unit="bytes")
+    for count in (1, 8, 64):
+        add(f"history_{count}", f"{of_threads(count)}: time of a pair with a history, of one without",
+            1.4, lambda runs: [1 / ratio for ratio in of_rounds(runs, HISTORY, [GROUPED],
+                                                                "per_second")], at_least=False)
+        add(f"history_{count}", f"{of_threads(count)}: server CPU of the same", 1.4,
+            lambda runs: of_rounds(runs, HISTORY, [GROUPED], "server_cpu_each"), at_least=False)
+        for engine in ("sqlite", "mariadb"):
+            add(f"history_{engine}_{count}",
+                f"{engine}, {of_threads(count)}: time of a pair with a history", 1.4,
+                lambda runs, engine=engine: [
+                    1 / ratio for ratio in of_rounds(runs, f"rowlock_{engine}_history",
+                                                     [f"rowlock_{engine}"], "per_second")],
+                at_least=False)
     pairs("sqlite_1", "SQLite, 1 thread: pairs, of the raw interface's", 0.9, "rowlock_sqlite",
           ["bare_sqlite"])
     pairs("sqlite_64", "SQLite, 64 threads: pairs, of the raw interface's", 5, "rowlock_sqlite",

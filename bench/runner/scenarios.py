@@ -21,6 +21,9 @@ POLLING_PEERS = ["spring", "userver", "jpa_table"]
 ON_SQLITE = ["rowlock_sqlite", "bare_sqlite"]
 ON_MARIADB = ["rowlock_mariadb", "rowlock_mariadb_ungrouped", "bare_mariadb"]
 
+# With the history of the database.
+HISTORY = "rowlock_history"
+
 OURS = [UNGROUPED, GROUPED]
 
 TABLE_SIZES = (1_000, 100_000)
@@ -106,6 +109,13 @@ def full(large=False):
     for count in (1, 8, 64):
         add(f"mariadb_{count}", f"MariaDB, {of_threads(count)} in one process, a key each", ON_MARIADB,
             threads(count), servers=("mariadb",))
+    for count in (1, 8, 64):
+        add(f"history_{count}", f"{of_threads(count)}, a key each, with a history and without",
+            [GROUPED, HISTORY], threads(count), rounds=5)
+        add(f"history_sqlite_{count}", f"the same on SQLite, {of_threads(count)}",
+            ["rowlock_sqlite", "rowlock_sqlite_history"], threads(count), servers=("sqlite",))
+        add(f"history_mariadb_{count}", f"the same on MariaDB, {of_threads(count)}",
+            ["rowlock_mariadb", "rowlock_mariadb_history"], threads(count), servers=("mariadb",))
     for count in (1, 10, 100, 1000):
         add(f"batch_{count}", f"one thread, {count} keys at once", ["rowlock_batch"], batch(count))
     for count in (1, 100, 10_000):

@@ -1,8 +1,10 @@
 // JSON of the page: see cli/web/README.md.
 #include "cli/serve/api_json.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/database_time.hpp"
 #include "cli/shown_row.hpp"
 
 namespace rowlock::cli {
@@ -15,13 +17,7 @@ ordered_json text_or_null(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
 }
 
-bool matches(const row_state& row, const lock_filter& filter) {
-  return (!filter.type || row.key.type == *filter.type) &&
-         (!filter.holder || row.holder == *filter.holder);
-}
-
-}  // namespace
-
+/// One of the `locks`.
 std::string lock_json(const row_state& row) {
   // `json_of` with the names of the page's contract.
   ordered_json all = json_of(row);
@@ -38,24 +34,16 @@ std::string lock_json(const row_state& row) {
   return compact_json(lock);
 }
 
-std::string locks_json(std::span<const row_state> rows, const std::string& at,
-                       const lock_filter& filter,
-                       const std::function<std::string_view(std::size_t)>& lock_json_of) {
+}  // namespace
+
+std::string locks_json(std::span<const row_state> rows, database_time at, std::size_t limit) {
   std::string locks;
-  std::size_t count = 0;
-  bool is_truncated = false;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!matches(rows[i], filter)) continue;
-    if (count == filter.limit) {
-      is_truncated = true;
-      break;
-    }
-    if (count++ > 0) locks += ',';
-    locks += lock_json_of(i);
+  for (const auto& row : rows.first(std::min(limit, rows.size()))) {
+    if (!locks.empty()) locks += ',';
+    locks += lock_json(row);
   }
-  // `at` is made by `to_rfc3339`: it has nothing to escape.
-  return R"({"at":")" + at + R"(","truncated":)" + (is_truncated ? "true" : "false") +
-         R"(,"locks":[)" + locks + "]}";
+  return R"({"at":")" + to_rfc3339(at) + R"(","truncated":)" +
+         (rows.size() > limit ? "true" : "false") + R"(,"locks":[)" + locks + "]}";
 }
 
 std::string compact_json(const ordered_json& shown) {

@@ -1,44 +1,33 @@
-// The history of locks: the one place where serve and report read it.
+// The history of locks, as the page reads it.
 #ifndef ROWLOCK_CLI_SERVE_LOCK_HISTORY_HPP
 #define ROWLOCK_CLI_SERVE_LOCK_HISTORY_HPP
 
 #include <cstddef>
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "cli/serve/database_time.hpp"
 #include "rowlock/port/store.hpp"
 
 namespace rowlock::cli {
 
-/// Which events; the newest come first.
-struct history_query {
-  /// The longest page.
-  static constexpr std::size_t longest = 5000;
+/// The most events of one answer.
+inline constexpr std::size_t longest_history = 5000;
 
-  /// Not older than this.
-  std::optional<database_time> since = std::nullopt;
-  /// With smaller numbers than this.
-  std::optional<std::int64_t> before = std::nullopt;
-  std::size_t limit = longest;
-
-  /// Two queries with one text have the same answer.
-  [[nodiscard]] std::string text() const;
-};
+/// Where to go on after an event: a text that `event_at` reads. Of the event it has what the order
+/// of events needs.
+std::string cursor_of(const lock_event& last);
+/// None for a text that no `cursor_of` made.
+std::optional<lock_event> event_at(std::string_view cursor);
 
 /// The answer of `api/history`, see cli/web/README.md: `at`, `has_history`, `next`, `events`.
-/// Throws `error`. Reads only. `clock` says `at` where no event was read.
-///
-/// The history of the lock table (`store::history`) is not read yet: `has_history` is false.
-nlohmann::ordered_json read_history(store& rows, const history_query& query,
-                                    const database_clock& clock);
+/// Throws `error`. Five round trips at most.
+nlohmann::ordered_json read_history(store& rows, history_request request);
 
 /// All pages since then in one answer, for a report. At most 200,000 events: the page shows no
-/// more.
-nlohmann::ordered_json read_whole_history(store& rows, database_time since,
-                                          const database_clock& clock);
+/// more. `next` says where it stopped.
+nlohmann::ordered_json read_whole_history(store& rows, database_time since);
 
 }  // namespace rowlock::cli
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <vector>
 
@@ -13,43 +12,6 @@
 namespace rowlock::cli {
 
 namespace {
-
-/// Of one lock type.
-struct type_totals {
-  std::uint64_t held = 0;
-  std::uint64_t closed = 0;
-  std::uint64_t run_out = 0;
-  std::uint64_t silent = 0;
-  std::uint64_t waited_for = 0;
-  std::chrono::microseconds oldest{0};
-
-  [[nodiscard]] std::uint64_t keys() const { return held + closed + run_out; }
-
-  void add(const row_state& row) {
-    if (row.is_waited_for) ++waited_for;
-    if (!row.is_live()) {
-      if (row.owned) ++run_out;
-      return;
-    }
-    if (!row.owned) {
-      ++closed;
-      return;
-    }
-    ++held;
-    oldest = std::max(oldest, row.held.value_or(std::chrono::microseconds{0}));
-    // A holder that lives renews every third of the ttl.
-    if (const auto quiet = row.silent_for(); quiet && *quiet > *row.ttl / 2) ++silent;
-  }
-
-  void add(const type_totals& other) {
-    held += other.held;
-    closed += other.closed;
-    run_out += other.run_out;
-    silent += other.silent;
-    waited_for += other.waited_for;
-    oldest = std::max(oldest, other.oldest);
-  }
-};
 
 using totals_by_type = std::map<std::string, type_totals>;
 
@@ -111,10 +73,37 @@ std::string label_value(std::string_view text) {
   return value;
 }
 
-std::string metrics_of_locks(std::span<const row_state> rows) {
-  totals_by_type every;
-  for (const auto& row : rows) every[row.key.type].add(row);
-  const auto all = bounded(every);
+void type_totals::add(const row_state& row) {
+  if (row.is_waited_for) ++waited_for;
+  if (!row.is_live()) {
+    if (row.owned) ++run_out;
+    return;
+  }
+  if (!row.owned) {
+    ++closed;
+    return;
+  }
+  ++held;
+  oldest = std::max(oldest, row.held.value_or(std::chrono::microseconds{0}));
+  // A holder that lives renews every third of the ttl.
+  if (const auto quiet = row.silent_for(); quiet && *quiet > *row.ttl / 2) ++silent;
+}
+
+void type_totals::add(const type_totals& other) {
+  held += other.held;
+  closed += other.closed;
+  run_out += other.run_out;
+  silent += other.silent;
+  waited_for += other.waited_for;
+  oldest = std::max(oldest, other.oldest);
+}
+
+void lock_totals::add(std::span<const row_state> rows) {
+  for (const auto& row : rows) by_type_[row.key.type].add(row);
+}
+
+std::string lock_totals::text() const {
+  const auto all = bounded(by_type_);
   std::string text = head_of("rowlock_keys", "gauge",
                              "Keys that are held, closed without a holder, or held by a lease that "
                              "has run out, by lock type.");

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_CLI_SERVE_METRICS_HPP
 #define ROWLOCK_CLI_SERVE_METRICS_HPP
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -18,8 +19,30 @@ namespace rowlock::cli {
 /// types with the most keys have one, all others are added up as `other`.
 inline constexpr std::size_t most_metric_types = 100;
 
-/// Of the rows that `store::list` returned.
-std::string metrics_of_locks(std::span<const row_state> rows);
+/// Of one lock type.
+struct type_totals {
+  std::uint64_t held = 0;
+  std::uint64_t closed = 0;
+  std::uint64_t run_out = 0;
+  std::uint64_t silent = 0;
+  std::uint64_t waited_for = 0;
+  std::chrono::microseconds oldest{0};
+
+  [[nodiscard]] std::uint64_t keys() const { return held + closed + run_out; }
+  void add(const row_state& row);
+  void add(const type_totals& other);
+};
+
+/// Adds up rows that `store::list` returns, page by page.
+class lock_totals {
+ public:
+  void add(std::span<const row_state> rows);
+  /// The metrics of the lock table.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::map<std::string, type_totals> by_type_;
+};
 
 struct server_counts {
   /// Answers by path and status.

@@ -25,7 +25,7 @@ shared_reads::~shared_reads() {
 }
 
 shared_reads::outcome shared_reads::get(const std::string& name,
-                                        const std::function<database_answer()>& read) {
+                                        const std::function<std::string()>& read) {
   const std::scoped_lock lock{mutex_};
   if (!entries_.contains(name) && !make_room()) {
     return {.fault = "too many different reads wait for the database: ask again in a second"};
@@ -62,9 +62,9 @@ bool shared_reads::make_room() {
   return true;
 }
 
-shared_reads::outcome shared_reads::perform(const std::function<database_answer()>& read) {
+shared_reads::outcome shared_reads::perform(const std::function<std::string()>& read) {
   try {
-    return {.answer = std::make_shared<const database_answer>(read())};
+    return {.answer = std::make_shared<const std::string>(read())};
   } catch (const error& fault) {
     return {.fault = without_passwords(fault_text(fault.what(), fault.code()))};
   } catch (const std::exception& fault) {

@@ -12,20 +12,10 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "rowlock/clock.hpp"
-#include "rowlock/port/requests.hpp"
 
 namespace rowlock::cli {
-
-/// What a read returned.
-struct database_answer {
-  std::string at = {};
-  std::vector<row_state> rows = {};
-  /// A finished JSON text, for reads that have no rows.
-  std::string json = {};
-};
 
 /// Runs reads in one thread, one at a time, and each of a name at most once a second: answers and
 /// faults are kept that long, and requests that come during a read share it. So the number of
@@ -42,7 +32,8 @@ class shared_reads {
   static constexpr std::size_t most_names = 64;
 
   struct outcome {
-    std::shared_ptr<const database_answer> answer = nullptr;
+    /// What the read returned.
+    std::shared_ptr<const std::string> answer = nullptr;
     /// For people; without passwords.
     std::string fault = {};
 
@@ -64,13 +55,13 @@ class shared_reads {
 
   /// The answer of the last second, or none yet: then `read` is called in the thread. Does not
   /// wait. `read` may throw.
-  outcome get(const std::string& name, const std::function<database_answer()>& read);
+  outcome get(const std::string& name, const std::function<std::string()>& read);
 
   [[nodiscard]] counts counted() const;
 
  private:
   struct entry {
-    std::function<database_answer()> read;
+    std::function<std::string()> read;
     outcome last;
     bool has_ended = false;
     bool is_queued = false;
@@ -78,7 +69,7 @@ class shared_reads {
   };
 
   void run();
-  static outcome perform(const std::function<database_answer()>& read);
+  static outcome perform(const std::function<std::string()>& read);
   bool make_room();
 
   const std::shared_ptr<time_source> time_;

@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "base/text.hpp"
+#include "cli/database_time.hpp"
+#include "cli/serve/api_json.hpp"
 #include "cli/serve/lock_history.hpp"
 #include "cli/serve/web_files.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
@@ -86,6 +88,24 @@ std::optional<database_time> time_parameter(const web_request& request, const st
   return time;
 }
 
+/// `check` of the port, whose texts say what to ask for instead.
+template <class Request>
+void require_valid(const Request& request) {
+  try {
+    check(request);
+  } catch (const error& wrong) {
+    throw bad_parameter{wrong.what()};
+  }
+}
+
+/// Requests with one name have the same answer.
+std::string name_of(std::string name, const web_request& request) {
+  for (const auto& [parameter, value] : request.parameters) {
+    name += compact_json({parameter, value});
+  }
+  return name;
+}
+
 const web_file* file_of(const std::string& path) {
   const auto files = web_files();
   if (path == "/") return &files.front();
@@ -100,6 +120,8 @@ std::string type_of(std::string_view name) {
   if (name.ends_with(".css")) return "text/css; charset=utf-8";
   return "text/javascript; charset=utf-8";
 }
+
+constexpr std::int64_t most_locks = 5000;
 
 constexpr std::array<std::string_view, 4> answered_paths{"/api/locks", "/api/history", "/metrics",
                                                          "/healthz"};
@@ -142,77 +164,80 @@ void web_requests::count(const std::string& path, int status) {
   ++counts_.answers[{is_known ? path : "other", status}];
 }
 
-shared_reads::outcome web_requests::read_locks() {
-  // The reads may outlive this object while the process ends.
-  return reads_.get("locks", [&rows = rows_, clock = clock_] {
-    database_answer read{.rows = rows.list()};
-    clock->learn(read.rows);
-    read.at = to_rfc3339(clock->now());
-    return read;
-  });
-}
-
-std::string web_requests::json_of_locks(const std::shared_ptr<const database_answer>& read,
-                                        const lock_filter& filter) {
-  constexpr std::size_t most_kept = 20'000;
-  if (made_of_ != read || made_.size() >= most_kept) {
-    made_.clear();
-    made_of_ = read;
-  }
-  return locks_json(read->rows, read->at, filter, [&](std::size_t row) -> std::string_view {
-    auto& text = made_[row];
-    if (text.empty()) text = lock_json(read->rows[row]);
-    return text;
-  });
+std::optional<web_answer> web_requests::answer_with(const std::string& name,
+                                                    const std::function<std::string()>& read) {
+  const auto outcome = reads_.get(name, read);
+  if (outcome.is_pending()) return {};
+  if (!outcome.answer) return json_error(503, outcome.fault);
+  return json_answer(200, *outcome.answer);
 }
 
 std::optional<web_answer> web_requests::locks(const web_request& request) {
   check_names(request, {"type", "holder", "limit"});
-  lock_filter filter{.type = parameter(request, "type"), .holder = parameter(request, "holder")};
-  constexpr auto most = static_cast<std::int64_t>(lock_filter::most);
-  if (const auto limit = number_parameter(request, "limit", 1, most)) {
-    filter.limit = static_cast<std::size_t>(*limit);
-  }
-  const auto read = read_locks();
-  if (read.is_pending()) return {};
-  if (!read.answer) return json_error(503, read.fault);
-  return json_answer(200, json_of_locks(read.answer, filter));
+  list_request wanted{.type = parameter(request, "type"), .holder = parameter(request, "holder")};
+  const auto limit = number_parameter(request, "limit", 1, most_locks).value_or(1000);
+  // One row more says that there are more.
+  wanted.at_most = static_cast<std::size_t>(limit) + 1;
+  require_valid(wanted);
+  // The reads may outlive this object while the process ends.
+  return answer_with(name_of("locks", request), [&rows = rows_, wanted] {
+    const auto locks = rows.list(wanted);
+    return locks_json(locks, rows.now(), *wanted.at_most - 1);
+  });
 }
 
 std::optional<web_answer> web_requests::history(const web_request& request) {
-  check_names(request, {"since", "before", "limit"});
-  history_query query{
-      .since = time_parameter(request, "since"),
-      .before = number_parameter(request, "before", 0, std::numeric_limits<std::int64_t>::max())};
-  constexpr auto most = static_cast<std::int64_t>(history_query::longest);
-  if (const auto limit = number_parameter(request, "limit", 1, most)) {
-    query.limit = static_cast<std::size_t>(*limit);
+  check_names(request, {"since", "until", "type", "source", "holder", "what", "before", "limit"});
+  history_request wanted{.type = parameter(request, "type"),
+                         .source_id = parameter(request, "source"),
+                         .holder = parameter(request, "holder"),
+                         .what = parameter(request, "what"),
+                         .since = time_parameter(request, "since"),
+                         .until = time_parameter(request, "until")};
+  if (const auto cursor = parameter(request, "before")) {
+    wanted.before = event_at(*cursor);
+    if (!wanted.before) {
+      throw bad_parameter{"before is not valid: write the `next` of an answer"};
+    }
   }
-  const auto read = reads_.get("history " + query.text(), [&rows = rows_, query, clock = clock_] {
-    return database_answer{.json = compact_json(read_history(rows, query, *clock))};
-  });
-  if (read.is_pending()) return {};
-  if (!read.answer) return json_error(503, read.fault);
-  return json_answer(200, read.answer->json);
+  constexpr auto most = static_cast<std::int64_t>(longest_history);
+  wanted.at_most =
+      static_cast<std::size_t>(number_parameter(request, "limit", 1, most).value_or(most));
+  require_valid(wanted);
+  return answer_with(name_of("history", request),
+                     [&rows = rows_, wanted] { return compact_json(read_history(rows, wanted)); });
 }
 
 std::optional<web_answer> web_requests::metrics(const web_request& request) {
   check_names(request, {});
-  const auto read = read_locks();
+  const auto read = reads_.get("metrics", [&rows = rows_] {
+    lock_totals totals;
+    list_request page{.at_most = largest_page};
+    for (;;) {
+      const auto found = rows.list(page);
+      totals.add(found);
+      if (found.size() < largest_page) return totals.text();
+      page.after = found.back().key;
+    }
+  });
   if (read.is_pending()) return {};
   counts_.database_reads = reads_.counted().reads;
   counts_.database_faults = reads_.counted().faults;
   // Without the database there are no gauges of locks: old ones would look like new ones.
-  std::string text = read.answer ? metrics_of_locks(read.answer->rows) : "";
   return web_answer{.type = "text/plain; version=0.0.4; charset=utf-8",
-                    .body = text + metrics_of_server(read.answer != nullptr, counts_)};
+                    .body = (read.answer ? *read.answer : "") +
+                            metrics_of_server(read.answer != nullptr, counts_)};
 }
 
 std::optional<web_answer> web_requests::health(const web_request& request) {
   check_names(request, {});
-  const auto read = read_locks();
+  const auto read = reads_.get("health", [&rows = rows_] {
+    // Any key will do: it need not exist, but its table must.
+    (void)rows.read(std::array{lock_key{"rowlock", "healthz"}});
+    return compact_json({{"ok", true}});
+  });
   if (read.is_pending()) return {};
-  if (read.answer) return json_answer(200, compact_json({{"ok", true}}));
+  if (read.answer) return json_answer(200, *read.answer);
   return json_answer(503, compact_json({{"ok", false}, {"error", read.fault}}));
 }
 

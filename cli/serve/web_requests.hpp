@@ -2,16 +2,12 @@
 #ifndef ROWLOCK_CLI_SERVE_WEB_REQUESTS_HPP
 #define ROWLOCK_CLI_SERVE_WEB_REQUESTS_HPP
 
-#include <cstdint>
+#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "cli/serve/api_json.hpp"
-#include "cli/serve/database_time.hpp"
 #include "cli/serve/host_names.hpp"
 #include "cli/serve/metrics.hpp"
 #include "cli/serve/shared_reads.hpp"
@@ -40,7 +36,7 @@ struct web_answer {
 /// Thread-safety: one thread at a time.
 class web_requests {
  public:
-  /// `rows` is only read: `list`, and the history.
+  /// `rows` is only read: `list`, `now` and `history`.
   web_requests(store& rows, shared_reads& reads, host_names hosts);
 
   /// None while the database is read for it: call it again after the end of a read.
@@ -55,19 +51,14 @@ class web_requests {
   std::optional<web_answer> history(const web_request& request);
   std::optional<web_answer> metrics(const web_request& request);
   std::optional<web_answer> health(const web_request& request);
-  shared_reads::outcome read_locks();
-  std::string json_of_locks(const std::shared_ptr<const database_answer>& read,
-                            const lock_filter& filter);
+  /// 503 with the fault if `read` fails.
+  std::optional<web_answer> answer_with(const std::string& name,
+                                        const std::function<std::string()>& read);
 
   store& rows_;
   shared_reads& reads_;
   const host_names hosts_;
-  const std::shared_ptr<database_clock> clock_ = std::make_shared<database_clock>();
   server_counts counts_;
-  /// The JSON of rows of `made_of_`, by their index: requests ask for the same ones, and making it
-  /// takes most of the time of an answer.
-  std::shared_ptr<const database_answer> made_of_;
-  std::unordered_map<std::size_t, std::string> made_;
 };
 
 }  // namespace rowlock::cli

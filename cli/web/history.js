@@ -1,7 +1,7 @@
 // The loaded history: events, joined to holds, in a lane for each key.
 //
-// A hold is known from its last event (`held_ms` before it), or from its first (`granted`) while it
-// lasts. Items of a lane are holds and points in time, sorted by their begin:
+// A hold is known from its last event (which has its `since` and `until`), or from its first
+// (`granted`) while it lasts. Items of a lane are holds and points in time, sorted by their begin:
 //   {begin, end, holder, token, how, reason, correlation, isHold, isOpen, reach, lane}
 // `how` is the last event of a hold, `null` while it lasts; the event itself for a point. `reach`
 // is the latest end so far, so that the first item visible after some time can be found by
@@ -18,6 +18,15 @@ rowlock.History = (() => {
   const reachOf = d3.bisector((item) => item.reach).left;
 
   const endsHold = (event) => Number.isFinite(event.held_ms);
+  // A lease that ran out was over before that was found out.
+  const endOf = (event) => (endsHold(event) ? Date.parse(event.until) : event.time);
+  const beginOfHold = (event) => (endsHold(event) ? Date.parse(event.since) : event.time);
+
+  // The order of a key's events. A grant after a handover has the version that the end moved to.
+  const inOrder = (a, b) =>
+    a.version - b.version || (a.what === 'granted') - (b.what === 'granted') || a.time - b.time;
+
+  const eventIdentity = (event) => `${event.version} ${event.what}`;
 
   const identity = (type, source) => `${type.length}:${type}/${source}`;
 
@@ -68,7 +77,7 @@ rowlock.History = (() => {
     }
   }
 
-  /** Joins the events of one key; they are in the order of their numbers. */
+  /** Joins the events of one key, which are `inOrder`. */
   function join(lane) {
     const items = [];
     let open = null;
@@ -82,11 +91,10 @@ rowlock.History = (() => {
         (event.token ?? open.token) === open.token &&
         (endsHold(event) || ends.has(event.what))
       ) {
-        endItem(open, event.time, event);
+        endItem(open, endOf(event), event);
         open = null;
       } else {
-        const held = event.held_ms ?? 0;
-        items.push(itemOf(lane, event, event.time - held, event.time, endsHold(event)));
+        items.push(itemOf(lane, event, beginOfHold(event), endOf(event), endsHold(event)));
       }
     }
     return { items, open };
@@ -139,12 +147,13 @@ rowlock.History = (() => {
   return class History {
     constructor() {
       this.lanes = new Map();
-      this.numbers = new Set();
+      /** How many events are loaded. */
+      this.size = 0;
       this.holders = new Map();
       this.types = new Map();
       /** Begin of the time that is loaded without a gap. */
       this.loadedFrom = Infinity;
-      /** The number to load older events with; `null` when there are none, `undefined` at first. */
+      /** What to load older events with; `null` when there are none, `undefined` at first. */
       this.next = undefined;
       /** Time of the newest event. */
       this.newest = -Infinity;
@@ -154,10 +163,6 @@ rowlock.History = (() => {
       /** Time of the last answer with all held locks, and of the one before the last events. */
       this.wholeAt = -Infinity;
       this.freeAt = -Infinity;
-    }
-
-    get size() {
-      return this.numbers.size;
     }
 
     lane(type, source) {
@@ -170,6 +175,7 @@ rowlock.History = (() => {
           source,
           text: `${type}/${source}`.toLowerCase(),
           events: [],
+          known: new Set(),
           items: [],
           lock: null,
           isStale: true,
@@ -185,11 +191,13 @@ rowlock.History = (() => {
     add(events) {
       for (const event of events) {
         event.time = Date.parse(event.at);
-        if (this.numbers.has(event.number)) continue;
-        this.numbers.add(event.number);
+        const lane = this.lane(event.type, event.source);
+        const id = eventIdentity(event);
+        if (lane.known.has(id)) continue;
+        lane.known.add(id);
+        this.size += 1;
         this.newest = Math.max(this.newest, event.time);
         this.oldest = Math.min(this.oldest, event.time);
-        const lane = this.lane(event.type, event.source);
         lane.events.push(event);
         lane.isStale = true;
         lane.isSorted = false;
@@ -210,21 +218,23 @@ rowlock.History = (() => {
 
     /** Forgets the oldest events, a tenth of all. */
     forget() {
-      const numbers = Float64Array.from(this.numbers).sort();
-      const first = numbers[Math.floor(numbers.length / 10)];
+      const times = new Float64Array(this.size);
+      let count = 0;
+      for (const lane of this.lanes.values()) {
+        for (const event of lane.events) times[count++] = event.time;
+      }
+      const first = times.sort()[Math.floor(count / 10)];
       this.isFull = true;
       this.next = null;
       for (const lane of this.lanes.values()) {
-        const kept = lane.events.filter((event) => event.number >= first);
+        const kept = lane.events.filter((event) => event.time >= first);
         if (kept.length === lane.events.length) continue;
-        for (const event of lane.events) {
-          if (event.number >= first) continue;
-          this.numbers.delete(event.number);
-          this.loadedFrom = Math.max(this.loadedFrom, event.time);
-        }
+        this.size -= lane.events.length - kept.length;
         lane.events = kept;
+        lane.known = new Set(kept.map(eventIdentity));
         lane.isStale = true;
       }
+      this.loadedFrom = Math.max(this.loadedFrom, first);
     }
 
     /** Takes over the answer about the locks. `isWhole`: a lock that it does not name is free. */
@@ -257,7 +267,7 @@ rowlock.History = (() => {
     items(lane) {
       if (lane.isStale) {
         if (!lane.isSorted) {
-          lane.events.sort((a, b) => a.number - b.number);
+          lane.events.sort(inOrder);
           lane.isSorted = true;
         }
         const { items, open } = join(lane);

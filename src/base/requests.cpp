@@ -3,12 +3,14 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <set>
 #include <string>
 
+#include "base/database_time.hpp"
 #include "base/text.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/port/store.hpp"
@@ -142,24 +144,26 @@ void check(const list_request& request) {
 }
 
 void check(const history_request& request) {
-  constexpr std::chrono::hours longest{24 * 3653};
-  constexpr std::string_view kinds =
-      " granted released failed handed over forced ran out closed done locked committed ";
+  constexpr std::array<std::string_view, 10> kinds{"granted", "released", "failed", "handed over",
+                                                   "forced",  "ran out",  "closed", "done",
+                                                   "locked",  "committed"};
   if (request.type) check(lock_key{*request.type, "1"});
   if (request.source_id) check(lock_key{"type", *request.source_id});
   if (request.holder) check_text(*request.holder, "the holder label", longest_label);
-  if (request.what &&
-      (request.what->empty() || kinds.find(' ' + *request.what + ' ') == std::string_view::npos)) {
+  if (request.what && std::find(kinds.begin(), kinds.end(), *request.what) == kinds.end()) {
     throw error{errc::misuse,
                 "no event has this name: ask for granted, released, failed, handed over, forced, "
                 "ran out, closed, done, locked or committed"};
   }
-  const bool is_span = request.until >= std::chrono::microseconds::zero() &&
-                       request.since > request.until && request.since <= longest;
-  if (!is_span) {
+  const auto is_shown = [](const std::optional<database_time>& time) {
+    return !time || (*time >= database_time{} && *time <= detail::last_database_time);
+  };
+  if (!is_shown(request.since) || !is_shown(request.until)) {
+    throw error{errc::misuse, "events are of the years 1970 to 9999: ask for a time in them"};
+  }
+  if (request.since && request.until && *request.since > *request.until) {
     throw error{errc::misuse,
-                "events are asked for from `since` ago until `until` ago: since must be longer, "
-                "and at most ten years"};
+                "no event is after `since` and before `until`: since must be earlier"};
   }
   if (request.at_most == 0 || request.at_most > largest_page) {
     throw error{errc::misuse, "a page of events has 1 to 10,000 of them"};

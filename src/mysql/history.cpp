@@ -57,7 +57,7 @@ std::vector<lock_event> events(executor& exec, std::string_view text,
   const auto& before = request.before;
   const auto holder = request.holder ? bound_value::utf8(*request.holder) : bound_value::null();
   const auto result =
-      exec.execute(text, {request.since.count(), request.until.count(), ascii(request.type),
+      exec.execute(text, {detail::since_of(request), detail::until_of(request), ascii(request.type),
                           bytes(request.source_id), holder, ascii(request.what),
                           before ? bound_value::ascii(before->at) : bound_value::null(),
                           before ? bound_value::ascii(before->key.type) : bound_value::null(),
@@ -75,17 +75,8 @@ std::vector<lock_event> events(executor& exec, std::string_view text,
 
 history_page history(executor& exec, const table_name& table, const history_request& request) {
   if (!has_history(exec, table)) return {};
-  const bool is_of_key = request.type && request.source_id;
-  std::vector<lock_event> others;
-  std::vector<lock_event> grants;
-  if (detail::wants_others(request)) {
-    others =
-        events(exec, is_of_key ? sql::other_events_of_key : sql::other_events_by_time, request);
-  }
-  if (detail::wants_grants(request)) {
-    grants = events(exec, is_of_key ? sql::grants_of_key : sql::grants_by_time, request);
-  }
-  return detail::merged(std::move(others), std::move(grants), request);
+  return detail::page_of(request, sql::history_texts,
+                         [&](std::string_view text) { return events(exec, text, request); });
 }
 
 std::size_t purge_history(executor& exec, const table_name& table,

@@ -107,22 +107,10 @@ purge_answer purge(executor& exec, const purge_request& request, std::chrono::mi
   return answer;
 }
 
-std::string_view list_text(row_order order) {
-  switch (order) {
-    case row_order::key:
-      break;
-    case row_order::age:
-      return sql::list_by_age;
-    case row_order::remaining:
-      return sql::list_by_remaining;
-  }
-  return sql::list_by_key;
-}
-
 std::vector<row_state> list(executor& exec, const list_request& request) {
   const auto wanted = detail::values_of(request);
   return listed_in(exec.execute(
-      list_text(request.sort),
+      sql::list_texts.of(request.sort),
       {bound_value::ascii(wanted.after.type), bound_value::bytes(wanted.after.source_id),
        bound_value::ascii(wanted.last_type),
        request.holder ? bound_value::bytes(*request.holder) : bound_value::null(), wanted.owned,
@@ -204,6 +192,12 @@ class mysql_session final : public detail::session {
   }
   std::size_t do_purge_history(const history_purge_request& request) override {
     return call([&] { return mysql::purge_history(exec_, table_, request); });
+  }
+  database_time do_now() override {
+    return call([&] {
+      const auto shown = exec_.execute(sql::now).rows.at(0).at(0);
+      return database_time{std::chrono::microseconds{std::stoll(shown.value())}};
+    });
   }
   std::vector<std::string> do_weak_settings() override {
     return call([&] { return weak_settings_in(exec_.execute(sql::settings_of_the_server)); });

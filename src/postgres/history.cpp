@@ -47,9 +47,9 @@ std::vector<lock_event> events(executor& exec, std::string_view text,
   const auto version = before ? std::optional{before->version.number} : std::nullopt;
   std::vector<lock_event> found;
   const auto result = exec.execute(
-      text, bound_values{std::int64_t{request.since.count()}, std::int64_t{request.until.count()},
-                         request.type, request.source_id, request.holder, request.what, at, type,
-                         source, version, what, static_cast<std::int64_t>(request.at_most)});
+      text, bound_values{detail::since_of(request), detail::until_of(request), request.type,
+                         request.source_id, request.holder, request.what, at, type, source, version,
+                         what, static_cast<std::int64_t>(request.at_most)});
   for (const auto row : result) found.push_back(event_in(row));
   return found;
 }
@@ -58,17 +58,8 @@ std::vector<lock_event> events(executor& exec, std::string_view text,
 
 history_page history(executor& exec, const history_request& request) {
   if (!has_history(exec)) return {};
-  const bool is_of_key = request.type && request.source_id;
-  std::vector<lock_event> others;
-  std::vector<lock_event> grants;
-  if (detail::wants_others(request)) {
-    others =
-        events(exec, is_of_key ? sql::other_events_of_key : sql::other_events_by_time, request);
-  }
-  if (detail::wants_grants(request)) {
-    grants = events(exec, is_of_key ? sql::grants_of_key : sql::grants_by_time, request);
-  }
-  return detail::merged(std::move(others), std::move(grants), request);
+  return detail::page_of(request, sql::history_texts,
+                         [&](std::string_view text) { return events(exec, text, request); });
 }
 
 std::size_t purge_history(executor& exec, const history_purge_request& request) {

@@ -145,18 +145,6 @@ purge_answer purge(executor& exec, const purge_request& request) {
   return purged;
 }
 
-std::string_view list_text(row_order order) {
-  switch (order) {
-    case row_order::key:
-      break;
-    case row_order::age:
-      return sql::list_by_age;
-    case row_order::remaining:
-      return sql::list_by_remaining;
-  }
-  return sql::list_by_key;
-}
-
 std::vector<row_state> list(executor& exec, const list_request& request) {
   const auto wanted = detail::values_of(request);
   bound_values values{wanted.after.type, wanted.after.source_id, wanted.last_type};
@@ -170,7 +158,7 @@ std::vector<row_state> list(executor& exec, const list_request& request) {
   // Null for all rows: the server then plans for the whole table, not for the first rows of it.
   values.append(request.at_most ? std::optional{detail::limit_of(request)} : std::nullopt);
   std::vector<row_state> owned;
-  const auto result = exec.execute(list_text(request.sort), values);
+  const auto result = exec.execute(sql::list_texts.of(request.sort), values);
   for (const auto row : result) {
     owned.push_back(
         seen_in(row, {.type = row.text("lock_type"), .source_id = row.text("source_id")}).state);
@@ -291,6 +279,12 @@ class postgres_session final : public detail::session {
   }
   std::size_t do_purge_history(const history_purge_request& request) override {
     return call([&] { return postgres::purge_history(exec_, request); });
+  }
+  database_time do_now() override {
+    return call([&] {
+      return database_time{
+          std::chrono::microseconds{exec_.execute(sql::now).front().number("now_us")}};
+    });
   }
   std::vector<std::string> do_weak_settings() override {
     return call([&] { return postgres::weak_settings(exec_, table()); });

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/database_time.hpp"
 #include "sqlite/sql/history.hpp"
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/sql/transactions.hpp"
@@ -70,18 +71,6 @@ seen_row row_in(const statement& at) {
   return found;
 }
 
-std::string_view list_text(row_order order) {
-  switch (order) {
-    case row_order::key:
-      break;
-    case row_order::age:
-      return sql::list_by_age;
-    case row_order::remaining:
-      return sql::list_by_remaining;
-  }
-  return sql::list_by_key;
-}
-
 std::string events_of(std::string_view events, std::string_view key) {
   return detail::with_words(
       events, {{"of_key", std::string{key}}, {"granted_then", std::string{sql::granted_then}}});
@@ -92,6 +81,13 @@ std::string ago(microseconds duration) {
   auto modifier = as_modifier(duration);
   modifier.front() = '-';
   return modifier;
+}
+
+/// As the columns have it.
+std::string to_the_millisecond(std::chrono::sys_time<std::chrono::milliseconds> shown) {
+  auto text = detail::text_of(shown);
+  text.resize(text.size() - 3);
+  return text;
 }
 
 lock_event event_in(const statement& at) {
@@ -142,13 +138,18 @@ std::optional<seen_row> row_statements::read(const lock_key& key) {
 
 std::vector<row_state> row_statements::list(const list_request& request) {
   const auto wanted = detail::values_of(request);
-  auto& select = prepared(list_text(request.sort));
+  auto& select = prepared(sql::list_texts.of(request.sort));
   execution once{select,           wanted.after.type,        wanted.after.source_id,
                  wanted.last_type, request.holder,           wanted.owned,
                  wanted.live,      detail::limit_of(request)};
   std::vector<row_state> rows;
   while (once.has_next_row()) rows.push_back(row_in(select).state);
   return rows;
+}
+
+database_time row_statements::now() {
+  // The statement reads no table.
+  return database_time{microseconds{first_number(sql::now).value()}};
 }
 
 bool row_statements::has_history() {
@@ -166,8 +167,11 @@ std::vector<lock_event> row_statements::events(std::string_view text,
   const auto cursor = [&](const auto& field) {
     return before ? std::optional<std::string_view>{field(*before)} : std::nullopt;
   };
-  const auto since = ago(request.since);
-  const auto until = ago(request.until);
+  // The file's times are of milliseconds.
+  const auto since = to_the_millisecond(
+      std::chrono::ceil<std::chrono::milliseconds>(request.since.value_or(database_time{})));
+  const auto until = to_the_millisecond(std::chrono::floor<std::chrono::milliseconds>(
+      request.until.value_or(detail::last_database_time)));
   auto& select = prepared(text);
   execution once{select,
                  since,
@@ -189,16 +193,8 @@ std::vector<lock_event> row_statements::events(std::string_view text,
 
 history_page row_statements::history(const history_request& request) {
   if (!has_history()) return {};
-  const bool is_of_key = request.type && request.source_id;
-  std::vector<lock_event> others;
-  std::vector<lock_event> grants;
-  if (detail::wants_others(request)) {
-    others = events(is_of_key ? sql::other_events_of_key : sql::other_events_by_time, request);
-  }
-  if (detail::wants_grants(request)) {
-    grants = events(is_of_key ? sql::grants_of_key : sql::grants_by_time, request);
-  }
-  return detail::merged(std::move(others), std::move(grants), request);
+  return detail::page_of(request, sql::history_texts,
+                         [&](std::string_view text) { return events(text, request); });
 }
 
 std::size_t row_statements::purge_history(const history_purge_request& request) {

@@ -69,6 +69,7 @@ class row_statements {
 
   std::optional<seen_row> read(const lock_key& key);
   std::vector<row_state> list(const list_request& request);
+  database_time now();
   /// Two statements at most, after one that looks whether there is a history.
   history_page history(const history_request& request);
   std::size_t purge_history(const history_purge_request& request);

@@ -229,6 +229,13 @@ class file_session final : public session {
   history_page do_history(const history_request& request) override {
     return done(in_turn([&](file_access& file) { return sqlite::history(file, request); }));
   }
+  database_time do_now() override {
+    return done(in_turn([](file_access& file) {
+      database_time now;
+      file.read([&](row_statements& rows) { now = rows.now(); });
+      return now;
+    }));
+  }
   std::size_t do_purge_history(const history_purge_request& request) override {
     return done(write([&](file_access& file) { return sqlite::purge_history(file, request); }));
   }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "rowlock/port/requests.hpp"
 
@@ -36,6 +37,25 @@ inline list_values values_of(const list_request& request) {
   }
   return values;
 }
+
+/// The statement for each order of a list.
+struct list_texts {
+  std::string_view by_key;
+  std::string_view by_age;
+  std::string_view by_remaining;
+
+  [[nodiscard]] constexpr std::string_view of(row_order order) const {
+    switch (order) {
+      case row_order::key:
+        break;
+      case row_order::age:
+        return by_age;
+      case row_order::remaining:
+        return by_remaining;
+    }
+    return by_key;
+  }
+};
 
 /// The limit of a list; all rows are fewer than the largest number.
 inline std::int64_t limit_of(const list_request& request) {

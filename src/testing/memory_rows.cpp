@@ -2,23 +2,15 @@
 #include "testing/memory_rows.hpp"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
+#include <chrono>
 #include <utility>
+
+#include "base/database_time.hpp"
 
 namespace rowlock::detail {
 
 std::string utc_text(std::chrono::system_clock::time_point shown) {
-  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(
-                          shown.time_since_epoch() % std::chrono::seconds{1})
-                          .count();
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(shown);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  std::array<char, 32> text{};
-  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S.", &utc);
-  const std::string fraction = std::to_string(micros);
-  return std::string{text.data(), size} + std::string(6 - fraction.size(), '0') + fraction;
+  return text_of(std::chrono::floor<std::chrono::microseconds>(shown));
 }
 
 std::unique_lock<std::mutex> memory_rows::enter() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/cli_test.hpp"
+#include "cli/database_time.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/operators.hpp"
 
@@ -275,7 +276,39 @@ TEST_P(CliHistoryTest, IsReadOfWhatIsAskedForAlone) {
   EXPECT_EQ(count({.source_id = "2"}), 2U);
   EXPECT_EQ(count({.type = "job", .source_id = "1"}), 2U);
   EXPECT_EQ(count({.type = "job", .source_id = "1", .holder = "worker-\u00e4"}), 0U);
-  EXPECT_EQ(count({.since = 1h, .until = 30min}), 0U);
+}
+
+TEST_P(CliHistoryTest, IsReadBetweenTwoTimes) {
+  using namespace std::chrono;
+  lock_table locks{*rows_};
+  for (int second = 0; second < 3; ++second) {
+    locks.try_acquire(key_)->release();
+    const std::string time = "'2026-01-31 12:00:0" + std::to_string(second) + ".000'";
+    execute("update shared_lock_event set at = " + time + " where at > '2026-02-01 00:00:00.000'");
+  }
+  const database_time noon{sys_days{2026y / 1 / 31} + 12h};
+  const auto count = [&](std::optional<database_time> since, std::optional<database_time> until) {
+    const history_request request{.what = "released", .since = since, .until = until};
+    return rows_->history(request).events.size();
+  };
+  EXPECT_EQ(count({}, {}), 3U);
+  EXPECT_EQ(count(noon, noon), 1U);
+  EXPECT_EQ(count(noon + 1s, {}), 2U);
+  EXPECT_EQ(count(noon + 1s + 1us, {}), 1U);
+  EXPECT_EQ(count({}, noon + 1s), 2U);
+  EXPECT_EQ(count({}, noon + 1s - 1us), 1U);
+  const words between{
+      "--what", "released", "--since", "2026-01-31T12:00:01Z", "--until", "2026-01-31 12:00:01.5",
+      "--json"};
+  EXPECT_EQ(nlohmann::json::parse(run(rowlock("history", between)).output).size(), 1U);
+}
+
+TEST_P(CliHistoryTest, AsksTheDatabaseForItsTime) {
+  const auto held = acquire("worker-a");
+  ASSERT_TRUE(held.version);
+  const auto shown = cli::parse_database_time(show(*rows_, key_)->acquired_at);
+  ASSERT_TRUE(shown);
+  EXPECT_LT(std::chrono::abs(rows_->now() - *shown), 1h);
 }
 
 TEST_P(CliHistoryTest, IsShownToPeopleAndPrograms) {
@@ -302,7 +335,12 @@ TEST_P(CliHistoryTest, IsShownToPeopleAndPrograms) {
 
 TEST_P(CliHistoryTest, RejectsWhatItCannotAnswer) {
   EXPECT_EQ(run(rowlock("history", {"--what", "stolen"})).code, 64);
+  EXPECT_EQ(run(rowlock("history", {"--what", "ran"})).code, 64);
   EXPECT_EQ(run(rowlock("history", {"--since", "1h", "--until", "2h"})).code, 64);
+  const auto no_time = run(rowlock("history", {"--since", "yesterday"}));
+  EXPECT_EQ(no_time.code, 64);
+  EXPECT_THAT(no_time.errors, HasSubstr("2026-01-31T12:00:00Z"));
+  EXPECT_EQ(run(rowlock("history", {"--since", "1969-12-31T23:59:59Z"})).code, 64);
   EXPECT_EQ(run(rowlock("history", {"--limit", "0"})).code, 64);
   EXPECT_EQ(run(rowlock("history", {"--type", "no type"})).code, 64);
 }

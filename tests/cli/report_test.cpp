@@ -75,6 +75,25 @@ TEST_P(CliReportTest, TheFileHasThePageAndTheLocks) {
   EXPECT_TRUE(data.at("history").at("at").is_string());
 }
 
+TEST_P(CliReportTest, TheFileHasTheHistorySinceThen) {
+  ASSERT_EQ(run(rowlock("migrate", {"--with", "history"})).code, 0);
+  const auto rows = open();
+  lock_table locks{*rows};
+  for (int number = 0; number < 2; ++number) {
+    execute(
+        "update shared_lock_event set at = '2020-01-01 00:00:00.000', since = "
+        "'2020-01-01 00:00:00.000'");
+    locks.try_acquire({"invoice", "42"})->release();
+  }
+  ASSERT_EQ(report(file_.string(), {"--since", "24h"}).code, 0);
+  const auto history = data_of(text_of(file_)).at("history");
+  EXPECT_EQ(history.at("has_history"), true);
+  EXPECT_EQ(history.at("next"), nullptr);
+  ASSERT_EQ(history.at("events").size(), 2U);
+  EXPECT_EQ(history.at("events")[0].at("what"), "released");
+  EXPECT_EQ(history.at("events")[1].at("what"), "granted");
+}
+
 TEST_P(CliReportTest, NothingElseIsLeftInTheFolder) {
   ASSERT_EQ(report(file_.string()).code, 0);
   ASSERT_EQ(report(file_.string()).code, 0);

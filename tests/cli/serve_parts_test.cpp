@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/serve/database_time.hpp"
+#include "cli/database_time.hpp"
 #include "cli/serve/host_names.hpp"
 #include "cli/serve/metrics.hpp"
 #include "cli/serve/shared_reads.hpp"
@@ -49,8 +49,7 @@ class SharedReadsTest : public testing::Test {
  protected:
   /// Says how often it was called.
   cli::shared_reads::outcome get(const std::string& name = "locks") {
-    return reads_.get(name,
-                      [this] { return cli::database_answer{.json = std::to_string(++calls_)}; });
+    return reads_.get(name, [this] { return std::to_string(++calls_); });
   }
 
   int calls_ = 0;
@@ -62,13 +61,13 @@ class SharedReadsTest : public testing::Test {
 TEST_F(SharedReadsTest, TheDatabaseIsReadOnceASecondHoweverManyAsk) {
   EXPECT_TRUE(get().is_pending());
   ends_.await(1);
-  for (int i = 0; i < 1'000; ++i) ASSERT_EQ(get().answer->json, "1");
+  for (int i = 0; i < 1'000; ++i) ASSERT_EQ(*get().answer, "1");
   time_->advance(999ms);
-  EXPECT_EQ(get().answer->json, "1");
+  EXPECT_EQ(*get().answer, "1");
   time_->advance(1ms);
   EXPECT_TRUE(get().is_pending());
   ends_.await(2);
-  EXPECT_EQ(get().answer->json, "2");
+  EXPECT_EQ(*get().answer, "2");
   EXPECT_EQ(reads_.counted().reads, 2U);
 }
 
@@ -76,30 +75,30 @@ TEST_F(SharedReadsTest, WhoComesDuringAReadSharesIt) {
   std::promise<void> go_on;
   const auto slow = [this, may_end = go_on.get_future().share()] {
     may_end.wait();
-    return cli::database_answer{.json = std::to_string(++calls_)};
+    return std::to_string(++calls_);
   };
   for (int i = 0; i < 1'000; ++i) ASSERT_TRUE(reads_.get("locks", slow).is_pending());
   go_on.set_value();
   ends_.await(1);
-  EXPECT_EQ(get().answer->json, "1");
+  EXPECT_EQ(*get().answer, "1");
 }
 
 TEST_F(SharedReadsTest, AReadThatHangsIsAFaultForAllWhoAsk) {
   std::promise<void> go_on;
   const auto hanging = [may_end = go_on.get_future().share()] {
     may_end.wait();
-    return cli::database_answer{.json = "late"};
+    return std::string{"late"};
   };
   EXPECT_TRUE(reads_.get("locks", hanging).is_pending());
   time_->advance(cli::shared_reads::patience);
   EXPECT_THAT(reads_.get("locks", hanging).fault, HasSubstr("has not answered"));
   go_on.set_value();
   ends_.await(1);
-  EXPECT_EQ(get().answer->json, "late");
+  EXPECT_EQ(*get().answer, "late");
 }
 
 TEST_F(SharedReadsTest, AFaultIsSharedForASecondToo) {
-  const auto failing = [this]() -> cli::database_answer {
+  const auto failing = [this]() -> std::string {
     ++calls_;
     throw std::runtime_error{"no route to it"};
   };
@@ -118,7 +117,7 @@ TEST_F(SharedReadsTest, TheNumberOfReadsThatAreKeptIsBounded) {
   std::promise<void> go_on;
   const auto hanging = [may_end = go_on.get_future().share()] {
     may_end.wait();
-    return cli::database_answer{};
+    return std::string{};
   };
   for (std::size_t i = 0; i < cli::shared_reads::most_names; ++i) {
     ASSERT_TRUE(reads_.get(std::to_string(i), hanging).is_pending());
@@ -138,6 +137,12 @@ row_state held(const std::string& type, std::chrono::microseconds since,
   return row;
 }
 
+std::string text_of(const std::vector<row_state>& rows) {
+  cli::lock_totals totals;
+  totals.add(rows);
+  return totals.text();
+}
+
 TEST(ServeMetrics, RowsAreCountedByTypeAndState) {
   std::vector<row_state> rows{held("invoice", 60s, 1s), held("invoice", 90'500ms, 16s),
                               held("invoice", 500s, 31s), held("job", 1s, 15s)};
@@ -145,7 +150,7 @@ TEST(ServeMetrics, RowsAreCountedByTypeAndState) {
   row_state closed{.key = {"job", "2"}, .version = {1}};
   closed.remaining = 1s;
   rows.push_back(closed);
-  const auto text = cli::metrics_of_locks(rows);
+  const auto text = text_of(rows);
   for (const auto* const line :
        {"rowlock_keys{type=\"invoice\",state=\"held\"} 2\n",
         "rowlock_keys{type=\"invoice\",state=\"closed\"} 0\n",
@@ -168,7 +173,7 @@ TEST(ServeMetrics, AboveAHundredTypesTheSmallestAreOneSeries) {
   for (int type = 0; type < 50; ++type)
     rows.push_back(held("a-small" + std::to_string(type), 1s, 1s));
   rows.push_back(held("other", 1s, 1s));
-  const auto text = cli::metrics_of_locks(rows);
+  const auto text = text_of(rows);
   EXPECT_THAT(text, HasSubstr("rowlock_keys{type=\"other\",state=\"held\"} 51\n"));
   EXPECT_THAT(text, HasSubstr("rowlock_keys{type=\"large99\",state=\"held\"} 2\n"));
   EXPECT_THAT(text, Not(HasSubstr("a-small")));
@@ -225,15 +230,6 @@ TEST(ServeDatabaseTime, TimesAreReadAndWritten) {
         "2026-01-31T12:00:00Zx", "x026-01-31T12:00:00Z"}) {
     EXPECT_FALSE(cli::parse_database_time(text)) << text;
   }
-}
-
-TEST(ServeDatabaseTime, TheClockIsTheDatabasesOnceALockIsHeld) {
-  cli::database_clock clock;
-  row_state row{.key = {"invoice", "1"}, .version = {1}, .owned = true};
-  row.acquired_at = "1999-12-31 23:00:00.000000";
-  row.held = 1h;
-  clock.learn(std::vector{row});
-  EXPECT_TRUE(cli::to_rfc3339(clock.now()).starts_with("2000-01-01T00:"));
 }
 
 }  // namespace

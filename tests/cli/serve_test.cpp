@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iomanip>
 #include <nlohmann/json.hpp>
 #include <pqxx/pqxx>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -90,6 +92,56 @@ TEST_P(CliServedLocksTest, AKeyThatStaysClosedShowsHowItsLastHoldEnded) {
   EXPECT_EQ(fields_of(lock.at("last")), (std::set<std::string>{"holder", "from", "until", "how"}));
 }
 
+/// For a target of a request.
+std::string percent_encoded(const std::string& text) {
+  std::ostringstream encoded;
+  for (const char c : text) {
+    encoded << '%' << std::hex << std::setw(2) << std::setfill('0') << int{c};
+  }
+  return encoded.str();
+}
+
+TEST_P(CliServedLocksTest, TheHistoryIsReadInPagesAndByItsParts) {
+  ASSERT_EQ(run(rowlock("migrate", {"--with", "history"})).code, 0);
+  const auto rows = open();
+  lock_table locks{*rows, {.holder = "worker-a"}};
+  for (const auto* const source : {"\u00e4", "<b>", "3"}) {
+    locks.try_acquire({"invoice", source})->release();
+  }
+  const auto held = locks.try_acquire({"job", "nightly"});
+  const served server{where()};
+
+  const auto whole = body_of(server.get("/api/history"));
+  EXPECT_EQ(whole.at("has_history"), true);
+  EXPECT_EQ(whole.at("next"), nullptr);
+  ASSERT_EQ(whole.at("events").size(), 7U);
+  EXPECT_EQ(fields_of(whole.at("events").front()),
+            (std::set<std::string>{"at", "type", "source", "what", "version", "token", "holder",
+                                   "since", "until", "held_ms", "reason", "correlation_id"}));
+  EXPECT_EQ(whole.at("events").front().at("version"), held->token().number);
+
+  auto in_pages = json::array();
+  std::string before;
+  for (;;) {
+    const auto page = body_of(server.get("/api/history?limit=3&before=" + percent_encoded(before)));
+    for (const auto& event : page.at("events")) in_pages.push_back(event);
+    if (page.at("next").is_null()) break;
+    ASSERT_EQ(page.at("events").size(), 3U);
+    before = page.at("next");
+  }
+  EXPECT_EQ(in_pages, whole.at("events"));
+
+  const auto count = [&](const std::string& query) {
+    return body_of(server.get("/api/history?" + query)).at("events").size();
+  };
+  EXPECT_EQ(count("type=job"), 1U);
+  EXPECT_EQ(count("type=invoice&source=%3Cb%3E"), 2U);
+  EXPECT_EQ(count("what=released"), 3U);
+  EXPECT_EQ(count("holder=worker-b"), 0U);
+  EXPECT_EQ(count("until=2026-01-31T12:00:00Z"), 0U);
+  EXPECT_EQ(count("since=2026-01-31T12:00:00Z"), 7U);
+}
+
 TEST_P(CliServedLocksTest, HostileTextIsHarmlessJson) {
   // With characters that turn the direction of writing and that end a line in scripts.
   const std::string markup =
@@ -135,6 +187,7 @@ TEST_P(CliServedLocksTest, FiltersAndALimitChooseLocks) {
   EXPECT_EQ(sources("limit=2"), "12...");
   EXPECT_EQ(sources("limit=3"), "123");
   EXPECT_EQ(sources("type=none"), "");
+  EXPECT_EQ(sources("type=job&limit=1"), "3");
 }
 
 TEST_P(CliServedLocksTest, MetricsCountTheLocks) {

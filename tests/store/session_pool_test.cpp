@@ -51,6 +51,7 @@ class numbered_session final : public session {
                                                 read_mode /*mode*/) override {
     return {};
   }
+  database_time do_now() override { return {}; }
   std::vector<row_state> do_list(const list_request& /*request*/) override { return {}; }
   force_answer do_force_release(const force_request& /*request*/) override { return {}; }
   purge_answer do_purge(const purge_request& /*request*/) override { return {}; }

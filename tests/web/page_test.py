@@ -555,8 +555,6 @@ class GivenEvents(stub_server.Database):
     def make(self, number, keys):
         self.give(self)
         self.events.sort(key=lambda event: event["us"])
-        for index, event in enumerate(self.events):
-            event["number"] = 1000 + index
 
     def event(self, source, what, seconds, **other):
         at = stub_server.NOON_US - round(seconds * 1_000_000)
@@ -637,14 +635,25 @@ class HoldsTest(WithBrowser):
     def test_a_key_that_is_handed_over_has_two_holds(self):
         def give(given):
             given.event("k", "granted", 120, version=7, holder="a")
-            given.event("k", "handed over", 100, held_ms=20_000, token=7, holder="a")
-            given.event("k", "granted", 99.999, version=8, holder="b")
+            # The clock of a grant may be before that of the end which it follows.
+            given.event("k", "handed over", 100, version=8, held_ms=20_000, token=7, holder="a")
+            given.event("k", "granted", 100.001, version=8, holder="b")
             given.event("k", "ran out", 50, held_ms=49_999, token=8, holder="b")
 
         holds = self.holds(give)
         self.assertEqual(
             [(hold["Holder"], hold["Ended"].split(":")[0]) for hold in holds],
             [("a", "handed over to the next waiter"), ("b", "ran out")],
+        )
+
+    def test_a_lease_that_ran_out_was_held_until_it_was_over(self):
+        until = stub_server.NOON_US - 90_000_000
+        [hold] = self.holds(
+            lambda given: given.event("k", "ran out", 50, held_ms=20_000, token=7, until=until)
+        )
+        self.assertEqual(
+            (hold["Begin"], hold["End"], hold["Held"]),
+            ("2026-01-31 11:58:10.000 UTC", "2026-01-31 11:58:30.000 UTC", "20 s"),
         )
 
     def test_a_hold_whose_end_was_not_recorded_ends_with_the_next_grant(self):
@@ -675,7 +684,6 @@ class HoldsTest(WithBrowser):
         self.assertEqual(before["State"], "still held")
         database = self.stub.server.database
         database.event("k", "released", 0, held_ms=60_000, token=7)
-        database.events[-1]["number"] = 1001
         database.given_locks = []
         database.times = [event["us"] for event in database.events]
         browser = self.browser

@@ -6,16 +6,17 @@
 ROWLOCK_COMMAND is the command (build/dev/cli/rowlock unless it says otherwise), ROWLOCK_TEST_POSTGRES
 the server. Needs what page_test.py needs, and psql.
 
-The server does not read the history yet, so of page_test.PageTest only the tests in WITHOUT_HISTORY run
-here.
+The history is on, and has 100,000 events of 5,000 keys besides.
 """
 
+import json
 import os
 import pathlib
 import signal
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 
 import hostile_text
 import page_test
@@ -30,35 +31,27 @@ TABLE = f"{SCHEMA}.shared_lock"
 # The lock table takes no other characters in a type.
 hostile_text.TYPE = "hostile"
 
-WITHOUT_HISTORY = [
-    "test_the_policy_allows_no_script_and_no_style_in_the_page",
-    "test_a_held_lock_is_in_the_table_with_holder_and_sign_of_life",
-    "test_foreign_names_cannot_turn_their_neighbours",
-    "test_nothing_is_requested_from_elsewhere",
-    "test_it_updates_itself_and_pauses",
-    "test_the_parts_have_roles_and_names",
-    "test_light_is_light",
-]
-# These look at the timeline.
-WITH_HISTORY = [
-    "test_a_type_narrows_lanes_and_table_to_it",
-    "test_a_holder_narrows_lanes_and_table_to_it",
-    "test_a_part_of_a_key_narrows_lanes_and_the_address_keeps_it",
-    "test_clear_shows_all_again",
-    "test_the_wheel_zooms_on_the_axis",
-    "test_the_wheel_with_control_zooms_on_the_bars",
-    "test_the_wheel_alone_scrolls_the_lanes",
-    "test_buttons_zoom_pan_and_reset",
-    "test_keys_zoom_and_pan",
-    "test_dragging_moves_in_time",
-    "test_a_range_is_what_is_visible",
-    "test_the_details_of_a_hold_come_by_keys",
-    "test_arrow_keys_move_between_bars_and_lanes",
-    "test_enter_keeps_the_details_and_escape_closes_them",
-    "test_the_focus_is_visible",
-    "test_the_details_of_a_hold_come_by_mouse",
-    "test_hostile_text_is_text",
-]
+# 50,000 holds of five hours, ten of each key: each has an event for its grant and one for its end.
+EVENTS = 100_000
+KEYS = 5_000
+FILL = f"""
+    insert into {SCHEMA}.shared_lock_event
+        (at, lock_type, source_id, what, version, token, holder, since, until, reason)
+    select at, case number % {KEYS} % 3 when 0 then 'invoice' when 1 then 'account' else 'order' end,
+           (10000 + number % {KEYS})::text, what,
+           extract(epoch from at)::bigint * 1000000 + number,
+           extract(epoch from since)::bigint * 1000000 + number,
+           'web' || number % 7 || ':4711', since, until, case what when 'forced' then 'web1 is gone' end
+      from (select number, since, until, what,
+                   case what when 'ran out' then until + interval '20 seconds' else until end as at
+              from (select number, since, since + (number % 211) * interval '1 second' as until,
+                           case number % 100 when 0 then 'forced' when 1 then 'ran out'
+                                             when 2 then 'failed' else 'released' end as what
+                      from (select number, clock_timestamp() - interval '10 minutes'
+                                           - (number / {KEYS}) * interval '30 minutes'
+                                           - (number % {KEYS}) * interval '0.2 seconds' as since
+                              from generate_series(0, {EVENTS // 2 - 1}) number) begun) held) ended;
+    analyze {SCHEMA}.shared_lock_event;"""
 
 
 def psql(sql, **values):
@@ -105,8 +98,11 @@ class Serve:
 def setUpModule():  # pylint: disable=invalid-name
     psql(f"create schema {SCHEMA};")
     subprocess.run(
-        [COMMAND, "migrate", DATABASE, "--table", TABLE], check=True, stdout=subprocess.DEVNULL
+        [COMMAND, "migrate", DATABASE, "--table", TABLE, "--with", "history"],
+        check=True,
+        stdout=subprocess.DEVNULL,
     )
+    psql(FILL)
     for number in range(1, 5):
         hold("invoice", str(number), f"web{number % 2 + 1}:4711", number * 60)
     hold("job", "nightly-export", "batch1:910", 5_525, note="exporting 2026-01-30, 61 % done")
@@ -118,16 +114,7 @@ def tearDownModule():  # pylint: disable=invalid-name
     psql(f"set client_min_messages = error; drop schema {SCHEMA} cascade;")
 
 
-class HeldBrowser(page_test.Browser):
-    def open_loaded(self, url):
-        self.open(url)
-        self.wait(lambda: self.texts("#held-rows .key"), "the locks are listed")
-        self.wait(lambda: self.find("no-history").is_displayed(), "the page has no history")
-
-
 class OnServe(page_test.WithBrowser):
-    browser_class = HeldBrowser
-
     @classmethod
     def start_server(cls):
         cls.serve = Serve()
@@ -136,14 +123,58 @@ class OnServe(page_test.WithBrowser):
 
 
 class ServedPageTest(OnServe, page_test.PageTest):
-    """Those tests of PageTest that need no history."""
+    """What holds on any server, on this one."""
+
+
+class ServedHistoryTest(OnServe):
+    def test_all_events_are_loaded(self):
+        browser = self.browser
+        browser.open_loaded(f"{self.url}/#range=all")
+        browser.wait(
+            lambda: int(browser.data("main")["events"]) >= EVENTS, "all events are loaded"
+        )
+        self.assertGreaterEqual(browser.lanes(), KEYS)
+        browser.picture("served-many")
+
+    def test_a_hold_is_shown_when_it_is_over_and_not_before(self):
+        browser = self.browser
+        key = ["--table", TABLE, "--type", "job", "--source", "held-now"]
+        with subprocess.Popen(
+            [COMMAND, "run", DATABASE, *key, "--", "cat"], stdin=subprocess.PIPE
+        ) as process:
+            browser.open_loaded(f"{self.url}/#key=held-now&type=job")
+            browser.focus_timeline()
+            browser.keys(page_test.Keys.ARROW_DOWN)
+            browser.wait(lambda: browser.details().get("State") == "still held", "it is held")
+            token = browser.details()["Token"]
+            process.stdin.close()
+        browser.wait(lambda: browser.texts("#held-rows .key") == [], "it is not held")
+        browser.keys(page_test.Keys.ESCAPE)
+
+        def is_released():
+            browser.keys(page_test.Keys.END)
+            return browser.details().get("Ended") == "released"
+
+        browser.wait(is_released, "it was released")
+        self.assertEqual(browser.details()["Token"], token)
+
+    def test_a_filter_and_a_range_are_those_of_the_api(self):
+        browser = self.browser
+        browser.open_loaded(f"{self.url}/")
+        with urllib.request.urlopen(
+            f"{self.url}/api/history?what=forced&holder=web2:4711&limit=1"
+        ) as answer:
+            [event] = json.load(answer)["events"]
+        self.assertEqual((event["what"], event["holder"]), ("forced", "web2:4711"))
+        with urllib.request.urlopen(
+            f"{self.url}/api/history?type={event['type']}&source={event['source']}"
+            f"&since={event['since']}&until={event['at']}"
+        ) as answer:
+            whole = json.load(answer)["events"]
+        self.assertEqual([each["what"] for each in whole], ["forced", "granted"])
 
 
 class ServedLocksTest(OnServe):
-    def test_every_test_of_the_page_is_run_here_or_waits_for_the_history(self):
-        known = unittest.TestLoader().getTestCaseNames(page_test.PageTest)
-        self.assertEqual(sorted(WITHOUT_HISTORY + WITH_HISTORY), sorted(known))
-
     def test_hostile_locks_are_text(self):
         browser = self.browser
         browser.open_loaded(f"{self.url}/")
@@ -203,7 +234,9 @@ class ReportedTest(page_test.WithBrowser):
             browser.requested()
             browser.open(f"file://{file}")
             browser.wait(lambda: browser.texts("#held-rows .key"), "the locks are listed")
+            self.assertGreaterEqual(int(browser.data("main")["events"]), EVENTS)
             self.assertTrue(browser.text("#state-text").startswith("report, taken 20"))
+            browser.select_a_hold()
             self.assertFalse(browser.find("pause").is_displayed())
             self.assertIn("invoice/4", browser.texts("#held-rows .key"))
             asked = [address for address in browser.requested() if not address.startswith("data:")]
@@ -211,8 +244,14 @@ class ReportedTest(page_test.WithBrowser):
 
 
 def load_tests(loader, _classes, _pattern):
-    suite = unittest.TestSuite(ServedPageTest(name) for name in WITHOUT_HISTORY)
-    for tested in (ServedLocksTest, ServedAwayTest, ReportedTest):
+    suite = unittest.TestSuite()
+    for tested in (
+        ServedPageTest,
+        ServedHistoryTest,
+        ServedLocksTest,
+        ServedAwayTest,
+        ReportedTest,
+    ):
         suite.addTests(loader.loadTestsFromTestCase(tested))
     return suite
 

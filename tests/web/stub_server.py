@@ -85,8 +85,6 @@ class Database:
         self.events.sort(key=lambda event: event["us"])
         past = [event for event in self.events if event["us"] <= NOON_US]
         self.events = past[-number:] + [event for event in self.events if event["us"] > NOON_US]
-        for index, event in enumerate(self.events):
-            event["number"] = 1000 + index
 
     def names(self, number):
         known = ["nightly", "cleanup", "mail-queue", "thumbnails", "index", "billing-run", "sync"]
@@ -174,10 +172,11 @@ class Database:
         token=None,
         reason=None,
         correlation=None,
+        until=None,
     ):
+        until = at if until is None else until
         self.events.append(
             {
-                "number": 0,
                 "us": at,
                 "at": rfc3339(at),
                 "type": kind,
@@ -186,6 +185,8 @@ class Database:
                 "version": version,
                 "holder": holder,
                 "held_ms": held_ms,
+                "since": None if held_ms is None else rfc3339(until - held_ms * 1000),
+                "until": None if held_ms is None else rfc3339(until),
                 "token": token,
                 "reason": reason,
                 "correlation_id": correlation,
@@ -201,7 +202,7 @@ class Database:
         limit = min(5000, int(query.get("limit", 5000)))
         last = bisect.bisect_right(self.times, now)
         if "before" in query:
-            last = min(last, max(0, int(query["before"]) - 1000))
+            last = min(last, int(query["before"]))
         if "until" in query:
             last = min(last, bisect.bisect_right(self.times, parse_time(query["until"])))
         first = 0
@@ -217,7 +218,7 @@ class Database:
             ):
                 continue
             if len(found) == limit:
-                more = found[-1]["number"]
+                more = str(index + 1)
                 break
             found.append(event)
         shown = [{name: value for name, value in event.items() if name != "us"} for event in found]

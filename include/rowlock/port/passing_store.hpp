@@ -28,6 +28,7 @@ enum class store_call {
   purge,
   history,
   purge_history,
+  now,
   weak_settings,
 };
 
@@ -109,6 +110,9 @@ class passing_store : public store {
   std::size_t do_purge_history(const history_purge_request& request) override {
     return passed(store_call::purge_history,
                   [&](store& to) { return to.do_purge_history(request); });
+  }
+  database_time do_now() override {
+    return passed(store_call::now, [](store& to) { return to.do_now(); });
   }
   std::vector<std::string> do_weak_settings() override {
     return passed(store_call::weak_settings, [](store& to) { return to.do_weak_settings(); });

@@ -286,6 +286,9 @@ struct lock_event {
   std::string correlation_id = {};
 };
 
+/// A time of the database's clock.
+using database_time = std::chrono::sys_time<std::chrono::microseconds>;
+
 /// Which events, the newest first. Those before `before` only, if it is given.
 struct history_request {
   /// The type of the key, with its scope and number if it has them.
@@ -293,9 +296,9 @@ struct history_request {
   std::optional<std::string> source_id = std::nullopt;
   std::optional<std::string> holder = std::nullopt;
   std::optional<std::string> what = std::nullopt;
-  /// Of the last so long, and not of the last so long. At most ten years.
-  std::chrono::microseconds since{std::chrono::hours{24}};
-  std::chrono::microseconds until{};
+  /// Not older than `since`, and not younger than `until`; in the years 1970 to 9999.
+  std::optional<database_time> since = std::nullopt;
+  std::optional<database_time> until = std::nullopt;
   /// The last event of the page before.
   std::optional<lock_event> before = std::nullopt;
   /// The most events, 1 to 10,000.

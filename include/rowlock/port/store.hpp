@@ -115,6 +115,11 @@ class store_admin {
     check(request);
     return do_purge_history(request);
   }
+  /// What the database's clock says. One round trip.
+  database_time now() {
+    home_.require();
+    return do_now();
+  }
   /// Settings of the database that weaken a promise. Each is a sentence that says what may go wrong
   /// and what to set. One round trip.
   std::vector<std::string> weak_settings() {
@@ -128,6 +133,7 @@ class store_admin {
   virtual purge_answer do_purge(const purge_request& request) = 0;
   virtual history_page do_history(const history_request& /*request*/) { return {}; }
   virtual std::size_t do_purge_history(const history_purge_request& /*request*/) { return 0; }
+  virtual database_time do_now() = 0;
   virtual std::vector<std::string> do_weak_settings() { return {}; }
 
   /// The process that made the store.

@@ -28,7 +28,7 @@ class faulty_store final : public passing_store {
     acquire,
     renew,
     release,  ///< also `handoff`
-    read,     ///< also `list` and `weak_settings`
+    read,     ///< also `list`, `now` and `weak_settings`
     operate,  ///< the others: `write_note`, `force_release`, `purge`
   };
 

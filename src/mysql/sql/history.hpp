@@ -4,10 +4,12 @@
 
 #include <string_view>
 
+#include "store/history_pages.hpp"
+
 namespace rowlock::mysql::sql {
 
 // Which events; `of_key` says of which keys, and `newest` which time column.
-// $1 since and $2 until so long ago in microseconds, $3 type, $4 id, $5 holder, $6 what, each null:
+// $1 since and $2 until, in microseconds since 1970, $3 type, $4 id, $5 holder, $6 what, each null:
 // any; $7 to $11 time, type, id, version and name of the event after which to go on, or nulls; $12
 // the most events
 inline constexpr std::string_view other_events = R"sql(
@@ -21,8 +23,9 @@ SELECT date_format(e.at, '%Y-%m-%d %H:%i:%s.%f') AS shown_at, e.lock_type, e.sou
  WHERE {of_key}
    AND ($5 IS NULL OR CAST(e.holder AS BINARY) = CAST($5 AS BINARY))
    AND ($6 IS NULL OR e.what = CAST($6 AS CHAR(12) CHARACTER SET ascii))
-   AND e.at >= utc_timestamp(6) - INTERVAL $1 MICROSECOND
-   AND e.at <= coalesce(CAST($7 AS DATETIME(6)), utc_timestamp(6) - INTERVAL $2 MICROSECOND)
+   AND e.at >= TIMESTAMP '1970-01-01 00:00:00' + INTERVAL $1 MICROSECOND
+   AND e.at <= coalesce(CAST($7 AS DATETIME(6)),
+                     TIMESTAMP '1970-01-01 00:00:00' + INTERVAL $2 MICROSECOND)
    AND ($7 IS NULL
         OR (e.at, CAST(e.lock_type AS BINARY), e.source_id, e.version, CAST(e.what AS BINARY))
            < (CAST($7 AS DATETIME(6)), CAST($8 AS BINARY), CAST($9 AS BINARY), $10,
@@ -56,8 +59,9 @@ SELECT date_format(g.since, '%Y-%m-%d %H:%i:%s.%f') AS shown_at, g.lock_type, g.
 inline constexpr std::string_view granted_then = R"sql(
        ($5 IS NULL OR CAST(e.holder AS BINARY) = CAST($5 AS BINARY))
    AND ($6 IS NULL OR $6 = 'granted')
-   AND e.since >= utc_timestamp(6) - INTERVAL $1 MICROSECOND
-   AND e.since <= coalesce(CAST($7 AS DATETIME(6)), utc_timestamp(6) - INTERVAL $2 MICROSECOND)
+   AND e.since >= TIMESTAMP '1970-01-01 00:00:00' + INTERVAL $1 MICROSECOND
+   AND e.since <= coalesce(CAST($7 AS DATETIME(6)),
+                     TIMESTAMP '1970-01-01 00:00:00' + INTERVAL $2 MICROSECOND)
    AND ($7 IS NULL
         OR (e.since, CAST(e.lock_type AS BINARY), e.source_id, e.token, CAST('granted' AS BINARY))
            < (CAST($7 AS DATETIME(6)), CAST($8 AS BINARY), CAST($9 AS BINARY), $10,
@@ -68,10 +72,10 @@ inline constexpr std::string_view of_one_key = "e.lock_type = $3 AND e.source_id
 inline constexpr std::string_view of_any_key =
     "($3 IS NULL OR e.lock_type = $3) AND ($4 IS NULL OR e.source_id = $4)";
 
-inline constexpr std::string_view other_events_of_key = "{other_events_of_one}";
-inline constexpr std::string_view other_events_by_time = "{other_events_of_any}";
-inline constexpr std::string_view grants_of_key = "{grants_of_one}";
-inline constexpr std::string_view grants_by_time = "{grants_of_any}";
+inline constexpr detail::history_texts history_texts{.others_of_key = "{other_events_of_one}",
+                                                     .others_by_time = "{other_events_of_any}",
+                                                     .grants_of_key = "{grants_of_one}",
+                                                     .grants_by_time = "{grants_of_any}"};
 
 // Deletes the oldest events.
 // $1 their least age in microseconds, $2 how many at most

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "store/list_values.hpp"
+
 namespace rowlock::mysql::sql {
 
 // The columns of a row `l`, in the order in which mysql/row.cpp reads them.
@@ -70,6 +72,14 @@ SELECT l.lock_type, l.source_id, {columns}
  ORDER BY l.expires_at, l.lock_type, l.source_id
  LIMIT $7
 )sql";
+
+// The statement of each order.
+inline constexpr detail::list_texts list_texts{
+    .by_key = list_by_key, .by_age = list_by_age, .by_remaining = list_by_remaining};
+
+// The clock, in microseconds since 1970. No parameters.
+inline constexpr std::string_view now =
+    "SELECT timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))";
 
 // Creates missing rows without an owner.
 // $1: type, id

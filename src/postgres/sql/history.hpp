@@ -4,15 +4,16 @@
 
 #include <string_view>
 
+#include "store/history_pages.hpp"
+
 namespace rowlock::postgres::sql {
 
 // Whether there is a history. No parameters.
 inline constexpr std::string_view has_history =
     "SELECT to_regclass('shared_lock_event') IS NOT NULL AS is_recorded";
 
-// The columns of an event, and which events. statement_timestamp() stands still within a statement,
-// so that an index can be used.
-// $1 since and $2 until so long ago in microseconds, $3 type, $4 id, $5 holder, $6 what, each null:
+// The columns of an event, and which events.
+// $1 since and $2 until, in microseconds since 1970, $3 type, $4 id, $5 holder, $6 what, each null:
 // any; $7 to $11 time, type, id, version and name of the event after which to go on, or nulls; $12
 // the most events
 inline constexpr std::string_view other_events = R"sql(
@@ -25,9 +26,9 @@ SELECT to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS shown_at,
   FROM shared_lock_event e
  WHERE {of_key} AND ($5::text IS NULL OR e.holder = $5::text)
    AND ($6::text IS NULL OR e.what = $6::text)
-   AND e.at >= statement_timestamp() - $1::bigint * interval '1 microsecond'
+   AND e.at >= timestamptz 'epoch' + $1::bigint * interval '1 microsecond'
    AND e.at <= coalesce($7::timestamp AT TIME ZONE 'UTC',
-                        statement_timestamp() - $2::bigint * interval '1 microsecond')
+                        timestamptz 'epoch' + $2::bigint * interval '1 microsecond')
    AND ($7::text IS NULL
         OR (e.at, e.lock_type, e.source_id, e.version, e.what COLLATE "C")
            < ($7::timestamp AT TIME ZONE 'UTC', $8::text, $9::text, $10::bigint, $11::text))
@@ -59,9 +60,9 @@ SELECT to_char(g.since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS shown_
 
 inline constexpr std::string_view granted_then = R"sql(($5::text IS NULL OR e.holder = $5::text)
    AND ($6::text IS NULL OR $6::text = 'granted')
-   AND e.since >= statement_timestamp() - $1::bigint * interval '1 microsecond'
+   AND e.since >= timestamptz 'epoch' + $1::bigint * interval '1 microsecond'
    AND e.since <= coalesce($7::timestamp AT TIME ZONE 'UTC',
-                           statement_timestamp() - $2::bigint * interval '1 microsecond')
+                           timestamptz 'epoch' + $2::bigint * interval '1 microsecond')
    AND ($7::text IS NULL
         OR (e.since, e.lock_type COLLATE "C", e.source_id COLLATE "C", e.token, 'granted' COLLATE "C")
            < ($7::timestamp AT TIME ZONE 'UTC', $8::text, $9::text, $10::bigint, $11::text)))sql";
@@ -71,10 +72,10 @@ inline constexpr std::string_view of_one_key = "e.lock_type = $3::text AND e.sou
 inline constexpr std::string_view of_any_key =
     "($3::text IS NULL OR e.lock_type = $3::text) AND ($4::text IS NULL OR e.source_id = $4::text)";
 
-inline constexpr std::string_view other_events_of_key = "{other_events_of_one}";
-inline constexpr std::string_view other_events_by_time = "{other_events_of_any}";
-inline constexpr std::string_view grants_of_key = "{grants_of_one}";
-inline constexpr std::string_view grants_by_time = "{grants_of_any}";
+inline constexpr detail::history_texts history_texts{.others_of_key = "{other_events_of_one}",
+                                                     .others_by_time = "{other_events_of_any}",
+                                                     .grants_of_key = "{grants_of_one}",
+                                                     .grants_by_time = "{grants_of_any}"};
 
 // Deletes the oldest events.
 // $1 their least age in microseconds, $2 how many at most

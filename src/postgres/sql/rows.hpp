@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "store/list_values.hpp"
+
 namespace rowlock::postgres::sql {
 
 // The columns returned for a row `l`. Times left are in microseconds from now.
@@ -126,6 +128,13 @@ inline constexpr std::string_view list_by_remaining = R"sql({listed}
  ORDER BY l.expires_at, l.lock_type, l.source_id
  LIMIT $7::bigint
 )sql";
+
+// The statement of each order.
+inline constexpr detail::list_texts list_texts{
+    .by_key = list_by_key, .by_age = list_by_age, .by_remaining = list_by_remaining};
+
+// The clock. No parameters.
+inline constexpr std::string_view now = "SELECT {now_us} AS now_us";
 
 // Writes the holder's note into its row. No row if the lease is lost or the row is locked.
 // $1 type, $2 id, $3 owner, $4 version, $5 the note; an empty one deletes the last

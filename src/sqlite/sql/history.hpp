@@ -4,10 +4,12 @@
 
 #include <string_view>
 
+#include "store/history_pages.hpp"
+
 namespace rowlock::sqlite::sql {
 
 // Which events; `of_key` says of which keys.
-// ?1 since and ?2 until so long ago, like '-30.000 seconds'; ?3 type, ?4 id, ?5 holder, ?6 what,
+// ?1 since and ?2 until, like '2026-01-31 12:00:00.000'; ?3 type, ?4 id, ?5 holder, ?6 what,
 // each null: any; ?7 to ?11 time, type, id, version and name of the event after which to go on, or
 // nulls; ?12 the most events
 inline constexpr std::string_view other_events = R"(
@@ -17,8 +19,8 @@ SELECT e.at || '000', e.lock_type, e.source_id, e.what, e.version, e.token, e.ho
        e.reason, e.correlation_id
   FROM shared_lock_event AS e
  WHERE {of_key} AND (?5 IS NULL OR e.holder = ?5) AND (?6 IS NULL OR e.what = ?6)
-   AND e.at >= strftime('%Y-%m-%d %H:%M:%f', 'now', ?1)
-   AND e.at <= coalesce(substr(?7, 1, 23), strftime('%Y-%m-%d %H:%M:%f', 'now', ?2))
+   AND e.at >= ?1
+   AND e.at <= coalesce(substr(?7, 1, 23), ?2)
    AND (?7 IS NULL
         OR (e.at, e.lock_type, e.source_id, e.version, e.what)
            < (substr(?7, 1, 23), ?8, ?9, ?10, ?11))
@@ -50,8 +52,8 @@ SELECT g.since || '000', g.lock_type, g.source_id, 'granted', g.token, g.token, 
 
 inline constexpr std::string_view granted_then = R"((?5 IS NULL OR e.holder = ?5)
    AND (?6 IS NULL OR ?6 = 'granted')
-   AND e.since >= strftime('%Y-%m-%d %H:%M:%f', 'now', ?1)
-   AND e.since <= coalesce(substr(?7, 1, 23), strftime('%Y-%m-%d %H:%M:%f', 'now', ?2))
+   AND e.since >= ?1
+   AND e.since <= coalesce(substr(?7, 1, 23), ?2)
    AND (?7 IS NULL
         OR (e.since, e.lock_type, e.source_id, e.token, 'granted')
            < (substr(?7, 1, 23), ?8, ?9, ?10, ?11)))";
@@ -61,10 +63,10 @@ inline constexpr std::string_view of_one_key = "e.lock_type = ?3 AND e.source_id
 inline constexpr std::string_view of_any_key =
     "(?3 IS NULL OR e.lock_type = ?3) AND (?4 IS NULL OR e.source_id = ?4)";
 
-inline constexpr std::string_view other_events_of_key = "{other_events_of_one}";
-inline constexpr std::string_view other_events_by_time = "{other_events_of_any}";
-inline constexpr std::string_view grants_of_key = "{grants_of_one}";
-inline constexpr std::string_view grants_by_time = "{grants_of_any}";
+inline constexpr detail::history_texts history_texts{.others_of_key = "{other_events_of_one}",
+                                                     .others_by_time = "{other_events_of_any}",
+                                                     .grants_of_key = "{grants_of_one}",
+                                                     .grants_by_time = "{grants_of_any}"};
 
 // Deletes the oldest events.
 // ?1 their least age, like '-30.000 seconds', ?2 how many at most

@@ -13,6 +13,8 @@
 
 #include <string_view>
 
+#include "store/list_values.hpp"
+
 namespace rowlock::sqlite::sql {
 
 // The columns of a row. Times left (of the lease or the closing, of the done mark) are in
@@ -64,6 +66,14 @@ inline constexpr std::string_view list_by_remaining = R"({listed}
  ORDER BY expires_at, lock_type, source_id
  LIMIT ?7
 )";
+
+// The statement of each order.
+inline constexpr detail::list_texts list_texts{
+    .by_key = list_by_key, .by_age = list_by_age, .by_remaining = list_by_remaining};
+
+// The clock, in microseconds since 1970. No parameters.
+inline constexpr std::string_view now =
+    "SELECT CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER) * 1000";
 
 // Grants a row that is missing, free, or already leased to this owner. In the last case it keeps
 // its version. An expired lease of another owner is taken over, and counted in expiry_count.

@@ -1,8 +1,10 @@
 // Points in time of the database's clock.
-#include "cli/serve/database_time.hpp"
+#include "cli/database_time.hpp"
 
-#include <array>
-#include <cstdio>
+#include <algorithm>
+#include <chrono>
+
+#include "base/database_time.hpp"
 
 namespace rowlock::cli {
 
@@ -40,10 +42,6 @@ std::optional<std::chrono::microseconds> take_fraction(std::string_view& text) {
   return std::chrono::microseconds{value};
 }
 
-database_time machine_time() {
-  return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
-}
-
 }  // namespace
 
 std::optional<database_time> parse_database_time(std::string_view text) {
@@ -70,32 +68,9 @@ std::optional<database_time> parse_database_time(std::string_view text) {
 }
 
 std::string to_rfc3339(database_time shown) {
-  using namespace std::chrono;
-  const auto midnight = floor<days>(shown);
-  const year_month_day date{midnight};
-  const hh_mm_ss time{shown - midnight};
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ",
-                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-                static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()),
-                static_cast<int>(time.subseconds().count()));
-  return text.data();
-}
-
-void database_clock::learn(std::span<const row_state> rows) {
-  for (const auto& row : rows) {
-    const auto since = parse_database_time(row.acquired_at);
-    if (!row.owned || !row.held || !since) continue;
-    const std::scoped_lock lock{mutex_};
-    ahead_ = *since + *row.held - machine_time();
-    return;
-  }
-}
-
-database_time database_clock::now() const {
-  const std::scoped_lock lock{mutex_};
-  return machine_time() + ahead_;
+  std::string text = detail::text_of(shown) + 'Z';
+  *std::find(text.begin(), text.end(), ' ') = 'T';
+  return text;
 }
 
 }  // namespace rowlock::cli
