@@ -38,7 +38,20 @@ TEST_F(PostgresHistory, ThatTakesNoEventsStopsNoLock) {
   EXPECT_EQ(count(), 0);
 }
 
-// Nor does a lock wait for the other session.
+// A session without a limit for locks would wait until its statement is cancelled, which no handler
+// catches.
+TEST_F(PostgresHistory, WhoseTableAnotherSessionHasLockedIsNotWaitedFor) {
+  lock_table locks{rows_};
+  const auto held = locks.try_acquire(key_);
+  open_work other;
+  other.work.exec("lock table " + events() + " in access exclusive mode");
+  pqxx::connection plain{url_with("options=-cstatement_timeout%3D5s")};
+  pqxx::nontransaction{plain}.exec(
+      "update " + name() + " set owner = null, expires_at = 'epoch', version = version + 1");
+  other.work.commit();
+  EXPECT_EQ(count(), 0);
+}
+
 TEST_F(PostgresHistory, WhoseTableAnotherSessionHasLockedStopsNoLock) {
   open_work other;
   other.work.exec("lock table " + events() + " in access exclusive mode");
