@@ -45,43 +45,43 @@ CREATE TRIGGER shared_lock_record
   FOR EACH ROW
 BEGIN
   DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
-  IF OLD.version <> NEW.version AND (OLD.owner IS NOT NULL OR NEW.owner IS NULL) THEN
+  -- INSERT ... SELECT would lock the numbers of the event table for the time of the statement, and releases
+  -- would wait for each other: each event is an INSERT ... VALUES.
+  IF OLD.version <> NEW.version AND OLD.owner IS NOT NULL THEN
     INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, since, until,
                                    reason, correlation_id)
-    SELECT utc_timestamp(6), NEW.lock_type, NEW.source_id,
-           CASE WHEN NEW.expiry_count > OLD.expiry_count OR NEW.owner <=> OLD.owner THEN 'ran out'
-                WHEN NEW.failure_count > OLD.failure_count THEN 'failed'
-                WHEN NEW.owner IS NOT NULL THEN 'handed over'
-                WHEN NOT NEW.forced_at <=> OLD.forced_at THEN 'forced'
-                ELSE 'released' END,
-           NEW.version, OLD.version, OLD.holder, OLD.acquired_at,
-           IF(NEW.expiry_count > OLD.expiry_count OR NEW.owner <=> OLD.owner, OLD.expires_at,
-              utc_timestamp(6)),
-           IF(NEW.forced_at <=> OLD.forced_at, NULL, NEW.force_reason), OLD.correlation_id
-      FROM DUAL
-     WHERE OLD.owner IS NOT NULL
-    UNION ALL
-    SELECT utc_timestamp(6), NEW.lock_type, NEW.source_id, 'done', NEW.version, OLD.version, OLD.holder,
-           NULL, NEW.done_until, NULL, NULL
-      FROM DUAL
-     WHERE NEW.owner IS NULL AND NOT NEW.done_at <=> OLD.done_at
-    UNION ALL
-    SELECT utc_timestamp(6), NEW.lock_type, NEW.source_id, 'closed', NEW.version, OLD.version, OLD.holder,
-           NULL, NEW.expires_at, NULL, NULL
-      FROM DUAL
-     WHERE NEW.owner IS NULL AND NEW.expires_at > utc_timestamp(6)
-    UNION ALL
-    SELECT utc_timestamp(6), NEW.lock_type, NEW.source_id, 'forced', NEW.version, NULL, OLD.holder,
-           NULL, NULL, NEW.force_reason, NULL
-      FROM DUAL
-     WHERE OLD.owner IS NULL AND NEW.owner IS NULL AND NOT NEW.forced_at <=> OLD.forced_at
-    UNION ALL
-    SELECT utc_timestamp(6), NEW.lock_type, NEW.source_id,
-           IF(NEW.ended_as = 'locked', 'locked', 'committed'), NEW.version, NULL,
-           left(concat('connection ', connection_id(), ' (', user(), ')'), 128), NULL, NULL, NULL, NULL
-      FROM DUAL
-     WHERE NEW.owner IS NULL AND NEW.forced_at <=> OLD.forced_at
-       AND (OLD.owner IS NULL OR NEW.ended_as = 'locked');
+    VALUES (utc_timestamp(6), NEW.lock_type, NEW.source_id,
+            CASE WHEN NEW.expiry_count > OLD.expiry_count OR NEW.owner <=> OLD.owner THEN 'ran out'
+                 WHEN NEW.failure_count > OLD.failure_count THEN 'failed'
+                 WHEN NEW.owner IS NOT NULL THEN 'handed over'
+                 WHEN NOT NEW.forced_at <=> OLD.forced_at THEN 'forced'
+                 ELSE 'released' END,
+            NEW.version, OLD.version, OLD.holder, OLD.acquired_at,
+            IF(NEW.expiry_count > OLD.expiry_count OR NEW.owner <=> OLD.owner, OLD.expires_at,
+               utc_timestamp(6)),
+            IF(NEW.forced_at <=> OLD.forced_at, NULL, NEW.force_reason), OLD.correlation_id);
+  END IF;
+  IF OLD.version <> NEW.version AND NEW.owner IS NULL THEN
+    IF NOT NEW.done_at <=> OLD.done_at THEN
+      INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, until)
+      VALUES (utc_timestamp(6), NEW.lock_type, NEW.source_id, 'done', NEW.version, OLD.version, OLD.holder,
+              NEW.done_until);
+    END IF;
+    IF NEW.expires_at > utc_timestamp(6) THEN
+      INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, until)
+      VALUES (utc_timestamp(6), NEW.lock_type, NEW.source_id, 'closed', NEW.version, OLD.version,
+              OLD.holder, NEW.expires_at);
+    END IF;
+    IF OLD.owner IS NULL AND NOT NEW.forced_at <=> OLD.forced_at THEN
+      INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, holder, reason)
+      VALUES (utc_timestamp(6), NEW.lock_type, NEW.source_id, 'forced', NEW.version, OLD.holder,
+              NEW.force_reason);
+    ELSEIF (OLD.owner IS NULL OR NEW.ended_as = 'locked') AND NEW.forced_at <=> OLD.forced_at THEN
+      INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, holder)
+      VALUES (utc_timestamp(6), NEW.lock_type, NEW.source_id,
+              IF(NEW.ended_as = 'locked', 'locked', 'committed'), NEW.version,
+              left(concat('connection ', connection_id(), ' (', user(), ')'), 128));
+    END IF;
   END IF;
 END;
 

@@ -2,8 +2,9 @@
 -- is over, however it ended, and each row lock and optimistic commit is one; a renewal is none. The
 -- trigger writes in the transaction that changes the lock table, so a rollback undoes both.
 --
--- An event that cannot be written is left out, and the lock goes on: the event table is gone or full,
--- the role may not insert into it, or another session has locked it (for that, no transaction waits).
+-- Events that cannot be written are left out, all of a statement, and the lock goes on: the event table
+-- is gone or full, the role may not insert into it, or another session has locked it (for that, no
+-- transaction waits).
 -- Statements that maintain the table should let others insert meanwhile (CREATE INDEX CONCURRENTLY).
 -- Can be applied again: what is there stays. The names are those of the session that changes a row, so
 -- name the lock table with its schema where sessions have different ones in their search_path.
@@ -41,51 +42,62 @@ BEGIN
   END IF;
 END $$;
 
--- Without WHEN: PostgreSQL parses that condition anew for each statement, which takes longer than a
--- call. The block with EXCEPTION is a subtransaction, so a grant does not enter it.
+-- Once for each statement, so that one subtransaction (the block with EXCEPTION) and one INSERT write the
+-- events of all its rows. A statement that only grants or renews does not enter the block.
 CREATE OR REPLACE FUNCTION shared_lock_record() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF OLD.owner IS NULL AND NEW.owner IS NOT NULL OR OLD.version = NEW.version THEN
-    RETURN NULL;
+  IF NOT EXISTS (SELECT FROM old_rows WHERE owner IS NOT NULL)
+     AND NOT EXISTS (SELECT FROM new_rows WHERE owner IS NULL) THEN
+    RETURN NULL;  -- grants
+  END IF;
+  IF NOT EXISTS (SELECT FROM new_rows WHERE owner IS NULL)
+     AND NOT EXISTS (SELECT FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
+                      WHERE o.version <> n.version AND o.owner IS NOT NULL) THEN
+    RETURN NULL;  -- renewals
   END IF;
   BEGIN
     LOCK TABLE shared_lock_event IN ROW EXCLUSIVE MODE NOWAIT;
-    IF OLD.owner IS NOT NULL THEN
-      INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, since, until,
-                                     reason, correlation_id)
-      VALUES (NEW.lock_type, NEW.source_id,
-              CASE WHEN NEW.expiry_count > OLD.expiry_count OR NEW.owner = OLD.owner THEN 'ran out'
-                   WHEN NEW.failure_count > OLD.failure_count THEN 'failed'
-                   WHEN NEW.owner IS NOT NULL THEN 'handed over'
-                   WHEN NEW.forced_at IS DISTINCT FROM OLD.forced_at THEN 'forced'
-                   ELSE 'released' END,
-              NEW.version, OLD.version, OLD.holder, OLD.acquired_at,
-              CASE WHEN NEW.expiry_count > OLD.expiry_count OR NEW.owner = OLD.owner
-                   THEN OLD.expires_at ELSE clock_timestamp() END,
-              CASE WHEN NEW.forced_at IS DISTINCT FROM OLD.forced_at THEN NEW.force_reason END,
-              OLD.correlation_id);
-    END IF;
-    IF NEW.owner IS NULL AND (OLD.owner IS NULL OR NEW.expires_at > 'epoch'
-         OR NEW.ended_as = 'locked' OR NEW.done_at IS DISTINCT FROM OLD.done_at) THEN
-      IF NEW.done_at IS DISTINCT FROM OLD.done_at THEN
-        INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, until)
-        VALUES (NEW.lock_type, NEW.source_id, 'done', NEW.version, OLD.version, OLD.holder,
-                NEW.done_until);
-      END IF;
-      IF NEW.expires_at > 'epoch' THEN
-        INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, until)
-        VALUES (NEW.lock_type, NEW.source_id, 'closed', NEW.version, OLD.version, OLD.holder,
-                NEW.expires_at);
-      ELSIF OLD.owner IS NULL AND NEW.forced_at IS DISTINCT FROM OLD.forced_at THEN
-        INSERT INTO shared_lock_event (lock_type, source_id, what, version, holder, reason)
-        VALUES (NEW.lock_type, NEW.source_id, 'forced', NEW.version, OLD.holder, NEW.force_reason);
-      ELSIF OLD.owner IS NULL OR NEW.ended_as = 'locked' THEN
-        INSERT INTO shared_lock_event (lock_type, source_id, what, version, holder)
-        VALUES (NEW.lock_type, NEW.source_id,
-                CASE WHEN NEW.ended_as = 'locked' THEN 'locked' ELSE 'committed' END, NEW.version,
-                concat_ws(' ', 'pid', pg_backend_pid(),
-                          '(' || nullif(current_setting('application_name'), '') || ')'));
-      END IF;
+    INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, since, until,
+                                   reason, correlation_id)
+    SELECT n.lock_type, n.source_id,
+           CASE WHEN n.expiry_count > o.expiry_count OR n.owner = o.owner THEN 'ran out'
+                WHEN n.failure_count > o.failure_count THEN 'failed'
+                WHEN n.owner IS NOT NULL THEN 'handed over'
+                WHEN n.forced_at IS DISTINCT FROM o.forced_at THEN 'forced'
+                ELSE 'released' END,
+           n.version, o.version, o.holder, o.acquired_at,
+           CASE WHEN n.expiry_count > o.expiry_count OR n.owner = o.owner
+                THEN o.expires_at ELSE clock_timestamp() END,
+           CASE WHEN n.forced_at IS DISTINCT FROM o.forced_at THEN n.force_reason END,
+           o.correlation_id
+      FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
+     WHERE o.version <> n.version AND o.owner IS NOT NULL;
+    IF EXISTS (SELECT FROM old_rows WHERE owner IS NULL)
+       OR EXISTS (SELECT FROM new_rows
+                   WHERE owner IS NULL
+                     AND (expires_at > 'epoch' OR ended_as = 'locked' OR done_at IS NOT NULL)) THEN
+      INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, until, reason)
+      SELECT n.lock_type, n.source_id, 'done', n.version, o.version, o.holder, n.done_until, NULL
+        FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
+       WHERE o.version <> n.version AND n.owner IS NULL AND n.done_at IS DISTINCT FROM o.done_at
+      UNION ALL
+      SELECT n.lock_type, n.source_id, 'closed', n.version, o.version, o.holder, n.expires_at, NULL
+        FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
+       WHERE o.version <> n.version AND n.owner IS NULL AND n.expires_at > 'epoch'
+      UNION ALL
+      SELECT n.lock_type, n.source_id, 'forced', n.version, NULL, o.holder, NULL, n.force_reason
+        FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
+       WHERE o.version <> n.version AND o.owner IS NULL AND n.owner IS NULL AND n.expires_at = 'epoch'
+         AND n.forced_at IS DISTINCT FROM o.forced_at
+      UNION ALL
+      SELECT n.lock_type, n.source_id,
+             CASE WHEN n.ended_as = 'locked' THEN 'locked' ELSE 'committed' END, n.version, NULL,
+             concat_ws(' ', 'pid', pg_backend_pid(),
+                       '(' || nullif(current_setting('application_name'), '') || ')'), NULL, NULL
+        FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
+       WHERE o.version <> n.version AND n.owner IS NULL AND n.expires_at = 'epoch'
+         AND n.forced_at IS NOT DISTINCT FROM o.forced_at
+         AND (o.owner IS NULL OR n.ended_as = 'locked');
     END IF;
   EXCEPTION WHEN OTHERS THEN
     NULL;
@@ -96,5 +108,6 @@ END $$;
 DROP TRIGGER IF EXISTS record_of_shared_lock ON shared_lock;
 
 CREATE TRIGGER record_of_shared_lock
-  AFTER UPDATE OF version ON shared_lock
-  FOR EACH ROW EXECUTE FUNCTION shared_lock_record();
+  AFTER UPDATE ON shared_lock
+  REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
+  FOR EACH STATEMENT EXECUTE FUNCTION shared_lock_record();

@@ -65,6 +65,31 @@ TEST_P(CliHistoryTest, HasEachHoldOnceWhenItIsOver) {
             1);
 }
 
+TEST_P(CliHistoryTest, HasEachHoldOfReleasesThatAreOneStatement) {
+  std::vector<acquire_request> wanted;
+  std::vector<release_request> over;
+  for (int number = 0; number < 5; ++number) {
+    wanted.push_back({.key = {"invoice", std::to_string(number)},
+                      .owner = make_owner_id(),
+                      .holder = "worker-" + std::to_string(number),
+                      .ttl = 1h});
+  }
+  const auto granted = rows_->acquire(wanted);
+  for (std::size_t at = 0; at < wanted.size(); ++at) {
+    over.push_back({.key = wanted[at].key,
+                    .owner = wanted[at].owner,
+                    .version = granted[at].version.value(),
+                    .stay_closed = at == 4 ? 1h : 0h});
+  }
+  rows_->release(over);
+  EXPECT_EQ(events("what = 'released' and since is not null"), 5);
+  EXPECT_EQ(events("what = 'released' and source_id = '3' and holder = 'worker-3' and token = " +
+                   std::to_string(granted[3].version->number)),
+            1);
+  EXPECT_EQ(events("what = 'closed' and source_id = '4'"), 1);
+  EXPECT_EQ(all_events(), 6);
+}
+
 TEST_P(CliHistoryTest, HasWorkThatFailed) {
   lock_table locks{*rows_};
   EXPECT_THROW(locks.with_lock(key_, [](const lease&) { throw std::domain_error{"failed"}; }),

@@ -1,6 +1,9 @@
 // The history on MariaDB: an event that is refused is left out, and versions come back with
 // triggers.
+#include <atomic>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "mysql/mysql_table.hpp"
 #include "rowlock/lock_table.hpp"
@@ -20,6 +23,28 @@ TEST_F(MysqlHistory, ThatTakesNoEventsStopsNoLock) {
   lock_table locks{rows_};
   EXPECT_EQ(locks.try_acquire(key_)->release(), release_result::released);
   EXPECT_EQ(database_.value("select count(*) from shared_lock_event"), "0");
+}
+
+// Releases would do so if the trigger locked the numbers of the event table for a whole statement.
+TEST_F(MysqlHistory, LetsReleasesWaitForNoOther) {
+  constexpr int threads = 8;
+  constexpr int rounds = 200;
+  lock_table locks{rows_, {.batching = {.at_most = 1}}};
+  std::atomic<int> released{0};
+  {
+    std::vector<std::jthread> running;
+    for (int thread = 0; thread < threads; ++thread) {
+      running.emplace_back([&, thread] {
+        for (int round = 0; round < rounds; ++round) {
+          auto held = locks.try_acquire({"own", std::to_string(thread)});
+          if (held.acquired() && held->release() == release_result::released) ++released;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(released, threads * rounds);
+  EXPECT_EQ(database_.value("select count(*) from shared_lock_event"),
+            std::to_string(threads * rounds));
 }
 
 // A trigger hides the version that a statement returns.
