@@ -5,6 +5,9 @@
 #include <chrono>
 
 #include "base/database_time.hpp"
+#include "cli/duration.hpp"
+#include "cli/printable.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
@@ -65,6 +68,18 @@ std::optional<database_time> parse_database_time(std::string_view text) {
                             std::chrono::day{unsigned(*day)}};
   if (!text.empty() || !date.ok() || *hour > 23 || *minute > 59 || *second > 59) return {};
   return sys_days{date} + hours{*hour} + minutes{*minute} + seconds{*second} + *fraction;
+}
+
+database_time parse_moment(std::string_view option, const std::string& text, database_time now) {
+  if (text == "now") return now;
+  if (const auto time = parse_database_time(text)) return *time;
+  try {
+    return now - parse_duration(option, text);
+  } catch (const error&) {
+    throw error{errc::misuse, std::string{option} + " " + printable(text) +
+                                  " is no time: write 30m or 7d (365d at most), which is so long "
+                                  "ago, or a time in UTC like 2026-01-31T12:00:00Z"};
+  }
 }
 
 std::string to_rfc3339(database_time shown) {

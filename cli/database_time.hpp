@@ -14,6 +14,10 @@ namespace rowlock::cli {
 /// second. None for any other text.
 std::optional<database_time> parse_database_time(std::string_view text);
 
+/// A time of a command line: as above, or `30m`, so long before `now`, or `now`. Throws `error`
+/// (misuse) that names the `option`.
+database_time parse_moment(std::string_view option, const std::string& text, database_time now);
+
 /// `2026-01-31T12:00:00.000000Z`.
 std::string to_rfc3339(database_time shown);
 

@@ -55,27 +55,20 @@ std::size_t event_limit_of(const history_command& command) {
   return limit;
 }
 
-/// A time, or so long ago.
-database_time time_of(std::string_view option, const std::string& text, database_time now) {
-  if (text == "now") return now;
-  if (const auto time = parse_database_time(text)) return *time;
-  try {
-    return now - parse_duration(option, text);
-  } catch (const error&) {
-    throw error{errc::misuse, std::string{option} + " " + printable(text) +
-                                  " is no time: write 30m or 7d, which is so long ago, or a time "
-                                  "in UTC like 2026-01-31T12:00:00Z"};
-  }
+/// `ran-out` needs no quotes in a shell.
+std::optional<std::string> with_spaces(std::optional<std::string> what) {
+  if (what) std::replace(what->begin(), what->end(), '-', ' ');
+  return what;
 }
 
 history_request request_of(const history_command& command, database_time now) {
   history_request request{.type = command.type,
                           .source_id = command.source,
                           .holder = command.holder,
-                          .what = command.what,
-                          .since = time_of("--since", command.since, now)};
+                          .what = with_spaces(command.what),
+                          .since = parse_moment("--since", command.since, now)};
   // Events that are written meanwhile are shown, too.
-  if (command.until != "now") request.until = time_of("--until", command.until, now);
+  if (command.until != "now") request.until = parse_moment("--until", command.until, now);
   check(request);
   return request;
 }
@@ -93,7 +86,8 @@ class event_printer {
 
 class event_table final : public event_printer {
  public:
-  explicit event_table(std::optional<std::size_t> columns) : columns_{columns} {}
+  event_table(database_time since, std::optional<std::size_t> columns)
+      : since_{since}, columns_{columns} {}
 
   void print(const std::vector<lock_event>& events) override {
     if (events.empty()) return;
@@ -110,7 +104,7 @@ class event_table final : public event_printer {
     std::cout.flush();
   }
   void end() override {
-    if (is_empty_) std::cout << "no such event\n";
+    if (is_empty_) std::cout << "no such event since " << to_rfc3339(since_) << '\n';
   }
 
  private:
@@ -160,6 +154,7 @@ class event_table final : public event_printer {
     return columns_ ? without_end(text, *columns_) : text;
   }
 
+  database_time since_;
   std::optional<std::size_t> columns_;
   std::array<std::size_t, column_count> widths_{};
   bool is_empty_ = true;
@@ -188,6 +183,9 @@ bool print_events(store& rows, history_request request, std::size_t limit, event
                   "this database has no history: `rowlock migrate <URL> --with history` begins "
                   "one; what was before it is not known"};
     }
+    if (page.is_ended && !request.before) {
+      say("the history was ended: what happened since then is not in it");
+    }
     const bool is_full = page.events.size() == request.at_most;
     if (is_full) page.events.pop_back();
     printer.print(page.events);
@@ -209,8 +207,8 @@ int history_now(const history_command& command) {
   if (command.json) {
     printer = std::make_unique<event_array_printer>();
   } else {
-    printer =
-        std::make_unique<event_table>(terminal ? std::optional{terminal->columns} : std::nullopt);
+    printer = std::make_unique<event_table>(
+        *request.since, terminal ? std::optional{terminal->columns} : std::nullopt);
   }
   const bool has_more = print_events(*rows, request, limit, *printer);
   printer->end();
@@ -234,7 +232,8 @@ void add_history(CLI::App& app, action& chosen) {
       ->type_name("SOURCE");
   history->add_option("--holder", command->holder, "Only of this holder, by its whole label")
       ->type_name("LABEL");
-  history->add_option("--what", command->what, "Only events of this name, such as forced")
+  history
+      ->add_option("--what", command->what, "Only events of this name, such as forced or ran-out")
       ->type_name("NAME");
   history->add_option("--since", command->since, "Not older: a time, or so long ago")
       ->type_name("TIME")
@@ -251,7 +250,7 @@ void add_history(CLI::App& app, action& chosen) {
 
 granted: a holder got the key. released, failed (released after an error), handed over (to a waiter of the
 same process), forced (taken away), ran out: the hold ended; HELD is how long it was. ran out is written when
-it is found, and HELD is until the lease was over. closed: the key is granted to no owner for a time. done: the work
+the key is next taken or unset, and HELD is until the lease was over; `rowlock list --state run-out` shows those before. closed: the key is granted to no owner for a time. done: the work
 is remembered. locked, committed: a transaction had the key; HOLDER is its session, where the database knows it.
 
 A TIME is 30m or 7d, so long ago by the database's clock, or 2026-01-31T12:00:00Z, which is UTC.

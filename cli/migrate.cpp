@@ -46,6 +46,10 @@ std::string for_clients(std::string sql) {
   return sql;
 }
 
+bool is_for_mysql(const database_url& url) {
+  return url.which() == database_url::engine::soci && url.target().starts_with("mysql:");
+}
+
 void print_sql(const migrate_options& options, const database_url& url, const table_name& table) {
   auto all = migrations_for(url, table);
   if (options.down) std::reverse(all.begin(), all.end());
@@ -54,7 +58,7 @@ void print_sql(const migrate_options& options, const database_url& url, const ta
   if (options.history() == history_option::unchanged) return;
   const auto history = history_for(url, table);
   const auto& sql = options.history() == history_option::with ? history.up : history.down;
-  std::cout << (url.which() == database_url::engine::soci ? for_clients(sql) : sql) << '\n';
+  std::cout << (is_for_mysql(url) ? for_clients(sql) : sql) << '\n';
 }
 
 int migrate_now(const migrate_options& options) {
@@ -91,12 +95,14 @@ void add_migrate(CLI::App& app, action& chosen) {
   options->where.add_to(*migrate);
   CLI::Option* print =
       migrate->add_flag("--print", options->print, "Only print the SQL; nothing is connected to");
-  migrate->add_flag("--down", options->down, "With --print: the SQL that takes it all back")
-      ->needs(print);
+  CLI::Option* down =
+      migrate->add_flag("--down", options->down, "With --print: the SQL that takes it all back")
+          ->needs(print);
   const auto is_an_option = CLI::IsMember{{"history"}};
   CLI::Option* with = migrate->add_option("--with", options->with, "Begin an option: history")
                           ->type_name("OPTION")
-                          ->check(is_an_option);
+                          ->check(is_an_option)
+                          ->excludes(down);
   migrate->add_option("--without", options->without, "End it; what it has written stays")
       ->type_name("OPTION")
       ->check(is_an_option)

@@ -36,7 +36,7 @@ std::string question_of(const purge_options& options) {
   return options.is_of_history ? "Delete the events of " + options.where.table +
                                      "_event that are older than " + options.older_than + "?"
                                : "Delete the idle rows of " + options.where.table +
-                                     " that nobody has touched for " + options.older_than + "?";
+                                     " that were not used for " + options.older_than + "?";
 }
 
 purge_result purge_chosen(store& rows, const purge_options& options,
@@ -45,9 +45,20 @@ purge_result purge_chosen(store& rows, const purge_options& options,
                                : purge(rows, older_than, purge_request{}.at_most, stop);
 }
 
+/// A job with the wrong table would never notice.
+void require_history(store& rows) {
+  if (rows.history({.at_most = 1}).is_recorded) return;
+  throw error{errc::rejected,
+              "this database has no history: `rowlock migrate <URL> --with history` begins one"};
+}
+
 int purge_now(const purge_options& options) {
   const auto older_than = parse_duration("--older-than", options.older_than);
-  check(purge_request{.older_than = older_than});
+  if (options.is_of_history) {
+    check(history_purge_request{.older_than = older_than});
+  } else {
+    check(purge_request{.older_than = older_than});
+  }
   const table_name table{options.where.table};
   const auto url = options.where.database();
   options.confirmed.require_terminal();
@@ -60,10 +71,12 @@ int purge_now(const purge_options& options) {
   exit_timer timer{"the database does not answer: ended without it; run it again to go on"};
   interruptible_wait waiting{signals, timer};
   const auto rows = open_store(url, table);
+  if (options.is_of_history) require_history(*rows);
   const auto result = purge_chosen(*rows, options, older_than, waiting.stop());
   std::cout << "purged " << in_words(result.purged, options) << '\n';
   if (result.is_complete) return exit_code::success;
-  say("stopped before all rows were looked at; run it again to go on");
+  say(std::string{"stopped before all "} + (options.is_of_history ? "events" : "rows") +
+      " were looked at; run it again to go on");
   return exit_code::ended_by_signal(waiting.end().value_or(0));
 }
 
@@ -73,7 +86,7 @@ void add_purge(CLI::App& app, action& chosen) {
   const auto options = std::make_shared<purge_options>();
   CLI::App* purge = app.add_subcommand("purge", "Delete the rows of keys that are no longer used");
   options->where.add_to(*purge);
-  purge->add_option("--older-than", options->older_than, "Not touched for so long; 1h or more")
+  purge->add_option("--older-than", options->older_than, "Not used for so long; 1h or more")
       ->type_name("DURATION")
       ->required();
   purge->add_flag("--history", options->is_of_history,

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,8 +16,8 @@
 
 #include "cli/action.hpp"
 #include "cli/command_path.hpp"
+#include "cli/database_time.hpp"
 #include "cli/database_url.hpp"
-#include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/file_descriptor.hpp"
 #include "cli/serve/api_json.hpp"
@@ -31,8 +32,17 @@ namespace {
 struct report_options {
   table_options where;
   std::string since = "24h";
+  std::string until = "now";
   std::string html;
 };
+
+history_request request_of(const report_options& options, database_time now) {
+  history_request request{.since = parse_moment("--since", options.since, now),
+                          .at_most = longest_history};
+  if (options.until != "now") request.until = parse_moment("--until", options.until, now);
+  check(request);
+  return request;
+}
 
 [[noreturn]] void cannot_write(const std::string& path, int reason) {
   throw command_error{exit_code::output_failed,
@@ -42,6 +52,9 @@ struct report_options {
 
 /// A rename would put a file in the place of a device, a pipe or a folder.
 void require_file(const std::string& path) {
+  if (path.empty()) {
+    throw error{errc::misuse, "--html has no name: name a file, or - for the standard output"};
+  }
   struct stat found {};
   if (stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
     throw error{errc::misuse,
@@ -57,7 +70,7 @@ class new_file {
     constexpr mode_t as_the_umask_says = 0666;
     const int opened =
         open(made_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, as_the_umask_says);
-    if (opened == -1) cannot_write(made_, errno);
+    if (opened == -1) cannot_write(path_, errno);
     file_ = file_descriptor{opened, "open"};
   }
   new_file(const new_file&) = delete;
@@ -89,22 +102,28 @@ class new_file {
 };
 
 int report_now(const report_options& options) {
-  const auto since = parse_duration("--since", options.since);
+  // A wrong value is said before the database is asked.
+  constexpr database_time some_time{std::chrono::sys_days{std::chrono::year{9999} / 1 / 1}};
+  (void)request_of(options, some_time);
   const table_name table{options.where.table};
   const auto url = options.where.database();
   const bool is_for_output = options.html == "-";
   if (!is_for_output) require_file(options.html);
+  // A link stays, and leads to the new file.
+  const std::string path =
+      is_for_output ? "" : std::filesystem::weakly_canonical(options.html).string();
 
   const auto rows = open_store(url, table);
   const auto now = rows->now();
   const auto locks = rows->list({.at_most = largest_page});
-  const std::string page = report_page(locks_json(locks, now, largest_page - 1),
-                                       compact_json(read_whole_history(*rows, now - since)));
+  const std::string page =
+      report_page(locks_json(locks, now, largest_page - 1),
+                  read_history(*rows, request_of(options, now), longest_report));
   if (is_for_output) {
     std::cout << page;  // main() says if it cannot be written
     return exit_code::success;
   }
-  new_file file{options.html};
+  new_file file{path};
   file.write_all(page);
   file.take_its_place();
   return exit_code::success;
@@ -117,8 +136,11 @@ void add_report(CLI::App& app, action& chosen) {
   CLI::App* report =
       app.add_subcommand("report", "Write the page of serve into a file, with all it shows");
   options->where.add_to(*report);
-  report->add_option("--since", options->since, "How far back the history goes")
-      ->type_name("DURATION")
+  report->add_option("--since", options->since, "The history from this time on, or so long ago")
+      ->type_name("TIME")
+      ->capture_default_str();
+  report->add_option("--until", options->until, "And up to this time, or so long ago")
+      ->type_name("TIME")
       ->capture_default_str();
   report->add_option("--html", options->html, "The file, or - for the standard output")
       ->type_name("FILE")
@@ -133,6 +155,7 @@ Exit code: 74 if the file cannot be written.
 
 Examples:
   rowlock report postgresql://app_reader@db/shop --since 24h --html locks.html
+  rowlock report postgresql://app_reader@db/shop --since 2026-01-31T02:00:00Z --until 2026-01-31T04:00:00Z --html night.html
   rowlock report sqlite:///var/lib/shop/locks.db --html - | gzip > locks.html.gz)");
   report->callback([options, &chosen] { chosen = [options] { return report_now(*options); }; });
 }

@@ -272,6 +272,7 @@ int top_now(const top_options& options) {
   const auto rows = open_store(options.where.database(), table_name{options.where.table});
   if (options.is_once) {
     shown.rows = rows->list(shown.request);
+    shown.age = std::chrono::microseconds::zero();
     for (const auto& line : frame_of(shown, size_of_terminal())) std::cout << line << '\n';
     return exit_code::success;
   }

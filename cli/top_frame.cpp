@@ -85,7 +85,7 @@ std::vector<std::string> frame_of(const top_state& shown, std::optional<terminal
   lines.push_back(fit("rowlock top   " + printable(shown.table) + "   by " +
                       word_of(shown.request.sort) + "   every " + show_duration(shown.interval) +
                       (shown.is_paused ? "   paused" : "") + "   ? for help"));
-  lines.push_back(fit(counts_in(shown) + filters_in(shown.request)));
+  lines.push_back(fit((shown.age ? counts_in(shown) : "reading") + filters_in(shown.request)));
   lines.push_back(fit(status_of(shown)));
   if (shown.has_help) {
     for (const auto line : help) lines.push_back(fit(std::string{line}));

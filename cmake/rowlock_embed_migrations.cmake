@@ -1,13 +1,5 @@
 # Compiles the migrations into the library, so that it can apply them without their files.
 
-# rowlock_embed_migrations(<target>
-#   POSTGRESQL <NNN_name>...   migrations/postgresql/<NNN_name>.{up,down}.sql, in order
-#   SQLITE <NNN_name>...       migrations/sqlite/<NNN_name>.{up,down}.sql, in order
-#   MYSQL <NNN_name>...)       migrations/mysql/<NNN_name>.{up,down}.sql, in order
-#
-# and of each database the option migrations/<database>/history.{up,down}.sql.
-#
-# Adds a generated source to <target> that defines what src/store/embedded_migrations.hpp declares.
 # Sets `result` to the texts of <path>.up.sql and <path>.down.sql, each as `, R"(...)"`.
 function(rowlock_migration_texts result path)
   set(texts "")
@@ -27,6 +19,14 @@ function(rowlock_migration_texts result path)
   set(${result} "${texts}" PARENT_SCOPE)
 endfunction()
 
+# rowlock_embed_migrations(<target>
+#   POSTGRESQL <NNN_name>...   migrations/postgresql/<NNN_name>.{up,down}.sql, in order
+#   SQLITE <NNN_name>...       migrations/sqlite/<NNN_name>.{up,down}.sql, in order
+#   MYSQL <NNN_name>...)       migrations/mysql/<NNN_name>.{up,down}.sql, in order
+#
+# and of each database the option migrations/<database>/history.{up,down}.sql.
+#
+# Adds a generated source to <target> that defines what src/store/embedded_migrations.hpp declares.
 function(rowlock_embed_migrations target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "POSTGRESQL;SQLITE;MYSQL")
 

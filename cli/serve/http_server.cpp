@@ -206,10 +206,10 @@ int http_server::run(signal_queue& signals) {
         known->is_over = true;  // the client has gone
       } else if (has_event || (has_read && known->at == step::waiting)) {
         proceed(*known);
+        limit_unsent();
       }
     }
     end_late(clock::now());
-    limit_unsent();
     std::erase_if(connections_, [](const connection& known) { return known.is_over; });
     if (ready[2].revents != 0) accept_all();
   }
@@ -377,6 +377,7 @@ void http_server::end_late(clock::time_point now) {
     if (known->at == step::waiting) {
       // By now the read is answered with a fault, or a new one began meanwhile.
       answer(*known);
+      limit_unsent();
       if (known->at == step::waiting) known->until = now + shared_reads::patience;
       continue;
     }

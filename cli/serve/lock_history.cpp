@@ -3,12 +3,12 @@
 
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "base/database_time.hpp"
 #include "cli/database_time.hpp"
 #include "cli/serve/api_json.hpp"
 #include "cli/shown_row.hpp"
-#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
@@ -30,10 +30,9 @@ std::optional<lock_event> event_at(std::string_view cursor) {
   if (!parts[3].is_number_integer()) return {};
   const auto time = parse_database_time(parts[0].get<std::string>());
   if (!time) return {};
-  try {
-    check(lock_key{.type = parts[1], .source_id = parts[2]});
-  } catch (const error&) {
-    return {};
+  for (const std::size_t text : {1, 2, 4}) {
+    const auto& part = parts[text].get_ref<const std::string&>();
+    if (part.find('\0') != std::string::npos) return {};
   }
   return lock_event{.key = {.type = parts[1], .source_id = parts[2]},
                     .at = detail::text_of(*time),
@@ -41,36 +40,50 @@ std::optional<lock_event> event_at(std::string_view cursor) {
                     .version = {parts[3].get<std::int64_t>()}};
 }
 
-ordered_json read_history(store& rows, history_request request) {
-  const auto at = rows.now();
+namespace {
+
+/// One page, and the last of its events if there are more.
+struct read_page {
+  std::vector<lock_event> events;
+  bool is_recorded = false;
+  bool has_more = false;
+};
+
+read_page read_one(store& rows, history_request request) {
   const auto limit = request.at_most;
   // One event more says that there is another page.
   ++request.at_most;
   auto page = rows.history(request);
-  ordered_json next = nullptr;
-  if (page.events.size() > limit) {
-    page.events.resize(limit);
-    next = cursor_of(page.events.back());
-  }
-  auto events = ordered_json::array();
-  for (const auto& event : page.events) events.push_back(json_of(event));
-  return {{"at", to_rfc3339(at)},
-          {"has_history", page.is_recorded},
-          {"next", std::move(next)},
-          {"events", std::move(events)}};
+  const bool has_more = page.events.size() > limit;
+  if (has_more) page.events.resize(limit);
+  return {std::move(page.events), page.is_recorded, has_more};
 }
 
-ordered_json read_whole_history(store& rows, database_time since) {
-  constexpr std::size_t most = 200'000;
-  history_request request{.since = since, .at_most = longest_history};
-  ordered_json all = read_history(rows, request);
-  while (!all["next"].is_null() && all["events"].size() < most) {
-    request.before = event_at(all["next"].get<std::string>());
-    ordered_json page = read_history(rows, request);
-    for (auto& event : page["events"]) all["events"].push_back(std::move(event));
-    all["next"] = std::move(page["next"]);
+}  // namespace
+
+std::string read_history(store& rows, const history_request& request, std::size_t at_most) {
+  const auto at = rows.now();
+  history_request wanted = request;
+  std::string events;
+  std::size_t count = 0;
+  for (;;) {
+    const auto page = read_one(rows, wanted);
+    for (const auto& event : page.events) {
+      if (!events.empty()) events += ',';
+      events += compact_json(json_of(event));
+    }
+    count += page.events.size();
+    const bool is_last = !page.has_more || count >= at_most;
+    if (!is_last) {
+      wanted.before = page.events.back();
+      continue;
+    }
+    const ordered_json next =
+        page.has_more ? ordered_json(cursor_of(page.events.back())) : ordered_json(nullptr);
+    return R"({"at":")" + to_rfc3339(at) + R"(","has_history":)" +
+           (page.is_recorded ? "true" : "false") + R"(,"next":)" + compact_json(next) +
+           R"(,"events":[)" + events + "]}";
   }
-  return all;
 }
 
 }  // namespace rowlock::cli

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "cli/printable.hpp"
+#include "cli/shown_row.hpp"
 
 namespace rowlock::cli {
 
@@ -85,8 +86,7 @@ void type_totals::add(const row_state& row) {
   }
   ++held;
   oldest = std::max(oldest, row.held.value_or(std::chrono::microseconds{0}));
-  // A holder that lives renews every third of the ttl.
-  if (const auto quiet = row.silent_for(); quiet && *quiet > *row.ttl / 2) ++silent;
+  if (has_no_sign(row)) ++silent;
 }
 
 void type_totals::add(const type_totals& other) {

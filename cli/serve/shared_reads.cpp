@@ -62,6 +62,13 @@ bool shared_reads::make_room() {
   return true;
 }
 
+void shared_reads::forget_old(boot_clock::time_point now) {
+  std::erase_if(entries_, [now](const auto& named) {
+    const entry& known = named.second;
+    return !known.is_queued && now - known.changed >= lasts;
+  });
+}
+
 shared_reads::outcome shared_reads::perform(const std::function<std::string()>& read) {
   try {
     return {.answer = std::make_shared<const std::string>(read())};
@@ -97,6 +104,7 @@ void shared_reads::run() {
     known.has_ended = true;
     known.is_queued = false;
     known.changed = time_->now();
+    forget_old(known.changed);
     lock.unlock();
     on_end_();
     lock.lock();

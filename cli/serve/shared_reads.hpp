@@ -26,7 +26,7 @@ class shared_reads {
  public:
   /// How long an answer is shared.
   static constexpr std::chrono::seconds lasts{1};
-  /// From then on nothing waits for a read that goes on; it is answered with a fault.
+  /// From then on nothing waits for a read that goes on or is queued; it is answered with a fault.
   static constexpr std::chrono::seconds patience{3};
   /// How many names are known at a time.
   static constexpr std::size_t most_names = 64;
@@ -71,6 +71,8 @@ class shared_reads {
   void run();
   static outcome perform(const std::function<std::string()>& read);
   bool make_room();
+  /// Drops the answers that are no longer shared.
+  void forget_old(boot_clock::time_point now);
 
   const std::shared_ptr<time_source> time_;
   const std::function<void()> on_end_;

@@ -94,7 +94,10 @@ void require_valid(const Request& request) {
   try {
     check(request);
   } catch (const error& wrong) {
-    throw bad_parameter{wrong.what()};
+    std::string text = wrong.what();
+    // It says what kind of error it is behind the text.
+    text.erase(std::min(text.size(), text.rfind(": ")));
+    throw bad_parameter{text};
   }
 }
 
@@ -204,8 +207,9 @@ std::optional<web_answer> web_requests::history(const web_request& request) {
   wanted.at_most =
       static_cast<std::size_t>(number_parameter(request, "limit", 1, most).value_or(most));
   require_valid(wanted);
-  return answer_with(name_of("history", request),
-                     [&rows = rows_, wanted] { return compact_json(read_history(rows, wanted)); });
+  return answer_with(name_of("history", request), [&rows = rows_, wanted] {
+    return read_history(rows, wanted, wanted.at_most);
+  });
 }
 
 std::optional<web_answer> web_requests::metrics(const web_request& request) {

@@ -235,6 +235,28 @@ rowlock.History = (() => {
         lane.isStale = true;
       }
       this.loadedFrom = Math.max(this.loadedFrom, first);
+      this.holders.clear();
+      for (const lane of this.lanes.values()) {
+        for (const { holder } of lane.events) {
+          if (holder) this.holders.set(holder, (this.holders.get(holder) ?? 0) + 1);
+        }
+      }
+    }
+
+    /** Forgets lanes without events and lock, and holders that are in no lane. */
+    prune() {
+      const present = new Set();
+      for (const lane of this.lanes.values()) {
+        if (lane.lock) present.add(lane.lock.holder);
+        if (lane.lock || lane.events.length > 0) continue;
+        this.lanes.delete(lane.id);
+        const left = this.types.get(lane.type) - 1;
+        if (left > 0) this.types.set(lane.type, left);
+        else this.types.delete(lane.type);
+      }
+      for (const [holder, count] of this.holders) {
+        if (count === 0 && !present.has(holder)) this.holders.delete(holder);
+      }
     }
 
     /** Takes over the answer about the locks. `isWhole`: a lock that it does not name is free. */
@@ -257,6 +279,7 @@ rowlock.History = (() => {
     /** The events are newer than the locks now: a hold without an end, its key free, has ended. */
     settle() {
       this.freeAt = this.wholeAt;
+      this.prune();
       for (const lane of this.lanes.values()) {
         const last = lane.items[lane.items.length - 1];
         if (last && last.isOpen) lane.isStale = true;

@@ -98,6 +98,7 @@
 
   function setNoHistory() {
     showHistory(false);
+    history.prune();
     drawTroublesAlone();
   }
 

@@ -1,11 +1,13 @@
 -- An option: the history of the lock table. Each hold of a key is one row of shared_lock_event when it
 -- is over, however it ended, and each row lock and optimistic commit is one; a renewal is none. The
 -- triggers write in the transaction that changes the lock table, so a rollback undoes both. They run
--- with the rights of the user that creates them: others need none on the events.
+-- with the rights of the user that creates them: others need none on the events. While that user does not
+-- exist, the lock table cannot be changed: create the history as one that stays.
 --
--- An event that cannot be written (the table is full) is left out, and the lock goes on. But while the
--- table itself is missing, or another session has locked it, so is the lock table: the server opens
--- both before it executes a statement. Then end the history (history.down.sql), or make the table anew.
+-- An event that cannot be written (the table is full; on MariaDB also: it is missing) is left out, and
+-- the lock goes on. But the server opens both tables before it executes a statement: while another
+-- session has locked the table of events, so is the lock table. MySQL fails while it is missing: end the
+-- history (history.down.sql), or make the table anew.
 -- Can be applied again: what is there stays.
 --
 -- Times are UTC.

@@ -43,23 +43,25 @@ BEGIN
 END $$;
 
 -- Once for each statement, so that one subtransaction (the block with EXCEPTION) and one INSERT write the
--- events of all its rows. A statement that only grants or renews does not enter the block.
+-- events of all its rows. A statement that only grants or renews does not enter the block. EXCEPT and FULL
+-- JOIN compare the rows by hashing or sorting: a plan that was made for one row may be used for many, and
+-- a nested loop would be quadratic. The conditions with coalesce leave the FULL JOIN one.
 CREATE OR REPLACE FUNCTION shared_lock_record() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF NOT EXISTS (SELECT FROM old_rows WHERE owner IS NOT NULL)
-     AND NOT EXISTS (SELECT FROM new_rows WHERE owner IS NULL) THEN
-    RETURN NULL;  -- grants
-  END IF;
-  IF NOT EXISTS (SELECT FROM new_rows WHERE owner IS NULL)
-     AND NOT EXISTS (SELECT FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
-                      WHERE o.version <> n.version AND o.owner IS NOT NULL) THEN
-    RETURN NULL;  -- renewals
+  IF NOT EXISTS (SELECT FROM new_rows WHERE owner IS NULL) THEN
+    IF NOT EXISTS (SELECT FROM old_rows WHERE owner IS NOT NULL) THEN
+      RETURN NULL;  -- grants
+    END IF;
+    IF NOT EXISTS (SELECT lock_type, source_id, version FROM old_rows WHERE owner IS NOT NULL
+                   EXCEPT SELECT lock_type, source_id, version FROM new_rows) THEN
+      RETURN NULL;  -- renewals
+    END IF;
   END IF;
   BEGIN
     LOCK TABLE shared_lock_event IN ROW EXCLUSIVE MODE NOWAIT;
     INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, since, until,
                                    reason, correlation_id)
-    SELECT n.lock_type, n.source_id,
+    SELECT lock_type, source_id,
            CASE WHEN n.expiry_count > o.expiry_count OR n.owner = o.owner THEN 'ran out'
                 WHEN n.failure_count > o.failure_count THEN 'failed'
                 WHEN n.owner IS NOT NULL THEN 'handed over'
@@ -70,34 +72,31 @@ BEGIN
                 THEN o.expires_at ELSE clock_timestamp() END,
            CASE WHEN n.forced_at IS DISTINCT FROM o.forced_at THEN n.force_reason END,
            o.correlation_id
-      FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
-     WHERE o.version <> n.version AND o.owner IS NOT NULL;
+      FROM old_rows o FULL JOIN new_rows n USING (lock_type, source_id)
+     WHERE coalesce(o.version, 0) <> coalesce(n.version, 0) AND coalesce(o.owner, '') <> '';
+    -- What few statements do.
     IF EXISTS (SELECT FROM old_rows WHERE owner IS NULL)
        OR EXISTS (SELECT FROM new_rows
                    WHERE owner IS NULL
-                     AND (expires_at > 'epoch' OR ended_as = 'locked' OR done_at IS NOT NULL)) THEN
+                     AND (expires_at > clock_timestamp() OR ended_as = 'locked' OR done_at IS NOT NULL)) THEN
       INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, until, reason)
-      SELECT n.lock_type, n.source_id, 'done', n.version, o.version, o.holder, n.done_until, NULL
-        FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
-       WHERE o.version <> n.version AND n.owner IS NULL AND n.done_at IS DISTINCT FROM o.done_at
-      UNION ALL
-      SELECT n.lock_type, n.source_id, 'closed', n.version, o.version, o.holder, n.expires_at, NULL
-        FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
-       WHERE o.version <> n.version AND n.owner IS NULL AND n.expires_at > 'epoch'
-      UNION ALL
-      SELECT n.lock_type, n.source_id, 'forced', n.version, NULL, o.holder, NULL, n.force_reason
-        FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
-       WHERE o.version <> n.version AND o.owner IS NULL AND n.owner IS NULL AND n.expires_at = 'epoch'
-         AND n.forced_at IS DISTINCT FROM o.forced_at
-      UNION ALL
-      SELECT n.lock_type, n.source_id,
-             CASE WHEN n.ended_as = 'locked' THEN 'locked' ELSE 'committed' END, n.version, NULL,
-             concat_ws(' ', 'pid', pg_backend_pid(),
-                       '(' || nullif(current_setting('application_name'), '') || ')'), NULL, NULL
-        FROM old_rows o JOIN new_rows n USING (lock_type, source_id)
-       WHERE o.version <> n.version AND n.owner IS NULL AND n.expires_at = 'epoch'
-         AND n.forced_at IS NOT DISTINCT FROM o.forced_at
-         AND (o.owner IS NULL OR n.ended_as = 'locked');
+      SELECT lock_type, source_id, e.what, n.version, e.token, e.holder, e.until, e.reason
+        FROM old_rows o FULL JOIN new_rows n USING (lock_type, source_id)
+       CROSS JOIN LATERAL (VALUES
+         ('done', n.done_at IS DISTINCT FROM o.done_at,
+          o.version, o.holder, n.done_until, NULL),
+         ('closed', n.expires_at > clock_timestamp(),
+          o.version, o.holder, n.expires_at, NULL),
+         ('forced', o.owner IS NULL AND n.expires_at <= clock_timestamp()
+                    AND n.forced_at IS DISTINCT FROM o.forced_at,
+          NULL, o.holder, NULL, n.force_reason),
+         (CASE WHEN n.ended_as = 'locked' THEN 'locked' ELSE 'committed' END,
+          n.expires_at <= clock_timestamp() AND n.forced_at IS NOT DISTINCT FROM o.forced_at
+          AND (o.owner IS NULL OR n.ended_as = 'locked'),
+          NULL, concat_ws(' ', 'pid', pg_backend_pid(),
+                          '(' || nullif(current_setting('application_name'), '') || ')'), NULL, NULL))
+         e (what, has_happened, token, holder, until, reason)
+       WHERE coalesce(o.version, 0) <> coalesce(n.version, 0) AND n.owner IS NULL AND e.has_happened;
     END IF;
   EXCEPTION WHEN OTHERS THEN
     NULL;

@@ -172,7 +172,8 @@ void check(const history_request& request) {
 
 void check(const history_purge_request& request) {
   if (request.older_than < std::chrono::hours{1}) {
-    throw error{errc::misuse, "events that are younger than an hour are not purged"};
+    throw error{errc::misuse,
+                "events that are younger than an hour are not purged: say 1h or more"};
   }
   if (request.at_most == 0 || request.at_most > largest_page) {
     throw error{errc::misuse, "a purge deletes 1 to 10,000 events at a time"};

@@ -64,13 +64,20 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
                 " TO ...; GRANT SELECT ON " + name +
                 "_schema TO ...` for the user of this connection; if it does more than read, also "
                 "`GRANT SELECT, INSERT, UPDATE ON " +
-                name + " TO ...`; and if it purges, `GRANT DELETE ON " + name + " TO ...`");
+                name + " TO ...`; if it purges, `GRANT DELETE ON " + name +
+                " TO ...`; and if it reads the history, `GRANT SELECT ON " + name +
+                "_event TO ...`");
   }
   switch (number) {
     case 1046:
       return says(
           "the connection has no database: name one in the connection string, or in the "
           "name of the table");
+    case 1449:
+      return says(
+          "the account that made the history's triggers is gone: migrate with --without history "
+          "and "
+          "then --with history, as one that stays");
     case 1665:
       return says(
           "the server logs statements, which it cannot at READ COMMITTED (error 1665): set "

@@ -7,10 +7,9 @@
 
 namespace rowlock::mysql {
 
-history_page history(executor& exec, const table_name& table, const history_request& request);
+history_page history(executor& exec, const history_request& request);
 
-std::size_t purge_history(executor& exec, const table_name& table,
-                          const history_purge_request& request);
+std::size_t purge_history(executor& exec, const history_purge_request& request);
 
 }  // namespace rowlock::mysql
 

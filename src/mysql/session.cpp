@@ -188,10 +188,10 @@ class mysql_session final : public detail::session {
     return call([&] { return mysql::purge(exec_, request, skew_); });
   }
   history_page do_history(const history_request& request) override {
-    return call([&] { return mysql::history(exec_, table_, request); });
+    return call([&] { return mysql::history(exec_, request); });
   }
   std::size_t do_purge_history(const history_purge_request& request) override {
-    return call([&] { return mysql::purge_history(exec_, table_, request); });
+    return call([&] { return mysql::purge_history(exec_, request); });
   }
   database_time do_now() override {
     return call([&] {

@@ -32,8 +32,9 @@ std::string how_to_grant(const table_name& table) {
          table.in("shared_lock_schema") +
          " TO ...` for the role of this connection, which needs USAGE on their schema too; if it "
          "does more than read, also `GRANT SELECT, INSERT, UPDATE ON " +
-         name + " TO ...`; and if it purges, `GRANT DELETE, UPDATE (fence_count) ON " + name +
-         " TO ...`";
+         name + " TO ...`; if it purges, `GRANT DELETE, UPDATE (fence_count) ON " + name +
+         " TO ...`; and if it reads the history, `GRANT SELECT ON " +
+         table.in("shared_lock_event") + " TO ...`";
 }
 
 meaning rejected_meaning(std::string_view state, const table_name* lock_table,

@@ -1,6 +1,7 @@
 // The history on PostgreSQL.
 #include "postgres/history.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,16 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/database_time.hpp"
 #include "postgres/sql/history.hpp"
+#include "postgres/sql/session.hpp"
 #include "store/history_pages.hpp"
 
 namespace rowlock::postgres {
 
 namespace {
-
-bool has_history(executor& exec) {
-  return exec.execute(sql::has_history).front().flag("is_recorded");
-}
 
 lock_event event_in(const result_set::row& row) {
   lock_event event{.key = {.type = row.text("lock_type"), .source_id = row.text("source_id")},
@@ -34,22 +33,29 @@ lock_event event_in(const result_set::row& row) {
   return event;
 }
 
-std::vector<lock_event> events(executor& exec, std::string_view text,
-                               const history_request& request) {
-  const auto& before = request.before;
-  const auto text_of_cursor = [&](std::string lock_event::*field) {
-    return before ? std::optional{(*before).*field} : std::nullopt;
-  };
-  const auto at = text_of_cursor(&lock_event::at);
-  const auto what = text_of_cursor(&lock_event::what);
-  const auto type = before ? std::optional{before->key.type} : std::nullopt;
-  const auto source = before ? std::optional{before->key.source_id} : std::nullopt;
-  const auto version = before ? std::optional{before->version.number} : std::nullopt;
+result_set found_by(executor& exec, std::string_view text, const history_request& request,
+                    std::int64_t limit) {
+  // Behind every event: the last moment, and a text that is greater than any type.
+  const lock_event end{.key = {"\U0010FFFF", ""},
+                       .at = detail::text_of(detail::last_database_time),
+                       .what = {},
+                       .version = {}};
+  const auto& before = request.before ? *request.before : end;
+  return exec.execute(
+      text,
+      bound_values{detail::since_of(request), detail::until_of(request), request.type,
+                   request.source_id, request.holder, request.what, before.at, before.key.type,
+                   before.key.source_id, before.version.number, before.what, limit});
+}
+
+std::vector<lock_event> events(executor& exec, std::string_view last, std::string_view text,
+                               history_request request) {
+  const auto limit = static_cast<std::int64_t>(request.at_most);
+  if (const auto time = found_by(exec, last, request, limit - 1); !time.empty()) {
+    request.since = database_time{std::chrono::microseconds{time.front().number("us")}};
+  }
+  const auto result = found_by(exec, text, request, limit);
   std::vector<lock_event> found;
-  const auto result = exec.execute(
-      text, bound_values{detail::since_of(request), detail::until_of(request), request.type,
-                         request.source_id, request.holder, request.what, at, type, source, version,
-                         what, static_cast<std::int64_t>(request.at_most)});
   for (const auto row : result) found.push_back(event_in(row));
   return found;
 }
@@ -57,13 +63,17 @@ std::vector<lock_event> events(executor& exec, std::string_view text,
 }  // namespace
 
 history_page history(executor& exec, const history_request& request) {
-  if (!has_history(exec)) return {};
-  return detail::page_of(request, sql::history_texts,
-                         [&](std::string_view text) { return events(exec, text, request); });
+  const auto state = exec.execute(sql::history_state);
+  if (!state.front().flag("has_table")) return {};
+  auto page = detail::page_of(request, [&](auto which) {
+    return events(exec, sql::last_of_page.*which, sql::history_texts.*which, request);
+  });
+  page.is_ended = !state.front().flag("has_trigger");
+  return page;
 }
 
 std::size_t purge_history(executor& exec, const history_purge_request& request) {
-  if (!has_history(exec)) return 0;
+  if (!exec.execute(sql::history_state).front().flag("has_table")) return 0;
   const bound_values values{std::int64_t{request.older_than.count()},
                             static_cast<std::int64_t>(request.at_most)};
   const auto result = exec.execute_writing(sql::purge_history, values, [](const result_set& given) {

@@ -72,8 +72,11 @@ seen_row row_in(const statement& at) {
 }
 
 std::string events_of(std::string_view events, std::string_view key) {
-  return detail::with_words(
-      events, {{"of_key", std::string{key}}, {"granted_then", std::string{sql::granted_then}}});
+  const auto newest =
+      key == sql::of_one_key ? sql::newest_grants_of_one : sql::newest_grants_of_any;
+  return detail::with_words(events, {{"of_key", std::string{key}},
+                                     {"newest_grants", std::string{newest}},
+                                     {"granted_then", std::string{sql::granted_then}}});
 }
 
 /// The other way round: `-30.000 seconds`.
@@ -152,13 +155,14 @@ database_time row_statements::now() {
   return database_time{microseconds{first_number(sql::now).value()}};
 }
 
-bool row_statements::has_history() {
+row_statements::history_parts row_statements::parts_of_history() {
   const auto& name = table_.text();
   const auto dot = name.find('.');
   const auto plain = name.substr(dot == std::string::npos ? 0 : dot + 1);
   auto& parts = prepared(sql::parts_of_history);
   execution once{parts, plain};
-  return once.has_next_row() && parts.integer(0) == 1;
+  if (!once.has_next_row()) return {};
+  return {.has_table = parts.integer(0) == 1, .has_triggers = parts.integer(1) > 0};
 }
 
 std::vector<lock_event> row_statements::events(std::string_view text,
@@ -192,13 +196,16 @@ std::vector<lock_event> row_statements::events(std::string_view text,
 }
 
 history_page row_statements::history(const history_request& request) {
-  if (!has_history()) return {};
-  return detail::page_of(request, sql::history_texts,
-                         [&](std::string_view text) { return events(text, request); });
+  const auto parts = parts_of_history();
+  if (!parts.has_table) return {};
+  auto page = detail::page_of(
+      request, [&](auto which) { return events(sql::history_texts.*which, request); });
+  page.is_ended = !parts.has_triggers;
+  return page;
 }
 
 std::size_t row_statements::purge_history(const history_purge_request& request) {
-  if (!has_history()) return 0;
+  if (!parts_of_history().has_table) return 0;
   return static_cast<std::size_t>(change(sql::purge_history, ago(request.older_than),
                                          static_cast<std::int64_t>(request.at_most)));
 }

@@ -104,7 +104,11 @@ class row_statements {
   std::optional<int> last_migration();
 
  private:
-  bool has_history();
+  struct history_parts {
+    bool has_table = false;
+    bool has_triggers = false;
+  };
+  history_parts parts_of_history();
   std::vector<lock_event> events(std::string_view text, const history_request& request);
   statement& prepared(std::string_view plain);
   /// Returns zero without a row; none if there is no such table.

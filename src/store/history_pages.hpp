@@ -42,17 +42,18 @@ struct history_texts {
   std::string_view grants_by_time;
 };
 
-/// `read` executes one of the statements for the request, and returns its events.
+/// `read` executes one of the statements, of which it gets a pointer to the member, and returns its
+/// events.
 template <class Read>
-history_page page_of(const history_request& request, const history_texts& texts, const Read& read) {
+history_page page_of(const history_request& request, const Read& read) {
   const bool is_of_key = request.type && request.source_id;
   std::vector<lock_event> others;
   std::vector<lock_event> grants;
   if (!request.what || *request.what != "granted") {
-    others = read(is_of_key ? texts.others_of_key : texts.others_by_time);
+    others = read(is_of_key ? &history_texts::others_of_key : &history_texts::others_by_time);
   }
   if (!request.what || *request.what == "granted") {
-    grants = read(is_of_key ? texts.grants_of_key : texts.grants_by_time);
+    grants = read(is_of_key ? &history_texts::grants_of_key : &history_texts::grants_by_time);
   }
   return merged(std::move(others), std::move(grants), request);
 }

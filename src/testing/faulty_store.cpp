@@ -67,6 +67,7 @@ faulty_store::call faulty_store::kind_of(store_call made) {
       return call::release;
     case store_call::read:
     case store_call::list:
+    case store_call::history:
     case store_call::now:
     case store_call::weak_settings:
       return call::read;

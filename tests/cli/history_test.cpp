@@ -203,6 +203,10 @@ TEST_P(CliHistoryTest, IsBegunAndEndedOnceAndKeepsItsEvents) {
   const auto ended = run(rowlock("migrate", {"--without", "history"}));
   EXPECT_EQ(ended.code, 0) << ended.errors;
   EXPECT_THAT(ended.output, HasSubstr("ended the history; its events stay in "));
+  // MariaDB shows triggers to few users.
+  if (std::string{GetParam().name} != "Mariadb") {
+    EXPECT_THAT(run(rowlock("history")).errors, HasSubstr("the history was ended"));
+  }
   locks.try_acquire(key_)->release();
   EXPECT_EQ(all_events(), 1);
   EXPECT_THAT(run(rowlock("migrate", {"--without", "history"})).output, HasSubstr("nothing to do"));
@@ -352,10 +356,13 @@ TEST_P(CliHistoryTest, IsShownToPeopleAndPrograms) {
   EXPECT_EQ(forced[0].at("holder"), "worker-b");
   EXPECT_EQ(forced[0].at("reason"), "its host is gone (by ann)");
   EXPECT_TRUE(forced[0].at("held_ms").is_number());
+  EXPECT_EQ(run(rowlock("history", {"--what", "ran-out"})).code, 0);
   const auto limited = run(rowlock("history", {"--limit", "2"}));
   EXPECT_THAT(limited.errors, HasSubstr("the newest 2, and there are more"));
   EXPECT_EQ(std::count(limited.output.begin(), limited.output.end(), '\n'), 3);
-  EXPECT_EQ(run(rowlock("history", {"--type", "nothing"})).output, "no such event\n");
+  EXPECT_EQ(
+      run(rowlock("history", {"--type", "nothing", "--since", "2026-01-31T12:00:00Z"})).output,
+      "no such event since 2026-01-31T12:00:00.000000Z\n");
 }
 
 TEST_P(CliHistoryTest, RejectsWhatItCannotAnswer) {

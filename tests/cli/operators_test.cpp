@@ -162,7 +162,7 @@ TEST_P(CliOperatorsTest, OnATerminalPurgeAsks) {
   }
   EXPECT_EQ(row_count(), 1);
   terminal screen{purge()};
-  EXPECT_THAT(screen.read_until("[y/N]"), HasSubstr("nobody has touched for 30d"));
+  EXPECT_THAT(screen.read_until("[y/N]"), HasSubstr("were not used for 30d"));
   screen.type("yes\n");
   screen.read_until("purged 1 row");
   EXPECT_EQ(row_count(), 0);

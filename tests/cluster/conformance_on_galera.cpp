@@ -25,7 +25,7 @@ class conformance_on_galera final : public testing::Environment {
 
 std::vector<rowlock::conformance::bench_kind> rowlock::conformance::every_store() {
   return {{.name = "soci_mysql",
-           .make = tests::make_soci_mysql_bench,
+           .make = [] { return tests::make_soci_mysql_bench(); },
            .has_transactions = true,
            .keeps_callbacks_from_committing = true,
            .has_transactions_side_by_side = true,

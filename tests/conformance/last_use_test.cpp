@@ -246,6 +246,21 @@ TEST_P(LastUseByATransaction, IsItsOptimisticCommit) {
   EXPECT_EQ(row(key_).last->holder, "");
 }
 
+TEST_P(LastUseByATransaction, IsItsCommitAlsoAfterTheKeyStayedClosed) {
+  const release_request closing{
+      .key = key_, .owner = theirs_, .version = granted(key_, theirs_), .stay_closed = 1h};
+  ASSERT_EQ(rows_->release(std::array{closing}).at(0), change_answer::done);
+  bench_->run_out(key_);
+  const auto connection = bench_->connect();
+  const auto commit = [&] {
+    return connection->with_optimistic_commit(key_, [](app_transaction&) { return 0; }).acquired();
+  };
+  EXPECT_TRUE(commit());
+  EXPECT_EQ(row(key_).last.value().how, "committed");
+  EXPECT_TRUE(bench_->is_blank(key_));
+  EXPECT_TRUE(commit());
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, LastUse, testing::ValuesIn(alone_and_beside_others(every_store())),
                          name_of);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LastUseByATransaction);

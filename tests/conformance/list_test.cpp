@@ -100,6 +100,8 @@ TEST_P(ListRequest, ByAgeHasTheLongestHeldFirstAndClosedRowsLast) {
     let_time_pass_after(row(key).acquired_at);
     run_out({"clock", std::string{"of "} + source}, mine_);  // moves a clock that a test sets
   }
+  close({"job", "closed after"}, 12h);
+  expected.push_back({"job", "closed after"});
   expected.push_back({"job", "closed before"});
   EXPECT_EQ(keys_of({.type = "job", .sort = row_order::age}), expected);
 }

@@ -6,13 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/table_name.hpp"
 #include "support/store_bench.hpp"
 
 namespace rowlock::tests {
 
-std::unique_ptr<store_bench> make_sqlite_bench();
-std::unique_ptr<store_bench> make_postgres_bench();
-std::unique_ptr<store_bench> make_soci_mysql_bench();
+std::unique_ptr<store_bench> make_sqlite_bench(history_option history = history_option::unchanged);
+std::unique_ptr<store_bench> make_postgres_bench(
+    history_option history = history_option::unchanged);
+std::unique_ptr<store_bench> make_soci_mysql_bench(
+    history_option history = history_option::unchanged);
 std::unique_ptr<store_bench> make_soci_postgres_bench();
 std::unique_ptr<store_bench> make_soci_sqlite_bench();
 

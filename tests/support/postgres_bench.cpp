@@ -10,8 +10,8 @@ namespace {
 
 class postgres_bench final : public postgres_table_bench {
  public:
-  postgres_bench() {
-    migrate_postgres(postgres_url(), table_name{table()});
+  explicit postgres_bench(history_option history) {
+    migrate_postgres(postgres_url(), table_name{table()}, history);
     create_postgres_application(table());
   }
 
@@ -31,6 +31,8 @@ class postgres_bench final : public postgres_table_bench {
 
 }  // namespace
 
-std::unique_ptr<store_bench> make_postgres_bench() { return std::make_unique<postgres_bench>(); }
+std::unique_ptr<store_bench> make_postgres_bench(history_option history) {
+  return std::make_unique<postgres_bench>(history);
+}
 
 }  // namespace rowlock::tests

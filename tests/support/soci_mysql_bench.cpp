@@ -15,8 +15,8 @@ namespace {
 
 class soci_mysql_bench final : public store_bench {
  public:
-  soci_mysql_bench() {
-    migrate_soci(target_);
+  explicit soci_mysql_bench(history_option history) {
+    migrate_soci(target_, {}, history);
     ::soci::session session{target_};
     session << "create table " << table() << "_note (number bigint auto_increment primary key, "
             << "text varchar(1000) not null) engine = InnoDB";
@@ -89,8 +89,8 @@ class soci_mysql_bench final : public store_bench {
 
 }  // namespace
 
-std::unique_ptr<store_bench> make_soci_mysql_bench() {
-  return std::make_unique<soci_mysql_bench>();
+std::unique_ptr<store_bench> make_soci_mysql_bench(history_option history) {
+  return std::make_unique<soci_mysql_bench>(history);
 }
 
 }  // namespace rowlock::tests

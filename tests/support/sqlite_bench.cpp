@@ -10,6 +10,8 @@ namespace {
 
 class sqlite_bench final : public sqlite_file_bench {
  public:
+  using sqlite_file_bench::sqlite_file_bench;
+
   std::shared_ptr<store> open(std::chrono::milliseconds turn_timeout) override {
     return std::make_shared<sqlite_store>(path(), sqlite_options{.turn_timeout = turn_timeout});
   }
@@ -21,6 +23,8 @@ class sqlite_bench final : public sqlite_file_bench {
 
 }  // namespace
 
-std::unique_ptr<store_bench> make_sqlite_bench() { return std::make_unique<sqlite_bench>(); }
+std::unique_ptr<store_bench> make_sqlite_bench(history_option history) {
+  return std::make_unique<sqlite_bench>(history);
+}
 
 }  // namespace rowlock::tests

@@ -10,8 +10,8 @@
 
 namespace rowlock::tests {
 
-sqlite_file_bench::sqlite_file_bench() {
-  migrate_sqlite(path_);
+sqlite_file_bench::sqlite_file_bench(history_option history) {
+  migrate_sqlite(path_, {}, history);
   create_sqlite_application(path_);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "rowlock/table_name.hpp"
 #include "support/store_bench.hpp"
 #include "support/temp_folder.hpp"
 
@@ -13,7 +14,7 @@ namespace rowlock::tests {
 /// With the tables of rowlock and of the application.
 class sqlite_file_bench : public store_bench {
  public:
-  sqlite_file_bench();
+  explicit sqlite_file_bench(history_option history = history_option::unchanged);
 
   void run_out(const lock_key& key) override;
   void let_done_lapse(const lock_key& key) override;

@@ -310,6 +310,9 @@ struct history_page {
   std::vector<lock_event> events;
   /// The database has a history.
   bool is_recorded = false;
+  /// It was ended: newer events are missing. Not known on MariaDB and MySQL, which show triggers to
+  /// few users.
+  bool is_ended = false;
 };
 
 struct history_purge_request {

@@ -99,17 +99,18 @@ class store_admin {
     check(request);
     return do_purge(request);
   }
-  /// Events of the history, the newest first. Three round trips at most. It reads the index by key
-  /// if type and source id are given, and by time otherwise, from the newest event of the request
-  /// to the last of the page: a filter that few events pass reads all those between `until` and
-  /// `since`.
+  /// Events of the history, the newest first. Five round trips at most, on SQLite three.
+  /// It reads the index by key if type and source id are given, and by time otherwise, from the
+  /// newest event of the request to the last of the page: a filter that few events pass reads all
+  /// those between `until` and `since`. For the grants of holds that last it reads the lock table,
+  /// all of it unless the key is given.
   history_page history(const history_request& request = {}) {
     home_.require();
     check(request);
     return do_history(request);
   }
-  /// Deletes the oldest events, and returns how many. One round trip. Nothing waits for it: events
-  /// are only added. Zero without a history.
+  /// Deletes the oldest events, and returns how many. Two round trips. No lock waits for it, except
+  /// on SQLite, where it is the file's writer meanwhile. Zero without a history.
   std::size_t purge_history(const history_purge_request& request) {
     home_.require();
     check(request);

@@ -28,8 +28,8 @@ class faulty_store final : public passing_store {
     acquire,
     renew,
     release,  ///< also `handoff`
-    read,     ///< also `list`, `now` and `weak_settings`
-    operate,  ///< the others: `write_note`, `force_release`, `purge`
+    read,     ///< also `list`, `history`, `now` and `weak_settings`
+    operate,  ///< the others: `write_note`, `force_release`, `purge`, `purge_history`
   };
 
   /// `time` is the clock for the delay of a slow call.

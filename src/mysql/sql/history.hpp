@@ -8,7 +8,7 @@
 
 namespace rowlock::mysql::sql {
 
-// Which events; `of_key` says of which keys, and `newest` which time column.
+// Which events; `of_key` says of which keys.
 // $1 since and $2 until, in microseconds since 1970, $3 type, $4 id, $5 holder, $6 what, each null:
 // any; $7 to $11 time, type, id, version and name of the event after which to go on, or nulls; $12
 // the most events
@@ -20,8 +20,12 @@ SELECT date_format(e.at, '%Y-%m-%d %H:%i:%s.%f') AS shown_at, e.lock_type, e.sou
        timestampdiff(MICROSECOND, e.since, e.until) AS held_us,
        CAST(e.reason AS BINARY) AS reason, CAST(e.correlation_id AS BINARY) AS correlation_id
   FROM shared_lock_event AS e
- WHERE {of_key}
-   AND ($5 IS NULL OR CAST(e.holder AS BINARY) = CAST($5 AS BINARY))
+ WHERE {of_key} AND {others_then}
+ ORDER BY e.at DESC, e.lock_type DESC, e.source_id DESC, e.version DESC, e.what DESC
+ LIMIT $12)sql";
+
+inline constexpr std::string_view others_then = R"sql(
+       ($5 IS NULL OR CAST(e.holder AS BINARY) = CAST($5 AS BINARY))
    AND ($6 IS NULL OR e.what = CAST($6 AS CHAR(12) CHARACTER SET ascii))
    AND e.at >= TIMESTAMP '1970-01-01 00:00:00' + INTERVAL $1 MICROSECOND
    AND e.at <= coalesce(CAST($7 AS DATETIME(6)),
@@ -29,9 +33,27 @@ SELECT date_format(e.at, '%Y-%m-%d %H:%i:%s.%f') AS shown_at, e.lock_type, e.sou
    AND ($7 IS NULL
         OR (e.at, CAST(e.lock_type AS BINARY), e.source_id, e.version, CAST(e.what AS BINARY))
            < (CAST($7 AS DATETIME(6)), CAST($8 AS BINARY), CAST($9 AS BINARY), $10,
-              CAST($11 AS BINARY)))
- ORDER BY e.at DESC, e.lock_type DESC, e.source_id DESC, e.version DESC, e.what DESC
- LIMIT $12)sql";
+              CAST($11 AS BINARY))))sql";
+
+// The server would sort all events of the request: it uses an index only for an order by that index
+// alone. So the time of the last event of the page is found first, and the page is read from there
+// on. No row: there are fewer events. Parameters as above, but $12 is how many events to leave out.
+inline constexpr std::string_view last_of_others = R"sql(
+SELECT timestampdiff(MICROSECOND, '1970-01-01', e.at)
+  FROM shared_lock_event AS e
+ WHERE {of_key} AND {others_then}
+ ORDER BY e.at DESC
+ LIMIT $12, 1)sql";
+inline constexpr std::string_view last_of_grants = R"sql(
+SELECT timestampdiff(MICROSECOND, '1970-01-01', e.since)
+  FROM shared_lock_event AS e
+ WHERE {of_key} AND {granted_then}
+ ORDER BY {newest_grants} DESC
+ LIMIT $12, 1)sql";
+// Holds of one key do not overlap, so their grants are in the order of their ends, which the index
+// of the key has.
+inline constexpr std::string_view newest_grants_of_one = "e.at";
+inline constexpr std::string_view newest_grants_of_any = "e.since";
 
 // The grants of holds that are over, and of those that are not. Parameters as above.
 inline constexpr std::string_view grant_events = R"sql(
@@ -76,6 +98,13 @@ inline constexpr detail::history_texts history_texts{.others_of_key = "{other_ev
                                                      .others_by_time = "{other_events_of_any}",
                                                      .grants_of_key = "{grants_of_one}",
                                                      .grants_by_time = "{grants_of_any}"};
+inline constexpr detail::history_texts last_of_page{.others_of_key = "{last_of_others_of_one}",
+                                                    .others_by_time = "{last_of_others_of_any}",
+                                                    .grants_of_key = "{last_of_grants_of_one}",
+                                                    .grants_by_time = "{last_of_grants_of_any}"};
+
+// Whether there is an event. Fails where there is no table.
+inline constexpr std::string_view some_event = "SELECT 1 FROM shared_lock_event LIMIT 1";
 
 // Deletes the oldest events.
 // $1 their least age in microseconds, $2 how many at most

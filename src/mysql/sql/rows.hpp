@@ -58,11 +58,11 @@ SELECT l.lock_type, l.source_id, {columns}
  LIMIT $7
 )sql";
 
-// The longest held first. Closed rows show the time of the last grant, but have no holder.
+// The longest held first, closed rows last.
 inline constexpr std::string_view list_by_age = R"sql(
 SELECT l.lock_type, l.source_id, {columns}
   FROM shared_lock AS l{listed}
- ORDER BY l.owner IS NULL, l.acquired_at, l.lock_type, l.source_id
+ ORDER BY l.owner IS NULL, CASE WHEN l.owner IS NOT NULL THEN l.acquired_at END, l.lock_type, l.source_id
  LIMIT $7
 )sql";
 

@@ -11,8 +11,11 @@ namespace rowlock::mysql::sql {
 namespace {
 
 std::string events_of(std::string_view events, std::string_view key) {
-  return detail::with_words(
-      events, {{"of_key", std::string{key}}, {"granted_then", std::string{granted_then}}});
+  const auto newest = key == of_one_key ? newest_grants_of_one : newest_grants_of_any;
+  return detail::with_words(events, {{"of_key", std::string{key}},
+                                     {"newest_grants", std::string{newest}},
+                                     {"others_then", std::string{others_then}},
+                                     {"granted_then", std::string{granted_then}}});
 }
 
 detail::sql_words placeholders_for(flavour server) {
@@ -29,6 +32,10 @@ detail::sql_words placeholders_for(flavour server) {
       {"limit", is_mariadb ? "" : "/*+ SET_VAR(lock_wait_timeout = 1) */"},
       {"clustered", is_mariadb ? "@@session.wsrep_on" : "0"},
       {"columns", std::string{columns}},
+      {"last_of_others_of_any", events_of(last_of_others, of_any_key)},
+      {"last_of_others_of_one", events_of(last_of_others, of_one_key)},
+      {"last_of_grants_of_any", events_of(last_of_grants, of_any_key)},
+      {"last_of_grants_of_one", events_of(last_of_grants, of_one_key)},
       {"grants_of_any", events_of(grant_events, of_any_key)},
       {"grants_of_one", events_of(grant_events, of_one_key)},
       {"listed", std::string{listed}},

@@ -72,7 +72,8 @@ inline constexpr std::string_view advance = R"sql({no_wait}
 UPDATE shared_lock
    SET version = greatest(version + 1,
                           timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       holder = NULL, acquired_at = NULL, ended_at = utc_timestamp(6), ended_as = 'committed'
+       holder = NULL, acquired_at = NULL, expires_at = '1970-01-01 00:00:00',
+       ended_at = utc_timestamp(6), ended_as = 'committed'
  WHERE lock_type = $1 AND source_id = $2 AND version = $3 AND owner IS NULL
    AND expires_at <= utc_timestamp(6)
 )sql";

@@ -8,14 +8,11 @@
 
 namespace rowlock::postgres::sql {
 
-// Whether there is a history. No parameters.
-inline constexpr std::string_view has_history =
-    "SELECT to_regclass('shared_lock_event') IS NOT NULL AS is_recorded";
-
 // The columns of an event, and which events.
 // $1 since and $2 until, in microseconds since 1970, $3 type, $4 id, $5 holder, $6 what, each null:
-// any; $7 to $11 time, type, id, version and name of the event after which to go on, or nulls; $12
-// the most events
+// any; $7 to $11 time, type, id, version and name of the event after which to go on, or what is
+// behind every event; $12 the most events. No condition on a time is part of an OR or may be null:
+// also a plan for any values then uses the index.
 inline constexpr std::string_view other_events = R"sql(
 SELECT to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS shown_at, e.lock_type,
        e.source_id, e.what, e.version, e.token, e.holder,
@@ -24,16 +21,38 @@ SELECT to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS shown_at,
        (extract(epoch FROM e.until - e.since) * 1000000)::bigint AS held_us,
        e.reason, e.correlation_id
   FROM shared_lock_event e
- WHERE {of_key} AND ($5::text IS NULL OR e.holder = $5::text)
-   AND ($6::text IS NULL OR e.what = $6::text)
-   AND e.at >= timestamptz 'epoch' + $1::bigint * interval '1 microsecond'
-   AND e.at <= coalesce($7::timestamp AT TIME ZONE 'UTC',
-                        timestamptz 'epoch' + $2::bigint * interval '1 microsecond')
-   AND ($7::text IS NULL
-        OR (e.at, e.lock_type, e.source_id, e.version, e.what COLLATE "C")
-           < ($7::timestamp AT TIME ZONE 'UTC', $8::text, $9::text, $10::bigint, $11::text))
+ WHERE {of_key} AND {others_then}
  ORDER BY e.at DESC, e.lock_type DESC, e.source_id DESC, e.version DESC, e.what COLLATE "C" DESC
  LIMIT $12::bigint)sql";
+
+inline constexpr std::string_view others_then = R"sql(($5::text IS NULL OR e.holder = $5::text)
+   AND ($6::text IS NULL OR e.what = $6::text)
+   AND e.at >= timestamptz 'epoch' + $1::bigint * interval '1 microsecond'
+   AND e.at <= least(timestamptz 'epoch' + $2::bigint * interval '1 microsecond',
+                     $7::timestamp AT TIME ZONE 'UTC')
+   AND (e.at, e.lock_type, e.source_id, e.version, e.what COLLATE "C")
+       < ($7::timestamp AT TIME ZONE 'UTC', $8::text, $9::text, $10::bigint, $11::text))sql";
+
+// With a plan for any values the server would sort all events of the request: it expects few of
+// them. So the time of the last event of the page is found first, in the order of an index alone,
+// and the page is read from there on. No row: there are fewer events. Parameters as above, but $12
+// is how many events to leave out.
+inline constexpr std::string_view last_of_others = R"sql(
+SELECT (extract(epoch FROM e.at) * 1000000)::bigint AS us
+  FROM shared_lock_event e
+ WHERE {of_key} AND {others_then}
+ ORDER BY e.at DESC
+OFFSET $12::bigint LIMIT 1)sql";
+inline constexpr std::string_view last_of_grants = R"sql(
+SELECT (extract(epoch FROM e.since) * 1000000)::bigint AS us
+  FROM shared_lock_event e
+ WHERE {of_key} AND {granted_then}
+ ORDER BY {newest_grants} DESC
+OFFSET $12::bigint LIMIT 1)sql";
+// Holds of one key do not overlap, so their grants are in the order of their ends, which the index
+// of the key has.
+inline constexpr std::string_view newest_grants_of_one = "e.at";
+inline constexpr std::string_view newest_grants_of_any = "e.since";
 
 // The grants: of holds that are over, and of those that are not. Parameters as above.
 inline constexpr std::string_view grant_events = R"sql(
@@ -61,11 +80,10 @@ SELECT to_char(g.since AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS shown_
 inline constexpr std::string_view granted_then = R"sql(($5::text IS NULL OR e.holder = $5::text)
    AND ($6::text IS NULL OR $6::text = 'granted')
    AND e.since >= timestamptz 'epoch' + $1::bigint * interval '1 microsecond'
-   AND e.since <= coalesce($7::timestamp AT TIME ZONE 'UTC',
-                           timestamptz 'epoch' + $2::bigint * interval '1 microsecond')
-   AND ($7::text IS NULL
-        OR (e.since, e.lock_type COLLATE "C", e.source_id COLLATE "C", e.token, 'granted' COLLATE "C")
-           < ($7::timestamp AT TIME ZONE 'UTC', $8::text, $9::text, $10::bigint, $11::text)))sql";
+   AND e.since <= least(timestamptz 'epoch' + $2::bigint * interval '1 microsecond',
+                        $7::timestamp AT TIME ZONE 'UTC')
+   AND (e.since, e.lock_type COLLATE "C", e.source_id COLLATE "C", e.token, 'granted' COLLATE "C")
+       < ($7::timestamp AT TIME ZONE 'UTC', $8::text, $9::text, $10::bigint, $11::text))sql";
 
 // The key, by the index; or any key, with a part of it perhaps.
 inline constexpr std::string_view of_one_key = "e.lock_type = $3::text AND e.source_id = $4::text";
@@ -76,6 +94,11 @@ inline constexpr detail::history_texts history_texts{.others_of_key = "{other_ev
                                                      .others_by_time = "{other_events_of_any}",
                                                      .grants_of_key = "{grants_of_one}",
                                                      .grants_by_time = "{grants_of_any}"};
+
+inline constexpr detail::history_texts last_of_page{.others_of_key = "{last_of_others_of_one}",
+                                                    .others_by_time = "{last_of_others_of_any}",
+                                                    .grants_of_key = "{last_of_grants_of_one}",
+                                                    .grants_by_time = "{last_of_grants_of_any}"};
 
 // Deletes the oldest events.
 // $1 their least age in microseconds, $2 how many at most

@@ -117,7 +117,7 @@ inline constexpr std::string_view list_by_key = R"sql({listed}
  LIMIT $7::bigint
 )sql";
 
-// The longest held first. Closed rows show the time of the last grant, but have no holder.
+// The longest held first, closed rows last.
 inline constexpr std::string_view list_by_age = R"sql({listed}
  ORDER BY CASE WHEN l.owner IS NOT NULL THEN l.acquired_at END NULLS LAST,
           l.lock_type, l.source_id

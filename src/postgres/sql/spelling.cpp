@@ -77,8 +77,11 @@ std::string gate_of(std::string_view type, std::string_view id) {
 }
 
 std::string events_of(std::string_view events, std::string_view key) {
-  return detail::with_words(
-      events, {{"of_key", std::string{key}}, {"granted_then", std::string{granted_then}}});
+  const auto newest = key == of_one_key ? newest_grants_of_one : newest_grants_of_any;
+  return detail::with_words(events, {{"of_key", std::string{key}},
+                                     {"newest_grants", std::string{newest}},
+                                     {"others_then", std::string{others_then}},
+                                     {"granted_then", std::string{granted_then}}});
 }
 
 const detail::sql_words& common_placeholders() {
@@ -88,6 +91,10 @@ const detail::sql_words& common_placeholders() {
       {"gate_of_m", gate_of("m.lock_type", "m.source_id")},
       {"gate_of_parameters", gate_of("$1::text", "$2::text")},
       {"grant", std::string{grant}},
+      {"last_of_others_of_any", events_of(last_of_others, of_any_key)},
+      {"last_of_others_of_one", events_of(last_of_others, of_one_key)},
+      {"last_of_grants_of_any", events_of(last_of_grants, of_any_key)},
+      {"last_of_grants_of_one", events_of(last_of_grants, of_one_key)},
       {"grants_of_any", events_of(grant_events, of_any_key)},
       {"grants_of_one", events_of(grant_events, of_one_key)},
       {"other_events_of_any", events_of(other_events, of_any_key)},

@@ -35,7 +35,7 @@ inline constexpr std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock
 inline constexpr std::string_view advance = R"sql(
 UPDATE shared_lock
    SET version = greatest(version + 1, {now_us}), holder = NULL, acquired_at = NULL,
-       ended_at = clock_timestamp(), ended_as = 'committed'
+       expires_at = 'epoch', ended_at = clock_timestamp(), ended_as = 'committed'
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
                 WHERE lock_type = $1 AND source_id = $2

@@ -35,7 +35,7 @@ SELECT g.since || '000', g.lock_type, g.source_id, 'granted', g.token, g.token, 
           FROM (SELECT e.since, e.lock_type, e.source_id, e.token, e.holder, e.correlation_id
                   FROM shared_lock_event AS e
                  WHERE {of_key} AND {granted_then}
-                 ORDER BY e.since DESC, e.lock_type DESC, e.source_id DESC, e.token DESC
+                 ORDER BY {newest_grants}
                  LIMIT ?12)
         UNION ALL
         SELECT *
@@ -57,6 +57,12 @@ inline constexpr std::string_view granted_then = R"((?5 IS NULL OR e.holder = ?5
    AND (?7 IS NULL
         OR (e.since, e.lock_type, e.source_id, e.token, 'granted')
            < (substr(?7, 1, 23), ?8, ?9, ?10, ?11)))";
+
+// Holds of one key do not overlap, so their grants are in the order of their ends, which the index
+// of the key has.
+inline constexpr std::string_view newest_grants_of_one = "e.at DESC, e.number DESC";
+inline constexpr std::string_view newest_grants_of_any =
+    "e.since DESC, e.lock_type DESC, e.source_id DESC, e.token DESC";
 
 // The key, by the index; or any key, with a part of it perhaps.
 inline constexpr std::string_view of_one_key = "e.lock_type = ?3 AND e.source_id = ?4";

@@ -56,9 +56,9 @@ inline constexpr std::string_view list_by_key = R"({listed}
  LIMIT ?7
 )";
 
-// The longest held first. Closed rows show the time of the last grant, but have no holder.
+// The longest held first, closed rows last.
 inline constexpr std::string_view list_by_age = R"({listed}
- ORDER BY owner IS NULL, acquired_at, lock_type, source_id
+ ORDER BY owner IS NULL, CASE WHEN owner IS NOT NULL THEN acquired_at END, lock_type, source_id
  LIMIT ?7
 )";
 

@@ -36,6 +36,7 @@ UPDATE shared_lock
                                            AS INTEGER) * 1000),
        holder      = NULL,
        acquired_at = NULL,
+       expires_at  = '1970-01-01 00:00:00.000',
        ended_at    = strftime('%Y-%m-%d %H:%M:%f', 'now'),
        ended_as    = 'committed'
  WHERE lock_type = ?1 AND source_id = ?2 AND version = ?3 AND owner IS NULL

@@ -1,0 +1,33 @@
+// The databases of rowlock with a history, for the conformance suite: triggers change no answer.
+#include "support/benches.hpp"
+
+namespace rowlock {
+
+std::vector<conformance::bench_kind> conformance::every_store() {
+  return {
+      {.name = "sqlite",
+       .make = [] { return tests::make_sqlite_bench(history_option::with); },
+       .has_transactions = true,
+       .keeps_callbacks_from_committing = true,
+       .has_entities = true,
+       .has_foreign_transactions = true,
+       .is_shared_between_processes = true},
+      {.name = "postgres",
+       .make = [] { return tests::make_postgres_bench(history_option::with); },
+       .has_transactions = true,
+       .has_transactions_side_by_side = true,
+       .has_entities = true,
+       .has_foreign_transactions = true,
+       .is_shared_between_processes = true},
+      {.name = "soci_mysql",
+       .make = [] { return tests::make_soci_mysql_bench(history_option::with); },
+       .has_transactions = true,
+       .keeps_callbacks_from_committing = true,
+       .has_transactions_side_by_side = true,
+       .has_entities = true,
+       .has_foreign_transactions = true,
+       .is_shared_between_processes = true},
+  };
+}
+
+}  // namespace rowlock
