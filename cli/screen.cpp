@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string_view>
 
 #include "rowlock/error.hpp"
@@ -43,8 +44,12 @@ void write_soon(std::string_view text) noexcept {
 }  // namespace
 
 void require_terminal() {
-  if (isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) return;
-  throw error{errc::misuse, "top needs a terminal: use list, or top --once, where there is none"};
+  const char* const kind = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): no thread sets it
+  const bool has_cursor = kind == nullptr || std::string_view{kind} != "dumb";
+  if (has_cursor && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1) return;
+  throw error{errc::misuse,
+              "top needs a terminal that can move its cursor: use list, or top --once, where there "
+              "is none"};
 }
 
 screen::screen() {

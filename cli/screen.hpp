@@ -9,7 +9,8 @@
 
 namespace rowlock::cli {
 
-/// Throws `error` (misuse) if the standard input or the standard output is no terminal.
+/// Throws `error` (misuse) if the standard input or the standard output is no terminal, or one that
+/// cannot move its cursor (TERM=dumb).
 void require_terminal();
 
 /// From its construction on the terminal shows its alternate screen, without a cursor, and delivers

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -28,6 +29,7 @@ terminal::terminal(const words& command, unsigned short lines, unsigned short co
   if (pid_ == 0) {
     // A shell ignores them in what it starts in the background, and so what started us may.
     for (const int number : {SIGINT, SIGQUIT}) signal(number, SIG_DFL);
+    setenv("TERM", "xterm", 1);  // NOLINT(concurrency-mt-unsafe): a child with one thread
     execvp(arguments.front(), arguments.data());
     _exit(127);
   }

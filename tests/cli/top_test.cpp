@@ -315,6 +315,12 @@ TEST_F(CliTopTest, WithoutATerminalItSaysWhatToUse) {
   EXPECT_EQ(refused.output, "");
 }
 
+TEST_F(CliTopTest, NeedsATerminalThatCanMoveItsCursor) {
+  terminal screen{{"env", "TERM=dumb", ROWLOCK_COMMAND, "top", url_}, 24, 80};
+  EXPECT_THAT(screen.read_rest(), AllOf(HasSubstr("top --once"), Not(HasSubstr("\x1b"))));
+  EXPECT_EQ(screen.wait(), 64);
+}
+
 TEST_F(CliTopTest, OncePrintsWhatItWouldShow) {
   make_three_orders();
   const auto once = run_rowlock({"top", url_, "--once", "--sort", "left", "--state", "held"});

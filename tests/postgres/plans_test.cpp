@@ -1,6 +1,8 @@
 // How often the server plans a statement that is prepared.
+#include <chrono>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -118,7 +120,37 @@ TEST_P(PostgresPlansOf, AreKeptForRowsThatAreMissing) {
   EXPECT_GE(prepared(), 3);
 }
 
-class PostgresListPlans : public postgres_table {
+/// Counts what the server reads of a table.
+class PostgresReads : public postgres_table {
+ protected:
+  /// Rows that have been read: from an index, and by scans of the whole table.
+  struct reads {
+    long long by_index;
+    long long by_scans;
+  };
+  reads reads_so_far(const std::string& table) {
+    // A session reports what it read when it ends, before its connection is closed.
+    const auto row = server_.query(
+        "select idx_tup_fetch, seq_tup_read from pg_stat_user_tables where relid = '" + table +
+        "'::regclass")[0];
+    return {row[0].as<long long>(), row[1].as<long long>()};
+  }
+  /// Of `work`, whose sessions must have ended when it returns.
+  template <class Work>
+  reads reads_of(const std::string& table, const Work& work) {
+    const auto before = reads_so_far(table);
+    work();
+    const auto until = std::chrono::steady_clock::now() + patience;
+    auto after = reads_so_far(table);
+    while (after.by_index == before.by_index && after.by_scans == before.by_scans) {
+      if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"nothing is reported"};
+      after = reads_so_far(table);
+    }
+    return {after.by_index - before.by_index, after.by_scans - before.by_scans};
+  }
+};
+
+class PostgresListPlans : public PostgresReads {
  protected:
   PostgresListPlans() {
     server_.query("insert into " + name() +
@@ -127,38 +159,64 @@ class PostgresListPlans : public postgres_table {
                   " now() + interval '1 hour' from generate_series(1, 20000) n");
     server_.query("vacuum analyze " + name());
   }
-
-  /// Rows of the table that have been read: from its index, and by scans of all of it.
-  struct reads {
-    long long by_index;
-    long long by_scans;
-  };
-  reads reads_so_far() {
-    // A session reports what it read when it ends, before its connection is closed.
-    const auto row = server_.query(
-        "select idx_tup_fetch, seq_tup_read from pg_stat_user_tables where relid = '" + name() +
-        "'::regclass")[0];
-    return {row[0].as<long long>(), row[1].as<long long>()};
-  }
 };
 
 // The page after a key in the middle: neither the 10,000 rows before it, nor those behind the page.
 TEST_F(PostgresListPlans, APageByKeyReadsThePrimaryKeyFromItsCursorOn) {
-  const auto before = reads_so_far();
-  {
+  const auto read = reads_of(name(), [this] {
     auto rows = open_store();
     const auto page = rows.list({.after = lock_key{"job", "10000"}, .at_most = 50});
     ASSERT_EQ(page.size(), 50U);
     EXPECT_EQ(page.front().key.source_id, "10001");
+  });
+  EXPECT_EQ(read.by_scans, 0);
+  EXPECT_LE(read.by_index, 60);
+}
+
+class PostgresHistoryPlans : public PostgresReads {
+ protected:
+  static constexpr int pages = 20;  // more than PostgreSQL plans for the values at hand
+  static constexpr int length = 50;
+
+  PostgresHistoryPlans() {
+    migrate_postgres(postgres_url(), table(), history_option::with);
+    server_.query("insert into " + events() +
+                  " (at, lock_type, source_id, what, version, token, holder, since, until)"
+                  " select at, 'job', (n % 2)::text, 'released', 2 * n + 1, 2 * n, 'host:1',"
+                  " at - interval '0.5 seconds', at"
+                  " from (select n, timestamptz '2026-01-31 12:00:00+00' + n * interval '1 second'"
+                  " as at from generate_series(1, 20000) n) held");
+    server_.query("vacuum analyze " + events());
   }
-  const auto until = std::chrono::steady_clock::now() + patience;
-  auto after = reads_so_far();
-  while (after.by_index == before.by_index && after.by_scans == before.by_scans) {
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << "the session reports nothing";
-    after = reads_so_far();
+  [[nodiscard]] std::string events() const { return schema() + ".shared_lock_event"; }
+
+  /// Reads pages from the middle of the events on.
+  reads reads_of_pages(history_request request) {
+    return reads_of(events(), [&] {
+      auto rows = open_store();
+      request.until =
+          database_time{std::chrono::sys_days{std::chrono::year{2026} / 1 / 31} + 12h + 10'000s};
+      request.at_most = length;
+      for (int page = 0; page < pages; ++page) {
+        const auto found = rows.history(request).events;
+        ASSERT_EQ(found.size(), static_cast<std::size_t>(length));
+        request.before = found.back();
+      }
+    });
   }
-  EXPECT_EQ(after.by_scans, before.by_scans);
-  EXPECT_LE(after.by_index - before.by_index, 60);
+};
+
+// Of each page the ends and the grants, to find the last one and to read them.
+TEST_F(PostgresHistoryPlans, APageReadsTheIndexByTimeFromItsCursorOn) {
+  const auto read = reads_of_pages({});
+  EXPECT_EQ(read.by_scans, 0);
+  EXPECT_LE(read.by_index, pages * 5 * length);
+}
+
+TEST_F(PostgresHistoryPlans, APageOfAKeyReadsItsIndexFromItsCursorOn) {
+  const auto read = reads_of_pages({.type = "job", .source_id = "1", .what = "released"});
+  EXPECT_EQ(read.by_scans, 0);
+  EXPECT_LE(read.by_index, pages * 5 * length);
 }
 
 }  // namespace
