@@ -4,10 +4,9 @@
 -- with the rights of the user that creates them: others need none on the events. While that user does not
 -- exist, the lock table cannot be changed: create the history as one that stays.
 --
--- An event that cannot be written (the table is full; on MariaDB also: it is missing) is left out, and
--- the lock goes on. But the server opens both tables before it executes a statement: while another
--- session has locked the table of events, so is the lock table. MySQL fails while it is missing: end the
--- history (history.down.sql), or make the table anew.
+-- An event that cannot be written (the table is full, or missing) is left out, and the lock goes on. But
+-- the server opens both tables before it executes a statement: while another session has locked the table
+-- of events, so is the lock table.
 -- Can be applied again: what is there stays.
 --
 -- Times are UTC.

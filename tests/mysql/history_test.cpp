@@ -25,6 +25,12 @@ TEST_F(MysqlHistory, ThatTakesNoEventsStopsNoLock) {
   EXPECT_EQ(database_.value("select count(*) from shared_lock_event"), "0");
 }
 
+TEST_F(MysqlHistory, WithoutItsTableStopsNoLock) {
+  database_.execute("drop table shared_lock_event");
+  lock_table locks{rows_};
+  EXPECT_EQ(locks.try_acquire(key_)->release(), release_result::released);
+}
+
 // Releases would do so if the trigger locked the numbers of the event table for a whole statement.
 TEST_F(MysqlHistory, LetsReleasesWaitForNoOther) {
   constexpr int threads = 8;
