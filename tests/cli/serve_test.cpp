@@ -306,15 +306,17 @@ TEST(CliServeSecretsTest, AnAnswerHasNoPassword) {
   }
 }
 
-TEST(CliServeReaderTest, ARoleThatMaySelectFromTheTwoTablesIsEnoughOnPostgres) {
+TEST(CliServeReaderTest, ARoleThatMaySelectFromTheTablesIsEnoughOnPostgres) {
   const auto database = make_postgres_database();
   const auto table = database->table();
-  ASSERT_EQ(run_rowlock({"migrate", database->url(), "--table", table}).code, 0);
+  ASSERT_EQ(run_rowlock({"migrate", database->url(), "--table", table, "--with", "history"}).code,
+            0);
   const std::string schema = table.substr(0, table.find('.'));
   const std::string role = "reader_" + schema;
-  postgres_schema::execute(
-      "create role " + role + " login password 'sesame'; grant usage on schema " + schema + " to " +
-      role + "; grant select on " + table + ", " + table + "_schema to " + role);
+  postgres_schema::execute("create role " + role +
+                           " login password 'sesame'; grant usage on schema " + schema + " to " +
+                           role + "; grant select on " + table + ", " + table + "_schema, " +
+                           table + "_event to " + role);
   {
     const served server{{"host=" + std::string{pqxx::connection{postgres_url()}.hostname()} +
                              " port=" + pqxx::connection{postgres_url()}.port() +
@@ -323,14 +325,16 @@ TEST(CliServeReaderTest, ARoleThatMaySelectFromTheTwoTablesIsEnoughOnPostgres) {
                          "--table", table}};
     const auto reply = server.get("/api/locks");
     EXPECT_EQ(reply.status, 200) << reply.body;
-    EXPECT_EQ(server.get("/api/history").status, 200);
+    EXPECT_EQ(body_of(server.get("/api/history")).at("has_history"), true);
+    postgres_schema::execute("revoke select on " + table + "_event from " + role);
+    EXPECT_THAT(server.await(503, "/api/history").body, HasSubstr("shared_lock_event"));
   }
   postgres_schema::execute("drop owned by " + role + "; drop role " + role);
 }
 
-TEST(CliServeReaderTest, AUserThatMaySelectFromTheTwoTablesIsEnoughOnMariadb) {
+TEST(CliServeReaderTest, AUserThatMaySelectFromTheTablesIsEnoughOnMariadb) {
   const mysql_database database;
-  ASSERT_EQ(run_rowlock({"migrate", database.url()}).code, 0);
+  ASSERT_EQ(run_rowlock({"migrate", database.url(), "--with", "history"}).code, 0);
   const std::string user = "'" + database.name().substr(0, 24) + "_r'@'%'";
   database.execute("create user " + user +
                    " identified by 'sesame'; grant select on shared_lock to " + user +
@@ -342,6 +346,9 @@ TEST(CliServeReaderTest, AUserThatMaySelectFromTheTwoTablesIsEnoughOnMariadb) {
         {"mysql://" + database.name().substr(0, 24) + "_r:sesame@" + url.substr(host)}};
     const auto reply = server.get("/api/locks");
     EXPECT_EQ(reply.status, 200) << reply.body;
+    EXPECT_THAT(server.await(503, "/api/history").body, HasSubstr("shared_lock_event"));
+    database.execute("grant select on shared_lock_event to " + user);
+    EXPECT_EQ(body_of(server.await(200, "/api/history")).at("has_history"), true);
   }
   database.execute("drop user " + user);
 }
