@@ -39,6 +39,7 @@ wait_policy parse_wait(const std::string& wait) {
 std::string in_words(const refusal& refused) {
   std::ostringstream message;
   message << refused;
+  if (refused.reason == refusal_reason::busy) message << "; `rowlock show` says whose";
   return message.str();
 }
 
