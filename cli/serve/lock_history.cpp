@@ -24,13 +24,13 @@ std::optional<lock_event> event_at(std::string_view cursor) {
   if (cursor.size() > longest) return {};
   const auto parts = ordered_json::parse(cursor, nullptr, false);
   if (!parts.is_array() || parts.size() != 5) return {};
-  for (const std::size_t text : {0, 1, 2, 4}) {
+  for (const std::size_t text : {0U, 1U, 2U, 4U}) {
     if (!parts[text].is_string()) return {};
   }
   if (!parts[3].is_number_integer()) return {};
   const auto time = parse_database_time(parts[0].get<std::string>());
   if (!time) return {};
-  for (const std::size_t text : {1, 2, 4}) {
+  for (const std::size_t text : {1U, 2U, 4U}) {
     const auto& part = parts[text].get_ref<const std::string&>();
     if (part.find('\0') != std::string::npos) return {};
   }

@@ -50,13 +50,15 @@ struct memory_row {
 
 /// The table that a memory_store and its transactions share.
 ///
-/// Thread-safety: all but `enter` is called with its lock held.
+/// Thread-safety: all but `enter` and `enter_here` is called with its lock held.
 class memory_rows {
  public:
   explicit memory_rows(std::shared_ptr<time_source> time) : time_{std::move(time)} {}
 
   /// Locks the table. Throws `error` (misuse) in a child of fork().
   [[nodiscard]] std::unique_lock<std::mutex> enter();
+  /// The same, where it is known that this is no child of fork().
+  [[nodiscard]] std::unique_lock<std::mutex> enter_here() { return std::unique_lock{mutex_}; }
 
   std::map<lock_key, memory_row> by_key;
 

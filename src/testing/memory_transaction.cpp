@@ -54,7 +54,7 @@ void memory_transaction::commit() {
 }
 
 void memory_transaction::forget_locks() {
-  const auto lock = rows_.enter();
+  const auto lock = rows_.enter_here();
   for (const auto& [key, row] : changed_->rows) {
     const auto found = rows_.by_key.find(key);
     if (found->second.is_committed) {
@@ -263,7 +263,7 @@ void rows::count_failure(memory_store& store, const lock_keys& keys,
                          const table_type& /*table*/) noexcept {
   if (!store.home().is_here()) return;
   auto& table = store.rows();
-  const auto lock = table.enter();
+  const auto lock = table.enter_here();
   for (const auto& key : keys.in_order()) {
     const auto found = table.by_key.find(key);
     const bool is_free = found != table.by_key.end() && found->second.locked_by == nullptr;

@@ -1,5 +1,4 @@
 // The questions of docs/operations.md: its commands and its SQL, executed as they stand there.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,7 +19,6 @@ namespace rowlock::tests {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::HasSubstr;
 
 std::string documented_answer(const std::string& heading, const std::string& language,
                               const std::string& words = {}) {
@@ -34,7 +32,7 @@ class DocumentedOperations : public LockedCliTest {
     ASSERT_EQ(run(rowlock("migrate", {"--with", "history"})).code, 0);
   }
 
-  [[nodiscard]] bool is_on(const std::string& name) const { return GetParam().name == name; }
+  [[nodiscard]] static bool is_on(const std::string& name) { return GetParam().name == name; }
 
   /// How many of the rows that the statement answers are such.
   [[nodiscard]] long long answered(std::string statement, const std::string& condition) const {
@@ -48,7 +46,7 @@ class DocumentedOperations : public LockedCliTest {
     for (std::string line; std::getline(lines, line);) run_command(line);
   }
   void run_command(std::string line) const {
-    line = with_each(line, " URL", " \"$URL\" --table \"$TABLE\"");
+    line = with_each(line, " URL", R"( "$URL" --table "$TABLE")");
     // It would not end.
     line = with_each(line, "rowlock top", "rowlock top --once");
     line = with_each(line, "rowlock ", "\"$ROWLOCK\" ");
