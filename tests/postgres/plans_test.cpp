@@ -178,14 +178,19 @@ class PostgresHistoryPlans : public PostgresReads {
   static constexpr int pages = 20;
   static constexpr int length = 50;
 
-  PostgresHistoryPlans() {
-    migrate_postgres(postgres_url(), table(), history_option::with);
+  PostgresHistoryPlans() { migrate_postgres(postgres_url(), table(), history_option::with); }
+
+  /// An event for each second; a key is the texts `type` and `source` in SQL.
+  void fill(int count, const std::string& type, const std::string& source) {
     server_.query("insert into " + events() +
                   " (at, lock_type, source_id, what, version, token, holder, since, until)"
-                  " select at, 'job', (n % 2)::text, 'released', 2 * n + 1, 2 * n, 'host:1',"
+                  " select at, " +
+                  type + ", " + source +
+                  ", 'released', 2 * n + 1, 2 * n, 'host:1',"
                   " at - interval '0.5 seconds', at"
                   " from (select n, timestamptz '2026-01-31 12:00:00+00' + n * interval '1 second'"
-                  " as at from generate_series(1, 20000) n) held");
+                  " as at from generate_series(1, " +
+                  std::to_string(count) + ") n) held");
     server_.query("vacuum analyze " + events());
   }
   [[nodiscard]] std::string events() const { return schema() + ".shared_lock_event"; }
@@ -209,12 +214,14 @@ class PostgresHistoryPlans : public PostgresReads {
 
 // Of each page the ends and the grants, to find the last one and to read them.
 TEST_F(PostgresHistoryPlans, APageReadsTheIndexByTimeFromItsCursorOn) {
+  fill(100'000, "'job' || n % 150", "'k' || n");
   const auto read = reads_of_pages({});
   EXPECT_EQ(read.by_scans, 0);
   EXPECT_LE(read.by_index, pages * 5 * length);
 }
 
 TEST_F(PostgresHistoryPlans, APageOfAKeyReadsItsIndexFromItsCursorOn) {
+  fill(20'000, "'job'", "(n % 2)::text");
   const auto read = reads_of_pages({.type = "job", .source_id = "1", .what = "released"});
   EXPECT_EQ(read.by_scans, 0);
   EXPECT_LE(read.by_index, pages * 5 * length);
