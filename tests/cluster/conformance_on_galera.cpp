@@ -24,12 +24,5 @@ class conformance_on_galera final : public testing::Environment {
 }  // namespace rowlock::tests
 
 std::vector<rowlock::conformance::bench_kind> rowlock::conformance::every_store() {
-  return {{.name = "soci_mysql",
-           .make = [] { return tests::make_soci_mysql_bench(); },
-           .has_transactions = true,
-           .keeps_callbacks_from_committing = true,
-           .has_transactions_side_by_side = true,
-           .has_entities = true,
-           .has_foreign_transactions = true,
-           .is_shared_between_processes = true}};
+  return {tests::soci_mysql_kind()};
 }

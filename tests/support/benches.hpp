@@ -11,11 +11,9 @@
 
 namespace rowlock::tests {
 
-std::unique_ptr<store_bench> make_sqlite_bench(history_option history = history_option::unchanged);
-std::unique_ptr<store_bench> make_postgres_bench(
-    history_option history = history_option::unchanged);
-std::unique_ptr<store_bench> make_soci_mysql_bench(
-    history_option history = history_option::unchanged);
+bench_kind sqlite_kind(history_option history = history_option::unchanged);
+bench_kind postgres_kind(history_option history = history_option::unchanged);
+bench_kind soci_mysql_kind(history_option history = history_option::unchanged);
 std::unique_ptr<store_bench> make_soci_postgres_bench();
 std::unique_ptr<store_bench> make_soci_sqlite_bench();
 

@@ -4,30 +4,8 @@
 namespace rowlock {
 
 std::vector<conformance::bench_kind> conformance::every_store() {
-  return {
-      {.name = "sqlite",
-       .make = [] { return tests::make_sqlite_bench(history_option::with); },
-       .has_transactions = true,
-       .keeps_callbacks_from_committing = true,
-       .has_entities = true,
-       .has_foreign_transactions = true,
-       .is_shared_between_processes = true},
-      {.name = "postgres",
-       .make = [] { return tests::make_postgres_bench(history_option::with); },
-       .has_transactions = true,
-       .has_transactions_side_by_side = true,
-       .has_entities = true,
-       .has_foreign_transactions = true,
-       .is_shared_between_processes = true},
-      {.name = "soci_mysql",
-       .make = [] { return tests::make_soci_mysql_bench(history_option::with); },
-       .has_transactions = true,
-       .keeps_callbacks_from_committing = true,
-       .has_transactions_side_by_side = true,
-       .has_entities = true,
-       .has_foreign_transactions = true,
-       .is_shared_between_processes = true},
-  };
+  return {tests::sqlite_kind(history_option::with), tests::postgres_kind(history_option::with),
+          tests::soci_mysql_kind(history_option::with)};
 }
 
 }  // namespace rowlock

@@ -31,8 +31,14 @@ class postgres_bench final : public postgres_table_bench {
 
 }  // namespace
 
-std::unique_ptr<store_bench> make_postgres_bench(history_option history) {
-  return std::make_unique<postgres_bench>(history);
+bench_kind postgres_kind(history_option history) {
+  return {.name = "postgres",
+          .make = [history] { return std::make_unique<postgres_bench>(history); },
+          .has_transactions = true,
+          .has_transactions_side_by_side = true,
+          .has_entities = true,
+          .has_foreign_transactions = true,
+          .is_shared_between_processes = true};
 }
 
 }  // namespace rowlock::tests

@@ -89,8 +89,15 @@ class soci_mysql_bench final : public store_bench {
 
 }  // namespace
 
-std::unique_ptr<store_bench> make_soci_mysql_bench(history_option history) {
-  return std::make_unique<soci_mysql_bench>(history);
+bench_kind soci_mysql_kind(history_option history) {
+  return {.name = "soci_mysql",
+          .make = [history] { return std::make_unique<soci_mysql_bench>(history); },
+          .has_transactions = true,
+          .keeps_callbacks_from_committing = true,
+          .has_transactions_side_by_side = true,
+          .has_entities = true,
+          .has_foreign_transactions = true,
+          .is_shared_between_processes = true};
 }
 
 }  // namespace rowlock::tests

@@ -23,8 +23,14 @@ class sqlite_bench final : public sqlite_file_bench {
 
 }  // namespace
 
-std::unique_ptr<store_bench> make_sqlite_bench(history_option history) {
-  return std::make_unique<sqlite_bench>(history);
+bench_kind sqlite_kind(history_option history) {
+  return {.name = "sqlite",
+          .make = [history] { return std::make_unique<sqlite_bench>(history); },
+          .has_transactions = true,
+          .keeps_callbacks_from_committing = true,
+          .has_entities = true,
+          .has_foreign_transactions = true,
+          .is_shared_between_processes = true};
 }
 
 }  // namespace rowlock::tests
