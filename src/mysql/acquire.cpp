@@ -29,6 +29,7 @@ acquire_call::places acquire_call::everything() const {
 
 bool acquire_call::take_if_unowned() {
   const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = requests_.front();
+  if (exec_.hides_insert_ids() && !expected) return take_and_return();
   const auto result = exec_.write(
       sql::acquire, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
                      bound_value::ascii(owner.text), bound_value::utf8(holder), ttl.count(),
@@ -39,9 +40,27 @@ bool acquire_call::take_if_unowned() {
   return true;
 }
 
+bool acquire_call::take_and_return() {
+  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = requests_.front();
+  const auto result =
+      exec_.write(sql::acquire_returning,
+                  {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
+                   bound_value::ascii(owner.text), bound_value::utf8(holder), ttl.count(),
+                   unless_done ? 1 : 0, skew_.count(), bound_value::utf8_or_null(correlation_id)});
+  if (!result) return false;
+  const auto& row = result->rows.at(0);
+  if (row.at(1) != "1") {
+    exec_.begin_call();  // the row was found, and not changed
+    return false;
+  }
+  grant(0, std::stoull(row.at(0).value()));
+  return true;
+}
+
 void acquire_call::grant(std::size_t place, std::uint64_t insert_id) {
   std::optional made{version{static_cast<std::int64_t>(insert_id)}};
-  if (insert_id == 0) {  // a trigger of the table executes statements; their insert id is returned
+  if (insert_id == 0) {
+    exec_.set_hides_insert_ids();
     const auto seen = exec_.read(keys_of({place})).front();
     if (!seen || !seen->is_of(requests_[place].owner)) return;  // the grant has expired already
     made = seen->state.version;

@@ -55,6 +55,11 @@ class executor {
     return session_.flavour() == sql::flavour::mariadb;
   }
 
+  /// Whether a trigger of the table executes statements, whose insert id is returned instead of the
+  /// one of the statement that the trigger is for. Known after the first write.
+  [[nodiscard]] bool hides_insert_ids() const noexcept { return hides_insert_ids_; }
+  void set_hides_insert_ids() noexcept { hides_insert_ids_ = true; }
+
   /// Executes a statement that changes nothing.
   result_set execute(std::string_view text, std::initializer_list<bound_value> values = {}) {
     const auto& sql = texts_(text);
@@ -88,6 +93,7 @@ class executor {
   detail::rendered_sql texts_;
   std::optional<prepared_statements> prepared_;
   effects changed_ = effects::none;
+  bool hides_insert_ids_ = false;
 };
 
 }  // namespace rowlock::mysql

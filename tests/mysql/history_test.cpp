@@ -31,6 +31,19 @@ TEST_F(MysqlHistory, WithoutItsTableStopsNoLock) {
   EXPECT_EQ(locks.try_acquire(key_)->release(), release_result::released);
 }
 
+// The server opens the tables of a trigger before it executes a statement: nothing can be caught.
+TEST_F(MysqlHistory, WhoseTableAnotherSessionHasLockedKeepsTheRowsBusyAndLosesNone) {
+  soci_store rows{target(), {.lock_timeout = 1s}};
+  const auto held = acquire(rows, key_);
+  const auto other = connect();
+  *other << "lock tables shared_lock_event write";
+  EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::busy);
+  EXPECT_EQ(release(rows, key_, *held.version), change_answer::busy);
+  *other << "unlock tables";
+  EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
+  EXPECT_EQ(release(rows, key_, *held.version), change_answer::done);
+}
+
 // Releases would do so if the trigger locked the numbers of the event table for a whole statement.
 TEST_F(MysqlHistory, LetsReleasesWaitForNoOther) {
   constexpr int threads = 8;

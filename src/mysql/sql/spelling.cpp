@@ -2,6 +2,7 @@
 #include "mysql/sql/spelling.hpp"
 
 #include "mysql/sql/history.hpp"
+#include "mysql/sql/leases.hpp"
 #include "mysql/sql/rows.hpp"
 #include "mysql/sql/transactions.hpp"
 #include "store/names.hpp"
@@ -43,6 +44,8 @@ detail::sql_words placeholders_for(flavour server) {
       {"other_events_of_one", events_of(other_events, of_one_key)},
       {"read", std::string{read}},
       {"insert_unowned", std::string{insert_unowned}},
+      {"is_open", std::string{is_open}},
+      {"is_granted", std::string{is_granted}},
       {"prepare_many", std::string{prepare_many}},
   };
 }
