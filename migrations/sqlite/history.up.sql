@@ -3,8 +3,8 @@
 -- triggers write in the transaction that changes the lock table, so a rollback undoes both.
 --
 -- An event that cannot be written stops the change: SQLite's triggers catch no error. The file is one,
--- so it is full or locked for both. While the table of the events is missing, the lock table cannot be
--- changed: SQLite looks it up before it executes a statement. Then end the history (history.down.sql), or make the table anew.
+-- so it is full or locked for both. While the table of the events is missing, SQLite does not execute a
+-- change of the lock table. rowlock then drops the triggers; in plain SQL do the same (history.down.sql).
 -- Can be applied again: what is there stays.
 --
 -- Times are UTC text 'YYYY-MM-DD HH:MM:SS.SSS'.

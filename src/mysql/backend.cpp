@@ -17,6 +17,7 @@
 #include "mysql/table_check.hpp"
 #include "mysql/transaction.hpp"
 #include "rowlock/error.hpp"
+#include "store/names.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::mysql {
@@ -58,12 +59,10 @@ constexpr unsigned triggers_need_trust = 1419;
 bool changes_history(connection& session, detail::rendered_sql& texts, const table_name& table,
                      history_option wanted) {
   if (wanted == history_option::unchanged) return false;
-  const auto& name = table.text();
-  const auto dot = name.find('.');
-  const auto database =
-      dot == std::string::npos ? bound_value::null() : bound_value::utf8(name.substr(0, dot));
-  const auto plain = bound_value::utf8(name.substr(dot == std::string::npos ? 0 : dot + 1));
-  const auto found = session.execute(texts(sql::parts_of_history), {database, plain});
+  const auto name = detail::parts_of(table.text());
+  const auto database = name.schema ? bound_value::utf8(*name.schema) : bound_value::null();
+  const auto found =
+      session.execute(texts(sql::parts_of_history), {database, bound_value::utf8(name.table)});
   const auto& parts = found.rows.at(0);
   return wanted == history_option::with ? parts.at(0) != "1" || parts.at(1) != "2"
                                         : parts.at(1) != "0";

@@ -14,6 +14,7 @@
 #include "rowlock/error.hpp"
 #include "rowlock/row_transaction.hpp"
 #include "store/entity_sql.hpp"
+#include "store/names.hpp"
 
 namespace rowlock::mysql {
 
@@ -36,11 +37,10 @@ class entity_row {
         words_{detail::words_for(table, id, sql::entity_spelling())} {
     caller_.require_transaction();
     for (const auto& part : id.parts()) values_.push_back(bound_value::utf8(detail::text_of(part)));
-    const auto dot = table.table.find('.');
+    const auto name = detail::parts_of(table.table);
     words_["engine"] = sql::engine;
-    words_["schema"] =
-        dot == std::string::npos ? "database()" : '\'' + table.table.substr(0, dot) + '\'';
-    words_["name"] = '\'' + table.table.substr(dot == std::string::npos ? 0 : dot + 1) + '\'';
+    words_["schema"] = name.schema ? '\'' + *name.schema + '\'' : "database()";
+    words_["name"] = '\'' + name.table + '\'';
   }
 
   /// Throws the driver's exceptions.

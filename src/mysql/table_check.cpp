@@ -13,6 +13,7 @@
 #include "mysql/sql/session.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/table_name.hpp"
+#include "store/names.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::mysql {
@@ -68,19 +69,16 @@ struct part {
 /// Empty if there is no such table.
 std::vector<part> shape_of(connection& session, detail::rendered_sql& texts,
                            const table_name& table) {
-  const auto& text = table.text();
-  const auto dot = text.find('.');
-  const auto database = dot == std::string::npos
-                            ? session.execute(sql::current_database).rows.at(0).at(0)
-                            : std::optional{text.substr(0, dot)};
+  const auto name = detail::parts_of(table.text());
+  const auto database =
+      name.schema ? name.schema : session.execute(sql::current_database).rows.at(0).at(0);
   if (!database) {
     throw error{errc::rejected,
                 "the connection has no database: name one in the connection string, or in the name "
                 "of the table"};
   }
   const auto result = session.execute(
-      texts(sql::shape), {bound_value::utf8(*database),
-                          bound_value::utf8(text.substr(dot == std::string::npos ? 0 : dot + 1))});
+      texts(sql::shape), {bound_value::utf8(*database), bound_value::utf8(name.table)});
   std::vector<part> parts;
   for (const auto& row : result.rows) parts.emplace_back(row);
   return parts;

@@ -228,7 +228,7 @@ void apply(transaction_connection& used, const migration& step, const table_name
 /// With the schema of the table, as the trigger's function looks names up in the session that
 /// changes a row. A name that cannot be written so stays as it is.
 table_name with_schema(const table_name& table, const std::string& schema) {
-  if (table.text().find('.') != std::string::npos) return table;
+  if (detail::parts_of(table.text()).schema) return table;
   try {
     return table_name{schema + '.' + table.text()};
   } catch (const error&) {

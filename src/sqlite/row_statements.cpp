@@ -12,6 +12,7 @@
 #include "sqlite/sql/transactions.hpp"
 #include "store/history_pages.hpp"
 #include "store/list_values.hpp"
+#include "store/names.hpp"
 #include "store/rendered_sql.hpp"
 #include "store/schema_check.hpp"
 
@@ -108,10 +109,16 @@ lock_event event_in(const statement& at) {
   return event;
 }
 
+std::string listed_by(std::string_view order) {
+  return detail::with_words(sql::list_in_order, {{"order", std::string{order}}});
+}
+
 std::string rendered(const table_name& table, std::string_view text) {
   static const detail::sql_words words{
       {"columns", std::string{sql::columns}},
       {"listed", std::string{sql::listed}},
+      {"listed_by_age", listed_by(sql::by_age)},
+      {"listed_by_remaining", listed_by(sql::by_remaining)},
       {"grants_of_any", events_of(sql::grant_events, sql::of_any_key)},
       {"grants_of_one", events_of(sql::grant_events, sql::of_one_key)},
       {"other_events_of_any", events_of(sql::other_events, sql::of_any_key)},
@@ -130,6 +137,16 @@ statement& row_statements::prepared(std::string_view plain) {
     found = prepared_.try_emplace(plain, database_, rendered(table_, plain)).first;
   }
   return found->second;
+}
+
+bool row_statements::ends_history(const failure& thrown) {
+  const auto events = detail::parts_of(table_.text()).table + "_event";
+  if (!is_about_schema(thrown) ||
+      std::string_view{thrown.what()}.find(events) == std::string::npos) {
+    return false;
+  }
+  execute(database_, sqlite_history(table_).down);
+  return true;
 }
 
 std::optional<seen_row> row_statements::read(const lock_key& key) {
@@ -156,11 +173,9 @@ database_time row_statements::now() {
 }
 
 row_statements::history_parts row_statements::parts_of_history() {
-  const auto& name = table_.text();
-  const auto dot = name.find('.');
-  const auto plain = name.substr(dot == std::string::npos ? 0 : dot + 1);
+  const auto name = detail::parts_of(table_.text()).table;
   auto& parts = prepared(sql::parts_of_history);
-  execution once{parts, plain};
+  execution once{parts, name};
   if (!once.has_next_row()) return {};
   return {.has_table = parts.integer(0) == 1, .has_triggers = parts.integer(1) > 0};
 }
@@ -215,22 +230,12 @@ std::optional<version> row_statements::acquire(const acquire_request& request) {
   const auto correlation =
       correlation_id.empty() ? std::nullopt : std::optional<std::string_view>{correlation_id};
   if (!expected) {
-    return execution{
-        prepared(sql::acquire), key.type,    key.source_id, owner.text, holder, as_modifier(ttl),
-        unless_done ? 1 : 0,    ttl.count(), correlation}
-        .only_version();
+    return version_from(sql::acquire, key.type, key.source_id, owner.text, holder, as_modifier(ttl),
+                        unless_done ? 1 : 0, ttl.count(), correlation);
   }
-  return execution{prepared(sql::acquire_at_version),
-                   key.type,
-                   key.source_id,
-                   owner.text,
-                   holder,
-                   as_modifier(ttl),
-                   unless_done ? 1 : 0,
-                   ttl.count(),
-                   correlation,
-                   expected->number}
-      .only_version();
+  return version_from(sql::acquire_at_version, key.type, key.source_id, owner.text, holder,
+                      as_modifier(ttl), unless_done ? 1 : 0, ttl.count(), correlation,
+                      expected->number);
 }
 
 bool row_statements::release(const release_request& request) {
@@ -238,22 +243,13 @@ bool row_statements::release(const release_request& request) {
   const auto as_optional_modifier = [](std::optional<microseconds> from_now) {
     return from_now ? std::optional{as_modifier(*from_now)} : std::nullopt;
   };
-  return execution{
-             prepared(sql::release),
-             key.type,
-             key.source_id,
-             owner.text,
-             granted.number,
-             failed ? 1 : 0,
-             as_optional_modifier(stay_closed > microseconds::zero() ? std::optional{stay_closed}
-                                                                     : std::nullopt),
-             as_optional_modifier(done_for)}
-             .changed_rows() == 1;
+  const auto closed =
+      stay_closed > microseconds::zero() ? std::optional{stay_closed} : std::nullopt;
+  return change(sql::release, key.type, key.source_id, owner.text, granted.number, failed ? 1 : 0,
+                as_optional_modifier(closed), as_optional_modifier(done_for)) == 1;
 }
 
-void row_statements::prepare(const lock_key& key) {
-  execution{prepared(sql::prepare), key.type, key.source_id}.changed_rows();
-}
+void row_statements::prepare(const lock_key& key) { change(sql::prepare, key.type, key.source_id); }
 
 std::vector<purgeable_row> row_statements::find_idle(const purge_request& request) {
   const auto after = request.after.value_or(lock_key{});  // no row has an empty key
@@ -269,19 +265,18 @@ std::vector<purgeable_row> row_statements::find_idle(const purge_request& reques
 }
 
 std::optional<version> row_statements::lock(const lock_key& key) {
-  return execution{prepared(sql::lock_row), key.type, key.source_id}.only_version();
+  return version_from(sql::lock_row, key.type, key.source_id);
 }
 
 bool row_statements::commit(const lock_key& key, version seen) {
-  return execution{prepared(sql::advance), key.type, key.source_id, seen.number}.changed_rows() ==
-         1;
+  return change(sql::advance, key.type, key.source_id, seen.number) == 1;
 }
 
 void row_statements::count_failure(const lock_key& key) {
-  execution{prepared(sql::count_failure), key.type, key.source_id}.changed_rows();
+  change(sql::count_failure, key.type, key.source_id);
 }
 
-void row_statements::become_writer() { execution{prepared(sql::become_writer)}.changed_rows(); }
+void row_statements::become_writer() { change(sql::become_writer); }
 
 std::optional<std::int64_t> row_statements::first_number(std::string_view plain) {
   try {

@@ -78,7 +78,7 @@ class row_statements {
   /// changed.
   template <class... Values>
   int change(std::string_view text, const Values&... values) {
-    return execution{prepared(text), values...}.changed_rows();
+    return write([&] { return execution{prepared(text), values...}.changed_rows(); });
   }
 
   /// Returns the version of the grant; none if the row is not granted.
@@ -110,6 +110,25 @@ class row_statements {
   };
   history_parts parts_of_history();
   std::vector<lock_event> events(std::string_view text, const history_request& request);
+  /// Returns the version that `text` returns; none without a row.
+  template <class... Values>
+  std::optional<version> version_from(std::string_view text, const Values&... values) {
+    return write([&] { return execution{prepared(text), values...}.only_version(); });
+  }
+  /// Executes a statement that changes the lock table, once more if its triggers were in the way.
+  template <class Execute>
+  auto write(const Execute& once) {
+    try {
+      return once();
+    } catch (const failure& thrown) {
+      if (!ends_history(thrown)) throw;
+    }
+    return once();
+  }
+  /// SQLite does not execute a change of the lock table while the table of events, which the
+  /// triggers name, is missing or has other columns. Drops the triggers then. False for any other
+  /// failure.
+  bool ends_history(const failure& thrown);
   statement& prepared(std::string_view plain);
   /// Returns zero without a row; none if there is no such table.
   std::optional<std::int64_t> first_number(std::string_view plain);

@@ -17,6 +17,7 @@
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/statement.hpp"
 #include "sqlite/write_transaction.hpp"
+#include "store/names.hpp"
 #include "store/schema_check.hpp"
 
 namespace rowlock::sqlite {
@@ -97,10 +98,7 @@ std::optional<std::string> what_is_wrong_in(const std::vector<column>& columns) 
 }  // namespace
 
 std::optional<std::string> what_is_wrong_with(sqlite3* database, const table_name& table) {
-  const auto dot = table.text().find('.');
-  const bool has_schema = dot != std::string::npos;
-  const auto name = table.text().substr(has_schema ? dot + 1 : 0);
-  const auto schema = has_schema ? std::optional{table.text().substr(0, dot)} : std::nullopt;
+  const auto [schema, name] = detail::parts_of(table.text());
   statement kind{database, sql::kind_of_table};
   kind.bind(1, name);
   kind.bind(2, schema);
@@ -147,10 +145,8 @@ std::vector<migration> still_missing(sqlite3* database, const table_name& table)
 bool changes_history(sqlite3* database, const table_name& table, history_option wanted) {
   if (wanted == history_option::unchanged) return false;
   statement parts{database, sql::parts_of_history};
-  const auto& name = table.text();
-  const auto dot = name.find('.');
-  const auto plain = name.substr(dot == std::string::npos ? 0 : dot + 1);
-  parts.bind(1, plain);
+  const auto name = detail::parts_of(table.text()).table;
+  parts.bind(1, name);
   if (!parts.has_next_row()) return false;
   const auto triggers = parts.integer(1);
   return wanted == history_option::with ? parts.integer(0) < 1 || triggers < 2 : triggers > 0;
@@ -179,8 +175,7 @@ void apply(sqlite3* database, const migration& step, const table_name& table) {
 }  // namespace
 
 void check_schema_name(const table_name& table) {
-  const auto dot = table.text().find('.');
-  if (dot == std::string::npos || table.text().substr(0, dot) == "main") return;
+  if (detail::parts_of(table.text()).schema.value_or("main") == "main") return;
   throw error{errc::misuse, "a SQLite file has no schema but main: name the table without one"};
 }
 

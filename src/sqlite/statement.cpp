@@ -140,18 +140,17 @@ meaning meaning_of(const failure& thrown) noexcept {
 
 bool is_busy(const failure& thrown) noexcept { return primary_code(thrown) == SQLITE_BUSY; }
 
+bool is_about_schema(const failure& thrown) noexcept {
+  return primary_code(thrown) == SQLITE_ERROR;
+}
+
 void throw_as_commit(const failure& thrown) {
   throw primary_code(thrown) == SQLITE_IOERR ? thrown.in_doubt() : thrown;
 }
 
 void throw_error(const failure& thrown, const std::string& where, const std::string& if_missing) {
   const auto [kind, what] = meaning_of(thrown);
-  std::string remedy = primary_code(thrown) == SQLITE_ERROR ? ": " + if_missing : "";
-  if (!remedy.empty() && std::string_view{thrown.what()}.ends_with("_event")) {
-    remedy +=
-        ", with --with history to make the table of events anew, or --without history to do "
-        "without it";
-  }
+  const std::string remedy = is_about_schema(thrown) ? ": " + if_missing : "";
   std::throw_with_nested(error{kind, where + ": " + what + remedy + " (" + thrown.what() + ")"});
 }
 

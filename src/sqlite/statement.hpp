@@ -91,6 +91,9 @@ void execute(sqlite3* database, std::string_view sql);
 /// Whether another connection has the file, so that a retry may succeed.
 bool is_busy(const failure& thrown) noexcept;
 
+/// Whether a statement names a table or a column that is missing.
+bool is_about_schema(const failure& thrown) noexcept;
+
 /// For a failed write that SQLite committed at once, and for a failed COMMIT. After an error of
 /// input or output, what is on the disk is unknown: then `thrown` is thrown as in doubt.
 [[noreturn]] void throw_as_commit(const failure& thrown);

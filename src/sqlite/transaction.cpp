@@ -11,6 +11,7 @@
 #include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
 #include "store/entity_sql.hpp"
+#include "store/names.hpp"
 
 namespace rowlock::sqlite {
 
@@ -92,12 +93,10 @@ detail::sql_words words_for(const auto& table, const row_id& id) {
 
 /// Throws `error` (rejected) for a view: its rows are those of other tables, in any file.
 void require_table(sqlite3* transaction, const std::string& name) {
-  const auto dot = name.find('.');
-  const auto schema = name.substr(0, dot == std::string::npos ? 0 : dot);
-  const auto table = name.substr(dot == std::string::npos ? 0 : dot + 1);
-  const auto found = sqlite3_table_column_metadata(
-      transaction, schema.empty() ? nullptr : schema.c_str(), table.c_str(), nullptr, nullptr,
-      nullptr, nullptr, nullptr, nullptr);
+  const auto [schema, table] = detail::parts_of(name);
+  const auto found =
+      sqlite3_table_column_metadata(transaction, schema ? schema->c_str() : nullptr, table.c_str(),
+                                    nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   if (found != SQLITE_ERROR) return;
   throw error{errc::rejected,
               name + " is missing, or is a view, whose rows cannot be locked: name a table"};

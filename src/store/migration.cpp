@@ -49,9 +49,7 @@ migration postgres_history(const table_name& table) {
 
 migration sqlite_history(const table_name& table) {
   // A trigger's table has no schema in its text.
-  const auto& name = table.text();
-  const auto dot = name.find('.');
-  const table_name plain{name.substr(dot == std::string::npos ? 0 : dot + 1)};
+  const table_name plain{detail::parts_of(table.text()).table};
   return rendered(detail::embedded_sqlite_history(),
                   [&](std::string_view sql) { return plain.in(sql); });
 }

@@ -68,11 +68,16 @@ std::string quoted(std::string_view name, std::string_view what, std::size_t lon
   return '"' + std::string{name} + '"';
 }
 
-std::string quoted_with_schema(std::string_view name, std::string_view what, std::size_t longest) {
+name_parts parts_of(std::string_view name) {
   const auto dot = name.find('.');
-  if (dot == std::string_view::npos) return quoted(name, what, longest);
-  return quoted(name.substr(0, dot), "the schema of " + std::string{what}) + '.' +
-         quoted(name.substr(dot + 1), what, longest);
+  if (dot == std::string_view::npos) return {.schema = std::nullopt, .table = std::string{name}};
+  return {.schema = std::string{name.substr(0, dot)}, .table = std::string{name.substr(dot + 1)}};
+}
+
+std::string quoted_with_schema(std::string_view name, std::string_view what, std::size_t longest) {
+  const auto [schema, table] = parts_of(name);
+  const auto plain = quoted(table, what, longest);
+  return schema ? quoted(*schema, "the schema of " + std::string{what}) + '.' + plain : plain;
 }
 
 std::string with_backticks(std::string sql) {

@@ -3,6 +3,7 @@
 #define ROWLOCK_STORE_NAMES_HPP
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,14 @@ inline constexpr std::size_t longest_identifier = 63;
 /// `longest` characters. `what` names the object in the message.
 std::string quoted(std::string_view name, std::string_view what,
                    std::size_t longest = longest_identifier);
+
+/// A name as `table` or `schema.table`.
+struct name_parts {
+  std::optional<std::string> schema;
+  std::string table;
+};
+
+name_parts parts_of(std::string_view name);
 
 /// `"name"` or `"schema"."name"`.
 std::string quoted_with_schema(std::string_view name, std::string_view what,

@@ -42,8 +42,6 @@ SELECT {columns}
 // ?1 lock_type and ?2 source_id to begin after, ?3 the last type, ?4 the holder, ?5 1 if owned and
 // 0 if not, ?6 the same of a lease or a closed time that is not over; null: any. ?7 the most rows
 inline constexpr std::string_view listed = R"(
-SELECT {columns}
-  FROM shared_lock
  WHERE (lock_type, source_id) > (?1, ?2) AND lock_type <= ?3
    AND (owner IS NOT NULL OR expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now'))
    AND (?4 IS NULL OR holder = ?4)
@@ -51,25 +49,31 @@ SELECT {columns}
    AND (?6 IS NULL OR (expires_at > strftime('%Y-%m-%d %H:%M:%f', 'now')) = ?6))";
 
 // Parameters as above.
-inline constexpr std::string_view list_by_key = R"({listed}
+inline constexpr std::string_view list_by_key = R"(
+SELECT {columns}
+  FROM shared_lock {listed}
  ORDER BY lock_type, source_id
  LIMIT ?7
 )";
 
-// The longest held first, closed rows last.
-inline constexpr std::string_view list_by_age = R"({listed}
- ORDER BY owner IS NULL, CASE WHEN owner IS NOT NULL THEN acquired_at END, lock_type, source_id
- LIMIT ?7
+// In another order than that of the key, SQLite computes the columns of most rows before it sorts
+// them: so the keys are found first.
+inline constexpr std::string_view list_in_order = R"(
+SELECT {columns}
+  FROM shared_lock
+ WHERE (lock_type, source_id) IN (
+       SELECT lock_type, source_id FROM shared_lock {listed} ORDER BY {order} LIMIT ?7)
+ ORDER BY {order}
 )";
 
-inline constexpr std::string_view list_by_remaining = R"({listed}
- ORDER BY expires_at, lock_type, source_id
- LIMIT ?7
-)";
+// The longest held first, closed rows last.
+inline constexpr std::string_view by_age =
+    "owner IS NULL, CASE WHEN owner IS NOT NULL THEN acquired_at END, lock_type, source_id";
+inline constexpr std::string_view by_remaining = "expires_at, lock_type, source_id";
 
 // The statement of each order.
 inline constexpr detail::list_texts list_texts{
-    .by_key = list_by_key, .by_age = list_by_age, .by_remaining = list_by_remaining};
+    .by_key = list_by_key, .by_age = "{listed_by_age}", .by_remaining = "{listed_by_remaining}"};
 
 // The clock, in microseconds since 1970. No parameters.
 inline constexpr std::string_view now =

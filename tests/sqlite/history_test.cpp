@@ -1,0 +1,61 @@
+// The history on SQLite: where its table is not as the triggers need it, the history is ended.
+#include "rowlock/lock_table.hpp"
+#include "rowlock/sqlite.hpp"
+#include "sqlite/sqlite_files.hpp"
+
+namespace rowlock::tests {
+namespace {
+
+class SqliteHistory : public sqlite_test {
+ protected:
+  SqliteHistory() { migrate_sqlite(path(), {}, history_option::with); }
+
+  void drop_table() const { open()->exec("DROP TABLE shared_lock_event"); }
+  [[nodiscard]] bool is_ended() const {
+    return text_of("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'") == "0";
+  }
+};
+
+TEST_F(SqliteHistory, WithoutItsTableIsEndedByTheFirstLock) {
+  drop_table();
+  sqlite_store rows{path()};
+  lock_table locks{rows};
+  EXPECT_EQ(locks.try_acquire(key_)->release(), release_result::released);
+  EXPECT_TRUE(is_ended());
+}
+
+TEST_F(SqliteHistory, WhoseTableIsDroppedWhileALeaseIsHeldIsEndedByTheRelease) {
+  sqlite_store rows{path()};
+  lock_table locks{rows};
+  EXPECT_EQ(locks.try_acquire(key_)->release(), release_result::released);
+  auto held = locks.try_acquire(key_);
+  drop_table();
+  EXPECT_EQ(held->release(), release_result::released);
+  EXPECT_TRUE(is_ended());
+}
+
+TEST_F(SqliteHistory, WithAnotherTableInItsPlaceIsEnded) {
+  drop_table();
+  open()->exec("CREATE TABLE shared_lock_event (number)");
+  sqlite_store rows{path()};
+  EXPECT_EQ(acquire(rows).status, acquire_status::granted);
+  EXPECT_TRUE(is_ended());
+}
+
+// The triggers are dropped by the transaction of the application, and with it.
+TEST_F(SqliteHistory, WithoutItsTableIsEndedByARowLockThatIsCommitted) {
+  drop_table();
+  const auto database = open();
+  {
+    const sqlite_transaction work{*database};
+    EXPECT_TRUE(lock_rows(*database, key_, no_wait()).acquired());
+  }
+  EXPECT_FALSE(is_ended());
+  sqlite_transaction work{*database};
+  EXPECT_TRUE(lock_rows(*database, key_, no_wait()).acquired());
+  work.commit();
+  EXPECT_TRUE(is_ended());
+}
+
+}  // namespace
+}  // namespace rowlock::tests
