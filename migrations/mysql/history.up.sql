@@ -14,7 +14,6 @@
 CREATE TABLE IF NOT EXISTS shared_lock_event (
   -- When it was written. For `ran out` that is when it was found out.
   at             datetime(6) NOT NULL,
-  number         bigint NOT NULL AUTO_INCREMENT,
   lock_type      varchar(135) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   source_id      varbinary(256) NOT NULL,
   -- The end of a hold: released; failed (released after an error); handed over (to a waiter of the same
@@ -33,8 +32,7 @@ CREATE TABLE IF NOT EXISTS shared_lock_event (
   reason         varchar(1025) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
   correlation_id varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
 
-  PRIMARY KEY (number),
-  KEY (at),
+  PRIMARY KEY (at, lock_type, source_id, version, what),
   KEY (since),
   KEY (lock_type, source_id, at)
 ) ENGINE = InnoDB STATS_PERSISTENT = 0;
@@ -46,8 +44,6 @@ CREATE TRIGGER shared_lock_record
   FOR EACH ROW
 BEGIN
   DECLARE CONTINUE HANDLER FOR SQLEXCEPTION BEGIN END;
-  -- INSERT ... SELECT would lock the numbers of the event table for the time of the statement, and releases
-  -- would wait for each other: each event is an INSERT ... VALUES.
   IF OLD.version <> NEW.version AND OLD.owner IS NOT NULL THEN
     INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, since, until,
                                    reason, correlation_id)

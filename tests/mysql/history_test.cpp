@@ -44,7 +44,7 @@ TEST_F(MysqlHistory, WhoseTableAnotherSessionHasLockedKeepsTheRowsBusyAndLosesNo
   EXPECT_EQ(release(rows, key_, *held.version), change_answer::done);
 }
 
-// Releases would do so if the trigger locked the numbers of the event table for a whole statement.
+// Releases would do so if the event table had numbers that an INSERT ... SELECT locks.
 TEST_F(MysqlHistory, LetsReleasesWaitForNoOther) {
   constexpr int threads = 8;
   constexpr int rounds = 200;
