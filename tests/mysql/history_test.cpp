@@ -66,6 +66,19 @@ TEST_F(MysqlHistory, LetsReleasesWaitForNoOther) {
             std::to_string(threads * rounds));
 }
 
+TEST_F(MysqlHistory, WithEventsThatAnotherSessionHasLockedIsNotPurged) {
+  lock_table locks{rows_};
+  locks.try_acquire(key_)->release();
+  database_.execute("update shared_lock_event set at = at - interval 2 hour");
+  const auto other = connect();
+  *other << "begin";
+  *other << "select 1 from shared_lock_event for update";
+  const auto caught = error_of([&] { rows_.purge_history({.older_than = 1h}); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  *other << "commit";
+  EXPECT_EQ(rows_.purge_history({.older_than = 1h}), 1U);
+}
+
 // A trigger hides the version that a statement returns.
 TEST_F(MysqlHistory, LeavesAHolderItsVersion) {
   lock_table locks{rows_};

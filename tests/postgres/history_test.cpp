@@ -87,13 +87,15 @@ TEST_F(PostgresHistory, IsWrittenByASessionThatDoesNotSeeItsSchema) {
 }
 
 // It would wait for the transaction, and all lock statements would wait behind it.
-TEST_F(PostgresHistory, IsNotBegunBehindALongTransaction) {
-  migrate_postgres(postgres_url(), table(), history_option::without);
-  open_work other;
-  other.work.exec("select 1 from " + name() + " for update");
-  other.work.exec("lock table " + name() + " in row exclusive mode");
-  EXPECT_EQ(error_of([&] { migrate_postgres(postgres_url(), table(), history_option::with); }).kind,
-            errc::unavailable);
+TEST_F(PostgresHistory, IsNotBegunOrEndedBehindALongTransaction) {
+  for (const auto& [before, wanted] : {std::pair{history_option::without, history_option::with},
+                                       std::pair{history_option::with, history_option::without}}) {
+    migrate_postgres(postgres_url(), table(), before);
+    open_work other;
+    other.work.exec("lock table " + name() + " in row exclusive mode");
+    EXPECT_EQ(error_of([&] { migrate_postgres(postgres_url(), table(), wanted); }).kind,
+              errc::unavailable);
+  }
 }
 
 TEST_F(PostgresHistory, OfARolledBackTransactionHasNothing) {
