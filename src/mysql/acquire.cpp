@@ -29,31 +29,18 @@ acquire_call::places acquire_call::everything() const {
 
 bool acquire_call::take_if_unowned() {
   const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = requests_.front();
-  if (exec_.hides_insert_ids() && !expected) return take_and_return();
-  const auto result = exec_.write(
-      sql::acquire, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
-                     bound_value::ascii(owner.text), bound_value::utf8(holder), ttl.count(),
-                     expected ? std::optional{expected->number} : std::nullopt, unless_done ? 1 : 0,
-                     skew_.count(), bound_value::utf8_or_null(correlation_id)});
-  if (!result || result->affected == 0) return false;
-  grant(0, result->insert_id);
-  return true;
-}
-
-bool acquire_call::take_and_return() {
-  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = requests_.front();
+  const bool reads = exec_.hides_insert_ids();
+  // A block may have made the grant, and failed when it read it.
+  const auto if_it_fails = reads ? effects::made : effects::possible;
   const auto result =
-      exec_.write(sql::acquire_returning,
+      exec_.write(reads ? sql::acquire_and_read : sql::acquire,
                   {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
                    bound_value::ascii(owner.text), bound_value::utf8(holder), ttl.count(),
-                   unless_done ? 1 : 0, skew_.count(), bound_value::utf8_or_null(correlation_id)});
-  if (!result) return false;
-  const auto& row = result->rows.at(0);
-  if (row.at(1) != "1") {
-    exec_.begin_call();  // the row was found, and not changed
-    return false;
-  }
-  grant(0, std::stoull(row.at(0).value()));
+                   expected ? std::optional{expected->number} : std::nullopt, unless_done ? 1 : 0,
+                   skew_.count(), bound_value::utf8_or_null(correlation_id)},
+                  if_it_fails);
+  if (!result || result->affected == 0) return false;
+  grant(0, reads ? std::stoull(result->rows.at(0).at(0).value()) : result->insert_id);
   return true;
 }
 

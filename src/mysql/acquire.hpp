@@ -38,8 +38,6 @@ class acquire_call {
 
   [[nodiscard]] places everything() const;
   bool take_if_unowned();
-  /// The same, and inserts a missing row.
-  bool take_and_return();
   /// Fills in the answers that a read can give.
   void read_rows(const places& open, bool unowned_are_busy);
   /// The answer to a request that was granted its row at version `now`.

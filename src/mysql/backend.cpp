@@ -68,6 +68,16 @@ bool changes_history(connection& session, detail::rendered_sql& texts, const tab
                                         : parts.at(1) != "0";
 }
 
+void begin_history(connection& session, const migration& step, const table_name& table) {
+  try {
+    session.execute_script(step.up);
+  } catch (const std::exception& thrown) {
+    constexpr unsigned unknown_column = 1054;
+    if (error_number_of(thrown) != unknown_column) throw;
+    detail::throw_other_event_table(table);
+  }
+}
+
 class mysql_backend_type final : public through_soci::soci_backend {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "mysql"; }
@@ -114,7 +124,8 @@ class mysql_backend_type final : public through_soci::soci_backend {
       if (changes_history(migrating, texts, table, history)) {
         missing.push_back(mysql_history(table));
         const auto& step = missing.back();
-        migrating.execute_script(history == history_option::with ? step.up : step.down);
+        history == history_option::with ? begin_history(migrating, step, table)
+                                        : migrating.execute_script(step.down);
       }
       return missing;
     } catch (const std::exception& thrown) {

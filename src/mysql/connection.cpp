@@ -65,7 +65,18 @@ result_set connection::execute(std::string_view sql, std::span<const bound_value
   const std::string text =
       with_places(sql, [&](std::size_t place) { return values[place].text(); });
   if (mysql_real_query(connection_, text.data(), text.size()) != 0) throw_last_error();
-  return answer();
+  auto result = answer();
+  skip_results();
+  return result;
+}
+
+void connection::skip_results() {
+  for (;;) {
+    const int more = mysql_next_result(connection_);
+    if (more < 0) return;
+    if (more > 0) throw_last_error();
+    (void)answer();
+  }
 }
 
 void connection::execute_script(const std::string& sql) {
@@ -73,12 +84,8 @@ void connection::execute_script(const std::string& sql) {
       mysql_real_query(connection_, sql.data(), sql.size()) != 0) {
     throw_last_error();
   }
-  for (;;) {
-    (void)answer();
-    const int more = mysql_next_result(connection_);
-    if (more < 0) break;
-    if (more > 0) throw_last_error();
-  }
+  (void)answer();
+  skip_results();
   if (mysql_set_server_option(connection_, MYSQL_OPTION_MULTI_STATEMENTS_OFF) != 0) {
     throw_last_error();
   }

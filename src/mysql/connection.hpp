@@ -153,6 +153,8 @@ class connection {
 
  private:
   result_set answer();
+  /// Reads what follows the first result: a block returns its own status at the end.
+  void skip_results();
   [[noreturn]] void throw_last_error() const;
 
   st_mysql* connection_;

@@ -51,9 +51,10 @@ std::vector<std::optional<seen_row>> executor::read(const key_list& keys) {
 }
 
 std::optional<result_set> executor::write(std::string_view text,
-                                          std::initializer_list<bound_value> values) {
+                                          std::initializer_list<bound_value> values,
+                                          effects if_it_fails) {
   const auto before = changed_;
-  if (changed_ == effects::none) changed_ = effects::possible;
+  if (changed_ != effects::made) changed_ = if_it_fails;
   try {
     auto result = execute(text, values);
     changed_ = result.affected == 0 ? before : effects::made;

@@ -55,8 +55,8 @@ class executor {
     return session_.flavour() == sql::flavour::mariadb;
   }
 
-  /// Whether a trigger of the table executes statements, whose insert id is returned instead of the
-  /// one of the statement that the trigger is for. Known after the first write.
+  /// Whether a trigger of the table executes statements: then the insert id of the statement that
+  /// the trigger is for is not returned. Known after the first grant of one key.
   [[nodiscard]] bool hides_insert_ids() const noexcept { return hides_insert_ids_; }
   void set_hides_insert_ids() noexcept { hides_insert_ids_ = true; }
 
@@ -69,7 +69,9 @@ class executor {
   std::vector<std::optional<seen_row>> read(const key_list& keys);
 
   /// Executes a statement that writes; none if a row lock or a conflict was in the way.
-  std::optional<result_set> write(std::string_view text, std::initializer_list<bound_value> values);
+  /// `if_it_fails` are the possible effects of any other failure.
+  std::optional<result_set> write(std::string_view text, std::initializer_list<bound_value> values,
+                                  effects if_it_fails = effects::possible);
 
   /// Executes `write_sql` for the rows of `to_write` that no transaction has locked. `have_sql`
   /// finds and locks these by `to_have`, the first `at_most` if it has a limit. Runs in a separate

@@ -114,6 +114,12 @@ result_set answer_of(MYSQL_STMT& handle) {
   }
   result.affected = mysql_stmt_affected_rows(&handle);
   result.insert_id = mysql_stmt_insert_id(&handle);
+  // A block returns its own status at the end.
+  for (int more = mysql_stmt_next_result(&handle); more >= 0;
+       more = mysql_stmt_next_result(&handle)) {
+    if (more > 0) throw_last_error(handle);
+    (void)mysql_stmt_free_result(&handle);
+  }
   return result;
 }
 

@@ -246,7 +246,12 @@ std::optional<migration> change_history(transaction_connection& used, detail::re
   if (wanted == history_option::with ? is_complete : !has_trigger) return std::nullopt;
   used.execute(texts(sql::limit_lock_wait));
   if (wanted == history_option::with) {
-    apply(used, step, table);
+    try {
+      apply(used, step, table);
+    } catch (const std::exception& thrown) {
+      if (used.fault_in(thrown).sqlstate != "42703") throw;
+      detail::throw_other_event_table(table);
+    }
   } else {
     used.run(step.down);
   }

@@ -10,6 +10,7 @@
 #include "sqlite/sql/history.hpp"
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/sql/transactions.hpp"
+#include "sqlite/unfit_history.hpp"
 #include "store/history_pages.hpp"
 #include "store/list_values.hpp"
 #include "store/names.hpp"
@@ -140,13 +141,7 @@ statement& row_statements::prepared(std::string_view plain) {
 }
 
 bool row_statements::ends_history(const failure& thrown) {
-  const auto events = detail::parts_of(table_.text()).table + "_event";
-  if (!is_about_schema(thrown) ||
-      std::string_view{thrown.what()}.find(events) == std::string::npos) {
-    return false;
-  }
-  execute(database_, sqlite_history(table_).down);
-  return true;
+  return is_about_schema(thrown) && end_unfit_history(database_, table_);
 }
 
 std::optional<seen_row> row_statements::read(const lock_key& key) {

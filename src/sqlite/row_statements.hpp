@@ -59,7 +59,8 @@ struct purgeable_row {
   bool is_idle = false;
 };
 
-/// Each member runs one statement, once, to its end, and throws `failure`. Statements are prepared
+/// Each member runs one statement, once, to its end, and throws `failure`; a write is run once more
+/// after a history that stopped it was ended. Statements are prepared
 /// at first use. The database must outlive this object.
 ///
 /// Thread-safety: as the database, one thread at a time.
@@ -125,9 +126,7 @@ class row_statements {
     }
     return once();
   }
-  /// SQLite does not execute a change of the lock table while the table of events, which the
-  /// triggers name, is missing or has other columns. Drops the triggers then. False for any other
-  /// failure.
+  /// Ends a history that may be the cause of `thrown`; false if none is. Throws `failure`.
   bool ends_history(const failure& thrown);
   statement& prepared(std::string_view plain);
   /// Returns zero without a row; none if there is no such table.

@@ -172,6 +172,15 @@ void apply(sqlite3* database, const migration& step, const table_name& table) {
   }
 }
 
+void begin_history(sqlite3* database, const migration& step, const table_name& table) {
+  try {
+    execute(database, step.up);
+  } catch (const failure& thrown) {
+    if (!is_about_schema(thrown)) throw;
+    detail::throw_other_event_table(table);
+  }
+}
+
 }  // namespace
 
 void check_schema_name(const table_name& table) {
@@ -202,7 +211,8 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table, histo
     if (changes_history(database, table, history)) {
       missing.push_back(sqlite_history(table));
       const auto& step = missing.back();
-      execute(database, history == history_option::with ? step.up : step.down);
+      history == history_option::with ? begin_history(database, step, table)
+                                      : execute(database, step.down);
     }
     commit_begun(database);
     return missing;

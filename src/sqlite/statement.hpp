@@ -91,7 +91,7 @@ void execute(sqlite3* database, std::string_view sql);
 /// Whether another connection has the file, so that a retry may succeed.
 bool is_busy(const failure& thrown) noexcept;
 
-/// Whether a statement names a table or a column that is missing.
+/// A statement names what is missing (a table, a column, a function), or is no SQL.
 bool is_about_schema(const failure& thrown) noexcept;
 
 /// For a failed write that SQLite committed at once, and for a failed COMMIT. After an error of

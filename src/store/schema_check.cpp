@@ -55,6 +55,13 @@ void throw_without_record(const table_name& table, const std::string& remedy) {
                   "`"};
 }
 
+void throw_other_event_table(const table_name& table) {
+  std::throw_with_nested(
+      error{errc::rejected, "table " + table.text() +
+                                "_event has not the columns of a history: rename "
+                                "it, and migrate --with history again"});
+}
+
 void throw_unfit(const table_name& table, const std::string& what, const std::string& remedy) {
   std::string message = "table " + table.text();
   message.append(" ").append(what).append(": ").append(remedy);

@@ -221,6 +221,18 @@ TEST_P(CliHistoryTest, WithoutItsTableStopsNoLock) {
   EXPECT_EQ(ran.code, 0) << ran.errors;
 }
 
+TEST_P(CliHistoryTest, IsNotBegunWhereAnotherTableHasTheName) {
+  ASSERT_EQ(run(rowlock("migrate", {"--without", "history"})).code, 0);
+  execute("drop table shared_lock_event");
+  execute("create table shared_lock_event (number int)");
+  const auto refused = run(rowlock("migrate", {"--with", "history"}));
+  EXPECT_EQ(refused.code, 69) << refused.errors;
+  EXPECT_THAT(refused.errors,
+              HasSubstr("shared_lock_event has not the columns of a history: rename"));
+  lock_table locks{*rows_};
+  EXPECT_EQ(locks.try_acquire(key_)->release(), release_result::released);
+}
+
 TEST_P(CliHistoryTest, WithoutItsTableIsEndedByOneCommand) {
   execute("drop table shared_lock_event");
   ASSERT_EQ(run(rowlock("migrate", {"--without", "history"})).code, 0);

@@ -42,6 +42,35 @@ TEST_F(SqliteHistory, WithAnotherTableInItsPlaceIsEnded) {
   EXPECT_TRUE(is_ended());
 }
 
+TEST_F(SqliteHistory, WhoseTableWasRenamedAndDroppedIsEnded) {
+  open()->exec("ALTER TABLE shared_lock_event RENAME TO old_events; DROP TABLE old_events");
+  sqlite_store rows{path()};
+  EXPECT_EQ(acquire(rows).status, acquire_status::granted);
+  EXPECT_TRUE(is_ended());
+}
+
+TEST_F(SqliteHistory, GoesOnWhenAnotherTriggerNamesWhatIsMissing) {
+  open()->exec(
+      "CREATE TRIGGER app AFTER UPDATE ON shared_lock BEGIN SELECT shared_lock_event_of_app(); "
+      "END");
+  sqlite_store rows{path()};
+  EXPECT_EQ(error_of([&] { acquire(rows); }).kind(), errc::rejected);
+  EXPECT_FALSE(is_ended());
+}
+
+TEST_F(SqliteHistory, OfAnAttachedFileIsEndedInThatFile) {
+  const auto other = path("other.db");
+  migrate_sqlite(other, {}, history_option::with);
+  SQLite::Database{other, SQLite::OPEN_READWRITE}.exec("DROP TABLE shared_lock_event");
+  const auto database = open();
+  database->exec("ATTACH '" + other + "' AS other");
+  sqlite_transaction work{*database};
+  const auto seen = read_version(*database, key_, "other.shared_lock");
+  EXPECT_EQ(try_commit(*database, key_, *seen, "other.shared_lock"), commit_result::committed);
+  work.commit();
+  EXPECT_FALSE(is_ended());
+}
+
 // The triggers are dropped by the transaction of the application, and with it.
 TEST_F(SqliteHistory, WithoutItsTableIsEndedByARowLockThatIsCommitted) {
   drop_table();

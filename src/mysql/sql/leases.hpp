@@ -50,33 +50,16 @@ VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_time
         $3, $4, utc_timestamp(6), utc_timestamp(6) + INTERVAL $5 MICROSECOND, $5, $6)
 )sql";
 
-// Grants an unowned or missing row: for sessions where a trigger hides the insert id. Returns the
-// version, and whether this statement made the grant. Each assignment sees the new values of those
-// before it, so those that {is_open} depends on are the last.
-// MariaDB alone: MySQL has no RETURNING.
-// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 1 to refuse a row that is marked
-// done, else 0, $7 microseconds for which it must have been open, $8 correlation id or null
-inline constexpr std::string_view acquire_returning = R"sql(
-INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
-                         ttl_us, correlation_id)
-VALUES ($1, $2, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)),
-        $3, $4, utc_timestamp(6), utc_timestamp(6) + INTERVAL $5 MICROSECOND, $5, $8)
-    ON DUPLICATE KEY UPDATE
-       version = IF({is_open}, greatest(version + 1, timestampdiff(MICROSECOND, '1970-01-01',
-                                                                   utc_timestamp(6))), version),
-       holder = IF({is_open}, $4, holder),
-       acquired_at = IF({is_open}, utc_timestamp(6), acquired_at),
-       ttl_us = IF({is_open}, $5, ttl_us),
-       correlation_id = IF({is_open}, $8, correlation_id),
-       owner = IF({is_open}, $3, owner),
-       expires_at = IF({is_granted}, utc_timestamp(6) + INTERVAL $5 MICROSECOND, expires_at)
-RETURNING version, {is_granted}
+// The same, and returns the version of the granted row: for sessions where a trigger hides the
+// insert id. MariaDB alone: MySQL has no blocks outside of stored programs.
+inline constexpr std::string_view acquire_and_read = R"sql(
+BEGIN NOT ATOMIC
+  {acquire};
+  IF row_count() > 0 THEN
+    SELECT last_insert_id();
+  END IF;
+END
 )sql";
-
-inline constexpr std::string_view is_open = R"sql(owner IS NULL
-         AND expires_at <= utc_timestamp(6) - INTERVAL $7 MICROSECOND
-         AND ($6 = 0 OR done_until <= utc_timestamp(6)))sql";
-inline constexpr std::string_view is_granted = "owner = $3 AND acquired_at = utc_timestamp(6)";
 
 // Renews a lease: it ends one ttl from now. Changes no row if the lease is lost.
 // $1 type, $2 id, $3 owner, $4 version, $5 ttl in microseconds

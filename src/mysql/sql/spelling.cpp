@@ -44,8 +44,7 @@ detail::sql_words placeholders_for(flavour server) {
       {"other_events_of_one", events_of(other_events, of_one_key)},
       {"read", std::string{read}},
       {"insert_unowned", std::string{insert_unowned}},
-      {"is_open", std::string{is_open}},
-      {"is_granted", std::string{is_granted}},
+      {"acquire", std::string{acquire}},
       {"prepare_many", std::string{prepare_many}},
   };
 }

@@ -22,9 +22,7 @@ enum class flavour { mariadb, mysql };
 ///   {for_update}, {for_share}  locks the rows of `l`
 ///   {lock_shown}   locks the row of `l` in the weakest mode that conflicts with each lock on it
 ///   {isolation}, {clustered}   settings of the session
-///   {columns}, {read}, {insert_unowned}, {is_open}, {is_granted}, {prepare_many}  the texts of
-///   these
-///                  names
+///   {columns}, {read}, {acquire}, {insert_unowned}, {prepare_many}  the texts of these names
 std::string rendered(const table_name& table, flavour server, std::string_view text);
 
 /// The texts of `table`, which must outlive them.

@@ -74,6 +74,17 @@ inline constexpr detail::history_texts history_texts{.others_of_key = "{other_ev
                                                      .grants_of_key = "{grants_of_one}",
                                                      .grants_by_time = "{grants_of_any}"};
 
+// Is prepared and not executed: SQLite then looks up the columns that the triggers write.
+inline constexpr std::string_view write_event = R"(
+INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, since, until,
+                               reason, correlation_id)
+SELECT '', '', '', '', 0, 0, '', '', '', '', ''
+)";
+
+// The same as in the migration, with the schema of the table.
+inline constexpr std::string_view drop_triggers =
+    "DROP TRIGGER IF EXISTS shared_lock_record; DROP TRIGGER IF EXISTS shared_lock_insert";
+
 // Deletes the oldest events.
 // ?1 their least age, like '-30.000 seconds', ?2 how many at most
 inline constexpr std::string_view purge_history = R"(
