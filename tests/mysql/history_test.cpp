@@ -79,6 +79,24 @@ TEST_F(MysqlHistory, WithEventsThatAnotherSessionHasLockedIsNotPurged) {
   EXPECT_EQ(rows_.purge_history({.older_than = 1h}), 1U);
 }
 
+// The first grant shows the session that the insert id is hidden, the others are made in a block.
+TEST_F(MysqlHistory, LeavesGrantsAndRefusalsAsTheyAre) {
+  create(key_);
+  create(other_key_);
+  const lock_key last{.type = "invoice", .source_id = "44"};
+  create(last);
+  ASSERT_EQ(acquire(rows_, key_).status, acquire_status::granted);
+  for (const auto& key : {other_key_, last}) {
+    const auto granted = acquire(rows_, key);
+    EXPECT_EQ(granted.status, acquire_status::granted);
+    EXPECT_EQ(granted.version->number,
+              number("select version from shared_lock where source_id = '" + key.source_id + "'"));
+    auto other = request(key);
+    other.owner = make_owner_id();
+    EXPECT_EQ(rows_.acquire(std::array{other}).front().status, acquire_status::held);
+  }
+}
+
 // A trigger hides the version that a statement returns.
 TEST_F(MysqlHistory, LeavesAHolderItsVersion) {
   lock_table locks{rows_};
