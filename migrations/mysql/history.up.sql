@@ -37,13 +37,6 @@ CREATE TABLE IF NOT EXISTS shared_lock_event (
   KEY (lock_type, source_id, at)
 ) ENGINE = InnoDB STATS_PERSISTENT = 0;
 
--- Writes nothing: it fails if another table has the name.
-INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, since, until,
-                               reason, correlation_id)
-SELECT at, lock_type, source_id, what, version, token, holder, since, until, reason, correlation_id
-  FROM shared_lock_event
- WHERE false;
-
 DROP TRIGGER IF EXISTS shared_lock_record;
 
 CREATE TRIGGER shared_lock_record

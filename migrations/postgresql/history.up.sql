@@ -42,13 +42,6 @@ BEGIN
   END IF;
 END $$;
 
--- Writes nothing: it fails if another table has the name.
-INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, since, until,
-                               reason, correlation_id)
-SELECT at, lock_type, source_id, what, version, token, holder, since, until, reason, correlation_id
-  FROM shared_lock_event
- WHERE false;
-
 -- Once for each statement, so that one subtransaction (the block with EXCEPTION) and one INSERT write the
 -- events of all its rows. A statement that only grants or renews does not enter the block. EXCEPT and FULL
 -- JOIN compare the rows by hashing or sorting: a plan that was made for one row may be used for many, and

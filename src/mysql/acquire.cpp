@@ -29,16 +29,19 @@ acquire_call::places acquire_call::everything() const {
 
 bool acquire_call::take_if_unowned() {
   const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = requests_.front();
+  const std::initializer_list<bound_value> values{
+      bound_value::ascii(key.type),
+      bound_value::bytes(key.source_id),
+      bound_value::ascii(owner.text),
+      bound_value::utf8(holder),
+      ttl.count(),
+      expected ? std::optional{expected->number} : std::nullopt,
+      unless_done ? 1 : 0,
+      skew_.count(),
+      bound_value::utf8_or_null(correlation_id)};
   const bool reads = exec_.hides_insert_ids();
-  // A block may have made the grant, and failed when it read it.
-  const auto if_it_fails = reads ? effects::made : effects::possible;
   const auto result =
-      exec_.write(reads ? sql::acquire_and_read : sql::acquire,
-                  {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
-                   bound_value::ascii(owner.text), bound_value::utf8(holder), ttl.count(),
-                   expected ? std::optional{expected->number} : std::nullopt, unless_done ? 1 : 0,
-                   skew_.count(), bound_value::utf8_or_null(correlation_id)},
-                  if_it_fails);
+      reads ? exec_.write_block(sql::acquire_and_read, values) : exec_.write(sql::acquire, values);
   if (!result || result->affected == 0) return false;
   grant(0, reads ? std::stoull(result->rows.at(0).at(0).value()) : result->insert_id);
   return true;

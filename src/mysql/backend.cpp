@@ -10,6 +10,7 @@
 #include "mysql/errors.hpp"
 #include "mysql/executor.hpp"
 #include "mysql/session.hpp"
+#include "mysql/sql/history.hpp"
 #include "mysql/sql/leases.hpp"
 #include "mysql/sql/rows.hpp"
 #include "mysql/sql/session.hpp"
@@ -68,14 +69,36 @@ bool changes_history(connection& session, detail::rendered_sql& texts, const tab
                                         : parts.at(1) != "0";
 }
 
-void begin_history(connection& session, const migration& step, const table_name& table) {
+/// Throws `error` (rejected) if what has the name of the history's table does not take its events.
+void try_event(connection& session, detail::rendered_sql& texts, const table_name& table) {
+  session.execute(sql::begin);
   try {
-    session.execute_script(step.up);
+    session.execute(texts(sql::try_event));
+    session.roll_back();
   } catch (const std::exception& thrown) {
-    constexpr unsigned unknown_column = 1054;
-    if (error_number_of(thrown) != unknown_column) throw;
+    session.roll_back();
+    if (!is_refusal(error_number_of(thrown))) throw;
     detail::throw_other_event_table(table);
   }
+}
+
+/// Begins or ends the history. None if it is so already.
+std::optional<migration> change_history(connection& session, detail::rendered_sql& texts,
+                                        const table_name& table, history_option wanted) {
+  auto step = mysql_history(table);
+  const bool changes = changes_history(session, texts, table, wanted);
+  if (wanted == history_option::without) {
+    if (changes) session.execute_script(step.down);
+  } else if (wanted == history_option::with) {
+    if (changes) session.execute_script(step.up);
+    try {
+      try_event(session, texts, table);
+    } catch (...) {
+      if (changes) session.execute_script(step.down);
+      throw;
+    }
+  }
+  return changes ? std::optional{std::move(step)} : std::nullopt;
 }
 
 class mysql_backend_type final : public through_soci::soci_backend {
@@ -121,11 +144,8 @@ class mysql_backend_type final : public through_soci::soci_backend {
                                                 mysql_migrations(table), table);
       check_table_if_there(migrating, texts, table);
       for (const auto& step : missing) migrating.execute_script(step.up);
-      if (changes_history(migrating, texts, table, history)) {
-        missing.push_back(mysql_history(table));
-        const auto& step = missing.back();
-        history == history_option::with ? begin_history(migrating, step, table)
-                                        : migrating.execute_script(step.down);
+      if (auto changed = change_history(migrating, texts, table, history)) {
+        missing.push_back(*std::move(changed));
       }
       return missing;
     } catch (const std::exception& thrown) {

@@ -107,7 +107,7 @@ meaning unavailable_meaning(unsigned number) {
   if (is_one_of(number, {1290, 1836})) {
     return says("the server is read-only, a replica perhaps: connect to the primary");
   }
-  if (is_one_of(number, {1317, 1969, 3024})) {
+  if (is_interruption(number)) {
     return says("the server ended the statement: it took too long, or somebody killed it");
   }
   if (number == 1205) {
@@ -172,6 +172,12 @@ bool is_contention(const std::exception& thrown) noexcept {
   return is_conflict(number) || is_one_of(number, {1062, 1205, 3572});
 }
 
+bool is_refusal(unsigned number) {
+  return meaning_of(number, nullptr).code != errc::unavailable && !is_missing_privilege(number);
+}
+
+bool is_interruption(unsigned number) noexcept { return is_one_of(number, {1317, 1969, 3024}); }
+
 bool is_overflow(unsigned number) noexcept { return number == 1690; }
 
 void throw_as_error(effects had, const table_name* lock_table) {
@@ -185,7 +191,7 @@ void throw_as_error(effects had, const table_name* lock_table) {
     const auto number = error_number_of(thrown);
     auto found = meaning_of(number, lock_table);
     if (had == effects::made && found.code == errc::unavailable) {
-      found = {errc::outcome_unknown, "a part of the call is done, then: " + found.message};
+      found = {errc::outcome_unknown, "a part of the call may be done, then: " + found.message};
     } else if (had != effects::none && number == 1180) {
       found = {errc::outcome_unknown, "the commit failed" + shown(number) + ": ask again"};
     } else if (had == effects::possible && is_lost_connection(number)) {

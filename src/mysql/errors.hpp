@@ -33,6 +33,11 @@ bool is_conflict(const std::exception& thrown);
 /// inserted first (1062).
 bool is_contention(const std::exception& thrown) noexcept;
 
+/// The same statement would be refused again, and not for want of a privilege.
+bool is_refusal(unsigned number);
+/// 1317, 1969, 3024: the server ended the statement because it took too long or was killed.
+bool is_interruption(unsigned number) noexcept;
+
 /// A number in the statement is out of range: the changes of the statement are undone.
 bool is_overflow(unsigned number) noexcept;
 

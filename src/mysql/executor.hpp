@@ -69,9 +69,11 @@ class executor {
   std::vector<std::optional<seen_row>> read(const key_list& keys);
 
   /// Executes a statement that writes; none if a row lock or a conflict was in the way.
-  /// `if_it_fails` are the possible effects of any other failure.
-  std::optional<result_set> write(std::string_view text, std::initializer_list<bound_value> values,
-                                  effects if_it_fails = effects::possible);
+  std::optional<result_set> write(std::string_view text, std::initializer_list<bound_value> values);
+  /// The same for a block of several statements, which may end between two of them. Its text has
+  /// the values: the server does not prepare a block anew when a trigger of its tables is changed.
+  std::optional<result_set> write_block(std::string_view text,
+                                        std::initializer_list<bound_value> values);
 
   /// Executes `write_sql` for the rows of `to_write` that no transaction has locked. `have_sql`
   /// finds and locks these by `to_have`, the first `at_most` if it has a limit. Runs in a separate
@@ -91,6 +93,10 @@ class executor {
   bool is_free(const lock_key& key);
 
  private:
+  /// Executes `send`, and sets the effects.
+  template <class Send>
+  std::optional<result_set> written(const Send& send);
+
   connection session_;
   detail::rendered_sql texts_;
   std::optional<prepared_statements> prepared_;

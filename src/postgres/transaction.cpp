@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "postgres/sql/history.hpp"
 #include "postgres/sql/rows.hpp"
 #include "postgres/sql/session.hpp"
 #include "postgres/sql/spelling.hpp"
@@ -225,6 +226,14 @@ void apply(transaction_connection& used, const migration& step, const table_name
   }
 }
 
+/// The same statement would be refused again, and not for want of a privilege: the class is about
+/// values, definitions or what is not supported.
+bool is_refusal(std::string_view sqlstate) {
+  const auto kind = sqlstate.substr(0, 2);
+  return sqlstate != "42501" && (kind == "0A" || kind == "22" || kind == "23" || kind == "42" ||
+                                 kind == "44" || sqlstate == "55000");
+}
+
 /// With the schema of the table, as the trigger's function looks names up in the session that
 /// changes a row. A name that cannot be written so stays as it is.
 table_name with_schema(const table_name& table, const std::string& schema) {
@@ -243,19 +252,20 @@ std::optional<migration> change_history(transaction_connection& used, detail::re
   const auto step = postgres_history(with_schema(table, found.front().text("schema")));
   const bool has_trigger = found.front().flag("has_trigger");
   const bool is_complete = has_trigger && found.front().flag("has_table");
-  if (wanted == history_option::with ? is_complete : !has_trigger) return std::nullopt;
   used.execute(texts(sql::limit_lock_wait));
-  if (wanted == history_option::with) {
-    try {
-      apply(used, step, table);
-    } catch (const std::exception& thrown) {
-      if (used.fault_in(thrown).sqlstate != "42703") throw;
-      detail::throw_other_event_table(table);
-    }
-  } else {
+  if (wanted == history_option::without) {
+    if (!has_trigger) return std::nullopt;
     used.run(step.down);
+    return step;
   }
-  return step;
+  if (!is_complete) apply(used, step, table);
+  try {
+    used.run(texts(sql::try_event));
+  } catch (const std::exception& thrown) {
+    if (!is_refusal(used.fault_in(thrown).sqlstate)) throw;
+    detail::throw_other_event_table(table);
+  }
+  return is_complete ? std::nullopt : std::optional{step};
 }
 
 }  // namespace

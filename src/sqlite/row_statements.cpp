@@ -10,7 +10,6 @@
 #include "sqlite/sql/history.hpp"
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/sql/transactions.hpp"
-#include "sqlite/unfit_history.hpp"
 #include "store/history_pages.hpp"
 #include "store/list_values.hpp"
 #include "store/names.hpp"
@@ -140,10 +139,6 @@ statement& row_statements::prepared(std::string_view plain) {
   return found->second;
 }
 
-bool row_statements::ends_history(const failure& thrown) {
-  return is_about_schema(thrown) && end_unfit_history(database_, table_);
-}
-
 std::optional<seen_row> row_statements::read(const lock_key& key) {
   auto& select = prepared(sql::read);
   execution once{select, key.type, key.source_id};
@@ -208,10 +203,15 @@ std::vector<lock_event> row_statements::events(std::string_view text,
 history_page row_statements::history(const history_request& request) {
   const auto parts = parts_of_history();
   if (!parts.has_table) return {};
-  auto page = detail::page_of(
-      request, [&](auto which) { return events(sql::history_texts.*which, request); });
-  page.is_ended = !parts.has_triggers;
-  return page;
+  try {
+    auto page = detail::page_of(
+        request, [&](auto which) { return events(sql::history_texts.*which, request); });
+    page.is_ended = !parts.has_triggers;
+    return page;
+  } catch (const failure& thrown) {
+    if (!is_about_schema(thrown)) throw;
+    detail::throw_other_event_table(table_);
+  }
 }
 
 std::size_t row_statements::purge_history(const history_purge_request& request) {

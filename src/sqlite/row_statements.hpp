@@ -13,6 +13,7 @@
 #include "rowlock/port/store.hpp"
 #include "rowlock/table_name.hpp"
 #include "sqlite/statement.hpp"
+#include "sqlite/unfit_history.hpp"
 #include "store/refusal_of.hpp"
 
 namespace rowlock::sqlite {
@@ -117,17 +118,17 @@ class row_statements {
     return write([&] { return execution{prepared(text), values...}.only_version(); });
   }
   /// Executes a statement that changes the lock table, once more if its triggers were in the way.
+  /// (If the table of their events is there, it may have been made anew in between.)
   template <class Execute>
   auto write(const Execute& once) {
     try {
       return once();
     } catch (const failure& thrown) {
-      if (!ends_history(thrown)) throw;
+      if (!is_about_schema(thrown)) throw;
     }
+    end_unfit_history(database_, table_);
     return once();
   }
-  /// Ends a history that may be the cause of `thrown`; false if none is. Throws `failure`.
-  bool ends_history(const failure& thrown);
   statement& prepared(std::string_view plain);
   /// Returns zero without a row; none if there is no such table.
   std::optional<std::int64_t> first_number(std::string_view plain);

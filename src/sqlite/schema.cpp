@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,10 @@
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
 #include "sqlite/row_statements.hpp"
+#include "sqlite/sql/history.hpp"
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/statement.hpp"
+#include "sqlite/transaction.hpp"
 #include "sqlite/write_transaction.hpp"
 #include "store/names.hpp"
 #include "store/schema_check.hpp"
@@ -172,13 +175,27 @@ void apply(sqlite3* database, const migration& step, const table_name& table) {
   }
 }
 
-void begin_history(sqlite3* database, const migration& step, const table_name& table) {
+/// None if the history was begun before.
+std::optional<migration> begin_history(sqlite3* database, const table_name& table) {
+  std::optional<migration> begun;
+  if (changes_history(database, table, history_option::with)) begun = sqlite_history(table);
   try {
-    execute(database, step.up);
+    if (begun) execute(database, begun->up);
+    const savepoint undone{database};
+    execute(database, table.in(sql::try_event));
   } catch (const failure& thrown) {
-    if (!is_about_schema(thrown)) throw;
+    if (!is_about_schema(thrown) && !is_about_value(thrown)) throw;
     detail::throw_other_event_table(table);
   }
+  return begun;
+}
+
+/// None if there is none.
+std::optional<migration> end_history(sqlite3* database, const table_name& table) {
+  if (!changes_history(database, table, history_option::without)) return std::nullopt;
+  auto ended = sqlite_history(table);
+  execute(database, ended.down);
+  return ended;
 }
 
 }  // namespace
@@ -195,8 +212,8 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table, histo
     require_writable(database);
     prepare_connection(database);
     switch_to_wal(database, wait);
-    is_complete =
-        still_missing(database, table).empty() && !changes_history(database, table, history);
+    is_complete = history != history_option::with && still_missing(database, table).empty() &&
+                  !changes_history(database, table, history);
   });
   if (is_complete) {
     if (const auto wrong = what_is_wrong_with(database, table)) detail::throw_unfit(table, *wrong);
@@ -208,11 +225,10 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table, histo
   try {
     auto missing = still_missing(database, table);  // another process may have been faster
     for (const auto& step : missing) apply(database, step, table);
-    if (changes_history(database, table, history)) {
-      missing.push_back(sqlite_history(table));
-      const auto& step = missing.back();
-      history == history_option::with ? begin_history(database, step, table)
-                                      : execute(database, step.down);
+    if (history != history_option::unchanged) {
+      auto changed = history == history_option::with ? begin_history(database, table)
+                                                     : end_history(database, table);
+      if (changed) missing.push_back(*std::move(changed));
     }
     commit_begun(database);
     return missing;

@@ -140,6 +140,10 @@ meaning meaning_of(const failure& thrown) noexcept {
 
 bool is_busy(const failure& thrown) noexcept { return primary_code(thrown) == SQLITE_BUSY; }
 
+bool is_about_value(const failure& thrown) noexcept {
+  return primary_code(thrown) == SQLITE_CONSTRAINT || primary_code(thrown) == SQLITE_MISMATCH;
+}
+
 bool is_about_schema(const failure& thrown) noexcept {
   return primary_code(thrown) == SQLITE_ERROR;
 }

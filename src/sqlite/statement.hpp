@@ -91,6 +91,9 @@ void execute(sqlite3* database, std::string_view sql);
 /// Whether another connection has the file, so that a retry may succeed.
 bool is_busy(const failure& thrown) noexcept;
 
+/// A value breaks a rule of its table.
+bool is_about_value(const failure& thrown) noexcept;
+
 /// A statement names what is missing (a table, a column, a function), or is no SQL.
 bool is_about_schema(const failure& thrown) noexcept;
 

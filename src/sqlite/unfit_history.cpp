@@ -32,7 +32,7 @@ std::optional<table_name> with_schema(sqlite3* database, const table_name& table
 
 bool takes_events(sqlite3* database, const table_name& table) {
   try {
-    const statement writes_one{database, table.in(sql::write_event)};
+    const statement writes_one{database, table.in(sql::try_event)};
     return true;
   } catch (const failure& thrown) {
     if (!is_about_schema(thrown)) throw;
@@ -42,13 +42,12 @@ bool takes_events(sqlite3* database, const table_name& table) {
 
 }  // namespace
 
-bool end_unfit_history(sqlite3* database, const table_name& table) {
+void end_unfit_history(sqlite3* database, const table_name& table) {
   savepoint all_or_nothing{database};
   const auto found = with_schema(database, table);
-  if (!found || takes_events(database, *found)) return false;
+  if (!found || takes_events(database, *found)) return;
   execute(database, found->in(sql::drop_triggers));
   all_or_nothing.release();
-  return true;
 }
 
 }  // namespace rowlock::sqlite

@@ -9,10 +9,9 @@ struct sqlite3;
 namespace rowlock::sqlite {
 
 /// SQLite executes no change of the lock table while the table of its events is missing or lacks a
-/// column. Drops the triggers then; false where it is as the migration made it. In an open
-/// transaction the drop is a part of that. Throws `failure`, also while another connection is
-/// writing.
-bool end_unfit_history(sqlite3* database, const table_name& table);
+/// column. Drops the triggers then, and only then. In an open transaction the drop is a part of
+/// that. Throws `failure`, also while another connection is writing.
+void end_unfit_history(sqlite3* database, const table_name& table);
 
 }  // namespace rowlock::sqlite
 

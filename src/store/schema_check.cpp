@@ -57,9 +57,9 @@ void throw_without_record(const table_name& table, const std::string& remedy) {
 
 void throw_other_event_table(const table_name& table) {
   std::throw_with_nested(
-      error{errc::rejected, "table " + table.text() +
-                                "_event has not the columns of a history: rename "
-                                "it, and migrate --with history again"});
+      error{errc::rejected, table.text() +
+                                "_event does not take the events of a history: drop or rename what "
+                                "has that name, and migrate --with history again"});
 }
 
 void throw_unfit(const table_name& table, const std::string& what, const std::string& remedy) {

@@ -40,8 +40,8 @@ void check_schema(std::optional<int> found, std::span<const migration> known,
 [[noreturn]] void throw_unfit(const table_name& table, const std::string& what,
                               const std::string& remedy = make_it_anew);
 
-/// Called while an exception is handled, which is nested. Throws `error` (rejected): the table of
-/// the history's events is there, with other columns.
+/// Called while an exception is handled, which is nested. Throws `error` (rejected): what has the
+/// name of the history's table does not take its events.
 [[noreturn]] void throw_other_event_table(const table_name& table);
 
 /// The migrations of `known` that are not applied yet. Throws `error` (rejected) if `found` is

@@ -97,6 +97,22 @@ TEST_F(MysqlHistory, LeavesGrantsAndRefusalsAsTheyAre) {
   }
 }
 
+// The server does not prepare anew for it what the session has prepared.
+TEST_F(MysqlHistory, OfASessionThatMakesGrantsStandsBesideALaterTrigger) {
+  const auto acquire_and_release = [&] {
+    const auto granted = acquire(rows_, key_);
+    ASSERT_EQ(granted.status, acquire_status::granted);
+    EXPECT_EQ(release(rows_, key_, *granted.version), change_answer::done);
+  };
+  for (int i = 0; i < 4; ++i) acquire_and_release();
+  database_.execute(
+      "create table audit (version bigint);"
+      "create trigger audit after update on shared_lock for each row "
+      "  insert into audit values (new.version)");
+  acquire_and_release();
+  EXPECT_EQ(database_.value("select count(*) from audit"), "2");
+}
+
 // A trigger hides the version that a statement returns.
 TEST_F(MysqlHistory, LeavesAHolderItsVersion) {
   lock_table locks{rows_};

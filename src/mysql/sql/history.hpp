@@ -106,6 +106,14 @@ inline constexpr detail::history_texts last_of_page{.others_of_key = "{last_of_o
 // Whether there is an event. Fails where there is no table.
 inline constexpr std::string_view some_event = "SELECT 1 FROM shared_lock_event LIMIT 1";
 
+// Shows whether the table takes what the triggers write; rolled back.
+inline constexpr std::string_view try_event = R"sql(
+INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, since, until,
+                               reason, correlation_id)
+VALUES ('1970-01-01 00:00:00', 'rowlock', 'rowlock', 'released', 1, 1, 'rowlock', '1970-01-01 00:00:00',
+        '1970-01-01 00:00:00', 'rowlock', 'rowlock')
+)sql";
+
 // Deletes the oldest events.
 // $1 their least age in microseconds, $2 how many at most
 inline constexpr std::string_view purge_history = R"sql(

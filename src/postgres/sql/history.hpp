@@ -100,6 +100,15 @@ inline constexpr detail::history_texts last_of_page{.others_of_key = "{last_of_o
                                                     .grants_of_key = "{last_of_grants_of_one}",
                                                     .grants_by_time = "{last_of_grants_of_any}"};
 
+// Shows whether the table takes what the trigger writes; rolled back.
+inline constexpr std::string_view try_event = R"sql(
+SAVEPOINT rowlock;
+INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, since, until,
+                               reason, correlation_id)
+VALUES ('rowlock', 'rowlock', 'released', 1, 1, 'rowlock', 'epoch', 'epoch', 'rowlock', 'rowlock');
+ROLLBACK TO SAVEPOINT rowlock
+)sql";
+
 // Deletes the oldest events.
 // $1 their least age in microseconds, $2 how many at most
 inline constexpr std::string_view purge_history = R"sql(

@@ -74,11 +74,12 @@ inline constexpr detail::history_texts history_texts{.others_of_key = "{other_ev
                                                      .grants_of_key = "{grants_of_one}",
                                                      .grants_by_time = "{grants_of_any}"};
 
-// Is prepared and not executed: SQLite then looks up the columns that the triggers write.
-inline constexpr std::string_view write_event = R"(
-INSERT INTO shared_lock_event (at, lock_type, source_id, what, version, token, holder, since, until,
+// Shows whether the table takes what the triggers write. Only prepared, or rolled back.
+inline constexpr std::string_view try_event = R"(
+INSERT INTO shared_lock_event (lock_type, source_id, what, version, token, holder, since, until,
                                reason, correlation_id)
-SELECT '', '', '', '', 0, 0, '', '', '', '', ''
+VALUES ('rowlock', 'rowlock', 'released', 1, 1, 'rowlock', '1970-01-01 00:00:00.000',
+        '1970-01-01 00:00:00.000', 'rowlock', 'rowlock')
 )";
 
 // The same as in the migration, with the schema of the table.

@@ -281,7 +281,7 @@ SELECT count(*) FILTER (WHERE type = 'table'), count(*) FILTER (WHERE type = 'tr
 inline constexpr std::string_view kind_of_table = R"(
 SELECT schema, type, strict AND wr
   FROM pragma_table_list
- WHERE name = ?1 COLLATE NOCASE AND (?2 IS NULL OR schema = ?2)
+ WHERE name = ?1 COLLATE NOCASE AND (?2 IS NULL OR schema = ?2 COLLATE NOCASE)
  ORDER BY CASE schema WHEN 'temp' THEN 0 WHEN 'main' THEN 1 ELSE 2 END
  LIMIT 1
 )";
