@@ -50,12 +50,12 @@ std::vector<std::optional<seen_row>> executor::read(const key_list& keys) {
   return found_in(execute(sql::read, {rows_of(keys).value()}), keys);
 }
 
-template <class Send>
-std::optional<result_set> executor::written(const Send& send) {
+std::optional<result_set> executor::write(std::string_view text,
+                                          std::initializer_list<bound_value> values) {
   const auto before = changed_;
   if (changed_ == effects::none) changed_ = effects::possible;
   try {
-    auto result = send();
+    auto result = execute(text, values);
     changed_ = result.affected == 0 ? before : effects::made;
     return result;
   } catch (const std::exception& thrown) {
@@ -65,15 +65,10 @@ std::optional<result_set> executor::written(const Send& send) {
   }
 }
 
-std::optional<result_set> executor::write(std::string_view text,
-                                          std::initializer_list<bound_value> values) {
-  return written([&] { return execute(text, values); });
-}
-
 std::optional<result_set> executor::write_block(std::string_view text,
                                                 std::initializer_list<bound_value> values) {
   try {
-    return written([&] { return session_.execute(texts_(text), values); });
+    return write(text, values);
   } catch (const std::exception& thrown) {
     if (is_interruption(error_number_of(thrown))) changed_ = effects::made;
     throw;

@@ -70,8 +70,7 @@ class executor {
 
   /// Executes a statement that writes; none if a row lock or a conflict was in the way.
   std::optional<result_set> write(std::string_view text, std::initializer_list<bound_value> values);
-  /// The same for a block of several statements, which may end between two of them. Its text has
-  /// the values: the server does not prepare a block anew when a trigger of its tables is changed.
+  /// The same for a block of several statements, which may end between two of them.
   std::optional<result_set> write_block(std::string_view text,
                                         std::initializer_list<bound_value> values);
 
@@ -93,10 +92,6 @@ class executor {
   bool is_free(const lock_key& key);
 
  private:
-  /// Executes `send`, and sets the effects.
-  template <class Send>
-  std::optional<result_set> written(const Send& send);
-
   connection session_;
   detail::rendered_sql texts_;
   std::optional<prepared_statements> prepared_;

@@ -49,9 +49,9 @@ enum_field_types type_of(bound_value::kind kind) {
   return MYSQL_TYPE_BLOB;
 }
 
-/// MariaDB does not prepare a statement anew for a trigger that is added beside one with a block:
-/// it does not find the table that the new one writes. Nothing was changed. If the table is missing
-/// in truth, the text fails, too.
+/// MariaDB does not prepare a block anew for a trigger that is added, and no statement for one that
+/// is added beside a trigger with a block: it does not find the table that the new one writes.
+/// Nothing was changed. If the table is missing in truth, the text fails, too.
 bool may_be_outdated(unsigned number) {
   constexpr unsigned no_such_table = 1146;
   return number == no_such_table;
@@ -122,6 +122,12 @@ result_set answer_of(MYSQL_STMT& handle) {
   }
   result.affected = mysql_stmt_affected_rows(&handle);
   result.insert_id = mysql_stmt_insert_id(&handle);
+  // A block returns its own status at the end.
+  for (int more = mysql_stmt_next_result(&handle); more >= 0;
+       more = mysql_stmt_next_result(&handle)) {
+    if (more > 0) throw_last_error(handle);
+    (void)mysql_stmt_free_result(&handle);
+  }
   return result;
 }
 
