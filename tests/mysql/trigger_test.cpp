@@ -49,6 +49,21 @@ TEST_F(MysqlTrigger, RaisesWhatComesAgainAndIsRejectedOrWhatMayPassAndIsUnavaila
   EXPECT_EQ(acquire(rows_, key_).status, acquire_status::granted);
 }
 
+// From the second grant on the session sends the grant with a read in one block, and may be
+// interrupted between the two.
+TEST_F(MysqlTrigger, ThatHidesTheInsertIdLeavesAnInterruptedGrantInDoubtAndNoOther) {
+  const auto granted = acquire(rows_, key_);
+  ASSERT_EQ(release(rows_, key_, *granted.version), change_answer::done);
+  const auto kind_after = [&](unsigned number) {
+    raise(number);
+    return error_of([&] { acquire(rows_, key_); }).kind;
+  };
+  EXPECT_EQ(kind_after(1317), errc::outcome_unknown);
+  EXPECT_EQ(kind_after(1969), errc::outcome_unknown);
+  EXPECT_EQ(kind_after(1021), errc::unavailable);
+  EXPECT_EQ(kind_after(1644), errc::rejected);
+}
+
 TEST_F(MysqlTrigger, RaisesATextThatNobodyIsShown) {
   const auto events = std::make_shared<recording_observer>();
   {

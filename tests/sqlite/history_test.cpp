@@ -40,6 +40,22 @@ TEST_F(SqliteHistory, WithAnotherTableInItsPlaceIsEnded) {
   sqlite_store rows{path()};
   EXPECT_EQ(acquire(rows).status, acquire_status::granted);
   EXPECT_TRUE(is_ended());
+  const auto unreadable = error_of([&] { (void)rows.history({}); });
+  EXPECT_TRUE(says(unreadable, "shared_lock_event does not take the events of a history"));
+}
+
+// SQLite would refuse every change of a held key for it.
+TEST_F(SqliteHistory, WhoseTableTakesNoEventsIsNotBegun) {
+  migrate_sqlite(path(), {}, history_option::without);
+  drop_table();
+  open()->exec(
+      "CREATE TABLE shared_lock_event (at, lock_type, source_id, what, version, token, holder, "
+      "since,"
+      " until, reason, correlation_id, extra NOT NULL)");
+  const auto refused = error_of([&] { migrate_sqlite(path(), {}, history_option::with); });
+  EXPECT_EQ(refused.kind(), errc::rejected);
+  EXPECT_TRUE(says(refused, "shared_lock_event does not take the events of a history"));
+  EXPECT_TRUE(is_ended());
 }
 
 TEST_F(SqliteHistory, WhoseTableWasRenamedAndDroppedIsEnded) {
