@@ -10,6 +10,7 @@
 #include <asio/use_future.hpp>
 #include <atomic>
 #include <future>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -345,13 +346,19 @@ TEST_P(ReactiveLock, RunsACoroutineWithoutAResultUnderTheLock) {
 
 TEST_P(ReactiveLock, EndsAnOperationWhoseKeyAnotherThreadReleases) {
   constexpr int operations = 100;
-  const std::jthread releasing{[&](const std::stop_token& stop) {
+  std::mutex releasing;
+  const std::jthread other{[&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      lock_.release("a", [](bool) {});
+      {
+        const std::scoped_lock until_it_has_ended{releasing};
+        EXPECT_TRUE(release());
+      }
       std::this_thread::yield();
     }
   }};
   for (int i = 0; i < operations; ++i) {
+    // Pauses take no time here: all tries would meet a release that has not ended.
+    { const std::scoped_lock has_ended{releasing}; }
     std::promise<int> ended;
     lock_.execute_with_lock<int, int>(
         "a", i,
