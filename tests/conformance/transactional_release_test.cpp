@@ -3,9 +3,9 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
-#include <thread>
 
 #include "conformance/store_test.hpp"
+#include "rowlock/clock.hpp"
 #include "rowlock/lock_table.hpp"
 #include "support/patience.hpp"
 
@@ -37,15 +37,16 @@ class TransactionalRelease : public store_test {
     work->release_with(held, options);
     work->commit();
   }
-  static void await_loss_of(const lease& held) {
-    const auto end = boot_clock::now() + patience;
-    while (!held.lost().stop_requested()) {
-      ASSERT_LT(boot_clock::now(), end) << "never notified";
-      std::this_thread::sleep_for(1ms);
-    }
+  /// Its next renewal is due: it does not end at its deadline.
+  void renew_until_lost(const lease& held) {
+    time_->advance(1h);
+    ASSERT_TRUE(comes([&] { return held.lost().stop_requested(); }, [&] { time_->advance(1ms); }))
+        << "never notified";
   }
 
+  const std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
   lock_table locks_{*rows_, {.ttl = 1h, .renew = false}};
+  lock_table renewing_{*rows_, {.ttl = 3h, .time = time_}};
 };
 
 TEST_P(TransactionalRelease, ThatWasRolledBackIsNotTakenForTheReasonWhyAnotherHadTheKey) {
@@ -65,11 +66,10 @@ TEST_P(TransactionalRelease, ThatWasRolledBackDoesNotKeepWhatAnotherHad) {
 }
 
 TEST_P(TransactionalRelease, ThatWasRolledBackIsNotTakenForTheReasonOfALossByARenewal) {
-  lock_table renewing{*rows_, {.ttl = 2s, .margin = 1ms}};
-  lease held = *renewing.try_acquire(key_);
+  lease held = *renewing_.try_acquire(key_);
   roll_back_a_release_of(held);
   let_another_come_and_go(held.token());
-  await_loss_of(held);
+  renew_until_lost(held);
   EXPECT_EQ(held.release(), release_result::lost);
 }
 
@@ -102,17 +102,16 @@ TEST_P(TransactionalRelease, ThatCommittedAndIsRememberedAsDoneIsARelease) {
 }
 
 TEST_P(TransactionalRelease, ThatWasRolledBackDoesNotHideALaterLoss) {
-  lock_table locks{*rows_, {.ttl = 2s, .margin = 1ms}};
-  lease held = *locks.try_acquire(key_);
+  lease held = *renewing_.try_acquire(key_);
   roll_back_a_release_of(held);
-  const auto end = boot_clock::now() + patience;
-  for (const auto granted = held.valid_until(); held.valid_until() == granted;) {
-    ASSERT_LT(boot_clock::now(), end) << "never renewed";
-    std::this_thread::sleep_for(1ms);
-  }
+  const auto granted_until = held.valid_until();
+  time_->advance(1h);
+  ASSERT_TRUE(
+      comes([&] { return held.valid_until() > granted_until; }, [&] { time_->advance(1ms); }))
+      << "never renewed";
   bench_->run_out(key_);
   ASSERT_EQ(acquire(key_, make_owner_id()).status, acquire_status::granted);
-  await_loss_of(held);
+  renew_until_lost(held);
   EXPECT_EQ(held.release(), release_result::lost);
 }
 

@@ -1,9 +1,11 @@
 // A network that says nothing any more: calls end, and a loss is notified while a renewal hangs.
 #include <atomic>
 #include <future>
+#include <memory>
 #include <stop_token>
 
 #include "faults/proxied_table.hpp"
+#include "rowlock/clock.hpp"
 #include "rowlock/port/passing_store.hpp"
 
 namespace rowlock::tests {
@@ -75,11 +77,15 @@ TEST_F(SilentNetwork, TellsTheLossAtTheDeadlineAndNotWhenTheCallEnds) {
   options.tcp_user_timeout = options.statement_timeout = options.answer_timeout = patience;
   postgres_store rows{url(), options};
   watched_renewals watched{rows};
-  lock_table locks{watched, {.ttl = 3s}};
+  const auto time = std::make_shared<manual_time>();
+  lock_table locks{watched, {.ttl = 3h, .time = time}};
   const lease held = *locks.try_acquire(key_);
   std::promise<bool> caught;
   const std::stop_callback telling{held.lost(), [&] { caught.set_value(watched.is_under_way()); }};
   proxy_.cut();  // its renewals hang
+  time->advance(1h);
+  ASSERT_TRUE(comes([&] { return watched.is_under_way(); }));
+  time->advance(2h);
   EXPECT_TRUE(caught.get_future().get()) << "the renewal had ended";
   EXPECT_FALSE(held.is_valid());
   EXPECT_TRUE(row_of(key_).owned);

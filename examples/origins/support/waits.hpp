@@ -2,29 +2,14 @@
 #ifndef ROWLOCK_EXAMPLES_ORIGINS_SUPPORT_WAITS_HPP
 #define ROWLOCK_EXAMPLES_ORIGINS_SUPPORT_WAITS_HPP
 
-#include <chrono>
-#include <functional>
 #include <future>
 #include <stdexcept>
-#include <thread>
 
 #include "support/patience.hpp"
 
 namespace origins {
 
-/// Whether the condition becomes true in time. After each check that fails `step` runs: it may move
-/// the clock of a test.
-template <class Condition>
-bool comes(
-    const Condition& condition, const std::function<void()>& step = [] {}) {
-  const auto given_up = std::chrono::steady_clock::now() + rowlock::tests::patience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > given_up) return false;
-    step();
-    std::this_thread::yield();
-  }
-  return true;
-}
+using rowlock::tests::comes;
 
 /// What the future gets. Throws what it holds, or `std::logic_error` if nothing comes in time.
 template <class Value>
