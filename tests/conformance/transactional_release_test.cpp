@@ -1,16 +1,36 @@
 // What becomes of a lease after a transaction that was to release it was rolled back.
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
+#include <thread>
+#include <vector>
 
 #include "conformance/store_test.hpp"
 #include "rowlock/clock.hpp"
 #include "rowlock/lock_table.hpp"
+#include "rowlock/port/passing_store.hpp"
 #include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
+
+/// Remembers which thread made the last release.
+class thread_of_release final : public passing_store {
+ public:
+  using passing_store::passing_store;
+
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
+    made_in_ = std::this_thread::get_id();
+    return passing_store::do_release(requests);
+  }
+  [[nodiscard]] std::thread::id made_in() const { return made_in_; }
+
+ private:
+  std::atomic<std::thread::id> made_in_{};
+};
 
 class TransactionalRelease : public store_test {
  protected:
@@ -36,6 +56,12 @@ class TransactionalRelease : public store_test {
     const auto work = *application->begin();
     work->release_with(held, options);
     work->commit();
+  }
+  void renew(const lease& held) {
+    const auto until = held.valid_until();
+    time_->advance(1h);
+    ASSERT_TRUE(comes([&] { return held.valid_until() > until; }, [&] { time_->advance(1ms); }))
+        << "never renewed";
   }
   /// Its next renewal is due: it does not end at its deadline.
   void renew_until_lost(const lease& held) {
@@ -104,15 +130,25 @@ TEST_P(TransactionalRelease, ThatCommittedAndIsRememberedAsDoneIsARelease) {
 TEST_P(TransactionalRelease, ThatWasRolledBackDoesNotHideALaterLoss) {
   lease held = *renewing_.try_acquire(key_);
   roll_back_a_release_of(held);
-  const auto granted_until = held.valid_until();
-  time_->advance(1h);
-  ASSERT_TRUE(
-      comes([&] { return held.valid_until() > granted_until; }, [&] { time_->advance(1ms); }))
-      << "never renewed";
+  renew(held);
   bench_->run_out(key_);
   ASSERT_EQ(acquire(key_, make_owner_id()).status, acquire_status::granted);
   renew_until_lost(held);
   EXPECT_EQ(held.release(), release_result::lost);
+}
+
+// As long as it may have committed, the end of a lease does not wait for an answer.
+TEST_P(TransactionalRelease, ThatWasRolledBackIsOverWithTheNextRenewal) {
+  thread_of_release releases{*rows_};
+  lock_table locks{releases, {.ttl = 3h, .time = time_}};
+  {
+    const lease held = *locks.try_acquire(key_);
+    roll_back_a_release_of(held);
+    renew(held);
+    renew(held);  // after all that the one before has to do
+  }
+  EXPECT_EQ(releases.made_in(), std::this_thread::get_id());
+  EXPECT_FALSE(row(key_).owned);
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TransactionalRelease);
