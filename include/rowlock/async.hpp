@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/lock_table.hpp"
@@ -32,7 +33,7 @@ struct acquire_end {
 };
 
 /// A started attempt. Destroying this handle does not end the attempt.
-class pending_acquire {
+class ROWLOCK_EXPORT pending_acquire {
  public:
   pending_acquire() = default;
 
@@ -60,14 +61,14 @@ class pending_acquire {
 ///
 /// Throws `error` (misuse, and unavailable when the system cannot start a thread); then `done` is
 /// never called.
-pending_acquire start_acquire(lock_table& locks, const lock_key& key,
-                              const acquire_options& options,
-                              std::function<void(acquire_end)> done);
+ROWLOCK_EXPORT pending_acquire start_acquire(lock_table& locks, const lock_key& key,
+                                             const acquire_options& options,
+                                             std::function<void(acquire_end)> done);
 
 /// The same, but refused (`already_done`) if the row remembers the work as done.
-pending_acquire start_acquire_once(lock_table& locks, const lock_key& key,
-                                   const acquire_options& options,
-                                   std::function<void(acquire_end)> done);
+ROWLOCK_EXPORT pending_acquire start_acquire_once(lock_table& locks, const lock_key& key,
+                                                  const acquire_options& options,
+                                                  std::function<void(acquire_end)> done);
 
 /// How the work under a lease ended.
 struct end_of_work {
@@ -78,13 +79,14 @@ struct end_of_work {
 };
 
 /// Throws `error` (misuse) for a `done_for` out of range.
-void check(const end_of_work& how);
+ROWLOCK_EXPORT void check(const end_of_work& how);
 
 /// `lease::release` without blocking. `done` is called once, and within this call if there is
 /// nothing to release. If the lock_table is destroyed meanwhile, the result is `deferred` or
 /// `lost`. Throws `error` (misuse) as `check` does. Then `done` is never called, and the lease is
 /// released in this call, as one that goes out of scope.
-void start_release(lease ended, end_of_work how, std::function<void(release_result)> done);
+ROWLOCK_EXPORT void start_release(lease ended, end_of_work how,
+                                  std::function<void(release_result)> done);
 
 }  // namespace rowlock
 

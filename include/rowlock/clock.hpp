@@ -8,11 +8,13 @@
 #include <mutex>
 #include <stop_token>
 
+#include "rowlock/detail/export.hpp"
+
 namespace rowlock {
 
 /// Linux `CLOCK_BOOTTIME`: monotonic, not affected by changes of the wall clock. Unlike
 /// `std::chrono::steady_clock` it advances during suspend. All deadlines of a holder use it.
-struct boot_clock {
+struct ROWLOCK_EXPORT boot_clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
   using period = duration::period;
@@ -25,7 +27,7 @@ struct boot_clock {
 /// A clock, and waits until a time on it.
 ///
 /// Thread-safety: all members may be called from any thread.
-class time_source {
+class ROWLOCK_EXPORT time_source {
  public:
   time_source() = default;
   time_source(const time_source&) = delete;
@@ -43,10 +45,10 @@ class time_source {
 };
 
 /// The real clock: one object for the whole process.
-std::shared_ptr<time_source> system_time();
+ROWLOCK_EXPORT std::shared_ptr<time_source> system_time();
 
 /// A clock that a test moves by hand, to make code wait, renew or expire.
-class manual_time final : public time_source {
+class ROWLOCK_EXPORT manual_time final : public time_source {
  public:
   [[nodiscard]] boot_clock::time_point now() const noexcept override;
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,

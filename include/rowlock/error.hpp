@@ -6,6 +6,8 @@
 #include <system_error>
 #include <type_traits>
 
+#include "rowlock/detail/export.hpp"
+
 namespace rowlock {
 
 /// One code for each way in which the caller can react.
@@ -25,13 +27,13 @@ enum class errc {
   lease_lost,
 };
 
-const std::error_category& error_category() noexcept;
-std::error_code make_error_code(errc code) noexcept;
+ROWLOCK_EXPORT const std::error_category& error_category() noexcept;
+ROWLOCK_EXPORT std::error_code make_error_code(errc code) noexcept;
 
 /// Every fault that this library reports. The driver's exception, where there is one, is nested
 /// (`std::rethrow_if_nested`). The message says what to do next. It contains no password, no
 /// connection string and no bound value.
-class error : public std::system_error {
+class ROWLOCK_EXPORT error : public std::system_error {
  public:
   error(errc code, const std::string& message);
 
@@ -39,7 +41,7 @@ class error : public std::system_error {
 };
 
 /// Thrown by a fence, which has ended the transaction before: nothing of it commits.
-class lease_lost : public error {
+class ROWLOCK_EXPORT lease_lost : public error {
  public:
   explicit lease_lost(const std::string& message) : error{errc::lease_lost, message} {}
 };

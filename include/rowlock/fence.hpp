@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/port/store.hpp"
@@ -26,7 +27,7 @@ namespace rowlock {
 /// No fence proves a lease that is not valid (`lease::is_valid`), even if no other process has the
 /// key. Throws `error` (misuse) for no lease at all, for two of one key, and in a child of fork()
 /// for leases of its parent.
-class fenced_leases {
+class ROWLOCK_EXPORT fenced_leases {
  public:
   fenced_leases(const lease& one);  // NOLINT(google-explicit-constructor)
   fenced_leases(std::initializer_list<std::reference_wrapper<const lease>> leases);
@@ -113,33 +114,35 @@ struct fence_proof {
 };
 
 /// Why a row could not be fenced. `seen` is the version that the transaction sees, if it sees one.
-fence_try why_not_fenced(std::optional<version> seen, version granted);
+ROWLOCK_EXPORT fence_try why_not_fenced(std::optional<version> seen, version granted);
 
 /// Tries again for about 100 ms unless the result is held, lost or over.
-fence_try prove_patiently(const fenced_leases& leases, const std::function<fence_try()>& try_once);
+ROWLOCK_EXPORT fence_try prove_patiently(const fenced_leases& leases,
+                                         const std::function<fence_try()>& try_once);
 
 /// Throws `lease_lost`. `last` is not `held`, and the transaction has ended. Marks leases that were
 /// found lost first.
-[[noreturn]] void throw_not_proved(const fenced_leases& leases, fence_try last);
+[[noreturn]] ROWLOCK_EXPORT void throw_not_proved(const fenced_leases& leases, fence_try last);
 
 /// For the stores: what a release within a transaction writes into the rows.
-std::vector<release_request> to_release(const fenced_leases& leases,
-                                        const release_options& options);
+ROWLOCK_EXPORT std::vector<release_request> to_release(const fenced_leases& leases,
+                                                       const release_options& options);
 
 /// Notes in the leases the versions that a transaction gave their rows; it unsets them when it
 /// commits. Empty: no transaction does.
-void released_within(const fenced_leases& leases, const std::vector<version>& unset_as) noexcept;
+ROWLOCK_EXPORT void released_within(const fenced_leases& leases,
+                                    const std::vector<version>& unset_as) noexcept;
 
 /// Notes in the leases that the transaction which unset their rows has committed.
-void released_by_commit(const fenced_leases& leases) noexcept;
+ROWLOCK_EXPORT void released_by_commit(const fenced_leases& leases) noexcept;
 
 /// Ends leases whose rows a transaction was to unset, when the outcome of its commit is unknown.
-void released_in_doubt(const fenced_leases& leases) noexcept;
+ROWLOCK_EXPORT void released_in_doubt(const fenced_leases& leases) noexcept;
 
 /// Throws `lease_lost` unless all are valid by their own deadlines.
-void check_valid(const fenced_leases& leases);
+ROWLOCK_EXPORT void check_valid(const fenced_leases& leases);
 /// The same, and reports it.
-void check_valid(const fenced_leases& leases, const transaction_report& report);
+ROWLOCK_EXPORT void check_valid(const fenced_leases& leases, const transaction_report& report);
 
 /// Fences, or releases, within the transaction. Returns the transaction's name if
 /// `options.in_doubt` is there to use it.
@@ -161,7 +164,8 @@ std::string prove(Transaction& transaction, const fenced_leases& leases,
 
 /// Called while the `error` of a commit is being handled. Returns if `options.in_doubt` reports
 /// that the transaction `name` has committed, and throws otherwise.
-void resolve_doubt(const error& fault, const std::string& name, const fenced_run_options& options);
+ROWLOCK_EXPORT void resolve_doubt(const error& fault, const std::string& name,
+                                  const fenced_run_options& options);
 
 /// Refused when the transaction could not begin.
 template <class Transaction, class Connection, class Work>

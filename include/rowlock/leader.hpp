@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/lock_table.hpp"
@@ -54,8 +55,9 @@ using leader_callback = std::function<void(const lease& term, std::stop_token ov
 /// inside.
 ///
 /// Blocks; the callback runs in the calling thread. Cost: that of waiting for a key.
-void run_while_leader(lock_table& locks, const lock_key& key, const std::stop_token& stop,
-                      const leader_callback& callback, const leader_options& options = {});
+ROWLOCK_EXPORT void run_while_leader(lock_table& locks, const lock_key& key,
+                                     const std::stop_token& stop, const leader_callback& callback,
+                                     const leader_options& options = {});
 
 /// The current leader, as the row shows it.
 struct leader {
@@ -72,7 +74,7 @@ struct leader {
 /// The current leader; none if there is none. The answer may be out of date already: it is for
 /// people and for finding the leader, not a proof. A key within a scope is `scoped(scope, key)`.
 /// One round trip. Throws `error`.
-std::optional<leader> leader_of(store& rows, const lock_key& key);
+ROWLOCK_EXPORT std::optional<leader> leader_of(store& rows, const lock_key& key);
 
 }  // namespace rowlock
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lock_key.hpp"
 
 namespace rowlock {
@@ -41,14 +42,14 @@ enum class release_result {
 };
 
 /// For people: `written`, `released`.
-std::ostream& operator<<(std::ostream& out, note_result shown);
-std::ostream& operator<<(std::ostream& out, release_result shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, note_result shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, release_result shown);
 
 class lease;
 
 namespace detail {
 /// For the stores: a transaction is to unset the row of a lease, has done so, or may have done so.
-struct transactional_release {
+struct ROWLOCK_EXPORT transactional_release {
   /// Throws `error` (misuse) in a child of fork().
   static void require_home(const lease& held);
   static release_request to_release(const lease& held);
@@ -75,7 +76,7 @@ struct transactional_release {
 ///
 /// Thread-safety: const members may be called from any thread; release, move and destruction belong
 /// to one thread at a time. Cost: no const member makes a round trip, except `write_note`.
-class lease {
+class ROWLOCK_EXPORT lease {
  public:
   lease(lease&& other) noexcept;
   lease& operator=(lease&& other) noexcept;
@@ -151,7 +152,7 @@ class lease {
 /// release, and proves nothing to a fence.
 ///
 /// Thread-safety: as of a lease.
-class lease_set {
+class ROWLOCK_EXPORT lease_set {
  public:
   lease_set(lease_set&& other) noexcept;
   lease_set& operator=(lease_set&& other) noexcept;

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
+
 namespace rowlock {
 
 /// Names one row of the lock table. Keys are equal when their bytes are equal, on every database:
@@ -29,31 +31,31 @@ struct lock_key {
 
 /// Throws `error` (misuse) that says which part of the key is wrong and what is allowed. Every call
 /// that takes a key checks it before it sends anything.
-void check(const lock_key& key);
+ROWLOCK_EXPORT void check(const lock_key& key);
 
 /// The key within a scope: a region, a tenant, a site. It is a different key from the same one in
 /// another scope, or without a scope. A scope has 1 to 64 bytes of the characters of a type. Throws
 /// `error` (misuse) for any other scope, and for a key that already has one.
-lock_key scoped(std::string_view scope, const lock_key& key);
+ROWLOCK_EXPORT lock_key scoped(std::string_view scope, const lock_key& key);
 
 /// A source id made of several parts, such as a region, a table and a number. `/` stands between
 /// the parts; in a part, `%`, `/` and NUL become `%25`, `%2F` and `%00`. So no two lists of parts
 /// give the same text, and a single part without these bytes stays as it is. A key that uses the
 /// text is checked as always: 1 to 255 bytes of UTF-8. Throws `error` (misuse) for no part at all.
-std::string source_id_of(std::initializer_list<std::string_view> parts);
-std::string source_id_of(std::span<const std::string> parts);
+ROWLOCK_EXPORT std::string source_id_of(std::initializer_list<std::string_view> parts);
+ROWLOCK_EXPORT std::string source_id_of(std::span<const std::string> parts);
 
 /// The parts that `source_id_of` has joined. Throws `error` (misuse) for a text that it cannot have
 /// made.
-std::vector<std::string> parts_of(std::string_view source_id);
+ROWLOCK_EXPORT std::vector<std::string> parts_of(std::string_view source_id);
 
 /// `type/source_id`, for people.
-std::ostream& operator<<(std::ostream& out, const lock_key& shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, const lock_key& shown);
 
 /// 1 to 1,000 different keys, sorted by bytes. A key that is named twice counts once. All callers
 /// lock in this one order, so they cannot deadlock. A parameter of this type takes one key, a list
 /// in braces, or a vector. Throws `error` (misuse) for no key, too many keys, or an invalid one.
-class lock_keys {
+class ROWLOCK_EXPORT lock_keys {
  public:
   static constexpr std::size_t most = 1000;
 
@@ -78,7 +80,7 @@ struct version {
   friend auto operator<=>(const version&, const version&) = default;
 };
 
-std::ostream& operator<<(std::ostream& out, const version& shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, const version& shown);
 
 }  // namespace rowlock
 

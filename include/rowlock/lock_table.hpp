@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/observer.hpp"
@@ -125,7 +126,7 @@ struct once_options {
 ///
 /// Fairness: waiters of one lock_table get a key in the order in which they came; a caller that
 /// does not wait may overtake them. Between processes no order is promised.
-class lock_table {
+class ROWLOCK_EXPORT lock_table {
  public:
   /// Throws `error`: misuse for options out of range; unavailable when there is an observer and the
   /// system cannot start a thread for it. No round trip.

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/export.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_key.hpp"
@@ -174,10 +175,10 @@ struct transaction_event {
 };
 
 /// For people: `run out`, `acquire`, `row lock`, `rolled back`.
-std::ostream& operator<<(std::ostream& out, loss_reason shown);
-std::ostream& operator<<(std::ostream& out, fault_operation shown);
-std::ostream& operator<<(std::ostream& out, transaction_work shown);
-std::ostream& operator<<(std::ostream& out, transaction_result shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, loss_reason shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, fault_operation shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, transaction_work shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, transaction_result shown);
 
 /// Override the events to receive. Set the object as `lock_options::observer` for the events of
 /// leases, and give it to a `transaction_observation` for those of transactions.
@@ -199,7 +200,7 @@ std::ostream& operator<<(std::ostream& out, transaction_result shown);
 /// Lifetime: shared with the `lock_table`, whose destructor waits until all events so far are
 /// delivered. If an event itself destroys the `lock_table`, the rest is delivered afterwards. Cost:
 /// one queued call an event, and no round trip; nothing without an observer.
-class observer {
+class ROWLOCK_EXPORT observer {
  public:
   observer() = default;
   observer(const observer&) = delete;
@@ -232,7 +233,7 @@ class event_dispatcher;
 /// there is none when it is made.
 ///
 /// Thread-safety: one thread at a time.
-class transaction_report {
+class ROWLOCK_EXPORT transaction_report {
  public:
   /// `key_of()` returns the first key; it is called only if there is an observation.
   template <class KeyOf>
@@ -282,7 +283,7 @@ class transaction_report {
 /// Cost: without one a call reads one atomic variable more; with one, a clock and a queued call for
 /// each event. Throws `error`: misuse for no observer, unavailable when the system cannot start a
 /// thread. Thread-safety: may be made and destroyed in any thread.
-class transaction_observation {
+class ROWLOCK_EXPORT transaction_observation {
  public:
   explicit transaction_observation(std::shared_ptr<observer> target);
   transaction_observation(const transaction_observation&) = delete;

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/port/store.hpp"
 
@@ -18,7 +19,7 @@ namespace rowlock {
 
 /// Everything that is known of one row, including the transaction that has it; none if there is no
 /// such row. Two round trips, or one if there is none.
-std::optional<row_state> show(store& rows, const lock_key& key);
+ROWLOCK_EXPORT std::optional<row_state> show(store& rows, const lock_key& key);
 
 struct force_result {
   /// `busy`: a transaction has the row for longer than a moment, for instance a fenced one. It
@@ -40,8 +41,8 @@ struct force_result {
 /// Three round trips, or more for about 100 ms if another transaction has the row. After
 /// `outcome_unknown` call it again: if it was done, the answer is `stale`, and the row shows the
 /// reason.
-force_result force_release(store& rows, const lock_key& key, version expected,
-                           const std::string& reason, const std::string& by = {});
+ROWLOCK_EXPORT force_result force_release(store& rows, const lock_key& key, version expected,
+                                          const std::string& reason, const std::string& by = {});
 
 struct purge_result {
   std::size_t purged = 0;
@@ -56,13 +57,14 @@ struct purge_result {
 /// Each transaction examines `batch` rows, 1 to 10,000. A requested `stop` ends the purge between
 /// two of them. One round trip a batch. What was deleted before a fault stays deleted; another call
 /// goes on.
-purge_result purge(store& rows, std::chrono::microseconds older_than, std::size_t batch = 1000,
-                   const std::stop_token& stop = {});
+ROWLOCK_EXPORT purge_result purge(store& rows, std::chrono::microseconds older_than,
+                                  std::size_t batch = 1000, const std::stop_token& stop = {});
 
 /// Deletes the events of the history that are so old, at least an hour, the oldest first: `batch`
 /// of them, 1 to 10,000, in each transaction. Otherwise as `purge`.
-purge_result purge_history(store& rows, std::chrono::microseconds older_than,
-                           std::size_t batch = 1000, const std::stop_token& stop = {});
+ROWLOCK_EXPORT purge_result purge_history(store& rows, std::chrono::microseconds older_than,
+                                          std::size_t batch = 1000,
+                                          const std::stop_token& stop = {});
 
 }  // namespace rowlock
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lock_key.hpp"
 
 namespace rowlock {
@@ -51,12 +52,12 @@ struct refusal {
 };
 
 /// For people: `invoice/42 is held by host:4711 for another 12.5 s`.
-std::ostream& operator<<(std::ostream& out, const refusal& shown);
-std::ostream& operator<<(std::ostream& out, refusal_reason shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, const refusal& shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, refusal_reason shown);
 
 namespace detail {
-[[noreturn]] void throw_refused_outcome_was_used();
-[[noreturn]] void throw_acquired_outcome_has_no_refusal();
+[[noreturn]] ROWLOCK_EXPORT void throw_refused_outcome_was_used();
+[[noreturn]] ROWLOCK_EXPORT void throw_acquired_outcome_has_no_refusal();
 }  // namespace detail
 
 /// Either acquired, with what the work returned, or refused, with the reason. It does not convert
@@ -127,7 +128,7 @@ enum class [[nodiscard]] commit_result{
 };
 
 /// For people: `committed`.
-std::ostream& operator<<(std::ostream& out, commit_result shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, commit_result shown);
 
 }  // namespace rowlock
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/entity.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_key.hpp"
@@ -46,32 +47,34 @@ namespace rowlock {
 ///
 /// One round trip if the rows can be had at once. A savepoint inside the statement undoes a refused
 /// attempt, so a refused attempt keeps none of the rows.
-outcome<row_lock> lock_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
-                            const wait_policy& wait, const postgres_table& table = {});
+ROWLOCK_EXPORT outcome<row_lock> lock_rows(pqxx::transaction_base& transaction,
+                                           const lock_keys& keys, const wait_policy& wait,
+                                           const postgres_table& table = {});
 
 /// The version of an unowned row, for `try_commit` at the end of the same transaction. Call it
 /// before reading what the version protects. In this transaction a missing row is created, and a
 /// lease that has run out is unset. Refused: held, or busy. One or two round trips.
-outcome<version> read_version(pqxx::transaction_base& transaction, const lock_key& key,
-                              const postgres_table& table = {});
+ROWLOCK_EXPORT outcome<version> read_version(pqxx::transaction_base& transaction,
+                                             const lock_key& key, const postgres_table& table = {});
 
 /// Moves the version of `key` if it is still `seen`, and the row is unowned and not closed. Stale:
 /// roll back. Never waits for another transaction. One round trip.
-commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& key, version seen,
-                         const postgres_table& table = {});
+ROWLOCK_EXPORT commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& key,
+                                        version seen, const postgres_table& table = {});
 
 /// The same for a row of the application: moves its version column (adds one to a number, moves a
 /// time to the clock) if it is still `seen`. This is only the check; write the other columns with
 /// your own SQL. It waits for a transaction that has changed the same row, and is stale if that one
 /// commits. One round trip. Throws `error`; rejected for a version that did not move: see
 /// `version_kind`.
-commit_result try_commit(pqxx::transaction_base& transaction, const versioned_table& table,
-                         const row_id& id, std::int64_t seen);
+ROWLOCK_EXPORT commit_result try_commit(pqxx::transaction_base& transaction,
+                                        const versioned_table& table, const row_id& id,
+                                        std::int64_t seen);
 
 /// The version of a row of the application, for that `try_commit`. Refused: missing. One round
 /// trip. Throws `error`; rejected for a row whose version column has no such value.
-outcome<std::int64_t> read_version(pqxx::transaction_base& transaction,
-                                   const versioned_table& table, const row_id& id);
+ROWLOCK_EXPORT outcome<std::int64_t> read_version(pqxx::transaction_base& transaction,
+                                                  const versioned_table& table, const row_id& id);
 
 /// `SELECT ... FOR UPDATE` of one row of the application, with a limit: locks it until the
 /// transaction ends. Read its columns after this call. Needs no lock table.
@@ -90,8 +93,9 @@ outcome<std::int64_t> read_version(pqxx::transaction_base& transaction,
 /// view and a foreign table. Needs the language plpgsql, which is there unless it was revoked.
 ///
 /// Two round trips if the row is free, missing, or not waited for; five more for each wait.
-outcome<void> lock_entity(pqxx::transaction_base& transaction, const entity_table& table,
-                          const row_id& id, const wait_policy& wait);
+ROWLOCK_EXPORT outcome<void> lock_entity(pqxx::transaction_base& transaction,
+                                         const entity_table& table, const row_id& id,
+                                         const wait_policy& wait);
 
 /// Proves that the leases are still held, and that no other process can take them over before the
 /// transaction ends. If a lease is not held, or not valid by its own deadline though not taken
@@ -105,43 +109,48 @@ outcome<void> lock_entity(pqxx::transaction_base& transaction, const entity_tabl
 /// fence is open.
 ///
 /// One round trip; more for about 100 ms if a renewal has a row at that moment.
-void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
-           const fence_options& options = {}, const postgres_table& table = {});
+ROWLOCK_EXPORT void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                          const fence_options& options = {}, const postgres_table& table = {});
 
 /// A fence that also unsets the rows when the transaction commits, so no release needs to be sent.
 /// If the transaction rolls back, the leases are still held. Throws `error` (misuse) for options
 /// out of range. One round trip, as `fence`.
-void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
-                  const release_options& options = {}, const postgres_table& table = {});
+ROWLOCK_EXPORT void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
+                                 const release_options& options = {},
+                                 const postgres_table& table = {});
 
 namespace detail {
 
 /// As `fence` or `release_with`. Returns the transaction's name for a `postgres_witness`.
-std::string prove_named(pqxx::transaction_base& transaction, const fenced_leases& leases,
-                        const fenced_run_options& options, const postgres_table& table);
+ROWLOCK_EXPORT std::string prove_named(pqxx::transaction_base& transaction,
+                                       const fenced_leases& leases,
+                                       const fenced_run_options& options,
+                                       const postgres_table& table);
 
 /// At most one of the two is set. Neither: a row is missing.
 struct postgres_attempt {
   std::optional<row_lock> locked;
   std::optional<refusal> refused;
 };
-postgres_attempt lock_existing_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
-                                    std::chrono::milliseconds slice, const postgres_table& table);
+ROWLOCK_EXPORT postgres_attempt lock_existing_rows(pqxx::transaction_base& transaction,
+                                                   const lock_keys& keys,
+                                                   std::chrono::milliseconds slice,
+                                                   const postgres_table& table);
 /// Commits as well. Unowned rows are harmless, so no outcome of this is in doubt.
-void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
-                 const postgres_table& table);
-void count_failures(pqxx::transaction_base& transaction, const lock_keys& keys,
-                    const postgres_table& table);
+ROWLOCK_EXPORT void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
+                                const postgres_table& table);
+ROWLOCK_EXPORT void count_failures(pqxx::transaction_base& transaction, const lock_keys& keys,
+                                   const postgres_table& table);
 /// Lets `retry` and `run_fenced` recognise a conflict in the application's first statement too.
-void recognise_postgres_conflicts() noexcept;
+ROWLOCK_EXPORT void recognise_postgres_conflicts() noexcept;
 /// Called while an exception of a transaction's constructor is being handled. Throws the `error`
 /// for it.
-[[noreturn]] void throw_failed_begin();
+[[noreturn]] ROWLOCK_EXPORT void throw_failed_begin();
 /// Whether a callback has rolled the transaction back. Throws `error` (misuse) if it has committed
 /// it. No round trip.
-bool was_aborted(pqxx::transaction_base& transaction);
+ROWLOCK_EXPORT bool was_aborted(pqxx::transaction_base& transaction);
 /// Called while an exception of a commit is being handled. Throws the `error` for it.
-[[noreturn]] void throw_failed_commit();
+[[noreturn]] ROWLOCK_EXPORT void throw_failed_commit();
 
 }  // namespace detail
 

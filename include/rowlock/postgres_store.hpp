@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/port/sql_store.hpp"
 #include "rowlock/table_name.hpp"
@@ -99,7 +100,7 @@ struct postgres_options {
 /// Thread-safety: all members may be called from any thread. It runs one thread of its own, started
 /// with the first call, and one for each subscription (`listen`). A `lock_table` subscribes with
 /// its first wait.
-class postgres_store final : public sql_store {
+class ROWLOCK_EXPORT postgres_store final : public sql_store {
  public:
   /// A libpq URI or keyword string. Opens no connection yet. Throws `error` (misuse) for options
   /// out of range.
@@ -121,9 +122,9 @@ class postgres_store final : public sql_store {
 /// `history` begins or ends the history; then the returned list ends with that step (number 0),
 /// unless it was so already. The trigger's function names the table with its schema. To begin or
 /// end it locks the lock table, for which it waits two seconds.
-std::vector<migration> migrate_postgres(const std::string& connection_string,
-                                        const table_name& table = {},
-                                        history_option history = history_option::unchanged);
+ROWLOCK_EXPORT std::vector<migration> migrate_postgres(
+    const std::string& connection_string, const table_name& table = {},
+    history_option history = history_option::unchanged);
 
 /// Finds out whether a transaction has committed, for `fenced_run_options::in_doubt`. It queries
 /// the server (`pg_xact_status`) on a connection of its own. It repeats that while the transaction
@@ -137,7 +138,7 @@ std::vector<migration> migrate_postgres(const std::string& connection_string,
 /// Never throws. One connection and one round trip for each query.
 ///
 /// Thread-safety: may be called from any thread.
-class postgres_witness {
+class ROWLOCK_EXPORT postgres_witness {
  public:
   /// A libpq URI or keyword string, of the server (not a standby) that the transactions run on.
   /// Throws `error` (misuse) when libpq does not understand it.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/observer.hpp"
 
 namespace prometheus {
@@ -75,7 +76,7 @@ namespace rowlock {
 ///
 /// Cost: a search among the types under a mutex and a few additions for each event, in the thread
 /// that calls the observer; no round trip.
-class prometheus_observer final : public observer {
+class ROWLOCK_EXPORT prometheus_observer final : public observer {
  public:
   static constexpr std::size_t most_types = 100;
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/observer.hpp"
 #include "rowlock/outcome.hpp"
@@ -60,13 +61,13 @@ struct retry_policy {
 };
 
 /// One try.
-retry_policy no_wait();
+ROWLOCK_EXPORT retry_policy no_wait();
 /// Tries until `duration` is over or `stop` is requested. Zero or less: one try.
-retry_policy wait_for(std::chrono::milliseconds duration, std::stop_token stop = {});
+ROWLOCK_EXPORT retry_policy wait_for(std::chrono::milliseconds duration, std::stop_token stop = {});
 /// Tries until `stop` is requested.
-retry_policy wait_until_stopped(std::stop_token stop);
+ROWLOCK_EXPORT retry_policy wait_until_stopped(std::stop_token stop);
 /// Tries for ever.
-retry_policy wait_forever();
+ROWLOCK_EXPORT retry_policy wait_forever();
 
 /// How long a call waits: a policy, or a duration in milliseconds or coarser, as in `.wait = 2s`,
 /// which means `wait_for`. It is not an aggregate: name the type, as in `.wait =
@@ -84,7 +85,7 @@ struct wait_policy : retry_policy {
 /// policy out of range: zero attempts, a pause of zero or less, a longest pause below the first.
 ///
 /// Thread-safety: one thread at a time.
-class backoff {
+class ROWLOCK_EXPORT backoff {
  public:
   enum class verdict {
     again,      ///< Slept; try once more.
@@ -133,7 +134,7 @@ std::optional<refusal> refusal_in(const outcome<T>& stale) {
 inline std::optional<refusal> refusal_in(commit_result /*stale*/) { return std::nullopt; }
 
 /// Whether it is an `error` that says the database is away and nothing happened.
-bool is_unavailable(const std::exception& thrown) noexcept;
+ROWLOCK_EXPORT bool is_unavailable(const std::exception& thrown) noexcept;
 
 /// Which results `retry` can check.
 template <class T>
@@ -144,10 +145,10 @@ template <>
 inline constexpr bool can_be_stale<commit_result> = true;
 
 /// Whether it is an exception of a known driver for a conflict with a concurrent transaction.
-bool is_conflict(const std::exception& thrown) noexcept;
+ROWLOCK_EXPORT bool is_conflict(const std::exception& thrown) noexcept;
 
 /// Called by the libraries of the databases, with a test for the conflicts of their driver.
-void recognise_conflicts(bool (*test)(const std::exception&)) noexcept;
+ROWLOCK_EXPORT void recognise_conflicts(bool (*test)(const std::exception&)) noexcept;
 
 }  // namespace detail
 

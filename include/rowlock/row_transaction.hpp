@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/observer.hpp"
 #include "rowlock/outcome.hpp"
@@ -54,12 +55,12 @@ namespace detail {
 
 /// Calls `try_once`, which may block for the given time, until it returns no refusal or the wait is
 /// over. Then returns the last refusal, as timed_out or stopped if that ended the wait.
-std::optional<refusal> wait_for_rows(
+ROWLOCK_EXPORT std::optional<refusal> wait_for_rows(
     const retry_policy& wait,
     const std::function<std::optional<refusal>(std::chrono::milliseconds slice)>& try_once);
 
 /// Throws the `error` for a callback that commits the transaction it was given.
-[[noreturn]] void throw_commit_in_callback();
+[[noreturn]] ROWLOCK_EXPORT void throw_commit_in_callback();
 
 template <class Transaction>
 void lend(Transaction& transaction) noexcept {

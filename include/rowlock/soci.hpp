@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/entity.hpp"
 #include "rowlock/fence.hpp"
@@ -48,7 +49,7 @@ struct soci_table {
 /// writer.
 ///
 /// Thread-safety: as its session, one thread at a time.
-class soci_transaction {
+class ROWLOCK_EXPORT soci_transaction {
   /// Only `row_transaction` can make one.
   struct begun {
     explicit begun(std::shared_ptr<void> in) noexcept : kept{std::move(in)} {}
@@ -101,34 +102,34 @@ class soci_transaction {
 ///
 /// Waits for row locks and leases as long as `wait` says. Refused: held, busy, timed_out, stopped,
 /// or stale. A refused attempt keeps none of the rows.
-outcome<row_lock> lock_rows(soci_transaction& transaction, const lock_keys& keys,
-                            const wait_policy& wait, const soci_table& table = {});
-outcome<row_lock> lock_rows(soci::session& transaction, const lock_keys& keys,
-                            const wait_policy& wait, const soci_table& table = {});
+ROWLOCK_EXPORT outcome<row_lock> lock_rows(soci_transaction& transaction, const lock_keys& keys,
+                                           const wait_policy& wait, const soci_table& table = {});
+ROWLOCK_EXPORT outcome<row_lock> lock_rows(soci::session& transaction, const lock_keys& keys,
+                                           const wait_policy& wait, const soci_table& table = {});
 
 /// The version of an unowned row, for `try_commit` at the end of the same transaction. Call it
 /// before reading what the version protects. In this transaction a missing row is created, and a
 /// lease that has run out is unset. Refused: held, or busy.
-outcome<version> read_version(soci::session& transaction, const lock_key& key,
-                              const soci_table& table = {});
+ROWLOCK_EXPORT outcome<version> read_version(soci::session& transaction, const lock_key& key,
+                                             const soci_table& table = {});
 
 /// Moves the version of `key` if it is still `seen` and the row is unowned. Stale: roll back. Never
 /// waits for another transaction. One round trip.
-commit_result try_commit(soci::session& transaction, const lock_key& key, version seen,
-                         const soci_table& table = {});
+ROWLOCK_EXPORT commit_result try_commit(soci::session& transaction, const lock_key& key,
+                                        version seen, const soci_table& table = {});
 
 /// The same for a row of the application: moves its version column (adds one to a number, moves a
 /// time to the clock) if it is still `seen`. This is only the check; write the other columns with
 /// your own SQL. It may wait for a transaction that has changed the same row. One round trip; on
 /// MariaDB and MySQL two. Rejected for a version that did not move: see `version_kind`.
-commit_result try_commit(soci::session& transaction, const versioned_table& table, const row_id& id,
-                         std::int64_t seen);
+ROWLOCK_EXPORT commit_result try_commit(soci::session& transaction, const versioned_table& table,
+                                        const row_id& id, std::int64_t seen);
 
 /// The version of a row of the application, for that `try_commit`. Refused: missing. One round
 /// trip. Rejected for a row whose version column has no such value, and for a table whose engine is
 /// not InnoDB.
-outcome<std::int64_t> read_version(soci::session& transaction, const versioned_table& table,
-                                   const row_id& id);
+ROWLOCK_EXPORT outcome<std::int64_t> read_version(soci::session& transaction,
+                                                  const versioned_table& table, const row_id& id);
 
 /// `SELECT ... FOR UPDATE` of one row of the application, with a limit: locks it until the
 /// transaction ends. Read its columns after this call. It needs no lock table; of `table`, only
@@ -150,21 +151,22 @@ outcome<std::int64_t> read_version(soci::session& transaction, const versioned_t
 /// not InnoDB, and a view. Stale on SQLite: see sqlite.hpp.
 ///
 /// One round trip for each try.
-outcome<void> lock_entity(soci::session& transaction, const entity_table& entity, const row_id& id,
-                          const wait_policy& wait, const soci_table& table = {});
+ROWLOCK_EXPORT outcome<void> lock_entity(soci::session& transaction, const entity_table& entity,
+                                         const row_id& id, const wait_policy& wait,
+                                         const soci_table& table = {});
 
 /// Proves that the leases are still held, and keeps it so until the transaction ends. If a lease is
 /// not held, or not valid by its own deadline though not taken over, it rolls back and throws
 /// `lease_lost`. A lease that is found lost is marked so at once. After the rollback, statements on
 /// the session are outside any transaction; `soci_transaction` then refuses a commit.
-void fence(soci::session& transaction, const fenced_leases& leases,
-           const fence_options& options = {}, const soci_table& table = {});
+ROWLOCK_EXPORT void fence(soci::session& transaction, const fenced_leases& leases,
+                          const fence_options& options = {}, const soci_table& table = {});
 
 /// A fence that also unsets the rows when the transaction commits, so no release needs to be sent.
 /// If the transaction rolls back, the leases are still held. Throws `error` (misuse) for options
 /// out of range. On MariaDB and MySQL one round trip more than `fence`.
-void release_with(soci::session& transaction, const fenced_leases& leases,
-                  const release_options& options = {}, const soci_table& table = {});
+ROWLOCK_EXPORT void release_with(soci::session& transaction, const fenced_leases& leases,
+                                 const release_options& options = {}, const soci_table& table = {});
 
 template <>
 struct row_transaction<soci_transaction> {

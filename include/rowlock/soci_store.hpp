@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/port/sql_store.hpp"
 #include "rowlock/table_name.hpp"
 
@@ -64,7 +65,7 @@ struct soci_options {
 /// Any other text is returned as it is. That includes SOCI's own `mysql://host=db user=app`, which
 /// begins with a name and `=` (in the user of a URL write %3D). Throws `error` (misuse) that does
 /// not show the text. Opens no connection. Thread-safety: may be called from any thread.
-std::string soci_connection_string(std::string_view text);
+ROWLOCK_EXPORT std::string soci_connection_string(std::string_view text);
 
 /// A store for the SOCI backends "mysql" (MariaDB from 10.6, MySQL from 8.0.19), "postgresql" and
 /// "sqlite3"; others are refused (`rejected`). It has a few sessions, opened on demand. On
@@ -85,7 +86,7 @@ std::string soci_connection_string(std::string_view text);
 /// `postgres_store`. On SQLite none: the store sets what it needs for itself.
 ///
 /// Thread-safety: all members may be called from any thread.
-class soci_store final : public sql_store {
+class ROWLOCK_EXPORT soci_store final : public sql_store {
  public:
   /// As SOCI reads it, `backend://parameters`: "mysql://db=shop user=app"; or a URL as
   /// `soci_connection_string` takes it: "mysql://app@db/shop". Opens no connection yet. Throws
@@ -108,15 +109,16 @@ class soci_store final : public sql_store {
 ///
 /// `history` begins or ends the history; then the returned list ends with that step (number 0),
 /// unless it was so already.
-std::vector<migration> migrate_soci(const std::string& connection_string,
-                                    const table_name& table = {},
-                                    history_option history = history_option::unchanged);
+ROWLOCK_EXPORT std::vector<migration> migrate_soci(
+    const std::string& connection_string, const table_name& table = {},
+    history_option history = history_option::unchanged);
 
 /// All migrations for the database that the connection string names, in order.
-std::vector<migration> soci_migrations(const std::string& connection_string,
-                                       const table_name& table = {});
+ROWLOCK_EXPORT std::vector<migration> soci_migrations(const std::string& connection_string,
+                                                      const table_name& table = {});
 /// The history for the database that the connection string names.
-migration soci_history(const std::string& connection_string, const table_name& table = {});
+ROWLOCK_EXPORT migration soci_history(const std::string& connection_string,
+                                      const table_name& table = {});
 
 }  // namespace rowlock
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/entity.hpp"
 #include "rowlock/fence.hpp"
@@ -37,7 +38,7 @@ class writer_ticket;
 /// its destructor does nothing, and a commit is misuse.
 ///
 /// Thread-safety: as its database, one thread at a time.
-class sqlite_transaction {
+class ROWLOCK_EXPORT sqlite_transaction {
   /// Only `row_transaction` can make one.
   struct begun {
     explicit begun(std::shared_ptr<sqlite::writer_ticket> in) noexcept : ticket{std::move(in)} {}
@@ -86,32 +87,32 @@ class sqlite_transaction {
 /// created in it. No other transaction can interfere, since a file has one writer. A live lease
 /// can: it is refused (held) at once, whatever `wait` says, because its holder could not release it
 /// while this transaction is open. `with_row_lock` does wait, between transactions.
-outcome<row_lock> lock_rows(SQLite::Database& transaction, const lock_keys& keys,
-                            const wait_policy& wait, const table_name& table = {});
+ROWLOCK_EXPORT outcome<row_lock> lock_rows(SQLite::Database& transaction, const lock_keys& keys,
+                                           const wait_policy& wait, const table_name& table = {});
 
 /// The version of an unowned row, for `try_commit` at the end of the same transaction. Call it
 /// before reading what the version protects. A missing row is created, and a lease that has run out
 /// is unset. In a deferred transaction that makes it the writer, or is refused (busy) if it cannot
 /// be. Refused also: held.
-outcome<version> read_version(SQLite::Database& transaction, const lock_key& key,
-                              const table_name& table = {});
+ROWLOCK_EXPORT outcome<version> read_version(SQLite::Database& transaction, const lock_key& key,
+                                             const table_name& table = {});
 
 /// Moves the version of `key` if it is still `seen` and the row is unowned. Stale: roll back. Stale
 /// also if a deferred transaction cannot become the writer because another one wrote since it
 /// began.
-commit_result try_commit(SQLite::Database& transaction, const lock_key& key, version seen,
-                         const table_name& table = {});
+ROWLOCK_EXPORT commit_result try_commit(SQLite::Database& transaction, const lock_key& key,
+                                        version seen, const table_name& table = {});
 
 /// The same for a row of the application: moves its version column (adds one to a number, moves a
 /// time to the clock) if it is still `seen`. This is only the check; write the other columns with
 /// your own SQL. Rejected for a version that did not move: see `version_kind`.
-commit_result try_commit(SQLite::Database& transaction, const versioned_table& table,
-                         const row_id& id, std::int64_t seen);
+ROWLOCK_EXPORT commit_result try_commit(SQLite::Database& transaction, const versioned_table& table,
+                                        const row_id& id, std::int64_t seen);
 
 /// The version of a row of the application, for that `try_commit`. Refused: missing. Rejected for a
 /// row whose version column has no such value.
-outcome<std::int64_t> read_version(SQLite::Database& transaction, const versioned_table& table,
-                                   const row_id& id);
+ROWLOCK_EXPORT outcome<std::int64_t> read_version(SQLite::Database& transaction,
+                                                  const versioned_table& table, const row_id& id);
 
 /// The counterpart of `SELECT ... FOR UPDATE` of one row of the application. It needs an IMMEDIATE
 /// transaction (a deferred one is misuse), which is the file's one writer: no other transaction can
@@ -119,8 +120,8 @@ outcome<std::int64_t> read_version(SQLite::Database& transaction, const versione
 /// attached file that the transaction has not written it becomes the writer, with the connection's
 /// busy_timeout. Refused: missing; busy if that file has another writer; stale if it was written
 /// after this transaction had read it: roll back and begin again. Rejected: a view.
-outcome<void> lock_entity(SQLite::Database& transaction, const entity_table& table,
-                          const row_id& id, const wait_policy& wait);
+ROWLOCK_EXPORT outcome<void> lock_entity(SQLite::Database& transaction, const entity_table& table,
+                                         const row_id& id, const wait_policy& wait);
 
 /// Proves that the leases are still held. In an IMMEDIATE transaction (a deferred one is misuse)
 /// that stays true until its end, because there is no other writer. If a lease is not held, or not
@@ -131,14 +132,14 @@ outcome<void> lock_entity(SQLite::Database& transaction, const entity_table& tab
 /// outside any transaction. `rowlock::sqlite_transaction` then refuses a commit. No lease in the
 /// file can be renewed while the transaction is open: keep it shorter than the ttl minus the
 /// margin.
-void fence(SQLite::Database& transaction, const fenced_leases& leases,
-           const table_name& table = {});
+ROWLOCK_EXPORT void fence(SQLite::Database& transaction, const fenced_leases& leases,
+                          const table_name& table = {});
 
 /// A fence that also unsets the rows when the transaction commits, so no release needs to be sent.
 /// If the transaction rolls back, the leases are still held. With `done_for` the rows remember the
 /// work as done. Throws `error` (misuse) for options out of range.
-void release_with(SQLite::Database& transaction, const fenced_leases& leases,
-                  const release_options& options = {}, const table_name& table = {});
+ROWLOCK_EXPORT void release_with(SQLite::Database& transaction, const fenced_leases& leases,
+                                 const release_options& options = {}, const table_name& table = {});
 
 template <>
 struct row_transaction<sqlite_transaction> {

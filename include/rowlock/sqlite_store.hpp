@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/port/passing_store.hpp"
 #include "rowlock/table_name.hpp"
@@ -39,7 +40,7 @@ struct sqlite_options {
 /// A purge deletes the idle rows that it found in one transaction: other writers wait for it.
 ///
 /// Thread-safety: all members may be called from any thread; calls run one at a time.
-class sqlite_store final : public passing_store {
+class ROWLOCK_EXPORT sqlite_store final : public passing_store {
  public:
   using connect = std::function<std::unique_ptr<SQLite::Database>()>;
 
@@ -71,8 +72,9 @@ class sqlite_store final : public passing_store {
 ///
 /// `history` begins or ends the history; then the returned list ends with that step (number 0),
 /// unless it was so already.
-std::vector<migration> migrate_sqlite(const std::string& path, const table_name& table = {},
-                                      history_option history = history_option::unchanged);
+ROWLOCK_EXPORT std::vector<migration> migrate_sqlite(
+    const std::string& path, const table_name& table = {},
+    history_option history = history_option::unchanged);
 
 }  // namespace rowlock
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
+
 namespace rowlock {
 
 /// `table` or `schema.table`, each part `[A-Za-z_][A-Za-z0-9_]*`. A schema has at most 63
@@ -15,7 +17,7 @@ namespace rowlock {
 /// `shared_lock_lock`). Names are quoted, so upper and lower case differ.
 ///
 /// Without a schema the connection decides (PostgreSQL: its search_path); with one, nothing does.
-class table_name {
+class ROWLOCK_EXPORT table_name {
  public:
   /// `shared_lock`.
   table_name();
@@ -45,16 +47,16 @@ struct migration {
 };
 
 /// All migrations for `table`, in order.
-std::vector<migration> postgres_migrations(const table_name& table = {});
-std::vector<migration> sqlite_migrations(const table_name& table = {});
-std::vector<migration> mysql_migrations(const table_name& table = {});
+ROWLOCK_EXPORT std::vector<migration> postgres_migrations(const table_name& table = {});
+ROWLOCK_EXPORT std::vector<migration> sqlite_migrations(const table_name& table = {});
+ROWLOCK_EXPORT std::vector<migration> mysql_migrations(const table_name& table = {});
 
 /// The history of locks, an option of the database: a table of events, which triggers write. `up`
 /// may be applied again; `down` ends the history and leaves the events. Its number is 0, as the
 /// record of migrations does not have it. docs/decisions/0049 says what it costs.
-migration postgres_history(const table_name& table = {});
-migration sqlite_history(const table_name& table = {});
-migration mysql_history(const table_name& table = {});
+ROWLOCK_EXPORT migration postgres_history(const table_name& table = {});
+ROWLOCK_EXPORT migration sqlite_history(const table_name& table = {});
+ROWLOCK_EXPORT migration mysql_history(const table_name& table = {});
 
 /// What a migration does with the history.
 enum class history_option {

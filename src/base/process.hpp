@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <string>
 
+#include "rowlock/detail/export.hpp"
+
 namespace rowlock::detail {
 
 /// `host:pid`.
-std::string holder_label();
+ROWLOCK_EXPORT std::string holder_label();
 
 /// The name of the calling thread, or its number if the name is empty or no text.
 inline constexpr std::size_t longest_thread_label = 15;  // Linux keeps no longer name

@@ -5,14 +5,16 @@
 #include <string>
 #include <string_view>
 
+#include "rowlock/detail/export.hpp"
+
 namespace rowlock::detail {
 
 /// By RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. NUL is valid here.
-bool is_valid_utf8(std::string_view text) noexcept;
+ROWLOCK_EXPORT bool is_valid_utf8(std::string_view text) noexcept;
 
 /// Throws `error` (misuse) if a % is not followed by two hexadecimal digits, and for a NUL byte.
 /// The message does not contain the text.
-std::string percent_decoded(std::string_view text);
+ROWLOCK_EXPORT std::string percent_decoded(std::string_view text);
 
 }  // namespace rowlock::detail
 

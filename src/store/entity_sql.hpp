@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/reported.hpp"
+#include "rowlock/detail/export.hpp"
 #include "rowlock/entity.hpp"
 #include "rowlock/outcome.hpp"
 #include "store/rendered_sql.hpp"
@@ -27,15 +28,17 @@ struct entity_spelling {
 /// `entity` with the first parameters), `{version}` (the version column) and `{seen}` (the
 /// parameter behind those of the id). Throws `error` (misuse) for a name that is not allowed, and
 /// for an id that has not one part for each column.
-sql_words words_for(const entity_table& table, const row_id& id, const entity_spelling& spelling);
-sql_words words_for(const versioned_table& table, const row_id& id,
-                    const entity_spelling& spelling);
+ROWLOCK_EXPORT sql_words words_for(const entity_table& table, const row_id& id,
+                                   const entity_spelling& spelling);
+ROWLOCK_EXPORT sql_words words_for(const versioned_table& table, const row_id& id,
+                                   const entity_spelling& spelling);
 
 /// The part of an id as text, as all drivers bind it.
-std::string text_of(const row_id::part& part);
+ROWLOCK_EXPORT std::string text_of(const row_id::part& part);
 
 /// The row in a refusal: the table, and the parts of the id.
-refusal refused_entity(refusal_reason reason, const std::string& table, const row_id& id);
+ROWLOCK_EXPORT refusal refused_entity(refusal_reason reason, const std::string& table,
+                                      const row_id& id);
 
 /// As `reported_lock` and `reported_commit` of keys.
 template <class Table, class Call>
@@ -51,15 +54,15 @@ auto reported_commit(const Table& table, const row_id& id, const Call& call) {
 
 /// Throws the `error` (misuse) for a version that no other one could follow: a time whose year has
 /// four digits, or a number.
-void check_next(const versioned_table& table, std::int64_t seen);
+ROWLOCK_EXPORT void check_next(const versioned_table& table, std::int64_t seen);
 
 /// Throws the `error` (rejected) for a column that has not moved from `seen`: it did not keep what
 /// was written into it.
-void require_moved(const versioned_table& table, std::int64_t seen,
-                   std::optional<std::int64_t> now);
+ROWLOCK_EXPORT void require_moved(const versioned_table& table, std::int64_t seen,
+                                  std::optional<std::int64_t> now);
 
 /// Throws the `error` (rejected) for a version column without a value that can be a version.
-[[noreturn]] void throw_no_version(const versioned_table& table);
+[[noreturn]] ROWLOCK_EXPORT void throw_no_version(const versioned_table& table);
 
 }  // namespace rowlock::detail
 

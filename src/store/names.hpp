@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace rowlock::detail {
@@ -24,7 +25,7 @@ struct name_parts {
   std::string table;
 };
 
-name_parts parts_of(std::string_view name);
+ROWLOCK_EXPORT name_parts parts_of(std::string_view name);
 
 /// `"name"` or `"schema"."name"`.
 std::string quoted_with_schema(std::string_view name, std::string_view what,
@@ -32,8 +33,8 @@ std::string quoted_with_schema(std::string_view name, std::string_view what,
 
 /// Replaces double quotes around names by backticks, for MariaDB and MySQL. There a double-quoted
 /// text is a string, unless the session sets ANSI_QUOTES.
-std::string with_backticks(std::string sql);
-std::string in_backticks(const table_name& table, std::string_view sql);
+ROWLOCK_EXPORT std::string with_backticks(std::string sql);
+ROWLOCK_EXPORT std::string in_backticks(const table_name& table, std::string_view sql);
 
 }  // namespace rowlock::detail
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/port/requests.hpp"
 
@@ -34,9 +35,9 @@ struct seen_row {
 /// The answer to a request, given its row as read (none: there is no row). None if the row is free,
 /// or the request's own lease is live. `skew` is how much the clocks of database servers may
 /// differ.
-std::optional<acquire_answer> refusal_of(const std::optional<seen_row>& seen,
-                                         const acquire_request& request,
-                                         std::chrono::microseconds skew = {});
+ROWLOCK_EXPORT std::optional<acquire_answer> refusal_of(const std::optional<seen_row>& seen,
+                                                        const acquire_request& request,
+                                                        std::chrono::microseconds skew = {});
 
 /// The answer to a renewal, a release or a note that changed nothing. Busy if the row is still as
 /// it was granted: then another transaction must hold it. Lost otherwise.
@@ -48,12 +49,13 @@ change_answer busy_or_lost(const std::optional<seen_row>& seen, const Request& r
 }
 
 /// The refusal of a row lock whose row has a live lease or is closed.
-refusal held_by(const seen_row& seen);
+ROWLOCK_EXPORT refusal held_by(const seen_row& seen);
 /// The refusal of a row lock whose row another transaction holds.
-refusal busy_at(const lock_key& key);
+ROWLOCK_EXPORT refusal busy_at(const lock_key& key);
 
 /// The states alone, without the secret owners.
-std::vector<std::optional<row_state>> states_of(std::vector<std::optional<seen_row>> seen);
+ROWLOCK_EXPORT std::vector<std::optional<row_state>> states_of(
+    std::vector<std::optional<seen_row>> seen);
 
 /// Adds the user of each row, for display. `used_by` returns the transaction that holds the row of
 /// a key, or none.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/table_name.hpp"
 
 namespace rowlock::detail {
@@ -20,35 +21,37 @@ inline constexpr const char* make_it_anew =
 
 /// Returns "run `rowlock migrate WHERE`", with the table's name if it is not the default. `where`
 /// is the database.
-std::string how_to_migrate(const std::string& where, const table_name& table);
+ROWLOCK_EXPORT std::string how_to_migrate(const std::string& where, const table_name& table);
 
 /// Throws `error` (rejected) unless the last applied migration is the last one that this library
 /// knows. `found` is its number; none if there is no table.
-void check_schema(std::optional<int> found, std::span<const migration> known,
-                  const table_name& table, const std::string& where);
+ROWLOCK_EXPORT void check_schema(std::optional<int> found, std::span<const migration> known,
+                                 const table_name& table, const std::string& where);
 
 /// Throws `error` (rejected): the lock table was dropped, but not its companions, which record it
 /// as present. `remedy` is the SQL that drops them.
-[[noreturn]] void throw_without_table(const table_name& table, const std::string& remedy);
+[[noreturn]] ROWLOCK_EXPORT void throw_without_table(const table_name& table,
+                                                     const std::string& remedy);
 
 /// Throws `error` (rejected): the table exists, but the record of its migrations does not. `remedy`
 /// is the SQL that writes the record again.
-[[noreturn]] void throw_without_record(const table_name& table, const std::string& remedy);
+[[noreturn]] ROWLOCK_EXPORT void throw_without_record(const table_name& table,
+                                                      const std::string& remedy);
 
 /// Throws `error` (rejected): the table differs from what its migrations make, so the guarantees
 /// would not hold. The message is "table T WHAT: REMEDY".
-[[noreturn]] void throw_unfit(const table_name& table, const std::string& what,
-                              const std::string& remedy = make_it_anew);
+[[noreturn]] ROWLOCK_EXPORT void throw_unfit(const table_name& table, const std::string& what,
+                                             const std::string& remedy = make_it_anew);
 
 /// Called while an exception is handled, which is nested. Throws `error` (rejected): what has the
 /// name of the history's table does not take its events.
-[[noreturn]] void throw_other_event_table(const table_name& table);
+[[noreturn]] ROWLOCK_EXPORT void throw_other_event_table(const table_name& table);
 
 /// The migrations of `known` that are not applied yet. Throws `error` (rejected) if `found` is
 /// newer.
-std::vector<migration> missing_migrations(std::optional<int> found,
-                                          std::span<const migration> known,
-                                          const table_name& table);
+ROWLOCK_EXPORT std::vector<migration> missing_migrations(std::optional<int> found,
+                                                         std::span<const migration> known,
+                                                         const table_name& table);
 
 }  // namespace rowlock::detail
 

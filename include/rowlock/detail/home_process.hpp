@@ -5,13 +5,14 @@
 #include <memory>
 #include <utility>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::detail {
 
 /// How many forks lie between the first process and this one. A handler of fork() counts them,
 /// which is cheaper for callers than getpid().
-unsigned forks() noexcept;
+ROWLOCK_EXPORT unsigned forks() noexcept;
 
 /// After fork() the child has a copy of all memory, but only one thread. It shares connections with
 /// the parent, mutexes may be locked by threads that the child does not have, and threads to join

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/port/passing_store.hpp"
 
@@ -26,7 +27,7 @@ struct batching_options {
 };
 
 /// Throws `error` (misuse) for options out of range.
-void check(const batching_options& options);
+ROWLOCK_EXPORT void check(const batching_options& options);
 
 /// Calls of `acquire` and `release` that arrive while a statement is under way form the next
 /// statement of their kind. So many threads share round trips and commits; a call that meets no

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/port/store.hpp"
 
 namespace rowlock {
@@ -52,7 +53,7 @@ class work_on_store {
 /// stores the first one checks the requests, and only it does.
 ///
 /// Thread-safety: that of the store it forwards to, which must outlive it.
-class passing_store : public store {
+class ROWLOCK_EXPORT passing_store : public store {
  public:
   /// A template, so that a `target` which is itself a passing_store is passed on to, not copied.
   template <std::derived_from<store> Target>

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
 
@@ -26,7 +27,7 @@ struct owner_id {
 };
 
 /// A fresh id from the kernel's random source. Safe after fork.
-owner_id make_owner_id();
+ROWLOCK_EXPORT owner_id make_owner_id();
 
 struct acquire_request {
   lock_key key;
@@ -215,7 +216,7 @@ enum class force_answer {
 };
 
 /// For people: `released`.
-std::ostream& operator<<(std::ostream& out, force_answer shown);
+ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, force_answer shown);
 
 struct purge_request {
   /// Go on after this key; none: start with the first one.
@@ -325,19 +326,19 @@ struct history_purge_request {
 /// `store` calls these for every request before it sends anything. They throw `error` (misuse) for
 /// a wrong key and for a ttl of zero or less or above 24 hours. A holder label or a correlation id
 /// above 128 bytes, with a NUL byte or not in UTF-8 is misuse too.
-void check(const acquire_request& request);
-void check(const renew_request& request);
-void check(const release_request& request);
+ROWLOCK_EXPORT void check(const acquire_request& request);
+ROWLOCK_EXPORT void check(const renew_request& request);
+ROWLOCK_EXPORT void check(const release_request& request);
 /// Misuse also for two different keys, and for what handoff_request rules out.
-void check(const handoff_request& request);
-void check(const note_request& request);
-void check(const force_request& request);
-void check(const purge_request& request);
-void check(const list_request& request);
-void check(const history_request& request);
-void check(const history_purge_request& request);
+ROWLOCK_EXPORT void check(const handoff_request& request);
+ROWLOCK_EXPORT void check(const note_request& request);
+ROWLOCK_EXPORT void check(const force_request& request);
+ROWLOCK_EXPORT void check(const purge_request& request);
+ROWLOCK_EXPORT void check(const list_request& request);
+ROWLOCK_EXPORT void check(const history_request& request);
+ROWLOCK_EXPORT void check(const history_purge_request& request);
 /// For `all_or_none` and `any`: above 1,000 requests, and two for one key, are misuse too.
-void check_set(std::span<const acquire_request> requests);
+ROWLOCK_EXPORT void check_set(std::span<const acquire_request> requests);
 
 /// The longest ttl.
 inline constexpr std::chrono::hours longest_ttl{24};

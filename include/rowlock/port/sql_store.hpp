@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/port/passing_store.hpp"
 
@@ -21,7 +22,7 @@ class session_source;
 /// connection was lost is dropped.
 ///
 /// Thread-safety: all members may be called from any thread.
-class sql_store : public passing_store {
+class ROWLOCK_EXPORT sql_store : public passing_store {
  public:
   ~sql_store() override;
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/port/requests.hpp"
 
@@ -17,7 +18,7 @@ namespace rowlock {
 
 /// Receives notifications of releases. Called from any thread, one call at a time; must return
 /// soon.
-class release_listener {
+class ROWLOCK_EXPORT release_listener {
  public:
   release_listener() = default;
   release_listener(const release_listener&) = delete;
@@ -39,7 +40,7 @@ class release_listener {
 };
 
 /// Calls its listener until it is destroyed.
-class subscription {
+class ROWLOCK_EXPORT subscription {
  public:
   subscription() = default;
   subscription(const subscription&) = delete;
@@ -63,7 +64,7 @@ struct store_limits {
 };
 
 /// Administration of a lock table: see `operators.hpp`.
-class store_admin {
+class ROWLOCK_EXPORT store_admin {
  public:
   store_admin() = default;
   store_admin(const store_admin&) = delete;
@@ -189,7 +190,7 @@ class store_admin {
 /// child ends. Make a new store in the child.
 ///
 /// Thread-safety: all members may be called from any thread.
-class store : public store_admin {
+class ROWLOCK_EXPORT store : public store_admin {
  public:
   /// `each`: each request by itself. One round trip for an existing row that is granted, and one
   /// more to read why a row was not. On PostgreSQL that is none if the call has a single key which

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/export.hpp"
 #include "rowlock/port/passing_store.hpp"
 
 namespace rowlock {
@@ -20,7 +21,7 @@ namespace rowlock {
 /// deferred releases, waits) count too, so name the call that is meant.
 ///
 /// Thread-safety: all members may be called from any thread.
-class faulty_store final : public passing_store {
+class ROWLOCK_EXPORT faulty_store final : public passing_store {
  public:
   /// The calls of the port that a fault may be for.
   enum class call {

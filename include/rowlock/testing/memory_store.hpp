@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/export.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/lock_key.hpp"
@@ -29,7 +30,7 @@ struct memory_row;
 /// makes leases run out without waiting.
 ///
 /// Thread-safety: all members may be called from any thread. It must outlive its transactions.
-class memory_store final : public passing_store {
+class ROWLOCK_EXPORT memory_store final : public passing_store {
  public:
   explicit memory_store(std::shared_ptr<time_source> time = system_time());
   ~memory_store() override;
@@ -49,7 +50,7 @@ class memory_store final : public passing_store {
 /// move their versions; the changes count from its commit on.
 ///
 /// Thread-safety: one thread at a time.
-class memory_transaction {
+class ROWLOCK_EXPORT memory_transaction {
  public:
   explicit memory_transaction(memory_store& store);
   memory_transaction(const memory_transaction&) = delete;
@@ -101,14 +102,15 @@ class memory_transaction {
 };
 
 /// As for the transactions of a database: see postgres.hpp.
-outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
-                            const wait_policy& wait);
-outcome<version> read_version(memory_transaction& transaction, const lock_key& key);
-commit_result try_commit(memory_transaction& transaction, const lock_key& key, version seen);
+ROWLOCK_EXPORT outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
+                                           const wait_policy& wait);
+ROWLOCK_EXPORT outcome<version> read_version(memory_transaction& transaction, const lock_key& key);
+ROWLOCK_EXPORT commit_result try_commit(memory_transaction& transaction, const lock_key& key,
+                                        version seen);
 
-void fence(memory_transaction& transaction, const fenced_leases& leases);
-void release_with(memory_transaction& transaction, const fenced_leases& leases,
-                  const release_options& options = {});
+ROWLOCK_EXPORT void fence(memory_transaction& transaction, const fenced_leases& leases);
+ROWLOCK_EXPORT void release_with(memory_transaction& transaction, const fenced_leases& leases,
+                                 const release_options& options = {});
 
 template <>
 struct row_transaction<memory_transaction> {
