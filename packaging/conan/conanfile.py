@@ -1,0 +1,93 @@
+"""rowlock for Conan 2: conan create packaging/conan, in a checkout."""
+
+import os
+import re
+
+from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.files import copy, load, rmdir
+
+COMPONENTS = {
+    "asio": ("asio/[>=1.20 <2]", "asio::asio"),
+    "postgres": ("libpqxx/[>=7.7 <7.11]", "libpqxx::libpqxx"),
+    "prometheus": ("prometheus-cpp/[>=1.0 <2]", "prometheus-cpp::prometheus-cpp-core"),
+    "sqlite": ("sqlitecpp/[>=3.2 <4]", "sqlitecpp::sqlitecpp"),
+}
+
+
+class Rowlock(ConanFile):
+    name = "rowlock"
+    description = "Locks that are rows in the application's SQL database"
+    license = "MIT"
+    topics = ("lock", "lease", "postgresql", "sqlite")
+    package_type = "library"
+    settings = "os", "arch", "compiler", "build_type"
+    options = {"shared": [True, False], "fPIC": [True, False],
+               **{component: [True, False] for component in COMPONENTS}}
+    default_options = {"shared": False, "fPIC": True, "asio": False, "prometheus": False,
+                       "postgres": True, "sqlite": True}
+    implements = ["auto_shared_fpic"]
+
+    @property
+    def _chosen(self):
+        return [component for component in COMPONENTS if self.options.get_safe(component)]
+
+    @property
+    def _root(self):
+        return os.path.join(self.recipe_folder, "..", "..")
+
+    def set_version(self):
+        text = load(self, os.path.join(self._root, "CMakeLists.txt"))
+        self.version = re.search(r"^  VERSION ([0-9.]+)$", text, re.MULTILINE).group(1)
+
+    def export_sources(self):
+        for pattern in ("CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "migrations/*", "src/*",
+                        "tests/conformance/*", "tests/support/*"):
+            copy(self, pattern, self._root, self.export_sources_folder)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def validate(self):
+        if self.settings.os != "Linux":
+            raise ConanInvalidConfiguration("rowlock runs on Linux: its deadlines are on CLOCK_BOOTTIME")
+        check_min_cppstd(self, 20)
+
+    def requirements(self):
+        for component in self._chosen:
+            self.requires(COMPONENTS[component][0])
+
+    def generate(self):
+        CMakeDeps(self).generate()
+        toolchain = CMakeToolchain(self)
+        for component in (*COMPONENTS, "soci"):
+            toolchain.cache_variables["ROWLOCK_" + component.upper()] = component in self._chosen
+        for part in ("CLI", "WEB", "TESTS", "BENCH", "EXAMPLES"):
+            toolchain.cache_variables["ROWLOCK_" + part] = False
+        toolchain.generate()
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def package(self):
+        CMake(self).install()
+        copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
+        rmdir(self, os.path.join(self.package_folder, "lib", "cmake"))
+        rmdir(self, os.path.join(self.package_folder, "lib", "pkgconfig"))
+
+    def package_info(self):
+        self.cpp_info.set_property("cmake_file_name", "rowlock")
+        core = self.cpp_info.components["core"]
+        core.set_property("cmake_target_name", "rowlock::core")
+        core.libs = ["rowlock"]
+        core.system_libs = ["pthread"]
+        for component in self._chosen:
+            info = self.cpp_info.components[component]
+            info.set_property("cmake_target_name", "rowlock::" + component)
+            info.requires = ["core", COMPONENTS[component][1]]
+            if component != "asio":
+                info.libs = ["rowlock_" + component]
