@@ -95,10 +95,10 @@ class ROWLOCK_EXPORT soci_transaction {
 // All of these run on the caller's open transaction; a session without one is misuse, found without
 // a round trip. A refusal leaves the transaction usable. They throw `error`.
 
-/// Locks the rows until the transaction ends, and moves their versions in it. docs/databases.md
-/// lists what each database requires: MariaDB and MySQL need READ COMMITTED. The first overload
-/// knows the isolation that it began with. The second reads the session's setting; a higher level
-/// is misuse.
+/// Locks the rows until the transaction ends, and moves their versions in it.
+/// docs/databases/mariadb.md lists what each database requires: MariaDB and MySQL need READ
+/// COMMITTED. The first overload knows the isolation that it began with. The second reads the
+/// session's setting; a higher level is misuse.
 ///
 /// Waits for row locks and leases as long as `wait` says. Refused: held, busy, timed_out, stopped,
 /// or stale. A refused attempt keeps none of the rows.

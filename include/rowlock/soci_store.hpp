@@ -72,7 +72,7 @@ ROWLOCK_EXPORT std::string soci_connection_string(std::string_view text);
 /// PostgreSQL their `application_name` is that of a `postgres_store`.
 ///
 /// On MariaDB and MySQL:
-///   - sets and a purge take more round trips: docs/databases.md lists them
+///   - sets and a purge take more round trips: docs/databases/mariadb.md lists them
 ///   - a read with `shown` locks the row for the time of the statement, if it can; a call that
 ///   meets
 ///     that lock is answered `busy`. On MySQL a fence that only shares the row is not seen
