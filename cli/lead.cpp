@@ -98,8 +98,8 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
 }
 
 constexpr auto more_help =
-    R"(For a service that runs in several places and works in one: waits until the key can be had, runs the
-command, and gives the key back when it has ended, so that the next place leads at once. After a loss the
+    R"(For a service that runs in several places and works in one: waits until it acquires the key, runs the
+command, and releases the key when it has ended, so that the next place leads at once. After a loss the
 command gets SIGTERM, and SIGKILL after the grace time. Then, and after a command that ended with 0, it waits
 for the key again. A command that fails ends it: the supervisor of this process decides what follows.
 
@@ -112,8 +112,8 @@ number of the term, greater than that of every leader before. rowlock show print
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
-   69  the database refused us, or the system starts no process or thread: the message says what
-       to do
+   69  the database refused the request, or the system starts no process or thread: the
+       message says what to do
    76  the key was lost during the term that a signal or a failed command ended: others may have led at
        the same time; --lost-exit-code gives another code
   126  the command was found, and cannot be run

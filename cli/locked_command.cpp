@@ -51,7 +51,7 @@ lock_options to_locking(const locked_command_options& options) {
 void locked_command_options::add_to(CLI::App& subcommand) {
   where.add_to(subcommand);
   which.add_to(subcommand);
-  subcommand.add_option("--ttl", ttl, "How long the key stays taken should we die")
+  subcommand.add_option("--ttl", ttl, "How long the key stays taken after this process dies")
       ->type_name("DURATION")
       ->capture_default_str();
   subcommand

@@ -24,9 +24,9 @@ namespace rowlock::cli {
 namespace {
 
 constexpr auto program_help =
-    R"(Exit codes: 0, or 64 for wrong usage, 69 when the database is unavailable or refused us, 70 when it is
-not known what happened, 74 when the output could not be written. The subcommands have more of them: see
-their --help.
+    R"(Exit codes: 0, or 64 for wrong usage, 69 when the database is unavailable or refused the request,
+70 when it is not known what happened, 74 when the output could not be written. The subcommands have more
+of them: see their --help.
 
 A URL is sqlite:///absolute/path, or whatever libpq takes: postgresql://user@host/database, or keywords
 such as 'host=db dbname=shop'.

@@ -126,7 +126,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
 }
 
 constexpr auto more_help =
-    R"(The command runs only if the key could be had, with ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in
+    R"(The command runs only if the key was acquired, with ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in
 its environment. The token is a number greater than that of every holder before: systems outside the
 database can use it to refuse latecomers. The lease is renewed until the command ends, or until --at-most
 is over: then it runs out, and the command is stopped as after any loss. SIGINT, SIGTERM, SIGHUP and
@@ -148,8 +148,8 @@ that fails, each fault is printed once. Durations: 500ms, 30s, 5m, 2h, 1d.
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
-   69  the database is unavailable, or refused us, or the system starts no process or thread: the
-       message says what to do
+   69  the database is unavailable, or refused the request, or the system starts no process or
+       thread: the message says what to do
    70  it is not known what happened: the connection broke at the wrong moment
    75  not acquired: the message names the holder; -E gives another code
    76  the key was lost while the command ran; it got SIGTERM, and SIGKILL after the grace time;
@@ -165,7 +165,7 @@ Examples:
 
 void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen) {
   const auto options = std::make_shared<run_options>();
-  CLI::App* run = app.add_subcommand("run", "Run a command only while a key is ours");
+  CLI::App* run = app.add_subcommand("run", "Run a command only while holding a key");
   options->locked.add_to(*run);
   run->add_option("--wait", options->wait,
                   "How long to wait for the key and the database, or: forever")

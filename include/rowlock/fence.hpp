@@ -87,7 +87,7 @@ struct fenced_run_options {
   bool release = false;
   /// Used with `release`.
   release_options released_as = {};
-  /// How often the whole transaction is tried in all when it meets conflicts.
+  /// How often the whole transaction is tried in all after conflicts.
   retry_policy retries{.attempts = 10};
   /// Called when the answer to the commit got lost, with the transaction's name, which the fence
   /// read; returns the outcome of the commit. Usually a `postgres_witness`. None: the outcome stays

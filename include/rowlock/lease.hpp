@@ -108,7 +108,7 @@ class ROWLOCK_EXPORT lease {
   [[nodiscard]] boot_clock::duration remaining() const noexcept;
 
   /// Writes a note into the row, at most 1,024 bytes of UTF-8, in place of the last one: what the
-  /// holder does, or how far it is. Everyone who can read the table can read it, without holding
+  /// holder does, or how far it is. A role that can read the table can read it, without holding
   /// the key. It stays after the release.
   ///
   /// One round trip, or more for about 100 ms if another transaction has the row; none for a lease

@@ -164,9 +164,9 @@ struct retry_event {
   std::exception_ptr thrown = nullptr;
 };
 
-/// Calls `work()` until it neither returns stale nor meets a conflict, or until `policy` gives up.
-/// Then it returns the last result, or throws the last conflict. `work` returns an `outcome` or a
-/// `commit_result`, and starts from the beginning each time: a new transaction, the version read
+/// Calls `work()` until it neither returns stale nor ends in a conflict, or until `policy` gives
+/// up. Then it returns the last result, or throws the last conflict. `work` returns an `outcome` or
+/// a `commit_result`, and starts from the beginning each time: a new transaction, the version read
 /// anew.
 ///
 /// Conflicts are the exceptions by which a database says to run the whole transaction again:

@@ -73,13 +73,11 @@ ROWLOCK_EXPORT std::string soci_connection_string(std::string_view text);
 ///
 /// On MariaDB and MySQL:
 ///   - sets and a purge take more round trips: docs/databases/mariadb.md lists them
-///   - a read with `shown` locks the row for the time of the statement, if it can; a call that
-///   meets
-///     that lock is answered `busy`. On MySQL a fence that only shares the row is not seen
+///   - a read with `shown` locks the row during the statement, if it can; another call is then
+///     answered `busy`. On MySQL a fence that only shares the row is not seen
 ///   - on MySQL a handoff is two calls: another caller may get in between
-///   - batching pays from 17 calls, where a statement for several keys takes three round trips.
-///   Over
-///     a pool of the application it pays from 2, since the backend is known only later
+///   - batching pays from 17 calls: a statement for several keys takes three round trips. Over a
+///     pool of the application it pays from 2, since the backend is known only later
 ///
 /// `weak_settings` on MariaDB and MySQL checks innodb_flush_log_at_trx_commit, sync_binlog,
 /// sql_mode, autocommit, and whether the server is a node of a Galera cluster. On PostgreSQL as

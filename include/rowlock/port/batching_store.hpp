@@ -30,14 +30,15 @@ struct batching_options {
 ROWLOCK_EXPORT void check(const batching_options& options);
 
 /// Calls of `acquire` and `release` that arrive while a statement is under way form the next
-/// statement of their kind. So many threads share round trips and commits; a call that meets no
-/// other is sent at once. Renewals of a `lock_table` are one statement already, and pass through.
+/// statement of their kind. So many threads share round trips and commits; a call
+/// alone is sent at once. Renewals of a `lock_table` are one statement already, and pass through.
 ///
 /// After a statement of 2 to 20 ms the next one waits at most a quarter of that time for the
 /// threads just answered. Up to `in_flight` statements run at once in three cases:
 /// - There are few calls, and their statements are quick.
 /// - A statement takes over 20 ms.
-/// - Fewer calls meet than it pays to batch (`store_limits::batching_pays_from`, 17 on MariaDB).
+/// - Fewer calls are concurrent than it pays to batch (`store_limits::batching_pays_from`, 17 on
+///   MariaDB).
 ///
 /// Each call gets its own answers and errors. When a shared statement fails, for any reason, each
 /// call is made again alone. The exception is a release in doubt: all calls that shared it get that
