@@ -66,6 +66,22 @@ void drain(rowlock::lock_table& locks, SQLite::Database& shop, const std::stop_t
   }  // the rest of a batch is released
 }
 
+// Call it once, before any other thread begins: threads inherit the mask.
+std::stop_token stopped_by_signals() {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  static std::stop_source shutdown;
+  std::thread{[ends, stop = shutdown]() mutable {
+    int number = 0;
+    sigwait(&ends, &number);
+    stop.request_stop();
+  }}.detach();
+  return shutdown.get_token();
+}
+
 void run() {
   rowlock::migrate_sqlite("queue_worker.db");
   SQLite::Database shop{"queue_worker.db", SQLite::OPEN_READWRITE};
@@ -73,29 +89,18 @@ void run() {
   shop.exec("CREATE TABLE task (id INTEGER PRIMARY KEY, done INTEGER NOT NULL DEFAULT 0)");
   for (int id = 1; id <= 50; ++id) shop.exec("INSERT INTO task (id) VALUES (NULL)");
 
-  // Before any other thread begins: threads inherit the mask.
-  sigset_t ends;
-  sigemptyset(&ends);
-  sigaddset(&ends, SIGTERM);
-  sigaddset(&ends, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
-  std::stop_source shutdown;
-  std::jthread signals{[&ends, &shutdown] {
-    int number = 0;
-    sigwait(&ends, &number);
-    shutdown.request_stop();
-  }};
+  const auto stop = stopped_by_signals();
 
   {
     rowlock::sqlite_store store{"queue_worker.db"};
     rowlock::lock_table locks{store, {.ttl = 30s}};
     // In real life Kubernetes or systemd sends it.
-    std::jthread kubernetes{[] {
+    std::jthread kubernetes{[](const std::stop_token& failed) {
       SQLite::Database seen{"queue_worker.db"};
-      while (!open_tasks(seen).empty()) std::this_thread::sleep_for(10ms);
+      while (!open_tasks(seen).empty() && !failed.stop_requested()) rest(failed, 10ms);
       kill(getpid(), SIGTERM);
     }};
-    drain(locks, shop, shutdown.get_token());
+    drain(locks, shop, stop);
   }  // the lock_table releases what it still has
 
   rowlock::sqlite_store store{"queue_worker.db"};

@@ -7,10 +7,12 @@ LINE = 17
 
 # A card of its own behind the picture: a page may be dark while the system is light, and the reverse.
 STYLE = """
-text { font-family: system-ui, -apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif; font-size: 13px; fill: #1f2328 }
+text { font-family: system-ui, -apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif }
+text { font-size: 13px; fill: #1f2328 }
 .small { font-size: 12px; fill: #57606a } .strong { font-weight: 600; font-size: 14px }
 .card { fill: #ffffff; stroke: #d0d7de } .group { fill: none; stroke: #afb8c1; stroke-dasharray: 5 4 }
-.plain { fill: #f6f8fa; stroke: #8c959f } .key { fill: #ddf4ff; stroke: #0969da } .wait { fill: #fff8c5; stroke: #9a6700 }
+.plain { fill: #f6f8fa; stroke: #8c959f } .key { fill: #ddf4ff; stroke: #0969da }
+.wait { fill: #fff8c5; stroke: #9a6700 }
 .good { fill: #dafbe1; stroke: #1a7f37 } .bad { fill: #ffebe9; stroke: #cf222e }
 .line { fill: none; stroke: #6e7781; stroke-width: 1.4 } .life { stroke: #afb8c1 } .head { fill: #6e7781 }
 .line.good { fill: none; stroke: #1a7f37 } .line.bad { fill: none; stroke: #cf222e }
@@ -18,7 +20,8 @@ text { font-family: system-ui, -apple-system, "Segoe UI", "Noto Sans", Helvetica
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3 } .small { fill: #9da7b1 }
 .card { fill: #0d1117; stroke: #30363d } .group { stroke: #545d68 }
-.plain { fill: #1c2128; stroke: #768390 } .key { fill: #12294a; stroke: #4493f8 } .wait { fill: #352a0c; stroke: #d29922 }
+.plain { fill: #1c2128; stroke: #768390 } .key { fill: #12294a; stroke: #4493f8 }
+.wait { fill: #352a0c; stroke: #d29922 }
 .good { fill: #12301d; stroke: #3fb950 } .bad { fill: #3c1618; stroke: #f85149 }
 .line { stroke: #9198a1 } .life { stroke: #3d444d } .head { fill: #9198a1 }
 .line.good { stroke: #3fb950 } .line.bad { stroke: #f85149 }
