@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 std::string documented_mysql(const std::string& heading, const std::string& language,
                              const std::string& containing = {}) {
-  return documented_sql(heading + " (MariaDB and MySQL)", language, containing);
+  return documented_sql("MariaDB and MySQL: " + heading, language, containing);
 }
 
 /// The document speaks of a database `shop`, which the client finds by its configuration.
@@ -81,9 +81,9 @@ class DocumentedMysqlSql : public testing::Test {
 
   mysql_database database_;
   mariadb_line line_{database_.url()};
-  const std::string run_ = documented_mysql("Fence a transaction", "sh");
-  const std::string fence_ = documented_mysql("Fence a transaction", "sql", "START");
-  const std::string optimistic_ = documented_mysql("Optimistic commit", "sql", "START");
+  const std::string run_ = documented_mysql("a script", "sh");
+  const std::string fence_ = documented_mysql("a script", "sql");
+  const std::string optimistic_ = documented_mysql("optimistic commit", "sql");
 };
 
 TEST_F(DocumentedMysqlSql, AFencedScriptCommitsUnderRowlockRun) {
@@ -112,7 +112,7 @@ TEST_F(DocumentedMysqlSql, AStaleTokenEndsTheScriptAndNothingCommits) {
 }
 
 TEST_F(DocumentedMysqlSql, TheFenceChangesOneRowOrNone) {
-  const auto fence = documented_mysql("Fence a transaction", "sql");
+  const auto fence = documented_mysql("fence", "sql");
   create_owned_rows();
   EXPECT_EQ(changed_by(fence, 7), 1);
   EXPECT_EQ(changed_by(fence, 6), 0);
@@ -123,7 +123,7 @@ TEST_F(DocumentedMysqlSql, TheFenceChangesOneRowOrNone) {
 }
 
 TEST_F(DocumentedMysqlSql, AReleaseUnsetsTheRowAndMovesItsVersion) {
-  const auto release = documented_mysql("Release with the commit", "sql");
+  const auto release = documented_mysql("release", "sql");
   create_owned_rows();
   EXPECT_EQ(changed_by(release, 7), 1);
   EXPECT_EQ(line_.number("select count(*) from shared_lock where owner is null and version > 7 "

@@ -16,6 +16,7 @@ namespace rowlock::tests {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// The document speaks of a table `shared_lock`, which is found by the search path.
 class DocumentedSql : public testing::Test {
@@ -25,13 +26,14 @@ class DocumentedSql : public testing::Test {
     execute("create table report as select 0 as total");
   }
 
+  [[nodiscard]] pqxx::connection connect() const { return pqxx::connection{url_}; }
   [[nodiscard]] pqxx::result query(const std::string& sql) const {
-    pqxx::connection connection{url_};
+    auto connection = connect();
     pqxx::nontransaction reader{connection};
     return reader.exec(sql);
   }
   void execute(const std::string& sql) const {
-    pqxx::connection connection{url_};
+    auto connection = connect();
     pqxx::nontransaction{connection}.exec(sql);
   }
   [[nodiscard]] long long number(const std::string& sql) const {
@@ -59,14 +61,15 @@ class DocumentedSql : public testing::Test {
   /// `script` by psql, with the variables that the document uses.
   [[nodiscard]] result run_in_psql(const std::string& script, const std::string& seen = "7") const {
     return run_in_shell(
-        "psql -X \"$URL\" -v ON_ERROR_STOP=1 -v type=job -v source=nightly -v token=7 -v seen=" +
+        "psql -X \"$URL\" -v ON_ERROR_STOP=1 -v type=job -v source=nightly -v token=7 "
+        "-v owner=$(printf %032d 0) -v holder=h -v ttl_ms=60000 -v seen=" +
             seen + " -f nightly.sql",
         script);
   }
 
-  const std::string fence_ = documented_sql("Fence a transaction (PostgreSQL)", "sql", "BEGIN");
-  const std::string run_ = documented_sql("Fence a transaction (PostgreSQL)", "sh");
-  const std::string optimistic_ = documented_sql("Optimistic commit (PostgreSQL)", "sql", "BEGIN");
+  const std::string fence_ = documented_sql("PostgreSQL: a psql script", "sql", "AS fenced");
+  const std::string run_ = documented_sql("PostgreSQL: a psql script", "sh");
+  const std::string optimistic_ = documented_sql("PostgreSQL: a psql script", "sql", "AS seen");
 
  private:
   static std::string url_in(const std::string& schema) {
@@ -115,7 +118,7 @@ TEST_F(DocumentedSql, AStaleTokenEndsTheScriptAndNothingCommits) {
 }
 
 TEST_F(DocumentedSql, TheFenceChangesOneRowOrNone) {
-  const auto fence = documented_sql("Fence a transaction (PostgreSQL)", "sql");
+  const auto fence = documented_sql("PostgreSQL: fence", "sql");
   create_owned_row();
   EXPECT_THAT(run_in_psql(fence).output, HasSubstr("UPDATE 1"));
   execute("update shared_lock set version = 8");
@@ -123,7 +126,7 @@ TEST_F(DocumentedSql, TheFenceChangesOneRowOrNone) {
 }
 
 TEST_F(DocumentedSql, AReleaseUnsetsTheRowAndMovesItsVersion) {
-  const auto release = documented_sql("Release with the commit (PostgreSQL)", "sql");
+  const auto release = documented_sql("PostgreSQL: release", "sql");
   create_owned_row();
   EXPECT_THAT(run_in_psql(release).output, HasSubstr("UPDATE 1"));
   EXPECT_EQ(number("select count(*) from shared_lock where owner is null and version > 7 and "
@@ -168,8 +171,8 @@ TEST_F(DocumentedSql, AnOptimisticCommitNeitherBeginsNorEndsWhileTheRowStaysClos
 }
 
 TEST_F(DocumentedSql, TheStatementsOfAnOptimisticCommitDoAsThoseOfTheScript) {
-  const auto read = documented_sql("Optimistic commit (PostgreSQL)", "sql", "SELECT version FROM");
-  const auto advance = documented_sql("Optimistic commit (PostgreSQL)", "sql", "version = :seen");
+  const auto read = documented_sql("PostgreSQL: optimistic commit", "sql", "SELECT version FROM");
+  const auto advance = documented_sql("PostgreSQL: optimistic commit", "sql", "version = :seen");
   create_row();
   EXPECT_THAT(run_in_psql(read).output, HasSubstr("7\n(1 row)"));
   EXPECT_THAT(run_in_psql(advance, "6").output, HasSubstr("UPDATE 0"));
@@ -178,6 +181,33 @@ TEST_F(DocumentedSql, TheStatementsOfAnOptimisticCommitDoAsThoseOfTheScript) {
   EXPECT_THAT(run_in_psql(advance, "7").output, HasSubstr("UPDATE 0"));
   execute("update shared_lock set expires_at = now()");
   EXPECT_THAT(run_in_psql(advance, "7").output, HasSubstr("UPDATE 1"));
+}
+
+TEST_F(DocumentedSql, AnAcquisitionDoesNotWaitForATransactionThatHasTheRow) {
+  create_row();
+  auto another = connect();
+  pqxx::work has_the_row{another};
+  has_the_row.exec("select from shared_lock for update");
+  const auto acquire = documented_sql("PostgreSQL: acquire", "sql");
+  const std::string limited = "set statement_timeout = '20s';\n" + acquire;
+  EXPECT_THAT(run_in_psql(limited).output, HasSubstr("(0 rows)"));
+  has_the_row.abort();
+  EXPECT_THAT(run_in_psql(limited).output, HasSubstr("(1 row)"));
+}
+
+TEST_F(DocumentedSql, ANotificationIsSentIfTheRowIsWaitedFor) {
+  const auto notify = documented_sql("PostgreSQL: release", "sql", "pg_notify");
+  create_row();
+  const auto said = [&] {
+    return run_in_psql(
+               "select 'rowlock_' || 'shared_lock'::regclass::oid as channel \\gset\n"
+               "listen :\"channel\";\n" +
+               notify)
+        .output;
+  };
+  EXPECT_THAT(said(), Not(HasSubstr("Asynchronous notification")));
+  execute("update shared_lock set waiting_until = now() + interval '1 hour'");
+  EXPECT_THAT(said(), HasSubstr(R"(with payload "job nightly")"));
 }
 
 }  // namespace

@@ -41,18 +41,17 @@ class DocumentedSqliteSql : public testing::Test {
 
   SQLite::Statement bound(const std::string& sql) {
     SQLite::Statement statement{database_, sql};
-    statement.bind(1, "job");
-    statement.bind(2, "nightly");
+    statement.bind(":type", "job");
+    statement.bind(":source", "nightly");
     return statement;
   }
   int changed_by(const std::string& sql, int version) {
     auto statement = bound(sql);
-    statement.bind(3, version);
+    statement.bind(sql.find(":seen") == std::string::npos ? ":token" : ":seen", version);
     return statement.exec();
   }
   [[nodiscard]] result run_script(const std::string& script) const {
-    return run_nightly(documented_sql("Optimistic commit (SQLite)", "sh"), script,
-                       {{"FILE", path_}});
+    return run_nightly(documented_sql("SQLite: a script", "sh"), script, {{"FILE", path_}});
   }
 
   const temp_folder folder_;
@@ -61,14 +60,14 @@ class DocumentedSqliteSql : public testing::Test {
   const std::string closing_ =
       "update shared_lock set holder = 'h', "
       "expires_at = strftime('%Y-%m-%d %H:%M:%f', 'now', '+1 hour')";
-  const std::string optimistic_ = documented_sql("Optimistic commit (SQLite)", "sql", "BEGIN");
+  const std::string optimistic_ = documented_sql("SQLite: a script", "sql");
 };
 
 TEST_F(DocumentedSqliteSql, TheFenceAnswersWhetherTheLeaseIsHeld) {
   create_owned_row();
   const auto held_at = [&](int token) {
-    auto query = bound(documented_sql("Fence a transaction (SQLite)", "sql"));
-    query.bind(3, token);
+    auto query = bound(documented_sql("SQLite: fence", "sql"));
+    query.bind(":token", token);
     query.executeStep();
     return query.getColumn(0).getInt();
   };
@@ -79,7 +78,7 @@ TEST_F(DocumentedSqliteSql, TheFenceAnswersWhetherTheLeaseIsHeld) {
 }
 
 TEST_F(DocumentedSqliteSql, AReleaseUnsetsTheRowAndMovesItsVersion) {
-  const auto release = documented_sql("Release with the commit (SQLite)", "sql");
+  const auto release = documented_sql("SQLite: release", "sql");
   create_owned_row();
   EXPECT_EQ(changed_by(release, 6), 0);
   EXPECT_EQ(changed_by(release, 7), 1);
@@ -124,8 +123,8 @@ TEST_F(DocumentedSqliteSql, AnOptimisticCommitNeitherBeginsNorEndsWhileTheRowSta
 }
 
 TEST_F(DocumentedSqliteSql, TheStatementsOfAnOptimisticCommitDoAsThoseOfTheScript) {
-  const auto read = documented_sql("Optimistic commit (SQLite)", "sql", "?2 AND owner");
-  const auto advance = documented_sql("Optimistic commit (SQLite)", "sql", "version = ?3");
+  const auto read = documented_sql("SQLite: optimistic commit", "sql", "SELECT");
+  const auto advance = documented_sql("SQLite: optimistic commit", "sql", "UPDATE");
   create_row();
   const auto is_read = [&] { return bound(read).executeStep(); };
   EXPECT_TRUE(is_read());
@@ -138,8 +137,8 @@ TEST_F(DocumentedSqliteSql, TheStatementsOfAnOptimisticCommitDoAsThoseOfTheScrip
 }
 
 TEST_F(DocumentedSqliteSql, AnOptimisticCommitBegunAsReaderIsBusyWhenAnotherHasWritten) {
-  const auto read = documented_sql("Optimistic commit (SQLite)", "sql", "?2 AND owner");
-  const auto advance = documented_sql("Optimistic commit (SQLite)", "sql", "version = ?3");
+  const auto read = documented_sql("SQLite: optimistic commit", "sql", "SELECT");
+  const auto advance = documented_sql("SQLite: optimistic commit", "sql", "UPDATE");
   create_row();
   database_.exec("begin");
   EXPECT_TRUE(bound(read).executeStep());

@@ -13,7 +13,9 @@ std::string documented(const documented_place& place, const std::string& languag
   std::string block;
   bool is_inside = false;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("## ")) section = line.substr(3);
+    if (line.starts_with("## ") || line.starts_with("### ")) {
+      section = line.substr(line.find(' ') + 1);
+    }
     if (section != place.heading) continue;
     if (is_inside && line == "```") {
       is_inside = false;

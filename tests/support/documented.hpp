@@ -6,7 +6,8 @@
 
 namespace rowlock::tests {
 
-/// A place in the documents: below the heading `## heading` of the file.
+/// A place in the documents: between the heading `## heading` or `### heading` of the file and the
+/// next one.
 struct documented_place {
   std::string file;
   std::string heading;
