@@ -19,9 +19,9 @@ namespace rowlock {
 /// no case folding, no collation, no trimming. They are ordered by bytes, and several keys are
 /// locked in that order.
 struct lock_key {
-  /// 1 to 64 bytes of `A-Z a-z 0-9 _ . : -`. `scoped` puts a scope and `/` before it. A type that
-  /// uses several rows for one key, such as `semaphore`, puts `#` and a number of 1 to 4 digits
-  /// behind it.
+  /// 1 to 64 bytes of `A-Z`, `a-z`, `0-9` and `._:-`. `scoped` puts a scope and `/` before it. A
+  /// type that uses several rows for one key, such as `semaphore`, puts `#` and a number of 1 to 4
+  /// digits behind it.
   std::string type;
   /// 1 to 255 bytes of valid UTF-8 without NUL.
   std::string source_id;

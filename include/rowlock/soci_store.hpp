@@ -56,7 +56,7 @@ struct soci_options {
 /// Converts a URL into what SOCI reads, for sessions that the application opens itself; stores and
 /// migrations do it by themselves. A URL for MariaDB or MySQL is
 ///
-///   mysql://user:password@host:port/database?name=value&name=value
+/// `mysql://user:password@host:port/database?name=value&name=value`
 ///
 /// (or mariadb://). Every part is optional, and %XX stands for a byte. The names are charset,
 /// connect_timeout, read_timeout, write_timeout (in seconds), sslca, sslcert, sslkey and
