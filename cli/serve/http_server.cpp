@@ -142,13 +142,22 @@ class http_server::head_reader final : private httplib::Server {
     const std::string kept = without_wishes(head);
     text_stream stream{kept};
     bool is_closed = false;
-    process_request(stream, true, is_closed, nullptr);
+    process(*this, stream, is_closed);
     if (is_pending_) return {};
     requests_.count(path_, status_);
     return stream.take_written();
   }
 
  private:
+  /// Newer versions of cpp-httplib (Debian 13 has 0.18) are given the addresses, too.
+  static void process(auto& self, text_stream& stream, bool& is_closed) {
+    if constexpr (requires { self.process_request(stream, true, is_closed, nullptr); }) {
+      self.process_request(stream, true, is_closed, nullptr);
+    } else {
+      self.process_request(stream, "", 0, "", 0, true, is_closed, nullptr);
+    }
+  }
+
   void handle(const httplib::Request& parsed, httplib::Response& response) {
     path_ = parsed.path;
     auto given = requests_.answer(request_of(parsed));
