@@ -25,6 +25,7 @@ void add_history(CLI::App& app, action& chosen);
 void add_purge(CLI::App& app, action& chosen);
 void add_serve(CLI::App& app, action& chosen);
 void add_report(CLI::App& app, action& chosen);
+void add_completion(CLI::App& app, action& chosen);
 /// `command` is the part after `--`; it must outlive the action.
 void add_run(CLI::App& app, const std::vector<std::string>& command, action& chosen);
 void add_lead(CLI::App& app, const std::vector<std::string>& command, action& chosen);

@@ -248,10 +248,17 @@ void add_history(CLI::App& app, action& chosen) {
   history->footer(
       R"(The newest event first. It needs the history of the database: rowlock migrate URL --with history.
 
-granted: a holder got the key. released, failed (released after an error), handed over (to a waiter of the
-same process), forced (taken away), ran out: the hold ended; HELD is how long it was. ran out is written when
-the key is next taken or unset, and HELD is until the lease was over; `rowlock list --state run-out` shows those before. closed: the key is granted to no owner for a time. done: the work
-is remembered. locked, committed: a transaction had the key; HOLDER is its session, where the database knows it.
+Events:
+  granted            a holder got the key
+  released           the hold ended; HELD is how long it was, as with the next four
+  failed             released after an error
+  handed over        to a waiter of the same process
+  forced             taken away
+  ran out            written when the key is next taken or unset; HELD is until the lease was over.
+                     `rowlock list --state run-out` shows those before
+  closed             the key is granted to no owner for a time
+  done               the work is remembered
+  locked, committed  a transaction had the key; HOLDER is its session, where the database knows it
 
 A TIME is 30m or 7d, so long ago by the database's clock, or 2026-01-31T12:00:00Z, which is UTC.
 

@@ -106,9 +106,7 @@ for the key again. A command that fails ends it: the supervisor of this process 
 SIGINT, SIGTERM and SIGQUIT end it: they are passed on to the command, and its end is the end. SIGHUP is
 passed on only; without a command it ends the wait. A database that does not answer delays that end by two
 seconds; then what is held frees itself within the ttl. While the database is unavailable it goes on trying,
-and says so. The command has ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in its environment: the token is the
-number of the term, greater than that of every leader before. rowlock show prints the present leader.
---process-group is that of run.
+and says so. rowlock show prints the present leader. --process-group is that of run.
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
@@ -118,6 +116,11 @@ Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
        the same time; --lost-exit-code gives another code
   126  the command was found, and cannot be run
   127  the command was not found
+
+Environment:
+  ROWLOCK_TYPE, ROWLOCK_SOURCE  set for the command: the key
+  ROWLOCK_TOKEN                 set for the command: the number of the term, greater than that of every
+                                leader before
 
 Example:
   rowlock lead postgresql://app@db/shop --type service --source cleaner --ttl 10s -- /usr/bin/cleaner)";

@@ -161,12 +161,16 @@ void add_list(CLI::App& app, action& chosen) {
       ->type_name("ROWS");
   list->add_flag("--json", command->json, "An array of objects, for programs");
   list->footer(
-      R"(AGE is for how long the key is held. ALIVE is when its lease was renewed last: a holder that lives renews
-every third of its lease; after half of it without a renewal it is "no sign". LEFT is what is left of the
-lease: "run out" is shown until the key is taken again. "closed" is a key that has no holder and cannot be
-taken yet: a minimum hold, or the time after a loss. [waited for]: a process waits for the key (PostgreSQL
-only). On a terminal, long texts are shortened to its width, and a holder without a sign is yellow, a lease
-that has run out red, a key that is waited for bold. Characters that could confuse a terminal are escaped.
+      R"(Output:
+  AGE           for how long the key is held
+  ALIVE         when its lease was renewed last: a holder that lives renews every third of its lease; after
+                half of it without a renewal it is "no sign"
+  LEFT          what is left of the lease: "run out" is shown until the key is taken again; "closed" is a key
+                that has no holder and cannot be taken yet: a minimum hold, or the time after a loss
+  [waited for]  a process waits for the key (PostgreSQL only)
+
+On a terminal, long texts are shortened to its width, and a holder without a sign is yellow, a lease that
+has run out red, a key that is waited for bold. Characters that could confuse a terminal are escaped.
 
 Locks of open transactions are not shown: show reads that of one key, and used_by is null here. The fields of
 the JSON objects are those of show. Rows are read in pages of 1000, each of its own moment, and printed as

@@ -36,17 +36,17 @@ void list_options::add_to(CLI::App& subcommand) {
   subcommand.add_option("--type", type, "Only keys of this type")->type_name("TYPE");
   subcommand.add_option("--holder", holder, "Only keys of this holder, by its whole label")
       ->type_name("LABEL");
-  subcommand.add_option("--state", state, "any, held, run-out or closed")
-      ->type_name("STATE")
+  subcommand.add_option("--state", state, "Only keys in this state")
+      ->type_name(type_name_of("STATE", states))
       ->capture_default_str();
   subcommand
       .add_option("--sort", sort,
-                  "key, age (the longest held first) or left (the least time left first)")
-      ->type_name("ORDER")
+                  "By age: the longest held first; by left: the least time left first")
+      ->type_name(type_name_of("ORDER", orders))
       ->capture_default_str();
   subcommand
-      .add_option("--color", color, "auto (on a terminal, unless NO_COLOR is set), always or never")
-      ->type_name("WHEN")
+      .add_option("--color", color, "auto: on a terminal, unless the variable NO_COLOR is set")
+      ->type_name(type_name_of("WHEN", color_uses))
       ->capture_default_str();
 }
 

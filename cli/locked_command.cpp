@@ -71,6 +71,10 @@ void locked_command_options::add_to(CLI::App& subcommand) {
   subcommand.formatter(std::make_shared<command_formatter>());
 }
 
+bool takes_a_command(const CLI::App& subcommand) {
+  return dynamic_cast<const command_formatter*>(subcommand.get_formatter().get()) != nullptr;
+}
+
 std::string lost_too_soon(const lock_key& key) {
   std::ostringstream message;
   message << key << " was lost before the command ended: others may have run at the same time";

@@ -29,6 +29,9 @@ struct locked_command_options {
   void add_to(CLI::App& subcommand);
 };
 
+/// Whether `subcommand` has a command after `--`, which its usage line names.
+bool takes_a_command(const CLI::App& subcommand);
+
 /// The message for a loss that was found after the command had ended.
 std::string lost_too_soon(const lock_key& key);
 

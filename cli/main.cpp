@@ -13,38 +13,18 @@
 #include <vector>
 
 #include "cli/action.hpp"
+#include "cli/choice.hpp"
 #include "cli/command_path.hpp"
+#include "cli/command_tree.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/fault_text.hpp"
+#include "cli/locked_command.hpp"
 #include "cli/say.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
 namespace {
-
-constexpr auto program_help =
-    R"(Exit codes: 0, or 64 for wrong usage, 69 when the database is unavailable or refused the request,
-70 when it is not known what happened, 74 when the output could not be written. The subcommands have more
-of them: see their --help.
-
-A URL is sqlite:///absolute/path, or whatever libpq takes: postgresql://user@host/database, or keywords
-such as 'host=db dbname=shop'.
-
-Every user of the machine can read a command line. So a URL with a password is better given as the variable
-ROWLOCK_URL, or in a file that only its owner can read (--url-file; others are refused), of which the first
-line counts. A URL in the command line goes before the variable, and so does the file; both at once are
-refused. Or keep the password in ~/.pgpass or PGPASSWORD. A command that run or lead starts has the variable
-too.
-
-MariaDB and MySQL: mysql://user@host:port/database?sslca=/etc/ca.pem (mariadb:// is the same), where %XX
-stands for a byte, or 'mysql://host=db user=app dbname=shop', as SOCI reads it. The password is read from
-MYSQL_PWD where the URL has none. soci:BACKEND://PARAMETERS goes through SOCI, as in
-soci:postgresql://host=db dbname=shop.
-
-Example:
-  rowlock migrate sqlite:///tmp/locks.db
-  rowlock run sqlite:///tmp/locks.db --type cron --source nightly -- sh -c 'echo $ROWLOCK_TOKEN')";
 
 /// The first argument if it looks like a subcommand and is none. Otherwise empty: it may be a URL
 /// with a password.
@@ -58,16 +38,15 @@ std::string unknown_subcommand(const CLI::App& app, const std::vector<std::strin
   return is_word ? first : "";
 }
 
-std::string what_to_write(const std::string& unknown) {
-#ifdef ROWLOCK_WEB
-  (void)unknown;
-  return ": write migrate, run, lead, list, top, show, history, release, purge, serve or report";
-#else
+std::string what_to_write(const CLI::App& app, [[maybe_unused]] const std::string& unknown) {
+#ifndef ROWLOCK_WEB
   if (unknown == "serve" || unknown == "report") {
     return " as it was built: build it with the CMake option ROWLOCK_WEB";
   }
-  return ": write migrate, run, lead, list, top, show, history, release or purge";
 #endif
+  std::vector<std::string> names;
+  for (const auto* subcommand : subcommands_of(app)) names.push_back(subcommand->get_name());
+  return ": write " + one_of(names);
 }
 
 int wrong_usage(const CLI::App& app, const std::string& what) {
@@ -77,20 +56,40 @@ int wrong_usage(const CLI::App& app, const std::string& what) {
   return exit_code::usage;
 }
 
-bool takes_a_command(const CLI::App& app) {
-  return app.got_subcommand("run") || app.got_subcommand("lead");
+bool has_chosen_what_takes_a_command(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return !chosen.empty() && takes_a_command(*chosen.front());
 }
 
-/// Without the arguments themselves, which may be part of a URL with a password.
-std::string what_is_extra(const CLI::App& app) {
+/// Empty if there is none. Without a value, which may be a URL with a password.
+std::string unknown_option(const CLI::App& app) {
   for (const auto& extra : app.remaining(true)) {
     if (!extra.starts_with("-")) continue;
     const auto is_of_a_name = [](char c) { return c == '-' || std::isalnum(c) != 0; };
     const auto end = std::find_if_not(extra.begin(), extra.end(), is_of_a_name);
     return "unknown option " + std::string{extra.begin(), end};
   }
-  return takes_a_command(app) ? "an argument too many: the command to run stands after --"
-                              : "an argument too many";
+  return {};
+}
+
+/// Without the arguments themselves, which may be part of a URL with a password.
+std::string what_is_extra(const CLI::App& app) {
+  auto option = unknown_option(app);
+  if (!option.empty()) return option;
+  return has_chosen_what_takes_a_command(app)
+             ? "an argument too many: the command to run stands after --"
+             : "an argument too many";
+}
+
+/// What is required may be missing because it is mistyped.
+std::string what_is_missing(const CLI::App& app, const std::vector<std::string>& arguments,
+                            const CLI::RequiredError& missing) {
+  const auto subcommand = unknown_subcommand(app, arguments);
+  if (!subcommand.empty()) {
+    return subcommand + " is not a command of rowlock" + what_to_write(app, subcommand);
+  }
+  const auto option = unknown_option(app);
+  return option.empty() ? missing.what() : option;
 }
 
 /// The first line of the driver's message, unless `message` contains it already.
@@ -153,23 +152,8 @@ int run_main(std::vector<std::string> arguments) {
   const auto given = arguments;
 
   action chosen;
-  CLI::App app{"Locks that are rows in your SQL database", "rowlock"};
-  app.set_version_flag("--version", "rowlock " ROWLOCK_VERSION);
-  app.require_subcommand(1);
-  app.footer(program_help);
-  add_migrate(app, chosen);
-  add_run(app, command, chosen);
-  add_lead(app, command, chosen);
-  add_list(app, chosen);
-  add_top(app, chosen);
-  add_show(app, chosen);
-  add_history(app, chosen);
-  add_release(app, chosen);
-  add_purge(app, chosen);
-#ifdef ROWLOCK_WEB
-  add_serve(app, chosen);
-  add_report(app, chosen);
-#endif
+  const auto tree = command_tree(command, chosen);
+  CLI::App& app = *tree;
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
     app.parse(std::move(arguments));
@@ -179,14 +163,12 @@ int run_main(std::vector<std::string> arguments) {
     return wrong_usage(app, what_is_extra(app));
   } catch (const CLI::ConversionError&) {  // its text shows the value; only flags are converted
     return wrong_usage(app, "an option that takes no value was given one");
+  } catch (const CLI::RequiredError& missing) {
+    return wrong_usage(app, what_is_missing(app, given, missing));
   } catch (const CLI::ParseError& wrong) {
-    const auto unknown = unknown_subcommand(app, given);
-    if (!unknown.empty()) {
-      return wrong_usage(app, unknown + " is not a command of rowlock" + what_to_write(unknown));
-    }
     return wrong_usage(app, wrong.what());
   }
-  if (!command.empty() && !takes_a_command(app)) {
+  if (!command.empty() && !has_chosen_what_takes_a_command(app)) {
     return wrong_usage(app, "only run and lead take a command after --");
   }
   return perform(chosen);

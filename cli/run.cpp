@@ -126,11 +126,9 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
 }
 
 constexpr auto more_help =
-    R"(The command runs only if the key was acquired, with ROWLOCK_TYPE, ROWLOCK_SOURCE and ROWLOCK_TOKEN in
-its environment. The token is a number greater than that of every holder before: systems outside the
-database can use it to refuse latecomers. The lease is renewed until the command ends, or until --at-most
-is over: then it runs out, and the command is stopped as after any loss. SIGINT, SIGTERM, SIGHUP and
-SIGQUIT are passed on to the command.
+    R"(The command runs only if the key was acquired. The lease is renewed until the command ends, or until
+--at-most is over: then it runs out, and the command is stopped as after any loss. SIGINT, SIGTERM, SIGHUP
+and SIGQUIT are passed on to the command.
 
 Signals reach the command, not what it starts: in a shell script, exec the program that does the work, or
 use --process-group. Then the command has a session and a process group of its own. Signals go to all of the
@@ -156,6 +154,11 @@ Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
        a message says why; --lost-exit-code gives another code
   126  the command was found, and cannot be run
   127  the command was not found
+
+Environment:
+  ROWLOCK_TYPE, ROWLOCK_SOURCE  set for the command: the key
+  ROWLOCK_TOKEN                 set for the command: a number greater than that of every holder before;
+                                systems outside the database can use it to refuse latecomers
 
 Examples:
   rowlock run sqlite:///var/lib/shop/locks.db --type cron --source nightly -- /usr/bin/sync-invoices

@@ -97,18 +97,23 @@ void add_show(CLI::App& app, action& chosen) {
   options->which.add_to(*show);
   show->add_flag("--json", options->json, "An object, for programs; null if there is no row");
   show->footer(
-      R"(state: held; closed (it has no holder, and cannot be taken yet); busy (a transaction has the row: a row lock,
-or a fence that is not committed); run out (its holder let it, and the key was not taken since); free.
-used by: that transaction, also of a key that is held. On PostgreSQL it is the session, as far as this role
-may see it; pg_terminate_backend(pid) ends it. On SQLite it is any transaction that writes to the file.
-alive: when its lease was renewed last, and how long a lease is. A holder that lives renews every third of
-that; after half of it without a renewal it is "no sign for".
-waiters: a process waits for the key, or did in the last ten seconds (PostgreSQL only).
-id: what the holder calls its work in its own logs (its correlation id).
-failures: commands and callbacks that failed. expiries: leases that ran out and were taken over.
-last: who had a free key last, and how that ended: released; failed (released after an error); forced (taken
-away); ran out; locked, committed (by a transaction, whose commit came at that time or later).
-forced: the last release by force: when, from whom, why, and by whom.
+      R"(Output:
+  state     held; closed (it has no holder, and cannot be taken yet); busy (a transaction has the row: a row
+            lock, or a fence that is not committed); run out (its holder let it, and the key was not taken
+            since); free
+  used by   that transaction, also of a key that is held. On PostgreSQL it is the session, as far as this
+            role may see it; pg_terminate_backend(pid) ends it. On SQLite it is any transaction that writes
+            to the file
+  alive     when its lease was renewed last, and how long a lease is. A holder that lives renews every third
+            of that; after half of it without a renewal it is "no sign for"
+  waiters   a process waits for the key, or did in the last ten seconds (PostgreSQL only)
+  id        what the holder calls its work in its own logs (its correlation id)
+  failures  commands and callbacks that failed
+  expiries  leases that ran out and were taken over
+  last      who had a free key last, and how that ended: released; failed (released after an error); forced
+            (taken away); ran out; locked, committed (by a transaction, whose commit came at that time or
+            later)
+  forced    the last release by force: when, from whom, why, and by whom
 
 The fields of the JSON object: type, source, state, holder, since, held_ms, ttl_ms, sign_of_life_ms (since the
 last grant or renewal), remaining_ms, version, note, correlation_id, waited_for, done (null, or by, at and

@@ -58,6 +58,18 @@ TEST(CliUsageTest, AnUnknownOptionIsNamedWithoutItsValue) {
   EXPECT_EQ(refused.errors, "rowlock: unknown option --passwort; see rowlock list --help\n");
 }
 
+TEST(CliUsageTest, AMistypedOptionIsNamedWhereSomethingElseIsMissingForThat) {
+  for (const auto& [wrong, message] :
+       {std::pair{words{"--verson"}, "unknown option --verson; see rowlock --help"},
+        {words{"-x"}, "unknown option -x; see rowlock --help"},
+        {words{"show", nowhere, "--type", "a", "--sorce=b"},
+         "unknown option --sorce; see rowlock show --help"}}) {
+    const auto refused = run_rowlock(wrong);
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_EQ(refused.errors, std::string{"rowlock: "} + message + '\n');
+  }
+}
+
 TEST(CliUsageTest, AnArgumentTooManyIsNotShown) {
   const auto refused = run_rowlock({"list", "host=db", "password=sesame"});
   EXPECT_EQ(refused.code, 64);
@@ -142,7 +154,9 @@ TEST(CliUsageTest, ACommandThatThereIsNotIsNamed) {
   for (const auto& wrong : {words{"rnu"}, words{"rnu", nowhere, "--type", "a", "--", "true"}}) {
     const auto refused = run_rowlock(wrong);
     EXPECT_EQ(refused.code, 64);
-    EXPECT_THAT(refused.errors, HasSubstr("rowlock: rnu is not a command of rowlock: write"));
+    EXPECT_THAT(refused.errors,
+                AllOf(HasSubstr("rowlock: rnu is not a command of rowlock: write migrate, run, "),
+                      HasSubstr(" or completion; see rowlock --help\n")));
   }
   EXPECT_THAT(run_rowlock({nowhere}).errors, Not(HasSubstr("sesame")));
 }
