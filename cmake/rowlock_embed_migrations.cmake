@@ -1,12 +1,12 @@
 # Compiles the migrations into the library, so that it can apply them without their files.
 
-# Sets `result` to the texts of <path>.up.sql and <path>.down.sql, each as `, R"(...)"`.
+# Sets `result` to the texts of <path>.up.sql, .down.sql and .verify.sql, each as `, R"(...)"`.
 function(rowlock_migration_texts result path)
   set(texts "")
-  foreach(direction IN ITEMS up down)
-    set(file "${path}.${direction}.sql")
+  foreach(part IN ITEMS up down verify)
+    set(file "${path}.${part}.sql")
     if(NOT EXISTS "${file}")
-      message(FATAL_ERROR "${file} is missing: a migration has an up and a down file.")
+      message(FATAL_ERROR "${file} is missing: a migration has an up, a down and a verify file.")
     endif()
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
     file(READ "${file}" text)
@@ -20,11 +20,11 @@ function(rowlock_migration_texts result path)
 endfunction()
 
 # rowlock_embed_migrations(<target>
-#   POSTGRESQL <NNN_name>...   migrations/postgresql/<NNN_name>.{up,down}.sql, in order
-#   SQLITE <NNN_name>...       migrations/sqlite/<NNN_name>.{up,down}.sql, in order
-#   MYSQL <NNN_name>...)       migrations/mysql/<NNN_name>.{up,down}.sql, in order
+#   POSTGRESQL <NNN_name>...   migrations/postgresql/<NNN_name>.{up,down,verify}.sql, in order
+#   SQLITE <NNN_name>...       migrations/sqlite/<NNN_name>.{up,down,verify}.sql, in order
+#   MYSQL <NNN_name>...)       migrations/mysql/<NNN_name>.{up,down,verify}.sql, in order
 #
-# and of each database the option migrations/<database>/history.{up,down}.sql.
+# and of each database the option migrations/<database>/history.{up,down,verify}.sql.
 #
 # Adds a generated source to <target> that defines what src/store/embedded_migrations.hpp declares.
 function(rowlock_embed_migrations target)

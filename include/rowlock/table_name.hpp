@@ -38,12 +38,15 @@ class ROWLOCK_EXPORT table_name {
 };
 
 /// One migration, as plain SQL that any migration tool can apply. Each up text ends by writing its
-/// number into `shared_lock_schema`; each down text removes it.
+/// number into `shared_lock_schema`; each down text removes it. Both may be executed again, and
+/// then change nothing.
 struct migration {
   int number = 0;
   std::string name;
   std::string up;
   std::string down;
+  /// Queries that fail where the tables of `up` are not there.
+  std::string verify;
 };
 
 /// All migrations for `table`, in order.

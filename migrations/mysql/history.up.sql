@@ -7,35 +7,44 @@
 -- An event that cannot be written (the table is full, or missing) is left out, and the lock goes on. But
 -- the server opens both tables before it executes a statement: while another session has locked the table
 -- of events, so is the lock table.
--- Can be applied again: what is there stays.
+--
+-- No transaction: these servers commit at each statement here. So it can be run again, after it was
+-- interrupted too: the table stays, and the triggers are made anew.
 --
 -- Times are UTC.
 
 CREATE TABLE IF NOT EXISTS shared_lock_event (
-  -- When it was written. For `ran out` that is when it was found out.
-  at             datetime(6) NOT NULL,
-  lock_type      varchar(135) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  source_id      varbinary(256) NOT NULL,
-  -- The end of a hold: released; failed (released after an error); handed over (to a waiter of the same
-  -- process); forced (taken away); ran out (taken over, or unset). Beside it: closed (no owner is granted
-  -- the key until `until`), done (the work is remembered until `until`). By a transaction: locked,
-  -- committed. That a key was granted is in the row of its end, and before in the lock table.
-  what           varchar(12) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-  -- The row's version after the change, and the one that the hold had.
-  version        bigint NOT NULL,
-  token          bigint NULL,
-  -- Of a transaction, its connection.
-  holder         varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
-  -- When the key was granted, and when the hold was over.
-  since          datetime(6) NULL,
-  until          datetime(6) NULL,
-  reason         varchar(1025) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
-  correlation_id varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+  at             datetime(6) NOT NULL
+    COMMENT 'Time at which the row was written; of ran out, when that was found out',
+  lock_type      varchar(135) CHARACTER SET ascii COLLATE ascii_bin NOT NULL
+    COMMENT 'Type of the key',
+  source_id      varbinary(256) NOT NULL
+    COMMENT 'Id of the key within its type',
+  -- failed: released after an error; handed over: to a waiter of the same process; forced: taken away;
+  -- ran out: taken over, or unset; closed: granted to no one until then; done: remembered until then. That
+  -- a key was granted is in the row of its end, and before in the lock table.
+  what           varchar(12) CHARACTER SET ascii COLLATE ascii_bin NOT NULL
+    COMMENT 'released, failed, handed over, forced, ran out, closed, done; of a transaction: locked, committed',
+  version        bigint NOT NULL
+    COMMENT 'Version of the row after the change',
+  token          bigint NULL
+    COMMENT 'Version of the row during the hold',
+  holder         varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+    COMMENT 'Holder; of a transaction its connection',
+  since          datetime(6) NULL
+    COMMENT 'Time at which the key was granted',
+  until          datetime(6) NULL
+    COMMENT 'Time at which the hold was over; of closed and done, until when that holds',
+  reason         varchar(1025) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+    COMMENT 'Reason that was given for taking the key away',
+  correlation_id varchar(129) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
+    COMMENT 'Name that the holder''s own logs have for its work',
 
   PRIMARY KEY (at, lock_type, source_id, version, what),
   KEY (since),
   KEY (lock_type, source_id, at)
-) ENGINE = InnoDB STATS_PERSISTENT = 0;
+) ENGINE = InnoDB STATS_PERSISTENT = 0
+  COMMENT = 'History of the lock table: a row for each hold that is over, row lock and optimistic commit';
 
 DROP TRIGGER IF EXISTS shared_lock_record;
 

@@ -1,4 +1,16 @@
--- The lock table: one row per key, never deleted by a release.
+-- rowlock 001: the lock table, one row per key; a release unsets the row and never deletes it.
+--
+-- One statement, and so one transaction: all of it is applied, or nothing. Where it was applied already,
+-- it changes nothing.
+
+DO $migration$
+BEGIN
+
+IF to_regclass('shared_lock') IS NOT NULL AND to_regclass('shared_lock_schema') IS NOT NULL THEN
+  IF EXISTS (SELECT FROM shared_lock_schema WHERE number = 1) THEN
+    RETURN;
+  END IF;
+END IF;
 
 -- What may stand in the table's columns. Domains, because PostgreSQL looks at a domain only where a
 -- statement writes such a column, and at a CHECK of the table, which it reads anew for each
@@ -37,41 +49,30 @@ CREATE DOMAIN shared_lock_note AS text
 -- them: a statement written by hand sets `holder` and `acquired_at` wherever it sets `owner`;
 -- `ended_at` and `ended_as` together, `done_by` and `done_at` together; and no count below zero.
 CREATE TABLE shared_lock (
-  -- The key: bytes, not words of a language.
   lock_type     shared_lock_type NOT NULL,
   source_id     shared_lock_id NOT NULL,
-  -- Moves at every grant, every release and every row lock, and only rises.
   version       shared_lock_token NOT NULL,
-  -- Null: nobody's. Whoever knows it can renew and release, so show the holder instead.
   owner         shared_lock_owner,
-  -- Of the last grant; also when it is over, as long as no transaction has used the row since.
   holder        shared_lock_holder,
   acquired_at   timestamptz,
-  -- Free is: not after clock_timestamp(). A row that is nobody's stays closed until then.
+  -- Free is: not after clock_timestamp().
   expires_at    shared_lock_time NOT NULL DEFAULT 'epoch',
-  -- How long the last grant or renewal was for: so the holder's last sign of life was at
-  -- expires_at - ttl_us * interval '1 microsecond'.
+  -- So the holder's last sign of life was at expires_at - ttl_us * interval '1 microsecond'.
   ttl_us        bigint,
-  -- What the last holder calls its work in its own logs. No domain: it would be checked at each grant.
+  -- No domain: it would be checked at each grant.
   correlation_id text,
-  -- When and how the row was last given up: by its holder (`released`, `failed`), by force (`forced`),
-  -- because its lease had run out (`ran out`); or when a transaction had it (`locked`, `committed`).
   ended_at      timestamptz,
   ended_as      text,
   failure_count bigint NOT NULL DEFAULT 0,
   expiry_count  bigint NOT NULL DEFAULT 0,
-  -- How often a transaction was fenced. It is there to be changed by the fence, and so that a role
-  -- that only fences can be granted UPDATE of this column alone.
+  -- It is there to be changed by the fence, and so that a role that only fences can be granted UPDATE of
+  -- this column alone.
   fence_count   bigint NOT NULL DEFAULT 0,
-  -- Until then somebody waits for the row, and its release is announced.
   waiting_until timestamptz NOT NULL DEFAULT 'epoch',
-  -- Until then the work is remembered as done: when, and under which version.
   done_by       bigint,
   done_at       timestamptz,
   done_until    shared_lock_time NOT NULL DEFAULT 'epoch',
-  -- What a holder has written for others to read.
   note          shared_lock_note,
-  -- When the row was last taken from its holder by force, from whom, and why.
   forced_at     timestamptz,
   forced_from   shared_lock_holder,
   force_reason  shared_lock_note,
@@ -83,6 +84,52 @@ CREATE TABLE shared_lock (
   autovacuum_vacuum_threshold = 500,
   autovacuum_vacuum_cost_delay = 0
 );
+
+COMMENT ON TABLE shared_lock IS 'Locks of rowlock, one row per key; a release never deletes a row';
+COMMENT ON COLUMN shared_lock.lock_type IS
+  'Type of the key: type or scope/type; with #number one of several rows of a key';
+COMMENT ON COLUMN shared_lock.source_id IS
+  'Id of the key within its type';
+COMMENT ON COLUMN shared_lock.version IS
+  'Rises at every grant, release and row lock; that of a grant is its fencing token';
+COMMENT ON COLUMN shared_lock.owner IS
+  'Secret of the lease that has the key, null if none; it can renew and release: show holder instead';
+COMMENT ON COLUMN shared_lock.holder IS
+  'Holder of the last grant, for people to read; null once a transaction has used the row';
+COMMENT ON COLUMN shared_lock.acquired_at IS
+  'Time of the last grant; null once a transaction has used the row';
+COMMENT ON COLUMN shared_lock.expires_at IS
+  'Time at which the lease runs out; until then an unowned row is granted to no one';
+COMMENT ON COLUMN shared_lock.ttl_us IS
+  'Length of the last grant or renewal, in microseconds';
+COMMENT ON COLUMN shared_lock.correlation_id IS
+  'Name that the last holder''s own logs have for its work';
+COMMENT ON COLUMN shared_lock.ended_at IS
+  'Time at which the row was last given up';
+COMMENT ON COLUMN shared_lock.ended_as IS
+  'How it was given up: released, failed, forced, ran out; by a transaction: locked, committed';
+COMMENT ON COLUMN shared_lock.failure_count IS
+  'Number of holds that were released after an error';
+COMMENT ON COLUMN shared_lock.expiry_count IS
+  'Number of leases that ran out and were taken over';
+COMMENT ON COLUMN shared_lock.fence_count IS
+  'Number of fences of transactions';
+COMMENT ON COLUMN shared_lock.waiting_until IS
+  'Until then a process waits for the row, and its release is announced';
+COMMENT ON COLUMN shared_lock.done_by IS
+  'Version of the grant under which the work was done that is to be done once';
+COMMENT ON COLUMN shared_lock.done_at IS
+  'Time at which that work was done';
+COMMENT ON COLUMN shared_lock.done_until IS
+  'Until then the work is remembered as done';
+COMMENT ON COLUMN shared_lock.note IS
+  'Text of a holder for others to read';
+COMMENT ON COLUMN shared_lock.forced_at IS
+  'Time at which the row was last taken from its holder by force';
+COMMENT ON COLUMN shared_lock.forced_from IS
+  'Holder from which it was taken then';
+COMMENT ON COLUMN shared_lock.force_reason IS
+  'Reason that was given for it';
 
 -- Locks rows in the caller's transaction: all of them, or none.
 --
@@ -263,11 +310,18 @@ BEGIN
   END LOOP;
 END $$;
 
--- Which migrations were applied, by whatever tool.
 CREATE TABLE shared_lock_schema (
   number     integer PRIMARY KEY,
   name       text NOT NULL,
   applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
+COMMENT ON TABLE shared_lock_schema IS 'Migrations of rowlock that were applied, whatever tool applied them';
+COMMENT ON COLUMN shared_lock_schema.number IS 'Number of the migration';
+COMMENT ON COLUMN shared_lock_schema.name IS 'Number and name, as its file has them';
+COMMENT ON COLUMN shared_lock_schema.applied_at IS 'Time at which it was applied';
+
 INSERT INTO shared_lock_schema (number, name) VALUES (1, '001_shared_lock');
+
+END
+$migration$;

@@ -6,41 +6,62 @@
 -- is gone or full, the role may not insert into it, or another session has locked it (for that, no
 -- transaction waits).
 -- Statements that maintain the table should let others insert meanwhile (CREATE INDEX CONCURRENTLY).
--- Can be applied again: what is there stays. The names are those of the session that changes a row, so
--- name the lock table with its schema where sessions have different ones in their search_path.
+-- One statement, and so one transaction. Applied again, it leaves the table and makes the trigger anew.
+-- The names are those of the session that changes a row, so name the lock table with its schema where
+-- sessions have different ones in their search_path.
 --
 -- Times are those of the server's clock_timestamp().
 
-DO $$
+DO $migration$
 BEGIN
-  IF to_regclass('shared_lock_event') IS NULL THEN
-    CREATE TABLE shared_lock_event (
-      -- When it was written. For `ran out` that is when it was found out.
-      at             timestamptz NOT NULL DEFAULT clock_timestamp(),
-      lock_type      text COLLATE "C" NOT NULL,
-      source_id      text COLLATE "C" NOT NULL,
-      -- The end of a hold: released; failed (released after an error); handed over (to a waiter of the same
-      -- process); forced (taken away); ran out (taken over, or unset). Beside it: closed (no owner is granted
-      -- the key until `until`), done (the work is remembered until `until`). By a transaction: locked,
-      -- committed. That a key was granted is in the row of its end, and before in the lock table.
-      what           text NOT NULL,
-      -- The row's version after the change, and the one that the hold had.
-      version        bigint NOT NULL,
-      token          bigint,
-      -- Of a transaction, its session.
-      holder         text,
-      -- When the key was granted, and when the hold was over.
-      since          timestamptz,
-      until          timestamptz,
-      reason         text,
-      correlation_id text
-    );
 
-    CREATE INDEX ON shared_lock_event (at);
-    CREATE INDEX ON shared_lock_event (since);
-    CREATE INDEX ON shared_lock_event (lock_type, source_id, at);
-  END IF;
-END $$;
+IF to_regclass('shared_lock_event') IS NULL THEN
+  CREATE TABLE shared_lock_event (
+    at             timestamptz NOT NULL DEFAULT clock_timestamp(),
+    lock_type      text COLLATE "C" NOT NULL,
+    source_id      text COLLATE "C" NOT NULL,
+    -- That a key was granted is in the row of its end, and before in the lock table.
+    what           text NOT NULL,
+    version        bigint NOT NULL,
+    token          bigint,
+    holder         text,
+    since          timestamptz,
+    until          timestamptz,
+    reason         text,
+    correlation_id text
+  );
+
+  CREATE INDEX ON shared_lock_event (at);
+  CREATE INDEX ON shared_lock_event (since);
+  CREATE INDEX ON shared_lock_event (lock_type, source_id, at);
+
+  COMMENT ON TABLE shared_lock_event IS
+    'History of the lock table: a row for each hold that is over, row lock and optimistic commit';
+  COMMENT ON COLUMN shared_lock_event.at IS
+    'Time at which the row was written; of ran out, when that was found out';
+  COMMENT ON COLUMN shared_lock_event.lock_type IS
+    'Type of the key';
+  COMMENT ON COLUMN shared_lock_event.source_id IS
+    'Id of the key within its type';
+  COMMENT ON COLUMN shared_lock_event.what IS
+    'released; failed: released after an error; handed over: to a waiter of the same process; '
+    'forced: taken away; ran out: taken over, or unset; closed: granted to no one until then; '
+    'done: remembered until then; by a transaction: locked, committed';
+  COMMENT ON COLUMN shared_lock_event.version IS
+    'Version of the row after the change';
+  COMMENT ON COLUMN shared_lock_event.token IS
+    'Version of the row during the hold';
+  COMMENT ON COLUMN shared_lock_event.holder IS
+    'Holder; of a transaction its session';
+  COMMENT ON COLUMN shared_lock_event.since IS
+    'Time at which the key was granted';
+  COMMENT ON COLUMN shared_lock_event.until IS
+    'Time at which the hold was over; of closed and done, until when that holds';
+  COMMENT ON COLUMN shared_lock_event.reason IS
+    'Reason that was given for taking the key away';
+  COMMENT ON COLUMN shared_lock_event.correlation_id IS
+    'Name that the holder''s own logs have for its work';
+END IF;
 
 -- Once for each statement, so that one subtransaction (the block with EXCEPTION) and one INSERT write the
 -- events of all its rows. A statement that only grants or renews does not enter the block. EXCEPT and FULL
@@ -104,9 +125,16 @@ BEGIN
   RETURN NULL;
 END $$;
 
-DROP TRIGGER IF EXISTS record_of_shared_lock ON shared_lock;
+-- DROP TRIGGER IF EXISTS would print a notice where there is none.
+IF EXISTS (SELECT FROM pg_trigger
+            WHERE tgrelid = to_regclass('shared_lock') AND tgname = 'record_of_shared_lock') THEN
+  DROP TRIGGER record_of_shared_lock ON shared_lock;
+END IF;
 
 CREATE TRIGGER record_of_shared_lock
   AFTER UPDATE ON shared_lock
   REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
   FOR EACH STATEMENT EXECUTE FUNCTION shared_lock_record();
+
+END
+$migration$;

@@ -5,29 +5,41 @@
 -- An event that cannot be written stops the change: SQLite's triggers catch no error. The file is one,
 -- so it is full or locked for both. While the table of the events is missing, SQLite does not execute a
 -- change of the lock table. rowlock then drops the triggers; in plain SQL do the same (history.down.sql).
--- Can be applied again: what is there stays.
+--
+-- Apply it in one transaction: with BEGIN before it and COMMIT after it, unless the tool begins one by
+-- itself. Applied again, it leaves the table and makes the triggers anew.
 --
 -- Times are UTC text 'YYYY-MM-DD HH:MM:SS.SSS'.
 
 CREATE TABLE IF NOT EXISTS shared_lock_event (
+  -- History of the lock table: a row for each hold that is over, row lock and optimistic commit.
+
+  -- Number of the row.
   number         INTEGER PRIMARY KEY,
-  -- When it was written. For `ran out` that is when it was found out.
+  -- Time at which the row was written; of ran out, when that was found out.
   at             TEXT    NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now')),
+  -- Type of the key.
   lock_type      TEXT    NOT NULL,
+  -- Id of the key within its type.
   source_id      TEXT    NOT NULL,
-  -- The end of a hold: released; failed (released after an error); handed over (to a waiter of the same
-  -- process); forced (taken away); ran out (taken over, or unset). Beside it: closed (no owner is granted
-  -- the key until `until`), done (the work is remembered until `until`). By a transaction: locked,
-  -- committed. That a key was granted is in the row of its end, and before in the lock table.
+  -- released; failed: released after an error; handed over: to a waiter of the same process; forced: taken
+  -- away; ran out: taken over, or unset; closed: granted to no one until then; done: remembered until then;
+  -- by a transaction: locked, committed. That a key was granted is in the row of its end, and before in the
+  -- lock table.
   what           TEXT    NOT NULL,
-  -- The row's version after the change, and the one that the hold had.
+  -- Version of the row after the change.
   version        INTEGER NOT NULL,
+  -- Version of the row during the hold.
   token          INTEGER,
+  -- Holder; null for a transaction.
   holder         TEXT,
-  -- When the key was granted, and when the hold was over.
+  -- Time at which the key was granted.
   since          TEXT,
+  -- Time at which the hold was over; of closed and done, until when that holds.
   until          TEXT,
+  -- Reason that was given for taking the key away.
   reason         TEXT,
+  -- Name that the holder's own logs have for its work.
   correlation_id TEXT,
 
   -- Indexes, in the form that needs no name.

@@ -7,12 +7,13 @@
 
 namespace rowlock::detail {
 
-/// One migration of one database: the files NNN_name.up.sql and NNN_name.down.sql.
+/// One migration of one database: the files NNN_name.up.sql, .down.sql and .verify.sql.
 struct embedded_migration {
   int number;
   std::string_view name;
   std::string_view up;
   std::string_view down;
+  std::string_view verify;
 };
 
 /// Ordered by number, from 1 without gaps. The texts live as long as the program.

@@ -14,7 +14,8 @@ migration rendered(const detail::embedded_migration& embedded, const auto& in_ta
   return {.number = embedded.number,
           .name = std::string{embedded.name},
           .up = in_table(embedded.up),
-          .down = in_table(embedded.down)};
+          .down = in_table(embedded.down),
+          .verify = in_table(embedded.verify)};
 }
 
 std::vector<migration> rendered(std::span<const detail::embedded_migration> embedded,
