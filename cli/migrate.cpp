@@ -4,14 +4,19 @@
 #include <iomanip>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/action.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/migration_folder.hpp"
+#include "cli/new_folder.hpp"
+#include "cli/printable.hpp"
+#include "cli/statement_ends.hpp"
 #include "cli/table_options.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::cli {
 
@@ -21,6 +26,8 @@ struct migrate_options {
   table_options where;
   bool print = false;
   bool down = false;
+  std::optional<std::string> format;
+  std::optional<std::string> output;
   std::vector<std::string> with;
   std::vector<std::string> without;
 
@@ -30,26 +37,6 @@ struct migrate_options {
   }
 };
 
-/// The clients of MariaDB and MySQL end a statement at each semicolon, also within a trigger.
-std::string for_clients(std::string sql) {
-  constexpr std::string_view begin = "\nCREATE TRIGGER";
-  constexpr std::string_view end = "\nEND;\n";
-  for (auto at = sql.find(begin); at != std::string::npos; at = sql.find(begin, at)) {
-    constexpr std::string_view before = "\nDELIMITER //";
-    constexpr std::string_view after = "\nEND//\nDELIMITER ;\n";
-    const auto last = sql.find(end, at);
-    if (last == std::string::npos) break;
-    sql.replace(last, end.size(), after);
-    sql.insert(at, before);
-    at += before.size() + begin.size();
-  }
-  return sql;
-}
-
-bool is_for_mysql(const database_url& url) {
-  return url.which() == database_url::engine::soci && url.target().starts_with("mysql:");
-}
-
 void print_sql(const migrate_options& options, const database_url& url, const table_name& table) {
   auto all = migrations_for(url, table);
   if (options.down) std::reverse(all.begin(), all.end());
@@ -58,16 +45,39 @@ void print_sql(const migrate_options& options, const database_url& url, const ta
   if (options.history() == history_option::unchanged) return;
   const auto history = history_for(url, table);
   const auto& sql = options.history() == history_option::with ? history.up : history.down;
-  std::cout << (is_for_mysql(url) ? for_clients(sql) : sql) << '\n';
+  const bool is_for_mysql = language_of(url) == sql_language::mysql;
+  std::cout << (is_for_mysql ? for_clients(sql) : sql) << '\n';
+}
+
+void write_folder(const migrate_options& options, const database_url& url, const table_name& table,
+                  migration_format format) {
+  migration_series series{
+      .language = language_of(url), .table = table, .steps = migrations_for(url, table)};
+  if (options.history() == history_option::with) series.steps.push_back(history_for(url, table));
+  const auto folder = folder_of(format, series, *options.output);
+  write_new_folder(*options.output, folder.files);
+  std::cout << "wrote " << printable(*options.output) << '\n';
+  for (const auto& each : folder.files) std::cout << "  " << each.path << '\n';
+  std::cout << "next: " << printable(folder.next) << '\n';
+}
+
+void print(const migrate_options& options, const database_url& url, const table_name& table) {
+  const auto format = migration_format_of(options.format.value_or("plain"));
+  if (!options.output) {
+    if (format == migration_format::plain) return print_sql(options, url, table);
+    throw error{errc::misuse,
+                "--format " + *options.format + " writes files: name a new folder with --output"};
+  }
+  write_folder(options, url, table, format);
 }
 
 int migrate_now(const migrate_options& options) {
-  const auto url = options.where.database();
   const table_name table{options.where.table};
   if (options.print) {
-    print_sql(options, url, table);
+    print(options, options.where.kind_of_database(), table);
     return exit_code::success;
   }
+  const auto url = options.where.database();
   const auto applied = migrate(url, table, options.history());
   for (const auto& step : applied) {
     if (step.number == 0) {
@@ -98,15 +108,33 @@ void add_migrate(CLI::App& app, action& chosen) {
   CLI::Option* down =
       migrate->add_flag("--down", options->down, "With --print: the SQL that takes it all back")
           ->needs(print);
-  const auto is_an_option = CLI::IsMember{{"history"}};
+  migrate
+      ->add_option("--format", options->format,
+                   "With --print: plain, flyway, sqitch, golang-migrate, liquibase or dbmate")
+      ->type_name("FORMAT")
+      ->needs(print)
+      ->excludes(down);
+  CLI::Option* output =
+      migrate->add_option("--output", options->output, "With --print: the new folder of the files")
+          ->type_name("FOLDER")
+          ->needs(print)
+          ->excludes(down);
+  // Without the text itself, which may be a URL with a password.
+  const CLI::Validator is_an_option{[](const std::string& text) {
+                                      return text == "history" ? "" : "is no option: write history";
+                                    },
+                                    ""};
   CLI::Option* with = migrate->add_option("--with", options->with, "Begin an option: history")
                           ->type_name("OPTION")
+                          ->allow_extra_args(false)  // so that the URL may follow
                           ->check(is_an_option)
                           ->excludes(down);
   migrate->add_option("--without", options->without, "End it; what it has written stays")
       ->type_name("OPTION")
+      ->allow_extra_args(false)
       ->check(is_an_option)
-      ->excludes(with);
+      ->excludes(with)
+      ->excludes(output);
   migrate->footer(
       R"(A SQLite file that does not exist is created, its folder is not. Running it again does nothing, and any
 number of processes may run it at once.
@@ -115,12 +143,16 @@ number of processes may run it at once.
 process does with the locks. --without history takes the triggers away. Both lock the lock table for a
 moment. With --print, the SQL of the option follows that of the table (--without: it is alone).
 
+--print --format FORMAT --output FOLDER writes the files that a migration tool takes, up and down, into a new
+folder, and says the tool's command. For --print, postgresql://, sqlite:// or mysql:// is URL enough.
+
 Examples:
   rowlock migrate sqlite:///var/lib/shop/locks.db
   rowlock migrate postgresql://app@db/shop --table locking.shared_lock
   rowlock migrate mysql://app@db/shop
   rowlock migrate postgresql://app@db/shop --with history
-  rowlock migrate --print postgresql:// | psql shop)");
+  rowlock migrate --print postgresql:// | psql shop
+  rowlock migrate --print --format flyway --output db/locks postgresql://)");
   migrate->callback([options, &chosen] { chosen = [options] { return migrate_now(*options); }; });
 }
 

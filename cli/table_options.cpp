@@ -76,6 +76,12 @@ database_url table_options::database() const {
   return given;
 }
 
+database_url table_options::kind_of_database() const {
+  const std::string given = url_as_given();
+  hide_passwords_of(given);
+  return given == "sqlite://" ? "sqlite:///any" : given;
+}
+
 std::string table_options::url_as_given() const {
   if (url) return *url;
   if (url_file) return first_line_of(*url_file);

@@ -21,6 +21,9 @@ struct table_options {
   /// `error` (misuse) if there is none, and for a file that users other than its owner may read.
   [[nodiscard]] database_url database() const;
 
+  /// The same for callers that connect to nothing: `sqlite://` need not name a file.
+  [[nodiscard]] database_url kind_of_database() const;
+
  private:
   [[nodiscard]] std::string url_as_given() const;
 };

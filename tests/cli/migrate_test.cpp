@@ -104,6 +104,16 @@ TEST(CliMigratePrintTest, DownIsOnlyForPrinting) {
   EXPECT_EQ(run_rowlock({"migrate", url, "--down"}).code, 64);
 }
 
+TEST(CliMigratePrintTest, AnOptionIsOneWordAndAWrongOneIsNotShown) {
+  EXPECT_EQ(run_rowlock({"migrate", "--print", "--with", "history", "postgresql://"}).code, 0);
+  for (const auto* option : {"--with", "--without"}) {
+    const auto refused = run_rowlock({"migrate", option, "postgresql://app:s3cret@db/shop"});
+    EXPECT_EQ(refused.code, 64);
+    EXPECT_THAT(refused.errors, HasSubstr(std::string{option} + ": is no option: write history"));
+    EXPECT_THAT(refused.errors, testing::Not(HasSubstr("s3cret")));
+  }
+}
+
 TEST(CliMigratePrintTest, TheSqliteShellMakesTheSameSchemaOfIt) {
   const temp_folder folder;
   const std::string ours = folder.path() / "ours.db";
