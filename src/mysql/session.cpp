@@ -11,12 +11,14 @@
 #include "mysql/connecting.hpp"
 #include "mysql/executor.hpp"
 #include "mysql/history.hpp"
+#include "mysql/inspecting.hpp"
 #include "mysql/sql/leases.hpp"
 #include "mysql/sql/rows.hpp"
 #include "mysql/sql/session.hpp"
 #include "mysql/table_check.hpp"
 #include "store/list_values.hpp"
 #include "store/refusal_of.hpp"
+#include "store/unless_rejected.hpp"
 
 namespace rowlock::mysql {
 
@@ -192,6 +194,15 @@ class mysql_session final : public detail::session {
   }
   std::size_t do_purge_history(const history_purge_request& request) override {
     return call([&] { return mysql::purge_history(exec_, request); });
+  }
+  inspection do_inspect() override {
+    auto found = server_of(exec_.session());
+    found.schema = detail::unless_rejected([&] {
+      return call([&] { return schema_version(exec_.session(), exec_.texts(), table_); });
+    });
+    found.missing_rights = detail::unless_rejected(
+        [&] { return call([&] { return missing_rights(exec_, table_); }); });
+    return found;
   }
   database_time do_now() override {
     return call([&] {

@@ -16,6 +16,7 @@
 #include "postgres/acquire.hpp"
 #include "postgres/executor.hpp"
 #include "postgres/history.hpp"
+#include "postgres/inspecting.hpp"
 #include "postgres/requests.hpp"
 #include "postgres/sql/leases.hpp"
 #include "postgres/sql/rows.hpp"
@@ -23,6 +24,7 @@
 #include "postgres/table_check.hpp"
 #include "store/list_values.hpp"
 #include "store/refusal_of.hpp"
+#include "store/unless_rejected.hpp"
 
 namespace rowlock::postgres {
 
@@ -279,6 +281,16 @@ class postgres_session final : public detail::session {
   }
   std::size_t do_purge_history(const history_purge_request& request) override {
     return call([&] { return postgres::purge_history(exec_, request); });
+  }
+  inspection do_inspect() override {
+    inspection found =
+        call([&] { return inspection{.product = "PostgreSQL", .version = version_of(exec_)}; });
+    found.schema = detail::unless_rejected([&] {
+      return call([&] { return find_table(*connection_, exec_.texts(), table()).number; });
+    });
+    found.missing_rights =
+        detail::unless_rejected([&] { return call([&] { return missing_rights(exec_); }); });
+    return found;
   }
   database_time do_now() override {
     return call([&] {

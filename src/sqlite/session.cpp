@@ -12,6 +12,7 @@
 #include "sqlite/acquire.hpp"
 #include "sqlite/database_file.hpp"
 #include "sqlite/file_access.hpp"
+#include "sqlite/inspecting.hpp"
 #include "sqlite/schema.hpp"
 #include "sqlite/sql/leases.hpp"
 #include "store/refusal_of.hpp"
@@ -229,8 +230,12 @@ class file_session final : public session {
   history_page do_history(const history_request& request) override {
     return done(in_turn([&](file_access& file) { return sqlite::history(file, request); }));
   }
+  inspection do_inspect() override {
+    return done(
+        unchecked_in_turn([this](file_access& file) { return inspected(file, database_); }));
+  }
   database_time do_now() override {
-    return done(in_turn([](file_access& file) {
+    return done(unchecked_in_turn([](file_access& file) {
       database_time now;
       file.read([&](row_statements& rows) { now = rows.now(); });
       return now;
@@ -251,10 +256,31 @@ class file_session final : public session {
   /// Returns the result of `work`; none if other connections kept the file until the wait was over.
   template <class Work>
   std::optional<std::invoke_result_t<const Work&, file_access&>> in_turn(const Work& work) {
+    return after(work, [this](busy_wait& wait) {
+      if (!rows_) open(wait);
+      if (is_checked_) return;
+      sqlite::check_table(database_, *rows_, table_, file_->where());
+      is_checked_ = true;
+    });
+  }
+
+  /// The same, for `work` that needs no table.
+  template <class Work>
+  std::optional<std::invoke_result_t<const Work&, file_access&>> unchecked_in_turn(
+      const Work& work) {
+    return after(work, [this](busy_wait& wait) {
+      if (!rows_) open(wait);
+    });
+  }
+
+  /// Runs `get_ready`, then `work`.
+  template <class Work, class GetReady>
+  std::optional<std::invoke_result_t<const Work&, file_access&>> after(const Work& work,
+                                                                       const GetReady& get_ready) {
     busy_wait wait{
         std::exchange(end_, std::nullopt).value_or(busy_wait::clock::now() + turn_timeout_)};
     try {
-      if (!rows_ && !succeeds_in_time(wait, [&] { open(wait); })) return {};
+      if (!succeeds_in_time(wait, [&] { get_ready(wait); })) return {};
       file_access file{database_, *rows_, wait};
       return work(file);
     } catch (const failure& failed) {
@@ -290,9 +316,7 @@ class file_session final : public session {
 
   void open(busy_wait& wait) {
     database_ = file_->open(wait);
-    row_statements rows{database_, table_};
-    sqlite::check_table(database_, rows, table_, file_->where());
-    rows_.emplace(std::move(rows));
+    rows_.emplace(database_, table_);
   }
 
   const std::unique_ptr<session_file> file_;
@@ -301,6 +325,7 @@ class file_session final : public session {
   std::optional<busy_wait::clock::time_point> end_;
   sqlite3* database_ = nullptr;
   std::optional<row_statements> rows_;
+  bool is_checked_ = false;
   bool is_usable_ = true;
 };
 

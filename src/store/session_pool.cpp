@@ -44,6 +44,11 @@ void session_pool::run(session_use used_for, work_on_store work) {
   work(*lent);
 }
 
+void session_pool::run_unchecked(work_on_store work) {
+  auto lent = take();
+  work(*lent);
+}
+
 unsigned session_pool::waiting() {
   const std::scoped_lock lock{mutex_};
   return keeping_.waiting + others_.waiting;

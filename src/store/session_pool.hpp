@@ -52,9 +52,11 @@ class session_pool {
   /// Throws `error` (unavailable) if no session gets free in time, and any exception of the source.
   loan take(session_use used_for = session_use::anything);
 
-  /// Calls `work` with a session. Before the first call of the pool the table is checked. Throws
-  /// what `take`, the check and `work` throw.
+  /// Calls `work` with a session. Before the first such call of the pool the table is checked.
+  /// Throws what `take`, the check and `work` throw.
   void run(session_use used_for, work_on_store work);
+  /// The same for work that needs no table: it is not checked.
+  void run_unchecked(work_on_store work);
 
   /// The number of calls that wait for a session.
   [[nodiscard]] unsigned waiting();

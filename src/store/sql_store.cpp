@@ -21,6 +21,11 @@ detail::session_use purpose_of(store_call made) {
   }
 }
 
+bool needs_table(store_call made) {
+  return made != store_call::inspect && made != store_call::now &&
+         made != store_call::weak_settings;
+}
+
 }  // namespace
 
 sql_store::sql_store(std::unique_ptr<detail::session_source> source, unsigned size,
@@ -31,7 +36,11 @@ sql_store::sql_store(std::unique_ptr<detail::session_source> source, unsigned si
 sql_store::~sql_store() = default;
 
 void sql_store::pass(store_call made, work_on_store work) {
-  sessions_->run(purpose_of(made), work);
+  if (needs_table(made)) {
+    sessions_->run(purpose_of(made), work);
+  } else {
+    sessions_->run_unchecked(work);
+  }
 }
 
 std::unique_ptr<subscription> sql_store::do_listen(release_listener& listener) {

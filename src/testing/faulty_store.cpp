@@ -68,6 +68,7 @@ faulty_store::call faulty_store::kind_of(store_call made) {
     case store_call::read:
     case store_call::list:
     case store_call::history:
+    case store_call::inspect:
     case store_call::now:
     case store_call::weak_settings:
       return call::read;

@@ -212,6 +212,23 @@ TEST_F(MysqlRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
   }
 }
 
+TEST_F(MysqlRoles, AreSeenByAnInspection) {
+  using use = inspection::use;
+  const std::map<std::string, std::set<use>> lacking{
+      {"installer", {}},
+      {"locker", {use::purge}},
+      {"fencer", {use::lock, use::purge}},
+      {"reader", {use::lock, use::fence, use::purge}},
+      {"purger", {use::lock, use::fence}}};
+  for (const auto& [role, uses] : lacking) {
+    soci_store rows{target_of(role), {.pool_size = 1}};
+    const auto inspected = rows.inspect();
+    std::set<use> found;
+    for (const auto& each : inspected.missing_rights.value()) found.insert(each.needed_for);
+    EXPECT_EQ(found, uses) << role;
+  }
+}
+
 TEST_F(MysqlRoles, OnColumnsAloneAreEnoughToList) {
   const auto columns = database_.value(
       "select group_concat(column_name) from information_schema.columns"

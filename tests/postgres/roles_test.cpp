@@ -170,6 +170,35 @@ TEST_F(PostgresRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
   }
 }
 
+TEST_F(PostgresRoles, AreSeenByAnInspection) {
+  using use = inspection::use;
+  const std::map<std::string, std::set<use>> lacking{
+      {"installer", {}},
+      {"locker", {use::purge}},
+      {"fencer", {use::lock, use::purge, use::record}},
+      {"reader", {use::lock, use::fence, use::purge, use::record}},
+      {"purger", {use::lock, use::record}}};
+  for (const auto& [role, uses] : lacking) {
+    postgres_store rows{url_of(role), {.table = table_, .pool_size = 1}};
+    const auto inspected = rows.inspect();
+    std::set<use> found;
+    for (const auto& each : inspected.missing_rights.value()) found.insert(each.needed_for);
+    EXPECT_EQ(found, uses) << role;
+  }
+}
+
+TEST_F(PostgresRoles, AreSeenByAnInspectionWithTheFunctionOfRowLocks) {
+  pqxx::connection installer{url_of("installer")};
+  pqxx::nontransaction revoking{installer};
+  revoking.exec("revoke execute on all functions in schema " + schema_.name() + " from " +
+                schema_.name() + "_locker");
+  postgres_store rows{url_of("locker"), {.table = table_, .pool_size = 1}};
+  const auto inspected = rows.inspect();
+  const auto& missing = inspected.missing_rights.value();
+  EXPECT_EQ(missing.front().needed_for, inspection::use::lock);
+  EXPECT_TRUE(missing.front().right.starts_with("EXECUTE on function")) << missing.front().right;
+}
+
 TEST_F(PostgresRoles, OfALockerAddsEventsToTheHistory) {
   lease_as("locker");
   lock_rows_as("locker");

@@ -29,6 +29,7 @@ enum class store_call {
   purge,
   history,
   purge_history,
+  inspect,
   now,
   weak_settings,
 };
@@ -111,6 +112,9 @@ class ROWLOCK_EXPORT passing_store : public store {
   std::size_t do_purge_history(const history_purge_request& request) override {
     return passed(store_call::purge_history,
                   [&](store& to) { return to.do_purge_history(request); });
+  }
+  inspection do_inspect() override {
+    return passed(store_call::inspect, [](store& to) { return to.do_inspect(); });
   }
   database_time do_now() override {
     return passed(store_call::now, [](store& to) { return to.do_now(); });

@@ -323,6 +323,30 @@ struct history_purge_request {
   std::size_t at_most = 1000;
 };
 
+/// A database and its lock table, as the role of a store finds them: see `store_admin::inspect`.
+struct inspection {
+  enum class use {
+    lock,    ///< Leases, row locks and commits.
+    fence,   ///< Fences alone, of leases that other roles hold.
+    list,    ///< `list`, `read` and `shown`.
+    purge,   ///< `purge`.
+    record,  ///< Events of its own changes in a history that exists.
+  };
+  struct missing_right {
+    use needed_for = use::lock;
+    /// For people: `INSERT on "app"."shared_lock"`.
+    std::string right;
+  };
+  /// `PostgreSQL`, `SQLite`, `MariaDB` or `MySQL`; empty: no SQL database.
+  std::string product = {};
+  /// `15, 18`.
+  std::vector<int> version = {};
+  /// The number of the last migration applied. None: there is no table, or it cannot be read.
+  std::optional<int> schema = std::nullopt;
+  /// None: there is no table, or its rights cannot be read.
+  std::optional<std::vector<missing_right>> missing_rights = std::nullopt;
+};
+
 /// `store` calls these for every request before it sends anything. They throw `error` (misuse) for
 /// a wrong key and for a ttl of zero or less or above 24 hours. A holder label or a correlation id
 /// above 128 bytes, with a NUL byte or not in UTF-8 is misuse too.

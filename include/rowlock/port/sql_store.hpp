@@ -17,8 +17,8 @@ class session_source;
 }  // namespace detail
 
 /// Passes each call to a session that no other call uses, opened when it is needed. Before the
-/// first call of a store the table is checked (`rejected`). Of two or more sessions, calls for new
-/// leases never have all: renewals and releases share the one that is left. A session whose
+/// first call that needs the table it is checked (`rejected`). Of two or more sessions, calls for
+/// new leases never have all: renewals and releases share the one that is left. A session whose
 /// connection was lost is dropped.
 ///
 /// Thread-safety: all members may be called from any thread.

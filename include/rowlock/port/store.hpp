@@ -117,13 +117,19 @@ class ROWLOCK_EXPORT store_admin {
     check(request);
     return do_purge_history(request);
   }
-  /// What the database's clock says. One round trip.
+  /// The server, the schema of the lock table and the rights of this role. For people, before the
+  /// first use: it needs no table, and changes nothing. Ten round trips at most.
+  inspection inspect() {
+    home_.require();
+    return do_inspect();
+  }
+  /// What the database's clock says. One round trip. Needs no table.
   database_time now() {
     home_.require();
     return do_now();
   }
   /// Settings of the database that weaken a promise. Each is a sentence that says what may go wrong
-  /// and what to set. One round trip.
+  /// and what to set. One round trip. Needs no table.
   std::vector<std::string> weak_settings() {
     home_.require();
     return do_weak_settings();
@@ -135,6 +141,7 @@ class ROWLOCK_EXPORT store_admin {
   virtual purge_answer do_purge(const purge_request& request) = 0;
   virtual history_page do_history(const history_request& /*request*/) { return {}; }
   virtual std::size_t do_purge_history(const history_purge_request& /*request*/) { return 0; }
+  virtual inspection do_inspect() { return {}; }
   virtual database_time do_now() = 0;
   virtual std::vector<std::string> do_weak_settings() { return {}; }
 

@@ -29,7 +29,7 @@ class ROWLOCK_EXPORT faulty_store final : public passing_store {
     acquire,
     renew,
     release,  ///< also `handoff`
-    read,     ///< also `list`, `history`, `now` and `weak_settings`
+    read,     ///< also `list`, `history`, `inspect`, `now` and `weak_settings`
     operate,  ///< the others: `write_note`, `force_release`, `purge`, `purge_history`
   };
 

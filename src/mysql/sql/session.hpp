@@ -14,6 +14,15 @@ inline constexpr std::string_view schema_version =
 // Fails if the lock table does not exist; reads no row. No parameters.
 inline constexpr std::string_view find_table = "SELECT 1 FROM shared_lock LIMIT 0";
 
+// Statements that are explained and not executed: the server refuses those that the user may not
+// execute. No parameters.
+inline constexpr std::string_view explain_insert =
+    "EXPLAIN INSERT INTO shared_lock SELECT * FROM shared_lock";
+inline constexpr std::string_view explain_update = "EXPLAIN UPDATE shared_lock SET owner = owner";
+inline constexpr std::string_view explain_fence =
+    "EXPLAIN UPDATE shared_lock SET fence_count = fence_count";
+inline constexpr std::string_view explain_delete = "EXPLAIN DELETE FROM shared_lock";
+
 // Reads the definition of the table that this session sees: it begins with CREATE TEMPORARY for a
 // temporary one.
 inline constexpr std::string_view definition = "SHOW CREATE TABLE shared_lock";

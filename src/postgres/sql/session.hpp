@@ -105,6 +105,45 @@ inline constexpr std::string_view restore_record =
 inline constexpr std::string_view schema_version =
     "SELECT max(number) AS number FROM shared_lock_schema";
 
+// Reads the server's version: 150018 for 15.18. No parameters.
+inline constexpr std::string_view server_version =
+    "SELECT current_setting('server_version_num')::bigint AS number";
+
+// Reads which rights the role needs, for what, and whether it has them. Null: there is no such
+// table, or the history does not begin. No parameters.
+inline constexpr std::string_view needed_rights = R"sql(
+SELECT w.used_for, w.wanted, w.is_there
+  FROM (SELECT to_regclass('shared_lock')::oid AS locks,
+               to_regclass('shared_lock_schema')::oid AS record,
+               (SELECT tgrelid
+                  FROM pg_trigger
+                 WHERE tgrelid = to_regclass('shared_lock') AND tgname = 'record_of_shared_lock'
+               ) IS NOT NULL AS is_recorded,
+               to_regclass('shared_lock_event')::oid AS events,
+               to_regprocedure('shared_lock_lock(text[], text[], integer, boolean, integer)')::oid
+                 AS row_lock) t,
+       LATERAL (VALUES
+         ('lock', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
+         ('lock', 'INSERT on shared_lock', has_table_privilege(t.locks, 'INSERT')),
+         ('lock', 'UPDATE on shared_lock', has_table_privilege(t.locks, 'UPDATE')),
+         ('lock', 'SELECT on shared_lock_schema', has_table_privilege(t.record, 'SELECT')),
+         ('lock', 'EXECUTE on function shared_lock_lock',
+          has_function_privilege(t.row_lock, 'EXECUTE')),
+         ('fence', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
+         ('fence', 'UPDATE (fence_count) on shared_lock',
+          has_column_privilege(t.locks, 'fence_count', 'UPDATE')),
+         ('list', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
+         ('list', 'SELECT on shared_lock_schema', has_table_privilege(t.record, 'SELECT')),
+         ('purge', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
+         ('purge', 'DELETE on shared_lock', has_table_privilege(t.locks, 'DELETE')),
+         ('purge', 'UPDATE (fence_count) on shared_lock',
+          has_column_privilege(t.locks, 'fence_count', 'UPDATE')),
+         ('purge', 'SELECT on shared_lock_schema', has_table_privilege(t.record, 'SELECT')),
+         ('record', 'INSERT on shared_lock_event',
+          NOT t.is_recorded OR has_table_privilege(t.events, 'INSERT')))
+         AS w (used_for, wanted, is_there)
+)sql";
+
 // Reads the schema of the lock table, and which parts of its history are there. No parameters.
 inline constexpr std::string_view history_state = R"sql(
 SELECT n.nspname AS schema,

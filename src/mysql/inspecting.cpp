@@ -1,0 +1,77 @@
+// A MariaDB or MySQL server, its lock table, and the rights of a user there.
+#include "mysql/inspecting.hpp"
+
+#include <array>
+#include <exception>
+#include <initializer_list>
+#include <string_view>
+
+#include "mysql/errors.hpp"
+#include "mysql/sql/session.hpp"
+
+namespace rowlock::mysql {
+
+namespace {
+
+using use = inspection::use;
+
+struct trial {
+  std::string_view statement;
+  std::string_view right;
+  std::initializer_list<use> needed_for;
+};
+
+constexpr std::initializer_list<use> of_all{use::lock, use::fence, use::list, use::purge};
+constexpr std::initializer_list<use> of_checks{use::lock, use::list, use::purge};
+constexpr std::initializer_list<use> of_lock{use::lock};
+constexpr std::initializer_list<use> of_fence{use::fence};
+constexpr std::initializer_list<use> of_purge{use::purge};
+
+const std::array trials{trial{sql::find_table, "SELECT on shared_lock", of_all},
+                        trial{sql::schema_version, "SELECT on shared_lock_schema", of_checks},
+                        trial{sql::explain_insert, "INSERT on shared_lock", of_lock},
+                        trial{sql::explain_update, "UPDATE on shared_lock", of_lock},
+                        trial{sql::explain_fence, "UPDATE (fence_count) on shared_lock", of_fence},
+                        trial{sql::explain_delete, "DELETE on shared_lock", of_purge}};
+
+enum class answer { allowed, refused, no_table };
+
+answer try_out(executor& exec, std::string_view statement) {
+  constexpr unsigned refused_on_table = 1142;
+  constexpr unsigned refused_on_column = 1143;
+  constexpr unsigned missing_table = 1146;
+  try {
+    exec.session().execute(exec.texts()(statement));
+    return answer::allowed;
+  } catch (const std::exception& thrown) {
+    const auto number = error_number_of(thrown);
+    if (number == refused_on_table || number == refused_on_column) return answer::refused;
+    if (number != missing_table) throw;
+    return answer::no_table;
+  }
+}
+
+}  // namespace
+
+inspection server_of(const connection& session) {
+  const bool is_mariadb = session.flavour() == sql::flavour::mariadb;
+  const auto number = static_cast<int>(session.server_version());  // 101119 is 10.11.19
+  return {.product = is_mariadb ? "MariaDB" : "MySQL",
+          .version = {number / 10'000, number / 100 % 100, number % 100}};
+}
+
+std::optional<std::vector<inspection::missing_right>> missing_rights(executor& exec,
+                                                                     const table_name& table) {
+  std::vector<inspection::missing_right> missing;
+  for (const auto& each : trials) {
+    const auto given = try_out(exec, each.statement);
+    if (given == answer::no_table) return std::nullopt;
+    if (given == answer::allowed) continue;
+    for (const auto used_for : each.needed_for) {
+      missing.push_back({used_for, table.in(each.right)});
+    }
+  }
+  return missing;
+}
+
+}  // namespace rowlock::mysql

@@ -1,0 +1,25 @@
+// A MariaDB or MySQL server, its lock table, and the rights of a user there.
+#ifndef ROWLOCK_MYSQL_INSPECTING_HPP
+#define ROWLOCK_MYSQL_INSPECTING_HPP
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mysql/executor.hpp"
+#include "rowlock/port/requests.hpp"
+
+namespace rowlock::mysql {
+
+/// `MariaDB` or `MySQL`, with the version of the server's greeting. No round trip.
+inspection server_of(const connection& session);
+
+/// None without a table. Executes no statement that writes: the server is asked to explain each,
+/// and refuses those that the user may not execute. Six round trips. Throws
+/// `soci::mysql_soci_error`.
+std::optional<std::vector<inspection::missing_right>> missing_rights(executor& exec,
+                                                                     const table_name& table);
+
+}  // namespace rowlock::mysql
+
+#endif
