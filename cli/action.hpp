@@ -17,6 +17,7 @@ using action = std::function<int()>;
 
 // Each adds one subcommand to `app`, and sets `chosen` if the command line names it.
 void add_migrate(CLI::App& app, action& chosen);
+void add_doctor(CLI::App& app, action& chosen);
 void add_list(CLI::App& app, action& chosen);
 void add_top(CLI::App& app, action& chosen);
 void add_show(CLI::App& app, action& chosen);

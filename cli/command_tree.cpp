@@ -48,6 +48,7 @@ std::unique_ptr<CLI::App> command_tree(const std::vector<std::string>& command, 
   tree->require_subcommand(1);
   tree->footer(program_help);
   add_migrate(*tree, chosen);
+  add_doctor(*tree, chosen);
   add_run(*tree, command, chosen);
   add_lead(*tree, command, chosen);
   add_list(*tree, chosen);

@@ -16,6 +16,7 @@ inline constexpr int outcome_unknown = 70;
 inline constexpr int output_failed = 74;
 inline constexpr int not_acquired = 75;
 inline constexpr int not_done = 75;
+inline constexpr int not_all_well = 75;
 inline constexpr int lost = 76;
 inline constexpr int not_runnable = 126;
 inline constexpr int not_found = 127;

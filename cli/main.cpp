@@ -92,18 +92,6 @@ std::string what_is_missing(const CLI::App& app, const std::vector<std::string>&
   return option.empty() ? missing.what() : option;
 }
 
-/// The first line of the driver's message, unless `message` contains it already.
-std::string cause_of(const error& fault, const std::string& message) {
-  try {
-    std::rethrow_if_nested(fault);
-  } catch (const std::exception& nested) {
-    std::string cause = nested.what();
-    cause = cause.substr(0, cause.find('\n'));
-    if (message.find(cause) == std::string::npos) return " (" + cause + ')';
-  }
-  return {};
-}
-
 int perform(const action& chosen) {
   try {
     return chosen();
@@ -111,8 +99,7 @@ int perform(const action& chosen) {
     say(fault.what());
     return fault.exit_code();
   } catch (const error& fault) {
-    const std::string message = fault_text(fault.what(), fault.code());
-    say(message + cause_of(fault, message));
+    say(fault_text(fault));
     return exit_code::of(fault.kind());
   } catch (const std::exception& fault) {
     say(fault.what());

@@ -26,8 +26,8 @@ result run_with(const words& options) {
 TEST(CliUsageTest, HelpSaysHowToBegin) {
   const auto help = run_rowlock({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const auto* word : {"migrate", "run", "lead", "list", "top", "show", "history", "release",
-                           "purge", "serve", "report", "sqlite:///", "postgresql://"}) {
+  for (const auto* word : {"migrate", "doctor", "run", "lead", "list", "top", "show", "history",
+                           "release", "purge", "serve", "report", "sqlite:///", "postgresql://"}) {
     EXPECT_THAT(help.output, HasSubstr(word));
   }
 }
