@@ -154,9 +154,10 @@ TEST(CliUsageTest, ACommandThatThereIsNotIsNamed) {
   for (const auto& wrong : {words{"rnu"}, words{"rnu", nowhere, "--type", "a", "--", "true"}}) {
     const auto refused = run_rowlock(wrong);
     EXPECT_EQ(refused.code, 64);
-    EXPECT_THAT(refused.errors,
-                AllOf(HasSubstr("rowlock: rnu is not a command of rowlock: write migrate, run, "),
-                      HasSubstr(" or completion; see rowlock --help\n")));
+    EXPECT_THAT(
+        refused.errors,
+        AllOf(HasSubstr("rowlock: rnu is not a command of rowlock: write migrate, doctor, run, "),
+              HasSubstr(" or completion; see rowlock --help\n")));
   }
   EXPECT_THAT(run_rowlock({nowhere}).errors, Not(HasSubstr("sesame")));
 }
