@@ -10,6 +10,7 @@
 #include "cli/fault_text.hpp"
 #include "cli/known_versions.hpp"
 #include "cli/say.hpp"
+#include "cli/shell_text.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::cli {
@@ -22,15 +23,6 @@ using use = inspection::use;
 
 /// Of the key, so that two runs do not meet in one row.
 constexpr std::size_t random_digits = 8;
-
-std::string joined(const std::vector<std::string>& texts, const char* separator) {
-  std::string all;
-  for (const auto& each : texts) {
-    if (!all.empty()) all += separator;
-    all += each;
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -187,8 +179,9 @@ finding checkup::check_history() {
   try {
     page = rows_.history({.type = key_.type, .source_id = key_.source_id, .at_most = 1});
   } catch (const error& refused) {
-    if (refused.kind() != errc::rejected) throw;
-    return {.detail = "this role may not read one, which no lock needs",
+    // SQLite has no roles: there it is a table of another form.
+    if (refused.kind() != errc::rejected || found_.product == "SQLite") throw;
+    return {.detail = "it cannot be read, which no lock needs: " + fault_text(refused),
             .values = {{"recorded", nullptr}}};
   }
   finding found{.detail = "none; `rowlock migrate --with history` begins one",

@@ -9,7 +9,7 @@ namespace rowlock::cli {
 
 namespace {
 
-/// From docs/databases.md. `first` and `last` are compared as far as they have numbers.
+/// From the pages of docs/databases. `first` and `last` are compared as far as they have numbers.
 struct known_product {
   std::string_view name;
   version_numbers oldest;

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "cli/action.hpp"
+#include "cli/choice.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/migration_folder.hpp"
 #include "cli/new_folder.hpp"
 #include "cli/printable.hpp"
+#include "cli/say.hpp"
 #include "cli/statement_ends.hpp"
 #include "cli/table_options.hpp"
 #include "rowlock/error.hpp"
@@ -62,12 +64,13 @@ void write_folder(const migrate_options& options, const database_url& url, const
 }
 
 void print(const migrate_options& options, const database_url& url, const table_name& table) {
-  const auto format = migration_format_of(options.format.value_or("plain"));
+  const auto format = chosen_of("--format", options.format.value_or("plain"), migration_formats);
   if (!options.output) {
     if (format == migration_format::plain) return print_sql(options, url, table);
     throw error{errc::misuse,
                 "--format " + *options.format + " writes files: name a new folder with --output"};
   }
+  hide_passwords_of(*options.output);  // if a URL was written in its place
   write_folder(options, url, table, format);
 }
 
@@ -110,8 +113,8 @@ void add_migrate(CLI::App& app, action& chosen) {
           ->needs(print);
   migrate
       ->add_option("--format", options->format,
-                   "With --print: plain, flyway, sqitch, golang-migrate, liquibase or dbmate")
-      ->type_name("FORMAT")
+                   "With --print: the migration tool that the files are for")
+      ->type_name(type_name_of("FORMAT", migration_formats))
       ->needs(print)
       ->excludes(down);
   CLI::Option* output =

@@ -7,7 +7,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "cli/choice.hpp"
+#include "cli/shell_text.hpp"
 #include "cli/statement_ends.hpp"
 
 namespace rowlock::cli {
@@ -19,9 +19,7 @@ std::string in_shell(const std::string& path) {
   constexpr std::string_view plain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=-";
   if (path.find_first_not_of(plain) == std::string::npos) return path;
-  std::string quoted = "'";
-  for (const char c : path) quoted += c == '\'' ? R"('\'')" : std::string{c};
-  return quoted + '\'';
+  return in_shell_quotes(path);
 }
 
 std::string with_digits(std::size_t number, int digits) {
@@ -211,17 +209,6 @@ migration_folder sqitch_folder(const migration_series& series, const std::string
 }
 
 }  // namespace
-
-migration_format migration_format_of(std::string_view text) {
-  constexpr choices<migration_format, 6> known{
-      {{"plain", migration_format::plain},
-       {"flyway", migration_format::flyway},
-       {"sqitch", migration_format::sqitch},
-       {"golang-migrate", migration_format::golang_migrate},
-       {"liquibase", migration_format::liquibase},
-       {"dbmate", migration_format::dbmate}}};
-  return chosen_of("--format", text, known);
-}
 
 sql_language language_of(const database_url& url) {
   if (url.which() == database_url::engine::sqlite) return sql_language::sqlite;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/choice.hpp"
 #include "cli/database_url.hpp"
 #include "cli/new_folder.hpp"
 #include "rowlock/table_name.hpp"
@@ -14,8 +15,13 @@ namespace rowlock::cli {
 
 enum class migration_format { plain, flyway, sqitch, golang_migrate, liquibase, dbmate };
 
-/// Throws `error` (misuse) that lists the words.
-migration_format migration_format_of(std::string_view text);
+inline constexpr choices<migration_format, 6> migration_formats{
+    {{"plain", migration_format::plain},
+     {"flyway", migration_format::flyway},
+     {"sqitch", migration_format::sqitch},
+     {"golang-migrate", migration_format::golang_migrate},
+     {"liquibase", migration_format::liquibase},
+     {"dbmate", migration_format::dbmate}}};
 
 enum class sql_language { postgresql, sqlite, mysql };
 

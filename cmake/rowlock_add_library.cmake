@@ -78,7 +78,7 @@ function(rowlock_add_library component)
     set(public PUBLIC)
     add_library(${target})
     rowlock_set_compilation(${target})
-    if(BUILD_SHARED_LIBS)  # a symbol that core does not export is missed here, not in a program
+    if(BUILD_SHARED_LIBS AND PROJECT_IS_TOP_LEVEL)  # a symbol that core does not export is missed here, not in a program
       target_link_options(${target} PRIVATE LINKER:-z,defs)
     endif()
   else()

@@ -6,7 +6,7 @@
 #include "cli/locked_command.hpp"
 #include "cli/manual/completion.hpp"
 #include "cli/manual/option_text.hpp"
-#include "cli/manual/shell_text.hpp"
+#include "cli/shell_text.hpp"
 
 namespace rowlock::cli {
 
@@ -31,7 +31,8 @@ function __rowlock_is
     test "$subcommand" = $argv[1]
     and not contains -- -- (commandline -opc)
 end
-#Whether the subcommand is $argv[1], and its command has begun.
+
+# Whether the subcommand is $argv[1], and its command has begun.
 function __rowlock_runs
     set -l subcommand (__rowlock_subcommand)
     test "$subcommand" = $argv[1]

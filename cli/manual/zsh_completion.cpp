@@ -8,7 +8,7 @@
 #include "cli/locked_command.hpp"
 #include "cli/manual/completion.hpp"
 #include "cli/manual/option_text.hpp"
-#include "cli/manual/shell_text.hpp"
+#include "cli/shell_text.hpp"
 
 namespace rowlock::cli {
 

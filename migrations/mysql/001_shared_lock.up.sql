@@ -6,7 +6,7 @@
 --
 -- Times are UTC, whatever the session's time zone. A lease is live while expires_at is after
 -- UTC_TIMESTAMP(6); a row is unowned when owner is null. An unowned row stays closed while its
--- expires_at is after that time: nobody is granted it.
+-- expires_at is after that time: it is granted to no caller.
 --
 -- Texts have room for one byte more than they may have: so a session that cuts what is too long
 -- (sql_mode without STRICT_ALL_TABLES) is refused by the CHECK, and no value becomes another one.

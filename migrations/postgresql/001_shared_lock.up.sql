@@ -145,7 +145,7 @@ COMMENT ON COLUMN shared_lock.force_reason IS
 -- row `stale`: a transaction at REPEATABLE READ or above that must start again.
 --
 -- A refusal is no error: the caller's transaction goes on, its lock_timeout is as before, and the
--- server logs nothing. Each attempt is a savepoint, so a refused one keeps no row of anybody.
+-- server logs nothing. Each attempt is a savepoint, so a refused one keeps no row locked.
 CREATE FUNCTION shared_lock_lock(p_types text[], p_ids text[], p_wait_ms integer, p_create boolean,
                                  p_skew_ms integer DEFAULT 0)
   RETURNS TABLE (state text, lock_type text, source_id text,
@@ -206,7 +206,7 @@ BEGIN
         IF has_queue THEN RAISE lock_not_available; END IF;
       END IF;
 
-      -- Nothing below waits for longer than a moment, so nobody waits while holding a row of this
+      -- Nothing below waits for longer than a moment, so no caller waits while holding a row of this
       -- attempt but the one awaited.
       IF has_awaited AND cardinality(p_types) = 1 THEN
         locked := '{1}';

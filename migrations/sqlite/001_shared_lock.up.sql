@@ -6,7 +6,7 @@
 --
 -- Times are UTC text 'YYYY-MM-DD HH:MM:SS.SSS', so that they are ordered as they read. A lease is
 -- live while expires_at > now; a row is unowned when owner is null. An unowned row with
--- expires_at > now was released to stay closed until then: nobody is granted it.
+-- expires_at > now was released to stay closed until then: it is granted to no caller.
 
 CREATE TABLE IF NOT EXISTS shared_lock (
   -- Locks of rowlock, one row per key; a release never deletes a row.

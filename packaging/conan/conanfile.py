@@ -9,11 +9,12 @@ from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load, rmdir
 
+# Of each component: what it requires, and the targets of that.
 COMPONENTS = {
-    "asio": ("asio/[>=1.20 <2]", "asio::asio"),
-    "postgres": ("libpqxx/[>=7.7 <7.11]", "libpqxx::libpqxx"),
-    "prometheus": ("prometheus-cpp/[>=1.0 <2]", "prometheus-cpp::prometheus-cpp-core"),
-    "sqlite": ("sqlitecpp/[>=3.2 <4]", "sqlitecpp::sqlitecpp"),
+    "asio": {"asio/[>=1.20 <2]": "asio::asio"},
+    "postgres": {"libpqxx/[>=7.7 <7.11]": "libpqxx::libpqxx", "libpq/[>=13 <18]": "libpq::libpq"},
+    "prometheus": {"prometheus-cpp/[>=1.0 <2]": "prometheus-cpp::prometheus-cpp-core"},
+    "sqlite": {"sqlitecpp/[>=3.2 <4]": "sqlitecpp::sqlitecpp", "sqlite3/[>=3.37 <4]": "sqlite3::sqlite3"},
 }
 
 
@@ -57,7 +58,8 @@ class Rowlock(ConanFile):
 
     def requirements(self):
         for component in self._chosen:
-            self.requires(COMPONENTS[component][0])
+            for required in COMPONENTS[component]:
+                self.requires(required)
 
     def generate(self):
         CMakeDeps(self).generate()
@@ -88,6 +90,6 @@ class Rowlock(ConanFile):
         for component in self._chosen:
             info = self.cpp_info.components[component]
             info.set_property("cmake_target_name", "rowlock::" + component)
-            info.requires = ["core", COMPONENTS[component][1]]
+            info.requires = ["core", *COMPONENTS[component].values()]
             if component != "asio":
                 info.libs = ["rowlock_" + component]

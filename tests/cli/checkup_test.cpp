@@ -78,11 +78,24 @@ TEST(CheckupTest, OfAStoreThatIsAsItHasToBeFindsNothing) {
   for (const auto& [name, found] : checked(rows)) EXPECT_EQ(found.status, check_status::ok) << name;
 }
 
-TEST(CheckupTest, WarnsOfAClockBeyondTheMarginOfALeaseAndNotBelow) {
+TEST(CheckupTest, WarnsOfAClockThatIsWrong) {
   pretended_store rows;
   for (const auto ahead : {-1h, 1h}) {
     rows.clock_ahead = ahead;
     EXPECT_EQ(checked(rows).at("clock").status, check_status::warning);
+  }
+}
+
+TEST(CheckupTest, WarnsOfAClockBeyondTheMarginOfALeaseAndTheUncertainty) {
+  const auto status_of = [](std::chrono::microseconds took, std::chrono::microseconds ahead,
+                            std::chrono::milliseconds resolution) {
+    return cli::clock_finding_of({.took = took, .ahead = ahead}, resolution).status;
+  };
+  for (const int side : {-1, 1}) {
+    EXPECT_EQ(status_of(0us, side * 200'000us, 0ms), check_status::ok);
+    EXPECT_EQ(status_of(0us, side * 200'001us, 0ms), check_status::warning);
+    EXPECT_EQ(status_of(2'000us, side * 203'000us, 2ms), check_status::ok);
+    EXPECT_EQ(status_of(2'000us, side * 203'001us, 2ms), check_status::warning);
   }
 }
 
@@ -137,6 +150,15 @@ TEST(KnownVersionsTest, AreThoseOfTheDocument) {
   EXPECT_EQ(support_of("", {}), version_support::not_run);
 }
 
+/// Of this thread, for files alone.
+class another_user {
+ public:
+  explicit another_user(unsigned id) { setfsuid(id); }
+  another_user(const another_user&) = delete;
+  another_user& operator=(const another_user&) = delete;
+  ~another_user() { setfsuid(geteuid()); }
+};
+
 /// The checks of a migrated file by a user other than root, with these permissions.
 std::map<std::string, cli::finding> checked_with(mode_t of_files, mode_t of_folder) {
   const temp_folder folder;
@@ -146,11 +168,9 @@ std::map<std::string, cli::finding> checked_with(mode_t of_files, mode_t of_fold
     chmod(file.path().c_str(), of_files);
   }
   chmod(folder.path().c_str(), of_folder);
-  setfsuid(65534);
+  const another_user user{65534};
   sqlite_store rows{path};
-  auto all = checked(rows);
-  setfsuid(geteuid());
-  return all;
+  return checked(rows);
 }
 
 TEST(CheckupOfAFileTest, ThatMayOnlyBeReadFailsAndSaysWhatIsNeeded) {

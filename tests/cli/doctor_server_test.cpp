@@ -37,7 +37,8 @@ std::function<std::string(std::string)> replacing(const std::string& text,
 TEST(CliDoctorServerTest, ThatTheTestsDidNotRunOnIsAWarning) {
   const mysql_database database;
   ASSERT_EQ(run_rowlock({"migrate", database.url()}).code, 0);
-  tcp_proxy network{"127.0.0.1", database.value("select @@port")};
+  const auto where = mariadb_address_of(database.url());
+  tcp_proxy network{where.host, std::to_string(where.port)};
   for (const auto* version : {"10.6.1-MariaDB", "12.0.1-MariaDB"}) {
     network.edit_replies(mysql_that_says_it_is(version));
     const diagnosis found{{database.url_through(network)}};

@@ -64,6 +64,16 @@ TEST_P(CliDoctorTest, SaysThatChangesAreRecorded) {
   EXPECT_TRUE(diagnose()["history"].at("recorded"));
 }
 
+TEST_P(CliDoctorTest, SaysThatATableOfEventsHasAnotherForm) {
+  execute("create table shared_lock_event (another integer)");
+  const auto found = diagnose();
+  const bool is_sqlite =
+      found["server"].at("product") == "SQLite";  // there its triggers end changes
+  EXPECT_EQ(found.status("history"), is_sqlite ? "failed" : "ok");
+  EXPECT_THAT(found["history"].at("detail"),
+              testing::AnyOf(HasSubstr("could not be read"), HasSubstr("cannot be read")));
+}
+
 TEST_P(CliDoctorTest, FailsOnAnOlderSchemaAndSaysWhatToRun) {
   execute("update shared_lock_schema set number = 0");
   const auto found = diagnose();

@@ -58,6 +58,13 @@ TEST_F(CliMigrationOutput, RejectsAnUnknownFormatWithoutShowingIt) {
   EXPECT_EQ(refused.errors.find("s3cret"), std::string::npos);
 }
 
+TEST_F(CliMigrationOutput, RejectsAUrlForAFolderWithoutShowingItsPassword) {
+  const auto refused =
+      print({"--format", "flyway", "--output", "postgresql://app:s3cret@nowhere/shop"});
+  expect_refusal(refused, 74, "nowhere");
+  EXPECT_EQ(refused.errors.find("s3cret"), std::string::npos);
+}
+
 TEST_F(CliMigrationOutput, RejectsOptionsThatDoNotGoTogether) {
   expect_refusal(print({"--format", "flyway"}), 64, "name a new folder with --output");
   expect_refusal(print({"--format", "flyway", "--output", folder(), "--down"}), 64, "--down");

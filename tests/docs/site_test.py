@@ -185,7 +185,7 @@ class LightTest(DarkTest):
         ).click()
         self.browser.wait(
             lambda: self.browser.script("return document.querySelector(':target')?.tagName")
-            == "H2",
+            in ("H2", "H3"),
             "the page is at a section",
         )
 

@@ -167,11 +167,12 @@ class Languages:
         self.assertEqual(under_run.stdout.decode(), "another holder has it\n")
 
     def late_commit_of_a_stopped_python_holder(self):
-        holder = self.python("hold", self.database, "a", "0.5")
+        holder = self.python("hold", self.database, "a", "3600")
         token = int(holder.line())
         if self.may_work_while_stopped:
             self.assertEqual(holder.ask("work"), "done")
         holder.signal(signal.SIGSTOP)
+        self.run_out(token)
         self.assertEqual(self.rowlock_run("a", "1h", "visit", self.database).exit_code(), 0)
         ((successor, language),) = self.visits_of("a")
         self.assertGreater(successor, token)
@@ -204,9 +205,10 @@ class Languages:
         self.assertEqual(len(self.visits_of("a")), 2)
 
     def test_a_stopped_rowlock_run_is_overtaken_by_python_and_its_command_commits_nothing(self):
-        holder = self.rowlock_run("a", "1s", "hold", self.database)
+        holder = self.rowlock_run("a", "1h", "hold", self.database)
         token = int(holder.line())
         holder.signal(signal.SIGSTOP)  # nothing renews its lease
+        self.run_out(token)
         self.assertEqual(self.python("contend", self.database, "1", "a").exit_code(), 0)
         ((successor, language),) = self.visits_of("a")
         self.assertGreater(successor, token)

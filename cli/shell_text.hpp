@@ -1,6 +1,6 @@
 // Text in shell scripts.
-#ifndef ROWLOCK_CLI_MANUAL_SHELL_TEXT_HPP
-#define ROWLOCK_CLI_MANUAL_SHELL_TEXT_HPP
+#ifndef ROWLOCK_CLI_SHELL_TEXT_HPP
+#define ROWLOCK_CLI_SHELL_TEXT_HPP
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // Escapes and templates of shell scripts.
-#include "cli/manual/shell_text.hpp"
+#include "cli/shell_text.hpp"
 
 namespace rowlock::cli {
 
