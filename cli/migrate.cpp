@@ -155,7 +155,7 @@ Examples:
   rowlock migrate mysql://app@db/shop
   rowlock migrate postgresql://app@db/shop --with history
   rowlock migrate --print postgresql:// | psql shop
-  rowlock migrate --print --format flyway --output db/locks postgresql://)");
+  rowlock migrate --print --format flyway --output locks postgresql://)");
   migrate->callback([options, &chosen] { chosen = [options] { return migrate_now(*options); }; });
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lock_table.hpp"
 
 namespace rowlock {
@@ -28,7 +29,7 @@ class numbered_rows;
 ///
 /// Thread-safety: all members may be called from any thread. Waiters retry after the pauses of
 /// their policy.
-class read_write_lock {
+class ROWLOCK_EXPORT read_write_lock {
  public:
   /// `locks` must outlive it. 1 to 999 readers at a time. Throws `error` (misuse). No round trip.
   read_write_lock(lock_table& locks, lock_key name, std::size_t readers = 16);

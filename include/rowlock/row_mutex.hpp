@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lock_table.hpp"
 
 namespace rowlock {
@@ -24,7 +25,7 @@ class timed_mutex;
 /// that locked it. Fairness: none is promised. Throws `error` if the database fails. While it is
 /// away, or if an answer got lost, `lock` waits on, and `try_lock_for` throws when its time is
 /// over.
-class row_mutex {
+class ROWLOCK_EXPORT row_mutex {
  public:
   /// `locks` must outlive it. Throws `error` (misuse) for a wrong key.
   row_mutex(lock_table& locks, lock_key key);

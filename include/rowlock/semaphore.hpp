@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rowlock/detail/export.hpp"
 #include "rowlock/lock_table.hpp"
 
 namespace rowlock {
@@ -22,7 +23,7 @@ class numbered_rows;
 ///
 /// Thread-safety: all members may be called from any thread. Fairness: none is promised; waiters
 /// retry after the pauses of their policy.
-class semaphore {
+class ROWLOCK_EXPORT semaphore {
  public:
   /// `locks` must outlive it. 1 to 1,000 permits. Throws `error` (misuse). No round trip.
   semaphore(lock_table& locks, lock_key name, std::size_t permits);

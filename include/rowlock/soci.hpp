@@ -169,7 +169,7 @@ ROWLOCK_EXPORT void release_with(soci::session& transaction, const fenced_leases
                                  const release_options& options = {}, const soci_table& table = {});
 
 template <>
-struct row_transaction<soci_transaction> {
+struct ROWLOCK_EXPORT row_transaction<soci_transaction> {
   using table_type = soci_table;
 
   static std::optional<refusal> begin(std::optional<soci_transaction>& transaction,

@@ -142,7 +142,7 @@ ROWLOCK_EXPORT void release_with(SQLite::Database& transaction, const fenced_lea
                                  const release_options& options = {}, const table_name& table = {});
 
 template <>
-struct row_transaction<sqlite_transaction> {
+struct ROWLOCK_EXPORT row_transaction<sqlite_transaction> {
   using table_type = table_name;
 
   static std::optional<refusal> begin(std::optional<sqlite_transaction>& transaction,

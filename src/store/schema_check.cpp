@@ -15,6 +15,8 @@ void refuse_newer(int found, int last, const table_name& table) {
                                   " that this rowlock knows: deploy a newer rowlock"};
 }
 
+bool is_default(const table_name& table) { return table.text() == table_name{}.text(); }
+
 /// Adds backticks, unless the text already has some: MariaDB quotes names with them.
 std::string in_backticks(const std::string& sql) {
   return sql.find('`') == std::string::npos ? '`' + sql + '`' : sql;
@@ -23,15 +25,21 @@ std::string in_backticks(const std::string& sql) {
 }  // namespace
 
 std::string how_to_migrate(const std::string& where, const table_name& table) {
-  const bool is_default = table.text() == table_name{}.text();
-  return "run `rowlock migrate " + where + (is_default ? "" : " --table " + table.text()) + "`";
+  return "run `rowlock migrate " + where + (is_default(table) ? "" : " --table " + table.text()) +
+         "`";
 }
 
 void check_schema(std::optional<int> found, std::span<const migration> known,
                   const table_name& table, const std::string& where) {
   const int last = known.back().number;
   const std::string remedy = ": " + how_to_migrate(where, table);
-  if (!found) throw error{errc::rejected, "there is no table " + table.text() + remedy};
+  if (!found) {
+    // A mistyped name must not become a second table.
+    const std::string warning =
+        ", if that is its name: programs that use different tables do not exclude each other";
+    throw error{errc::rejected,
+                "there is no table " + table.text() + remedy + (is_default(table) ? "" : warning)};
+  }
   refuse_newer(*found, last, table);
   if (*found < last) {
     throw error{errc::rejected, "the schema of table " + table.text() + " is version " +

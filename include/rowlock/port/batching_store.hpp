@@ -48,7 +48,7 @@ ROWLOCK_EXPORT void check(const batching_options& options);
 /// share statements, put them over one `batching_store`, each with `batching.at_most = 1`.
 ///
 /// Thread-safety: all members may be called from any thread. The store must outlive it.
-class batching_store final : public passing_store {
+class ROWLOCK_EXPORT batching_store final : public passing_store {
  public:
   /// Throws `error` (misuse) for options out of range.
   explicit batching_store(store& target, const batching_options& options = {});

@@ -113,7 +113,7 @@ ROWLOCK_EXPORT void release_with(memory_transaction& transaction, const fenced_l
                                  const release_options& options = {});
 
 template <>
-struct row_transaction<memory_transaction> {
+struct ROWLOCK_EXPORT row_transaction<memory_transaction> {
   /// A memory_store is one table.
   struct table_type {};
 
