@@ -96,7 +96,7 @@ TEST_F(CliDoctorPostgresTest, AClockThatDiffersIsAWarningAndChangesNoLock) {
   const diagnosis found{where(url_with("-csearch_path%3D" + schema_.name() + "%2Cpg_catalog"))};
   EXPECT_EQ(found.code(), 75);
   EXPECT_EQ(found.names_with("warning"), std::set<std::string>{"clock"});
-  EXPECT_LT(found["clock"].at("difference_ms"), -3'500'000);
+  EXPECT_LT(found["clock"].at("difference_ms"), 0);
   EXPECT_EQ(found.status("lease"), "ok");
 }
 
