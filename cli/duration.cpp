@@ -26,7 +26,8 @@ constexpr std::array units{
 
 }  // namespace
 
-milliseconds parse_duration(std::string_view option, std::string_view text) {
+milliseconds parse_duration(std::string_view option, std::string_view text,
+                            const std::string& or_else) {
   // Text that does not look like a duration may be anything, including a URL with a password.
   constexpr std::size_t longest_shown = 24;
   constexpr std::string_view digits = "0123456789";
@@ -38,7 +39,8 @@ milliseconds parse_duration(std::string_view option, std::string_view text) {
     return error{errc::misuse, std::string{option} + shown + ' ' + why};
   };
   const std::string wanted =
-      "is not a duration: write a whole number and a unit, such as 500ms, 30s, 5m, 2h or 1d";
+      "is not a duration: write a whole number and a unit, such as 500ms, 30s, 5m, 2h or 1d" +
+      or_else;
   const std::string too_long = "is longer than 365d";
 
   if (is_negative) throw refuse("is negative: a duration is zero or more");

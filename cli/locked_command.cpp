@@ -43,6 +43,13 @@ lock_options to_locking(const locked_command_options& options) {
                                   "ms, which is how long before its end the key counts as lost"};
   }
   if (options.at_most) locking.at_most = parse_duration("--at-most", *options.at_most);
+  if (locking.at_most && *locking.at_most < locking.ttl) {
+    throw error{errc::misuse, "--at-most " + *options.at_most +
+                                  " is shorter than the lease, which is not ended before its "
+                                  "--ttl of " +
+                                  options.ttl + ": write " + options.ttl +
+                                  " or more, or a shorter --ttl"};
+  }
   return locking;
 }
 

@@ -73,12 +73,11 @@ std::string unknown_option(const CLI::App& app) {
 }
 
 /// Without the arguments themselves, which may be part of a URL with a password.
-std::string what_is_extra(const CLI::App& app) {
-  auto option = unknown_option(app);
-  if (!option.empty()) return option;
-  return has_chosen_what_takes_a_command(app)
-             ? "an argument too many: the command to run stands after --"
-             : "an argument too many";
+std::string what_is_extra(const CLI::App& app, bool is_command_missing) {
+  auto extra = unknown_option(app);
+  if (extra.empty()) extra = "an argument too many";
+  if (!is_command_missing || !has_chosen_what_takes_a_command(app)) return extra;
+  return extra + ": the command to run and its options stand after --";
 }
 
 /// What is required may be missing because it is mistyped.
@@ -147,7 +146,7 @@ int run_main(std::vector<std::string> arguments) {
   } catch (const CLI::Success& requested_text) {
     return app.exit(requested_text);
   } catch (const CLI::ExtrasError&) {
-    return wrong_usage(app, what_is_extra(app));
+    return wrong_usage(app, what_is_extra(app, command.empty()));
   } catch (const CLI::ConversionError&) {  // its text shows the value; only flags are converted
     return wrong_usage(app, "an option that takes no value was given one");
   } catch (const CLI::RequiredError& missing) {

@@ -124,7 +124,7 @@ void add_migrate(CLI::App& app, action& chosen) {
           ->excludes(down);
   // Without the text itself, which may be a URL with a password.
   const CLI::Validator is_an_option{[](const std::string& text) {
-                                      return text == "history" ? "" : "is no option: write history";
+                                      return text == "history" ? "" : "is not known: write history";
                                     },
                                     ""};
   CLI::Option* with = migrate->add_option("--with", options->with, "Begin an option: history")

@@ -33,7 +33,8 @@ struct run_options {
 };
 
 wait_policy parse_wait(const std::string& wait) {
-  return wait == "forever" ? wait_forever() : wait_for(parse_duration("--wait", wait));
+  return wait == "forever" ? wait_forever()
+                           : wait_for(parse_duration("--wait", wait, ", or forever"));
 }
 
 std::string in_words(const refusal& refused) {

@@ -57,7 +57,8 @@ std::string force_in_words(const row_state& row) {
   return to_the_second(row.forced_at) + " UTC, from " + row.forced_from + ": " + row.force_reason;
 }
 
-void print_text(const row_state& row) {
+void print_text(const std::string& key, const row_state& row) {
+  print_line("key", key);
   print_line("state", state_of(row));
   print_line("used by", row.used_by.value_or(""));
   print_line("holder", row.holder);
@@ -81,7 +82,7 @@ int show_now(const show_options& options) {
   if (options.json) {
     print_json(row ? json_of(*row) : nullptr);
   } else if (row) {
-    print_text(*row);
+    print_text(options.which.in_words(), *row);
   }
   if (row) return exit_code::success;
   say(options.which.in_words() + " has no row: nobody has had it yet, or it was purged");
@@ -98,6 +99,7 @@ void add_show(CLI::App& app, action& chosen) {
   show->add_flag("--json", options->json, "An object, for programs; null if there is no row");
   show->footer(
       R"(Output:
+  key       its type and source id
   state     held; closed (it has no holder, and cannot be taken yet); busy (a transaction has the row: a row
             lock, or a fence that is not committed); run out (its holder let it, and the key was not taken
             since); free

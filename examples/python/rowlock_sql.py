@@ -11,8 +11,7 @@ import socket
 import sqlite3
 import sys
 import time
-
-import psycopg
+import urllib.parse
 
 import statements
 
@@ -20,8 +19,10 @@ import statements
 def connect(database):
     """In autocommit. Of a second connection the transactions of the work are made."""
     if "://" in database:
+        import psycopg  # not needed for SQLite
         return psycopg.connect(database, autocommit=True)
-    return sqlite3.connect(database, isolation_level=None, timeout=10)
+    existing = f"file:{urllib.parse.quote(database)}?mode=rw"
+    return sqlite3.connect(existing, uri=True, isolation_level=None, timeout=10)
 
 
 def execute(connection, operation, **values):
@@ -74,7 +75,12 @@ class Lease:
 
 
 if __name__ == "__main__":
-    held = Lease.acquire(connect(sys.argv[1]), sys.argv[2], sys.argv[3], ttl=30)
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    try:
+        held = Lease.acquire(connect(sys.argv[1]), sys.argv[2], sys.argv[3], ttl=30)
+    except Exception as fault:
+        sys.exit(f"{fault}\nThe table is made by: rowlock migrate URL")
     print(f"held for 30 s, token {held.token}; Enter releases it" if held else "another holder has it", flush=True)
     if held:
         sys.stdin.readline()

@@ -119,8 +119,8 @@ void check(const purge_request& request) {
   if (request.older_than < youngest) {
     throw error{
         errc::misuse,
-        "rows that are younger than an hour are not purged: their versions are what a clock "
-        "that is set back must not undercut"};
+        "rows that are younger than an hour are not purged: give an hour or more. A row that comes "
+        "back soon needs its version, if the clock was set back in between"};
   }
   if (request.at_most == 0 || request.at_most > most) {
     throw error{errc::misuse, "a purge looks at 1 to 10,000 rows at a time"};
@@ -173,7 +173,7 @@ void check(const history_request& request) {
 void check(const history_purge_request& request) {
   if (request.older_than < std::chrono::hours{1}) {
     throw error{errc::misuse,
-                "events that are younger than an hour are not purged: say 1h or more"};
+                "events that are younger than an hour are not purged: give an hour or more"};
   }
   if (request.at_most == 0 || request.at_most > largest_page) {
     throw error{errc::misuse, "a purge deletes 1 to 10,000 events at a time"};

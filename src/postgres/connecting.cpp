@@ -149,6 +149,7 @@ struct known_failure {
   std::string_view text;
   errc code;
   std::string_view meaning;
+  std::string_view subject = {};  // also in the message
 };
 
 constexpr std::string_view bad_login = "refuses the login: check user and password";
@@ -172,7 +173,10 @@ constexpr std::array known_failures{
     known_failure{"root certificate file", errc::rejected,
                   "cannot be verified: its root certificate is not there: see sslrootcert"},
     known_failure{"does not exist", errc::rejected,
-                  "has no such user or database: create it, or correct the connection string"},
+                  "has no such user: CREATE ROLE ... LOGIN, or correct the connection string",
+                  "role \""},
+    known_failure{"does not exist", errc::rejected,
+                  "has no such database: create it, or correct the connection string"},
     known_failure{"permission denied", errc::rejected,
                   "does not let this user into the database: GRANT CONNECT ON DATABASE ... TO ..."},
     known_failure{"SSL error", errc::rejected, no_tls},
@@ -213,7 +217,8 @@ constexpr std::array known_failures{
 
 void throw_failed_connect(const std::string& message, const std::string& where) {
   for (const auto& known : known_failures) {
-    if (message.find(known.text) != std::string::npos) {
+    if (message.find(known.text) != std::string::npos &&
+        message.find(known.subject) != std::string::npos) {
       throw error{known.code, where + ' ' + std::string{known.meaning}};
     }
   }

@@ -56,7 +56,9 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
                 shown_state + see_the_details);
   }
   const auto& table = *lock_table;
-  if (state == "42501") return says("no privilege on table " + table.text() + how_to_grant(table));
+  if (state == "42501")
+    return says("no privilege on table " + table.text() + ", or on one that belongs to it" +
+                how_to_grant(table));
   if (is_one_of(state, {"42P01", "42703", "42883"})) {
     return says("table " + table.text() +
                 " or a part of it is missing: " + detail::how_to_migrate(detail::some_url, table));

@@ -71,8 +71,9 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
   }
   caller_transaction caller{used};
   const bool is_release = !releases.empty();
+  const postgres_table locks{table};
   const auto& statement =
-      statement_for(table, is_release ? sql::release_with : fence_of(options.kind));
+      statement_for(locks, is_release ? sql::release_with : fence_of(options.kind));
   const rows_of_leases rows{leases};
   require_same_keys(used, rows.keys);
   const auto values_with = [&](auto... more) {

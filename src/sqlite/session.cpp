@@ -30,7 +30,7 @@ std::vector<change_answer> change_all(file_access& file, std::span<const Request
                                       const Change& change, std::size_t statements_each = 1) {
   std::vector<change_answer> answers(requests.size(), change_answer::busy);
   if (requests.empty()) return answers;
-  auto written = answers;
+  std::vector<change_answer> written(requests.size(), change_answer::busy);
   const bool is_written =
       file.try_write(requests.size() * statements_each, [&](row_statements& rows) {
         for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -109,7 +109,7 @@ TEST(CliMigratePrintTest, AnOptionIsOneWordAndAWrongOneIsNotShown) {
   for (const auto* option : {"--with", "--without"}) {
     const auto refused = run_rowlock({"migrate", option, "postgresql://app:s3cret@db/shop"});
     EXPECT_EQ(refused.code, 64);
-    EXPECT_THAT(refused.errors, HasSubstr(std::string{option} + ": is no option: write history"));
+    EXPECT_THAT(refused.errors, HasSubstr(std::string{option} + ": is not known: write history"));
     EXPECT_THAT(refused.errors, testing::Not(HasSubstr("s3cret")));
   }
 }

@@ -65,8 +65,8 @@ class MigrationFolderTest : public CliTest {
     auto password = part[2].str();
     if (!password.empty()) password = " -p'" + password.substr(1) + '\'';
     return replaced(command, "mariadb DATABASE",
-                    "mariadb --no-defaults -h" + part[3].str() + " -P" + part[4].str() + " -u" +
-                        part[1].str() + password + ' ' + part[5].str());
+                    "mariadb --no-defaults --skip-ssl -h" + part[3].str() + " -P" + part[4].str() +
+                        " -u" + part[1].str() + password + ' ' + part[5].str());
   }
 
   /// Succeeds without a word: no warning, no notice.

@@ -174,9 +174,10 @@ TEST_F(CliServeRoutesTest, OnlyKnownHostsAreAnswered) {
   for (const std::string& host :
        {std::string{"evil.example"}, "evil.example" + port, std::string{"127.0.0.1.evil.example"},
         std::string{"localhost.evil.example"}, std::string{"10.1.2.3"}, std::string{"[::1]"},
-        std::string{}, std::string{"xlocks.example.org"}}) {
-    EXPECT_EQ(server.ask(with_host(host)).status, host.empty() ? 400 : 421) << host;
+        std::string{"xlocks.example.org"}}) {
+    EXPECT_EQ(server.ask(with_host(host)).status, 421) << host;
   }
+  EXPECT_THAT(server.ask(with_host("")).status, AnyOf(400, 421)) << "by cpp-httplib, or by us";
   EXPECT_EQ(server.ask("GET / HTTP/1.1\r\n\r\n").status, 400);
   EXPECT_EQ(server.ask("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n").status, 400);
 }

@@ -50,7 +50,8 @@ TEST_P(CliShowTest, TellsPeopleWhatThereIsToTell) {
   const auto shown = show();
   EXPECT_EQ(shown.code, 0) << shown.errors;
   EXPECT_THAT(shown.output,
-              AllOf(HasSubstr("state      held\n"), HasSubstr("holder     worker-a\n"),
+              AllOf(HasSubstr("key        invoice/42\nstate      held\n"),
+                    HasSubstr("holder     worker-a\n"),
                     ContainsRegex("since      20..-..-.. ..:..:.. UTC, [0-9.]+s ago\n"),
                     ContainsRegex("alive      granted [0-9.]+s ago of 30.0s\n"),
                     HasSubstr("id         request 7\n"), Not(HasSubstr("last")),
@@ -79,7 +80,7 @@ TEST_P(CliShowTest, TellsARenewedLeaseFromOneWithoutASign) {
 
 TEST_P(CliShowTest, SaysWhoHadAFreeKeyLastAndHowThatEnded) {
   lock_table locks{*rows_, {.holder = "worker-a"}};
-  EXPECT_THROW(locks.with_lock(key_, [](const lease&) { throw std::domain_error{"failed"}; }),
+  EXPECT_THROW((void)locks.with_lock(key_, [](const lease&) { throw std::domain_error{"failed"}; }),
                std::domain_error);
   EXPECT_THAT(show().output, ContainsRegex("last       worker-a, .*, failed\n"));
   const auto last = show_as_json().at("last");

@@ -60,10 +60,10 @@ TEST_F(LeaseSet, OfNoKeyIsHadWithoutAStatement) {
 TEST_F(LeaseSet, OfTooManyKeysIsMisuse) {
   std::vector<lock_key> many;
   for (int i = 0; i < 1001; ++i) many.push_back({"job", std::to_string(i)});
-  EXPECT_THROW(locks_.try_acquire_all(many), error);
-  EXPECT_THROW(locks_.try_acquire_any(many, 1), error);
-  EXPECT_THROW(locks_.try_acquire_any({a_}, 0), error);
-  EXPECT_THROW(locks_.try_acquire_all({a_}, {.expected = version{1}}), error);
+  EXPECT_THROW((void)locks_.try_acquire_all(many), error);
+  EXPECT_THROW((void)locks_.try_acquire_any(many, 1), error);
+  EXPECT_THROW((void)locks_.try_acquire_any({a_}, 0), error);
+  EXPECT_THROW((void)locks_.try_acquire_all({a_}, {.expected = version{1}}), error);
 }
 
 TEST_F(LeaseSet, IsRefusedWithTheKeyThatStoodInTheWay) {
@@ -158,7 +158,7 @@ TEST_F(LeaseSet, IsAskedForOnceMoreWhenTheAnswerGotLost) {
 
 TEST_F(LeaseSet, ThatCameTooLateIsGivenBack) {
   rows_.after("acquire_all", [&] { time_->advance(31s); });
-  EXPECT_THROW(locks_.try_acquire_all({a_, b_}), error);
+  EXPECT_THROW((void)locks_.try_acquire_all({a_, b_}), error);
 }
 
 TEST_F(LeaseSet, HoldsDuringACallback) {
@@ -169,7 +169,7 @@ TEST_F(LeaseSet, HoldsDuringACallback) {
   EXPECT_TRUE(*done);
   EXPECT_TRUE(done.kept());
   EXPECT_FALSE(is_owned(a_));
-  EXPECT_THROW(locks_.with_lock_all({a_, b_}, [] { throw std::runtime_error{"failed"}; }),
+  EXPECT_THROW((void)locks_.with_lock_all({a_, b_}, [] { throw std::runtime_error{"failed"}; }),
                std::runtime_error);
   EXPECT_EQ(rows_.rows().read({&a_, 1}).front()->failure_count, 1);
   EXPECT_FALSE(is_owned(b_));

@@ -110,6 +110,17 @@ TEST(PostgresLogin, OfAMigrationIsToldInTheSameWords) {
   expect_unsaid(caught, {"sesame42"});
 }
 
+TEST(PostgresLogin, OfAUserOrADatabaseThatDoesNotExistSaysWhichOfThem) {
+  for (const auto& [reason, said] :
+       {std::pair{fake_postgres::reason{"28000", "role \"app\" does not exist"}, "no such user"},
+        {fake_postgres::reason{"3D000", "database \"shop\" does not exist"}, "no such database"}}) {
+    const fake_postgres server{[&reason = reason](const login&) { return reason; }};
+    const auto caught = error_of_reading(
+        "postgresql://app:sesame42@127.0.0.1:" + std::to_string(server.port()) + "/shop");
+    EXPECT_NE(caught.message().find(said), std::string::npos) << caught.message();
+  }
+}
+
 TEST(PostgresLogin, ThatTheServerRefusesIsToldByItsReason) {
   const std::vector<std::pair<fake_postgres::reason, errc>> reasons{
       {{"28000", "no pg_hba.conf entry for host \"127.0.0.1\""}, errc::rejected},

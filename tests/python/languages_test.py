@@ -277,6 +277,22 @@ class ExampleTest(unittest.TestCase):
                 block = re.search(r"```sql\n(.*?)```", section, re.DOTALL)
                 self.assertEqual(statement.lstrip("\n"), block.group(1), f"{operation} on {engine}")
 
+    def test_it_says_what_is_missing_and_makes_no_file(self):
+        def refused(*arguments):
+            ended = subprocess.run([sys.executable, contender.rowlock_sql.__file__, *arguments], text=True,
+                                   stderr=subprocess.PIPE)
+            self.assertEqual(ended.returncode, 1)
+            self.assertNotIn("Traceback", ended.stderr)
+            return ended.stderr
+
+        with tempfile.TemporaryDirectory() as folder:
+            database = pathlib.Path(folder) / "locks.db"
+            self.assertIn("rowlock_sql.py postgresql://", refused())
+            self.assertIn("rowlock migrate", refused(str(database), "invoice", "42"))
+            self.assertFalse(database.exists())
+            database.touch()
+            self.assertIn("no such table", refused(str(database), "invoice", "42"))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
