@@ -50,7 +50,8 @@ milliseconds parse_duration(std::string_view option, std::string_view text,
   if (failure == std::errc::result_out_of_range) throw refuse(too_long);
   if (failure != std::errc{}) throw refuse(wanted);
   const std::string_view name{rest, static_cast<std::size_t>(end - rest)};
-  if (name.empty()) throw refuse("has no unit: write " + std::string{text} + "s for seconds");
+  if (name.empty())
+    throw refuse("has no unit: write " + std::string{text} + "s for seconds, or m, h, d");
   for (const unit& known : units) {
     if (name != known.name) continue;
     if (number > longest_duration / known.length) throw refuse(too_long);

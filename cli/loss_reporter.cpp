@@ -64,12 +64,12 @@ std::string loss_reporter::why_taken(const lock_key& key) {
   } catch (const std::exception&) {  // print what is known
     return "it was taken away";
   }
-  if (!row) return "its row is gone; somebody has deleted it, or put back an older table";
+  if (!row) return "its row is gone: it was deleted, or an older table was put back";
   std::string reason = "it was taken away; ";
   if (row->owned) {
     reason += row->holder + " has it since " + row->acquired_at + " UTC";
   } else {
-    reason += "nobody has it now";
+    reason += "it has no holder now";
   }
   const std::scoped_lock lock{mutex_};
   if (!row->force_reason.empty() && row->force_reason != former_force_reason_) {

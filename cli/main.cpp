@@ -91,6 +91,11 @@ std::string what_is_missing(const CLI::App& app, const std::vector<std::string>&
   return option.empty() ? missing.what() : option;
 }
 
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  const auto at = text.find(from);
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
 int perform(const action& chosen) {
   try {
     return chosen();
@@ -151,6 +156,13 @@ int run_main(std::vector<std::string> arguments) {
     return wrong_usage(app, "an option that takes no value was given one");
   } catch (const CLI::RequiredError& missing) {
     return wrong_usage(app, what_is_missing(app, given, missing));
+  } catch (const CLI::ExcludesError& both) {
+    return wrong_usage(app, replaced(both.what(), " excludes ", " cannot be given with "));
+  } catch (const CLI::ArgumentMismatch& missing) {  // --ttl: 1 required DURATION missing
+    const std::string text = missing.what();
+    const auto end = text.find(": 1 required ");
+    return wrong_usage(app,
+                       end == std::string::npos ? text : text.substr(0, end) + " needs a value");
   } catch (const CLI::ParseError& wrong) {
     return wrong_usage(app, wrong.what());
   }

@@ -43,7 +43,7 @@ version parse_version(const std::string& text) {
 
 int refused(const std::string& key, const std::optional<row_state>& now) {
   if (!now) {
-    say(key + " has no row: nobody has it");
+    say(key + " has no row, so it has no holder");
     return exit_code::missing;
   }
   say(key + " was not released: it is " + possession_in_words(*now) + ", version " +

@@ -40,7 +40,8 @@ wait_policy parse_wait(const std::string& wait) {
 std::string in_words(const refusal& refused) {
   std::ostringstream message;
   message << refused;
-  if (refused.reason == refusal_reason::busy) message << "; `rowlock show` says whose";
+  if (refused.reason == refusal_reason::busy)
+    message << "; `rowlock show` says what is known of it";
   return message.str();
 }
 

@@ -85,7 +85,7 @@ int show_now(const show_options& options) {
     print_text(options.which.in_words(), *row);
   }
   if (row) return exit_code::success;
-  say(options.which.in_words() + " has no row: nobody has had it yet, or it was purged");
+  say(options.which.in_words() + " has no row: no process has used it yet, or it was purged");
   return exit_code::missing;
 }
 

@@ -81,7 +81,7 @@ std::string liveness_of(const row_state& row) {
   const auto silent = row.silent_for();
   if (!silent) return "";
   const auto times = show_duration(std::max(*silent, std::chrono::microseconds::zero()));
-  const auto of = " of " + show_duration(*row.ttl);
+  const auto of = ", lease " + show_duration(*row.ttl);
   if (has_no_sign(row)) return "no sign for " + times + of;
   const bool is_renewed = !row.held || *row.held > *silent + std::chrono::milliseconds{1};
   return (is_renewed ? "renewed " : "granted ") + times + " ago" + of;
@@ -89,13 +89,14 @@ std::string liveness_of(const row_state& row) {
 
 std::string possession_in_words(const row_state& row) {
   const std::string state = state_of(row);
-  const std::string time = row.is_live() ? " for another " + show_duration(*row.remaining) : "";
+  const std::string left = row.is_live() ? show_duration(*row.remaining) : "";
   if (state == "busy") return "busy: " + *row.used_by + " has the row";
   if (row.owned) {
     const auto liveness = liveness_of(row);
-    return state + " by " + row.holder + time + (liveness.empty() ? "" : " (" + liveness + ')');
+    return state + " by " + row.holder + (left.empty() ? "" : ", " + left + " left") +
+           (liveness.empty() ? "" : " (" + liveness + ')');
   }
-  return state + time + (row.is_live() ? " after " + row.holder : "");
+  return state + (left.empty() ? "" : " for another " + left + " after " + row.holder);
 }
 
 ordered_json json_of(const lock_event& event) {

@@ -16,8 +16,8 @@ std::string state_of(const row_state& row);
 /// `2026-01-31 12:00:00`, without the fraction.
 std::string to_the_second(const std::string& database_time);
 
-/// `renewed 3.0s ago of 30.0s`, `granted 3.0s ago of 30.0s`, `no sign for 27.0s of 30.0s`; empty if
-/// the row has no owner, or was written by hand.
+/// `renewed 3.0s ago, lease 30.0s`, `granted 3.0s ago, lease 30.0s`, `no sign for 27.0s, lease
+/// 30.0s`; empty if the row has no owner, or was written by hand.
 std::string liveness_of(const row_state& row);
 
 /// The same for a narrow column: `3.0s ago`, `no sign 27.0s`.
@@ -26,8 +26,8 @@ std::string short_liveness_of(const row_state& row);
 /// The holder has not renewed its lease when it should have: half of it has passed.
 bool has_no_sign(const row_state& row);
 
-/// `held by web1:4711 for another 12.5s (renewed 3.0s ago of 30.0s)`, `closed for another 3.0s
-/// after web1:4711`, `free`, `busy: pid 4711 (shop) has the row`.
+/// `held by web1:4711, 12.5s left (renewed 3.0s ago, lease 30.0s)`, `closed for another
+/// 3.0s after web1:4711`, `free`, `busy: pid 4711 (shop) has the row`.
 std::string possession_in_words(const row_state& row);
 
 /// All that is known of the row; missing values are null, or an empty text.

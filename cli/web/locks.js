@@ -31,8 +31,8 @@ rowlock.Locks = (() => {
     const of = text.seconds(lock.ttl_ms);
     // A holder renews every third of its ttl: after half of it, a renewal is missing.
     if (part < 0.5)
-      return { level: 'good', words: `renewed ${text.seconds(silence)} ago of ${of}`, part };
-    return { level: 'late', words: `no sign for ${text.seconds(silence)} of ${of}`, part, silence };
+      return { level: 'good', words: `renewed ${text.seconds(silence)} ago, lease ${of}`, part };
+    return { level: 'late', words: `no sign for ${text.seconds(silence)}, lease ${of}`, part, silence };
   }
 
   const isAlarming = (life) => life.level === 'late' || life.level === 'gone';

@@ -51,7 +51,7 @@ struct refusal {
   std::optional<done_mark> done = std::nullopt;
 };
 
-/// For people: `invoice/42 is held by host:4711 for another 12.5 s`.
+/// For people: `invoice/42 is held by host:4711, 12.5 s of its lease left`.
 ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, const refusal& shown);
 ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, refusal_reason shown);
 

@@ -62,8 +62,9 @@ std::ostream& operator<<(std::ostream& out, const refusal& shown) {
   const bool is_verb = shown.reason == refusal_reason::held;
   if (!shown.holder.empty()) out << (is_verb ? " by " : "; held by ") << shown.holder;
   if (shown.remaining && *shown.remaining > std::chrono::microseconds::zero()) {
-    out << " for another ";
+    out << ", ";
     show_seconds(out, *shown.remaining);
+    out << " of its lease left";
   }
   return out;
 }

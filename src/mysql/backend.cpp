@@ -140,9 +140,9 @@ class mysql_backend_type final : public through_soci::soci_backend {
     auto texts = sql::texts_of(table, migrating.flavour());
     try {
       take_migration_turn(migrating);
-      auto missing = detail::missing_migrations(schema_version(migrating, texts, table),
-                                                mysql_migrations(table), table);
-      check_table_if_there(migrating, texts, table);
+      const auto number = schema_version(migrating, texts, table);
+      auto missing = detail::missing_migrations(number, mysql_migrations(table), table);
+      check_table_if_there(migrating, texts, number, table);
       for (const auto& step : missing) migrating.execute_script(step.up);
       if (auto changed = change_history(migrating, texts, table, history)) {
         missing.push_back(*std::move(changed));

@@ -81,6 +81,9 @@ void refuse_missing_values(const connection_parameters& named) {
   }
 }
 
+/// The client's, of a socket of this machine.
+constexpr unsigned no_socket = 2002;
+
 /// ` at host:port`, as far as they are given.
 std::string place_of(const connection_parameters& named) {
   const auto socket = named.value_of("unix_socket");
@@ -119,9 +122,12 @@ error meaning_of(unsigned number, const std::string& said, const std::string& pl
                        "): check user, password and database, and sslca for a user that must use "
                        "TLS"};
     default:
-      return error{errc::unavailable, "there is no connection to the server" + place + " (error " +
-                                          std::to_string(number) +
-                                          "): check host and port, and whether it runs"};
+      return error{errc::unavailable,
+                   "there is no connection to the server" + place + " (error " +
+                       std::to_string(number) + "): check host and port, and whether it runs" +
+                       (number == no_socket ? "; localhost is this machine's socket, whatever the "
+                                              "port, and 127.0.0.1 is not"
+                                            : "")};
   }
 }
 

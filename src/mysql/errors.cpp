@@ -108,11 +108,12 @@ meaning unavailable_meaning(unsigned number) {
     return says("the server is read-only, a replica perhaps: connect to the primary");
   }
   if (is_interruption(number)) {
-    return says("the server ended the statement: it took too long, or somebody killed it");
+    return says("the server ended the statement: it took too long, or was killed");
   }
   if (number == 1205) {
     return says(
-        "a lock could not be had in time: somebody has the row, or locks the whole table (ALTER "
+        "a lock could not be had in time: another session has the row, or locks the whole table "
+        "(ALTER "
         "TABLE, LOCK TABLES, a backup; SHOW PROCESSLIST shows who): try again when that is over");
   }
   if (is_conflict(number)) return says("a concurrent transaction was in the way: try again");

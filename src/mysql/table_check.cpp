@@ -48,8 +48,6 @@ std::string lower(std::string text) {
   return text;
 }
 
-using detail::throw_unfit;
-
 /// One row of the result of `shape`.
 struct part {
   explicit part(const result_set::row& row)
@@ -84,47 +82,57 @@ std::vector<part> shape_of(connection& session, detail::rendered_sql& texts,
   return parts;
 }
 
-void check_kind(const std::vector<part>& shape, const table_name& table) {
+/// What differs from the migrations; only the first finding, none if nothing does.
+std::optional<std::string> what_is_wrong_in_kind(const std::vector<part>& shape) {
   std::string key;
   for (const auto& each : shape) {
-    if (each.what == "table" && each.name == "view") throw_unfit(table, "is a view, not a table");
+    if (each.what == "table" && each.name == "view") return "is a view, not a table";
     if (each.what == "table" && each.type != "innodb") {
-      throw_unfit(table, "is not of the engine InnoDB, so that it has no row locks");
+      return "is not of the engine InnoDB, so that it has no row locks";
     }
     // If only a prefix of a column is in the key, the type is its length.
     if (each.what == "key") key += each.name + each.type + ',';
   }
-  if (key != "lock_type,source_id,") {
-    throw_unfit(table,
-                "has no primary key on (lock_type, source_id), so that a key may have two rows");
-  }
+  if (key == "lock_type,source_id,") return std::nullopt;
+  return "has no primary key on (lock_type, source_id), so that a key may have two rows";
 }
 
-void check_columns(const std::vector<part>& shape, const table_name& table) {
+const part* column_of(const std::vector<part>& shape, std::string_view name) {
+  const auto found = std::find_if(shape.begin(), shape.end(), [&](const part& each) {
+    return each.what == "column" && each.name == name;
+  });
+  return found == shape.end() ? nullptr : &*found;
+}
+
+std::optional<std::string> what_is_wrong_in_columns(const std::vector<part>& shape) {
   for (const auto& needed : needed_columns) {
     const std::string name{needed.name};
-    const auto found = std::find_if(shape.begin(), shape.end(), [&](const part& each) {
-      return each.what == "column" && each.name == name;
-    });
-    if (found == shape.end()) throw_unfit(table, "has no column " + name);
+    const part* const found = column_of(shape, needed.name);
+    if (found == nullptr) return "has no column " + name;
     if (!found->type.starts_with(needed.type) || found->type.ends_with("unsigned")) {
-      throw_unfit(table,
-                  "has another type of column " + name + " than " + std::string{needed.type});
+      return "has another type of column " + name + " than " + std::string{needed.type};
     }
     if (found->collation != needed.collation) {
-      throw_unfit(table, "has another collation of column " + name + " than " +
-                             std::string{needed.collation} + ", so that different keys may be one");
+      return "has another collation of column " + name + " than " + std::string{needed.collation} +
+             ", so that different keys may be one";
     }
     if (found->takes_null != needed.takes_null) {
-      throw_unfit(table, std::string{"takes "} + (needed.takes_null ? "no " : "") +
-                             "NULL in column " + name);
+      return std::string{"takes "} + (needed.takes_null ? "no " : "") + "NULL in column " + name;
     }
   }
+  for (const auto& name : detail::further_columns) {
+    if (column_of(shape, name) == nullptr) return "has no column " + std::string{name};
+  }
+  return std::nullopt;
 }
 
-void check_shape(const std::vector<part>& shape, const table_name& table) {
-  check_kind(shape, table);
-  check_columns(shape, table);
+void check_shape(const std::vector<part>& shape, std::optional<int> number,
+                 const table_name& table) {
+  auto wrong = what_is_wrong_in_kind(shape);
+  if (!wrong) wrong = what_is_wrong_in_columns(shape);
+  if (!wrong) return;
+  if (!number) detail::throw_not_ours(table, *wrong);
+  detail::throw_unfit(table, *wrong);
 }
 
 /// None if the server returns this error.
@@ -151,9 +159,11 @@ void check_that_none_hides_it(connection& session, detail::rendered_sql& texts,
 }
 
 void check_once(connection& session, detail::rendered_sql& texts, const table_name& table) {
-  detail::check_schema(schema_version(session, texts, table), mysql_migrations(table), table,
-                       detail::some_url);
-  check_shape(shape_of(session, texts, table), table);
+  const auto number = schema_version(session, texts, table);
+  const auto shape = shape_of(session, texts, table);
+  if (!number && !shape.empty()) check_shape(shape, number, table);
+  detail::check_schema(number, mysql_migrations(table), table, detail::some_url);
+  check_shape(shape, number, table);
   check_that_none_hides_it(session, texts, table);
 }
 
@@ -180,9 +190,9 @@ void check_table(connection& session, detail::rendered_sql& texts, const table_n
 }
 
 void check_table_if_there(connection& session, detail::rendered_sql& texts,
-                          const table_name& table) {
+                          std::optional<int> number, const table_name& table) {
   const auto shape = shape_of(session, texts, table);
-  if (!shape.empty()) check_shape(shape, table);
+  if (!shape.empty()) check_shape(shape, number, table);
 }
 
 }  // namespace rowlock::mysql

@@ -25,9 +25,9 @@ std::optional<int> schema_version(connection& session, detail::rendered_sql& tex
 /// many again before it throws.
 void check_table(connection& session, detail::rendered_sql& texts, const table_name& table);
 
-/// The same for a table that may not exist yet.
+/// The same for a table that may not exist yet. `number` is that of its last migration.
 void check_table_if_there(connection& session, detail::rendered_sql& texts,
-                          const table_name& table);
+                          std::optional<int> number, const table_name& table);
 
 }  // namespace rowlock::mysql
 

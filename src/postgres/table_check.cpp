@@ -85,10 +85,8 @@ found_table find_table(connection& used, detail::rendered_sql& texts, const tabl
   auto wrong = finding_in(found, table);
   if (!number) {
     // A table that differs from the migrations may belong to another program.
-    if (wrong.unfit.empty()) {
-      detail::throw_without_record(table, restoring_record(texts(sql::restore_record), table));
-    }
-    return {};
+    if (!wrong.unfit.empty()) detail::throw_not_ours(table, wrong.unfit);
+    detail::throw_without_record(table, restoring_record(texts(sql::restore_record), table));
   }
   return {number, std::move(wrong.unfit), std::move(wrong.remedy)};
 }

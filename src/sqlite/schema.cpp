@@ -95,6 +95,11 @@ std::optional<std::string> what_is_wrong_in(const std::vector<column>& columns) 
       return std::string{"takes "} + (needed.takes_null ? "no " : "") + "NULL in column " + name;
     }
   }
+  for (const auto& name : detail::further_columns) {
+    const bool is_there = std::any_of(columns.begin(), columns.end(),
+                                      [&](const column& each) { return each.name == name; });
+    if (!is_there) return "has no column " + std::string{name};
+  }
   return {};
 }
 
@@ -128,10 +133,10 @@ void check_table(sqlite3* database, row_statements& rows, const table_name& tabl
                     " in this database, which is in memory, where no command reaches it: execute "
                     "what sqlite_migrations() returns on the connection, or open a file"};
   }
+  const auto wrong = what_is_wrong_with(database, table);
+  if (wrong && !number) detail::throw_not_ours(table, *wrong);
   detail::check_schema(number, sqlite_migrations(table), table, where);
-  if (const auto wrong = what_is_wrong_with(database, table)) {
-    detail::throw_unfit(table, *wrong);
-  }
+  if (wrong) detail::throw_unfit(table, *wrong);
 }
 
 namespace {

@@ -76,6 +76,11 @@ void throw_unfit(const table_name& table, const std::string& what, const std::st
   throw error{errc::rejected, message};
 }
 
+void throw_not_ours(const table_name& table, const std::string& what) {
+  throw error{errc::rejected, "rowlock did not make table " + table.text() + ", which " + what +
+                                  ": rename it, or give rowlock's table another name"};
+}
+
 std::vector<migration> missing_migrations(std::optional<int> found,
                                           std::span<const migration> known,
                                           const table_name& table) {

@@ -2,9 +2,11 @@
 #ifndef ROWLOCK_STORE_SCHEMA_CHECK_HPP
 #define ROWLOCK_STORE_SCHEMA_CHECK_HPP
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rowlock/detail/export.hpp"
@@ -17,7 +19,13 @@ inline constexpr const char* some_url = "<URL>";
 
 /// The remedy for a table that differs from what its migrations make.
 inline constexpr const char* make_it_anew =
-    "make it with the migrations of rowlock, and do not convert it";
+    "while no process uses it, rename it and its table ..._schema, and migrate again";
+
+/// The columns of SQLite, MariaDB and MySQL that statements need, and mutual exclusion does not.
+inline constexpr std::array<std::string_view, 14> further_columns{
+    "holder",      "acquired_at",  "ttl_us",        "correlation_id", "ended_at",
+    "ended_as",    "done_by",      "done_at",       "note",           "forced_at",
+    "forced_from", "force_reason", "failure_count", "expiry_count"};
 
 /// Returns "run `rowlock migrate WHERE`", with the table's name if it is not the default. `where`
 /// is the database.
@@ -42,6 +50,10 @@ ROWLOCK_EXPORT void check_schema(std::optional<int> found, std::span<const migra
 /// would not hold. The message is "table T WHAT: REMEDY".
 [[noreturn]] ROWLOCK_EXPORT void throw_unfit(const table_name& table, const std::string& what,
                                              const std::string& remedy = make_it_anew);
+
+/// Throws `error` (rejected): there is a table of this name without a record of migrations, and it
+/// differs from what they make. The message says that it WHAT.
+[[noreturn]] ROWLOCK_EXPORT void throw_not_ours(const table_name& table, const std::string& what);
 
 /// Called while an exception is handled, which is nested. Throws `error` (rejected): what has the
 /// name of the history's table does not take its events.

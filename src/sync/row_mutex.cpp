@@ -33,7 +33,7 @@ bool row_mutex::lock_row(const retry_policy& wait) {
 void row_mutex::lock() {
   in_process_->lock();
   if (!lock_row(wait_forever())) {
-    throw error{errc::unavailable, "the lock_table was destroyed while somebody waited for a row"};
+    throw error{errc::unavailable, "the lock_table was destroyed while a caller waited for a row"};
   }
 }
 

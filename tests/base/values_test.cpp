@@ -138,15 +138,15 @@ TEST(OwnerId, IsDifferentEachTime) {
 TEST(Refusal, SaysWhoHoldsItAndForHowLong) {
   EXPECT_EQ(
       text_of(refusal{.key = {"invoice", "42"}, .holder = "web1:4711", .remaining = 12'540ms}),
-      "invoice/42 is held by web1:4711 for another 12.5 s");
+      "invoice/42 is held by web1:4711, 12.5 s of its lease left");
   EXPECT_EQ(text_of(refusal{.reason = refusal_reason::busy, .key = {"invoice", "42"}}),
             "invoice/42 is in use by another transaction");
-  EXPECT_EQ(
-      text_of(refusal{.reason = refusal_reason::timed_out,
-                      .key = {"invoice", "42"},
-                      .holder = "web1:4711",
-                      .remaining = 2s}),
-      "invoice/42 was not free before the wait was over; held by web1:4711 for another 2.0 s");
+  EXPECT_EQ(text_of(refusal{.reason = refusal_reason::timed_out,
+                            .key = {"invoice", "42"},
+                            .holder = "web1:4711",
+                            .remaining = 2s}),
+            "invoice/42 was not free before the wait was over; held by web1:4711, 2.0 s of its "
+            "lease left");
 }
 
 TEST(Outcome, IsAValueOrARefusal) {

@@ -140,8 +140,9 @@ TEST_P(CliRunTest, AHeldKeyIsRefusedSayingByWhomAndForHowLong) {
   const auto refused = run(script_under_lock("echo running"));
   EXPECT_EQ(refused.code, 75);
   EXPECT_EQ(refused.output, "");
-  EXPECT_THAT(refused.errors,
-              testing::MatchesRegex("rowlock: invoice/42 is held by worker-a for another .+ s\n"));
+  EXPECT_THAT(
+      refused.errors,
+      testing::MatchesRegex("rowlock: invoice/42 is held by worker-a, .+ s of its lease left\n"));
 }
 
 TEST_P(CliRunTest, TheExitCodeOfARefusalCanBeChosen) {

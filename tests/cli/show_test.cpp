@@ -53,7 +53,7 @@ TEST_P(CliShowTest, TellsPeopleWhatThereIsToTell) {
               AllOf(HasSubstr("key        invoice/42\nstate      held\n"),
                     HasSubstr("holder     worker-a\n"),
                     ContainsRegex("since      20..-..-.. ..:..:.. UTC, [0-9.]+s ago\n"),
-                    ContainsRegex("alive      granted [0-9.]+s ago of 30.0s\n"),
+                    ContainsRegex("alive      granted [0-9.]+s ago, lease 30.0s\n"),
                     HasSubstr("id         request 7\n"), Not(HasSubstr("last")),
                     ContainsRegex("remaining  [0-9.]+s\n"),
                     HasSubstr("version    " + std::to_string(held->token().number) + '\n'),
@@ -72,10 +72,10 @@ TEST_P(CliShowTest, TellsARenewedLeaseFromOneWithoutASign) {
   rows_->acquire(std::array{request});
   // As if it had been granted for five hours, three hours ago.
   database_->execute("update " + in_table("shared_lock") + " set ttl_us = 3600000000 * 5");
-  EXPECT_THAT(show().output, ContainsRegex("alive      no sign for 3h 0m of 5h 0m\n"));
+  EXPECT_THAT(show().output, ContainsRegex("alive      no sign for 3h 0m, lease 5h 0m\n"));
   EXPECT_THAT(show_as_json().at("sign_of_life_ms").get<int>(), testing::Ge(3 * 3'600'000));
   database_->execute("update " + in_table("shared_lock") + " set ttl_us = 7200000000");
-  EXPECT_THAT(show().output, ContainsRegex("alive      granted [0-9.]+s ago of 2h 0m\n"));
+  EXPECT_THAT(show().output, ContainsRegex("alive      granted [0-9.]+s ago, lease 2h 0m\n"));
 }
 
 TEST_P(CliShowTest, SaysWhoHadAFreeKeyLastAndHowThatEnded) {

@@ -133,7 +133,7 @@ TEST(CliUsageTest, AUrlThatIsNoneIsRefusedWithoutBeingShown) {
 TEST(CliUsageTest, ADurationHasAUnit) {
   const auto refused = run_with({"--ttl", "30"});
   EXPECT_EQ(refused.code, 64);
-  EXPECT_EQ(refused.errors, "rowlock: --ttl '30' has no unit: write 30s for seconds\n");
+  EXPECT_EQ(refused.errors, "rowlock: --ttl '30' has no unit: write 30s for seconds, or m, h, d\n");
 }
 
 TEST(CliUsageTest, ADurationIsAWholeNumberAndAUnit) {

@@ -22,7 +22,7 @@ class MysqlTableCheck : public mysql_test {
     EXPECT_EQ(caught.kind, errc::rejected) << why;
     EXPECT_NE(caught.message().find("table shared_lock " + why), std::string::npos)
         << caught.message();
-    EXPECT_NE(caught.message().find("make it with the migrations of rowlock"), std::string::npos)
+    EXPECT_NE(caught.message().find("while no process uses it, rename it"), std::string::npos)
         << caught.message();
   }
   void alter(const std::string& change) const {
@@ -110,6 +110,14 @@ TEST_F(MysqlTableCheck, RefusesNullWhereThereIsNoneAndNoNullInTheOwner) {
 TEST_F(MysqlTableCheck, RefusesATableWithoutAColumn) {
   alter("drop column fence_count");
   expect_rejected("has no column fence_count");
+}
+
+TEST_F(MysqlTableCheck, OfAMigrationSaysWhatIsWrongWithATableThatItFindsComplete) {
+  alter("drop column note");
+  expect_rejected("has no column note");
+  const auto caught = error_of([&] { migrate_soci(target()); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("has no column note"), std::string::npos) << caught.message();
 }
 
 TEST_F(MysqlTableCheck, TakesATableThatIsPartitionedByItsKey) {

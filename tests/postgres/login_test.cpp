@@ -112,8 +112,10 @@ TEST(PostgresLogin, OfAMigrationIsToldInTheSameWords) {
 
 TEST(PostgresLogin, OfAUserOrADatabaseThatDoesNotExistSaysWhichOfThem) {
   for (const auto& [reason, said] :
-       {std::pair{fake_postgres::reason{"28000", "role \"app\" does not exist"}, "no such user"},
-        {fake_postgres::reason{"3D000", "database \"shop\" does not exist"}, "no such database"}}) {
+       {std::pair{fake_postgres::reason{"28000", "role \"app\" does not exist"},
+                  "this user does not exist"},
+        {fake_postgres::reason{"3D000", "database \"shop\" does not exist"},
+         "this database does not exist"}}) {
     const fake_postgres server{[&reason = reason](const login&) { return reason; }};
     const auto caught = error_of_reading(
         "postgresql://app:sesame42@127.0.0.1:" + std::to_string(server.port()) + "/shop");

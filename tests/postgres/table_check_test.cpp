@@ -187,6 +187,16 @@ TEST_P(PostgresTableCheck, WithoutTheRecordOfItsMigrationsSaysHowToRestoreIt) {
   EXPECT_NE(caught.message().find("run `DROP TABLE "), std::string::npos) << caught.message();
 }
 
+TEST_P(PostgresTableCheck, OfAnotherProgramIsNamedAndLeftAsItIs) {
+  change("DROP TABLE shared_lock_schema; ALTER TABLE shared_lock DROP COLUMN note");
+  for (const auto& caught :
+       {refusal(), error_of([&] { migrate_postgres(postgres_url(), table()); })}) {
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("rowlock did not make table " + name()), std::string::npos)
+        << caught.message();
+  }
+}
+
 TEST_P(PostgresTableCheck, AnUnloggedTableIsNamedAsWeak) {
   const auto is_named = [&] {
     const auto weak = open()->weak_settings();

@@ -21,7 +21,7 @@ class SqliteTableCheck : public sqlite_test {
     const auto thrown = error_of([&] { acquire(rows); });
     EXPECT_EQ(thrown.kind(), errc::rejected);
     EXPECT_TRUE(says(thrown, "table shared_lock " + why));
-    EXPECT_TRUE(says(thrown, "make it with the migrations of rowlock"));
+    EXPECT_TRUE(says(thrown, "while no process uses it, rename it"));
   }
 };
 
@@ -59,6 +59,20 @@ TEST_F(SqliteTableCheck, RefusesNullInAColumnThatHasNone) {
 TEST_F(SqliteTableCheck, RefusesATableWithoutAColumn) {
   migrate_with("done_until", "done_to");
   expect_rejected("has no column done_until");
+}
+
+TEST_F(SqliteTableCheck, RefusesATableWithoutAColumnThatOnlyPeopleRead) {
+  migrate_sqlite(path());
+  open()->exec("ALTER TABLE shared_lock DROP COLUMN failure_count");
+  expect_rejected("has no column failure_count");
+  EXPECT_TRUE(says(error_of([&] { migrate_sqlite(path()); }), "has no column failure_count"));
+}
+
+TEST_F(SqliteTableCheck, RefusesASchemaThatAFileHasNot) {
+  const auto thrown = error_of([&] {
+    sqlite_store{path(), {.table = table_name{"a.shared_lock"}}};
+  });
+  EXPECT_EQ(thrown.kind(), errc::misuse);
 }
 
 TEST_F(SqliteTableCheck, RefusesAView) {
@@ -119,6 +133,8 @@ TEST_F(SqliteTableCheck, OfAMigrationRefusesAnotherTableInTheWayAndChangesNothin
   const auto thrown = error_of([&] { migrate_sqlite(path()); });
   EXPECT_EQ(thrown.kind(), errc::rejected);
   EXPECT_TRUE(says(thrown, "tables that are not rowlock's are in the way"));
+  sqlite_store rows{path()};
+  EXPECT_TRUE(says(error_of([&] { acquire(rows); }), "rowlock did not make table shared_lock"));
   EXPECT_EQ(text_of("SELECT count(*) FROM sqlite_schema"), "1");
 }
 

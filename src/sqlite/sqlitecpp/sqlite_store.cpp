@@ -102,6 +102,8 @@ class sqlite_store::impl {
     detail::check_time_to_wait("turn_timeout", options_.turn_timeout);
   }
 
+  [[nodiscard]] const table_name& table() const noexcept { return options_.table; }
+
   void run(work_on_store work) {
     const auto end = busy_wait::clock::now() + options_.turn_timeout;
     if (!mutex_.try_lock_until(end)) {
@@ -137,7 +139,9 @@ class sqlite_store::impl {
 };
 
 sqlite_store::sqlite_store(std::string path, sqlite_options options)
-    : impl_{detail::make_owned_at_home<impl>(std::move(path), nullptr, std::move(options))} {}
+    : impl_{detail::make_owned_at_home<impl>(std::move(path), nullptr, std::move(options))} {
+  sqlite::check_schema_name(impl_->table());
+}
 
 sqlite_store::sqlite_store(connect factory, sqlite_options options)
     : impl_{detail::make_owned_at_home<impl>(std::string{}, std::move(factory),
