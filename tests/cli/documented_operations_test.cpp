@@ -65,7 +65,7 @@ class DocumentedOperations : public LockedCliTest {
 };
 
 TEST_P(DocumentedOperations, WhoHoldsIt) {
-  const std::string heading = "Who holds it, since when, and is that process alive?";
+  const std::string heading = "Which process holds a key, since when, and is it alive?";
   const std::string own = is_on("Sqlite")     ? "julianday"
                           : is_on("Postgres") ? "ttl_us * interval"
                                               : "timestampdiff";
@@ -83,7 +83,7 @@ TEST_P(DocumentedOperations, WhoHoldsIt) {
 }
 
 TEST_P(DocumentedOperations, WhoHadItLast) {
-  const std::string heading = "Who had it last, and how did that end?";
+  const std::string heading = "Which process had a key last, and how did that end?";
   const auto statement = documented_answer(heading, "sql");
   locks_.try_acquire(key_)->release();
   EXPECT_EQ(answered(statement, "ended_as = 'released' and ended_at >= acquired_at"), 1);
@@ -102,7 +102,7 @@ TEST_P(DocumentedOperations, WhatHappenedYesterday) {
 }
 
 TEST_P(DocumentedOperations, WhoWaits) {
-  const auto statement = documented_answer("Who waits?", "sql");
+  const auto statement = documented_answer("Which keys are waited for?", "sql");
   if (!is_on("Postgres")) return;  // others have no mark
   const auto held = locks_.try_acquire(key_);
   EXPECT_EQ(answered(statement, "1 = 1"), 0);
