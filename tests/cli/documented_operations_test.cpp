@@ -135,7 +135,7 @@ TEST_P(DocumentedOperations, CleaningUp) {
   int commands = 0;
   for (std::string line; std::getline(lines, line); ++commands) {
     line = line.substr(line.find("rowlock purge"));
-    line = with_each(line, "--url-file /etc/rowlock.url",
+    line = with_each(line, "--url-file /etc/rowlock/purger.url",
                      "--url-file '" + file.string() + "' --table \"$TABLE\"");
     run_command(line);
   }

@@ -56,7 +56,8 @@ class DocumentedUses : public LockedCliTest {
   /// The line with this database, and with the program of this test for `program`.
   [[nodiscard]] words shell(std::string line, const std::string& program) const {
     line = with_each(line, "/usr/bin/rowlock", "rowlock");
-    line = with_each(line, "/etc/rowlock.url", url_);
+    line = with_each(line, "/etc/rowlock/app.url", url_);
+    line = with_each(line, "/etc/rowlock/cleaner.url", url_);
     line = with_each(line, program, program_);
     for (const std::string command : {"migrate", "run", "lead"}) {
       for (const std::string& mark : {std::string{}, std::string{"'"}}) {
