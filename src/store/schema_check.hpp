@@ -19,7 +19,8 @@ inline constexpr const char* some_url = "<URL>";
 
 /// The remedy for a table that differs from what its migrations make.
 inline constexpr const char* make_it_anew =
-    "while no process uses it, rename it and its table ..._schema, and migrate again";
+    "while no process uses it, execute what `rowlock migrate --print --down <URL>` prints, and "
+    "migrate again";
 
 /// The columns of SQLite, MariaDB and MySQL that statements need, and mutual exclusion does not.
 inline constexpr std::array<std::string_view, 14> further_columns{

@@ -48,7 +48,7 @@ TEST_P(CliOperatorsTest, ReleaseTakesTheKeyAndKeepsWhyAndWho) {
   const auto held = locks_.try_acquire(key_);
   const auto released = run(release({"--yes", "--by", "ann"}));
   EXPECT_EQ(released.code, 0) << released.errors;
-  EXPECT_THAT(released.output, HasSubstr("released invoice/42, which was held by worker-a for"));
+  EXPECT_THAT(released.output, HasSubstr("released invoice/42, which was held by worker-a, "));
   EXPECT_FALSE(row().owned);
   EXPECT_GT(row().version, held->token());
   EXPECT_EQ(row().force_reason, "web1 is gone (by ann)");
@@ -101,7 +101,7 @@ TEST_P(CliOperatorsTest, OnATerminalReleaseAsksAndTakesTheVersionThatItShowed) {
   const auto held = locks_.try_acquire(key_);
   {
     terminal screen{release()};
-    EXPECT_THAT(screen.read_until("[y/N]"), HasSubstr("invoice/42 is held by worker-a for"));
+    EXPECT_THAT(screen.read_until("[y/N]"), HasSubstr("invoice/42 is held by worker-a, "));
     screen.type("\n");
     screen.read_until("was not released");
   }

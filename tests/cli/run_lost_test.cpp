@@ -45,7 +45,7 @@ TEST_P(CliRunLostTest, WhoTookTheKeyAndWhyIsSaid) {
   ASSERT_EQ(taken.code, 0) << taken.errors;
   EXPECT_EQ(running.wait(), 76);
   const auto said = running.errors();
-  EXPECT_THAT(said, HasSubstr("invoice/42 was lost: it was taken away; nobody has it now"));
+  EXPECT_THAT(said, HasSubstr("invoice/42 was lost: it was taken away; it has no holder now"));
   EXPECT_THAT(said, HasSubstr("web1 is gone"));
   EXPECT_THAT(said, HasSubstr("ann"));
 }

@@ -21,7 +21,7 @@ class SqliteTableCheck : public sqlite_test {
     const auto thrown = error_of([&] { acquire(rows); });
     EXPECT_EQ(thrown.kind(), errc::rejected);
     EXPECT_TRUE(says(thrown, "table shared_lock " + why));
-    EXPECT_TRUE(says(thrown, "while no process uses it, rename it"));
+    EXPECT_TRUE(says(thrown, "migrate again"));
   }
 };
 
