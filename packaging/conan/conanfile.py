@@ -62,7 +62,11 @@ class Rowlock(ConanFile):
                 self.requires(required)
 
     def generate(self):
-        CMakeDeps(self).generate()
+        deps = CMakeDeps(self)
+        # As cmake/FindAsio.cmake names it, instead of which the file of Conan is found.
+        deps.set_property("asio", "cmake_file_name", "Asio")
+        deps.set_property("asio", "cmake_target_name", "Asio::asio")
+        deps.generate()
         toolchain = CMakeToolchain(self)
         for component in (*COMPONENTS, "soci"):
             toolchain.cache_variables["ROWLOCK_" + component.upper()] = component in self._chosen
