@@ -16,6 +16,8 @@ COMPONENTS = {
     "prometheus": {"prometheus-cpp/[>=1.0 <2]": "prometheus-cpp::prometheus-cpp-core"},
     "sqlite": {"sqlitecpp/[>=3.2 <4]": "sqlitecpp::sqlitecpp", "sqlite3/[>=3.37 <4]": "sqlite3::sqlite3"},
 }
+# Those whose headers include what they require: a program that uses rowlock sees that, too.
+PUBLIC = ("asio", "prometheus")
 
 
 class Rowlock(ConanFile):
@@ -58,8 +60,9 @@ class Rowlock(ConanFile):
 
     def requirements(self):
         for component in self._chosen:
+            public = component in PUBLIC or None  # None: as the types of the packages have it
             for required in COMPONENTS[component]:
-                self.requires(required)
+                self.requires(required, transitive_headers=public, transitive_libs=public)
 
     def generate(self):
         deps = CMakeDeps(self)
