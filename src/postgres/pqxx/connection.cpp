@@ -148,7 +148,7 @@ std::string sqlstate_of(const std::exception& thrown) {
   if (is<pqxx::deadlock_detected>(thrown)) return "40P01";
   if (is<pqxx::statement_completion_unknown>(thrown)) return "40003";
   const auto* failed = dynamic_cast<const pqxx::sql_error*>(&thrown);
-  return failed == nullptr ? std::string{} : failed->sqlstate();
+  return failed == nullptr ? std::string{} : std::string{failed->sqlstate()};
 }
 
 }  // namespace
