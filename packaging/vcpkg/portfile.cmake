@@ -6,13 +6,13 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS features
     asio ROWLOCK_ASIO
     postgres ROWLOCK_POSTGRES
     prometheus ROWLOCK_PROMETHEUS
-    soci ROWLOCK_SOCI
     sqlite ROWLOCK_SQLITE)
 
 vcpkg_cmake_configure(
   SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS
     ${features}
+    -DROWLOCK_SOCI=OFF  # needs MariaDB's client, and the port of SOCI has that of MySQL
     -DROWLOCK_CLI=OFF
     -DROWLOCK_WEB=OFF
     -DROWLOCK_TESTS=OFF
