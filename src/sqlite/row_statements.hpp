@@ -32,7 +32,7 @@ class execution {
  public:
   template <class... Values>
   explicit execution(statement& prepared, const Values&... values) : statement_{prepared} {
-    int place = 0;
+    [[maybe_unused]] int place = 0;
     (statement_.bind(++place, values), ...);
   }
   execution(const execution&) = delete;
