@@ -108,12 +108,9 @@ class CliHangTest : public LockedCliTest {
     return is_mariadb() ? mariadb_url_through(proxy_.port(), database_->url())
                         : url_through(proxy_);
   }
-  [[nodiscard]] std::string host() const {
-    return is_mariadb() ? "127.0.0.1" : std::string{pqxx::connection{postgres_url()}.hostname()};
-  }
+  [[nodiscard]] std::string host() const { return is_mariadb() ? "127.0.0.1" : address_of().host; }
   [[nodiscard]] std::string port() const {
-    return is_mariadb() ? std::to_string(database_->number("select @@port"))
-                        : std::string{pqxx::connection{postgres_url()}.port()};
+    return is_mariadb() ? std::to_string(database_->number("select @@port")) : address_of().port;
   }
 };
 

@@ -233,12 +233,9 @@ class CliServeAwayTest : public LockedCliTest {
 
  private:
   [[nodiscard]] bool is_mariadb() const { return database_->url().starts_with("mysql"); }
-  [[nodiscard]] std::string host() const {
-    return is_mariadb() ? "127.0.0.1" : std::string{pqxx::connection{postgres_url()}.hostname()};
-  }
+  [[nodiscard]] std::string host() const { return is_mariadb() ? "127.0.0.1" : address_of().host; }
   [[nodiscard]] std::string port() const {
-    return is_mariadb() ? std::to_string(database_->number("select @@port"))
-                        : std::string{pqxx::connection{postgres_url()}.port()};
+    return is_mariadb() ? std::to_string(database_->number("select @@port")) : address_of().port;
   }
 };
 
@@ -318,8 +315,8 @@ TEST(CliServeReaderTest, ARoleThatMaySelectFromTheTablesIsEnoughOnPostgres) {
                            role + "; grant select on " + table + ", " + table + "_schema, " +
                            table + "_event to " + role);
   {
-    const served server{{"host=" + std::string{pqxx::connection{postgres_url()}.hostname()} +
-                             " port=" + pqxx::connection{postgres_url()}.port() +
+    const auto [host, port] = address_of();
+    const served server{{"host=" + host + " port=" + port +
                              " dbname=" + pqxx::connection{postgres_url()}.dbname() +
                              " user=" + role + " password=sesame",
                          "--table", table}};

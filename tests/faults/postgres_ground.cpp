@@ -1,6 +1,5 @@
 // A PostgreSQL server of its own, half of whose clients come over a network that fails.
 #include <pqxx/pqxx>
-#include <utility>
 
 #include "faults/network_faults.hpp"
 #include "faults/proving_ground.hpp"
@@ -13,11 +12,6 @@
 namespace rowlock::tests {
 
 namespace {
-
-std::pair<std::string, std::string> host_and_port(const std::string& url) {
-  pqxx::connection known{url};
-  return {known.hostname(), known.port()};
-}
 
 class postgres_ground final : public proving_ground {
  public:
@@ -62,8 +56,8 @@ class postgres_ground final : public proving_ground {
   std::string name_;
   spelling as_;
   own_postgres server_;
-  std::pair<std::string, std::string> where_ = host_and_port(server_.url());
-  tcp_proxy network_{where_.first, where_.second};
+  server_address where_ = address_of(server_.url());
+  tcp_proxy network_{where_.host, where_.port};
 };
 
 }  // namespace

@@ -24,8 +24,8 @@ class PostgresDoubt : public postgres_table {
  protected:
   PostgresDoubt() {
     server_.query("create table " + schema() + ".counter as select 0 as n");
-    pqxx::connection known{postgres_url()};
-    proxy_.emplace(known.hostname(), known.port());
+    const auto [host, port] = address_of();
+    proxy_.emplace(host, port);
     connection_ = std::make_unique<pqxx::connection>(url_through(*proxy_));
   }
 

@@ -48,8 +48,8 @@ class observer {
   }
 
   /// Where the server is.
-  [[nodiscard]] std::string host() { return connection_.hostname(); }
-  [[nodiscard]] std::string port() { return connection_.port(); }
+  [[nodiscard]] static std::string host() { return address_of().host; }
+  [[nodiscard]] static std::string port() { return address_of().port; }
 
  private:
   pqxx::connection connection_;

@@ -12,6 +12,24 @@
 
 namespace rowlock::tests {
 
+namespace {
+
+/// port() is deprecated from libpqxx 8 on.
+std::string port_of(auto& connection) {
+  if constexpr (requires { connection.port_number(); }) {
+    return std::to_string(connection.port_number().value());
+  } else {
+    return connection.port();
+  }
+}
+
+}  // namespace
+
+server_address address_of(const std::string& url) {
+  pqxx::connection known{url};
+  return {known.hostname(), port_of(known)};
+}
+
 std::string postgres_url() {
   const char* url = std::getenv("ROWLOCK_TEST_POSTGRES");  // NOLINT(concurrency-mt-unsafe)
   if (url == nullptr || *url == '\0') {

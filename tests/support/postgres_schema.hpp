@@ -12,6 +12,13 @@ class tcp_proxy;
 
 /// The server that ROWLOCK_TEST_POSTGRES names. Throws, and so fails the test, when it names none.
 std::string postgres_url();
+struct server_address {
+  std::string host;
+  std::string port;
+};
+/// Where a server listens.
+server_address address_of(const std::string& url = postgres_url());
+
 /// The same server, by way of `proxy`.
 std::string url_through(const tcp_proxy& proxy, const std::string& url = postgres_url());
 
