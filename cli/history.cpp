@@ -225,7 +225,7 @@ int history_now(const history_command& command) {
 void add_history(CLI::App& app, action& chosen) {
   const auto command = std::make_shared<history_command>();
   CLI::App* history =
-      app.add_subcommand("history", "Show who had which key, when, and how that ended");
+      app.add_subcommand("history", "Show which holder had which key, when, and how that ended");
   command->where.add_to(*history);
   history->add_option("--type", command->type, "Only keys of this type")->type_name("TYPE");
   history->add_option("--source", command->source, "Only keys with this source id")

@@ -82,13 +82,12 @@ std::string what_is_extra(const CLI::App& app, bool is_command_missing) {
 
 /// What is required may be missing because it is mistyped.
 std::string what_is_missing(const CLI::App& app, const std::vector<std::string>& arguments,
-                            const CLI::RequiredError& missing) {
+                            bool is_command_missing, const CLI::RequiredError& missing) {
   const auto subcommand = unknown_subcommand(app, arguments);
   if (!subcommand.empty()) {
     return subcommand + " is not a command of rowlock" + what_to_write(app, subcommand);
   }
-  const auto option = unknown_option(app);
-  return option.empty() ? missing.what() : option;
+  return unknown_option(app).empty() ? missing.what() : what_is_extra(app, is_command_missing);
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
@@ -155,7 +154,7 @@ int run_main(std::vector<std::string> arguments) {
   } catch (const CLI::ConversionError&) {  // its text shows the value; only flags are converted
     return wrong_usage(app, "an option that takes no value was given one");
   } catch (const CLI::RequiredError& missing) {
-    return wrong_usage(app, what_is_missing(app, given, missing));
+    return wrong_usage(app, what_is_missing(app, given, command.empty(), missing));
   } catch (const CLI::ExcludesError& both) {
     return wrong_usage(app, replaced(both.what(), " excludes ", " cannot be given with "));
   } catch (const CLI::ArgumentMismatch& missing) {  // --ttl: 1 required DURATION missing

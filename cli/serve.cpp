@@ -44,7 +44,7 @@ int serve_now(const serve_options& options) {
   std::cout << "serving http://" << bound.text() << '/' << std::endl;
   if (!bound.is_loopback()) {
     say(bound.text() +
-        " is not loopback: anybody who reaches it can read keys, holders and notes; see "
+        " is not loopback: every client that reaches it can read keys, holders and notes; see "
         "docs/serve.md for a proxy with passwords");
   }
   const int code = exit_code::ended_by_signal(server.run(signals));

@@ -112,7 +112,7 @@ void add_show(CLI::App& app, action& chosen) {
   id        what the holder calls its work in its own logs (its correlation id)
   failures  commands and callbacks that failed
   expiries  leases that ran out and were taken over
-  last      who had a free key last, and how that ended: released; failed (released after an error); forced
+  last      the last holder of a free key, and how that ended: released; failed (released after an error); forced
             (taken away); ran out; locked, committed (by a transaction, whose commit came at that time or
             later)
   forced    the last release by force: when, from whom, why, and by whom

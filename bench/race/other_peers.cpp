@@ -44,8 +44,8 @@ class pglock {
     name_ = name_of(key);
     pqxx::nontransaction autocommit{on};
     number_ = autocommit.exec_prepared("number")[0][0].c_str();
-    const auto row = autocommit.exec_prepared("upsert", name_, number_, "", "0", owner_)[0];
-    return number_ == row[0].c_str();
+    const auto result = autocommit.exec_prepared("upsert", name_, number_, "", "0", owner_);
+    return number_ == result[0][0].c_str();
   }
   void give_back(pqxx::connection& on) {
     pqxx::nontransaction autocommit{on};

@@ -80,7 +80,8 @@ if __name__ == "__main__":
     try:
         held = Lease.acquire(connect(sys.argv[1]), sys.argv[2], sys.argv[3], ttl=30)
     except Exception as fault:
-        sys.exit(f"{fault}\nThe table is made by: rowlock migrate URL")
+        is_missing = re.search("no such table|does not exist|unable to open", str(fault))
+        sys.exit(f"{fault}" + ("\nThe table is made by: rowlock migrate URL" if is_missing else ""))
     print(f"held for 30 s, token {held.token}; Enter releases it" if held else "another holder has it", flush=True)
     if held:
         sys.stdin.readline()

@@ -45,6 +45,7 @@ class ROWLOCK_EXPORT sqlite_store final : public passing_store {
   using connect = std::function<std::unique_ptr<SQLite::Database>()>;
 
   /// The file must exist: `migrate_sqlite` or `rowlock migrate` creates it. Opens nothing yet.
+  /// Throws `error` (misuse) for a table in a schema other than `main`: a file has no other.
   explicit sqlite_store(std::string path, sqlite_options options = {});
   /// With a connection from the application, opened for writing and used for nothing else.
   explicit sqlite_store(connect factory, sqlite_options options = {});

@@ -60,7 +60,7 @@ class Rowlock(ConanFile):
 
     def requirements(self):
         for component in self._chosen:
-            public = component in PUBLIC or None  # None: as the types of the packages have it
+            public = component in PUBLIC or None  # None: Conan decides by the package types
             for required in COMPONENTS[component]:
                 self.requires(required, transitive_headers=public, transitive_libs=public)
 

@@ -162,7 +162,7 @@ void check(const history_request& request) {
     throw error{errc::misuse, "events are of the years 1970 to 9999: ask for a time in them"};
   }
   if (request.since && request.until && *request.since > *request.until) {
-    throw error{errc::misuse, "no event can be asked for: `since` is not before `until`"};
+    throw error{errc::misuse, "`since` is after `until`: give an earlier `since`"};
   }
   if (request.at_most == 0 || request.at_most > largest_page) {
     throw error{errc::misuse, "a page of events has 1 to 10,000 of them"};

@@ -81,9 +81,6 @@ void refuse_missing_values(const connection_parameters& named) {
   }
 }
 
-/// The client's, of a socket of this machine.
-constexpr unsigned no_socket = 2002;
-
 /// ` at host:port`, as far as they are given.
 std::string place_of(const connection_parameters& named) {
   const auto socket = named.value_of("unix_socket");
@@ -125,9 +122,10 @@ error meaning_of(unsigned number, const std::string& said, const std::string& pl
       return error{errc::unavailable,
                    "there is no connection to the server" + place + " (error " +
                        std::to_string(number) + "): check host and port, and whether it runs" +
-                       (number == no_socket ? "; localhost is this machine's socket, whatever the "
-                                              "port, and 127.0.0.1 is not"
-                                            : "")};
+                       (place.starts_with(" at localhost:")
+                            ? "; for localhost the client uses the socket and ignores the port: "
+                              "write 127.0.0.1 for TCP"
+                            : "")};
   }
 }
 

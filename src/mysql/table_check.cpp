@@ -48,6 +48,8 @@ std::string lower(std::string text) {
   return text;
 }
 
+using detail::unfitness;
+
 /// One row of the result of `shape`.
 struct part {
   explicit part(const result_set::row& row)
@@ -83,18 +85,21 @@ std::vector<part> shape_of(connection& session, detail::rendered_sql& texts,
 }
 
 /// What differs from the migrations; only the first finding, none if nothing does.
-std::optional<std::string> what_is_wrong_in_kind(const std::vector<part>& shape) {
+std::optional<unfitness> unfitness_in_kind(const std::vector<part>& shape,
+                                           const table_name& table) {
   std::string key;
   for (const auto& each : shape) {
-    if (each.what == "table" && each.name == "view") return "is a view, not a table";
+    if (each.what == "table" && each.name == "view") {
+      return unfitness{"is a view, not a table", detail::drop_and_make_anew(table)};
+    }
     if (each.what == "table" && each.type != "innodb") {
-      return "is not of the engine InnoDB, so that it has no row locks";
+      return unfitness{"is not of the engine InnoDB, so that it has no row locks"};
     }
     // If only a prefix of a column is in the key, the type is its length.
     if (each.what == "key") key += each.name + each.type + ',';
   }
   if (key == "lock_type,source_id,") return std::nullopt;
-  return "has no primary key on (lock_type, source_id), so that a key may have two rows";
+  return unfitness{"has no primary key on (lock_type, source_id), so that a key may have two rows"};
 }
 
 const part* column_of(const std::vector<part>& shape, std::string_view name) {
@@ -104,35 +109,36 @@ const part* column_of(const std::vector<part>& shape, std::string_view name) {
   return found == shape.end() ? nullptr : &*found;
 }
 
-std::optional<std::string> what_is_wrong_in_columns(const std::vector<part>& shape) {
+std::optional<unfitness> unfitness_in_columns(const std::vector<part>& shape) {
   for (const auto& needed : needed_columns) {
     const std::string name{needed.name};
     const part* const found = column_of(shape, needed.name);
-    if (found == nullptr) return "has no column " + name;
+    if (found == nullptr) return unfitness{"has no column " + name};
     if (!found->type.starts_with(needed.type) || found->type.ends_with("unsigned")) {
-      return "has another type of column " + name + " than " + std::string{needed.type};
+      return unfitness{"has another type of column " + name + " than " + std::string{needed.type}};
     }
     if (found->collation != needed.collation) {
-      return "has another collation of column " + name + " than " + std::string{needed.collation} +
-             ", so that different keys may be one";
+      return unfitness{"has another collation of column " + name + " than " +
+                       std::string{needed.collation} + ", so that different keys may be one"};
     }
     if (found->takes_null != needed.takes_null) {
-      return std::string{"takes "} + (needed.takes_null ? "no " : "") + "NULL in column " + name;
+      return unfitness{std::string{"takes "} + (needed.takes_null ? "no " : "") +
+                       "NULL in column " + name};
     }
   }
   for (const auto& name : detail::further_columns) {
-    if (column_of(shape, name) == nullptr) return "has no column " + std::string{name};
+    if (column_of(shape, name) == nullptr) return unfitness{"has no column " + std::string{name}};
   }
   return std::nullopt;
 }
 
 void check_shape(const std::vector<part>& shape, std::optional<int> number,
                  const table_name& table) {
-  auto wrong = what_is_wrong_in_kind(shape);
-  if (!wrong) wrong = what_is_wrong_in_columns(shape);
-  if (!wrong) return;
-  if (!number) detail::throw_not_ours(table, *wrong);
-  detail::throw_unfit(table, *wrong);
+  auto found = unfitness_in_kind(shape, table);
+  if (!found) found = unfitness_in_columns(shape);
+  if (!found) return;
+  if (!number) detail::throw_unknown(table, *found);
+  detail::throw_unfit(table, *found);
 }
 
 /// None if the server returns this error.
@@ -153,8 +159,8 @@ void check_that_none_hides_it(connection& session, detail::rendered_sql& texts,
                               const table_name& table) {
   const auto result = unless(session, texts(sql::definition), no_privilege);
   if (result && result->rows.at(0).at(1).value_or("").starts_with("CREATE TEMPORARY")) {
-    detail::throw_unfit(table, "is a temporary table of this session, which no other sees",
-                        "drop it, or give the store sessions without it");
+    detail::throw_unfit(table, {"is a temporary table of this session, which no other sees",
+                                "drop it, or give the store sessions without it"});
   }
 }
 

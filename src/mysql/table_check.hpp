@@ -16,7 +16,8 @@ std::optional<int> schema_version(connection& session, detail::rendered_sql& tex
                                   const table_name& table);
 
 /// Throws `error` (rejected) unless the table has this library's schema version. The engine, the
-/// primary key and the columns, with types and collations, must also be those of the migrations.
+/// primary key and the columns on which mutual exclusion depends, with types and collations, must
+/// also be those of the migrations, and the other columns must be there.
 /// Another engine has no row locks. Without the key a lock key may have two rows. Another collation
 /// takes different keys for one.
 ///

@@ -153,6 +153,8 @@ struct known_failure {
 };
 
 constexpr std::string_view bad_login = "refuses the login: check user and password";
+constexpr std::string_view bad_port =
+    "cannot be reached: the port is no number from 1 to 65535: correct it";
 constexpr std::string_view no_tls = "does not agree with us on TLS: see sslmode and sslrootcert";
 constexpr std::string_view is_full = "has no connection left: raise its max_connections";
 constexpr std::string_view is_closed =
@@ -212,10 +214,12 @@ constexpr std::array known_failures{
     known_failure{"SCRAM message", errc::unavailable, is_another},
     known_failure{"Permission denied", errc::rejected,
                   "cannot be reached: this user may not open its socket: see its permissions"},
-    known_failure{"invalid", errc::misuse, "cannot be reached: the port is not a number",
-                  "\"port\""},
-    known_failure{"invalid", errc::misuse,
-                  "cannot be reached: the connection string has an invalid value"},
+    known_failure{"invalid", errc::misuse, bad_port, "\"port\""},
+    known_failure{"invalid port number", errc::misuse, bad_port},
+    known_failure{
+        "invalid", errc::misuse,
+        "cannot be reached: the connection string has an invalid value: correct it, perhaps "
+        "sslmode or connect_timeout"},
 };
 
 }  // namespace

@@ -14,10 +14,7 @@ namespace rowlock::postgres {
 
 namespace {
 
-struct finding {
-  std::string unfit;
-  std::string remedy = detail::make_it_anew;
-};
+using detail::unfitness;
 
 std::string kind_of(std::string_view letter) {
   if (letter == "p") return "partitioned";
@@ -27,34 +24,37 @@ std::string kind_of(std::string_view letter) {
 }
 
 /// What is wrong with an existing table; only the first finding.
-finding finding_in(const result_set::row& found, const table_name& table) {
+std::optional<unfitness> unfitness_in(const result_set::row& found, const table_name& table) {
   if (found.text("kind") != "r") {
-    return {"is " + kind_of(found.text("kind")) +
-            ", not an ordinary table, so that a key may have two rows"};
+    return unfitness{"is " + kind_of(found.text("kind")) +
+                         ", not an ordinary table, so that a key may have two rows",
+                     detail::drop_and_make_anew(table)};
   }
   if (found.text("persistence") == "t") {
-    return {"is a temporary one, which other sessions do not see",
-            "drop it, or name rowlock's table with its schema"};
+    return unfitness{"is a temporary one, which other sessions do not see",
+                     "drop it, or name rowlock's table with its schema"};
   }
   if (found.flag("has_heirs")) {
-    return {"has tables that inherit from it, so that a key may have two rows",
-            table.in("run `ALTER TABLE ... NO INHERIT shared_lock` for each of them")};
+    return unfitness{"has tables that inherit from it, so that a key may have two rows",
+                     table.in("run `ALTER TABLE ... NO INHERIT shared_lock` for each of them")};
   }
   if (!found.flag("has_key")) {
-    return {"has not the primary key (lock_type, source_id), so that a key may have two rows",
-            table.in("of each key that has several, leave the row with the greatest version; then "
-                     "run `ALTER TABLE shared_lock ADD PRIMARY KEY (lock_type, source_id)`")};
+    return unfitness{
+        "has not the primary key (lock_type, source_id), so that a key may have two rows",
+        table.in("of each key that has several, leave the row with the greatest version; then "
+                 "run `ALTER TABLE shared_lock ADD PRIMARY KEY (lock_type, source_id)`")};
   }
   if (found.flag("has_rewrites")) {
-    return {"has rules (CREATE RULE), which change what statements do", "drop them: DROP RULE"};
+    return unfitness{"has rules (CREATE RULE), which change what statements do",
+                     "drop them: DROP RULE"};
   }
   if (!found.is_null("unlike_columns")) {
-    return {
-        "has not these columns as its migrations make them (type, collation, NOT NULL, rule of "
+    return unfitness{
+        "has other columns than its migrations make (type, collation, NOT NULL, rule of "
         "the domain): " +
         found.text("unlike_columns")};
   }
-  return {};
+  return std::nullopt;
 }
 
 /// The migration's name is that of its file. Its placeholders are replaced after the table's name
@@ -82,17 +82,17 @@ found_table find_table(connection& used, detail::rendered_sql& texts, const tabl
     }
   }
   if (!has_table) detail::throw_without_table(table, texts(sql::drop_companions));
-  auto wrong = finding_in(found, table);
+  auto wrong = unfitness_in(found, table);
   if (!number) {
     // A table that differs from the migrations may belong to another program.
-    if (!wrong.unfit.empty()) detail::throw_not_ours(table, wrong.unfit);
+    if (wrong) detail::throw_unknown(table, *wrong);
     detail::throw_without_record(table, restoring_record(texts(sql::restore_record), table));
   }
-  return {number, std::move(wrong.unfit), std::move(wrong.remedy)};
+  return {number, std::move(wrong)};
 }
 
 void require_fit(const found_table& found, const table_name& table) {
-  if (!found.unfit.empty()) detail::throw_unfit(table, found.unfit, found.remedy);
+  if (found.unfit) detail::throw_unfit(table, *found.unfit);
 }
 
 void check_table(connection& used, detail::rendered_sql& texts, const table_name& table) {
@@ -103,7 +103,7 @@ void check_table(connection& used, detail::rendered_sql& texts, const table_name
   };
   auto found = read();
   // A table that is altered or dropped meanwhile may be seen in parts, so the second read counts.
-  if (!found.unfit.empty()) found = read();
+  if (found.unfit) found = read();
   require_fit(found, table);
 }
 

@@ -8,15 +8,15 @@
 #include "postgres/connection.hpp"
 #include "rowlock/table_name.hpp"
 #include "store/rendered_sql.hpp"
+#include "store/schema_check.hpp"
 
 namespace rowlock::postgres {
 
 struct found_table {
   /// The number of the last applied migration; none if there is none.
   std::optional<int> number;
-  /// What differs from the migrations, and the remedy; empty if nothing does.
-  std::string unfit;
-  std::string remedy;
+  /// What differs from the migrations; none if nothing does.
+  std::optional<detail::unfitness> unfit;
 };
 
 /// Throws `error` (rejected) if the table was dropped after its migrations, or exists without the

@@ -27,6 +27,8 @@ namespace rowlock::sqlite {
 
 namespace {
 
+using detail::unfitness;
+
 struct column {
   std::string name;
   std::string type;
@@ -82,30 +84,32 @@ class known_table {
   std::string schema_;
 };
 
-std::optional<std::string> what_is_wrong_in(const std::vector<column>& columns) {
+std::optional<unfitness> unfitness_in(const std::vector<column>& columns) {
+  const auto column_of = [&](std::string_view name) {
+    return std::find_if(columns.begin(), columns.end(),
+                        [&](const column& each) { return each.name == name; });
+  };
   for (const auto& needed : needed_columns) {
     const std::string name{needed.name};
-    const auto found = std::find_if(columns.begin(), columns.end(),
-                                    [&](const column& each) { return each.name == needed.name; });
-    if (found == columns.end()) return "has no column " + name;
+    const auto found = column_of(needed.name);
+    if (found == columns.end()) return unfitness{"has no column " + name};
     if (found->type != needed.type) {
-      return "has another type of column " + name + " than " + std::string{needed.type};
+      return unfitness{"has another type of column " + name + " than " + std::string{needed.type}};
     }
     if (found->takes_null != needed.takes_null) {
-      return std::string{"takes "} + (needed.takes_null ? "no " : "") + "NULL in column " + name;
+      return unfitness{std::string{"takes "} + (needed.takes_null ? "no " : "") +
+                       "NULL in column " + name};
     }
   }
   for (const auto& name : detail::further_columns) {
-    const bool is_there = std::any_of(columns.begin(), columns.end(),
-                                      [&](const column& each) { return each.name == name; });
-    if (!is_there) return "has no column " + std::string{name};
+    if (column_of(name) == columns.end()) return unfitness{"has no column " + std::string{name}};
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::string> what_is_wrong_with(sqlite3* database, const table_name& table) {
+std::optional<unfitness> unfitness_of(sqlite3* database, const table_name& table) {
   const auto [schema, name] = detail::parts_of(table.text());
   statement kind{database, sql::kind_of_table};
   kind.bind(1, name);
@@ -113,15 +117,19 @@ std::optional<std::string> what_is_wrong_with(sqlite3* database, const table_nam
   if (!kind.has_next_row()) return {};
 
   if (kind.text(0) == "temp") {
-    return "is a temporary table of this connection, which no other sees";
+    return unfitness{"is a temporary table of this connection, which no other sees",
+                     "drop it, or name the table with its schema, main"};
   }
-  if (kind.text(1) != "table") return "is a " + kind.text(1) + ", not a table";
+  if (kind.text(1) != "table") {
+    return unfitness{"is a " + kind.text(1) + ", not a table", detail::drop_and_make_anew(table)};
+  }
   const known_table found{database, name, kind.text(0)};
   if (!found.has_the_primary_key()) {
-    return "has no primary key on (lock_type, source_id), so that a key may have two rows";
+    return unfitness{
+        "has no primary key on (lock_type, source_id), so that a key may have two rows"};
   }
-  if (kind.integer(2) == 0) return "is not STRICT and WITHOUT ROWID";
-  return what_is_wrong_in(found.columns());
+  if (kind.integer(2) == 0) return unfitness{"is not STRICT and WITHOUT ROWID"};
+  return unfitness_in(found.columns());
 }
 
 void check_table(sqlite3* database, row_statements& rows, const table_name& table,
@@ -133,10 +141,10 @@ void check_table(sqlite3* database, row_statements& rows, const table_name& tabl
                     " in this database, which is in memory, where no command reaches it: execute "
                     "what sqlite_migrations() returns on the connection, or open a file"};
   }
-  const auto wrong = what_is_wrong_with(database, table);
-  if (wrong && !number) detail::throw_not_ours(table, *wrong);
+  const auto found = unfitness_of(database, table);
+  if (found && !number) detail::throw_unknown(table, *found);
   detail::check_schema(number, sqlite_migrations(table), table, where);
-  if (wrong) detail::throw_unfit(table, *wrong);
+  if (found) detail::throw_unfit(table, *found);
 }
 
 namespace {
@@ -169,9 +177,7 @@ error in_the_way_of(const migration& step, sqlite3* database, const std::string&
 
 void apply(sqlite3* database, const migration& step, const table_name& table) {
   // A table that exists already is left as it is.
-  if (const auto other = what_is_wrong_with(database, table)) {
-    throw in_the_way_of(step, database, "table " + table.text() + " already exists, and " + *other);
-  }
+  if (const auto found = unfitness_of(database, table)) detail::throw_unknown(table, *found);
   try {
     execute(database, step.up);
   } catch (const failure& thrown) {
@@ -221,7 +227,7 @@ std::vector<migration> migrate(sqlite3* database, const table_name& table, histo
                   !changes_history(database, table, history);
   });
   if (is_complete) {
-    if (const auto wrong = what_is_wrong_with(database, table)) detail::throw_unfit(table, *wrong);
+    if (const auto found = unfitness_of(database, table)) detail::throw_unfit(table, *found);
     return {};
   }
 

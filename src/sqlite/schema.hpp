@@ -8,14 +8,15 @@
 
 #include "rowlock/table_name.hpp"
 #include "sqlite/row_statements.hpp"
+#include "store/schema_check.hpp"
 
 struct sqlite3;
 
 namespace rowlock::sqlite {
 
-/// Why the guarantees cannot rest on the table, as in "has no column owner"; none if they can, or
-/// if there is no such table. Throws `failure`.
-std::optional<std::string> what_is_wrong_with(sqlite3* database, const table_name& table);
+/// Why the guarantees cannot rest on the table; none if they can, or if there is no such table.
+/// Throws `failure`.
+std::optional<detail::unfitness> unfitness_of(sqlite3* database, const table_name& table);
 
 /// Throws `error` (rejected) unless the table exists, has the schema of this library, and is fit
 /// for locks. `where` is the database's URL. Throws `failure`.

@@ -17,6 +17,19 @@ void refuse_newer(int found, int last, const table_name& table) {
 
 bool is_default(const table_name& table) { return table.text() == table_name{}.text(); }
 
+/// The command line of `rowlock`, with the table's name if it is not the default.
+std::string command_line(const std::string& command, const std::string& where,
+                         const table_name& table) {
+  return "`rowlock " + command + ' ' + where +
+         (is_default(table) ? "" : " --table " + table.text()) + '`';
+}
+
+std::string make_anew(const table_name& table) {
+  return "while no process uses it, execute what " +
+         command_line("migrate --print --down", some_url, table) +
+         " prints, which drops it with all its locks and its history, and migrate again";
+}
+
 /// Adds backticks, unless the text already has some: MariaDB quotes names with them.
 std::string in_backticks(const std::string& sql) {
   return sql.find('`') == std::string::npos ? '`' + sql + '`' : sql;
@@ -25,8 +38,7 @@ std::string in_backticks(const std::string& sql) {
 }  // namespace
 
 std::string how_to_migrate(const std::string& where, const table_name& table) {
-  return "run `rowlock migrate " + where + (is_default(table) ? "" : " --table " + table.text()) +
-         "`";
+  return "run " + command_line("migrate", where, table);
 }
 
 void check_schema(std::optional<int> found, std::span<const migration> known,
@@ -70,15 +82,21 @@ void throw_other_event_table(const table_name& table) {
                                 "has that name, and migrate --with history again"});
 }
 
-void throw_unfit(const table_name& table, const std::string& what, const std::string& remedy) {
-  std::string message = "table " + table.text();
-  message.append(" ").append(what).append(": ").append(remedy);
-  throw error{errc::rejected, message};
+void throw_unfit(const table_name& table, const unfitness& found) {
+  throw error{errc::rejected, "table " + table.text() + ' ' + found.what + ": " +
+                                  (found.remedy.empty() ? make_anew(table) : found.remedy)};
 }
 
-void throw_not_ours(const table_name& table, const std::string& what) {
-  throw error{errc::rejected, "rowlock did not make table " + table.text() + ", which " + what +
-                                  ": rename it, or give rowlock's table another name"};
+void throw_unknown(const table_name& table, const unfitness& found) {
+  throw error{errc::rejected, "table " + table.text() +
+                                  " has no record of rowlock's migrations, and " + found.what +
+                                  ". If it is another program's, rename it or give rowlock's table "
+                                  "another name; if it is rowlock's, " +
+                                  (found.remedy.empty() ? make_anew(table) : found.remedy)};
+}
+
+std::string drop_and_make_anew(const table_name& table) {
+  return "drop or rename it, and " + make_anew(table);
 }
 
 std::vector<migration> missing_migrations(std::optional<int> found,

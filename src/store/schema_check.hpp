@@ -17,10 +17,12 @@ namespace rowlock::detail {
 /// Placeholder for a database's URL in messages: a URL may hold a password.
 inline constexpr const char* some_url = "<URL>";
 
-/// The remedy for a table that differs from what its migrations make.
-inline constexpr const char* make_it_anew =
-    "while no process uses it, execute what `rowlock migrate --print --down <URL>` prints, and "
-    "migrate again";
+/// How a table differs from what its migrations make, as in "has no column owner".
+struct unfitness {
+  std::string what;
+  /// If empty, the table is to be made anew.
+  std::string remedy = {};
+};
 
 /// The columns of SQLite, MariaDB and MySQL that statements need, and mutual exclusion does not.
 inline constexpr std::array<std::string_view, 14> further_columns{
@@ -49,12 +51,14 @@ ROWLOCK_EXPORT void check_schema(std::optional<int> found, std::span<const migra
 
 /// Throws `error` (rejected): the table differs from what its migrations make, so the guarantees
 /// would not hold. The message is "table T WHAT: REMEDY".
-[[noreturn]] ROWLOCK_EXPORT void throw_unfit(const table_name& table, const std::string& what,
-                                             const std::string& remedy = make_it_anew);
+[[noreturn]] ROWLOCK_EXPORT void throw_unfit(const table_name& table, const unfitness& found);
 
-/// Throws `error` (rejected): there is a table of this name without a record of migrations, and it
-/// differs from what they make. The message says that it WHAT.
-[[noreturn]] ROWLOCK_EXPORT void throw_not_ours(const table_name& table, const std::string& what);
+/// Throws `error` (rejected): the table has no record of migrations, and differs from what they
+/// make. It may be another program's.
+[[noreturn]] ROWLOCK_EXPORT void throw_unknown(const table_name& table, const unfitness& found);
+
+/// The remedy for what is no table, or another kind of one.
+ROWLOCK_EXPORT std::string drop_and_make_anew(const table_name& table);
 
 /// Called while an exception is handled, which is nested. Throws `error` (rejected): what has the
 /// name of the history's table does not take its events.

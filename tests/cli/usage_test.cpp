@@ -80,6 +80,9 @@ TEST(CliUsageTest, TheCommandStandsAfterTwoDashes) {
                                   ": the command to run and its options stand after --; see "
                                   "rowlock run --help\n");
   }
+  EXPECT_EQ(run_rowlock({"run", nowhere, "sh", "-c", "true"}).errors,
+            "rowlock: unknown option -c: the command to run and its options stand after --; see "
+            "rowlock run --help\n");
   EXPECT_EQ(run_with({"--tpye", "a"}).errors,
             "rowlock: unknown option --tpye; see rowlock run --help\n");
 }
@@ -127,6 +130,23 @@ TEST(CliUsageTest, AUrlThatIsNoneIsRefusedWithoutBeingShown) {
     const auto refused = run_rowlock({"list", url});
     EXPECT_EQ(refused.code, 64) << url;
     EXPECT_THAT(refused.errors, AllOf(HasSubstr("rowlock: "), Not(HasSubstr("sesame"))));
+  }
+}
+
+TEST(CliUsageTest, AnOptionWithoutItsValueAndOneTooManyAreNamed) {
+  EXPECT_EQ(run_rowlock({"list", nowhere, "--table"}).errors,
+            "rowlock: --table needs a value; see rowlock list --help\n");
+  EXPECT_THAT(run_rowlock({"list", nowhere, "--url-file", "url"}).errors,
+              HasSubstr(" cannot be given with "));
+}
+
+TEST(CliUsageTest, LocalhostIsTheSocketOfMariadb) {
+  for (const auto& [host, is_socket] : {std::pair{"localhost", true}, {"127.0.0.1", false}}) {
+    const auto refused = run({"env", "MYSQL_UNIX_PORT=/nowhere", ROWLOCK_COMMAND, "list",
+                              std::string{"mysql://app@"} + host + ":1/shop"});
+    EXPECT_EQ(refused.code, 69) << refused.errors;
+    EXPECT_EQ(refused.errors.find("write 127.0.0.1 for TCP") != std::string::npos, is_socket)
+        << refused.errors;
   }
 }
 

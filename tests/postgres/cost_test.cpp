@@ -24,8 +24,9 @@ class PostgresCost : public postgres_table {
   };
   spent take_spent() {
     const std::string ours = " from pg_stat_statements where query like '%\"" + schema() + "\"%'";
-    const auto row = server_.query(
-        "select coalesce(sum(calls), 0)::bigint, coalesce(sum(wal_bytes), 0)::bigint" + ours)[0];
+    const auto result = server_.query(
+        "select coalesce(sum(calls), 0)::bigint, coalesce(sum(wal_bytes), 0)::bigint" + ours);
+    const auto row = result[0];
     const spent now{row[0].as<std::int64_t>(), row[1].as<std::int64_t>()};
     server_.query("select pg_stat_statements_reset(userid, dbid, queryid)" + ours);
     return now;

@@ -66,6 +66,12 @@ TEST(PostgresLogin, ToAMissingSocketOrHostIsUnavailable) {
   EXPECT_NE(caught.message().find("it has no socket there: start it"), std::string::npos)
       << caught.message();
   EXPECT_EQ(error_of_reading("postgresql://no-such-host.invalid/shop").kind, errc::unavailable);
+  for (const std::string wrong : {"number", "99999"}) {
+    const auto refused = error_of_reading("host=db dbname=shop port=" + wrong);
+    EXPECT_EQ(refused.kind, errc::misuse) << wrong;
+    EXPECT_NE(refused.message().find("the port is no number from 1"), std::string::npos)
+        << refused.message();
+  }
 }
 
 TEST(PostgresLogin, ThatIsCutOffIsUnavailableAndSaysSo) {

@@ -130,9 +130,10 @@ class PostgresReads : public postgres_table {
   };
   reads reads_so_far(const std::string& table) {
     // A session reports what it read when it ends, before its connection is closed.
-    const auto row = server_.query(
+    const auto result = server_.query(
         "select idx_tup_fetch, seq_tup_read from pg_stat_user_tables where relid = '" + table +
-        "'::regclass")[0];
+        "'::regclass");
+    const auto row = result[0];  // libpqxx 8: it lives as long as the result
     return {row[0].as<long long>(), row[1].as<long long>()};
   }
   /// Of `work`, whose sessions must have ended when it returns.

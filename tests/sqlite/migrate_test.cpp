@@ -64,7 +64,7 @@ TEST_F(SqliteMigrate, RefusesATableThatIsNotOursAndChangesNothing) {
       "CREATE TABLE shared_lock_schema (number INTEGER); CREATE TABLE shared_lock (a)");
   const auto thrown = error_of([&] { migrate_sqlite(path()); });
   EXPECT_EQ(thrown.kind(), errc::rejected);
-  EXPECT_TRUE(says(thrown, "already exists"));
+  EXPECT_TRUE(says(thrown, "has no record of rowlock"));
   EXPECT_EQ(text_of("SELECT count(*) FROM sqlite_schema"), "2");
 }
 

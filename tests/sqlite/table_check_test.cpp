@@ -94,6 +94,7 @@ TEST_F(SqliteTableCheck, RefusesATemporaryTableInItsPlaceUnlessTheSchemaIsNamed)
   const auto thrown = error_of([&] { acquire(rows); });
   EXPECT_EQ(thrown.kind(), errc::rejected);
   EXPECT_TRUE(says(thrown, "is a temporary table of this connection"));
+  EXPECT_TRUE(says(thrown, "drop it, or name the table with its schema, main"));
 
   sqlite_store named{shadowed, {.table = "main.shared_lock"}};
   EXPECT_EQ(acquire(named).status, acquire_status::granted);
@@ -132,9 +133,9 @@ TEST_F(SqliteTableCheck, OfAMigrationRefusesAnotherTableInTheWayAndChangesNothin
       "CREATE TABLE shared_lock (a)");
   const auto thrown = error_of([&] { migrate_sqlite(path()); });
   EXPECT_EQ(thrown.kind(), errc::rejected);
-  EXPECT_TRUE(says(thrown, "tables that are not rowlock's are in the way"));
+  EXPECT_TRUE(says(thrown, "rename it or give rowlock's table another name"));
   sqlite_store rows{path()};
-  EXPECT_TRUE(says(error_of([&] { acquire(rows); }), "rowlock did not make table shared_lock"));
+  EXPECT_TRUE(says(error_of([&] { acquire(rows); }), "has no record of rowlock's migrations"));
   EXPECT_EQ(text_of("SELECT count(*) FROM sqlite_schema"), "1");
 }
 
