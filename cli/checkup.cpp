@@ -181,7 +181,7 @@ finding checkup::check_history() {
   } catch (const error& refused) {
     // SQLite has no roles: there it is a table of another form.
     if (refused.kind() != errc::rejected || found_.product == "SQLite") throw;
-    return {.detail = "it cannot be read, which no lock needs: " + fault_text(refused),
+    return {.detail = "it cannot be read, which no lock needs" + cause_of(refused, ""),
             .values = {{"recorded", nullptr}}};
   }
   finding found{.detail = "none; `rowlock migrate --with history` begins one",

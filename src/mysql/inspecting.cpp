@@ -4,6 +4,7 @@
 #include <array>
 #include <exception>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 
 #include "mysql/errors.hpp"
@@ -67,9 +68,10 @@ std::optional<std::vector<inspection::missing_right>> missing_rights(executor& e
     const auto given = try_out(exec, each.statement);
     if (given == answer::no_table) return std::nullopt;
     if (given == answer::allowed) continue;
-    for (const auto used_for : each.needed_for) {
-      missing.push_back({used_for, table.in(each.right)});
-    }
+    constexpr std::string_view default_name = "shared_lock";
+    std::string right{each.right};
+    right.replace(right.find(default_name), default_name.size(), table.text());
+    for (const auto used_for : each.needed_for) missing.push_back({used_for, right});
   }
   return missing;
 }

@@ -227,6 +227,8 @@ TEST_F(MysqlRoles, AreSeenByAnInspection) {
     for (const auto& each : inspected.missing_rights.value()) found.insert(each.needed_for);
     EXPECT_EQ(found, uses) << role;
   }
+  soci_store rows{target_of("reader"), {.pool_size = 1}};
+  EXPECT_EQ(rows.inspect().missing_rights.value().front().right, "INSERT on shared_lock");
 }
 
 TEST_F(MysqlRoles, OnColumnsAloneAreEnoughToList) {
