@@ -113,9 +113,7 @@ meaning unavailable_meaning(unsigned number) {
   if (number == 1205) {
     return says(
         "a lock could not be had in time: another session has the row, or locks the whole table "
-        "(ALTER TABLE, LOCK TABLES, a backup; SHOW PROCESSLIST shows which): try again when that "
-        "is "
-        "over");
+        "(ALTER TABLE, LOCK TABLES, a backup; SHOW PROCESSLIST shows which): try again after it");
   }
   if (is_conflict(number)) return says("a concurrent transaction was in the way: try again");
   if (is_one_of(number, {1040, 1203, 1226})) return says("the server has too many connections");
