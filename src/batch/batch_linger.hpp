@@ -11,9 +11,9 @@
 namespace rowlock::detail {
 
 /// Threads in a closed loop split into two groups that alternate, so each commit serves half of
-/// them. A short delay before a batch lets both groups join it, if a commit takes long enough.
-/// After a delay that was not worth it, some delays are skipped. A call that was answered alone
-/// does not wait.
+/// them. A delay before a batch lets the threads that were answered last join it. It ends when all
+/// of them have come, and after the time of one statement at the latest. After a delay that was not
+/// worth it, some delays are skipped. A call that was answered alone does not wait.
 ///
 /// Thread-safety: none; the owner's mutex must be locked.
 class batch_linger {
@@ -22,9 +22,7 @@ class batch_linger {
 
   struct limits {
     /// Longest delay, as a part of the previous statement's time.
-    double part = 0.25;
-    /// No delay after a shorter statement: it ends before other calls could join.
-    clock::duration shortest = std::chrono::milliseconds{2};
+    double part = 1.0;
     /// No delay after a longer statement: its time does not predict the next one's.
     clock::duration longest = std::chrono::milliseconds{20};
   };
@@ -33,8 +31,6 @@ class batch_linger {
 
   /// To be called when a statement has ended, with the number of calls that it answered.
   void ended(clock::time_point began, std::size_t answered);
-  /// Whether few calls are made, and statements are short.
-  [[nodiscard]] bool is_idle() const;
   /// To be called when a call begins or waits.
   void arrived();
   /// To be called before a statement. Waits for expected calls; returns whether it waited.
@@ -47,7 +43,7 @@ class batch_linger {
   std::condition_variable all_arrived_;
   clock::time_point ended_at_;
   clock::duration took_{};
-  std::size_t answered_ = 0;
+  clock::duration waited_{};
   std::size_t expected_ = 0;
   unsigned skips_ = 0;  // delays to skip after one that was not worth it
   unsigned to_skip_ = 0;
@@ -56,14 +52,7 @@ class batch_linger {
 inline void batch_linger::ended(clock::time_point began, std::size_t answered) {
   ended_at_ = clock::now();
   took_ = ended_at_ - began;
-  answered_ = answered;
   expected_ = answered;
-}
-
-inline bool batch_linger::is_idle() const {
-  constexpr std::size_t few_answered = 4;
-  const bool is_known = took_ > clock::duration::zero();
-  return is_known && took_ < limits_.shortest && answered_ <= few_answered;
 }
 
 inline void batch_linger::arrived() {
@@ -71,22 +60,24 @@ inline void batch_linger::arrived() {
 }
 
 inline bool batch_linger::linger(std::unique_lock<std::mutex>& lock) {
-  if (expected_ == 0 || took_ < limits_.shortest || took_ > limits_.longest) return false;
+  if (expected_ == 0 || took_ > limits_.longest) return false;
   const std::chrono::duration<double> at_most = took_ * limits_.part;
   const auto until = ended_at_ + std::chrono::duration_cast<clock::duration>(at_most);
-  if (clock::now() >= until) return false;
+  const auto began = clock::now();
+  if (began >= until) return false;
   if (to_skip_ > 0) {
     --to_skip_;
     return false;
   }
   all_arrived_.wait_until(lock, until, [this] { return expected_ == 0; });
+  waited_ = clock::now() - began;
   return true;
 }
 
 inline void batch_linger::lingered(std::size_t calls, std::size_t joined) {
-  // Each joined call has saved a statement's time; each waiting call has lost a part of one.
+  // Each joined call has saved a statement's time; each waiting call has lost the delay.
   const bool was_worth_it =
-      static_cast<double>(joined) >= static_cast<double>(calls) * limits_.part;
+      static_cast<double>(joined) * took_ >= static_cast<double>(calls) * waited_;
   skips_ = was_worth_it ? 0 : std::min(2 * skips_ + 1, 63U);
   to_skip_ = skips_;
 }

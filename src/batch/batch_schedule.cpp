@@ -8,7 +8,6 @@ namespace rowlock::detail {
 
 namespace {
 
-constexpr std::size_t most_calls_beside_others = 3;
 constexpr unsigned most_in_flight = 256;  // far more than are useful
 
 void set_leading(batched_call* leader) {
@@ -17,19 +16,23 @@ void set_leading(batched_call* leader) {
 
 }  // namespace
 
-batch_schedule::batch_schedule(const limits& has, const batch_linger::limits& linger)
+batch_schedule::batch_schedule(const limits& has, const batch_linger::limits& linger,
+                               const batch_width::limits& width)
     : limits_{.in_flight = std::clamp(has.in_flight, 1U, most_in_flight),
               .at_most = has.at_most,
-              .pays_from = has.pays_from,
               .usual_time = has.usual_time},
-      linger_{linger} {
+      linger_{linger},
+      width_{width} {
   under_way_.reserve(limits_.in_flight);  // so that `begin` cannot throw
 }
 
 batched_call::role batch_schedule::join(batched_call& call) {
+  call.joined = clock::now();
   std::unique_lock lock{mutex_};
   linger_.arrived();
   ++present_;
+  call.epoch = width_.epoch();
+  call.met_others = present_ > 1;
   if (may_begin(call.kind)) {
     begin(call);
     lead(std::move(lock), call);
@@ -51,6 +54,10 @@ batched_call::role batch_schedule::join(batched_call& call) {
   return *role;
 }
 
+bool batch_schedule::is_one_at_a_time() const {
+  return limits_.at_most > 1 && (limits_.in_flight == 1 || width_.is_one());
+}
+
 bool batch_schedule::may_begin(statement_kind kind) const {
   if (under_way_.empty()) return true;
   if (under_way_.size() >= limits_.in_flight) return false;
@@ -60,11 +67,10 @@ bool batch_schedule::may_begin(statement_kind kind) const {
                       [](const auto* each) { return each->kind == statement_kind::acquire; });
     if (static_cast<unsigned>(acquiring) + 1 >= limits_.in_flight) return false;
   }
-  if (present_ < limits_.pays_from) return true;
+  if (!is_one_at_a_time()) return true;
   const auto since = clock::now() - limits_.usual_time;
-  return std::all_of(under_way_.begin(), under_way_.end(), [&](const auto* each) {
-    return each->began <= since || (!each->may_be_large && linger_.is_idle());
-  });
+  return std::all_of(under_way_.begin(), under_way_.end(),
+                     [&](const auto* each) { return each->began <= since; });
 }
 
 void batch_schedule::begin(batched_call& leader) {
@@ -74,14 +80,13 @@ void batch_schedule::begin(batched_call& leader) {
 
 void batch_schedule::lead(std::unique_lock<std::mutex> lock, batched_call& leader) {
   auto requests = leader.requests;
-  auto calls = 1 + collect(leader, requests);
-  if (requests < limits_.at_most && linger_.linger(lock)) {
+  const auto calls = 1 + collect(leader, requests);
+  if (is_one_at_a_time() && requests < limits_.at_most && linger_.linger(lock)) {
+    const auto delayed = calls + waiting_.size();
     const auto joined = collect(leader, requests);
-    linger_.lingered(calls, joined);
-    calls += joined;
+    linger_.lingered(delayed - joined, joined);
     leader.began = clock::now();
   }
-  leader.may_be_large = calls > most_calls_beside_others;
   auto* const beside_it = next_leader();
   lock.unlock();
   set_leading(beside_it);
@@ -114,11 +119,21 @@ batched_call* batch_schedule::next_leader() {
 }
 
 void batch_schedule::end(batched_call& leader, batched_call::role of_the_others) noexcept {
-  std::size_t calls = 1;
-  for (const auto* each = leader.next; each != nullptr; each = each->next) ++calls;
-  // Threads that send their calls again alone do not make others soon.
-  const auto answered = of_the_others == batched_call::role::alone ? 0 : calls;
+  std::size_t calls = 0;
+  std::size_t measured = 0;
+  batch_width::duration took{};
+  const auto now = clock::now();
   std::unique_lock lock{mutex_};
+  for (const auto* each = &leader; each != nullptr; each = each->next) {
+    ++calls;
+    const bool met_others = each->met_others || leader.next != nullptr;
+    if (each->epoch != width_.epoch() || !met_others) continue;
+    ++measured;
+    took += now - each->joined;
+  }
+  // After a fault, threads send their calls again alone, or give up.
+  const auto answered = leader.has_failed ? 0 : calls;
+  if (!leader.has_failed) width_.answered(measured, took);
   std::erase(under_way_, &leader);
   present_ -= calls;
   linger_.ended(leader.began, answered);

@@ -10,6 +10,7 @@
 
 #include "base/one_shot.hpp"
 #include "batch/batch_linger.hpp"
+#include "batch/batch_width.hpp"
 
 namespace rowlock::detail {
 
@@ -29,9 +30,13 @@ struct batched_call {
   const statement_kind kind;
   const std::size_t requests;
   batched_call* next = nullptr;  ///< In the queue; then the next call with the same leader.
-  // Used by leaders only:
+  std::chrono::steady_clock::time_point joined = {};
+  /// The `batch_width::epoch` in which it joined.
+  unsigned epoch = 0;
+  bool met_others = false;
+  // Of leaders only: when the statement began, and whether it failed.
   std::chrono::steady_clock::time_point began = {};
-  bool may_be_large = true;  ///< True until its statement begins.
+  bool has_failed = false;
   one_shot<role> result;
 };
 
@@ -80,25 +85,23 @@ class call_queue {
 /// ends, the first queued call leads the next one, for all queued calls of its kind. Calls that
 /// arrive before its thread is awake, or during a short delay (`batch_linger`), join it.
 ///
-/// In three cases a call begins beside statements under way. Fewer than `pays_from` calls are
-/// present, or those statements take unusually long, or they are small and short while few calls
-/// are made. At most `in_flight` statements are under way at once, one fewer for acquires.
+/// While calls take less time side by side (`batch_width`), and beside a statement that takes
+/// unusually long, calls begin beside statements under way: at most `in_flight` of them, one fewer
+/// for acquires.
 ///
 /// Thread-safety: all members may be called from any thread.
 class batch_schedule {
  public:
   struct limits {
     unsigned in_flight = 4;
-    /// Requests in one statement.
+    /// Requests in one statement; 1: none is shared.
     std::size_t at_most = 256;
-    /// Fewer calls at once share no statement; they are made side by side, as far as `in_flight`
-    /// allows.
-    std::size_t pays_from = 2;
     /// A statement that takes longer hangs, or the disk is very slow.
     std::chrono::milliseconds usual_time{20};
   };
 
-  explicit batch_schedule(const limits& has, const batch_linger::limits& linger = {});
+  explicit batch_schedule(const limits& has, const batch_linger::limits& linger = {},
+                          const batch_width::limits& width = {});
 
   /// Returns once the role of the call is known. A leader sends the statement for itself and for
   /// the calls that follow it by `next`, and then calls `end`.
@@ -112,6 +115,7 @@ class batch_schedule {
   using clock = std::chrono::steady_clock;
 
   // The functions below require mutex_ to be locked.
+  [[nodiscard]] bool is_one_at_a_time() const;
   [[nodiscard]] bool may_begin(statement_kind kind) const;
   void begin(batched_call& leader);
   /// Chooses the calls that follow the leader, and unlocks the mutex.
@@ -129,6 +133,7 @@ class batch_schedule {
   call_queue waiting_;                          // guarded by mutex_
   std::size_t present_ = 0;                     // calls waiting or under way; guarded by mutex_
   batch_linger linger_;                         // guarded by mutex_
+  batch_width width_;                           // guarded by mutex_
 };
 
 }  // namespace rowlock::detail

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -79,12 +78,8 @@ bool all_resolve(const std::vector<acquire_answer>& again) {
 }
 
 batch_schedule::limits limits_of(const store& target, const batching_options& options) {
-  const bool never_share = options.at_most == 1;
-  const auto of_store = target.limits();
-  return {.in_flight = options.in_flight.value_or(of_store.statements_at_once),
-          .at_most = options.at_most,
-          .pays_from =
-              never_share ? std::numeric_limits<std::size_t>::max() : of_store.batching_pays_from};
+  return {.in_flight = options.in_flight.value_or(target.limits().statements_at_once),
+          .at_most = options.at_most};
 }
 
 }  // namespace
@@ -162,6 +157,7 @@ batched_call::role statement_batcher::lead(call<Request, Answer>& leader, const 
   try {
     send_for_all(leader, send);
   } catch (...) {  // one call may be the cause, so each is sent again alone
+    leader.has_failed = true;
     const auto fault = std::current_exception();
     const bool is_in_doubt = is_doubt(fault);
     const bool is_for_all =

@@ -107,10 +107,6 @@ class mysql_backend_type final : public through_soci::soci_backend {
   [[nodiscard]] const ::soci::backend_factory& factory() const override {
     return *::soci::factory_mysql();
   }
-  // A statement for several keys takes three round trips; concurrent commits share a flush anyway.
-  [[nodiscard]] store_limits limits() const noexcept override {
-    return {.statements_at_once = 16, .batching_pays_from = 17};
-  }
   [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
     return mysql_migrations(table);
   }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -86,8 +87,10 @@ class soci_backend {
                                          history_option history) const = 0;
   [[nodiscard]] virtual migration history(const table_name& table) const = 0;
 
-  /// The limits of a store with enough connections.
-  [[nodiscard]] virtual store_limits limits() const noexcept { return {}; }
+  /// The limits of a store with any number of connections.
+  [[nodiscard]] virtual store_limits limits() const noexcept {
+    return {.statements_at_once = std::numeric_limits<unsigned>::max()};
+  }
 
   // In the application's transaction. All except `begin` and `begin_locked` first throw `error`
   // (misuse) unless a transaction is open, without a round trip.

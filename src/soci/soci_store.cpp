@@ -101,8 +101,8 @@ std::unique_ptr<detail::session_source> sessions_of(::soci::connection_pool& poo
                                                     const soci_options& options) {
   check(options);
   return std::make_unique<soci_sessions>(
-      [&pool, timeout = options.pool_timeout] { return take_from(pool, timeout); }, store_limits{},
-      options);
+      [&pool, timeout = options.pool_timeout] { return take_from(pool, timeout); },
+      store_limits{.statements_at_once = std::numeric_limits<unsigned>::max()}, options);
 }
 
 }  // namespace

@@ -20,9 +20,10 @@ class BatchSchedule : public testing::Test {
  protected:
   static constexpr auto acquire = statement_kind::acquire;
 
-  static constexpr batch_linger::limits patient{.part = 1e7, .shortest = 0ms, .longest = 24h};
-  static constexpr batch_linger::limits none_is_quick{.part = 0, .shortest = 0ms};
-  static constexpr batch_linger::limits all_are_quick{.part = 0, .shortest = 24h, .longest = 24h};
+  static constexpr batch_linger::limits patient{.part = 1e7, .longest = 24h};
+  static constexpr batch_linger::limits impatient{.part = 0};
+  /// A trial begins with the first call that has met another.
+  static constexpr batch_width::limits eager{.calls = 1, .statements = 1, .fewest_between = 1};
 
   static std::future<role> start(batch_schedule& statements, batched_call& call) {
     return std::async(std::launch::async, [&] { return statements.join(call); });
@@ -41,7 +42,7 @@ class BatchSchedule : public testing::Test {
 };
 
 TEST_F(BatchSchedule, NoneBeginsBesideOneThatTakesNoLongerThanUsual) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, none_is_quick};
+  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
@@ -55,26 +56,15 @@ TEST_F(BatchSchedule, NoneBeginsBesideOneThatTakesNoLongerThanUsual) {
 }
 
 TEST_F(BatchSchedule, OthersBeginBesideOneThatTakesLonger) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 20ms}, none_is_quick};
+  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 20ms}, impatient};
   ASSERT_EQ(statements.join(first_), role::leading);
   ASSERT_EQ(statements.join(second_), role::leading);
   statements.end(second_, role::answered);
   EXPECT_EQ(statements.join(third_), role::leading);
 }
 
-TEST_F(BatchSchedule, WhereTooFewAskForSharingToPayTheyRunBesideEachOther) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .pays_from = 3, .usual_time = 24h},
-                            none_is_quick};
-  ASSERT_EQ(statements.join(first_), role::leading);
-  ASSERT_EQ(statements.join(second_), role::leading);
-  auto third = start_waiting(statements, third_);
-  statements.end(first_, role::answered);
-  statements.end(second_, role::answered);
-  EXPECT_EQ(third.get(), role::leading);
-}
-
 TEST_F(BatchSchedule, ThoseThatFollowAreToldWhatBecameOfThem) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, none_is_quick};
+  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   auto third = start_waiting(statements, third_);
@@ -86,7 +76,7 @@ TEST_F(BatchSchedule, ThoseThatFollowAreToldWhatBecameOfThem) {
 }
 
 TEST_F(BatchSchedule, WhoIsTooMuchForOneLeadsTheNextOne) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 2, .usual_time = 24h}, none_is_quick};
+  batch_schedule statements{{.in_flight = 4, .at_most = 2, .usual_time = 24h}, impatient};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   auto third = start_waiting(statements, third_);
@@ -98,8 +88,8 @@ TEST_F(BatchSchedule, WhoIsTooMuchForOneLeadsTheNextOne) {
   EXPECT_EQ(third.get(), role::leading);
 }
 
-TEST_F(BatchSchedule, WhereFewAskAndStatementsAreQuickTheyRunBesideEachOther) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, all_are_quick};
+TEST_F(BatchSchedule, WhereNoneIsSharedTheyRunBesideEachOther) {
+  batch_schedule statements{{.in_flight = 4, .at_most = 1, .usual_time = 24h}};
   batched_call fourth{acquire, 1};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
@@ -115,35 +105,34 @@ TEST_F(BatchSchedule, WhereFewAskAndStatementsAreQuickTheyRunBesideEachOther) {
   EXPECT_EQ(waiting.get(), role::leading);
 }
 
-TEST_F(BatchSchedule, NoneBeginsBesideALargeOneNorWhereManyAsk) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, all_are_quick};
-  std::deque<batched_call> many;
-  std::vector<std::future<role>> fates;
+TEST_F(BatchSchedule, WhereItTakesLessTimeTheyRunBesideEachOther) {
+  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, eager};
   ASSERT_EQ(statements.join(first_), role::leading);
-  for (int i = 0; i < 5; ++i) {
-    fates.push_back(start_waiting(statements, many.emplace_back(acquire, 1)));
-  }
+  auto second = start_waiting(statements, second_);
   statements.end(first_, role::answered);
-  ASSERT_EQ(fates[0].get(), role::leading);
-  auto beside_a_large_one = start_waiting(statements, second_);
-  statements.end(many[0], role::answered);
-  ASSERT_EQ(beside_a_large_one.get(), role::leading);
-  auto beside_many_calls = start_waiting(statements, third_);
-  statements.end(second_, role::answered);
-  EXPECT_EQ(beside_many_calls.get(), role::leading);
+  ASSERT_EQ(second.get(), role::leading);
+  statements.end(second_, role::answered);  // it has met another: a trial begins
+  batched_call third{acquire, 1};
+  batched_call fourth{acquire, 1};
+  ASSERT_EQ(statements.join(third), role::leading);
+  ASSERT_EQ(statements.join(fourth), role::leading);
+  statements.end(third, role::answered);
+  statements.end(fourth, role::answered);
 }
 
-TEST_F(BatchSchedule, FewerThanShareToTheirAdvantageGoSideBySideHoweverLongTheyTake) {
-  batch_schedule statements{{.in_flight = 8, .at_most = 256, .pays_from = 3, .usual_time = 24h},
-                            none_is_quick};
+TEST_F(BatchSchedule, CallsThatMetNoOtherAndFaultsSayNothingAboutTheWidth) {
+  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, eager};
+  batched_call alone{acquire, 1};
+  ASSERT_EQ(statements.join(alone), role::leading);
+  statements.end(alone, role::answered);
   ASSERT_EQ(statements.join(first_), role::leading);
-  ASSERT_EQ(statements.join(second_), role::leading);
-  auto third = start_waiting(statements, third_);
+  auto second = start_waiting(statements, second_);
   statements.end(first_, role::answered);
-  EXPECT_EQ(third.get(), role::leading) << "with the one that is under way they are two";
-  statements.end(second_, role::answered);
-  statements.end(third_, role::answered);
-  EXPECT_EQ(statements.waiting(), 0);
+  ASSERT_EQ(second.get(), role::leading);
+  auto third = start_waiting(statements, third_);
+  second_.has_failed = true;
+  statements.end(second_, role::alone);
+  EXPECT_EQ(third.get(), role::leading);
 }
 
 TEST_F(BatchSchedule, ALeaderWaitsForThoseWhoWereAnsweredLast) {
@@ -162,31 +151,35 @@ TEST_F(BatchSchedule, ALeaderDoesNotWaitForThoseWhoMakeTheirCallsAlone) {
   batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, patient};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
+  first_.has_failed = true;
   statements.end(first_, role::alone);
   EXPECT_EQ(second.get(), role::leading);
 }
 
 TEST_F(BatchSchedule, ALeaderWhoseStatementIsFullDoesNotWait) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 1, .usual_time = 24h}, patient};
+  batch_schedule statements{{.in_flight = 4, .at_most = 2, .usual_time = 24h}, patient};
   ASSERT_EQ(statements.join(first_), role::leading);
-  auto second = start_waiting(statements, second_);
+  auto full = start_waiting(statements, third_);
   statements.end(first_, role::answered);
-  EXPECT_EQ(second.get(), role::leading);
+  EXPECT_EQ(full.get(), role::leading);
 }
 
 TEST_F(BatchSchedule, WhatMayRunBesideANewOneBeginsWithIt) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, all_are_quick};
+  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, eager};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
-  auto acquiring = start_waiting(statements, second_);
-  auto releasing = start_waiting(statements, release);
+  auto second = start_waiting(statements, second_);
   statements.end(first_, role::answered);
+  ASSERT_EQ(second.get(), role::leading);
+  auto acquiring = start_waiting(statements, third_);
+  auto releasing = start_waiting(statements, release);
+  statements.end(second_, role::answered);  // it has met another: a trial begins
   EXPECT_EQ(acquiring.get(), role::leading);
   EXPECT_EQ(releasing.get(), role::leading);
 }
 
 TEST_F(BatchSchedule, TheLastPlaceIsKeptFromAcquisitionsOnlyIfTheyHaveTheOthers) {
-  batch_schedule statements{{.in_flight = 2, .at_most = 256, .usual_time = 24h}, all_are_quick};
+  batch_schedule statements{{.in_flight = 2, .at_most = 1, .usual_time = 24h}};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
   statements.end(first_, role::answered);

@@ -58,8 +58,7 @@ class pqxx_sessions final : public detail::session_source {
         make_{std::move(make)},
         to_pin_{to_pin},
         answers_{options.answer_timeout},
-        limits_{.statements_at_once = std::min(options.pool_size, 4U),
-                .longest_renewal = longest_renewal} {}
+        limits_{.statements_at_once = options.pool_size, .longest_renewal = longest_renewal} {}
 
   std::unique_ptr<detail::session> open() override {
     auto opened = std::make_unique<postgres::pqxx_connection>(make_(), may_prepare_, answers_);

@@ -1,0 +1,98 @@
+// The choice between one batch at a time and several, measurement by measurement.
+#include "batch/batch_width.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+namespace rowlock::detail {
+namespace {
+
+using namespace std::chrono_literals;
+
+class BatchWidth : public testing::Test {
+ protected:
+  static constexpr batch_width::limits limits{
+      .calls = 2, .statements = 2, .fewest_between = 2, .most_between = 8, .clearly_less = 0.95};
+
+  /// One measurement of two statements.
+  void measure(batch_width::duration each) {
+    width_.answered(1, each);
+    width_.answered(1, each);
+  }
+  /// The width before each of `count` measurements: 1 or n.
+  std::string widths(int count, batch_width::duration one, batch_width::duration side_by_side) {
+    std::string seen;
+    for (int i = 0; i < count; ++i) {
+      seen += width_.is_one() ? '1' : 'n';
+      measure(width_.is_one() ? one : side_by_side);
+    }
+    return seen;
+  }
+
+  batch_width width_{limits};
+};
+
+TEST_F(BatchWidth, TrialsInVainBecomeRarerUpToALimit) {
+  EXPECT_EQ(widths(35, 10us, 20us),
+            "11n"
+            "1111n"
+            "11111111n"
+            "11111111n"
+            "11111111n");
+}
+
+TEST_F(BatchWidth, TheWayInWhichCallsTakeClearlyLessTimeIsKept) {
+  EXPECT_EQ(widths(11, 20us, 10us),
+            "11n"
+            "nn1"
+            "nnnn1");
+}
+
+TEST_F(BatchWidth, ATieChangesNothing) {
+  EXPECT_EQ(widths(8, 20us, 20us),
+            "11n"
+            "1111n");
+}
+
+TEST_F(BatchWidth, AChangeOfLoadIsNoticed) {
+  widths(35, 10us, 20us);
+  EXPECT_EQ(widths(12, 20us, 10us),
+            "11111111n"
+            "nn1");
+}
+
+TEST_F(BatchWidth, OneSlowMomentOutsideATrialDecidesNothing) {
+  measure(10us);
+  measure(12us);
+  ASSERT_FALSE(width_.is_one());
+  measure(10us);
+  EXPECT_TRUE(width_.is_one()) << "of 10.5 us, 10 us is no less";
+}
+
+TEST_F(BatchWidth, EachChangeBeginsAnEpoch) {
+  EXPECT_EQ(width_.epoch(), 0);
+  widths(2, 10us, 20us);
+  EXPECT_EQ(width_.epoch(), 1);
+  widths(1, 10us, 20us);
+  EXPECT_EQ(width_.epoch(), 2);
+}
+
+TEST_F(BatchWidth, AMeasurementHasEnoughCallsAndStatements) {
+  batch_width many_calls{{.calls = 5, .statements = 1, .fewest_between = 1}};
+  many_calls.answered(4, 1us);
+  EXPECT_TRUE(many_calls.is_one());
+  many_calls.answered(0, 0us);
+  EXPECT_TRUE(many_calls.is_one());
+  many_calls.answered(1, 1us);
+  EXPECT_FALSE(many_calls.is_one());
+  batch_width many_statements{{.calls = 1, .statements = 2, .fewest_between = 1}};
+  many_statements.answered(9, 1us);
+  EXPECT_TRUE(many_statements.is_one());
+  many_statements.answered(9, 1us);
+  EXPECT_FALSE(many_statements.is_one());
+}
+
+}  // namespace
+}  // namespace rowlock::detail
