@@ -24,11 +24,10 @@ namespace {
 /// Words are of pgbench's variables; null and false stand in the text, because no variable can be.
 std::string script(const place& where) {
   const auto table = lock_table_in(where);
-  const auto acquire = postgres::sql::rendered(table, postgres::sql::acquire);
+  const auto acquire = postgres::sql::rendered(table, postgres::sql::acquire_free);
   const auto release = postgres::sql::rendered(table, postgres::sql::release);
-  return with(acquire, {":type", ":client_id", ":owner", ":holder", ":ttl", "NULL", "false"}) +
-         "\\gset\n" +
-         with(release, {":type", ":client_id", ":owner", ":version", "false", "0", "NULL"}) + ";\n";
+  return with(acquire, {":type", ":client_id", ":owner", ":holder", ":ttl", "NULL"}) + "\\gset\n" +
+         with(release, {":type", ":client_id", ":owner", ":version"}) + ";\n";
 }
 
 std::string output_of(const std::string& command) {

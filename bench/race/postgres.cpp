@@ -33,7 +33,7 @@ class bare_connections : public connections {
 
  private:
   static std::vector<prepared_statement> statements(const postgres_table& table) {
-    return {{"acquire", postgres::sql::rendered(table, postgres::sql::acquire)},
+    return {{"acquire", postgres::sql::rendered(table, postgres::sql::acquire_free)},
             {"release", postgres::sql::rendered(table, postgres::sql::release)}};
   }
 };
@@ -50,16 +50,16 @@ class bare_contender final : public polling_contender {
     pqxx::nontransaction autocommit{*connection};
     const auto granted =
         autocommit.exec_prepared("acquire", key.type, key.source_id, owner_, "bench",
-                                 std::chrono::microseconds{ttl}.count(), none_, false);
-    if (granted.empty() || !granted[0][0].as<bool>()) return false;
+                                 std::chrono::microseconds{ttl}.count(), none_);
+    if (granted.empty()) return false;
     version_ = granted[0][1].as<std::int64_t>();
     return true;
   }
   void give_back() override {
     const auto connection = pool_.borrow();
     pqxx::nontransaction autocommit{*connection};
-    const auto released = autocommit.exec_prepared("release", key_->type, key_->source_id, owner_,
-                                                   version_, false, 0, none_);
+    const auto released =
+        autocommit.exec_prepared("release", key_->type, key_->source_id, owner_, version_);
     if (released.empty()) throw std::runtime_error{"not released"};
   }
 
@@ -68,7 +68,7 @@ class bare_contender final : public polling_contender {
   const lock_key* key_ = nullptr;
   std::string owner_;
   std::int64_t version_ = 0;
-  std::optional<std::int64_t> none_;
+  std::optional<std::string> none_;
 };
 
 }  // namespace

@@ -140,8 +140,9 @@ class ROWLOCK_EXPORT lock_table {
   [[nodiscard]] lock_table within(std::string_view scope) const;
 
   /// A lease on `key`, or a refusal. One round trip if the row exists and is free (on PostgreSQL
-  /// also if it is held). One more to read its holder; two more if the row is missing. All waiters
-  /// share their statements: about one read a second for all keys that are waited for.
+  /// also if it is held). One more to read its holder; two more if the row is missing (on
+  /// PostgreSQL at most two more in any case: see `store::acquire`). All waiters share their
+  /// statements: about one read a second for all keys that are waited for.
   ///
   /// The calling thread makes the first try. It takes as long as the store lets a call take (see
   /// `answer_timeout`), whatever `wait` says. When an answer gets lost, the same attempt is sent

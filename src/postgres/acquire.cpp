@@ -12,11 +12,32 @@ namespace rowlock::postgres {
 
 namespace {
 
-std::optional<acquire_answer> take_row(executor& exec, const acquire_request& request) {
+std::vector<changed_row> insert_row(executor& exec, const acquire_request& request) {
+  return exec.write(sql::insert, bound_values{request.key.type, request.key.source_id,
+                                              request.owner.text, request.holder, ttl_in(&request),
+                                              text_or_null{request.correlation_id}});
+}
+
+executor::row_answer take_row(executor& exec, const acquire_request& request) {
   return exec.take_row(sql::acquire,
                        bound_values{request.key.type, request.key.source_id, request.owner.text,
                                     request.holder, ttl_in(&request), expected_in(&request),
                                     request.unless_done, text_or_null{request.correlation_id}});
+}
+
+std::vector<changed_row> take_free_row(executor& exec, const acquire_request& request) {
+  const auto& key = request.key;
+  bool is_watched = false;
+  auto granted =
+      exec.write(sql::acquire_free,
+                 bound_values{key.type, key.source_id, request.owner.text, request.holder,
+                              ttl_in(&request), text_or_null{request.correlation_id}},
+                 is_watched);
+  if (is_watched) {
+    exec.hint(sql::announce_grant,
+              bound_values{key.type, key.source_id, granted.front().version.number});
+  }
+  return granted;
 }
 
 /// One call of acquire, with its answers so far. For a single key `take_row` was called before.
@@ -26,8 +47,10 @@ class acquiring {
             std::vector<acquire_answer>& answers)
       : exec_{exec}, requests_{requests}, answers_{answers}, open_{all(requests)} {}
 
-  void run() {
+  /// `is_missing`: there was no row for the single key.
+  void run(bool is_missing = false) {
     if (open_.size() > 1) grant(take_rows());
+    if (is_missing && !open_.front()->expected) grant(insert());
     if (open_.empty()) return;
     const auto lost = read_the_others();
     if (!open_.empty()) grant(insert());
@@ -35,6 +58,8 @@ class acquiring {
     open_.insert(open_.end(), lost.begin(), lost.end());
     if (!open_.empty()) read_the_others();
   }
+
+  [[nodiscard]] bool has_inserted() const { return has_inserted_; }
 
  private:
   acquire_answer& answer_to(const acquire_request& request) {
@@ -58,14 +83,10 @@ class acquiring {
   }
 
   std::vector<changed_row> insert() {
-    if (open_.size() == 1) {
-      const auto& request = *open_.front();
-      return exec_.write(
-          sql::insert,
-          bound_values{request.key.type, request.key.source_id, request.owner.text, request.holder,
-                       ttl_in(&request), text_or_null{request.correlation_id}});
-    }
-    return exec_.write(sql::insert_many, values_to_insert(open_));
+    auto inserted = open_.size() == 1 ? insert_row(exec_, *open_.front())
+                                      : exec_.write(sql::insert_many, values_to_insert(open_));
+    has_inserted_ = has_inserted_ || !inserted.empty();
+    return inserted;
   }
 
   /// Keeps the requests of missing rows open. Returns the requests whose rows seem free, but are
@@ -114,20 +135,47 @@ class acquiring {
   std::span<const acquire_request> requests_;
   std::vector<acquire_answer>& answers_;
   unanswered<acquire_request> open_;
+  bool has_inserted_ = false;
 };
+
+/// Grants a row by the statement for what is expected; none if it is not so.
+std::optional<acquire_answer> take_expected(executor& exec, forecast& expected,
+                                            const acquire_request& request) {
+  if (request.expected || request.unless_done) return std::nullopt;
+  std::vector<changed_row> granted;
+  if (expected.is_missing()) {
+    granted = insert_row(exec, request);
+  } else if (expected.is_free()) {
+    granted = take_free_row(exec, request);
+  }
+  if (granted.empty()) return std::nullopt;
+  if (granted.size() > 1) throw_two_rows_of_a_key();
+  return granted_by(granted.front());
+}
 
 }  // namespace
 
-std::vector<acquire_answer> acquire(executor& exec, std::span<const acquire_request> requests) {
+std::vector<acquire_answer> acquire(executor& exec, forecasts& all,
+                                    std::span<const acquire_request> requests) {
   std::vector<acquire_answer> answers(requests.size());  // busy, until more is known
   exec.unless_contended([&] {
-    if (requests.size() == 1) {
-      if (auto known = take_row(exec, requests.front())) {
-        answers.front() = *std::move(known);
-        return;
-      }
+    if (requests.size() > 1) return acquiring{exec, requests, answers}.run();
+    const auto& request = requests.front();
+    auto& expected = all.of(request.key.type);
+    if (auto granted = take_expected(exec, expected, request)) {
+      answers.front() = *std::move(granted);
+      return;
     }
-    acquiring{exec, requests, answers}.run();
+    auto found = take_row(exec, request);
+    if (!found.answer) {
+      acquiring one{exec, requests, answers};
+      one.run(found.is_missing);
+      return one.has_inserted() ? expected.found_missing() : expected.found_other();
+    }
+    answers.front() = *std::move(found.answer);
+    const auto& answer = answers.front();
+    const bool was_free = answer.status == acquire_status::granted && !answer.took_over_expired;
+    was_free ? expected.found_free() : expected.found_other();
   });
   return answers;
 }

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "postgres/executor.hpp"
+#include "postgres/forecast.hpp"
 
 namespace rowlock::postgres {
 
 // The modes of `store::acquire`, for at least one request. They throw the driver's exceptions,
 // except for contention, which is an answer.
 
-std::vector<acquire_answer> acquire(executor& exec, std::span<const acquire_request> requests);
+std::vector<acquire_answer> acquire(executor& exec, forecasts& expected,
+                                    std::span<const acquire_request> requests);
 std::vector<acquire_answer> acquire_all(executor& exec, std::span<const acquire_request> requests);
 /// `at_most` must be above zero.
 std::vector<acquire_answer> acquire_any(executor& exec, std::span<const acquire_request> requests,

@@ -43,25 +43,43 @@ std::vector<changed_row> executor::write(std::string_view text, const bound_valu
   return changed;
 }
 
-std::optional<acquire_answer> executor::take_row(std::string_view text,
-                                                 const bound_values& values) {
+std::vector<changed_row> executor::write(std::string_view text, const bound_values& values,
+                                         bool& is_watched) {
+  std::vector<changed_row> changed;
+  const auto result = execute_writing(text, values);
+  for (const auto row : result) {
+    changed.push_back(changed_in(row));
+    is_watched = row.flag("is_watched");
+  }
+  return changed;
+}
+
+void executor::hint(std::string_view text, const bound_values& values) noexcept {
+  try {
+    execute(text, values);
+  } catch (const std::exception&) {  // the pool gives no call a connection that was lost
+  }
+}
+
+executor::row_answer executor::take_row(std::string_view text, const bound_values& values) {
   bool is_granted = false;
   const auto result = execute_writing(text, values, [&](const result_set& given) {
     return is_granted = !given.empty() && given.front().flag("is_granted");
   });
-  if (result.empty()) return std::nullopt;
+  if (result.empty()) return {.is_missing = true};
   if (result.size() > 1) throw_two_rows_of_a_key();
   const auto row = result.front();
+  if (!is_granted && !row.flag("is_held")) return {};
   acquire_answer found{.status = acquire_status::held, .version = {{row.number("version")}}};
   if (is_granted) {
     found.status = acquire_status::granted;
     found.took_over_expired = !row.is_null("left_us");
-    if (!found.took_over_expired) return found;
+    if (!found.took_over_expired) return {found};
   }
   found.holder = row.text("holder");
   found.remaining = std::chrono::microseconds{row.number("left_us")};
   if (!is_granted) *found.remaining += table_.clock_skew;
-  return found;
+  return {found};
 }
 
 std::vector<changed_row> executor::take_rows(std::string_view text, const bound_values& values) {

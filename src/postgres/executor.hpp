@@ -80,8 +80,17 @@ class executor {
 
   /// Executes a statement that writes, and returns `place` and `version` of each row.
   std::vector<changed_row> write(std::string_view text, const bound_values& values);
-  /// Executes a statement that grants a row or returns its holder; none if it does neither.
-  std::optional<acquire_answer> take_row(std::string_view text, const bound_values& values);
+  /// The same for one row. Sets `is_watched` if the statement says so of it.
+  std::vector<changed_row> write(std::string_view text, const bound_values& values,
+                                 bool& is_watched);
+  /// Executes a statement on which nothing depends. A fault is left to the next call.
+  void hint(std::string_view text, const bound_values& values) noexcept;
+  /// Executes a statement that grants a row or returns its holder. No answer if it does neither.
+  struct row_answer {
+    std::optional<acquire_answer> answer = std::nullopt;
+    bool is_missing = false;
+  };
+  row_answer take_row(std::string_view text, const bound_values& values);
   /// Executes a statement that grants rows, and returns `last_holder` and `left_of_last_us` as
   /// well.
   std::vector<changed_row> take_rows(std::string_view text, const bound_values& values);

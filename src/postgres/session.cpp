@@ -32,15 +32,28 @@ namespace {
 
 using row_states = std::vector<std::optional<row_state>>;
 
+/// Releases a lease after a success, and then notifies waiters. If that fails, it is released
+/// nevertheless.
+std::vector<changed_row> release_row(executor& exec, const release_request& request) {
+  const auto& key = request.key;
+  bool is_watched = false;
+  auto released =
+      exec.write(sql::release,
+                 bound_values{key.type, key.source_id, request.owner.text, request.version.number},
+                 is_watched);
+  if (is_watched) {
+    exec.hint(sql::announce,
+              bound_values{key.type, key.source_id, released.front().version.number});
+  }
+  return released;
+}
+
 std::vector<change_answer> release(executor& exec, std::span<const release_request> requests) {
   return change_granted(exec, requests, [&](const unanswered<release_request>& open) {
     if (open.size() == 1) {
       const auto& request = *open.front();
       const auto& [key, owner, granted, failed, stay_closed, done_for] = request;
-      if (stay_closed.count() == 0 && !done_for) {
-        return exec.write(sql::release, bound_values{key.type, key.source_id, owner.text,
-                                                     granted.number, failed});
-      }
+      if (!failed && stay_closed.count() == 0 && !done_for) return release_row(exec, request);
       return exec.write(sql::release_and_mark,
                         bound_values{key.type, key.source_id, owner.text, granted.number, failed,
                                      stay_closed_in(&request), done_for_in(&request)});
@@ -241,7 +254,7 @@ class postgres_session final : public detail::session {
         case acquire_mode::each:
           break;
       }
-      return postgres::acquire(exec_, requests);
+      return postgres::acquire(exec_, forecasts_, requests);
     });
   }
   std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
@@ -321,6 +334,7 @@ class postgres_session final : public detail::session {
   const std::unique_ptr<own_connection> connection_;
   const session_options options_;
   executor exec_;
+  forecasts forecasts_;
   bool is_usable_ = true;
 };
 

@@ -32,6 +32,10 @@ class PostgresCost : public postgres_table {
     return now;
   }
 
+  static acquire_request request_of_another(const lock_key& key) {
+    return {.key = key, .owner = make_owner_id(), .holder = "another", .ttl = 30s};
+  }
+
   std::string next_transaction_id() {
     return server_.value<std::string>("select pg_snapshot_xmax(pg_current_snapshot())::text");
   }
@@ -56,10 +60,11 @@ class PostgresCost : public postgres_table {
 TEST_F(PostgresCost, AcquireAndReleaseOfAnExistingRowAreOneStatementEach) {
   auto rows = open_store();
   auto granted = acquire(rows, key_);
-  release(rows, key_, *granted.version);
-
-  take_spent();
-  granted = acquire(rows, key_);
+  for (int i = 0; i < 2; ++i) {  // the second time, the row exists
+    release(rows, key_, *granted.version);
+    take_spent();
+    granted = acquire(rows, key_);
+  }
   EXPECT_EQ(take_spent().statements, 1);
   ASSERT_EQ(renew(rows, key_, *granted.version), change_answer::done);
   EXPECT_EQ(take_spent().statements, 1);
@@ -163,19 +168,55 @@ TEST_F(PostgresCost, SetsFindEveryRowByThePrimaryKey) {
   EXPECT_EQ(server_.value<std::int64_t>("select seq_scan" + counts), before);
 }
 
-TEST_F(PostgresCost, AMissingRowIsThreeStatements) {
+TEST_F(PostgresCost, AMissingRowIsTwoStatementsAndTheNextOneOfItsTypeOne) {
   auto rows = open_store();
   rows.list();
   take_spent();
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
-  EXPECT_EQ(take_spent().statements, 3);
+  EXPECT_EQ(take_spent().statements, 2);
+  EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
+  EXPECT_EQ(take_spent().statements, 1);
+}
+
+TEST_F(PostgresCost, ARowThatIsNotAsTheLastOnesOfItsTypeIsOneStatementMore) {
+  postgres_store rows{postgres_url(), {.table = table(), .pool_size = 1}};
+  const auto pair = [&](const lock_key& key) {
+    const auto granted = acquire(rows, key);
+    ASSERT_EQ(granted.status, acquire_status::granted);
+    ASSERT_EQ(release(rows, key, *granted.version), change_answer::done);
+  };
+  pair(key_);
+  take_spent();
+  pair(key_);
+  EXPECT_EQ(take_spent().statements, 3) << "that of a missing row, and two";
+  for (int i = 0; i < 3; ++i) pair(key_);
+  take_spent();
+  const auto held = acquire(rows, key_);
+  EXPECT_EQ(take_spent().statements, 1);
+  EXPECT_EQ(rows.acquire(std::array{request_of_another(key_)})[0].status, acquire_status::held);
+  EXPECT_EQ(take_spent().statements, 2) << "that of a free row, and one";
+  EXPECT_EQ(rows.acquire(std::array{request_of_another(key_)})[0].status, acquire_status::held);
+  EXPECT_EQ(take_spent().statements, 1);
+  EXPECT_EQ(release(rows, key_, *held.version), change_answer::done);
+}
+
+// ON CONFLICT would wait for the transaction.
+TEST_F(PostgresCost, ARowThatATransactionHasChangedIsBusyAtOnceAlsoWhereAMissingOneIsExpected) {
+  postgres_store rows{postgres_url(), {.table = table(), .pool_size = 1}};
+  rows.read(std::array{other_key_}, read_mode::ready_to_commit);
+  open_work changing;
+  changing.work.exec("update " + name() + " set note = 'changed'" + row(other_key_));
+  ASSERT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  take_spent();
+  EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::busy);
+  EXPECT_EQ(take_spent().statements, 4);
 }
 
 TEST_F(PostgresCost, AThousandRefusalsWriteNothingAndTakeNoTransactionId) {
+  auto theirs = open_store();
+  ASSERT_EQ(theirs.acquire(std::array{request_of_another(key_)})[0].status,
+            acquire_status::granted);
   auto rows = open_store();
-  auto rival = request(key_);
-  rival.owner = make_owner_id();
-  ASSERT_EQ(rows.acquire(std::array{rival})[0].status, acquire_status::granted);
   // A row that a transaction has locked as well; that one has its transaction id before we count.
   rows.read(std::array{other_key_}, read_mode::ready_to_commit);
   open_work locking;

@@ -11,6 +11,7 @@
 
 #include "postgres/postgres_table.hpp"
 #include "rowlock/lock_table.hpp"
+#include "support/tcp_proxy.hpp"
 #include "support/watched_store.hpp"
 
 namespace rowlock::tests {
@@ -181,6 +182,37 @@ TEST_F(PostgresWaiting, GrantsOfAKeyThatSomebodyWatchesAreAnnouncedAloneAndAmong
   grant = listening.next();
   EXPECT_EQ(grant.key, odd);
   EXPECT_GT(grant.lasts.lease, 0s);
+}
+
+// The statement for rows that are expected to be free does not announce by itself.
+TEST_F(PostgresWaiting, AGrantThatNobodyExpectedToBeWatchedIsAnnouncedToo) {
+  grant_listener listening;
+  const auto subscribed = our_rows_.listen(listening);
+  listening.await_ready();
+  postgres_store rows{postgres_url(), {.table = table(), .pool_size = 1}};
+  const auto pair = [&] {
+    const auto granted = acquire(rows, key_);
+    ASSERT_EQ(release(rows, key_, *granted.version), change_answer::done);
+  };
+  for (int i = 0; i < 6; ++i) pair();
+  const auto held = acquire(rows, key_);
+  our_rows_.read(std::array{key_}, read_mode::watched);
+  ASSERT_EQ(release(rows, key_, *held.version), change_answer::done);
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  EXPECT_EQ(listening.next().key, key_);
+  EXPECT_EQ(listening.releases, 1);
+}
+
+// The row was released when the connection is lost under the notification.
+TEST_F(PostgresWaiting, AReleaseWhoseAnnouncementFailsIsDone) {
+  tcp_proxy proxy{server_.host(), server_.port()};
+  postgres_store rows{url_through(proxy), {.table = table(), .pool_size = 1}};
+  const auto held = acquire(our_rows_, key_);
+  our_rows_.read(std::array{key_}, read_mode::watched);
+  proxy.swallow_reply("pg_notify");
+  EXPECT_EQ(release(rows, key_, *held.version), change_answer::done);
+  EXPECT_EQ(proxy.swallowed(), 1U);
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted) << "on a new connection";
 }
 
 TEST_F(PostgresWaiting, WhatIsNoAnnouncementIsNotListenedTo) {

@@ -50,12 +50,9 @@ class ROWLOCK_EXPORT subscription {
 
 /// How best to call a store. No promise depends on it.
 struct store_limits {
-  /// How many statements make progress at the same time. More of them would wait for each other,
-  /// and are faster as one shared statement.
+  /// How many statements can be under way at the same time: as many as the store has connections,
+  /// or one where a writer has to wait for the others.
   unsigned statements_at_once = 4;
-  /// From this many concurrent calls on, one shared statement is faster than one for each, side by
-  /// side.
-  std::size_t batching_pays_from = 2;
   /// The most requests of one call; rows stay locked while a statement runs. Longer calls are
   /// split.
   std::size_t longest_call = 1000;
@@ -202,7 +199,9 @@ class ROWLOCK_EXPORT store : public store_admin {
   /// `each`: each request by itself. One round trip for an existing row that is granted, and one
   /// more to read why a row was not. On PostgreSQL that is none if the call has a single key which
   /// another owner has, and two for a busy row. Two more for a missing row, or three if another
-  /// process creates it at that moment. Two more for a grant that was made before.
+  /// process creates it at that moment; on PostgreSQL one for a single key, and none if the last
+  /// row of its type was created, too. Two more for a grant that was made before. On PostgreSQL one
+  /// more if the row is not as the last ones of its type were.
   ///
   /// `all_or_none`: all requests or none, in one statement. If one cannot be granted, nothing
   /// changes: the requests that could be granted are `withheld`, and the others give their reasons.
@@ -217,7 +216,8 @@ class ROWLOCK_EXPORT store : public store_admin {
                                       acquire_mode mode = {});
   /// One round trip; one more when a row was not renewed.
   std::vector<change_answer> renew(std::span<const renew_request> requests);
-  /// One round trip; one more when a row was not released.
+  /// One round trip; one more when a row was not released, and on PostgreSQL one to notify waiters
+  /// of a single one, if there are any.
   std::vector<change_answer> release(std::span<const release_request> requests);
   /// A release, and at the same time an acquire for the next owner: no other caller gets in
   /// between, and nothing is announced. After `outcome_unknown` call acquire for the next owner.

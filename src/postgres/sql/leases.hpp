@@ -22,11 +22,31 @@
 
 namespace rowlock::postgres::sql {
 
-// Grants a row that is free. If it is leased or closed, returns its holder and the time left, so a
-// refusal takes one round trip. No row in all other cases: `read` then shows why.
-// If the grant took over another owner's expired lease, returns that holder and the time left,
-// which is negative. RETURNING sees the old row only through k. The row is found by its ctid:
-// joined with k, the plan for a small table would read all of it.
+// Grants a row that is there and free and has no owner. No row in all other cases: `acquire` then
+// grants it or shows its holder. PostgreSQL sets up each expression at each execution, so this
+// common case has a statement that does nothing else. If `is_watched`, `announce_grant` has to
+// follow.
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 correlation id or null
+inline constexpr std::string_view acquire_free = R"sql(
+UPDATE shared_lock
+   SET owner = $3::text, holder = $4::text, acquired_at = clock_timestamp(),
+       version = greatest(version + 1, {now_us}),
+       expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
+       ttl_us = $5::bigint, correlation_id = $6::text
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE lock_type = $1 AND source_id = $2 AND owner IS NULL
+                  AND expires_at <= {long_ago}
+                  FOR NO KEY UPDATE SKIP LOCKED)
+   AND lock_type = $1 AND source_id = $2
+RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched
+)sql";
+
+// Grants a row that is free. If it is leased or closed, returns its holder and the time left
+// (`is_held`), so a refusal takes one round trip. Otherwise `read` shows why an existing row was
+// not granted. No row if there is none. If the grant took over another owner's expired lease,
+// returns that holder and the time left, which is negative. RETURNING sees the old row only through
+// k. The row is found by its ctid: joined with k, the plan for a small table would read all of it.
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null, $7
 // whether to refuse a row that is marked done, $8 correlation id or null
 inline constexpr std::string_view acquire = R"sql(
@@ -46,19 +66,17 @@ taken AS (
          expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
    WHERE ctid = (SELECT row_id FROM k) AND lock_type = $1 AND source_id = $2
   RETURNING version, {taking} AS announced)
-SELECT true AS is_granted, version, (SELECT last_holder FROM k) AS holder,
+SELECT true AS is_granted, false AS is_held, version, (SELECT last_holder FROM k) AS holder,
        (SELECT (extract(epoch FROM ran_out_at - clock_timestamp()) * 1000000)::bigint
           FROM k
          WHERE last_owner <> $3) AS left_us
   FROM taken
 UNION ALL
-SELECT false, version, holder,
-       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint
+SELECT false, expires_at > {long_ago} AND owner IS DISTINCT FROM $3 AND $6::bigint IS NULL
+                AND (NOT $7::boolean OR done_until <= clock_timestamp()),
+       version, holder, (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint
   FROM shared_lock
- WHERE lock_type = $1 AND source_id = $2 AND expires_at > {long_ago}
-   AND owner IS DISTINCT FROM $3 AND $6::bigint IS NULL
-   AND (NOT $7::boolean OR done_until <= clock_timestamp())
-   AND NOT EXISTS (SELECT FROM taken)
+ WHERE lock_type = $1 AND source_id = $2 AND NOT EXISTS (SELECT FROM taken)
 )sql";
 
 // Grants the rows that are free; returns them with the holders of the expired leases that were
@@ -93,15 +111,16 @@ RETURNING k.place, l.version, k.last_holder,
            END AS left_of_last_us, {taking} AS announced
 )sql";
 
-// Creates one missing row with a lease. Not insert_many with one key: PostgreSQL plans that anew
-// each time, which takes longer than all the rest.
+// Creates one missing row with a lease. No row if it exists; then no gate is tried, and ON CONFLICT
+// does not wait for a transaction that has changed the row.
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 correlation id or null
 inline constexpr std::string_view insert = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
                          ttl_us, correlation_id)
 SELECT $1::text, $2::text, {now_us}, $3::text, $4::text, clock_timestamp(),
        clock_timestamp() + $5::bigint * interval '1 microsecond', $5::bigint, $6::text
- WHERE {gate_of_parameters}
+ WHERE CASE WHEN EXISTS (SELECT FROM shared_lock WHERE lock_type = $1 AND source_id = $2) THEN false
+            ELSE {gate_of_parameters} END
 ON CONFLICT (lock_type, source_id) DO NOTHING
 RETURNING 1 AS place, version
 )sql";
@@ -182,32 +201,52 @@ RETURNING k.place, l.version
 inline constexpr std::string_view forgettable = R"sql(,
           set_config('synchronous_commit', 'off', true) AS committed)sql";
 
+inline constexpr std::string_view forgettable_one = R"sql(,
+          CASE WHEN k.stay_closed = 0 AND k.done_for IS NULL
+               THEN set_config('synchronous_commit', 'off', true) END AS committed)sql";
+
 // The same for many rows; the setting is made once, not for each row.
 inline constexpr std::string_view forgettable_many = R"sql(,
           CASE WHEN 0 = ALL ($6::bigint[]) AND num_nonnulls(VARIADIC $7::bigint[]) = 0
                THEN (SELECT set_config('synchronous_commit', 'off', true)) END AS committed)sql";
 
-// Releases one lease: the row is free. Notifies waiters if the row is watched. No row if the lease
-// is lost or the row is locked.
-// $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed
+// Releases one lease after a success: the row is free. No row if the lease is lost or the row is
+// locked. If `is_watched`, `announce` has to follow.
+// $1 type, $2 id, $3 owner, $4 version
 inline constexpr std::string_view release = R"sql(
-UPDATE shared_lock l
-   SET owner = NULL, expires_at = 'epoch', version = greatest(l.version + 1, {now_us}),
-       ended_at = clock_timestamp(),
-       ended_as = CASE WHEN $5::boolean THEN 'failed' ELSE 'released' END,
-       failure_count = l.failure_count + $5::boolean::integer
- WHERE l.ctid = (SELECT ctid
-                   FROM shared_lock
-                  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
-                    FOR NO KEY UPDATE SKIP LOCKED)
-   AND l.lock_type = $1 AND l.source_id = $2
-RETURNING 1 AS place, l.version, {announcement} AS announced{forgettable}
+UPDATE shared_lock
+   SET owner = NULL, expires_at = 'epoch', version = greatest(version + 1, {now_us}),
+       ended_at = clock_timestamp(), ended_as = 'released'
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                  FOR NO KEY UPDATE SKIP LOCKED)
+   AND lock_type = $1 AND source_id = $2
+RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched{forgettable}
 )sql";
 
-// The same for a row that stays closed or is marked as done. PostgreSQL sets up each expression at
-// each execution, so the release above does without these.
-// $1 to $5 as above, $6 how long the row stays closed in microseconds, $7 how long the work is
-// remembered as done in microseconds, or null
+// Notifies waiters of a release, unless the row has changed since. In a transaction of its own, so
+// the release does not wait for the lock that commits with notifications share.
+// $1 type, $2 id, $3 version
+inline constexpr std::string_view announce = R"sql(
+SELECT {announcement} AS announced
+  FROM shared_lock l
+ WHERE lock_type = $1 AND source_id = $2 AND version = $3::bigint
+)sql";
+
+// The same of a grant.
+// $1 type, $2 id, $3 version
+inline constexpr std::string_view announce_grant = R"sql(
+SELECT {taking} AS announced
+  FROM shared_lock
+ WHERE lock_type = $1 AND source_id = $2 AND version = $3::bigint
+)sql";
+
+// Releases one lease after a failure, or so that the row stays closed or is marked as done.
+// Notifies waiters if the row is watched. PostgreSQL sets up each expression at each execution, so
+// the release above does without these. $1 to $4 as above, $5 whether the callback failed, $6 how
+// long the row stays closed in microseconds, $7 how long the work is remembered as done in
+// microseconds, or null
 inline constexpr std::string_view release_and_mark = R"sql(
 UPDATE shared_lock l
    SET {as_released}
@@ -217,7 +256,7 @@ UPDATE shared_lock l
                   WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
                     FOR NO KEY UPDATE SKIP LOCKED)
    AND l.lock_type = $1 AND l.source_id = $2
-RETURNING 1 AS place, l.version, {announcement} AS announced
+RETURNING 1 AS place, l.version, {announcement} AS announced{forgettable_one}
 )sql";
 
 // Releases many leases, as `release`.

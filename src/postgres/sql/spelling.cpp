@@ -129,6 +129,7 @@ std::string rendered(const postgres_table& table, std::string_view text,
                                  ? "clock_timestamp()"
                                  : "(clock_timestamp() - interval '" + skew + " milliseconds')";
   placeholders["forgettable"] = asynchronous_release ? forgettable : "";
+  placeholders["forgettable_one"] = asynchronous_release ? forgettable_one : "";
   placeholders["forgettable_many"] = asynchronous_release ? forgettable_many : "";
   return table.table.in(detail::with_words(text, placeholders));
 }
