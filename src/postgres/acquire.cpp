@@ -155,14 +155,14 @@ std::optional<acquire_answer> take_expected(executor& exec, forecast& expected,
 
 }  // namespace
 
-std::vector<acquire_answer> acquire(executor& exec, forecasts& all,
+std::vector<acquire_answer> acquire(executor& exec, forecasts& expected,
                                     std::span<const acquire_request> requests) {
   std::vector<acquire_answer> answers(requests.size());  // busy, until more is known
   exec.unless_contended([&] {
     if (requests.size() > 1) return acquiring{exec, requests, answers}.run();
     const auto& request = requests.front();
-    auto& expected = all.of(request.key.type);
-    if (auto granted = take_expected(exec, expected, request)) {
+    auto& of_type = expected.of(request.key.type);
+    if (auto granted = take_expected(exec, of_type, request)) {
       answers.front() = *std::move(granted);
       return;
     }
@@ -170,12 +170,12 @@ std::vector<acquire_answer> acquire(executor& exec, forecasts& all,
     if (!found.answer) {
       acquiring one{exec, requests, answers};
       one.run(found.is_missing);
-      return one.has_inserted() ? expected.found_missing() : expected.found_other();
+      return one.has_inserted() ? of_type.found_missing() : of_type.found_other();
     }
     answers.front() = *std::move(found.answer);
     const auto& answer = answers.front();
     const bool was_free = answer.status == acquire_status::granted && !answer.took_over_expired;
-    was_free ? expected.found_free() : expected.found_other();
+    was_free ? of_type.found_free() : of_type.found_other();
   });
   return answers;
 }

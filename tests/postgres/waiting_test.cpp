@@ -205,7 +205,7 @@ TEST_F(PostgresWaiting, AGrantThatNobodyExpectedToBeWatchedIsAnnouncedToo) {
 
 // The row was released when the connection is lost under the notification.
 TEST_F(PostgresWaiting, AReleaseWhoseAnnouncementFailsIsDone) {
-  tcp_proxy proxy{server_.host(), server_.port()};
+  tcp_proxy proxy{observer::host(), observer::port()};
   postgres_store rows{url_through(proxy), {.table = table(), .pool_size = 1}};
   const auto held = acquire(our_rows_, key_);
   our_rows_.read(std::array{key_}, read_mode::watched);
