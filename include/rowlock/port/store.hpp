@@ -33,7 +33,7 @@ class ROWLOCK_EXPORT release_listener {
     std::chrono::microseconds watched_for{};
   };
   /// The key was granted, perhaps to this process. Also a hint, which a store may give or not. It
-  /// comes after the notification of the release before.
+  /// mostly comes after the notification of the release before.
   virtual void taken(const lock_key& /*key*/, const grant_times& /*lasts*/) noexcept {}
   /// Releases are announced from now on; earlier ones may have been missed.
   virtual void listening() noexcept = 0;
