@@ -151,6 +151,42 @@ class PostgresReads : public postgres_table {
   }
 };
 
+class PostgresKeyPlans : public PostgresReads, public testing::WithParamInterface<int> {
+ protected:
+  PostgresKeyPlans() {
+    server_.query("insert into " + name() +
+                  " (lock_type, source_id, version) select 'invoice', n, 1"
+                  " from generate_series(1, " +
+                  std::to_string(GetParam()) + ") n");
+    server_.query("vacuum analyze " + name());
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Rows, PostgresKeyPlans, testing::Values(200, 1'000, 20'000));
+
+// Neither with few rows, where PostgreSQL would read them all if it expected ten keys.
+TEST_P(PostgresKeyPlans, SeveralKeysAreReadByThePrimaryKey) {
+  const std::vector<lock_key> keys{
+      {"invoice", "3"}, {"invoice", "50"}, {"invoice", "80"}, {"invoice", "200"}};
+  const auto read = reads_of(name(), [&] {
+    auto rows = open_store(url_with("options=-cplan_cache_mode%3Dforce_generic_plan"));
+    std::vector<acquire_request> requests;
+    for (const auto& key : keys) requests.push_back(request(key));
+    const auto granted = rows.acquire(requests);
+    std::vector<renew_request> renewals;
+    std::vector<release_request> releases;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      ASSERT_EQ(granted[i].status, acquire_status::granted);
+      renewals.push_back({keys[i], requests[i].owner, *granted[i].version, 1h});
+      releases.push_back({keys[i], requests[i].owner, *granted[i].version});
+    }
+    rows.renew(renewals);
+    rows.read(keys, read_mode::watched);
+    rows.release(releases);
+  });
+  EXPECT_EQ(read.by_scans, 0);
+}
+
 class PostgresListPlans : public PostgresReads {
  protected:
   PostgresListPlans() {

@@ -7,7 +7,9 @@
 //   - A lease statement locks its row with SKIP LOCKED, then writes it by its ctid and its key. It
 //     waits for no transaction. A refused statement writes nothing, not even a transaction id.
 //   - Arrays of prepared statements are wrapped in subqueries, so that PostgreSQL estimates any
-//     number of keys alike. One plan, by the primary key, serves all calls and is kept.
+//     number of keys alike, and `place` is a condition that makes it expect one. So one plan, by
+//     the primary key, serves all calls and is kept. For more keys it would read the whole of a
+//     table of a few hundred rows.
 //   - Each insert of a key needs pg_try_advisory_xact_lock of that key and table, so inserters do
 //     not wait for each other's transactions. A lock_rows that creates many keys instead holds
 //     shared gates, 64 at most. A collision of hashes costs a refusal.
@@ -96,6 +98,7 @@ WITH k AS MATERIALIZED (
    WHERE l.expires_at <= {long_ago}
      AND (w.expected IS NULL OR (l.version = w.expected AND l.owner IS NULL))
      AND (NOT w.unless_done OR l.done_until <= clock_timestamp())
+     AND {one_place}
      FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
    SET owner = k.owner, holder = k.holder, acquired_at = clock_timestamp(),
@@ -190,6 +193,7 @@ UPDATE shared_lock l
                WITH ORDINALITY AS w (lock_type, source_id, owner, version, ttl, place)
           JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
          WHERE l.owner = w.owner AND l.version = w.version
+           AND {one_place}
            FOR NO KEY UPDATE OF l SKIP LOCKED) k
  WHERE {same_row}
 RETURNING k.place, l.version
@@ -272,6 +276,7 @@ WITH k AS MATERIALIZED (
                                place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.owner = w.owner AND l.version = w.version
+     AND {one_place}
      FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
    SET {as_released}

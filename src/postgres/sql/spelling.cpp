@@ -24,6 +24,10 @@ constexpr std::string_view row =
 constexpr std::string_view same_row =
     "l.ctid = k.row_id AND l.lock_type = k.row_type AND l.source_id = k.row_source";
 
+// True for each element of an array, which has fewer elements than that. PostgreSQL expects that a
+// range of unknown values keeps one row in two hundred.
+constexpr std::string_view one_place = "w.place BETWEEN 1 AND 1000000000";
+
 // The columns that a release sets. The last holder and the time of its grant stay, for people.
 // done_by is the version of the ended grant, which the row has until then.
 constexpr std::string_view as_released = R"sql(owner = NULL,
@@ -105,6 +109,7 @@ const detail::sql_words& common_placeholders() {
       {"listed", std::string{listed}},
       {"limit_idle_time", std::string{limit_idle_time}},
       {"now_us", std::string{now_us}},
+      {"one_place", std::string{one_place}},
       {"requested", std::string{requested}},
       {"row", std::string{row}},
       {"same_row", std::string{same_row}},

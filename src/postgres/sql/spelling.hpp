@@ -16,6 +16,7 @@ namespace rowlock::postgres::sql {
 ///                    granted: now, minus the difference that clocks may have
 ///   {skew_ms}        that difference, in milliseconds
 ///   {now_us}         the clock, in microseconds since 1970
+///   {one_place}      true for each request `w`; PostgreSQL expects it to be true for one
 ///   {row}            of a locked row `l`: its place in the table, and its key
 ///   {same_row}       whether a row `l` is the row that `k` has as {row}
 ///   {as_released}    the columns that a release sets in a row `l`; `k` has `stay_closed`, and
