@@ -14,12 +14,13 @@ constexpr auto never_yet = boot_clock::time_point::min();
 
 using namespace std::chrono_literals;
 
-/// Time from a try until all other processes are notified that the row is taken.
-constexpr auto time_per_contender = 5ms;
-constexpr auto shortest_jitter = 1ms;
-constexpr auto longest_jitter = 40ms;
-/// A delay is at most this part of the usual hold time.
-constexpr int part_of_the_hold = 10;
+/// Bounds of the measured time of a try.
+constexpr boot_clock::duration shortest_try = 500us;
+constexpr boot_clock::duration longest_try = 40ms;
+/// The jitter is at most so many tries long.
+constexpr int most_jitter = 8;
+/// All delays together.
+constexpr boot_clock::duration longest_delay = 100ms;
 /// A notification is trusted for this long; then the row is read.
 constexpr auto trusted_for = 1s;
 
@@ -33,8 +34,6 @@ void contention_backoff::released(boot_clock::time_point now) {
   if (!is_taken_) return;
   is_taken_ = false;
   released_at_ = now;
-  const auto held = now - taken_at_;
-  usually_held_ = usually_held_ == boot_clock::duration{} ? held : (3 * usually_held_ + held) / 4;
   drawn_jitter_ = drawn_between({}, jitter_);
 }
 
@@ -65,10 +64,11 @@ void contention_backoff::marked(boot_clock::time_point now) {
   read_by_ = now + drawn_between(mark_lasts / 2, mark_lasts - 1s);
 }
 
-void contention_backoff::granted(unsigned grants) {
+void contention_backoff::granted(unsigned grants, boot_clock::duration took) {
   contenders_ = contenders_ ? (*contenders_ + grants) / 2 : grants;
+  try_takes_ = std::clamp((3 * try_takes_ + took) / 4, shortest_try, longest_try);
   jitter_ = jitter_ * 3 / 4;
-  if (jitter_ < shortest_jitter) jitter_ = {};
+  if (jitter_ < try_takes_) jitter_ = {};
 }
 
 void contention_backoff::refused(unsigned meanwhile, unsigned grants) {
@@ -76,7 +76,7 @@ void contention_backoff::refused(unsigned meanwhile, unsigned grants) {
   if (!was_after_release) return;
   const unsigned unannounced = meanwhile > 0 ? 0 : 1;
   contenders_ = std::max<double>(contenders_.value_or(0), grants + unannounced);
-  jitter_ = std::min<boot_clock::duration>(2 * jitter_ + time_per_contender, longest_jitter);
+  jitter_ = std::min(2 * jitter_ + try_takes_, most_jitter * try_takes_);
 }
 
 boot_clock::time_point contention_backoff::try_after(unsigned grants) const {
@@ -85,10 +85,10 @@ boot_clock::time_point contention_backoff::try_after(unsigned grants) const {
   const auto before = std::max(contenders - grants, 0.0);
   const auto overdue = std::max(grants - contenders, 0.0);
   const std::chrono::duration<double> delay =
-      before * time_per_contender + drawn_jitter_ / (1 + overdue);
-  const std::chrono::duration<double> longest = contenders * time_per_contender + jitter_;
-  const std::chrono::duration<double> most = usually_held_ / part_of_the_hold;
-  const double scale = longest > most ? most / longest : 1;
+      before * std::chrono::duration<double>{try_takes_} + drawn_jitter_ / (1 + overdue);
+  const std::chrono::duration<double> longest =
+      contenders * std::chrono::duration<double>{try_takes_} + jitter_;
+  const double scale = longest > longest_delay ? longest_delay / longest : 1;
   return released_at_ + std::chrono::duration_cast<boot_clock::duration>(delay * scale);
 }
 

@@ -27,14 +27,14 @@ class contention_backoff {
   void marked(boot_clock::time_point now);
 
   /// A try of this process was granted, after `grants` to others since its wait began.
-  void granted(unsigned grants);
+  void granted(unsigned grants, boot_clock::duration took);
   /// A try was refused, after `grants` to others since its wait began, `meanwhile` of them during
   /// the try. If a release caused the try, another process was faster: that is one more contender.
   void refused(unsigned meanwhile, unsigned grants);
 
   /// When a waiter that has let `grants` pass should try after the last release: the more, the
-  /// sooner, and at once without other contenders. Never later after the release than a tenth of
-  /// the usual hold time.
+  /// sooner, and at once without other contenders. Each contender that comes first is left the time
+  /// that a granted try takes: by then the others are notified. At most 0.1 s after the release.
   [[nodiscard]] boot_clock::time_point try_after(unsigned grants) const;
   /// Whether a newcomer should leave a released row to the others.
   [[nodiscard]] bool should_defer(boot_clock::time_point now) const {
@@ -62,12 +62,13 @@ class contention_backoff {
   boot_clock::time_point taken_at_ = boot_clock::time_point::min();
   boot_clock::time_point taken_until_ = boot_clock::time_point::min();
   boot_clock::time_point released_at_ = boot_clock::time_point::min();
-  boot_clock::duration usually_held_{};
   boot_clock::time_point marked_until_ = boot_clock::time_point::min();
   boot_clock::duration renewed_before_{};
   boot_clock::time_point read_by_ = boot_clock::time_point::min();
   /// Estimated grants to others between two grants to this process; empty before the first.
   std::optional<double> contenders_;
+  /// Average time of this process's granted tries; a guess before the first.
+  boot_clock::duration try_takes_ = std::chrono::milliseconds{5};
   /// Processes with equal counts spread their tries over this time. It grows each time another
   /// process was faster.
   boot_clock::duration jitter_{};

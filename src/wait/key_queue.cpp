@@ -56,7 +56,7 @@ void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer ans
     for (const auto& each : waiting) each->forget_fault();
     grants_unattributed = 0;
     const auto grants = std::exchange(grants_to_others, 0);
-    if (backoff != nullptr) backoff->granted(grants);
+    if (backoff != nullptr) backoff->granted(grants, now - tried_at);
     if (remove(*head, now)) {
       ended.add(head, {.granted = grant{std::move(answer), tried_at}});
     } else {
