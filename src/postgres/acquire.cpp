@@ -53,7 +53,8 @@ class acquiring {
     if (is_missing && !open_.front()->expected) grant(insert());
     if (open_.empty()) return;
     const auto lost = read_the_others();
-    if (!open_.empty()) grant(insert());
+    if (open_.empty()) return;
+    grant(insert());
     // A faster transaction may have committed by now: then its holder is known.
     open_.insert(open_.end(), lost.begin(), lost.end());
     if (!open_.empty()) read_the_others();
@@ -138,10 +139,14 @@ class acquiring {
   bool has_inserted_ = false;
 };
 
-/// Grants a row by the statement for what is expected; none if it is not so.
-std::optional<acquire_answer> take_expected(executor& exec, forecast& expected,
-                                            const acquire_request& request) {
+/// The answer of the statement for what is expected; none if it is not so.
+std::optional<acquire_answer> answer_expected(executor& exec, forecast& expected,
+                                              const acquire_request& request) {
   if (request.expected || request.unless_done) return std::nullopt;
+  if (expected.is_held()) {
+    return exec.holder(sql::see_holder,
+                       bound_values{request.key.type, request.key.source_id, request.owner.text});
+  }
   std::vector<changed_row> granted;
   if (expected.is_missing()) {
     granted = insert_row(exec, request);
@@ -153,6 +158,11 @@ std::optional<acquire_answer> take_expected(executor& exec, forecast& expected,
   return granted_by(granted.front());
 }
 
+forecast::finding finding_of(const acquire_answer& answer) {
+  if (answer.status != acquire_status::granted) return forecast::finding::held;
+  return answer.took_over_expired ? forecast::finding::other : forecast::finding::free;
+}
+
 }  // namespace
 
 std::vector<acquire_answer> acquire(executor& exec, forecasts& expected,
@@ -162,20 +172,18 @@ std::vector<acquire_answer> acquire(executor& exec, forecasts& expected,
     if (requests.size() > 1) return acquiring{exec, requests, answers}.run();
     const auto& request = requests.front();
     auto& of_type = expected.of(request.key.type);
-    if (auto granted = take_expected(exec, of_type, request)) {
-      answers.front() = *std::move(granted);
+    if (auto answer = answer_expected(exec, of_type, request)) {
+      answers.front() = *std::move(answer);
       return;
     }
     auto found = take_row(exec, request);
-    if (!found.answer) {
-      acquiring one{exec, requests, answers};
-      one.run(found.is_missing);
-      return one.has_inserted() ? of_type.found_missing() : of_type.found_other();
+    if (found.answer) {
+      answers.front() = *std::move(found.answer);
+      return of_type.found(finding_of(answers.front()));
     }
-    answers.front() = *std::move(found.answer);
-    const auto& answer = answers.front();
-    const bool was_free = answer.status == acquire_status::granted && !answer.took_over_expired;
-    was_free ? of_type.found_free() : of_type.found_other();
+    acquiring one{exec, requests, answers};
+    one.run(found.is_missing);
+    of_type.found(one.has_inserted() ? forecast::finding::missing : forecast::finding::other);
   });
   return answers;
 }

@@ -62,13 +62,20 @@ void executor::hint(std::string_view text, const bound_values& values) noexcept 
 }
 
 executor::row_answer executor::take_row(std::string_view text, const bound_values& values) {
-  bool is_granted = false;
-  const auto result = execute_writing(text, values, [&](const result_set& given) {
-    return is_granted = !given.empty() && given.front().flag("is_granted");
-  });
+  return row_answer_in(execute_writing(text, values, [](const result_set& result) {
+    return !result.empty() && result.front().flag("is_granted");
+  }));
+}
+
+std::optional<acquire_answer> executor::holder(std::string_view text, const bound_values& values) {
+  return row_answer_in(execute(text, values)).answer;
+}
+
+executor::row_answer executor::row_answer_in(const result_set& result) const {
   if (result.empty()) return {.is_missing = true};
   if (result.size() > 1) throw_two_rows_of_a_key();
   const auto row = result.front();
+  const bool is_granted = row.flag("is_granted");
   if (!is_granted && !row.flag("is_held")) return {};
   acquire_answer found{.status = acquire_status::held, .version = {{row.number("version")}}};
   if (is_granted) {

@@ -91,6 +91,8 @@ class executor {
     bool is_missing = false;
   };
   row_answer take_row(std::string_view text, const bound_values& values);
+  /// Executes a statement that returns the holder of a row, if it is held.
+  std::optional<acquire_answer> holder(std::string_view text, const bound_values& values);
   /// Executes a statement that grants rows, and returns `last_holder` and `left_of_last_us` as
   /// well.
   std::vector<changed_row> take_rows(std::string_view text, const bound_values& values);
@@ -112,6 +114,8 @@ class executor {
   }
 
  private:
+  [[nodiscard]] row_answer row_answer_in(const result_set& result) const;
+
   connection& connection_;
   const postgres_table& table_;
   detail::rendered_sql texts_;

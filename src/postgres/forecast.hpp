@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_POSTGRES_FORECAST_HPP
 #define ROWLOCK_POSTGRES_FORECAST_HPP
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -13,26 +14,27 @@ namespace rowlock::postgres {
 /// first: after a wrong forecast others follow.
 class forecast {
  public:
-  /// The row is there and free.
-  [[nodiscard]] bool is_free() const { return free_ >= enough; }
-  /// There is no row.
-  [[nodiscard]] bool is_missing() const { return is_missing_; }
+  /// What an acquisition found: a row that was free, one that another owner held, none, or what is
+  /// none of these.
+  enum class finding { free, held, missing, other };
 
-  void found_free() {
-    if (free_ < enough) ++free_;
-    is_missing_ = false;
+  void found(finding what) {
+    times_ = what == last_ ? std::min(times_ + 1, enough) : 1;
+    last_ = what;
   }
-  void found_missing() {
-    free_ = 0;
-    is_missing_ = true;
-  }
-  void found_other() { *this = {}; }
+
+  /// The row is there and free.
+  [[nodiscard]] bool is_free() const { return last_ == finding::free && times_ == enough; }
+  /// Another owner holds the row.
+  [[nodiscard]] bool is_held() const { return last_ == finding::held && times_ == enough; }
+  /// There is no row.
+  [[nodiscard]] bool is_missing() const { return last_ == finding::missing; }
 
  private:
   static constexpr unsigned enough = 4;
 
-  unsigned free_ = 0;  // acquisitions in a row
-  bool is_missing_ = false;
+  finding last_ = finding::other;
+  unsigned times_ = 0;  // in a row
 };
 
 /// The forecasts of all lock types, in fixed space: types may share one.

@@ -81,6 +81,17 @@ SELECT false, expires_at > {long_ago} AND owner IS DISTINCT FROM $3 AND $6::bigi
  WHERE lock_type = $1 AND source_id = $2 AND NOT EXISTS (SELECT FROM taken)
 )sql";
 
+// Returns what `acquire` returns for a row that is leased or closed. No row in all other cases:
+// `acquire` has to follow. A third of its work, as it locks nothing.
+// $1 type, $2 id, $3 owner
+inline constexpr std::string_view see_holder = R"sql(
+SELECT false AS is_granted, true AS is_held, version, holder,
+       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint AS left_us
+  FROM shared_lock
+ WHERE lock_type = $1 AND source_id = $2 AND expires_at > {long_ago}
+   AND owner IS DISTINCT FROM $3
+)sql";
+
 // Grants the rows that are free; returns them with the holders of the expired leases that were
 // taken over.
 // Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions or
