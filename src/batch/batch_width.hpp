@@ -11,9 +11,10 @@ namespace rowlock::detail {
 /// With one statement at a time, the calls that meet share one commit. Side by side, statements
 /// wait less for each other, and the scheduler of a busy machine gives them more time. Which is
 /// faster depends on the number of threads, the disk, the server, and other programs. So this
-/// measures how long calls take one way, and now and then the other way, which is kept if calls
-/// take clearly less time. After a trial that changed nothing, the next one comes after twice as
-/// many calls.
+/// measures how long calls take one way, and now and then the other way, between two measurements
+/// of the first: calls may become slower all the time, as beside a transaction that stays open. The
+/// way in which calls take clearly less time is kept. After a trial that changed nothing, the next
+/// one comes after twice as many calls, or when the time of calls is clearly another one.
 ///
 /// Thread-safety: none; the owner's mutex must be locked.
 class batch_width {
@@ -29,6 +30,9 @@ class batch_width {
     unsigned most_between = 256;
     /// The other way must take this part of the time, or less.
     double clearly_less = 0.95;
+    /// A trial comes at once if calls take so many times as long as after the last one, or as many
+    /// times less.
+    double other_load = 1.5;
   };
 
   explicit batch_width(const limits& has) : limits_{has} {}
@@ -54,8 +58,11 @@ class batch_width {
   unsigned statements_ = 0;
   duration total_{};
 
-  seconds usual_{};  // time of a call, outside trials
-  bool is_trial_ = false;
+  enum class stage { usual, trial, after_trial };
+  stage stage_ = stage::usual;
+  seconds usual_{};     // time of a call, outside trials
+  seconds trial_{};     // the same in the last trial
+  seconds at_trial_{};  // `usual_` after the last trial
   unsigned between_ = limits_.fewest_between;
   unsigned until_trial_ = limits_.fewest_between;
 };
@@ -74,19 +81,32 @@ inline void batch_width::answered(std::size_t calls, duration total) {
 }
 
 inline void batch_width::measured(seconds each) {
-  if (is_trial_) {
-    is_trial_ = false;
-    const bool is_better = each < usual_ * limits_.clearly_less;
-    between_ = is_better ? limits_.fewest_between : std::min(2 * between_, limits_.most_between);
-    until_trial_ = between_;
-    if (!is_better) return change();
-    usual_ = each;
-    return;
+  if (stage_ == stage::trial) {
+    stage_ = stage::after_trial;
+    trial_ = each;
+    return change();
   }
+  const bool is_after_trial = stage_ == stage::after_trial;
+  const bool is_better = is_after_trial && trial_ < (usual_ + each) / 2 * limits_.clearly_less;
   constexpr double weight = 0.25;  // one slow moment must not decide
   usual_ = usual_ == seconds{} ? each : usual_ * (1 - weight) + each * weight;
-  if (--until_trial_ > 0) return;
-  is_trial_ = true;
+  if (is_after_trial) {
+    stage_ = stage::usual;
+    between_ = is_better ? limits_.fewest_between : std::min(2 * between_, limits_.most_between);
+    until_trial_ = between_;
+    if (is_better) {
+      usual_ = trial_;
+      change();
+    }
+    at_trial_ = usual_;
+    return;
+  }
+  if (at_trial_ == seconds{}) at_trial_ = usual_;
+  const bool is_other_load =
+      std::max(usual_, at_trial_) > std::min(usual_, at_trial_) * limits_.other_load;
+  if (is_other_load) between_ = limits_.fewest_between;
+  if (--until_trial_ > 0 && !is_other_load) return;
+  stage_ = stage::trial;
   change();
 }
 

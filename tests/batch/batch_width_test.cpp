@@ -35,32 +35,33 @@ class BatchWidth : public testing::Test {
 };
 
 TEST_F(BatchWidth, TrialsInVainBecomeRarerUpToALimit) {
-  EXPECT_EQ(widths(35, 10us, 20us),
-            "11n"
-            "1111n"
-            "11111111n"
-            "11111111n"
-            "11111111n");
+  EXPECT_EQ(widths(40, 10us, 20us),
+            "11n1"
+            "1111n1"
+            "11111111n1"
+            "11111111n1"
+            "11111111n1");
 }
 
 TEST_F(BatchWidth, TheWayInWhichCallsTakeClearlyLessTimeIsKept) {
-  EXPECT_EQ(widths(11, 20us, 10us),
-            "11n"
-            "nn1"
-            "nnnn1");
+  EXPECT_EQ(widths(14, 20us, 10us),
+            "11n1"
+            "nn1n"
+            "nnnn1n");
 }
 
 TEST_F(BatchWidth, ATieChangesNothing) {
-  EXPECT_EQ(widths(8, 20us, 20us),
-            "11n"
-            "1111n");
+  EXPECT_EQ(widths(10, 20us, 20us),
+            "11n1"
+            "1111n1");
 }
 
+// A little more load, at the time of the next trial.
 TEST_F(BatchWidth, AChangeOfLoadIsNoticed) {
-  widths(35, 10us, 20us);
-  EXPECT_EQ(widths(12, 20us, 10us),
-            "11111111n"
-            "nn1");
+  widths(40, 10us, 20us);
+  EXPECT_EQ(widths(12, 12us, 10us),
+            "11111111n1"
+            "nn");
 }
 
 TEST_F(BatchWidth, OneSlowMomentOutsideATrialDecidesNothing) {
@@ -68,7 +69,27 @@ TEST_F(BatchWidth, OneSlowMomentOutsideATrialDecidesNothing) {
   measure(12us);
   ASSERT_FALSE(width_.is_one());
   measure(10us);
-  EXPECT_TRUE(width_.is_one()) << "of 10.5 us, 10 us is no less";
+  ASSERT_TRUE(width_.is_one());
+  measure(10us);
+  EXPECT_TRUE(width_.is_one()) << "of 10.5 us and 10 us, 10 us is no less";
+}
+
+TEST_F(BatchWidth, ATrialComesAtOnceWhenCallsTakeClearlyLongerOrShorter) {
+  widths(40, 10us, 20us);
+  EXPECT_EQ(widths(3, 100us, 200us), "1n1");
+  widths(40, 100us, 200us);
+  ASSERT_TRUE(width_.is_one());
+  EXPECT_EQ(widths(5, 10us, 20us), "111n1");
+}
+
+// As beside a transaction that stays open: the dead versions of a row become more and more.
+TEST_F(BatchWidth, ThatCallsBecomeSlowerAllTheTimeHidesNoBetterWay) {
+  measure(100us);
+  measure(120us);
+  ASSERT_FALSE(width_.is_one());
+  measure(112us);  // a fifth less than one at a time would have taken
+  measure(160us);
+  EXPECT_FALSE(width_.is_one());
 }
 
 TEST_F(BatchWidth, EachChangeBeginsAnEpoch) {
