@@ -19,6 +19,16 @@ void execute(const place& where, const std::string& sql) {
   work.commit();
 }
 
+void vacuum(const place& where) {
+  const auto connection = connect(where);
+  pqxx::nontransaction autocommit{*connection};
+  const auto tables = autocommit.exec("SELECT tablename FROM pg_tables WHERE schemaname = " +
+                                      autocommit.quote(where.schema));
+  for (const auto& table : tables) {
+    autocommit.exec("VACUUM ANALYZE " + connection->quote_name(table[0].c_str()));
+  }
+}
+
 connections::connections(const place& where, const std::vector<prepared_statement>& statements) {
   while (all_.size() < where.connections) {
     all_.push_back(connect(where));
@@ -29,18 +39,24 @@ connections::connections(const place& where, const std::vector<prepared_statemen
 
 connections::borrowed connections::borrow() {
   std::unique_lock lock{mutex_};
-  returned_.wait(lock, [this] { return !free_.empty(); });
-  auto* const ours = free_.back();
-  free_.pop_back();
-  return {*this, ours};
+  if (!free_.empty()) {
+    auto* const ours = free_.back();
+    free_.pop_back();
+    return {*this, ours};
+  }
+  waiter self;
+  waiting_.push_back(&self);
+  self.given.wait(lock, [&] { return self.connection != nullptr; });
+  return {*this, self.connection};
 }
 
 void connections::give_back(pqxx::connection* connection) {
-  {
-    const std::lock_guard lock{mutex_};
-    free_.push_back(connection);
-  }
-  returned_.notify_one();
+  const std::lock_guard lock{mutex_};
+  if (waiting_.empty()) return free_.push_back(connection);
+  auto& next = *waiting_.front();
+  waiting_.pop_front();
+  next.connection = connection;
+  next.given.notify_one();  // under the lock: the waiter lives as long as it waits
 }
 
 }  // namespace rowlock::race

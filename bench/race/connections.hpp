@@ -3,6 +3,7 @@
 #define ROWLOCK_BENCH_RACE_CONNECTIONS_HPP
 
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <pqxx/pqxx>
@@ -22,7 +23,12 @@ struct prepared_statement {
 std::unique_ptr<pqxx::connection> connect(const place& where);
 /// Statements without results, in one transaction.
 void execute(const place& where, const std::string& sql);
+/// Vacuums and analyzes all tables of the place, as autovacuum does sooner or later: the plans of
+/// statements depend on it.
+void vacuum(const place& where);
 
+/// A fair pool, as HikariCP: the thread that has waited longest gets the next connection.
+///
 /// Thread-safety: all members may be called from any thread.
 class connections {
  public:
@@ -61,9 +67,15 @@ class connections {
   void give_back(pqxx::connection* connection);
 
   std::vector<std::unique_ptr<pqxx::connection>> all_;
+  struct waiter {
+    std::condition_variable given;
+    pqxx::connection* connection = nullptr;
+  };
+
   std::mutex mutex_;
-  std::condition_variable returned_;
-  std::vector<pqxx::connection*> free_;  // guarded by mutex_
+  // Guarded by mutex_; one of them is empty:
+  std::vector<pqxx::connection*> free_;
+  std::deque<waiter*> waiting_;
 };
 
 }  // namespace rowlock::race

@@ -4,8 +4,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
+#include <map>
+#include <mutex>
 #include <set>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "race/sql_protocol.hpp"
@@ -15,12 +19,11 @@ namespace rowlock::race {
 
 namespace {
 
-/// ShedLock's JdbcTemplateLockProvider with the database's time, on PostgreSQL. The first attempt
-/// at a name in a process inserts, all later ones update; the row stays. Each statement is a
-/// transaction of its own; a refused one does not wait.
+/// ShedLock on PostgreSQL, with the database's time. The first attempt at a name in a process
+/// inserts, all later ones update; the row stays. A refused one does not wait.
 ///
-/// Its users have pqxx::work: BEGIN, the statement, COMMIT. With pqxx::nontransaction it is the
-/// best that could be made of it: autocommit, one round trip.
+/// With pqxx::work, JdbcTemplateLockProvider: each statement in a transaction of its own, BEGIN and
+/// COMMIT are round trips. With pqxx::nontransaction, JdbcLockProvider: in autocommit.
 template <class Transaction>
 class shedlock {
  public:
@@ -94,15 +97,20 @@ std::string utc_text(std::chrono::system_clock::time_point when) {
   return text.data();
 }
 
-/// Spring Integration's JdbcLockRegistry, with its DefaultLockRepository. Update, then insert, in
-/// one transaction at READ COMMITTED; delete to unlock. Expiry is compared with the client's clock.
-class spring {
+/// The statements of Spring Integration's DefaultLockRepository: an update, then the insert that
+/// its documentation gives for PostgreSQL, in one transaction at READ COMMITTED; a delete to
+/// unlock. Expiry is compared with the client's clock.
+class spring_connections : public connections {
  public:
-  static std::string tables() {
-    return "CREATE TABLE int_lock (lock_key char(36) NOT NULL, region varchar(100) NOT NULL, "
-           "client_id char(36), created_date timestamp NOT NULL, expired_after timestamp NOT NULL, "
-           "PRIMARY KEY (lock_key, region))";
+  explicit spring_connections(const place& where) : connections{where, statements()} {}
+
+  /// The lock of the process that a thread has before it asks the database.
+  std::mutex& local_lock_of(const std::string& key) {
+    const std::lock_guard lock{mutex_};
+    return local_locks_[key];
   }
+
+ private:
   static std::vector<prepared_statement> statements() {
     return {
         {"update",
@@ -111,33 +119,54 @@ class spring {
                   AND (client_id = $1 OR expired_after < $2))sql"},
         {"insert",
          R"sql(INSERT INTO int_lock (region, lock_key, client_id, created_date, expired_after)
-               VALUES ($1, $2, $3, $4, $5))sql"},
+               VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING)sql"},
         {"delete",
          R"sql(DELETE FROM int_lock
                 WHERE region = $1 AND lock_key = $2 AND client_id = $3
                   AND expired_after >= $4)sql"},
     };
   }
-  static constexpr std::chrono::milliseconds pause{100};
 
-  bool take(pqxx::connection& on, const lock_key& key) {
-    key_ = key.type + key.source_id;
-    try {
-      pqxx::work work{on};
-      const auto updated = work.exec_prepared("update", client_, now(), now_and(ttl), region, key_);
-      if (updated.affected_rows() == 0) {
-        work.exec_prepared("insert", region, key_, client_, now(), now_and(ttl));
-      }
-      work.commit();
-      return true;
-    } catch (const pqxx::unique_violation&) {
-      return false;
-    }
+  std::mutex mutex_;
+  std::map<std::string, std::mutex> local_locks_;  // guarded by mutex_
+};
+
+/// JdbcLockRegistry: of the threads of a process that want a key, one asks the database, every 100
+/// ms.
+class spring final : public contender {
+ public:
+  static std::string tables() {
+    return "CREATE TABLE int_lock (lock_key char(36) NOT NULL, region varchar(100) NOT NULL, "
+           "client_id char(36), created_date timestamp NOT NULL, expired_after timestamp NOT NULL, "
+           "PRIMARY KEY (lock_key, region))";
   }
-  void give_back(pqxx::connection& on) {
-    pqxx::work work{on};
-    expect_one_row(work.exec_prepared("delete", region, key_, client_, now()), "not deleted");
-    work.commit();
+
+  explicit spring(spring_connections& pool) : pool_{pool} {}
+
+  bool take(const lock_key& key) override {
+    local_ = std::unique_lock{local_lock_of(key), std::try_to_lock};
+    if (!local_.owns_lock()) return false;
+    if (ask()) return true;
+    local_.unlock();
+    return false;
+  }
+  bool take_waiting(const lock_key& key, const std::stop_token& stop) override {
+    local_ = std::unique_lock{local_lock_of(key)};
+    while (!stop.stop_requested()) {
+      if (ask()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    }
+    local_.unlock();
+    return false;
+  }
+  void give_back() override {
+    {
+      const auto connection = pool_.borrow();
+      pqxx::work work{*connection};
+      expect_one_row(work.exec_prepared("delete", region, key_, client_, now()), "not deleted");
+      work.commit();
+    }
+    local_.unlock();
   }
 
  private:
@@ -148,8 +177,26 @@ class spring {
     return utc_text(std::chrono::system_clock::now() + later);
   }
 
+  std::mutex& local_lock_of(const lock_key& key) {
+    key_ = key.type + key.source_id;
+    return pool_.local_lock_of(key_);
+  }
+  bool ask() {
+    const auto connection = pool_.borrow();
+    pqxx::work work{*connection};
+    const auto updated = work.exec_prepared("update", client_, now(), now_and(ttl), region, key_);
+    const bool is_taken =
+        updated.affected_rows() == 1 ||
+        work.exec_prepared("insert", region, key_, client_, now(), now_and(ttl)).affected_rows() ==
+            1;
+    work.commit();
+    return is_taken;
+  }
+
+  spring_connections& pool_;
   std::string client_ = make_owner_id().text;
   std::string key_;
+  std::unique_lock<std::mutex> local_;
 };
 
 /// A shared lock table behind JPA entities with @Version, as many teams build it. Select, insert if
@@ -228,9 +275,12 @@ class jpa_table {
 
 std::vector<protocol> java_peers() {
   return {
-      sql_protocol<shedlock<pqxx::work>>("shedlock"),
-      sql_protocol<shedlock<pqxx::nontransaction>>("shedlock_autocommit"),
-      sql_protocol<spring>("spring"),
+      sql_protocol<shedlock<pqxx::work>>("shedlock_template"),
+      sql_protocol<shedlock<pqxx::nontransaction>>("shedlock_jdbc"),
+      {.name = "spring",
+       .runs_on = engine::postgres,
+       .build = [](const place& where) { execute(where, spring::tables()); },
+       .open = contenders_sharing<spring, spring_connections>},
       sql_protocol<jpa_table>("jpa_table"),
   };
 }

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "race/measurement.hpp"
@@ -39,6 +40,7 @@ nlohmann::ordered_json as_json(const plan& does, const measured& result) {
   if (counted.each.count() > 0) {
     json["p50"] = in_microseconds(counted.each.at(0.5));
     json["p99"] = in_microseconds(counted.each.at(0.99));
+    json["p999"] = in_microseconds(counted.each.at(0.999));
   }
   if (counted.handover.count() > 0) {
     json["handovers"] = counted.handover.count();
@@ -81,6 +83,8 @@ int run(int argc, char** argv) {
                                         {"turns", act::turns},
                                         {"refused", act::refused},
                                         {"queue", act::queue}};
+  const std::map<std::string, which_key> keys{
+      {"own", which_key::own}, {"random", which_key::random}, {"fresh", which_key::fresh}};
   app.add_flag("--list", list, "name all protocols");
   app.add_option("--protocol", does.protocol);
   app.add_option("--act", does.does, "pairs, turns, refused or queue")
@@ -91,11 +95,21 @@ int run(int argc, char** argv) {
   app.add_option("--warm-up-ms", warm_up);
   app.add_option("--length-ms", length);
   app.add_option("--hold-us", hold, "on average, of a hot key");
+  app.add_flag("--come-back-at-random", does.comes_back_at_random,
+               "turns: at a random moment of another one's hold; all holds are equally long");
   app.add_option("--rows", does.rows, "more rows in the lock table of rowlock's protocols");
+  app.add_option("--keys", does.keys, "of each pair: own, random (of --rows) or fresh")
+      ->transform(CLI::CheckedTransformer(keys));
+  app.add_option("--rate", does.rate, "pairs a second of all threads; as many as they can");
+  app.add_option("--busy-loops", does.busy_loops, "processes that only take time of the processors")
+      ->check(CLI::Range(0, 64));
   app.add_option("--batch", does.batch, "keys of each thread, for protocols of many at once")
       ->check(CLI::Range(1, 100'000));
   app.add_flag("--snapshot", does.beside_a_snapshot, "beside an open transaction");
   CLI11_PARSE(app, argc, argv);
+  if (does.keys == which_key::random && does.rows == 0) {
+    throw std::runtime_error{"random keys are of --rows: give a number of rows"};
+  }
   does.warm_up = std::chrono::milliseconds{warm_up};
   does.length = std::chrono::milliseconds{length};
   does.hold = std::chrono::microseconds{hold};

@@ -85,7 +85,7 @@ class bare_contender final : public polling_contender {
     const auto ttl_us = std::to_string(std::chrono::microseconds{ttl}.count());
     const auto changed = connection_.execute(
         with(sql_.acquire, {quoted(key.type), quoted(key.source_id), quoted(owner_), "'bench'",
-                            ttl_us, "NULL", "0", "0"}));
+                            ttl_us, "NULL", "0", "0", "NULL"}));
     version_ = std::to_string(changed.insert_id);
     return changed.affected == 1;
   }

@@ -1,9 +1,18 @@
 // One measurement, from the first table to the last answer.
 #include "race/measurement.hpp"
 
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
 #include <memory>
 #include <pqxx/pqxx>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include "race/connections.hpp"
 #include "race/processes.hpp"
@@ -29,6 +38,36 @@ class open_snapshot {
   std::optional<pqxx::transaction<pqxx::isolation_level::repeatable_read>> work_;
 };
 
+/// Processes that take as much time of the processors as they get.
+class busy_loops {
+ public:
+  explicit busy_loops(unsigned count) {
+    const auto parent = getpid();
+    while (children_.size() < count) {
+      const auto child = fork();
+      if (child < 0) throw std::system_error{errno, std::generic_category(), "fork"};
+      if (child > 0) {
+        children_.push_back(child);
+        continue;
+      }
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (volatile std::uint64_t turns = 0; getppid() == parent;) turns = turns + 1;
+      _exit(0);
+    }
+  }
+  busy_loops(const busy_loops&) = delete;
+  busy_loops& operator=(const busy_loops&) = delete;
+  ~busy_loops() {
+    for (const auto child : children_) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+  }
+
+ private:
+  std::vector<pid_t> children_;
+};
+
 server_reading operator-(const server_reading& after, const server_reading& before) {
   return {.statements = after.statements - before.statements,
           .wal_bytes = after.wal_bytes - before.wal_bytes,
@@ -44,6 +83,7 @@ measured measure(const plan& does, const protocol& by) {
   const scratch ours{by.runs_on, does};
   const auto& where = ours.where();
   processes racing{does, by, where, state};  // forked before this process has any thread
+  const busy_loops busy{does.busy_loops};
   by.build(where);
   std::optional<server_meter> meter;
   if (by.runs_on == engine::postgres) meter.emplace(where);
@@ -54,6 +94,10 @@ measured measure(const plan& does, const protocol& by) {
   racing.await_ready();
   state.now = stage::warming;
   std::this_thread::sleep_for(does.warm_up);
+  if (by.runs_on == engine::postgres) {
+    vacuum(where);
+    std::this_thread::sleep_for(does.warm_up);
+  }
 
   measured result;
   const auto before = meter ? meter->read() : server_reading{};

@@ -26,8 +26,9 @@ struct measured {
 measured measure(const plan& does, const protocol& by);
 
 /// The limit without a client of this project: pgbench, with the library's own statements.
-/// Prepared, a client for each thread of the plan, which does pairs in one process. Latencies are
-/// averages. Throws std::runtime_error for other plans, and when pgbench fails.
+/// Prepared, a client for each thread of the plan, which does pairs in one process. Tells no
+/// latencies: pgbench has averages only. Throws std::runtime_error for other plans, and when
+/// pgbench fails.
 measured measure_with_pgbench(const plan& does);
 
 }  // namespace rowlock::race

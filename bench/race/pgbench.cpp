@@ -11,6 +11,7 @@
 
 #include "postgres/sql/leases.hpp"
 #include "postgres/sql/spelling.hpp"
+#include "race/connections.hpp"
 #include "race/measurement.hpp"
 #include "race/placeholders.hpp"
 #include "race/postgres.hpp"
@@ -71,6 +72,7 @@ measured measure_with_pgbench(const plan& does) {
         file.string() + "' '" + ours.where().server + "' 2>&1");
   };
   if (does.warm_up > std::chrono::milliseconds::zero()) run(does.warm_up);
+  vacuum(ours.where());
   const auto output = run(does.length);
   std::filesystem::remove(file);
 
@@ -79,8 +81,6 @@ measured measure_with_pgbench(const plan& does) {
       number_in(output, "number of transactions actually processed: ([0-9]+)"));
   result.length = std::chrono::duration<double>{static_cast<double>(result.counted.taken) /
                                                 number_in(output, "tps = ([0-9.]+)")};
-  result.counted.each.add(std::chrono::microseconds{
-      static_cast<std::int64_t>(1000 * number_in(output, "latency average = ([0-9.]+) ms"))});
   return result;
 }
 

@@ -15,6 +15,12 @@ enum class act {
   queue,    ///< One more process holds the key; all wait for it.
 };
 
+enum class which_key {
+  own,     ///< That of the thread.
+  random,  ///< One of the `plan::rows` others.
+  fresh,   ///< One that was never used.
+};
+
 struct plan {
   std::string protocol;
   act does = act::pairs;
@@ -24,9 +30,16 @@ struct plan {
   std::chrono::milliseconds warm_up{300};
   std::chrono::milliseconds length{2000};
   std::chrono::microseconds hold{0};  ///< On average, of a hot key: between nothing and twice that.
-  std::uint64_t rows = 0;             ///< So many others in the lock table; only for rowlock's own.
-  unsigned batch = 1;                 ///< Keys of each thread, for protocols of many at once.
-  bool beside_a_snapshot = false;     ///< A transaction stays open all the time.
+  /// A thread that had its turn comes back at a random moment of another one's hold, and all holds
+  /// are equally long. Otherwise it comes back when another thread gets the key: what polls from
+  /// then on would poll at the same moments of each hold.
+  bool comes_back_at_random = false;
+  std::uint64_t rows = 0;           ///< So many others in the lock table; only for rowlock's own.
+  which_key keys = which_key::own;  ///< Of each pair.
+  double rate = 0;                  ///< Pairs a second of all threads; 0: as many as they can.
+  unsigned batch = 1;               ///< Keys of each thread, for protocols of many at once.
+  unsigned busy_loops = 0;          ///< Processes that do nothing else.
+  bool beside_a_snapshot = false;   ///< A transaction stays open all the time.
 };
 
 }  // namespace rowlock::race

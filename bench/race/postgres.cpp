@@ -92,9 +92,8 @@ void build_lock_table(const place& where, history_option history) {
       key_of(0).type, where.keys);
   autocommit.exec_params(
       "INSERT INTO shared_lock (lock_type, source_id, version) "
-      "SELECT 'other', i::text, 1 FROM generate_series(1, $1::bigint) i",
-      where.rows);
-  autocommit.exec("VACUUM ANALYZE shared_lock");
+      "SELECT $1, i::text, 1 FROM generate_series(1, $2::bigint) i",
+      other_key(1).type, where.rows);
 }
 
 std::vector<protocol> postgres_protocols() {

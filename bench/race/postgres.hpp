@@ -12,7 +12,7 @@ namespace rowlock::race {
 
 table_name lock_table_in(const place& where);
 std::unique_ptr<store> store_in(const place& where);
-/// With rows for all keys of the measurement, vacuumed and analyzed.
+/// With rows for all keys of the measurement.
 void build_lock_table(const place& where, history_option history = history_option::unchanged);
 
 }  // namespace rowlock::race

@@ -25,6 +25,11 @@ inline lock_key key_of(unsigned thread) {
   return {.type = "own", .source_id = std::to_string(thread)};
 }
 
+/// One of `place::rows`, counted from 1.
+inline lock_key other_key(std::uint64_t number) {
+  return {.type = "other", .source_id = std::to_string(number)};
+}
+
 /// For protocols whose keys are one text.
 inline std::string name_of(const lock_key& key) { return key.type + ':' + key.source_id; }
 
@@ -42,6 +47,8 @@ class contender {
   virtual bool take_waiting(const lock_key& key, const std::stop_token& stop) = 0;
   /// What was taken last. Throws if the lock was lost meanwhile.
   virtual void give_back() = 0;
+  /// Deletes what keys leave behind that are used once, where that takes a call.
+  virtual void purge() {}
   /// What each of many leases takes in memory; 0: not measured.
   [[nodiscard]] virtual std::int64_t bytes_each() const { return 0; }
 };
@@ -95,11 +102,13 @@ const std::vector<protocol>& protocols();
 // What each source adds to them.
 std::vector<protocol> postgres_protocols();
 std::vector<protocol> batch_protocols();
+std::vector<protocol> transactions();
 std::vector<protocol> java_peers();
 std::vector<protocol> other_peers();
 std::vector<protocol> advisory_locks();
 std::vector<protocol> sqlite_protocols();
 std::vector<protocol> mariadb_protocols();
+std::vector<protocol> mariadb_peers();
 std::vector<protocol> cache_protocols();
 
 }  // namespace rowlock::race

@@ -30,6 +30,7 @@ racer::racer(const plan& does, shared_state& state, std::unique_ptr<contender> b
 
 void racer::run(const std::stop_token& over) {
   if (plan_.does == act::turns) sleep_at_random();
+  due_ = clock::now();
   std::optional<std::chrono::nanoseconds> cpu_before;
   std::uint64_t allocated_before = 0;
   while (!is(stage::over)) {
@@ -59,8 +60,10 @@ void racer::run(const std::stop_token& over) {
 }
 
 void racer::take_and_give_back() {
+  choose_key();
+  // With a rate, from when the pair was due: a thread that is late has work waiting.
+  const auto begun = await_due();
   const bool counts = is(stage::measuring);
-  const auto begun = clock::now();
   const bool taken = contender_->take(key_);
   if (taken) contender_->give_back();
   const auto ended = clock::now();
@@ -73,10 +76,36 @@ void racer::take_and_give_back() {
   }
 }
 
+void racer::choose_key() {
+  ++pairs_;
+  if (plan_.keys == which_key::random) {
+    key_ = other_key(std::uniform_int_distribution<std::uint64_t>{1, plan_.rows}(random_));
+  }
+  if (plan_.keys == which_key::fresh) {
+    key_ = {.type = "fresh", .source_id = std::to_string(number_) + '-' + std::to_string(pairs_)};
+    constexpr std::uint64_t pairs_between_purges = 1000;
+    if (number_ == 0 && pairs_ % pairs_between_purges == 0) contender_->purge();
+  }
+}
+
+racer::clock::time_point racer::await_due() {
+  if (plan_.rate == 0) return clock::now();
+  // Many independent callers: the times between their calls are distributed exponentially.
+  const double own_rate = plan_.rate / (plan_.processes * plan_.threads);
+  const std::chrono::duration<double> pause{std::exponential_distribution<>{own_rate}(random_)};
+  due_ += std::chrono::duration_cast<clock::duration>(pause);
+  std::this_thread::sleep_until(due_);
+  return due_;
+}
+
 void racer::sleep_at_random() {
-  constexpr std::int64_t longest_pause_of_a_peer_ms = 300;
-  std::uniform_int_distribution<std::int64_t> pause{0, longest_pause_of_a_peer_ms};
-  std::this_thread::sleep_for(std::chrono::milliseconds{pause(random_)});
+  constexpr std::chrono::milliseconds longest_pause_of_a_peer{300};
+  sleep_up_to(longest_pause_of_a_peer);
+}
+
+void racer::sleep_up_to(std::chrono::microseconds longest) {
+  std::uniform_int_distribution<std::int64_t> pause{0, longest.count()};
+  std::this_thread::sleep_for(std::chrono::microseconds{pause(random_)});
 }
 
 void racer::take_a_turn(const std::stop_token& over) {
@@ -92,6 +121,7 @@ void racer::take_a_turn(const std::stop_token& over) {
   state_.hot_key.leave();
   contender_->give_back();
   state_.hot_key.wait_for_another(granted.number, [this] { return is(stage::over); });
+  if (plan_.comes_back_at_random) sleep_up_to(plan_.hold);
 }
 
 void racer::be_refused() {
@@ -116,9 +146,8 @@ void racer::wait_in_vain(const std::stop_token& over) {
 }
 
 void racer::hold() {
-  if (plan_.hold == std::chrono::microseconds::zero()) return;
-  std::uniform_int_distribution<std::int64_t> length{0, 2 * plan_.hold.count()};
-  std::this_thread::sleep_for(std::chrono::microseconds{length(random_)});
+  if (plan_.comes_back_at_random) return std::this_thread::sleep_for(plan_.hold);
+  if (plan_.hold > std::chrono::microseconds::zero()) sleep_up_to(2 * plan_.hold);
 }
 
 }  // namespace rowlock::race

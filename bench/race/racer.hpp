@@ -27,6 +27,10 @@ class racer {
   using clock = std::chrono::steady_clock;
 
   void take_and_give_back();
+  /// The key of the next pair.
+  void choose_key();
+  /// Waits until the next pair is due, and returns when that was.
+  clock::time_point await_due();
   /// Otherwise all polling contenders would poll at the same moments, since each begins when
   /// another one is granted.
   void sleep_at_random();
@@ -36,13 +40,16 @@ class racer {
 
   [[nodiscard]] bool is(stage wanted) const noexcept { return state_.now == wanted; }
   void hold();
+  void sleep_up_to(std::chrono::microseconds longest);
 
   const plan& plan_;
   shared_state& state_;
   std::unique_ptr<contender> contender_;
   unsigned number_;
   lock_key key_;
-  std::mt19937 random_;
+  std::uint64_t pairs_ = 0;
+  clock::time_point due_ = clock::now();
+  std::mt19937_64 random_;
   tally counted_;
 };
 

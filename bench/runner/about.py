@@ -19,10 +19,14 @@ def processor():
     return "unknown"
 
 
+def revision():
+    return output_of("git", "describe", "--always", "--dirty")
+
+
 def about(bin_of_postgres):
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%MZ"),
-        "revision": output_of("git", "describe", "--always", "--dirty"),
+        "revision": revision(),
         "processors": os.cpu_count(),
         "processor": processor(),
         "load_before": os.getloadavg()[0],

@@ -15,6 +15,7 @@ COLUMNS = [
     ("per_second", "a second", "{:,.0f}"),
     ("p50", "median, ms", "{:,.2f}"),
     ("p99", "99 %, ms", "{:,.2f}"),
+    ("p999", "99.9 %, ms", "{:,.2f}"),
     ("handover_p50", "handoff, ms", "{:,.2f}"),
     ("handover_p99", "99 %, ms", "{:,.2f}"),
     ("statements_each", "statements each", "{:,.1f}"),
@@ -25,7 +26,7 @@ COLUMNS = [
     ("bytes_each", "memory of a lease, bytes", "{:,.0f}"),
     ("dead_rows", "dead rows", "{:,.0f}"),
 ]
-IN_MILLISECONDS = {"p50", "p99", "handover_p50", "handover_p99"}
+IN_MILLISECONDS = {"p50", "p99", "p999", "handover_p50", "handover_p99"}
 
 
 def median(runs, figure):
@@ -58,7 +59,7 @@ def ratio_table(came_out):
     for ratio in came_out:
         bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g}{ratio.unit and ' ' + ratio.unit}"
         lines.append(f"| {ratio.name} | {ratio.value:.2f} | {min(ratio.values):.2f} | "
-                     f"{max(ratio.values):.2f} | {bound} | {'' if ratio.holds else '**missed**'} |")
+                     f"{max(ratio.values):.2f} | {bound} | {ratio.verdict and f'**{ratio.verdict.lower()}**'} |")
     return "\n".join(lines)
 
 

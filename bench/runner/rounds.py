@@ -26,7 +26,8 @@ def measure(program, scenario, protocol, variables):
     if figures.get("violations"):
         raise Failed(f"{scenario.name}, {protocol}: two held the key at once")
     commits = 1 if protocol == ASYNCHRONOUS else 2
-    if "slow_postgres" in scenario.servers and figures["p50"] < commits * 3000:
+    # A moment may be too short for a single pair.
+    if "slow_postgres" in scenario.servers and figures.get("p50", commits * 3000) < commits * 3000:
         raise Failed(f"{scenario.name}, {protocol}: {commits} flushes in {figures['p50']:.0f} us, so the "
                      "disk is not slow: can the server's user read the preloaded library?")
     return figures

@@ -9,7 +9,7 @@ GROUPED = "rowlock"
 ASYNCHRONOUS = "rowlock_asynchronous_release"
 
 # Leases that survive a crash of the server.
-DURABLE_PEERS = ["shedlock", "shedlock_autocommit", "spring", "pglock", "userver", "jpa_table"]
+DURABLE_PEERS = ["shedlock_template", "shedlock_jdbc", "spring", "pglock", "userver", "jpa_table"]
 # River's table is UNLOGGED; advisory locks are memory, and their holder keeps a connection.
 OTHER_PEERS = ["river", "advisory_session", "advisory_transaction"]
 PEERS = DURABLE_PEERS + OTHER_PEERS
@@ -19,7 +19,8 @@ POLLING_PEERS = ["spring", "userver", "jpa_table"]
 
 # Our own on engines where only the raw interface is compared with.
 ON_SQLITE = ["rowlock_sqlite", "bare_sqlite"]
-ON_MARIADB = ["rowlock_mariadb", "rowlock_mariadb_ungrouped", "bare_mariadb"]
+PEERS_ON_MARIADB = ["shedlock_jdbc_mariadb", "spring_mariadb"]
+ON_MARIADB = ["rowlock_mariadb", "rowlock_mariadb_ungrouped", "bare_mariadb", *PEERS_ON_MARIADB]
 
 # With the history of the database.
 HISTORY = "rowlock_history"
@@ -29,7 +30,14 @@ OURS = [UNGROUPED, GROUPED]
 TABLE_SIZES = (1_000, 100_000)
 # About sixteen grants, in which waiting processes count the contenders.
 TURNS_ARE_TAKEN_AFTER_MS = 8000
-MOST_ROWS = 10_000_000  # takes minutes to fill: only with --large
+MOST_ROWS = 10_000_000  # takes minutes to fill, and is larger than shared_buffers: only with --large
+THREADS = (1, 2, 4, 8, 16, 32, 64)
+# The ones of the durable peers that are best in some scenario.
+BEST_PEERS = ["shedlock_jdbc", "userver"]
+# Of 8 threads, pairs a second: from a quarter of what one process can do to what peers cannot.
+RATES = (500, 1500, 3000, 5000)
+# The same protocol, several times: how much figures differ without a reason.
+NOISE = ("noise", "noise_after")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,8 +47,8 @@ class Scenario:
     protocols: list
     arguments: list = dataclasses.field(default_factory=list)
     servers: tuple = ("postgres",)
-    rounds: int = 3
-    length_ms: int = 2000
+    rounds: int = 5
+    length_ms: int = 1000
     warm_up_ms: int = 300
 
 
@@ -59,6 +67,15 @@ def hot(waiters, hold_us, threads_each=1):
             "--hold-us", str(hold_us)]
 
 
+def one_waiter():
+    """It comes at a random moment of a hold that is longer than every pause of those that poll."""
+    return [*hot(1, 400_000), "--come-back-at-random"]
+
+
+def of_rows(rows):
+    return [*threads(1), "--rows", str(rows), "--keys", "random"]
+
+
 def batch(keys):
     return ["--batch", str(keys), "--connections", "2"]
 
@@ -74,27 +91,47 @@ def full(large=False):
         scenarios.append(Scenario(name, title, protocols, arguments, **more))
 
     limits = [*OURS, ASYNCHRONOUS, "rowlock_store", "bare", "pgbench"]
-    for count in (1, 8, 64):
+    for count in THREADS:
+        is_detailed = count in (1, 8, 64)
         add(f"uncontended_{count}_threads", f"{of_threads(count)} in one process, a key each",
-            limits + PEERS + CACHES, threads(count), servers=("postgres", "redis", "memcached"))
+            limits + PEERS + CACHES if is_detailed else [*OURS, *BEST_PEERS], threads(count),
+            servers=("postgres", "redis", "memcached") if is_detailed else ("postgres",))
     for count in (8, 32):
         add(f"uncontended_{count}_processes", f"{count} processes of one thread, a key each",
             [GROUPED, "bare", *PEERS], ["--processes", str(count)])
+    add("processes_16_of_4", "16 processes of 4 threads, a key each", [*OURS, *BEST_PEERS],
+        ["--processes", "16", *threads(4)])
     add("pool_of_4", "64 threads in one process, a key each, 4 connections",
         [*OURS, "bare", *PEERS], threads(64, 4))
-    for waiters, hold in ((1, 10_000), (8, 1_000)):
+    for count in (1, 8, 16):
+        add(f"distant_{count}", f"{of_threads(count)}, a key each, 1 ms of network to the server and back",
+            [*OURS, *DURABLE_PEERS], threads(count), servers=("distant_postgres",))
+    for count in (2, 4, 8, 16):
+        add(f"busy_{count}", f"{of_threads(count)}, a key each, beside four busy loops",
+            [*OURS, *BEST_PEERS], [*threads(count), "--busy-loops", "4"], length_ms=4000)
+    add("new_key", "one thread, a new key each time, with a purge each second",
+        [GROUPED, *DURABLE_PEERS], [*threads(1), "--keys", "fresh"])
+    for rate in RATES:
+        add(f"rate_{rate}", f"{rate:,} pairs a second, of 8 threads that call at random moments",
+            [*OURS, *BEST_PEERS], [*threads(8), "--rate", str(rate)], length_ms=3000)
+    for count in (1, 8):
+        add(f"transactions_{count}", f"{of_threads(count)}: a transaction that writes a row, alone, with "
+            "the row of a key locked, and with the fence of a lease",
+            ["plain_transaction", "rowlock_row_lock", "rowlock_fenced"], threads(count))
+    add("hot_1", "one key, one process waits, and comes at a random moment of a hold",
+        [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], one_waiter(), length_ms=8000, rounds=3)
+    for waiters in (2, 8):
         add(f"hot_{waiters}", f"one key, {waiters} waiting in as many processes",
-            [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(waiters, hold), length_ms=4000)
-    add("hot_2", "the same with 2 waiters", [GROUPED, *POLLING_PEERS], hot(2, 1_000))
+            [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(waiters, 1_000), length_ms=3000)
     add("hot_8_long", "the same with 8, and the key is held for half a second",
-        [GROUPED, *POLLING_PEERS], hot(8, 500_000), length_ms=6000,
+        [GROUPED, *POLLING_PEERS], hot(8, 500_000), length_ms=6000, rounds=3,
         warm_up_ms=TURNS_ARE_TAKEN_AFTER_MS)
     add("hot_63", "one key, 63 waiting, in 8 processes of 8 threads",
-        [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(63, 1000, threads_each=8), length_ms=4000)
+        [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(63, 1000, threads_each=8), length_ms=3000)
     add("refused", "a try at a key that another process holds", [GROUPED, *PEERS],
         ["--act", "refused"])
     add("queue", "64 threads in 8 processes wait for a key that is not given back",
-        [GROUPED, *POLLING_PEERS], queue(8, 8), length_ms=5000, warm_up_ms=3000)
+        [GROUPED, *POLLING_PEERS], queue(8, 8), length_ms=5000, warm_up_ms=3000, rounds=3)
     for count, connections in ((1, 0), (8, 0), (64, 0), (64, 4)):
         pool = f"_pool_of_{connections}" if connections else ""
         add(f"slow_disk_{count}{pool}", f"{of_threads(count)}, a key each, each fsync takes 3 ms longer"
@@ -102,7 +139,7 @@ def full(large=False):
             [*OURS, ASYNCHRONOUS, "bare", *DURABLE_PEERS], threads(count, connections),
             servers=("slow_postgres",))
     add("snapshot", "8 threads, a key each, beside a transaction that stays open",
-        [GROUPED, *DURABLE_PEERS], [*threads(8), "--snapshot"], length_ms=4000)
+        [*OURS, *DURABLE_PEERS], [*threads(8), "--snapshot"], length_ms=4000, warm_up_ms=2000)
     for count in (1, 8, 64):
         add(f"sqlite_{count}", f"SQLite, {of_threads(count)} in one process, a key each", ON_SQLITE,
             threads(count), servers=("sqlite",))
@@ -124,38 +161,37 @@ def full(large=False):
         add(f"kept_{count}", f"a lock_table keeps {count:,} leases, renewed every two seconds",
             ["rowlock_kept"], batch(count), length_ms=6000, warm_up_ms=2000)
     for rows in (*TABLE_SIZES, *([MOST_ROWS] if large else [])):
-        add(f"rows_{rows}", f"one thread, a table of {rows:,} rows", [UNGROUPED],
-            [*threads(1), "--rows", str(rows)])
+        add(f"rows_{rows}", f"one thread, random keys of a table of {rows:,} rows", [UNGROUPED],
+            of_rows(rows))
     return scenarios
 
 
 def quick():
-    """The scenarios of the ratios, in less than three minutes."""
-    short = {"length_ms": 500, "warm_up_ms": 200}
-    best = ["shedlock_autocommit", "userver"]  # of the durable ones, in every full run
+    """The scenarios of the ratios that matter most, in three minutes."""
+    short = {"length_ms": 500, "warm_up_ms": 200, "rounds": 3}
+    best = BEST_PEERS
     return [
-        *(Scenario(f"rows_{rows}", "", [UNGROUPED], [*threads(1), "--rows", str(rows)], **short)
-          for rows in TABLE_SIZES),
+        Scenario(NOISE[0], "", [GROUPED], threads(8), **short),
+        *(Scenario(f"uncontended_{count}_threads", "", [*OURS, *best], threads(count), **short)
+          for count in (1, 4, 8)),
+        Scenario("uncontended_8_processes", "", [GROUPED, *best], ["--processes", "8"], **short),
+        Scenario("pool_of_4", "", [GROUPED, *best, "advisory_session"], threads(64, 4), **short),
+        Scenario("uncontended_64_threads", "", [*OURS, *best], threads(64), **short),
+        Scenario("busy_8", "", [*OURS, "shedlock_jdbc"], [*threads(8), "--busy-loops", "4"],
+                 length_ms=1500, warm_up_ms=400, rounds=3),
+        Scenario("new_key", "", [GROUPED, *best], [*threads(1), "--keys", "fresh"], **short),
+        Scenario("hot_1", "", [GROUPED, "userver"], one_waiter(), length_ms=4000, rounds=2),
+        Scenario("hot_8", "", [GROUPED, "userver"], hot(8, 1000), length_ms=1500, rounds=2),
+        Scenario("refused", "", [GROUPED, *best], ["--act", "refused"], **short),
+        Scenario("queue", "", [GROUPED], queue(8, 8), rounds=1, length_ms=4000, warm_up_ms=2000),
         Scenario("renewal_10000", "", ["rowlock_renewal", "bare_renewal"], batch(10_000), **short),
         Scenario("kept_10000", "", ["rowlock_kept"], batch(10_000), rounds=1, length_ms=6000,
                  warm_up_ms=2000),
-        Scenario("sqlite_1", "", ON_SQLITE, threads(1), servers=("sqlite",), **short),
-        Scenario("sqlite_64", "", ON_SQLITE, threads(64), servers=("sqlite",), **short),
-        *(Scenario(f"uncontended_{count}_threads", "", [UNGROUPED, "bare", "pgbench"],
-                   threads(count), **short)
-          for count in (1, 8)),
-        Scenario("pool_of_4", "", [GROUPED, *best, "advisory_session"], threads(64, 4), **short),
-        Scenario("uncontended_64_threads", "", [GROUPED, *best], threads(64), **short),
-        Scenario("hot_1", "", [GROUPED, "userver"], hot(1, 10_000), length_ms=1500, rounds=2),
-        Scenario("hot_8", "", [GROUPED, "userver"], hot(8, 1000), length_ms=1500),
-        Scenario("hot_8_long", "", [GROUPED, "userver"], hot(8, 500_000), length_ms=5000, rounds=1,
-                 warm_up_ms=TURNS_ARE_TAKEN_AFTER_MS),
-        Scenario("refused", "", [GROUPED], ["--act", "refused"], **short),
-        Scenario("queue", "", [GROUPED], queue(8, 8), rounds=1, length_ms=5000, warm_up_ms=3000),
         Scenario("slow_disk_64_pool_of_4", "", [GROUPED, *best], threads(64, 4),
                  servers=("slow_postgres",), **short),
         Scenario("slow_disk_64", "", [GROUPED, *best], threads(64), servers=("slow_postgres",),
                  **short),
+        Scenario(NOISE[1], "", [GROUPED], threads(8), **short),
     ]
 
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.parse
 
 
 @contextlib.contextmanager
@@ -45,6 +46,24 @@ def slow_postgres(library):
         with throwaway("throwaway-postgres", ["ROWLOCK_TEST_POSTGRES", "ROWLOCK_POSTGRES_BIN"],
                        ["--fsync", "on"], preload) as variables:
             yield variables
+
+
+@contextlib.contextmanager
+def distant_postgres(program):
+    """Each packet takes half a millisecond longer, by `program` between client and server."""
+    with postgres() as variables:
+        url = urllib.parse.urlsplit(variables["ROWLOCK_TEST_POSTGRES"])
+        proxy = subprocess.Popen([program, str(url.port), "500"], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True)
+        try:
+            port = proxy.stdout.readline().strip()
+            if not port:
+                raise RuntimeError(f"{program} did not start, see above")
+            there = url._replace(netloc=url.netloc.replace(f":{url.port}", f":{port}"))
+            yield {**variables, "ROWLOCK_TEST_POSTGRES": there.geturl()}
+        finally:
+            proxy.stdin.close()
+            proxy.wait()
 
 
 def mariadb():
