@@ -77,7 +77,7 @@ def main():
     else:
         run = measured(arguments)
     if arguments.is_whole:
-        name = f"bench/results/{run['about']['date'].replace(':', '')}-{run['about']['revision']}.json"
+        name = f"bench/results/{report.name_of(run)}.json"
         with open(name, "w", encoding="utf-8") as file:
             json.dump(run, file, indent=1)
         print(f"written: {name}")

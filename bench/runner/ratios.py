@@ -16,6 +16,7 @@ class Ratio:
     at_least: bool = True
     unit: str = ""
     noise: float = 0  # of the machine, as a part of the value
+    is_of_the_best_peer: bool = False
 
     @property
     def value(self):
@@ -60,7 +61,8 @@ def all_of(results):
 
     def pairs(scenario, name, threshold, ours=GROUPED, others=DURABLE_PEERS):
         add(scenario, name, threshold,
-            lambda runs: of_rounds(runs, ours, others, "per_second"))
+            lambda runs: of_rounds(runs, ours, others, "per_second"),
+            is_of_the_best_peer=others is DURABLE_PEERS)
 
     def own_cpu(runs):
         return [mine["thread_cpu_each"] - bare["thread_cpu_each"]
@@ -95,7 +97,8 @@ def all_of(results):
             ("slow_disk_64", "slow_disk_64_pool_of_4", "64 threads, slow disk: of the same", 1.3)):
         if scenario in results and pool in results:
             values = against_64_connections(results[pool], results[scenario])
-            ratios.append(Ratio(name + " with 64 connections", values, threshold, noise=noise))
+            ratios.append(Ratio(name + " with 64 connections", values, threshold, noise=noise,
+                                is_of_the_best_peer=True))
     pairs("pool_of_4", "64 threads, 4 connections: of session advisory locks", 0.8,
           others=["advisory_session"])
     for scenario, count, of_pgbench in ((one, 1, 0.95), (eight, 8, 0.85)):

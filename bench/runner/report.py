@@ -1,4 +1,4 @@
-"""docs/performance.md: the text between its markers, and the plots."""
+"""The tables of bench/results, the text between the markers of docs/performance.md, the plots."""
 
 import os
 import statistics
@@ -63,29 +63,44 @@ def ratio_table(came_out):
     return "\n".join(lines)
 
 
-def page_of(run):
+def place_of(run):
     facts = run["about"]
-    parts = [f"Measured on {facts['date']}, revision {facts['revision']}: "
-             f"{facts['processors']} cores of {facts['processor']}, Linux {facts['kernel']}, "
-             f"{facts['postgres']} ({facts['settings']}); the load before was "
-             f"{facts['load_before']:.1f}."]
-    came_out = ratios.all_of({name: each["rounds"] for name, each in run["scenarios"].items()})
-    parts += ["### What must come out", ratio_table(came_out)]
+    return (f"Measured on {facts['date']}, revision {facts['revision']}: "
+            f"{facts['processors']} cores of {facts['processor']}, Linux {facts['kernel']}, "
+            f"{facts['postgres']} ({facts['settings']}); the load before was "
+            f"{facts['load_before']:.1f}.")
+
+
+def name_of(run):
+    """Of the files of this run in bench/results."""
+    return f"{run['about']['date'].replace(':', '')}-{run['about']['revision']}"
+
+
+def tables_of(run):
+    """All scenarios, for bench/results."""
+    parts = [f"# Results of {run['about']['date'][:10]}", place_of(run)]
     for name, scenario in run["scenarios"].items():
-        parts.append(f"### {scenario['title'][0].upper()}{scenario['title'][1:]}")
-        if os.path.exists(f"{PLOTS}/{name}.svg"):
-            parts.append(f"![{scenario['title']}](performance/{name}.svg)")
-        parts.append(table_of(scenario))
-    return "\n\n".join(parts)
+        parts += [f"## {scenario['title'][0].upper()}{scenario['title'][1:]}",
+                  f"`{name}`: `rowlock_race {' '.join(scenario['arguments'])}`", table_of(scenario)]
+    return "\n\n".join(parts) + "\n"
+
+
+def page_of(run):
+    came_out = ratios.all_of({name: each["rounds"] for name, each in run["scenarios"].items()})
+    return "\n\n".join([
+        f"{place_of(run)} [All tables](../bench/results/{name_of(run)}.md).",
+        ratio_table(came_out)])
 
 
 def write(run):
     os.makedirs(PLOTS, exist_ok=True)
-    plots.write(run["scenarios"], PLOTS)
+    plots.write(run, PLOTS)
+    with open(f"bench/results/{name_of(run)}.md", "w", encoding="utf-8") as file:
+        file.write(tables_of(run))
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(f"{before}{BEGIN}\n\n{page_of(run)}\n\n{END}{after}")
-    print(f"written: {PAGE}")
+    print(f"written: {PAGE}, {PLOTS} and bench/results/{name_of(run)}.md")
