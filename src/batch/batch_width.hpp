@@ -33,6 +33,9 @@ class batch_width {
     /// A trial comes at once if calls take so many times as long as after the last one, or as many
     /// times less.
     double other_load = 1.5;
+    /// By default side by side: where calls are few or slow, it takes long to measure, and one at a
+    /// time is slower; where they are many and quick, it takes milliseconds.
+    bool begins_as_one = false;
   };
 
   explicit batch_width(const limits& has) : limits_{has} {}
@@ -51,7 +54,7 @@ class batch_width {
   void change();
 
   const limits limits_;
-  bool is_one_ = true;
+  bool is_one_ = limits_.begins_as_one;
   unsigned epoch_ = 0;
   // The measurement so far:
   std::size_t calls_ = 0;

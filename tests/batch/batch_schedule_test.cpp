@@ -22,8 +22,10 @@ class BatchSchedule : public testing::Test {
 
   static constexpr batch_linger::limits patient{.part = 1e7, .longest = 24h};
   static constexpr batch_linger::limits impatient{.part = 0};
+  static constexpr batch_width::limits one_at_a_time{.begins_as_one = true};
   /// A trial begins with the first call that has met another.
-  static constexpr batch_width::limits eager{.calls = 1, .statements = 1, .fewest_between = 1};
+  static constexpr batch_width::limits eager{
+      .calls = 1, .statements = 1, .fewest_between = 1, .begins_as_one = true};
 
   static std::future<role> start(batch_schedule& statements, batched_call& call) {
     return std::async(std::launch::async, [&] { return statements.join(call); });
@@ -42,7 +44,8 @@ class BatchSchedule : public testing::Test {
 };
 
 TEST_F(BatchSchedule, NoneBeginsBesideOneThatTakesNoLongerThanUsual) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient};
+  batch_schedule statements{
+      {.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, one_at_a_time};
   batched_call release{statement_kind::release, 1};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
@@ -56,7 +59,8 @@ TEST_F(BatchSchedule, NoneBeginsBesideOneThatTakesNoLongerThanUsual) {
 }
 
 TEST_F(BatchSchedule, OthersBeginBesideOneThatTakesLonger) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 20ms}, impatient};
+  batch_schedule statements{
+      {.in_flight = 4, .at_most = 256, .usual_time = 20ms}, impatient, one_at_a_time};
   ASSERT_EQ(statements.join(first_), role::leading);
   ASSERT_EQ(statements.join(second_), role::leading);
   statements.end(second_, role::answered);
@@ -64,7 +68,8 @@ TEST_F(BatchSchedule, OthersBeginBesideOneThatTakesLonger) {
 }
 
 TEST_F(BatchSchedule, ThoseThatFollowAreToldWhatBecameOfThem) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient};
+  batch_schedule statements{
+      {.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, one_at_a_time};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   auto third = start_waiting(statements, third_);
@@ -76,7 +81,8 @@ TEST_F(BatchSchedule, ThoseThatFollowAreToldWhatBecameOfThem) {
 }
 
 TEST_F(BatchSchedule, WhoIsTooMuchForOneLeadsTheNextOne) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 2, .usual_time = 24h}, impatient};
+  batch_schedule statements{
+      {.in_flight = 4, .at_most = 2, .usual_time = 24h}, impatient, one_at_a_time};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   auto third = start_waiting(statements, third_);
@@ -136,7 +142,8 @@ TEST_F(BatchSchedule, CallsThatMetNoOtherAndFaultsSayNothingAboutTheWidth) {
 }
 
 TEST_F(BatchSchedule, ALeaderWaitsForThoseWhoWereAnsweredLast) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, patient};
+  batch_schedule statements{
+      {.in_flight = 4, .at_most = 256, .usual_time = 24h}, patient, one_at_a_time};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   statements.end(first_, role::answered);
@@ -148,7 +155,8 @@ TEST_F(BatchSchedule, ALeaderWaitsForThoseWhoWereAnsweredLast) {
 }
 
 TEST_F(BatchSchedule, ALeaderDoesNotWaitForThoseWhoMakeTheirCallsAlone) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, patient};
+  batch_schedule statements{
+      {.in_flight = 4, .at_most = 256, .usual_time = 24h}, patient, one_at_a_time};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto second = start_waiting(statements, second_);
   first_.has_failed = true;
@@ -157,7 +165,8 @@ TEST_F(BatchSchedule, ALeaderDoesNotWaitForThoseWhoMakeTheirCallsAlone) {
 }
 
 TEST_F(BatchSchedule, ALeaderWhoseStatementIsFullDoesNotWait) {
-  batch_schedule statements{{.in_flight = 4, .at_most = 2, .usual_time = 24h}, patient};
+  batch_schedule statements{
+      {.in_flight = 4, .at_most = 2, .usual_time = 24h}, patient, one_at_a_time};
   ASSERT_EQ(statements.join(first_), role::leading);
   auto full = start_waiting(statements, third_);
   statements.end(first_, role::answered);

@@ -13,8 +13,12 @@ using namespace std::chrono_literals;
 
 class BatchWidth : public testing::Test {
  protected:
-  static constexpr batch_width::limits limits{
-      .calls = 2, .statements = 2, .fewest_between = 2, .most_between = 8, .clearly_less = 0.95};
+  static constexpr batch_width::limits limits{.calls = 2,
+                                              .statements = 2,
+                                              .fewest_between = 2,
+                                              .most_between = 8,
+                                              .clearly_less = 0.95,
+                                              .begins_as_one = true};
 
   /// One measurement of two statements.
   void measure(batch_width::duration each) {
@@ -33,6 +37,10 @@ class BatchWidth : public testing::Test {
 
   batch_width width_{limits};
 };
+
+TEST_F(BatchWidth, StatementsRunSideBySideUntilTheOtherWayIsMeasured) {
+  EXPECT_FALSE(batch_width{{}}.is_one());
+}
 
 TEST_F(BatchWidth, TrialsInVainBecomeRarerUpToALimit) {
   EXPECT_EQ(widths(40, 10us, 20us),
@@ -101,14 +109,15 @@ TEST_F(BatchWidth, EachChangeBeginsAnEpoch) {
 }
 
 TEST_F(BatchWidth, AMeasurementHasEnoughCallsAndStatements) {
-  batch_width many_calls{{.calls = 5, .statements = 1, .fewest_between = 1}};
+  batch_width many_calls{{.calls = 5, .statements = 1, .fewest_between = 1, .begins_as_one = true}};
   many_calls.answered(4, 1us);
   EXPECT_TRUE(many_calls.is_one());
   many_calls.answered(0, 0us);
   EXPECT_TRUE(many_calls.is_one());
   many_calls.answered(1, 1us);
   EXPECT_FALSE(many_calls.is_one());
-  batch_width many_statements{{.calls = 1, .statements = 2, .fewest_between = 1}};
+  batch_width many_statements{
+      {.calls = 1, .statements = 2, .fewest_between = 1, .begins_as_one = true}};
   many_statements.answered(9, 1us);
   EXPECT_TRUE(many_statements.is_one());
   many_statements.answered(9, 1us);
