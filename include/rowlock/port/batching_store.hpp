@@ -33,11 +33,11 @@ ROWLOCK_EXPORT void check(const batching_options& options);
 /// statement of their kind. So many threads share round trips and commits; a call
 /// alone is sent at once. Renewals of a `lock_table` are one statement already, and pass through.
 ///
-/// One shared statement is under way at a time. It waits for the threads that were just answered,
-/// at most as long as the last statement took and 20 ms; after a delay that saved no time, some are
-/// skipped. Up to `in_flight` statements are under way while calls take less time that way: the
-/// time of calls is measured, and the other way is tried for a moment now and then. Beside a
-/// statement that takes over 20 ms, others begin in any case.
+/// Up to `in_flight` statements are under way side by side, or one at a time, whichever takes calls
+/// less time: that is measured, and the other way is tried for a moment now and then. It begins
+/// side by side. Beside a statement that takes over 20 ms, others begin in any case. A statement
+/// waits for the threads that were just answered, at most as long as the last one took and 20 ms;
+/// after a delay that saved no time, some are skipped.
 ///
 /// Each call gets its own answers and errors. When a shared statement fails, for any reason, each
 /// call is made again alone. The exception is a release in doubt: all calls that shared it get that
