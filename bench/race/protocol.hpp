@@ -47,8 +47,6 @@ class contender {
   virtual bool take_waiting(const lock_key& key, const std::stop_token& stop) = 0;
   /// What was taken last. Throws if the lock was lost meanwhile.
   virtual void give_back() = 0;
-  /// Deletes what keys leave behind that are used once, where that takes a call.
-  virtual void purge() {}
   /// What each of many leases takes in memory; 0: not measured.
   [[nodiscard]] virtual std::int64_t bytes_each() const { return 0; }
 };

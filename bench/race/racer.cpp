@@ -83,8 +83,6 @@ void racer::choose_key() {
   }
   if (plan_.keys == which_key::fresh) {
     key_ = {.type = "fresh", .source_id = std::to_string(number_) + '-' + std::to_string(pairs_)};
-    constexpr std::uint64_t pairs_between_purges = 1000;
-    if (number_ == 0 && pairs_ % pairs_between_purges == 0) contender_->purge();
   }
 }
 

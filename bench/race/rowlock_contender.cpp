@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "port.hpp"
-#include "rowlock/operators.hpp"
 
 namespace rowlock::race {
 
@@ -14,7 +13,7 @@ namespace {
 
 class lease_contender final : public contender {
  public:
-  lease_contender(lock_table& locks, store& rows) : locks_{locks}, rows_{rows} {}
+  explicit lease_contender(lock_table& locks) : locks_{locks} {}
 
   bool take(const lock_key& key) override { return keep(locks_.try_acquire(key)); }
   bool take_waiting(const lock_key& key, const std::stop_token& stop) override {
@@ -24,7 +23,6 @@ class lease_contender final : public contender {
     if (held_->release() != release_result::released) throw std::runtime_error{"not released"};
     held_.reset();
   }
-  void purge() override { rowlock::purge(rows_, std::chrono::hours{1}); }
 
  private:
   bool keep(outcome<lease> got) {
@@ -34,7 +32,6 @@ class lease_contender final : public contender {
   }
 
   lock_table& locks_;
-  store& rows_;
   std::optional<lease> held_;
 };
 
@@ -69,7 +66,7 @@ contender_factory through_lock_table(std::unique_ptr<store> rows, lock_options o
     lock_table locks;
   };
   return [shared = std::make_shared<table>(std::move(rows), std::move(options))] {
-    return std::make_unique<lease_contender>(shared->locks, *shared->rows);
+    return std::make_unique<lease_contender>(shared->locks);
   };
 }
 

@@ -1,4 +1,5 @@
-// rowlock_slow_network: passes TCP connections on, and every byte arrives later.
+// rowlock_slow_network: passes TCP connections on, and every byte arrives later. When one side has
+// closed a connection, what is still under way is dropped.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <asio.hpp>
@@ -91,7 +92,8 @@ class proxy {
   void accept() {
     auto accepted = std::make_shared<connection>(context_);
     acceptor_.async_accept(accepted->client, [this, accepted](const asio::error_code& failed) {
-      if (!failed) pass_on(accepted);
+      if (failed) return context_.stop();
+      pass_on(accepted);
       accept();
     });
   }

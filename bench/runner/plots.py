@@ -93,7 +93,7 @@ def bars(file, title, place, label, rows, is_logarithmic=False, mark=None):
 def lines(file, title, place, label, value, series, axis, has_whiskers=True):
     """`series`: name, colour, dash type, and points of x, median, lowest and highest."""
     blocks, plotted = [], []
-    for number, (name, colour, dash, points) in enumerate(series):
+    for number, (name, colour, dash, points) in enumerate(each for each in series if each[3]):
         text = "\n".join(" ".join(str(each) for each in point) for point in points)
         blocks.append(f"$series{number} << end\n{text}\nend")
         style = f"linecolor rgb '{colour}' dashtype {dash} pointtype 7 pointsize 0.4"
@@ -126,7 +126,8 @@ def scaling(scenarios):
     present = [count for count in THREADS if f"uncontended_{count}_threads" in scenarios]
     return [(name, colour, dash,
              [(count, *medians(scenarios[f"uncontended_{count}_threads"]["rounds"][name],
-                               "per_second")) for count in present])
+                               "per_second")) for count in present
+              if name in scenarios[f"uncontended_{count}_threads"]["rounds"]])
             for name, colour, dash in SERIES]
 
 

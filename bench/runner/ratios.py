@@ -15,7 +15,7 @@ class Ratio:
     threshold: float
     at_least: bool = True
     unit: str = ""
-    noise: float = 0  # of the machine, as a part of the value
+    noise: float = 0  # of throughput on this machine, as a part of the value; 0 for counts
     is_of_the_best_peer: bool = False
 
     @property
@@ -44,10 +44,14 @@ def of_rounds(runs, ours, others, figure, best=max):
             for i, mine in enumerate(runs[ours])]
 
 
+MOST_NOISE = 0.15  # above that a run tells nothing, and a miss is a miss
+
+
 def noise_of(results):
     """Half the spread of the figures of one protocol, relative to their median."""
     values = [each["per_second"] for name in NOISE for each in results.get(name, {}).get(GROUPED, [])]
-    return (max(values) - min(values)) / 2 / statistics.median(values) if values else 0
+    spread = (max(values) - min(values)) / 2 / statistics.median(values) if values else 0
+    return min(spread, MOST_NOISE)
 
 
 def all_of(results):
@@ -57,12 +61,12 @@ def all_of(results):
 
     def add(scenario, name, threshold, values_of, **more):
         if scenario in results:
-            ratios.append(Ratio(name, values_of(results[scenario]), threshold, noise=noise, **more))
+            ratios.append(Ratio(name, values_of(results[scenario]), threshold, **more))
 
     def pairs(scenario, name, threshold, ours=GROUPED, others=DURABLE_PEERS):
         add(scenario, name, threshold,
             lambda runs: of_rounds(runs, ours, others, "per_second"),
-            is_of_the_best_peer=others is DURABLE_PEERS)
+            noise=noise, is_of_the_best_peer=others is DURABLE_PEERS)
 
     def own_cpu(runs):
         return [mine["thread_cpu_each"] - bare["thread_cpu_each"]
@@ -184,7 +188,8 @@ def table(ratios):
         bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g}{ratio.unit and ' ' + ratio.unit}"
         lines.append(f"{ratio.name:66} {ratio.value:9.2f} {min(ratio.values):9.2f} "
                      f"{max(ratio.values):9.2f}    {bound}   {ratio.verdict}".rstrip())
-    noise = ratios[0].noise if ratios else 0
+    noise = max((each.noise for each in ratios), default=0)
     if noise:
-        lines.append(f"noise: the same protocol differed by ± {noise:.0%}")
+        lines.append(f"noise: the same protocol differed by ± {noise:.0%}"
+                     + (" or more: run it again on a machine at rest" if noise == MOST_NOISE else ""))
     return "\n".join(lines)

@@ -109,7 +109,7 @@ def full(large=False):
     for count in (2, 4, 8, 16):
         add(f"busy_{count}", f"{of_threads(count)}, a key each, beside four busy loops",
             [*OURS, *BEST_PEERS], [*threads(count), "--busy-loops", "4"], length_ms=4000)
-    add("new_key", "one thread, a new key each time, with a purge each second",
+    add("new_key", "one thread, a new key each time; rows of used keys are deleted each second",
         [GROUPED, *DURABLE_PEERS], [*threads(1), "--keys", "fresh"])
     for rate in RATES:
         add(f"rate_{rate}", f"{rate:,} pairs a second, of 8 threads that call at random moments",

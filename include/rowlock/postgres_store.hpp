@@ -45,9 +45,9 @@ namespace rowlock {
 
 struct postgres_options {
   table_name table = {};
-  /// The most connections at once. Each call uses one, for one statement or two; a lease uses none.
-  /// Acquisitions never use all of two or more: the rest is kept for renewals and releases. So many
-  /// waiters cannot make held leases run out.
+  /// The most connections at once. Each call uses one, for one statement, rarely for up to four; a
+  /// lease uses none. Acquisitions never use all of two or more: the rest is kept for renewals and
+  /// releases. So many waiters cannot make held leases run out.
   unsigned pool_size = 4;
   /// How long a call waits for a free connection before it throws `unavailable`.
   std::chrono::milliseconds pool_timeout{5000};

@@ -53,8 +53,7 @@ class acquiring {
     if (is_missing && !open_.front()->expected) grant(insert());
     if (open_.empty()) return;
     const auto lost = read_the_others();
-    if (open_.empty()) return;
-    grant(insert());
+    if (!open_.empty()) grant(insert());
     // A faster transaction may have committed by now: then its holder is known.
     open_.insert(open_.end(), lost.begin(), lost.end());
     if (!open_.empty()) read_the_others();

@@ -68,7 +68,8 @@ executor::row_answer executor::take_row(std::string_view text, const bound_value
 }
 
 std::optional<acquire_answer> executor::holder(std::string_view text, const bound_values& values) {
-  return row_answer_in(execute(text, values)).answer;
+  const auto has_written = [](const result_set& /*seen*/) { return false; };
+  return row_answer_in(execute_writing(text, values, has_written)).answer;
 }
 
 executor::row_answer executor::row_answer_in(const result_set& result) const {

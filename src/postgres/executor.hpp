@@ -91,7 +91,8 @@ class executor {
     bool is_missing = false;
   };
   row_answer take_row(std::string_view text, const bound_values& values);
-  /// Executes a statement that returns the holder of a row, if it is held.
+  /// Executes a statement that returns the holder of a row, if it is held. A lost answer counts as
+  /// one of a statement that writes: so the attempt is sent once more.
   std::optional<acquire_answer> holder(std::string_view text, const bound_values& values);
   /// Executes a statement that grants rows, and returns `last_holder` and `left_of_last_us` as
   /// well.

@@ -79,15 +79,37 @@ TEST_F(BatchWidth, OneSlowMomentOutsideATrialDecidesNothing) {
   measure(10us);
   ASSERT_TRUE(width_.is_one());
   measure(10us);
-  EXPECT_TRUE(width_.is_one()) << "of 10.5 us and 10 us, 10 us is no less";
+  EXPECT_TRUE(width_.is_one()) << "of 12 us and 10 us, 10 us is no less than both";
 }
 
-TEST_F(BatchWidth, ATrialComesAtOnceWhenCallsTakeClearlyLongerOrShorter) {
+TEST_F(BatchWidth,
+       ATrialComesSoonWhenCallsTakeClearlyLongerOrShorterAndThatIsNotTakenForABetterWay) {
   widths(40, 10us, 20us);
-  EXPECT_EQ(widths(3, 100us, 200us), "1n1");
+  EXPECT_EQ(widths(12, 100us, 200us),
+            "1111n1"
+            "1111n1");
   widths(40, 100us, 200us);
   ASSERT_TRUE(width_.is_one());
-  EXPECT_EQ(widths(5, 10us, 20us), "111n1");
+  EXPECT_EQ(widths(12, 10us, 20us),
+            "1111n1"
+            "1111n1");
+}
+
+TEST_F(BatchWidth, SlowMomentsAloneAreNoOtherLoad) {
+  widths(40, 10us, 20us);
+  measure(20us);
+  measure(20us);
+  measure(20us);
+  EXPECT_EQ(widths(4, 10us, 20us), "1111");
+}
+
+TEST_F(BatchWidth, ALoadThatFallsDuringATrialMakesNoWayBetter) {
+  measure(100us);
+  measure(100us);
+  ASSERT_FALSE(width_.is_one());
+  measure(20us);  // twice as long as one at a time would have taken by now
+  measure(10us);
+  EXPECT_TRUE(width_.is_one());
 }
 
 // As beside a transaction that stays open: the dead versions of a row become more and more.

@@ -173,15 +173,11 @@ TEST_P(PostgresKeyPlans, SeveralKeysAreReadByThePrimaryKey) {
     std::vector<acquire_request> requests;
     for (const auto& key : keys) requests.push_back(request(key));
     const auto granted = rows.acquire(requests);
-    std::vector<renew_request> renewals;
     std::vector<release_request> releases;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       ASSERT_EQ(granted[i].status, acquire_status::granted);
-      renewals.push_back({keys[i], requests[i].owner, *granted[i].version, 1h});
       releases.push_back({keys[i], requests[i].owner, *granted[i].version});
     }
-    rows.renew(renewals);
-    rows.read(keys, read_mode::watched);
     rows.release(releases);
   });
   EXPECT_EQ(read.by_scans, 0);

@@ -7,9 +7,9 @@
 //   - A lease statement locks its row with SKIP LOCKED, then writes it by its ctid and its key. It
 //     waits for no transaction. A refused statement writes nothing, not even a transaction id.
 //   - Arrays of prepared statements are wrapped in subqueries, so that PostgreSQL estimates any
-//     number of keys alike, and `place` is a condition that makes it expect one. So one plan, by
-//     the primary key, serves all calls and is kept. For more keys it would read the whole of a
-//     table of a few hundred rows.
+//     number of keys alike: one plan serves all calls and is kept. Where calls have few keys, a
+//     condition on `place` makes it expect one. For ten it would read the whole of a table of a few
+//     hundred rows.
 //   - Each insert of a key needs pg_try_advisory_xact_lock of that key and table, so inserters do
 //     not wait for each other's transactions. A lock_rows that creates many keys instead holds
 //     shared gates, 64 at most. A collision of hashes costs a refusal.
@@ -82,7 +82,7 @@ SELECT false, expires_at > {long_ago} AND owner IS DISTINCT FROM $3 AND $6::bigi
 )sql";
 
 // Returns what `acquire` returns for a row that is leased or closed. No row in all other cases:
-// `acquire` has to follow. A third of its work, as it locks nothing.
+// `acquire` has to follow. Half of its work, as it locks nothing.
 // $1 type, $2 id, $3 owner
 inline constexpr std::string_view see_holder = R"sql(
 SELECT false AS is_granted, true AS is_held, version, holder,
@@ -204,7 +204,6 @@ UPDATE shared_lock l
                WITH ORDINALITY AS w (lock_type, source_id, owner, version, ttl, place)
           JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
          WHERE l.owner = w.owner AND l.version = w.version
-           AND {one_place}
            FOR NO KEY UPDATE OF l SKIP LOCKED) k
  WHERE {same_row}
 RETURNING k.place, l.version

@@ -36,7 +36,6 @@ SELECT w.place, {state},
   FROM unnest((SELECT $1::text[]), (SELECT $2::text[]))
        WITH ORDINALITY AS w (lock_type, source_id, place)
   JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
- WHERE {one_place}
 )sql";
 
 // Marks rows as watched for 10 seconds: their release and grants send notifications. A release of a
@@ -46,9 +45,9 @@ inline constexpr std::string_view mark_watched = R"sql(
 WITH k AS MATERIALIZED (
   SELECT {row}
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]))
-         WITH ORDINALITY AS w (lock_type, source_id, version, place)
+         AS w (lock_type, source_id, version)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.version = w.version AND {one_place}
+   WHERE l.version = w.version
      FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
    SET waiting_until = clock_timestamp() + interval '10 seconds'
