@@ -25,9 +25,9 @@ bool polling_contender::take_waiting(const lock_key& key, const std::stop_token&
 const std::vector<protocol>& protocols() {
   static const std::vector<protocol> all = [] {
     std::vector<protocol> listed;
-    for (auto* const list :
-         {postgres_protocols, batch_protocols, transactions, java_peers, other_peers,
-          advisory_locks, sqlite_protocols, mariadb_protocols, mariadb_peers, cache_protocols}) {
+    for (auto* const list : {postgres_protocols, batch_protocols, transactions, java_peers,
+                             other_peers, advisory_locks, sqlite_protocols, file_locks,
+                             mariadb_protocols, mariadb_peers, cache_protocols}) {
       for (auto& each : list()) listed.push_back(std::move(each));
     }
     return listed;

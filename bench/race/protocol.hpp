@@ -105,6 +105,7 @@ std::vector<protocol> java_peers();
 std::vector<protocol> other_peers();
 std::vector<protocol> advisory_locks();
 std::vector<protocol> sqlite_protocols();
+std::vector<protocol> file_locks();
 std::vector<protocol> mariadb_protocols();
 std::vector<protocol> mariadb_peers();
 std::vector<protocol> cache_protocols();

@@ -141,8 +141,10 @@ def full(large=False):
     add("snapshot", "8 threads, a key each, beside a transaction that stays open",
         [*OURS, *DURABLE_PEERS], [*threads(8), "--snapshot"], length_ms=4000, warm_up_ms=2000)
     for count in (1, 8, 64):
-        add(f"sqlite_{count}", f"SQLite, {of_threads(count)} in one process, a key each", ON_SQLITE,
-            threads(count), servers=("sqlite",))
+        add(f"sqlite_{count}", f"SQLite, {of_threads(count)} in one process, a key each",
+            [*ON_SQLITE, "flock"], threads(count), servers=("sqlite",))
+    add("sqlite_8_processes", "SQLite, 8 processes of one thread, a key each", [*ON_SQLITE, "flock"],
+        ["--processes", "8"], servers=("sqlite",))
     for count in (1, 8, 64):
         add(f"mariadb_{count}", f"MariaDB, {of_threads(count)} in one process, a key each", ON_MARIADB,
             threads(count), servers=("mariadb",))
