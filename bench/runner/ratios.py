@@ -40,6 +40,8 @@ class Ratio:
 def of_rounds(runs, ours, others, figure, best=max):
     """`figure` of `ours`, divided by that of the best of `others`, round by round."""
     present = [other for other in others if other in runs]
+    if not present:  # results of an earlier version have other names
+        return []
     return [mine[figure] / best(runs[other][i][figure] for other in present)
             for i, mine in enumerate(runs[ours])]
 
@@ -60,8 +62,9 @@ def all_of(results):
     noise = noise_of(results)
 
     def add(scenario, name, threshold, values_of, **more):
-        if scenario in results:
-            ratios.append(Ratio(name, values_of(results[scenario]), threshold, **more))
+        values = values_of(results[scenario]) if scenario in results else []
+        if values:
+            ratios.append(Ratio(name, values, threshold, **more))
 
     def pairs(scenario, name, threshold, ours=GROUPED, others=DURABLE_PEERS):
         add(scenario, name, threshold,
