@@ -7,6 +7,7 @@
 
 #include "postgres/requests.hpp"
 #include "postgres/sql/leases.hpp"
+#include "postgres/sql/sets.hpp"
 
 namespace rowlock::postgres {
 

@@ -5,6 +5,7 @@
 #include "postgres/sql/history.hpp"
 #include "postgres/sql/leases.hpp"
 #include "postgres/sql/rows.hpp"
+#include "postgres/sql/sets.hpp"
 #include "postgres/sql/transactions.hpp"
 
 namespace rowlock::postgres::sql {
