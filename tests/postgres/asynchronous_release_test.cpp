@@ -75,6 +75,16 @@ TEST_F(PostgresAsynchronousRelease, IsForNoneThatMustNotBeForgotten) {
   EXPECT_EQ(commits_.take(), (settings{normal_, normal_})) << "one of two stays closed";
 }
 
+TEST_F(PostgresAsynchronousRelease, IsForMarksOfWaitersWhateverTheOption) {
+  auto rows = open_store();
+  const auto now = granted(key_);
+  commits_.take();
+  rows.read(std::array{key_}, read_mode::watched);
+  EXPECT_EQ(commits_.take(), settings{"off"});
+  EXPECT_EQ(release(rows, key_, now), change_answer::done);
+  EXPECT_EQ(commits_.take(), settings{normal_}) << "a release that is announced";
+}
+
 TEST_F(PostgresAsynchronousRelease, IsOffUnlessAskedFor) {
   auto rows = open_store();
   release(rows, key_, granted(key_));

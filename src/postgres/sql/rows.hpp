@@ -39,7 +39,8 @@ SELECT w.place, {state},
 )sql";
 
 // Marks rows as watched for 10 seconds: their release and grants send notifications. A release of a
-// marked version locks the same row after this statement, so it cannot miss the mark.
+// marked version locks the same row after this statement, so it cannot miss the mark. The commit
+// does not wait for the disk: a crash may undo the mark, and waiters try from time to time anyway.
 // Arrays: $1 types, $2 ids, $3 versions as they were read
 inline constexpr std::string_view mark_watched = R"sql(
 WITH k AS MATERIALIZED (
@@ -53,6 +54,7 @@ UPDATE shared_lock l
    SET waiting_until = clock_timestamp() + interval '10 seconds'
   FROM k
  WHERE {same_row}
+RETURNING (SELECT set_config('synchronous_commit', 'off', true)) AS committed
 )sql";
 
 // Reads the name of the table's notification channel. Payload of a release: `type id`. Payload of a
