@@ -51,18 +51,9 @@ CREATE DOMAIN shared_lock_note AS text
 CREATE TABLE shared_lock (
   lock_type     shared_lock_type NOT NULL,
   source_id     shared_lock_id NOT NULL,
-  version       shared_lock_token NOT NULL,
-  owner         shared_lock_owner,
-  holder        shared_lock_holder,
-  acquired_at   timestamptz,
-  -- Free is: not after clock_timestamp().
-  expires_at    shared_lock_time NOT NULL DEFAULT 'epoch',
-  -- So the holder's last sign of life was at expires_at - ttl_us * interval '1 microsecond'.
-  ttl_us        bigint,
-  -- No domain: it would be checked at each grant.
-  correlation_id text,
-  ended_at      timestamptz,
-  ended_as      text,
+  -- Of an update PostgreSQL logs all bytes between the first and the last that it changes. So what a grant
+  -- and a release change, ended_at to owner, stands together, and texts stand behind all columns that are
+  -- aligned.
   failure_count bigint NOT NULL DEFAULT 0,
   expiry_count  bigint NOT NULL DEFAULT 0,
   -- It is there to be changed by the fence, and so that a role that only fences can be granted UPDATE of
@@ -72,8 +63,20 @@ CREATE TABLE shared_lock (
   done_by       bigint,
   done_at       timestamptz,
   done_until    shared_lock_time NOT NULL DEFAULT 'epoch',
-  note          shared_lock_note,
   forced_at     timestamptz,
+  -- So the holder's last sign of life was at expires_at - ttl_us * interval '1 microsecond'.
+  ttl_us        bigint,
+  ended_at      timestamptz,
+  version       shared_lock_token NOT NULL,
+  -- Free is: not after clock_timestamp().
+  expires_at    shared_lock_time NOT NULL DEFAULT 'epoch',
+  acquired_at   timestamptz,
+  owner         shared_lock_owner,
+  holder        shared_lock_holder,
+  -- No domain: it would be checked at each grant.
+  correlation_id text,
+  ended_as      text,
+  note          shared_lock_note,
   forced_from   shared_lock_holder,
   force_reason  shared_lock_note,
   -- No other index, ever: with one on a column that changes no update could stay in its page (HOT).

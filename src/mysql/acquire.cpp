@@ -28,7 +28,21 @@ acquire_call::places acquire_call::everything() const {
 }
 
 bool acquire_call::take_if_unowned() {
-  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = requests_.front();
+  const auto result = write_if_unowned(requests_.front());
+  if (!result || result->affected == 0) return false;
+  const bool has_read = exec_.hides_insert_ids();
+  grant(0, has_read ? std::stoull(result->rows.at(0).at(0).value()) : result->insert_id);
+  return true;
+}
+
+std::optional<result_set> acquire_call::write_if_unowned(const acquire_request& request) {
+  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = request;
+  if (!expected && !unless_done && !exec_.hides_insert_ids()) {
+    return exec_.write(sql::acquire_free,
+                       {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
+                        bound_value::ascii(owner.text), bound_value::utf8(holder), ttl.count(),
+                        skew_.count(), bound_value::utf8_or_null(correlation_id)});
+  }
   const std::initializer_list<bound_value> values{
       bound_value::ascii(key.type),
       bound_value::bytes(key.source_id),
@@ -39,12 +53,8 @@ bool acquire_call::take_if_unowned() {
       unless_done ? 1 : 0,
       skew_.count(),
       bound_value::utf8_or_null(correlation_id)};
-  const bool reads = exec_.hides_insert_ids();
-  const auto result =
-      reads ? exec_.write_block(sql::acquire_and_read, values) : exec_.write(sql::acquire, values);
-  if (!result || result->affected == 0) return false;
-  grant(0, reads ? std::stoull(result->rows.at(0).at(0).value()) : result->insert_id);
-  return true;
+  return exec_.hides_insert_ids() ? exec_.write_block(sql::acquire_and_read, values)
+                                  : exec_.write(sql::acquire, values);
 }
 
 void acquire_call::grant(std::size_t place, std::uint64_t insert_id) {

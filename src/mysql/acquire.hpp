@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,8 @@ class acquire_call {
 
   [[nodiscard]] places everything() const;
   bool take_if_unowned();
+  /// Sends the statement that grants an unowned row.
+  std::optional<result_set> write_if_unowned(const acquire_request& request);
   /// Fills in the answers that a read can give.
   void read_rows(const places& open, bool unowned_are_busy);
   /// The answer to a request that was granted its row at version `now`.

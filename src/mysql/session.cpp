@@ -4,6 +4,7 @@
 #include <soci/soci.h>
 
 #include <exception>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -265,13 +266,22 @@ class mysql_session final : public detail::session {
         exec_.write_unlocked(sql::have_many_granted, to_have, sql::renew_many, to_write, 0).places);
   }
 
+  std::optional<result_set> release_row(const release_request& request) {
+    const auto& [key, owner, granted, failed, closed, done_for] = request;
+    if (!failed && closed.count() == 0 && !done_for) {
+      return exec_.write(sql::release,
+                         {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
+                          bound_value::ascii(owner.text), granted.number});
+    }
+    return exec_.write(sql::release_and_mark,
+                       {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
+                        bound_value::ascii(owner.text), granted.number, failed ? 1 : 0,
+                        closed.count(), done_for.value_or(microseconds::zero()).count()});
+  }
+
   std::vector<change_answer> release_now(std::span<const release_request> requests) {
     if (requests.size() == 1 && exec_.answers_at_once()) {
-      const auto& [key, owner, granted, failed, closed, done_for] = requests.front();
-      const auto result = exec_.write(
-          sql::release, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
-                         bound_value::ascii(owner.text), granted.number, failed ? 1 : 0,
-                         closed.count(), done_for.value_or(microseconds::zero()).count()});
+      const auto result = release_row(requests.front());
       if (result && result->affected == 1) return {change_answer::done};
       return unchanged(requests);
     }

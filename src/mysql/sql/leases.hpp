@@ -24,6 +24,22 @@
 
 namespace rowlock::mysql::sql {
 
+// Grants an unowned row, whatever its version and done mark; the insert id is the new version.
+// Changes no row if it is not free. The server evaluates each expression at each execution, so this
+// common case has a statement that does nothing else.
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 microseconds for which it must
+// have been open, $7 correlation id or null
+inline constexpr std::string_view acquire_free = R"sql(
+UPDATE shared_lock
+   SET version = last_insert_id(greatest(
+         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+       owner = $3, holder = $4, acquired_at = utc_timestamp(6),
+       expires_at = utc_timestamp(6) + INTERVAL $5 MICROSECOND,
+       ttl_us = $5, correlation_id = $7
+ WHERE lock_type = $1 AND source_id = $2 AND owner IS NULL
+   AND expires_at <= utc_timestamp(6) - INTERVAL $6 MICROSECOND
+)sql";
+
 // Grants an unowned row; the insert id is the new version. Changes no row if it is not free.
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null, $7 1 to
 // refuse a row that is marked done, else 0, $8 microseconds for which it must have been open, $9
@@ -69,10 +85,22 @@ UPDATE shared_lock
  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
 )sql";
 
-// Releases a lease: the row is free, or closed for a time. Changes no row if the lease is lost.
+// Releases a lease after a success: the row is free. Changes no row if the lease is lost.
+// $1 type, $2 id, $3 owner, $4 version
+inline constexpr std::string_view release = R"sql(
+UPDATE shared_lock
+   SET version = greatest(version + 1,
+                          timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
+       owner = NULL, ended_at = utc_timestamp(6), ended_as = 'released',
+       expires_at = '1970-01-01 00:00:00'
+ WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4
+)sql";
+
+// Releases a lease after a failure, or so that the row stays closed for a time or is remembered as
+// done. Changes no row if the lease is lost.
 // $1 type, $2 id, $3 owner, $4 version, $5 1 if the callback failed, else 0, $6 microseconds for
 // which the row stays closed, $7 microseconds for which it is remembered as done, or 0
-inline constexpr std::string_view release = R"sql(
+inline constexpr std::string_view release_and_mark = R"sql(
 UPDATE shared_lock
    SET version = greatest(version + 1,
                           timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
