@@ -22,8 +22,27 @@ double in_microseconds(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count()) / 1000;
 }
 
-/// One object, flat; what was not measured is missing. Times in microseconds unless the name says
-/// otherwise.
+void add_times(nlohmann::ordered_json& json, const latencies& each) {
+  if (each.count() == 0) return;
+  json["p50"] = in_microseconds(each.at(0.5));
+  json["p99"] = in_microseconds(each.at(0.99));
+  json["p999"] = in_microseconds(each.at(0.999));
+}
+
+void add_tables(nlohmann::ordered_json& json, const table_reading& tables) {
+  json["dead_rows"] = tables.dead_rows;
+  json["table_bytes"] = tables.bytes;
+}
+
+nlohmann::ordered_json as_json(const minute& one) {
+  nlohmann::ordered_json json{{"per_second", static_cast<double>(one.each.count()) / 60}};
+  add_times(json, one.each);
+  add_tables(json, one.tables);
+  return json;
+}
+
+/// One object, flat but for minutes; what was not measured is missing. Times in microseconds unless
+/// the name says otherwise.
 nlohmann::ordered_json as_json(const plan& does, const measured& result) {
   const auto& counted = result.counted;
   const auto done = counted.taken + counted.refused;  // pairs, or refused tries
@@ -37,11 +56,7 @@ nlohmann::ordered_json as_json(const plan& does, const measured& result) {
                               {"refused", counted.refused},
                               {"violations", counted.violations},
                               {"per_second", static_cast<double>(done) / result.length.count()}};
-  if (counted.each.count() > 0) {
-    json["p50"] = in_microseconds(counted.each.at(0.5));
-    json["p99"] = in_microseconds(counted.each.at(0.99));
-    json["p999"] = in_microseconds(counted.each.at(0.999));
-  }
+  add_times(json, counted.each);
   if (counted.handover.count() > 0) {
     json["handovers"] = counted.handover.count();
     json["handover_p50"] = in_microseconds(counted.handover.at(0.5));
@@ -59,14 +74,14 @@ nlohmann::ordered_json as_json(const plan& does, const measured& result) {
     json["wal_bytes"] = during.wal_bytes;
     json["transactions"] = during.transactions;
     json["server_cpu_seconds"] = during.cpu_seconds;
-    json["dead_rows"] = tables.dead_rows;
-    json["table_bytes"] = tables.bytes;
+    add_tables(json, tables);
     if (done > 0) {
       json["statements_each"] = of_each(static_cast<double>(during.statements));
       json["wal_bytes_each"] = of_each(static_cast<double>(during.wal_bytes));
       json["server_cpu_each"] = of_each(during.cpu_seconds * 1e6);
     }
   }
+  for (const auto& each : result.minutes) json["minutes"].push_back(as_json(each));
   return json;
 }
 
@@ -101,11 +116,10 @@ int run(int argc, char** argv) {
   app.add_option("--keys", does.keys, "of each pair: own, random (of --rows) or fresh")
       ->transform(CLI::CheckedTransformer(keys));
   app.add_option("--rate", does.rate, "pairs a second of all threads; as many as they can");
-  app.add_option("--busy-loops", does.busy_loops, "processes that only take time of the processors")
-      ->check(CLI::Range(0, 64));
   app.add_option("--batch", does.batch, "keys of each thread, for protocols of many at once")
       ->check(CLI::Range(1, 100'000));
   app.add_flag("--snapshot", does.beside_a_snapshot, "beside an open transaction");
+  app.add_flag("--by-minute", does.by_minute, "times and sizes of tables of each minute, too");
   CLI11_PARSE(app, argc, argv);
   if (does.keys == which_key::random && does.rows == 0) {
     throw std::runtime_error{"random keys are of --rows: give a number of rows"};

@@ -1,19 +1,13 @@
 // One measurement, from the first table to the last answer.
 #include "race/measurement.hpp"
 
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <algorithm>
 #include <condition_variable>
-#include <csignal>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <pqxx/pqxx>
+#include <stdexcept>
 #include <stop_token>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -26,6 +20,7 @@ namespace rowlock::race {
 
 namespace {
 
+using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 /// Keeps all versions of all rows alive that are written from now on.
@@ -39,36 +34,6 @@ class open_snapshot {
  private:
   std::unique_ptr<pqxx::connection> connection_;
   std::optional<pqxx::transaction<pqxx::isolation_level::repeatable_read>> work_;
-};
-
-/// Processes that take as much time of the processors as they get.
-class busy_loops {
- public:
-  explicit busy_loops(unsigned count) {
-    const auto parent = getpid();
-    while (children_.size() < count) {
-      const auto child = fork();
-      if (child < 0) throw std::system_error{errno, std::generic_category(), "fork"};
-      if (child > 0) {
-        children_.push_back(child);
-        continue;
-      }
-      prctl(PR_SET_PDEATHSIG, SIGKILL);
-      for (volatile std::uint64_t turns = 0; getppid() == parent;) turns = turns + 1;
-      _exit(0);
-    }
-  }
-  busy_loops(const busy_loops&) = delete;
-  busy_loops& operator=(const busy_loops&) = delete;
-  ~busy_loops() {
-    for (const auto child : children_) {
-      kill(child, SIGKILL);
-      waitpid(child, nullptr, 0);
-    }
-  }
-
- private:
-  std::vector<pid_t> children_;
 };
 
 /// Deletes the rows of used keys each second, as a purge of this library does once they are an hour
@@ -102,15 +67,35 @@ server_reading operator-(const server_reading& after, const server_reading& befo
           .cpu_seconds = after.cpu_seconds - before.cpu_seconds};
 }
 
+/// Returns earlier when a process has failed.
+void sleep_until(clock::time_point end, const shared_state& state) {
+  while (state.now != stage::over && clock::now() < end) {
+    std::this_thread::sleep_until(std::min(end, clock::now() + 1s));
+  }
+}
+
+std::vector<minute> minutes_of(const plan& does, clock::time_point begun, shared_state& state,
+                               server_meter& meter) {
+  std::vector<minute> all;
+  for (auto end = begun + 1min; end <= begun + does.length && state.now != stage::over;
+       end += 1min) {
+    sleep_until(end, state);
+    all.push_back({.each = state.of_minute.take_shared(), .tables = meter.tables()});
+  }
+  return all;
+}
+
 }  // namespace
 
 measured measure(const plan& does, const protocol& by) {
+  if (does.by_minute && by.runs_on != engine::postgres) {
+    throw std::runtime_error{"minutes are measured on PostgreSQL only"};
+  }
   const mapped_state mapped;
   shared_state& state = *mapped;
   const scratch ours{by.runs_on, does};
   const auto& where = ours.where();
   processes racing{does, by, where, state};  // forked before this process has any thread
-  const busy_loops busy{does.busy_loops};
   by.build(where);
   std::optional<server_meter> meter;
   if (by.runs_on == engine::postgres) meter.emplace(where);
@@ -123,7 +108,8 @@ measured measure(const plan& does, const protocol& by) {
 
   state.now = stage::entering;
   racing.await_ready();
-  state.now = stage::warming;
+  auto expected = stage::entering;  // not when a process has failed meanwhile, here and below
+  state.now.compare_exchange_strong(expected, stage::warming);
   std::this_thread::sleep_for(does.warm_up);
   if (by.runs_on == engine::postgres) {
     vacuum(where);
@@ -133,9 +119,10 @@ measured measure(const plan& does, const protocol& by) {
   measured result;
   const auto before = meter ? meter->read() : server_reading{};
   const auto begun = clock::now();
-  auto expected = stage::warming;  // not when a process has failed meanwhile
+  expected = stage::warming;
   state.now.compare_exchange_strong(expected, stage::measuring);
-  std::this_thread::sleep_until(begun + does.length);
+  if (does.by_minute) result.minutes = minutes_of(does, begun, state, *meter);
+  sleep_until(begun + does.length, state);
   result.length = clock::now() - begun;
   const auto during = meter ? meter->read() - before : server_reading{};
   state.now = stage::over;

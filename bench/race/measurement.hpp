@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "race/plan.hpp"
 #include "race/protocol.hpp"
@@ -11,6 +12,11 @@
 #include "race/tally.hpp"
 
 namespace rowlock::race {
+
+struct minute {
+  latencies each;
+  table_reading tables;  ///< At its end.
+};
 
 struct measured {
   tally counted;
@@ -20,6 +26,7 @@ struct measured {
     table_reading tables;
   };
   std::optional<server_work> server;  ///< Of PostgreSQL.
+  std::vector<minute> minutes;        ///< With `plan::by_minute`.
 };
 
 /// Throws std::runtime_error when one of the processes failed.

@@ -54,8 +54,8 @@ double number_in(const std::string& output, const std::string& expression) {
 }  // namespace
 
 measured measure_with_pgbench(const plan& does) {
-  const bool is_plain = does.keys == which_key::own && does.rate == 0 && does.busy_loops == 0 &&
-                        !does.beside_a_snapshot;
+  const bool is_plain =
+      does.keys == which_key::own && does.rate == 0 && !does.by_minute && !does.beside_a_snapshot;
   if (does.does != act::pairs || does.processes != 1 || !is_plain) {
     throw std::runtime_error{"pgbench does pairs in one process only, with nothing beside it"};
   }

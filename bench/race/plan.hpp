@@ -38,8 +38,8 @@ struct plan {
   which_key keys = which_key::own;  ///< Of each pair.
   double rate = 0;                  ///< Pairs a second of all threads; 0: as many as they can.
   unsigned batch = 1;               ///< Keys of each thread, for protocols of many at once.
-  unsigned busy_loops = 0;          ///< Processes that do nothing else.
   bool beside_a_snapshot = false;   ///< A transaction stays open all the time.
+  bool by_minute = false;           ///< Times of pairs and sizes of tables are kept by minute, too.
 };
 
 }  // namespace rowlock::race

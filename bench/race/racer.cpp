@@ -71,6 +71,7 @@ void racer::take_and_give_back() {
   if (taken) {
     ++counted_.taken;
     counted_.each.add(ended - begun);
+    if (plan_.by_minute) state_.of_minute.add_shared(ended - begun);
   } else {
     ++counted_.refused;
   }

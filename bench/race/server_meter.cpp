@@ -67,6 +67,7 @@ server_reading server_meter::read() {
 }
 
 table_reading server_meter::tables() {
+  ++queries_;
   pqxx::nontransaction autocommit{*connection_};
   const auto row = autocommit.exec(
       "SELECT coalesce(sum(n_dead_tup), 0)::bigint, "

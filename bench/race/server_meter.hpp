@@ -28,7 +28,7 @@ class server_meter {
 
   /// Since the meter was made.
   server_reading read();
-  /// Of the tables of the place, after all others have closed their connections.
+  /// Of the tables of the place. Sessions report dead rows once a second, and when they end.
   table_reading tables();
 
  private:

@@ -77,6 +77,7 @@ struct shared_state {
   std::atomic<unsigned> entered{0};  ///< Threads that are connected.
   std::atomic<bool> is_held{false};  ///< By the holder that the others run against.
   hot_key_grants hot_key;
+  latencies of_minute;  ///< Pairs of the current minute; only added to with `plan::by_minute`.
   std::array<result_of_process, most_processes> results;
 };
 

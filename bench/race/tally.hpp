@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstddef>
@@ -20,6 +21,21 @@ class latencies {
   }
   void add(const latencies& more) noexcept {
     for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += more.counts_[i];
+  }
+
+  /// As `add`, from many threads and processes at once.
+  void add_shared(std::chrono::nanoseconds one) noexcept {
+    auto& bucket =
+        counts_[bucket_of(static_cast<std::uint64_t>(one.count() < 0 ? 0 : one.count()))];
+    std::atomic_ref{bucket}.fetch_add(1, std::memory_order_relaxed);
+  }
+  /// Takes what `add_shared` has added, while it goes on.
+  latencies take_shared() noexcept {
+    latencies taken;
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      taken.counts_[i] = std::atomic_ref{counts_[i]}.exchange(0, std::memory_order_relaxed);
+    }
+    return taken;
   }
 
   [[nodiscard]] std::uint64_t count() const noexcept {

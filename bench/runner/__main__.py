@@ -8,6 +8,7 @@ import sys
 
 import about
 import ratios
+import real
 import report
 import rounds
 import scenarios
@@ -19,30 +20,59 @@ def parsed():
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--quick", action="store_true")
     what.add_argument("--smoke", action="store_true")
+    what.add_argument("--hour", action="store_true", help="half load for an hour")
+    what.add_argument("--real", metavar="FOLDER", help="beside the original peers, whose sources lie there")
     what.add_argument("--report", metavar="RESULTS.json", help="the pages once more, of these results")
     parser.add_argument("--only", default="", help="scenarios whose names begin so")
     parser.add_argument("--large", action="store_true", help="also a table of 10,000,000 rows")
     parser.add_argument("--build", default="build/release", help="where the programs are")
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # the arguments only
     arguments = parser.parse_args()
-    arguments.is_whole = not (arguments.quick or arguments.smoke or arguments.only or arguments.report)
-    if arguments.is_whole and about.revision().endswith("-dirty"):
+    arguments.is_kept = not (arguments.quick or arguments.smoke or arguments.only or arguments.report)
+    if arguments.is_kept and about.revision().endswith("-dirty"):
         parser.error("files differ from the last commit, and results name it: commit first")
     if arguments.report and not os.path.isfile(arguments.report):
         parser.error(f"there is no file {arguments.report}: name one of bench/results")
+    if arguments.hour and arguments.only:
+        parser.error("--hour is one scenario: leave out --only")
+    if arguments.real is not None and not real.present(arguments.real):
+        parser.error(f"no sources lie in {arguments.real}: put those of ShedLock into {arguments.real}/ShedLock, "
+                     f"or those of pglock into {arguments.real}/pglock")
     if not chosen_by(arguments):
         names = ", ".join(each.name for each in all_of(arguments))
         parser.error(f"no scenario begins with {arguments.only}: there are {names}")
     return arguments
 
 
+def known_protocols():
+    everything = [*scenarios.full(), *scenarios.hour(), *real.scenarios("")]
+    return {protocol for each in everything for protocol in each.protocols} | set(scenarios.ORIGINALS)
+
+
+def results_in(file):
+    """Throws for those of a version whose protocols had other names: ratios would lack them."""
+    with open(file, encoding="utf-8") as opened:
+        run = json.load(opened)
+    unknown = {protocol for each in run["scenarios"].values() for protocol in each["rounds"]} - known_protocols()
+    if unknown:
+        raise RuntimeError(f"{file} has protocols that this version does not know ({', '.join(sorted(unknown))}): "
+                           f"check out revision {run['about']['revision']}")
+    return run
+
+
 def all_of(arguments):
     return (scenarios.quick() if arguments.quick else
-            scenarios.smoke() if arguments.smoke else scenarios.full(arguments.large))
+            scenarios.smoke() if arguments.smoke else
+            scenarios.hour() if arguments.hour else
+            real.scenarios(arguments.real) if arguments.real is not None else scenarios.full(arguments.large))
 
 
 def chosen_by(arguments):
     return [each for each in all_of(arguments) if each.name.startswith(arguments.only)]
+
+
+def kind_of(arguments):
+    return "real" if arguments.real else "hour" if arguments.hour else ""
 
 
 def measured(arguments):
@@ -56,14 +86,25 @@ def measured(arguments):
         "sqlite": servers.sqlite,
         "mariadb": servers.mariadb,
         "redis": servers.redis,
+        "etcd": servers.etcd,
         "memcached": servers.memcached,
     }
     newest = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:] or ["/usr/bin"]
     described = about.about(os.environ.get("ROWLOCK_POSTGRES_BIN", newest[0]))
-    results = rounds.run(f"{arguments.build}/bench/race/rowlock_race", chosen, known_servers)
-    return {"about": described,
+    race = f"{arguments.build}/bench/race/rowlock_race"
+    others = {}
+    if arguments.real:
+        described["originals"] = real.versions(arguments.real)
+        others = real.programs(arguments.real, "build/real")
+    all_before, stolen_before = about.processor_times()
+    results = rounds.run(lambda protocol: others.get(protocol, [race, "--protocol", protocol]),
+                         chosen, known_servers)
+    all_after, stolen_after = about.processor_times()
+    described["stolen"] = (stolen_after - stolen_before) / (all_after - all_before)
+    return {"about": described, "kind": kind_of(arguments),
             "scenarios": {each.name: {"title": each.title, "arguments": each.arguments,
-                                      "servers": each.servers, "rounds": results[each.name]}
+                                      "busy_loops": each.busy_loops, "servers": each.servers,
+                                      "rounds": results[each.name]}
                           for each in chosen}}
 
 
@@ -72,19 +113,18 @@ def main():
     if arguments.check:
         return 0
     if arguments.report:
-        with open(arguments.report, encoding="utf-8") as file:
-            run = json.load(file)
+        run = results_in(arguments.report)
     else:
         run = measured(arguments)
-    if arguments.is_whole:
+    if arguments.is_kept:
         name = f"bench/results/{report.name_of(run)}.json"
         with open(name, "w", encoding="utf-8") as file:
             json.dump(run, file, indent=1)
         print(f"written: {name}")
-    if arguments.is_whole or arguments.report:
+    if arguments.is_kept or arguments.report:
         report.write(run)
-    if arguments.smoke:
-        return 0  # a moment is too short for figures
+    if arguments.smoke or arguments.hour:
+        return 0  # a moment is too short for figures, and an hour has no ratios
     results = {name: each["rounds"] for name, each in run["scenarios"].items()}
     came_out = ratios.all_of(results)
     print(ratios.table(came_out))

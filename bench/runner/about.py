@@ -19,6 +19,13 @@ def processor():
     return "unknown"
 
 
+def processor_times():
+    """All time of all processors, and what the host took from this machine, since it was started."""
+    with open("/proc/stat", encoding="utf-8") as file:
+        times = [int(each) for each in file.readline().split()[1:9]]
+    return sum(times), times[7]
+
+
 def revision():
     return output_of("git", "describe", "--always", "--dirty")
 

@@ -4,12 +4,13 @@ import statistics
 import subprocess
 
 import ratios
-from scenarios import (BEST_PEERS, CACHES, DURABLE_PEERS, GROUPED, OTHER_PEERS, POLLING_PEERS, RATES,
-                       THREADS, UNGROUPED)
+from scenarios import (BEST_PEERS, CACHES, DURABLE_PEERS, GROUPED, ORIGINALS, OTHER_PEERS, POLLING_PEERS,
+                       RATES, THREADS, UNGROUPED)
 
 OURS, DURABLE, NOT_DURABLE, LIMIT = "#0077bb", "#ee7733", "#999999", "#66ccee"
 LEGEND = [(OURS, "rowlock"), (DURABLE, "locks that survive a crash of the server"),
           (NOT_DURABLE, "locks in memory"), (LIMIT, "the same statements alone")]
+PERCENTILES = [("p50", "median"), ("p99", "99 %"), ("p999", "99.9 %")]
 WHISKERS = "bars: medians of the rounds; whiskers: lowest and highest round"
 
 HEAD = """
@@ -48,7 +49,7 @@ plot {lines}
 
 
 def colour_of(protocol):
-    if protocol in DURABLE_PEERS:
+    if protocol in DURABLE_PEERS + ORIGINALS:
         return DURABLE
     if protocol in OTHER_PEERS + CACHES:
         return NOT_DURABLE
@@ -134,8 +135,7 @@ def scaling(scenarios):
 def latencies(scenarios):
     series = []
     for name, colour in ((GROUPED, OURS), ("shedlock_jdbc", DURABLE)):
-        for dash, (figure, words) in enumerate((("p50", "median"), ("p99", "99 %"),
-                                                ("p999", "99.9 %")), 1):
+        for dash, (figure, words) in enumerate(PERCENTILES, 1):
             points = [(rate, *found) for rate in RATES if f"rate_{rate}" in scenarios
                       and (found := medians(scenarios[f"rate_{rate}"]["rounds"][name], figure, 1e-3))]
             series.append((f"{name}, {words}", colour, dash, points))
@@ -149,14 +149,47 @@ def against_the_best(came_out):
     return sorted(found, key=lambda row: -row[2][0])
 
 
+def by_minute(minutes, figures, scale):
+    return [(words, OURS, dash, [(number, each[figure] * scale) for number, each in enumerate(minutes, 1)
+                                 if figure in each])
+            for dash, (figure, words) in enumerate(figures, 1)]
+
+
+def write_hour(scenario, place, in_folder):
+    minutes = scenario["rounds"][GROUPED][0]["minutes"]
+    title = scenario["title"][0].upper() + scenario["title"][1:]
+    for name, value, figures, scale, axis in (
+            ("hour", "milliseconds", PERCENTILES, 1e-3, "set logscale y"),
+            ("hour_bytes", "size of the tables and their indexes, kB", [("table_bytes", GROUPED)], 1e-3,
+             "set yrange [0:*]")):
+        lines(in_folder(name), title, place, "minute", value, by_minute(minutes, figures, scale), axis,
+              has_whiskers=False)
+
+
+def write_real(scenarios, place, in_folder):
+    for name in ("real_8_threads", "real_pool_of_4"):
+        title = scenarios[name]["title"]
+        bars(in_folder(name), title[0].upper() + title[1:], place, "pairs of acquire and release a second",
+             by_rate(scenarios[name]))
+
+
 def write(run, folder):
     scenarios, place = run["scenarios"], place_of(run["about"])
-    came_out = ratios.all_of({name: each["rounds"] for name, each in scenarios.items()})
 
     def in_folder(name):
         return f"{folder}/{name}.svg"
 
-    for name in ("uncontended_1_threads", "uncontended_8_threads", "pool_of_4", "snapshot"):
+    if run.get("kind") == "hour":
+        write_hour(scenarios["hour"], place, in_folder)
+    elif run.get("kind") == "real":
+        write_real(scenarios, place, in_folder)
+    else:
+        write_whole(scenarios, place, in_folder)
+
+
+def write_whole(scenarios, place, in_folder):
+    came_out = ratios.all_of({name: each["rounds"] for name, each in scenarios.items()})
+    for name in ("all_1", "all_8", "pool_of_4", "snapshot"):
         if name in scenarios:
             title = scenarios[name]["title"]
             bars(in_folder(name), title[0].upper() + title[1:], place, "pairs of acquire and release a second",

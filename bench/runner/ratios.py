@@ -3,8 +3,8 @@
 import dataclasses
 import statistics
 
-from scenarios import (DURABLE_PEERS, GROUPED, HISTORY, NOISE, PEERS_ON_MARIADB, POLLING_PEERS, UNGROUPED,
-                       of_threads)
+from scenarios import (DURABLE_PEERS, GROUPED, HISTORY, NOISE, ORIGINALS, PEERS_ON_MARIADB,
+                       POLLING_PEERS, UNGROUPED, of_threads)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,8 +40,6 @@ class Ratio:
 def of_rounds(runs, ours, others, figure, best=max):
     """`figure` of `ours`, divided by that of the best of `others`, round by round."""
     present = [other for other in others if other in runs]
-    if not present:  # results of an earlier version have other names
-        return []
     return [mine[figure] / best(runs[other][i][figure] for other in present)
             for i, mine in enumerate(runs[ours])]
 
@@ -168,6 +166,12 @@ def all_of(results):
                     1 / ratio for ratio in of_rounds(runs, f"rowlock_{engine}_history",
                                                      [f"rowlock_{engine}"], "per_second")],
                 at_least=False)
+    for scenario, name, threshold in (
+            ("1_threads", "one thread", 0.95), ("8_threads", "8 threads", 1.3),
+            ("busy_8", "8 threads beside four busy loops", 1),
+            ("64_threads", "64 threads, a connection each", 1), ("pool_of_4", "64 threads, 4 connections", 6),
+            ("refused", "refused tries", 0.9)):
+        pairs(f"real_{scenario}", f"{name}: of the best of the originals", threshold, others=ORIGINALS)
     for count in (1, 8):
         pairs(f"mariadb_{count}", f"MariaDB, {of_threads(count)}: pairs, of the best peer", 1,
               "rowlock_mariadb", PEERS_ON_MARIADB)

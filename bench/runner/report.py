@@ -68,27 +68,45 @@ def place_of(run):
     return (f"Measured on {facts['date']}, revision {facts['revision']}: "
             f"{facts['processors']} cores of {facts['processor']}, Linux {facts['kernel']}, "
             f"{facts['postgres']} ({facts['settings']}); the load before was "
-            f"{facts['load_before']:.1f}.")
+            f"{facts['load_before']:.1f}"
+            + (f", and the host took {facts['stolen']:.1%} of the processors' time" if "stolen" in facts else "")
+            + ".")
 
 
 def name_of(run):
     """Of the files of this run in bench/results."""
-    return f"{run['about']['date'].replace(':', '')}-{run['about']['revision']}"
+    kind = run.get("kind") and f"-{run['kind']}"
+    return f"{run['about']['date'].replace(':', '')}-{run['about']['revision']}{kind or ''}"
+
+
+def command_of(name, scenario):
+    beside = scenario.get("busy_loops", 0)
+    return (f"`{name}`: `rowlock_race {' '.join(scenario['arguments'])}`"
+            + (f", beside {beside} busy loops" if beside else ""))
+
+
+def originals_of(run):
+    found = run["about"].get("originals", {})
+    return ["The originals: " + "; ".join(f"{name} {version}" for name, version in found.items()) + ". Their "
+            "programs in bench/real take the same arguments."] if found else []
 
 
 def tables_of(run):
     """All scenarios, for bench/results."""
-    parts = [f"# Results of {run['about']['date'][:10]}", place_of(run)]
+    parts = [f"# Results of {run['about']['date'][:10]}", place_of(run), *originals_of(run)]
     for name, scenario in run["scenarios"].items():
         parts += [f"## {scenario['title'][0].upper()}{scenario['title'][1:]}",
-                  f"`{name}`: `rowlock_race {' '.join(scenario['arguments'])}`", table_of(scenario)]
+                  command_of(name, scenario), table_of(scenario)]
     return "\n\n".join(parts) + "\n"
 
 
 def page_of(run):
     came_out = ratios.all_of({name: each["rounds"] for name, each in run["scenarios"].items()})
+    noise = max(each.noise for each in came_out)
     return "\n\n".join([
         f"{place_of(run)} [All tables](../bench/results/{name_of(run)}.md).",
+        f"`rowlock` with 8 threads, measured at the beginning and at the end, differed from itself by ± {noise:.0%}"
+        f"{' or more' if noise == ratios.MOST_NOISE else ''}: throughput that is missed by less is too noisy to tell.",
         ratio_table(came_out)])
 
 
@@ -97,10 +115,16 @@ def write(run):
     plots.write(run, PLOTS)
     with open(f"bench/results/{name_of(run)}.md", "w", encoding="utf-8") as file:
         file.write(tables_of(run))
+    print(f"written: {PLOTS} and bench/results/{name_of(run)}.md")
+    if not run.get("kind"):
+        write_page(run)
+
+
+def write_page(run):
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(f"{before}{BEGIN}\n\n{page_of(run)}\n\n{END}{after}")
-    print(f"written: {PAGE}, {PLOTS} and bench/results/{name_of(run)}.md")
+    print(f"written: {PAGE}")

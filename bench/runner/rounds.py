@@ -1,4 +1,4 @@
-"""Runs scenarios, their protocols alternately, and collects the output of rowlock_race."""
+"""Runs scenarios, their protocols alternately, and collects what the programs print."""
 
 import contextlib
 import json
@@ -8,18 +8,24 @@ import sys
 import time
 
 from scenarios import ASYNCHRONOUS
+from servers import ENDS_WITH_US
 
 
 class Failed(RuntimeError):
     pass
 
 
-def measure(program, scenario, protocol, variables):
-    command = [program, "--protocol", protocol, "--length-ms", str(scenario.length_ms),
+def measure(program, scenario, variables, protocol):
+    command = [*program, "--length-ms", str(scenario.length_ms),
                "--warm-up-ms", str(scenario.warm_up_ms), *scenario.arguments]
     limit = 120 + scenario.length_ms / 1000
-    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True,
-                          timeout=limit, check=False)
+    with busy_loops(scenario.busy_loops):
+        try:
+            done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True,
+                                  timeout=limit, check=False)
+        except subprocess.TimeoutExpired as late:
+            said = (late.stderr or b"").decode(errors="replace").strip()
+            raise Failed(f"{scenario.name}, {protocol}: not over after {limit:.0f} s: {said}") from late
     if done.returncode != 0:
         raise Failed(f"{scenario.name}, {protocol}: {done.stderr.strip()}")
     figures = json.loads(done.stdout)
@@ -33,16 +39,29 @@ def measure(program, scenario, protocol, variables):
     return figures
 
 
+@contextlib.contextmanager
+def busy_loops(count):
+    """Processes that take as much time of the processors as they get."""
+    loops = [subprocess.Popen([*ENDS_WITH_US, "sh", "-c", "while :; do :; done"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
 def in_turns(protocols, round_number):
     """Each round begins with another one."""
     first = round_number % len(protocols)
     return protocols[first:] + protocols[:first]
 
 
-def run(program, scenarios, servers):
+def run(program_of, scenarios, servers):
     """All scenarios; the servers of `servers` (by name) are started when they are needed first.
 
-    Returns {scenario name: {protocol: [figures, ...]}}, a value for each round.
+    `program_of(protocol)` is a command, to which arguments are added. Returns
+    {scenario name: {protocol: [figures, ...]}}, a value for each round.
     """
     results = {}
     with contextlib.ExitStack() as stack:
@@ -58,7 +77,7 @@ def run(program, scenarios, servers):
             runs = {protocol: [] for protocol in scenario.protocols}
             for round_number in range(scenario.rounds):
                 for protocol in in_turns(scenario.protocols, round_number):
-                    runs[protocol].append(measure(program, scenario, protocol, given))
+                    runs[protocol].append(measure(program_of(protocol), scenario, given, protocol))
             results[scenario.name] = runs
             print(f"[{number}/{len(scenarios)}] {scenario.name}: "
                   f"{time.monotonic() - begun:.0f} s", file=sys.stderr)

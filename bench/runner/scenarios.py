@@ -15,6 +15,8 @@ OTHER_PEERS = ["river", "advisory_session", "advisory_transaction"]
 PEERS = DURABLE_PEERS + OTHER_PEERS
 # In memory, in another server.
 CACHES = ["redis", "memcached"]
+# Not their statements, but they themselves; etcd's locks survive a crash, too.
+ORIGINALS = ["real_shedlock", "real_pglock", "real_etcd"]
 POLLING_PEERS = ["spring", "userver", "jpa_table"]
 
 # Our own on engines where only the raw interface is compared with.
@@ -32,8 +34,11 @@ TABLE_SIZES = (1_000, 100_000)
 TURNS_ARE_TAKEN_AFTER_MS = 8000
 MOST_ROWS = 10_000_000  # takes minutes to fill, and is larger than shared_buffers: only with --large
 THREADS = (1, 2, 4, 8, 16, 32, 64)
-# The ones of the durable peers that are best in some scenario.
+# The ones of the durable peers that are best where nobody waits.
 BEST_PEERS = ["shedlock_jdbc", "userver"]
+# Few protocols in many rounds: so what is compared is measured within seconds, on a disk whose speed
+# changes from minute to minute.
+MOST_ROUNDS = 9
 # Of 8 threads, pairs a second: from a quarter of what one process can do to what peers cannot.
 RATES = (500, 1500, 3000, 5000)
 # The same protocol, several times: how much figures differ without a reason.
@@ -50,6 +55,7 @@ class Scenario:
     rounds: int = 5
     length_ms: int = 1000
     warm_up_ms: int = 300
+    busy_loops: int = 0  # processes beside it that do nothing else
 
 
 def threads(count, connections=0):
@@ -90,15 +96,18 @@ def full(large=False):
     def add(name, title, protocols, arguments, **more):
         scenarios.append(Scenario(name, title, protocols, arguments, **more))
 
-    limits = [*OURS, ASYNCHRONOUS, "rowlock_store", "bare", "pgbench"]
+    add(NOISE[0], "one protocol, at the beginning", [GROUPED], threads(8))
+    limits = ["bare", "pgbench"]
     for count in THREADS:
-        is_detailed = count in (1, 8, 64)
         add(f"uncontended_{count}_threads", f"{of_threads(count)} in one process, a key each",
-            limits + PEERS + CACHES if is_detailed else [*OURS, *BEST_PEERS], threads(count),
-            servers=("postgres", "redis", "memcached") if is_detailed else ("postgres",))
+            [*OURS, *BEST_PEERS, *(limits if count in (1, 8) else [])], threads(count), rounds=MOST_ROUNDS)
     for count in (8, 32):
         add(f"uncontended_{count}_processes", f"{count} processes of one thread, a key each",
-            [GROUPED, "bare", *PEERS], ["--processes", str(count)])
+            [GROUPED, "bare", *BEST_PEERS], ["--processes", str(count)], rounds=MOST_ROUNDS)
+    for count in (1, 8, 64):
+        add(f"all_{count}", f"{of_threads(count)} in one process, a key each, with everything that there is",
+            [*OURS, ASYNCHRONOUS, "rowlock_store", *limits, *PEERS, *CACHES], threads(count), rounds=3,
+            servers=("postgres", "redis", "memcached"))
     add("processes_16_of_4", "16 processes of 4 threads, a key each", [*OURS, *BEST_PEERS],
         ["--processes", "16", *threads(4)])
     add("pool_of_4", "64 threads in one process, a key each, 4 connections",
@@ -108,7 +117,7 @@ def full(large=False):
             [*OURS, *DURABLE_PEERS], threads(count), servers=("distant_postgres",))
     for count in (2, 4, 8, 16):
         add(f"busy_{count}", f"{of_threads(count)}, a key each, beside four busy loops",
-            [*OURS, *BEST_PEERS], [*threads(count), "--busy-loops", "4"], length_ms=4000)
+            [*OURS, *BEST_PEERS], threads(count), busy_loops=4, length_ms=4000)
     add("new_key", "one thread, a new key each time; rows of used keys are deleted each second",
         [GROUPED, *DURABLE_PEERS], [*threads(1), "--keys", "fresh"])
     for rate in RATES:
@@ -165,7 +174,19 @@ def full(large=False):
     for rows in (*TABLE_SIZES, *([MOST_ROWS] if large else [])):
         add(f"rows_{rows}", f"one thread, random keys of a table of {rows:,} rows", [UNGROUPED],
             of_rows(rows))
+    add(NOISE[1], "the same protocol, at the end", [GROUPED], threads(8))
     return scenarios
+
+
+# About half of what 8 threads can do on two cores with a quick disk.
+HALF_LOAD = 2500
+
+
+def hour():
+    """The table under half load, with checkpoints and autovacuum."""
+    return [Scenario("hour", f"{HALF_LOAD:,} pairs a second for an hour, of 8 threads that call at random "
+                     "moments", [GROUPED], [*threads(8), "--rate", str(HALF_LOAD), "--by-minute"],
+                     rounds=1, length_ms=3_600_000)]
 
 
 def quick():
@@ -179,7 +200,7 @@ def quick():
         Scenario("uncontended_8_processes", "", [GROUPED, *best], ["--processes", "8"], **short),
         Scenario("pool_of_4", "", [GROUPED, *best, "advisory_session"], threads(64, 4), **short),
         Scenario("uncontended_64_threads", "", [*OURS, *best], threads(64), **short),
-        Scenario("busy_8", "", [*OURS, "shedlock_jdbc"], [*threads(8), "--busy-loops", "4"],
+        Scenario("busy_8", "", [*OURS, "shedlock_jdbc"], threads(8), busy_loops=4,
                  length_ms=1500, warm_up_ms=400, rounds=3),
         Scenario("new_key", "", [GROUPED, *best], [*threads(1), "--keys", "fresh"], **short),
         Scenario("hot_1", "", [GROUPED, "userver"], one_waiter(), length_ms=4000, rounds=2),

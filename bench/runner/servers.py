@@ -11,6 +11,10 @@ import time
 import urllib.parse
 
 
+# The kernel ends a process when the thread that started it has ended, killed or not.
+ENDS_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
+
+
 @contextlib.contextmanager
 def throwaway(script, variables, options=(), preload=None):
     """The environment variables that script/support/throwaway-... exports."""
@@ -76,7 +80,7 @@ def on_a_port(variable, command_for):
     for _ in range(20):
         port = random.randrange(20000, 32000)
         with tempfile.TemporaryDirectory() as folder:
-            server = subprocess.Popen(command_for(port, folder), stdout=subprocess.DEVNULL)
+            server = subprocess.Popen([*ENDS_WITH_US, *command_for(port, folder)], stdout=subprocess.DEVNULL)
             try:
                 if answers(server, port):
                     yield {variable: f"127.0.0.1:{port}"}
@@ -101,6 +105,15 @@ def redis():
     return on_a_port("ROWLOCK_BENCH_REDIS", lambda port, folder: [
         "redis-server", "--bind", "127.0.0.1", "--port", str(port), "--dir", folder,
         "--save", "", "--appendonly", "no"])
+
+
+def etcd():
+    return on_a_port("ROWLOCK_BENCH_ETCD", lambda port, folder: [
+        "etcd", "--data-dir", folder, "--logger", "zap", "--log-level", "error",
+        "--auto-compaction-mode", "revision", "--auto-compaction-retention", "1000",
+        "--listen-client-urls", f"http://127.0.0.1:{port}",
+        "--advertise-client-urls", f"http://127.0.0.1:{port}",
+        "--listen-peer-urls", "http://127.0.0.1:0"])
 
 
 def memcached():
