@@ -88,6 +88,12 @@ CREATE TABLE shared_lock (
   autovacuum_vacuum_cost_delay = 0
 );
 
+-- A search for a key ends at its newest version only if it goes by the order of the index, and not by a
+-- bitmap. With statistics of these columns PostgreSQL prefers bitmaps once old versions fill the index.
+ALTER TABLE shared_lock
+  ALTER COLUMN lock_type SET STATISTICS 0,
+  ALTER COLUMN source_id SET STATISTICS 0;
+
 COMMENT ON TABLE shared_lock IS 'Locks of rowlock, one row per key; a release never deletes a row';
 COMMENT ON COLUMN shared_lock.lock_type IS
   'Type of the key: type or scope/type; with #number one of several rows of a key';

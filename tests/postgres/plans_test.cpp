@@ -183,6 +183,59 @@ TEST_P(PostgresKeyPlans, SeveralKeysAreReadByThePrimaryKey) {
   EXPECT_EQ(read.by_scans, 0);
 }
 
+/// Beside a transaction that has been open for thousands of updates, none of whose old versions can
+/// be removed.
+class PostgresOldVersions : public PostgresReads, public testing::WithParamInterface<int> {
+ protected:
+  PostgresOldVersions() {
+    server_.query(
+        "insert into " + name() +
+        " (lock_type, source_id, version) select 'invoice', n, 1 from generate_series(1, " +
+        std::to_string(GetParam()) + ") n");
+    since_.work.exec("set transaction isolation level repeatable read");
+    since_.work.exec("select count(*) from " + name());
+    server_.query("do $$ begin for i in 1 .. 6000 loop update " + name() +
+                  " set version = version + 1; commit; end loop; end $$");
+    server_.query("vacuum analyze " + name());
+  }
+
+  long long pages() {
+    return server_.value<long long>("select pg_relation_size('" + name() + "') / 8192");
+  }
+  long long pages_read_so_far() {
+    return server_.value<long long>(
+        "select heap_blks_read + heap_blks_hit from pg_statio_user_tables where relid = '" +
+        name() + "'::regclass");
+  }
+
+  open_work since_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Keys, PostgresOldVersions, testing::Values(1, 4));
+
+// Not in each of their pages. (An update that does not stay in its page does so: PostgreSQL itself
+// looks at all entries of a key before it adds one.)
+TEST_P(PostgresOldVersions, AreNotReadToFindTheNewest) {
+  constexpr int pairs = 20;
+  std::vector<acquire_request> requests;
+  for (int i = 1; i <= GetParam(); ++i) requests.push_back(request({"invoice", std::to_string(i)}));
+  const auto before = pages_read_so_far();
+  reads_of(name(), [&] {
+    auto rows = open_store(url_with("options=-cplan_cache_mode%3Dforce_generic_plan"));
+    for (int i = 0; i < pairs; ++i) {
+      const auto answers = rows.acquire(requests);
+      std::vector<release_request> held;
+      for (std::size_t k = 0; k < requests.size(); ++k) {
+        ASSERT_EQ(answers[k].status, acquire_status::granted);
+        held.push_back({requests[k].key, requests[k].owner, *answers[k].version});
+      }
+      rows.release(held);
+    }
+  });
+  const auto searches = 2 * pairs * GetParam();
+  EXPECT_LT(pages_read_so_far() - before, searches * pages() / 4);
+}
+
 class PostgresListPlans : public PostgresReads {
  protected:
   PostgresListPlans() {

@@ -6,6 +6,10 @@
 //   - A new version is greatest(version + 1, microseconds since 1970), from the current row.
 //   - A lease statement locks its row with SKIP LOCKED, then writes it by its ctid and its key. It
 //     waits for no transaction. A refused statement writes nothing, not even a transaction id.
+//   - A key is searched backwards, by a range of it and an order: an update that does not stay in
+//   its
+//     page adds an entry to the index, and while an old transaction is open none can be removed.
+//     The last entry is the newest version, as long as the table grows.
 //   - Arrays of prepared statements are wrapped in subqueries, so that PostgreSQL estimates any
 //     number of keys alike: one plan serves all calls and is kept. Where calls have few keys, a
 //     condition on `place` makes it expect one. For ten it would read the whole of a table of a few
@@ -37,8 +41,8 @@ UPDATE shared_lock
        ttl_us = $5::bigint, correlation_id = $6::text
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
-                WHERE lock_type = $1 AND source_id = $2 AND owner IS NULL
-                  AND expires_at <= {long_ago}
+                WHERE {at_key} AND owner IS NULL AND expires_at <= {long_ago}
+                {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched
@@ -55,9 +59,10 @@ inline constexpr std::string_view acquire = R"sql(
 WITH k AS MATERIALIZED (
   SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
     FROM shared_lock
-   WHERE lock_type = $1 AND source_id = $2 AND expires_at <= {long_ago}
+   WHERE {at_key} AND expires_at <= {long_ago}
      AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
      AND (NOT $7::boolean OR done_until <= clock_timestamp())
+   {newest_row}
      FOR NO KEY UPDATE SKIP LOCKED),
 taken AS (
   UPDATE shared_lock
@@ -74,11 +79,12 @@ SELECT true AS is_granted, false AS is_held, version, (SELECT last_holder FROM k
          WHERE last_owner <> $3) AS left_us
   FROM taken
 UNION ALL
-SELECT false, expires_at > {long_ago} AND owner IS DISTINCT FROM $3 AND $6::bigint IS NULL
-                AND (NOT $7::boolean OR done_until <= clock_timestamp()),
-       version, holder, (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint
-  FROM shared_lock
- WHERE lock_type = $1 AND source_id = $2 AND NOT EXISTS (SELECT FROM taken)
+(SELECT false, expires_at > {long_ago} AND owner IS DISTINCT FROM $3 AND $6::bigint IS NULL
+                 AND (NOT $7::boolean OR done_until <= clock_timestamp()),
+        version, holder, (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint
+   FROM shared_lock
+  WHERE {at_key} AND NOT EXISTS (SELECT FROM taken)
+  {newest_row})
 )sql";
 
 // Returns what `acquire` returns for a row that is leased or closed. No row in all other cases:
@@ -88,8 +94,8 @@ inline constexpr std::string_view see_holder = R"sql(
 SELECT false AS is_granted, true AS is_held, version, holder,
        (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint AS left_us
   FROM shared_lock
- WHERE lock_type = $1 AND source_id = $2 AND expires_at > {long_ago}
-   AND owner IS DISTINCT FROM $3
+ WHERE {at_key} AND expires_at > {long_ago} AND owner IS DISTINCT FROM $3
+ {newest_row}
 )sql";
 
 // Grants the rows that are free; returns them with the holders of the expired leases that were
@@ -98,19 +104,21 @@ SELECT false AS is_granted, true AS is_held, version, holder,
 // nulls, $7 whether to refuse a row that is marked done, $8 correlation ids, or empty texts
 inline constexpr std::string_view acquire_many = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT {row}, w.owner, w.holder, w.ttl, w.correlation_id, w.place,
-         l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at
+  SELECT l.*, w.owner, w.holder, w.ttl, w.correlation_id, w.place
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
                 (SELECT $4::text[]), (SELECT $5::bigint[]), (SELECT $6::bigint[]),
                 (SELECT $7::boolean[]), (SELECT $8::text[]))
          WITH ORDINALITY AS w (lock_type, source_id, owner, holder, ttl, expected, unless_done,
-                               correlation_id, place)
-    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.expires_at <= {long_ago}
-     AND (w.expected IS NULL OR (l.version = w.expected AND l.owner IS NULL))
-     AND (NOT w.unless_done OR l.done_until <= clock_timestamp())
-     AND {one_place}
-     FOR NO KEY UPDATE OF l SKIP LOCKED)
+                               correlation_id, place),
+         LATERAL (SELECT {row}, owner AS last_owner, holder AS last_holder,
+                         expires_at AS ran_out_at
+                    FROM shared_lock l
+                   WHERE {at_key_of_w} AND expires_at <= {long_ago}
+                     AND (w.expected IS NULL OR (version = w.expected AND owner IS NULL))
+                     AND (NOT w.unless_done OR done_until <= clock_timestamp())
+                   {newest_row}
+                     FOR NO KEY UPDATE SKIP LOCKED) l
+   WHERE {one_place})
 UPDATE shared_lock l
    SET owner = k.owner, holder = k.holder, acquired_at = clock_timestamp(),
        version = greatest(l.version + 1, {now_us}),
@@ -186,7 +194,8 @@ UPDATE shared_lock
        ttl_us = $5::bigint
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
-                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                WHERE {at_key} AND owner = $3 AND version = $4::bigint
+                {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS place, version
@@ -233,7 +242,8 @@ UPDATE shared_lock
        ended_at = clock_timestamp(), ended_as = 'released'
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
-                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                WHERE {at_key} AND owner = $3 AND version = $4::bigint
+                {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched{forgettable}
@@ -267,7 +277,8 @@ UPDATE shared_lock l
   FROM (SELECT $5::boolean AS failed, $6::bigint AS stay_closed, $7::bigint AS done_for) k
  WHERE l.ctid = (SELECT ctid
                    FROM shared_lock
-                  WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                  WHERE {at_key} AND owner = $3 AND version = $4::bigint
+                  {newest_row}
                     FOR NO KEY UPDATE SKIP LOCKED)
    AND l.lock_type = $1 AND l.source_id = $2
 RETURNING 1 AS place, l.version, {announcement} AS announced{forgettable_one}
@@ -278,16 +289,18 @@ RETURNING 1 AS place, l.version, {announcement} AS announced{forgettable_one}
 // the rows stay closed, $7 how long the work is remembered as done or null, in microseconds
 inline constexpr std::string_view release_many = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT {row}, w.failed, w.stay_closed, w.done_for, w.place
+  SELECT l.*, w.failed, w.stay_closed, w.done_for, w.place
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
                 (SELECT $4::bigint[]), (SELECT $5::boolean[]), (SELECT $6::bigint[]),
                 (SELECT $7::bigint[]))
          WITH ORDINALITY AS w (lock_type, source_id, owner, version, failed, stay_closed, done_for,
-                               place)
-    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.owner = w.owner AND l.version = w.version
-     AND {one_place}
-     FOR NO KEY UPDATE OF l SKIP LOCKED)
+                               place),
+         LATERAL (SELECT {row}
+                    FROM shared_lock l
+                   WHERE {at_key_of_w} AND owner = w.owner AND version = w.version
+                   {newest_row}
+                     FOR NO KEY UPDATE SKIP LOCKED) l
+   WHERE {one_place})
 UPDATE shared_lock l
    SET {as_released}
   FROM k
@@ -308,7 +321,8 @@ UPDATE shared_lock
        failure_count = failure_count + $5::boolean::integer
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
-                WHERE lock_type = $1 AND source_id = $2 AND owner = $3 AND version = $4::bigint
+                WHERE {at_key} AND owner = $3 AND version = $4::bigint
+                {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS place, version

@@ -29,6 +29,14 @@ constexpr std::string_view same_row =
 // range of unknown values keeps one row in two hundred.
 constexpr std::string_view one_place = "w.place BETWEEN 1 AND 1000000000";
 
+// The key of the parameters, or of a request w, and the end of a search for it: see leases.hpp.
+constexpr std::string_view at_key = "lock_type = $1 AND source_id >= $2 AND source_id <= $2";
+
+constexpr std::string_view at_key_of_w =
+    "lock_type = w.lock_type AND source_id >= w.source_id AND source_id <= w.source_id";
+
+constexpr std::string_view newest_row = "ORDER BY source_id DESC LIMIT 1";
+
 // The columns that a release sets. The last holder and the time of its grant stay, for people.
 // done_by is the version of the ended grant, which the row has until then.
 constexpr std::string_view as_released = R"sql(owner = NULL,
@@ -93,6 +101,8 @@ const detail::sql_words& common_placeholders() {
   static const detail::sql_words placeholders{
       {"announcement", std::string{announcement}},
       {"as_released", std::string{as_released}},
+      {"at_key", std::string{at_key}},
+      {"at_key_of_w", std::string{at_key_of_w}},
       {"gate_of_m", gate_of("m.lock_type", "m.source_id")},
       {"gate_of_parameters", gate_of("$1::text", "$2::text")},
       {"grant", std::string{grant}},
@@ -109,6 +119,7 @@ const detail::sql_words& common_placeholders() {
       {"is_mine", std::string{is_mine}},
       {"listed", std::string{listed}},
       {"limit_idle_time", std::string{limit_idle_time}},
+      {"newest_row", std::string{newest_row}},
       {"now_us", std::string{now_us}},
       {"one_place", std::string{one_place}},
       {"requested", std::string{requested}},
