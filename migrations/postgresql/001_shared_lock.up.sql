@@ -140,6 +140,28 @@ COMMENT ON COLUMN shared_lock.forced_from IS
 COMMENT ON COLUMN shared_lock.force_reason IS
   'Reason that was given for it';
 
+-- True; an error if two rows may have the same key. Statements that look for one row only rest on it.
+-- PostgreSQL calls an immutable function without variables when it plans a statement, and plans anew
+-- once an index is gone, so no execution pays for it.
+CREATE FUNCTION shared_lock_keyed(p_table regclass) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  IF NOT EXISTS (
+    SELECT FROM pg_catalog.pg_index
+     WHERE indrelid = p_table AND indisprimary AND indisvalid AND indimmediate
+       AND ARRAY(SELECT a.attname::text
+                   FROM generate_series(0, indnkeyatts - 1) AS place
+                   JOIN pg_catalog.pg_attribute a
+                     ON a.attrelid = indrelid AND a.attnum = indkey[place]
+                  ORDER BY place) = ARRAY['lock_type', 'source_id']
+       -- The snapshot may be older than the end of the index; this is not.
+       AND pg_catalog.pg_get_indexdef(indexrelid) IS NOT NULL) THEN
+    RAISE EXCEPTION 'there is no primary key (lock_type, source_id) on %', p_table
+      USING ERRCODE = 'invalid_column_reference';
+  END IF;
+  RETURN true;
+END
+$$;
+
 -- Locks rows in the caller's transaction: all of them, or none.
 --
 --   p_types, p_ids  the keys, each once, in the byte order of (type, id)

@@ -14,7 +14,8 @@ namespace rowlock::detail {
 /// measures how long calls take one way, and now and then the other way, between two measurements
 /// of the first: calls may become slower all the time, as beside a transaction that stays open. The
 /// way in which calls take clearly less time is kept. After a trial that changed nothing, the next
-/// one comes after twice as many calls, or when the time of calls is clearly another one.
+/// one comes after twice as many calls, or when the time of calls is clearly another one. The first
+/// statements after a change do not count.
 ///
 /// Thread-safety: none; the owner's mutex must be locked.
 class batch_width {
@@ -25,6 +26,9 @@ class batch_width {
     /// What a measurement consists of, at least.
     std::size_t calls = 64;
     unsigned statements = 8;
+    /// Statements after a change that do not count: their calls waited for statements of the other
+    /// way. One for grants, one for releases.
+    unsigned unsettled = 2;
     /// Measurements between two trials: after a change, and at most.
     unsigned fewest_between = 8;
     unsigned most_between = 256;
@@ -57,6 +61,7 @@ class batch_width {
   const limits limits_;
   bool is_one_ = limits_.begins_as_one;
   unsigned epoch_ = 0;
+  unsigned unsettled_ = 0;  // statements that are not to count
   // The measurement so far:
   std::size_t calls_ = 0;
   unsigned statements_ = 0;
@@ -76,6 +81,10 @@ class batch_width {
 
 inline void batch_width::answered(std::size_t calls, duration total) {
   if (calls == 0) return;
+  if (unsettled_ > 0) {
+    --unsettled_;
+    return;
+  }
   calls_ += calls;
   total_ += total;
   ++statements_;
@@ -120,6 +129,7 @@ inline void batch_width::measured(seconds each) {
 inline void batch_width::change() {
   is_one_ = !is_one_;
   ++epoch_;
+  unsettled_ = limits_.unsettled;
 }
 
 }  // namespace rowlock::detail

@@ -15,6 +15,7 @@ class BatchWidth : public testing::Test {
  protected:
   static constexpr batch_width::limits limits{.calls = 2,
                                               .statements = 2,
+                                              .unsettled = 0,
                                               .fewest_between = 2,
                                               .most_between = 8,
                                               .clearly_less = 0.95,
@@ -144,6 +145,26 @@ TEST_F(BatchWidth, AMeasurementHasEnoughCallsAndStatements) {
   EXPECT_TRUE(many_statements.is_one());
   many_statements.answered(9, 1us);
   EXPECT_FALSE(many_statements.is_one());
+}
+
+// Their calls waited for the statements of the other way to end.
+TEST_F(BatchWidth, TheFirstStatementsAfterAChangeDoNotCount) {
+  batch_width width{
+      {.calls = 2, .statements = 2, .unsettled = 2, .fewest_between = 1, .begins_as_one = false}};
+  width.answered(1, 20us);
+  width.answered(1, 20us);
+  ASSERT_TRUE(width.is_one());
+  width.answered(1, 1s);
+  width.answered(1, 1s);
+  width.answered(1, 10us);
+  ASSERT_TRUE(width.is_one());
+  width.answered(1, 10us);
+  ASSERT_FALSE(width.is_one());
+  width.answered(1, 1us);
+  width.answered(1, 1us);
+  width.answered(1, 20us);
+  width.answered(1, 20us);
+  EXPECT_TRUE(width.is_one()) << "10 us are less than 20";
 }
 
 }  // namespace

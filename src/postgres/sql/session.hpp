@@ -89,7 +89,8 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
 // Drops what migrations have left if the table was dropped by hand. Only shown in an error, for an
 // administrator.
 inline constexpr std::string_view drop_companions =
-    "DROP TABLE shared_lock_schema; DROP FUNCTION IF EXISTS shared_lock_lock; "
+    "DROP TABLE shared_lock_schema; "
+    "DROP FUNCTION IF EXISTS shared_lock_lock, shared_lock_keyed; "
     "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_token, "
     "shared_lock_owner, shared_lock_holder, shared_lock_time, shared_lock_note";
 
@@ -121,7 +122,8 @@ SELECT w.used_for, w.wanted, w.is_there
                ) IS NOT NULL AS is_recorded,
                to_regclass('shared_lock_event')::oid AS events,
                to_regprocedure('shared_lock_lock(text[], text[], integer, boolean, integer)')::oid
-                 AS row_lock) t,
+                 AS row_lock,
+               to_regprocedure('shared_lock_keyed(regclass)')::oid AS has_key) t,
        LATERAL (VALUES
          ('lock', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
          ('lock', 'INSERT on shared_lock', has_table_privilege(t.locks, 'INSERT')),
@@ -129,6 +131,8 @@ SELECT w.used_for, w.wanted, w.is_there
          ('lock', 'SELECT on shared_lock_schema', has_table_privilege(t.record, 'SELECT')),
          ('lock', 'EXECUTE on function shared_lock_lock',
           has_function_privilege(t.row_lock, 'EXECUTE')),
+         ('lock', 'EXECUTE on function shared_lock_keyed',
+          has_function_privilege(t.has_key, 'EXECUTE')),
          ('fence', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
          ('fence', 'UPDATE (fence_count) on shared_lock',
           has_column_privilege(t.locks, 'fence_count', 'UPDATE')),

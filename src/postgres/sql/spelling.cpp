@@ -35,7 +35,9 @@ constexpr std::string_view at_key = "lock_type = $1 AND source_id >= $2 AND sour
 constexpr std::string_view at_key_of_w =
     "lock_type = w.lock_type AND source_id >= w.source_id AND source_id <= w.source_id";
 
-constexpr std::string_view newest_row = "ORDER BY source_id DESC LIMIT 1";
+// Without the condition, a second row of a key would not be noticed.
+constexpr std::string_view newest_row =
+    "AND shared_lock_keyed('shared_lock') ORDER BY source_id DESC LIMIT 1";
 
 // The columns that a release sets. The last holder and the time of its grant stay, for people.
 // done_by is the version of the ended grant, which the row has until then.
