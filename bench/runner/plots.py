@@ -23,6 +23,7 @@ set grid
 """
 
 BARS = HEAD + """
+set title offset -9
 set style fill solid 0.85 noborder
 set xlabel "{label}\\n{explained}"
 set yrange [{last}:-0.7]
@@ -86,7 +87,7 @@ def bars(file, title, place, label, rows, is_logarithmic=False, mark=None):
     draw(BARS.format(
         file=file, title=title, place=place, label=label, rows=table, colours=colours,
         explained=WHISKERS, height=150 + 24 * len(rows), last=len(rows) - 0.3, least=least,
-        axis=begins + ("" if is_logarithmic else "\nset format x '%.0s%c'")
+        axis=begins + ("" if is_logarithmic else "\nset format x '%.1s%c'")
         + (f"\nset arrow from {mark},graph 0 to {mark},graph 1 nohead linecolor rgb '#222222' "
            "dashtype 2 front" if mark else "")))
 
@@ -202,7 +203,7 @@ def write_whole(scenarios, place, in_folder):
              "milliseconds, median", by_handover(scenarios["hot_1"]), is_logarithmic=True)
     lines(in_folder("scaling"), "Threads of one process, a key and a connection each", place,
           "threads", "pairs of acquire and release a second", scaling(scenarios),
-          "set logscale x 2\nset yrange [0:*]\nset format y '%.0s%c'")
+          "set logscale x 2\nset yrange [0:*]\nset format y '%.1s%c'")
     if any(f"rate_{rate}" in scenarios for rate in RATES):
         lines(in_folder("latency"), "8 threads that call at random moments: time of a pair", place,
               "pairs a second", "milliseconds", latencies(scenarios), "set logscale y",

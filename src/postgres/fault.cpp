@@ -32,8 +32,11 @@ std::string how_to_grant(const table_name& table) {
          table.in("shared_lock_schema") +
          " TO ...` for the role of this connection, which needs USAGE on their schema too; if it "
          "does more than read, also `GRANT SELECT, INSERT, UPDATE ON " +
-         name + " TO ...`; if it purges, `GRANT DELETE, UPDATE (fence_count) ON " + name +
-         " TO ...`; and if it reads the history, `GRANT SELECT ON " +
+         name + " TO ...; GRANT EXECUTE ON FUNCTION " + table.in("shared_lock_keyed") +
+         "(regclass), " + table.in("shared_lock_lock") +
+         "(text[], text[], integer, boolean, integer) TO ...`; if it purges, `GRANT DELETE, UPDATE "
+         "(fence_count) ON " +
+         name + " TO ...`; and if it reads the history, `GRANT SELECT ON " +
          table.in("shared_lock_event") + " TO ...`";
 }
 
@@ -163,6 +166,8 @@ bool fault::is_conflict() const { return is_one_of(sqlstate, {"40001", "40P01"})
 bool fault::is_prepared_statement_astray() const { return is_one_of(sqlstate, {"26000", "42P05"}); }
 
 bool fault::is_plan_outdated() const { return sqlstate == "0A000"; }
+
+bool fault::is_without_key() const { return sqlstate == "42P10"; }
 
 void throw_as_error(const fault& found, effects had, const table_name* lock_table,
                     std::string_view other_table) {

@@ -13,6 +13,7 @@
 #include "rowlock/lock_table.hpp"
 #include "rowlock/postgres.hpp"
 #include "soci/soci_postgres_table.hpp"
+#include "support/caught_error.hpp"
 #include "support/child_process.hpp"
 
 namespace rowlock::tests {
@@ -54,6 +55,25 @@ class PostgresSchemaChange : public soci_postgres_table,
     EXPECT_TRUE(rows.list().empty());
     EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
     EXPECT_TRUE(rows.read(keys).front()->is_live());
+  }
+
+  /// So that plans are kept.
+  void use_often(store& rows) {
+    for (int i = 0; i < 20; ++i) {
+      const auto granted = acquire(rows, key_);
+      ASSERT_EQ(granted.status, acquire_status::granted);
+      EXPECT_EQ(release(rows, key_, *granted.version), change_answer::done);
+    }
+  }
+  std::string primary_key() {
+    return server_.value<std::string>(
+        "select conname from pg_constraint where contype = 'p' and conrelid = '" + name() +
+        "'::regclass");
+  }
+  /// Whether a statement waits for the lock of the table.
+  std::string waits_for_the_table() const {
+    return "select count(*) = 1 from pg_locks where not granted and relation = '" + name() +
+           "'::regclass";
   }
 
   /// In one transaction, as a migration tool does it.
@@ -103,6 +123,31 @@ TEST_P(PostgresSchemaChange, ColumnsThatGetAnotherTypeLoseNoLease) {
   EXPECT_EQ(rows->list().size(), 1U);
   EXPECT_EQ(release(*rows, key_, before->version), change_answer::done);
   use(*rows);
+}
+
+// The statement's snapshot is from before the change that it waited for.
+TEST_P(PostgresSchemaChange, AGrantThatWaitedForANewKeyIsMade) {
+  const auto rows = open();
+  use_often(*rows);
+  open_work changing;
+  changing.work.exec("alter table " + name() + " drop constraint " + primary_key() +
+                     ", add primary key (lock_type, source_id)");
+  auto granted = std::async(std::launch::async, [&] { return acquire(*rows, key_); });
+  server_.await(waits_for_the_table());
+  changing.work.commit();
+  EXPECT_EQ(granted.get().status, acquire_status::granted);
+}
+
+TEST_P(PostgresSchemaChange, AGrantThatWaitedForTheEndOfTheKeyIsRejected) {
+  const auto rows = open();
+  use_often(*rows);
+  open_work changing;
+  changing.work.exec("alter table " + name() + " drop constraint " + primary_key());
+  auto granted = std::async(std::launch::async,
+                            [&] { return error_of([&] { (void)acquire(*rows, key_); }).kind; });
+  server_.await(waits_for_the_table());
+  changing.work.commit();
+  EXPECT_EQ(granted.get(), errc::rejected);
 }
 
 // All connections of a pool have plans of their own.

@@ -6,10 +6,9 @@
 //   - A new version is greatest(version + 1, microseconds since 1970), from the current row.
 //   - A lease statement locks its row with SKIP LOCKED, then writes it by its ctid and its key. It
 //     waits for no transaction. A refused statement writes nothing, not even a transaction id.
-//   - A key is searched backwards, by a range of it and an order: an update that does not stay in
-//   its
-//     page adds an entry to the index, and while an old transaction is open none can be removed.
-//     The last entry is the newest version, as long as the table grows.
+//   - A key is searched backwards in the index, as a range with an order. An update that does not
+//     stay in its page adds an entry to the index, and while an older transaction is open, none can
+//     be removed. The last entry is the newest version, as long as the table grows.
 //   - Arrays of prepared statements are wrapped in subqueries, so that PostgreSQL estimates any
 //     number of keys alike: one plan serves all calls and is kept. Where calls have few keys, a
 //     condition on `place` makes it expect one. For ten it would read the whole of a table of a few
@@ -41,7 +40,7 @@ UPDATE shared_lock
        ttl_us = $5::bigint, correlation_id = $6::text
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
-                WHERE {at_key} AND owner IS NULL AND expires_at <= {long_ago}
+                WHERE {at_key} AND owner IS NULL AND expires_at <= {long_ago} AND {is_keyed}
                 {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
@@ -62,6 +61,7 @@ WITH k AS MATERIALIZED (
    WHERE {at_key} AND expires_at <= {long_ago}
      AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
      AND (NOT $7::boolean OR done_until <= clock_timestamp())
+     AND {is_keyed}
    {newest_row}
      FOR NO KEY UPDATE SKIP LOCKED),
 taken AS (
@@ -116,6 +116,7 @@ WITH k AS MATERIALIZED (
                    WHERE {at_key_of_w} AND expires_at <= {long_ago}
                      AND (w.expected IS NULL OR (version = w.expected AND owner IS NULL))
                      AND (NOT w.unless_done OR done_until <= clock_timestamp())
+                     AND {is_keyed}
                    {newest_row}
                      FOR NO KEY UPDATE SKIP LOCKED) l
    WHERE {one_place})

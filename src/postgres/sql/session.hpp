@@ -32,13 +32,14 @@ SELECT CASE WHEN s.is_ours
 )sql";
 
 // Reads whether migrations were applied, whether the table exists, and whether it is still as they
-// made it. That is its kind, whether each key has one row, and which columns have another type,
-// collation, nullability or rule. (Domains count as their base types, so that a table may be moved
-// to another schema.) No parameters.
+// made it. That is its kind, whether each key has one row, whether its function is there, and which
+// columns have another type, collation, nullability or rule. (Domains count as their base types, so
+// that a table may be moved to another schema.) No parameters.
 inline constexpr std::string_view found_table = R"sql(
 SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
        f.oid IS NOT NULL AS has_table, c.relkind AS kind, c.relpersistence AS persistence,
        EXISTS (SELECT FROM pg_inherits WHERE inhparent = f.oid) AS has_heirs,
+       to_regprocedure('shared_lock_keyed(regclass)') IS NOT NULL AS has_function,
        EXISTS (SELECT FROM pg_rewrite WHERE ev_class = f.oid) AS has_rewrites,
        EXISTS (SELECT FROM pg_index
                 WHERE indrelid = f.oid AND indisprimary AND indisvalid AND indimmediate

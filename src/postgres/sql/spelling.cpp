@@ -35,9 +35,10 @@ constexpr std::string_view at_key = "lock_type = $1 AND source_id >= $2 AND sour
 constexpr std::string_view at_key_of_w =
     "lock_type = w.lock_type AND source_id >= w.source_id AND source_id <= w.source_id";
 
-// Without the condition, a second row of a key would not be noticed.
-constexpr std::string_view newest_row =
-    "AND shared_lock_keyed('shared_lock') ORDER BY source_id DESC LIMIT 1";
+constexpr std::string_view newest_row = "ORDER BY source_id DESC LIMIT 1";
+
+// True; no plan is made for a table in which a key may have two rows.
+constexpr std::string_view is_keyed = "shared_lock_keyed('shared_lock')";
 
 // The columns that a release sets. The last holder and the time of its grant stay, for people.
 // done_by is the version of the ended grant, which the row has until then.
@@ -118,6 +119,7 @@ const detail::sql_words& common_placeholders() {
       {"other_events_of_one", events_of(other_events, of_one_key)},
       {"granted", std::string{granted}},
       {"is_free", std::string{is_free}},
+      {"is_keyed", std::string{is_keyed}},
       {"is_mine", std::string{is_mine}},
       {"listed", std::string{listed}},
       {"limit_idle_time", std::string{limit_idle_time}},
