@@ -144,21 +144,20 @@ COMMENT ON COLUMN shared_lock.force_reason IS
 -- on it. PostgreSQL calls an immutable function without variables when it plans a statement, and plans
 -- anew once an index of the table is gone or another table inherits from it. So a statement whose plan is
 -- kept does not pay for it.
-CREATE FUNCTION shared_lock_keyed(p_table regclass) RETURNS boolean
-  LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+--
+-- pg_get_indexdef reads the catalog as it is now. The snapshot of a statement that waited for the table's
+-- lock may be older than the end of the index.
+CREATE FUNCTION shared_lock_keyed(p_table regclass) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
   IF NOT EXISTS (
-    SELECT FROM pg_index
-     WHERE indrelid = p_table AND indisprimary AND indisvalid AND indimmediate
-       AND ARRAY(SELECT a.attname::text
-                   FROM generate_series(0, indnkeyatts - 1) AS place
-                   JOIN pg_attribute a ON a.attrelid = indrelid AND a.attnum = indkey[place]
-                  ORDER BY place) = ARRAY['lock_type', 'source_id']
-       -- The snapshot of a statement that waited for the table's lock may be older than the end of the
-       -- index; this is not.
-       AND pg_get_indexdef(indexrelid) IS NOT NULL)
-    OR EXISTS (SELECT FROM pg_inherits JOIN pg_class c ON c.oid = inhparent
-                WHERE inhparent = p_table AND c.relkind = 'r') THEN
+    SELECT FROM pg_catalog.pg_index
+     WHERE indrelid = p_table::oid AND indisprimary AND indisvalid AND indimmediate
+       AND indnkeyatts = 2
+       AND pg_catalog.btrim(pg_catalog.pg_get_indexdef(indexrelid, 1, false), '"') = 'lock_type'
+       AND pg_catalog.btrim(pg_catalog.pg_get_indexdef(indexrelid, 2, false), '"') = 'source_id')
+    OR EXISTS (SELECT FROM pg_catalog.pg_inherits i
+                 JOIN pg_catalog.pg_class c ON c.oid = i.inhparent
+                WHERE i.inhparent = p_table::oid AND c.relkind = 'r') THEN
     RAISE EXCEPTION 'two rows of % may have the same key (lock_type, source_id)', p_table
       USING ERRCODE = 'invalid_column_reference';
   END IF;

@@ -101,6 +101,7 @@ TEST_P(PostgresTableCheck, TakesThePrimaryKeyHoweverItIsWritten) {
   server_.query("alter role " + role.name() + " set quote_all_identifiers = on");
   postgres_store rows{role.url(), {.table = table()}};
   EXPECT_TRUE(rows.list().empty());
+  EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
 }
 
 TEST_P(PostgresTableCheck, RefusesAPartitionedTable) {
