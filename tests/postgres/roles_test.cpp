@@ -202,6 +202,10 @@ TEST_F(PostgresRoles, AreSeenByAnInspectionWithTheFunctions) {
   EXPECT_EQ(rights,
             (std::vector<std::string>{"EXECUTE on function " + table_.in("shared_lock_lock"),
                                       "EXECUTE on function " + table_.in("shared_lock_keyed")}));
+  const auto refused = error_of([&] { lease_as("locker"); });
+  EXPECT_EQ(refused.kind, errc::rejected);
+  const auto remedy = "GRANT EXECUTE ON FUNCTION " + table_.in("shared_lock_keyed") + "(regclass)";
+  EXPECT_NE(refused.message().find(remedy), std::string::npos) << refused.message();
 }
 
 TEST_F(PostgresRoles, OfALockerAddsEventsToTheHistory) {
