@@ -34,8 +34,8 @@ class batch_width {
     unsigned most_between = 256;
     /// The other way must take this part of the time, or less.
     double clearly_less = 0.95;
-    /// A trial comes at once if calls take so many times as long as after the last one, or as many
-    /// times less, in so many measurements in a row.
+    /// A trial comes at once if calls take so many times as long as just after the last one, or as
+    /// many times less, in so many measurements in a row.
     double other_load = 1.5;
     unsigned other_in_a_row = 4;
     /// By default side by side: where calls are few or slow, it takes long to measure, and one at a
@@ -70,11 +70,10 @@ class batch_width {
   enum class stage { usual, trial, after_trial };
   stage stage_ = stage::usual;
   // Times of a call:
-  seconds usual_{};      // outside trials
-  seconds before_{};     // in the last measurement before the trial
-  seconds trial_{};      // in the trial
-  seconds at_trial_{};   // `usual_` after the last trial; zero if that was kept, or there was none
-  unsigned others_ = 0;  // measurements in a row that differ from at_trial_
+  seconds before_{};       // in the last measurement before the trial
+  seconds trial_{};        // in the trial
+  seconds after_trial_{};  // in the first one after it; zero if its way was kept, or there was none
+  unsigned others_ = 0;    // measurements in a row that differ from after_trial_
   unsigned between_ = limits_.fewest_between;
   unsigned until_trial_ = limits_.fewest_between;
 };
@@ -102,21 +101,19 @@ inline void batch_width::measured(seconds each) {
     trial_ = each;
     return change();
   }
-  constexpr double weight = 0.25;
-  usual_ = usual_ == seconds{} ? each : usual_ * (1 - weight) + each * weight;
   if (stage_ == stage::after_trial) {
     stage_ = stage::usual;
     others_ = 0;
     const bool is_better = trial_ < std::min(before_, each) * limits_.clearly_less;
     between_ = is_better ? limits_.fewest_between : std::min(2 * between_, limits_.most_between);
     until_trial_ = between_;
-    at_trial_ = is_better ? seconds{} : usual_;
-    if (!is_better) return;
-    usual_ = trial_;
-    return change();
+    after_trial_ = is_better ? seconds{} : each;
+    if (is_better) change();
+    return;
   }
-  const bool is_other = at_trial_ != seconds{} &&
-                        std::max(each, at_trial_) > std::min(each, at_trial_) * limits_.other_load;
+  const bool is_other =
+      after_trial_ != seconds{} &&
+      std::max(each, after_trial_) > std::min(each, after_trial_) * limits_.other_load;
   others_ = is_other ? others_ + 1 : 0;
   const bool is_other_load = others_ >= limits_.other_in_a_row;
   if (is_other_load) between_ = limits_.fewest_between;

@@ -96,6 +96,15 @@ TEST_F(BatchWidth,
             "1111n1");
 }
 
+// As beside a transaction that stays open: one at a time, all rows come into the same pages, and
+// calls become slower. A trial spreads the rows, so calls are quick again for a while.
+TEST_F(BatchWidth, ATrialComesSoonWhenCallsAreNoLongerAsQuickAsJustAfterTheLastOne) {
+  widths(40, 20us, 40us);
+  ASSERT_EQ(widths(9, 20us, 20us), "11111111n");
+  ASSERT_EQ(widths(1, 10us, 20us), "1");
+  EXPECT_EQ(widths(6, 17us, 20us), "1111n1");
+}
+
 TEST_F(BatchWidth, SlowMomentsAloneAreNoOtherLoad) {
   widths(40, 10us, 20us);
   measure(20us);
