@@ -68,6 +68,7 @@ nlohmann::ordered_json as_json(const plan& does, const measured& result) {
     json["allocations_each"] = of_each(static_cast<double>(counted.allocations));
   }
   if (counted.bytes_each > 0) json["bytes_each"] = counted.bytes_each;
+  if (counted.own_cpu_each) json["own_cpu_each"] = in_microseconds(*counted.own_cpu_each);
   if (result.server) {
     const auto& [during, tables] = *result.server;
     json["statements_per_second"] = static_cast<double>(during.statements) / result.length.count();

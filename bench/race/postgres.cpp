@@ -11,6 +11,7 @@
 #include "postgres/sql/leases.hpp"
 #include "postgres/sql/spelling.hpp"
 #include "race/connections.hpp"
+#include "race/own_cpu.hpp"
 #include "race/rowlock_contender.hpp"
 #include "rowlock/port/requests.hpp"
 #include "rowlock/postgres_store.hpp"
@@ -108,14 +109,14 @@ std::vector<protocol> postgres_protocols() {
   const opening through_the_table = [](const place& where) {
     return through_lock_table(store_in(where), {.ttl = ttl});
   };
+  const opening ungrouped = [](const place& where) {
+    return through_lock_table(store_in(where), {.ttl = ttl, .batching = {.at_most = 1}});
+  };
+  const opening bare = contenders_sharing<bare_contender, bare_connections>;
   return {
       through("rowlock", through_the_table),
       through("rowlock_history", through_the_table, history_option::with),
-      through("rowlock_ungrouped",
-              [](const place& where) {
-                return through_lock_table(store_in(where),
-                                          {.ttl = ttl, .batching = {.at_most = 1}});
-              }),
+      through("rowlock_ungrouped", ungrouped),
       through("rowlock_asynchronous_release",
               [](const place& where) {
                 auto options = options_in(where);
@@ -125,7 +126,11 @@ std::vector<protocol> postgres_protocols() {
               }),
       through("rowlock_store",
               [](const place& where) { return through_the_port(store_in(where)); }),
-      through("bare", contenders_sharing<bare_contender, bare_connections>),
+      through("bare", bare),
+      through("bare_and_ungrouped",
+              [bare, ungrouped](const place& where) {
+                return in_turns_with(bare(where), ungrouped(where));
+              }),
   };
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -49,6 +50,10 @@ class contender {
   virtual void give_back() = 0;
   /// What each of many leases takes in memory; 0: not measured.
   [[nodiscard]] virtual std::int64_t bytes_each() const { return 0; }
+  /// CPU of a pair in this thread beyond that of a bare loop; null: not measured.
+  [[nodiscard]] virtual std::optional<std::chrono::nanoseconds> own_cpu_each() const {
+    return std::nullopt;
+  }
 };
 
 /// Waits by trying again and again.

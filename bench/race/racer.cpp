@@ -1,24 +1,14 @@
 // The work of one thread, from its first try to its last.
 #include "race/racer.hpp"
 
-#include <ctime>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "race/allocations.hpp"
+#include "race/cpu_time.hpp"
 
 namespace rowlock::race {
-
-namespace {
-
-std::chrono::nanoseconds cpu_of_this_thread() {
-  timespec used{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
-}
-
-}  // namespace
 
 racer::racer(const plan& does, shared_state& state, std::unique_ptr<contender> by, unsigned number)
     : plan_{does},
@@ -56,6 +46,7 @@ void racer::run(const std::stop_token& over) {
   if (!cpu_before) return;
   counted_.thread_cpu = cpu_of_this_thread() - *cpu_before;
   counted_.bytes_each = contender_->bytes_each();
+  counted_.own_cpu_each = contender_->own_cpu_each();
   counted_.allocations = allocations_of_this_thread() - allocated_before;
 }
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace rowlock::race {
 
@@ -82,8 +83,9 @@ struct tally {
   std::chrono::nanoseconds thread_cpu{};
   std::chrono::nanoseconds process_cpu{};
   std::int64_t bytes_each = 0;  ///< Of a lease that is held, where that is measured.
-  latencies each;               ///< A pair of take and give back; or a try that was refused.
-  latencies handover;           ///< From before the release until another thread had the key.
+  std::optional<std::chrono::nanoseconds> own_cpu_each;  ///< As `contender::own_cpu_each`.
+  latencies each;      ///< A pair of take and give back; or a try that was refused.
+  latencies handover;  ///< From before the release until another thread had the key.
 
   void add(const tally& more) noexcept {
     taken += more.taken;
@@ -93,6 +95,7 @@ struct tally {
     thread_cpu += more.thread_cpu;
     process_cpu += more.process_cpu;
     bytes_each = std::max(bytes_each, more.bytes_each);
+    own_cpu_each = std::max(own_cpu_each, more.own_cpu_each);
     each.add(more.each);
     handover.add(more.handover);
   }

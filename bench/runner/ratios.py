@@ -3,7 +3,7 @@
 import dataclasses
 import statistics
 
-from scenarios import (DURABLE_PEERS, GROUPED, HISTORY, NOISE, ORIGINALS, PEERS_ON_MARIADB,
+from scenarios import (DURABLE_PEERS, GROUPED, HISTORY, NOISE, ORIGINALS, OWN_CPU, PEERS_ON_MARIADB,
                        POLLING_PEERS, UNGROUPED, of_threads)
 
 
@@ -69,10 +69,6 @@ def all_of(results):
             lambda runs: of_rounds(runs, ours, others, "per_second"),
             noise=noise, is_of_the_best_peer=others is DURABLE_PEERS)
 
-    def own_cpu(runs):
-        return [mine["thread_cpu_each"] - bare["thread_cpu_each"]
-                for mine, bare in zip(runs[UNGROUPED], runs["bare"])]
-
     one, eight = "uncontended_1_threads", "uncontended_8_threads"
     pairs(one, "one thread: pairs, of the best durable peer", 0.95)
     pairs("uncontended_8_processes", "8 processes: of the same", 0.95)
@@ -113,8 +109,8 @@ def all_of(results):
         if "pgbench" in results.get(scenario, {}):
             pairs(scenario, f"{of_threads(count)}: pairs, of pgbench's", of_pgbench, UNGROUPED,
                   ["pgbench"])
-    if "bare" in results.get(one, {}):
-        add(one, "our own CPU a pair", 15, own_cpu, at_least=False, unit="us")
+    add("own_cpu", "our own CPU a pair", 15, lambda runs: [each["own_cpu_each"] for each in runs[OWN_CPU]],
+        at_least=False, unit="us")
 
     add("hot_1", "one waiter: handoff, median", 3000,
         lambda runs: [each["handover_p50"] for each in runs[GROUPED]], at_least=False, unit="us")

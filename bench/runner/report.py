@@ -23,6 +23,7 @@ COLUMNS = [
     ("wal_bytes_each", "WAL, bytes each", "{:,.0f}"),
     ("server_cpu_each", "server CPU, us each", "{:,.0f}"),
     ("thread_cpu_each", "client CPU, us each", "{:,.0f}"),
+    ("own_cpu_each", "own CPU, us each", "{:,.1f}"),
     ("bytes_each", "memory of a lease, bytes", "{:,.0f}"),
     ("dead_rows", "dead rows", "{:,.0f}"),
 ]

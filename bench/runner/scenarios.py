@@ -27,6 +27,9 @@ ON_MARIADB = ["rowlock_mariadb", "rowlock_mariadb_ungrouped", "bare_mariadb", *P
 # With the history of the database.
 HISTORY = "rowlock_history"
 
+# Pair by pair in turns, in one thread.
+OWN_CPU = "bare_and_ungrouped"
+
 OURS = [UNGROUPED, GROUPED]
 
 TABLE_SIZES = (1_000, 100_000)
@@ -101,6 +104,8 @@ def full(large=False):
     for count in THREADS:
         add(f"uncontended_{count}_threads", f"{of_threads(count)} in one process, a key each",
             [*OURS, *BEST_PEERS, *(limits if count in (1, 8) else [])], threads(count), rounds=MOST_ROUNDS)
+    add("own_cpu", "one thread: this library and a bare loop of its statements, in turns", [OWN_CPU],
+        threads(1), length_ms=5000)
     for count in (8, 32):
         add(f"uncontended_{count}_processes", f"{count} processes of one thread, a key each",
             [GROUPED, "bare", *BEST_PEERS], ["--processes", str(count)], rounds=MOST_ROUNDS)
