@@ -23,10 +23,13 @@ class two_contenders final : public contender {
 
   bool take(const lock_key& key) override {
     begun_ = cpu_of_this_thread();
-    return now().makes_pairs->take(key);
+    if (!now().makes_pairs->take(key)) {
+      throw std::runtime_error{"CPU is measured of keys that are free: leave out --act and --keys"};
+    }
+    return true;
   }
   bool take_waiting(const lock_key& /*key*/, const std::stop_token& /*stop*/) override {
-    throw std::runtime_error{"CPU is measured of pairs only"};
+    throw std::runtime_error{"CPU is measured of pairs: leave out --act"};
   }
   void give_back() override {
     auto& by = now();

@@ -109,7 +109,8 @@ def all_of(results):
         if "pgbench" in results.get(scenario, {}):
             pairs(scenario, f"{of_threads(count)}: pairs, of pgbench's", of_pgbench, UNGROUPED,
                   ["pgbench"])
-    add("own_cpu", "our own CPU a pair", 15, lambda runs: [each["own_cpu_each"] for each in runs[OWN_CPU]],
+    add("own_cpu", "our own CPU a pair", 15,
+        lambda runs: [each["own_cpu_each"] for each in runs[OWN_CPU] if "own_cpu_each" in each],
         at_least=False, unit="us")
 
     add("hot_1", "one waiter: handoff, median", 3000,
