@@ -126,14 +126,14 @@ void batch_schedule::end(batched_call& leader, batched_call::role of_the_others)
   std::unique_lock lock{mutex_};
   for (const auto* each = &leader; each != nullptr; each = each->next) {
     ++calls;
-    const bool met_others = each->met_others || leader.next != nullptr;
-    if (each->epoch != width_.epoch() || !met_others) continue;
+    if (each->epoch != width_.epoch()) continue;
     ++measured;
     took += now - each->joined;
   }
   // After a fault, threads send their calls again alone, or give up.
   const auto answered = leader.has_failed ? 0 : calls;
-  if (!leader.has_failed) width_.answered(measured, took);
+  const bool have_met = leader.met_others || leader.next != nullptr;
+  if (!leader.has_failed) width_.answered(measured, have_met, took);
   std::erase(under_way_, &leader);
   present_ -= calls;
   linger_.ended(leader.began, answered);

@@ -13,9 +13,9 @@ namespace rowlock::detail {
 /// faster depends on the number of threads, the disk, the server, and other programs. So this
 /// measures how long calls take one way, and now and then the other way, between two measurements
 /// of the first: calls may become slower all the time, as beside a transaction that stays open. The
-/// way in which calls take clearly less time is kept. After a trial that changed nothing, the next
-/// one comes after twice as many calls, or when the time of calls is clearly another one. The first
-/// statements after a change do not count.
+/// way in which calls take clearly less time, in two trials in succession, is kept. After trials
+/// that changed nothing, the next one comes after twice as many calls, or when the time of calls is
+/// clearly another one. The first statements after a change do not count.
 ///
 /// Thread-safety: none; the owner's mutex must be locked.
 class batch_width {
@@ -23,17 +23,24 @@ class batch_width {
   using duration = std::chrono::steady_clock::duration;
 
   struct limits {
-    /// What a measurement consists of, at least.
+    /// What a measurement consists of, at least, of calls that met others. The time of all calls
+    /// counts: those that met others came in the slower moments, and side by side more so.
     std::size_t calls = 64;
     unsigned statements = 8;
+    /// After more calls that met no other it begins anew: its load is over.
+    std::size_t most_alone = 1024;
     /// Statements after a change that do not count: their calls waited for statements of the other
     /// way. One for grants, one for releases.
     unsigned unsettled = 2;
-    /// Measurements between two trials: after a change, and at most.
+    /// Measurements between two trials: after a change, and at most. (One after a trial that is
+    /// won.)
     unsigned fewest_between = 8;
     unsigned most_between = 256;
     /// The other way must take this part of the time, or less.
     double clearly_less = 0.95;
+    /// In so many trials in succession: single measurements differ by a third where the machine or
+    /// the calls are uneven.
+    unsigned trials_to_change = 2;
     /// A trial comes at once if calls take so many times as long as just after the last one, or as
     /// many times less, in so many measurements in a row.
     double other_load = 1.5;
@@ -48,14 +55,15 @@ class batch_width {
   [[nodiscard]] bool is_one() const { return is_one_; }
   /// Changes with each change of the width. A call that began under another one does not count.
   [[nodiscard]] unsigned epoch() const { return epoch_; }
-  /// To be called when a statement has answered `calls` that began in this epoch and met others, in
-  /// `total` time, added up.
-  void answered(std::size_t calls, duration total);
+  /// To be called when a statement has answered `calls` that began in this epoch, in `total` time,
+  /// added up. `have_met`: they were several, or another call was there when it began.
+  void answered(std::size_t calls, bool have_met, duration total);
 
  private:
   using seconds = std::chrono::duration<double>;
 
   void measured(seconds each);
+  void try_other(seconds before);
   void change();
 
   const limits limits_;
@@ -64,6 +72,7 @@ class batch_width {
   unsigned unsettled_ = 0;  // statements that are not to count
   // The measurement so far:
   std::size_t calls_ = 0;
+  std::size_t met_others_ = 0;
   unsigned statements_ = 0;
   duration total_{};
 
@@ -73,12 +82,13 @@ class batch_width {
   seconds before_{};       // in the last measurement before the trial
   seconds trial_{};        // in the trial
   seconds after_trial_{};  // in the first one after it; zero if its way was kept, or there was none
-  unsigned others_ = 0;    // measurements in a row that differ from after_trial_
+  unsigned trials_won_ = 0;  // in succession
+  unsigned others_ = 0;      // measurements in a row that differ from after_trial_
   unsigned between_ = limits_.fewest_between;
   unsigned until_trial_ = limits_.fewest_between;
 };
 
-inline void batch_width::answered(std::size_t calls, duration total) {
+inline void batch_width::answered(std::size_t calls, bool have_met, duration total) {
   if (calls == 0) return;
   if (unsettled_ > 0) {
     --unsettled_;
@@ -86,13 +96,18 @@ inline void batch_width::answered(std::size_t calls, duration total) {
   }
   calls_ += calls;
   total_ += total;
-  ++statements_;
-  if (calls_ < limits_.calls || statements_ < limits_.statements) return;
+  if (have_met) {
+    met_others_ += calls;
+    ++statements_;
+  }
+  const bool is_done = met_others_ >= limits_.calls && statements_ >= limits_.statements;
+  if (!is_done && calls_ - met_others_ <= limits_.most_alone) return;
   const auto each = seconds{total_} / static_cast<double>(calls_);
   calls_ = 0;
+  met_others_ = 0;
   statements_ = 0;
   total_ = {};
-  measured(each);
+  if (is_done) measured(each);
 }
 
 inline void batch_width::measured(seconds each) {
@@ -105,6 +120,8 @@ inline void batch_width::measured(seconds each) {
     stage_ = stage::usual;
     others_ = 0;
     const bool is_better = trial_ < std::min(before_, each) * limits_.clearly_less;
+    if (is_better && ++trials_won_ < limits_.trials_to_change) return try_other(each);
+    trials_won_ = 0;
     between_ = is_better ? limits_.fewest_between : std::min(2 * between_, limits_.most_between);
     until_trial_ = between_;
     after_trial_ = is_better ? seconds{} : each;
@@ -118,7 +135,11 @@ inline void batch_width::measured(seconds each) {
   const bool is_other_load = others_ >= limits_.other_in_a_row;
   if (is_other_load) between_ = limits_.fewest_between;
   if (--until_trial_ > 0 && !is_other_load) return;
-  before_ = each;
+  try_other(each);
+}
+
+inline void batch_width::try_other(seconds before) {
+  before_ = before;
   stage_ = stage::trial;
   change();
 }

@@ -126,7 +126,7 @@ TEST_F(BatchSchedule, WhereItTakesLessTimeTheyRunBesideEachOther) {
   statements.end(fourth, role::answered);
 }
 
-TEST_F(BatchSchedule, CallsThatMetNoOtherAndFaultsSayNothingAboutTheWidth) {
+TEST_F(BatchSchedule, CallsThatMetNoOtherAndFaultsMakeNoMeasurement) {
   batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, eager};
   batched_call alone{acquire, 1};
   ASSERT_EQ(statements.join(alone), role::leading);
@@ -139,6 +139,30 @@ TEST_F(BatchSchedule, CallsThatMetNoOtherAndFaultsSayNothingAboutTheWidth) {
   second_.has_failed = true;
   statements.end(second_, role::alone);
   EXPECT_EQ(third.get(), role::leading);
+}
+
+TEST_F(BatchSchedule, CallsThatMetNoOtherCountInAMeasurement) {
+  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, eager};
+  ASSERT_EQ(statements.join(first_), role::leading);
+  auto second = start_waiting(statements, second_);
+  statements.end(first_, role::answered);
+  ASSERT_EQ(second.get(), role::leading);
+  statements.end(second_, role::answered);  // it has met another: a trial begins
+  for (int i = 0; i < 2; ++i) {             // the two statements that do not count
+    batched_call alone{acquire, 1};
+    ASSERT_EQ(statements.join(alone), role::leading);
+    EXPECT_EQ(alone.epoch, 1);
+    statements.end(alone, role::answered);
+  }
+  batched_call fourth{acquire, 1};
+  ASSERT_EQ(statements.join(third_), role::leading);
+  ASSERT_EQ(statements.join(fourth), role::leading);
+  statements.end(fourth, role::answered);  // the trial is over
+  statements.end(third_, role::answered);
+  batched_call last{acquire, 1};
+  ASSERT_EQ(statements.join(last), role::leading);
+  EXPECT_EQ(last.epoch, 2);
+  statements.end(last, role::answered);
 }
 
 TEST_F(BatchSchedule, ALeaderWaitsForThoseWhoWereAnsweredLast) {

@@ -13,18 +13,23 @@ using namespace std::chrono_literals;
 
 class BatchWidth : public testing::Test {
  protected:
-  static constexpr batch_width::limits limits{.calls = 2,
-                                              .statements = 2,
-                                              .unsettled = 0,
-                                              .fewest_between = 2,
-                                              .most_between = 8,
-                                              .clearly_less = 0.95,
-                                              .begins_as_one = true};
+  explicit BatchWidth(unsigned trials_to_change = 1) : width_{limits(trials_to_change)} {}
+
+  static constexpr batch_width::limits limits(unsigned trials_to_change) {
+    return {.calls = 2,
+            .statements = 2,
+            .unsettled = 0,
+            .fewest_between = 2,
+            .most_between = 8,
+            .clearly_less = 0.95,
+            .trials_to_change = trials_to_change,
+            .begins_as_one = true};
+  }
 
   /// One measurement of two statements.
   void measure(batch_width::duration each) {
-    width_.answered(1, each);
-    width_.answered(1, each);
+    width_.answered(1, true, each);
+    width_.answered(1, true, each);
   }
   /// The width before each of `count` measurements: 1 or n.
   std::string widths(int count, batch_width::duration one, batch_width::duration side_by_side) {
@@ -36,7 +41,7 @@ class BatchWidth : public testing::Test {
     return seen;
   }
 
-  batch_width width_{limits};
+  batch_width width_;
 };
 
 TEST_F(BatchWidth, StatementsRunSideBySideUntilTheOtherWayIsMeasured) {
@@ -132,6 +137,59 @@ TEST_F(BatchWidth, ThatCallsBecomeSlowerAllTheTimeHidesNoBetterWay) {
   EXPECT_FALSE(width_.is_one());
 }
 
+class BatchWidthOfTwoTrials : public BatchWidth {
+ protected:
+  BatchWidthOfTwoTrials() : BatchWidth{2} {}
+};
+
+TEST_F(BatchWidthOfTwoTrials, TheOtherWayIsKeptAfterTwoInSuccessionThatItHasWon) {
+  EXPECT_EQ(widths(12, 20us, 10us),
+            "11n1n1"
+            "nn1n"
+            "nn");
+}
+
+TEST_F(BatchWidthOfTwoTrials, AChangeBackNeedsTwoToo) {
+  ASSERT_EQ(widths(6, 20us, 10us), "11n1n1");
+  EXPECT_EQ(widths(7, 10us, 20us), "nn1n1n1");
+}
+
+// Single measurements are uneven.
+TEST_F(BatchWidthOfTwoTrials, OneTrialThatIsWonAndOneThatIsLostChangeNothing) {
+  ASSERT_EQ(widths(2, 20us, 10us), "11");
+  ASSERT_EQ(widths(3, 20us, 10us), "n1n");
+  measure(10us);  // no longer less than both
+  EXPECT_EQ(widths(5, 20us, 10us), "1111n") << "the next one after twice as many";
+  EXPECT_EQ(widths(4, 20us, 10us), "1n1n") << "again two in succession are needed";
+}
+
+// Without them, the way in which calls meet less often would be judged by its slower moments.
+TEST_F(BatchWidth, CallsThatMeetNoOtherMakeNoMeasurementAndCountInIt) {
+  for (int i = 0; i < 10; ++i) width_.answered(1, false, 10us);
+  measure(20us);
+  ASSERT_TRUE(width_.is_one());
+  measure(20us);
+  ASSERT_FALSE(width_.is_one());
+  for (int i = 0; i < 10; ++i) width_.answered(1, false, 10us);
+  ASSERT_FALSE(width_.is_one());
+  measure(30us);  // with those 13 us
+  ASSERT_TRUE(width_.is_one());
+  measure(20us);
+  EXPECT_FALSE(width_.is_one());
+}
+
+// A trial that began in the evening is not compared with the calls of a night.
+TEST_F(BatchWidth, AMeasurementBeginsAnewAfterManyCallsThatMetNoOther) {
+  batch_width width{
+      {.calls = 2, .statements = 2, .most_alone = 3, .fewest_between = 1, .begins_as_one = true}};
+  width.answered(1, true, 10us);
+  for (int i = 0; i < 4; ++i) width.answered(1, false, 10us);
+  width.answered(1, true, 10us);
+  EXPECT_TRUE(width.is_one());
+  width.answered(1, true, 10us);
+  EXPECT_FALSE(width.is_one());
+}
+
 TEST_F(BatchWidth, EachChangeBeginsAnEpoch) {
   EXPECT_EQ(width_.epoch(), 0);
   widths(2, 10us, 20us);
@@ -141,38 +199,51 @@ TEST_F(BatchWidth, EachChangeBeginsAnEpoch) {
 }
 
 TEST_F(BatchWidth, AMeasurementHasEnoughCallsAndStatements) {
-  batch_width many_calls{{.calls = 5, .statements = 1, .fewest_between = 1, .begins_as_one = true}};
-  many_calls.answered(4, 1us);
+  batch_width many_calls{{.calls = 5,
+                          .statements = 1,
+                          .fewest_between = 1,
+                          .trials_to_change = 1,
+                          .begins_as_one = true}};
+  many_calls.answered(9, false, 1us);
+  many_calls.answered(4, true, 1us);
   EXPECT_TRUE(many_calls.is_one());
-  many_calls.answered(0, 0us);
+  many_calls.answered(0, true, 0us);
   EXPECT_TRUE(many_calls.is_one());
-  many_calls.answered(1, 1us);
+  many_calls.answered(1, true, 1us);
   EXPECT_FALSE(many_calls.is_one());
-  batch_width many_statements{
-      {.calls = 1, .statements = 2, .fewest_between = 1, .begins_as_one = true}};
-  many_statements.answered(9, 1us);
+  batch_width many_statements{{.calls = 1,
+                               .statements = 2,
+                               .fewest_between = 1,
+                               .trials_to_change = 1,
+                               .begins_as_one = true}};
+  many_statements.answered(9, false, 1us);
+  many_statements.answered(9, true, 1us);
   EXPECT_TRUE(many_statements.is_one());
-  many_statements.answered(9, 1us);
+  many_statements.answered(9, true, 1us);
   EXPECT_FALSE(many_statements.is_one());
 }
 
 // Their calls waited for the statements of the other way to end.
 TEST_F(BatchWidth, TheFirstStatementsAfterAChangeDoNotCount) {
-  batch_width width{
-      {.calls = 2, .statements = 2, .unsettled = 2, .fewest_between = 1, .begins_as_one = false}};
-  width.answered(1, 20us);
-  width.answered(1, 20us);
+  batch_width width{{.calls = 2,
+                     .statements = 2,
+                     .unsettled = 2,
+                     .fewest_between = 1,
+                     .trials_to_change = 1,
+                     .begins_as_one = false}};
+  width.answered(1, true, 20us);
+  width.answered(1, true, 20us);
   ASSERT_TRUE(width.is_one());
-  width.answered(1, 1s);
-  width.answered(1, 1s);
-  width.answered(1, 10us);
+  width.answered(1, true, 1s);
+  width.answered(1, true, 1s);
+  width.answered(1, true, 10us);
   ASSERT_TRUE(width.is_one());
-  width.answered(1, 10us);
+  width.answered(1, true, 10us);
   ASSERT_FALSE(width.is_one());
-  width.answered(1, 1us);
-  width.answered(1, 1us);
-  width.answered(1, 20us);
-  width.answered(1, 20us);
+  width.answered(1, true, 1us);
+  width.answered(1, true, 1us);
+  width.answered(1, true, 20us);
+  width.answered(1, true, 20us);
   EXPECT_TRUE(width.is_one()) << "10 us are less than 20";
 }
 
