@@ -37,6 +37,14 @@ class BatchSchedule : public testing::Test {
     while (statements.waiting() < waiting) std::this_thread::yield();
     return started;
   }
+  /// Two calls, of which the second one has met another, and has been answered.
+  void begin_trial(batch_schedule& statements) {
+    ASSERT_EQ(statements.join(first_), role::leading);
+    auto second = start_waiting(statements, second_);
+    statements.end(first_, role::answered);
+    ASSERT_EQ(second.get(), role::leading);
+    statements.end(second_, role::answered);
+  }
 
   batched_call first_{acquire, 1};
   batched_call second_{acquire, 1};
@@ -113,11 +121,7 @@ TEST_F(BatchSchedule, WhereNoneIsSharedTheyRunBesideEachOther) {
 
 TEST_F(BatchSchedule, WhereItTakesLessTimeTheyRunBesideEachOther) {
   batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, eager};
-  ASSERT_EQ(statements.join(first_), role::leading);
-  auto second = start_waiting(statements, second_);
-  statements.end(first_, role::answered);
-  ASSERT_EQ(second.get(), role::leading);
-  statements.end(second_, role::answered);  // it has met another: a trial begins
+  begin_trial(statements);
   batched_call third{acquire, 1};
   batched_call fourth{acquire, 1};
   ASSERT_EQ(statements.join(third), role::leading);
@@ -143,12 +147,8 @@ TEST_F(BatchSchedule, CallsThatMetNoOtherAndFaultsMakeNoMeasurement) {
 
 TEST_F(BatchSchedule, CallsThatMetNoOtherCountInAMeasurement) {
   batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, eager};
-  ASSERT_EQ(statements.join(first_), role::leading);
-  auto second = start_waiting(statements, second_);
-  statements.end(first_, role::answered);
-  ASSERT_EQ(second.get(), role::leading);
-  statements.end(second_, role::answered);  // it has met another: a trial begins
-  for (int i = 0; i < 2; ++i) {             // the two statements that do not count
+  begin_trial(statements);
+  for (int i = 0; i < 2; ++i) {  // the two statements that do not count
     batched_call alone{acquire, 1};
     ASSERT_EQ(statements.join(alone), role::leading);
     EXPECT_EQ(alone.epoch, 1);

@@ -139,7 +139,7 @@ TEST_F(BatchWidth, ThatCallsBecomeSlowerAllTheTimeHidesNoBetterWay) {
 
 class BatchWidthOfTwoTrials : public BatchWidth {
  protected:
-  BatchWidthOfTwoTrials() : BatchWidth{2} {}
+  BatchWidthOfTwoTrials() : BatchWidth{batch_width::limits{}.trials_to_change} {}
 };
 
 TEST_F(BatchWidthOfTwoTrials, TheOtherWayIsKeptAfterTwoInSuccessionThatItHasWon) {
