@@ -38,6 +38,8 @@ nlohmann::ordered_json as_json(const minute& one) {
   nlohmann::ordered_json json{{"per_second", static_cast<double>(one.each.count()) / 60}};
   add_times(json, one.each);
   add_tables(json, one.tables);
+  json["vacuums"] = one.tables.vacuums;
+  json["checkpoints"] = one.tables.checkpoints;
   return json;
 }
 

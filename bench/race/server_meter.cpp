@@ -69,12 +69,19 @@ server_reading server_meter::read() {
 table_reading server_meter::tables() {
   ++queries_;
   pqxx::nontransaction autocommit{*connection_};
+  const std::string checkpoints =
+      connection_->server_version() < 170000
+          ? "(SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter)"
+          : "(SELECT num_timed + num_requested FROM pg_stat_checkpointer)";
   const auto row = autocommit.exec(
       "SELECT coalesce(sum(n_dead_tup), 0)::bigint, "
-      "       coalesce(sum(pg_total_relation_size(relid)), 0)::bigint "
-      "  FROM pg_stat_user_tables WHERE schemaname = " +
-      autocommit.quote(schema_))[0];
-  return {.dead_rows = row[0].as<std::int64_t>(), .bytes = row[1].as<std::int64_t>()};
+      "       coalesce(sum(pg_total_relation_size(relid)), 0)::bigint, "
+      "       coalesce(sum(autovacuum_count), 0)::bigint, " +
+      checkpoints + " FROM pg_stat_user_tables WHERE schemaname = " + autocommit.quote(schema_))[0];
+  return {.dead_rows = row[0].as<std::int64_t>(),
+          .bytes = row[1].as<std::int64_t>(),
+          .vacuums = row[2].as<std::int64_t>(),
+          .checkpoints = row[3].as<std::int64_t>()};
 }
 
 double server_meter::cpu_seconds() const {

@@ -20,6 +20,8 @@ struct server_reading {
 struct table_reading {
   std::int64_t dead_rows = 0;
   std::int64_t bytes = 0;
+  std::int64_t vacuums = 0;      ///< Automatic ones, of all these tables, since they were created.
+  std::int64_t checkpoints = 0;  ///< Of the server, since its statistics were reset.
 };
 
 class server_meter {

@@ -4,6 +4,7 @@ import argparse
 import glob
 import json
 import os
+import statistics
 import sys
 
 import about
@@ -24,7 +25,7 @@ def parsed():
     what.add_argument("--real", metavar="FOLDER", help="beside the original peers, whose sources lie there")
     what.add_argument("--report", metavar="RESULTS.json", help="the pages once more, of these results")
     parser.add_argument("--only", default="", help="scenarios whose names begin so")
-    parser.add_argument("--large", action="store_true", help="also a table of 10,000,000 rows")
+    parser.add_argument("--large", action="store_true", help="also what takes long to set up")
     parser.add_argument("--build", default="build/release", help="where the programs are")
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # the arguments only
     arguments = parser.parse_args()
@@ -45,7 +46,7 @@ def parsed():
 
 
 def known_protocols():
-    everything = [*scenarios.full(), *scenarios.hour(), *real.scenarios("")]
+    everything = [*scenarios.full(large=True), *scenarios.hour(), *real.scenarios("")]
     return {protocol for each in everything for protocol in each.protocols} | set(scenarios.ORIGINALS)
 
 
@@ -76,7 +77,6 @@ def kind_of(arguments):
 
 
 def measured(arguments):
-    chosen = chosen_by(arguments)
     slow_disk = f"{arguments.build}/bench/race/librowlock_slow_disk.so"
     slow_network = f"{arguments.build}/bench/race/rowlock_slow_network"
     known_servers = {
@@ -97,8 +97,21 @@ def measured(arguments):
         described["originals"] = real.versions(arguments.real)
         others = real.programs(arguments.real, "build/real")
     all_before, stolen_before = about.processor_times()
-    results = rounds.run(lambda protocol: others.get(protocol, [race, "--protocol", protocol]),
-                         chosen, known_servers)
+
+    def results_of(chosen):
+        return rounds.run(lambda protocol: others.get(protocol, [race, "--protocol", protocol]),
+                          chosen, known_servers)
+
+    chosen = chosen_by(arguments)
+    results = {}
+    if arguments.hour:
+        at_most = scenarios.full_load()
+        results = results_of([at_most])
+        pairs = statistics.median(each["per_second"] for each in results[at_most.name][scenarios.GROUPED])
+        chosen = scenarios.hour(round(pairs / 2))
+    results.update(results_of(chosen))
+    if arguments.hour:
+        chosen = [at_most, *chosen]
     all_after, stolen_after = about.processor_times()
     described["stolen"] = (stolen_after - stolen_before) / (all_after - all_before)
     return {"about": described, "kind": kind_of(arguments),

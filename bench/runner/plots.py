@@ -12,6 +12,7 @@ LEGEND = [(OURS, "rowlock"), (DURABLE, "locks that survive a crash of the server
           (NOT_DURABLE, "locks in memory"), (LIMIT, "the same statements alone")]
 PERCENTILES = [("p50", "median"), ("p99", "99 %"), ("p999", "99.9 %")]
 WHISKERS = "bars: medians of the rounds; whiskers: lowest and highest round"
+POINTS = "points: medians of the rounds; whiskers: lowest and highest round"
 
 HEAD = """
 set terminal svg noenhanced size 760,{height} font 'sans-serif,12' background '#ffffff'
@@ -39,7 +40,7 @@ plot {colours}, \\
 """
 
 LINES = HEAD + """
-set xlabel '{label}'
+set xlabel "{label}"
 set ylabel '{value}'
 {axis}
 set key outside right
@@ -103,7 +104,8 @@ def lines(file, title, place, label, value, series, axis, has_whiskers=True):
         if has_whiskers:
             plotted.append(f"$series{number} using 1:2:3:4 with yerrorbars linecolor rgb '{colour}' "
                            "pointtype 0 notitle")
-    draw(LINES.format(file=file, title=title, place=place, label=label, value=value, height=420,
+    explained = f"{label}\\n{POINTS}" if has_whiskers else label
+    draw(LINES.format(file=file, title=title, place=place, label=explained, value=value, height=420,
                       axis=axis, blocks="\n".join(blocks), lines=", \\\n     ".join(plotted)))
 
 
@@ -162,7 +164,8 @@ def write_hour(scenario, place, in_folder):
     for name, value, figures, scale, axis in (
             ("hour", "milliseconds", PERCENTILES, 1e-3, "set logscale y"),
             ("hour_bytes", "size of the tables and their indexes, kB", [("table_bytes", GROUPED)], 1e-3,
-             "set yrange [0:*]")):
+             "set yrange [0:*]"),
+            ("hour_dead_rows", "dead rows", [("dead_rows", GROUPED)], 1, "set yrange [0:*]")):
         lines(in_folder(name), title, place, "minute", value, by_minute(minutes, figures, scale), axis,
               has_whiskers=False)
 

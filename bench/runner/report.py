@@ -55,6 +55,17 @@ def table_of(scenario):
     return "\n".join(lines)
 
 
+def minute_table(minutes):
+    lines = ["| minute | median, ms | 99 %, ms | 99.9 %, ms | tables and indexes, kB | dead rows | "
+             "checkpoints so far | vacuums so far |", "|---:|" + "---:|" * 7]
+    for number, each in enumerate(minutes, 1):
+        times = " | ".join(f"{each[figure] / 1000:,.2f}" if figure in each else ""
+                           for figure in ("p50", "p99", "p999"))
+        lines.append(f"| {number} | {times} | {each['table_bytes'] / 1000:,.0f} | {each['dead_rows']:,} | "
+                     f"{each['checkpoints']} | {each['vacuums']} |")
+    return "\n".join(lines)
+
+
 def ratio_table(came_out):
     lines = ["| | median | lowest | highest | must be | |", "|---|---:|---:|---:|---|---|"]
     for ratio in came_out:
@@ -94,21 +105,39 @@ def originals_of(run):
 
 def tables_of(run):
     """All scenarios, for bench/results."""
-    parts = [f"# Results of {run['about']['date'][:10]}", place_of(run), *originals_of(run)]
+    parts = [f"# Results of {run['about']['date'][:10]}", place_of(run), *originals_of(run),
+             *goals_of(run)]
     for name, scenario in run["scenarios"].items():
         parts += [f"## {scenario['title'][0].upper()}{scenario['title'][1:]}",
                   command_of(name, scenario), table_of(scenario)]
+        parts += [minute_table(each["minutes"]) for runs in scenario["rounds"].values() for each in runs
+                  if "minutes" in each]
     return "\n\n".join(parts) + "\n"
+
+
+def goals_of(run):
+    """The required ratios, and which were reached."""
+    came_out = ratios.all_of({name: each["rounds"] for name, each in run["scenarios"].items()})
+    if not came_out:
+        return []
+    noise = max(each.noise for each in came_out)
+    return ["## What must come out",
+            "Ratios are taken in each round, and their median counts. Where the goal lies within the interval of "
+            "the median, the run is too noisy to tell: the interval has all rounds; of nine, all but the lowest "
+            "and the highest; of fewer than five, the noise is added to it."
+            + (f" The noise is ± {noise:.0%}: half the spread of `rowlock` with 8 threads, measured at the "
+               "beginning and at the end." if noise else ""),
+            ratio_table(came_out)]
 
 
 def page_of(run):
     came_out = ratios.all_of({name: each["rounds"] for name, each in run["scenarios"].items()})
     noise = max(each.noise for each in came_out)
-    return "\n\n".join([
-        f"{place_of(run)} [All tables](../bench/results/{name_of(run)}.md).",
-        f"`rowlock` with 8 threads, measured at the beginning and at the end, differed from itself by ± {noise:.0%}"
-        f"{' or more' if noise == ratios.MOST_NOISE else ''}: throughput that is missed by less is too noisy to tell.",
-        ratio_table(came_out)])
+    reached = sum(each.holds for each in came_out)
+    missed = sum(each.is_missed for each in came_out)
+    return (f"{place_of(run)} One protocol, measured at the beginning and at the end, differed by ± {noise:.0%}. Of "
+            f"{len(came_out)} goals {reached} were reached and {missed} missed; for {len(came_out) - reached - missed} "
+            f"the run was too noisy to tell ([all goals and tables](../bench/results/{name_of(run)}.md)).")
 
 
 def write(run):

@@ -59,6 +59,7 @@ class Scenario:
     length_ms: int = 1000
     warm_up_ms: int = 300
     busy_loops: int = 0  # processes beside it that do nothing else
+    most_set_up_s: int = 120
 
 
 def threads(count, connections=0):
@@ -178,19 +179,25 @@ def full(large=False):
             ["rowlock_kept"], batch(count), length_ms=6000, warm_up_ms=2000)
     for rows in (*TABLE_SIZES, *([MOST_ROWS] if large else [])):
         add(f"rows_{rows}", f"one thread, random keys of a table of {rows:,} rows", [UNGROUPED],
-            of_rows(rows))
+            of_rows(rows), most_set_up_s=120 if rows < MOST_ROWS else 1800)
+    if large:
+        add("snapshot_of_ten_minutes", "8 threads, a key each, beside a transaction that has been open for ten "
+            "minutes of such work", [*OURS, *BEST_PEERS], [*threads(8), "--snapshot"], rounds=1, length_ms=5000,
+            warm_up_ms=300_000)
     add(NOISE[1], "the same protocol, at the end", [GROUPED], threads(8))
     return scenarios
 
 
-# About half of what 8 threads can do on two cores with a quick disk.
-HALF_LOAD = 2500
+def full_load():
+    """What 8 threads can do on this machine."""
+    return Scenario("full_load", "8 threads in one process, a key each", [GROUPED], threads(8), rounds=9,
+                    length_ms=3000)
 
 
-def hour():
-    """The table under half load, with checkpoints and autovacuum."""
-    return [Scenario("hour", f"{HALF_LOAD:,} pairs a second for an hour, of 8 threads that call at random "
-                     "moments", [GROUPED], [*threads(8), "--rate", str(HALF_LOAD), "--by-minute"],
+def hour(pairs_a_second=0):
+    """The table under load, with checkpoints and autovacuum."""
+    return [Scenario("hour", f"{pairs_a_second:,} pairs a second for an hour, of 8 threads that call at random "
+                     "moments", [GROUPED], [*threads(8), "--rate", str(pairs_a_second), "--by-minute"],
                      rounds=1, length_ms=3_600_000)]
 
 

@@ -29,9 +29,9 @@ class batch_width {
     unsigned statements = 8;
     /// After more calls that met no other it begins anew: its load is over.
     std::size_t most_alone = 1024;
-    /// Statements after a change that do not count: their calls waited for statements of the other
-    /// way. One for grants, one for releases.
-    unsigned unsettled = 2;
+    /// Statements after a change that do not count: the calls of the first two (grants, releases)
+    /// waited for statements of the other way, and it takes more of them until calls come together.
+    unsigned unsettled = 8;
     /// Measurements between two trials: after a change, and at most. (One after a trial that is
     /// won.)
     unsigned fewest_between = 8;

@@ -25,7 +25,7 @@ class BatchSchedule : public testing::Test {
   static constexpr batch_width::limits one_at_a_time{.begins_as_one = true};
   /// A trial begins with the first call that has met another.
   static constexpr batch_width::limits eager{
-      .calls = 1, .statements = 1, .fewest_between = 1, .begins_as_one = true};
+      .calls = 1, .statements = 1, .unsettled = 2, .fewest_between = 1, .begins_as_one = true};
 
   static std::future<role> start(batch_schedule& statements, batched_call& call) {
     return std::async(std::launch::async, [&] { return statements.join(call); });
