@@ -30,7 +30,7 @@ class batch_width {
     /// After more calls that met no other it begins anew: its load is over.
     std::size_t most_alone = 1024;
     /// Statements after a change that do not count: the calls of the first two (grants, releases)
-    /// waited for statements of the other way, and it takes more of them until calls come together.
+    /// waited for statements of the other way; and it takes more until as many as usual share one.
     unsigned unsettled = 8;
     /// Measurements between two trials: after a change, and at most. (One after a trial that is
     /// won.)

@@ -247,12 +247,12 @@ TEST_F(BatchWidth, TheFirstStatementsAfterAChangeDoNotCount) {
   EXPECT_TRUE(width.is_one()) << "10 us are less than 20";
 }
 
-// One at a time, the first statements serve few calls each, and the next ones half of them.
-TEST_F(BatchWidth, TheOtherWayHasAFewStatementsUntilCallsComeTogether) {
+// One at a time, it takes some statements until as many calls as usual share one.
+TEST_F(BatchWidth, ByDefaultTheFirstEightStatementsAfterAChangeDoNotCount) {
   batch_width width{{.calls = 2, .statements = 2, .fewest_between = 1, .trials_to_change = 1}};
   const auto settle = [&](batch_width::duration each) {
-    for (int i = 0; i < 6; ++i) width.answered(1, true, 1s);
-    for (int i = 0; i < 4; ++i) width.answered(1, true, each);
+    for (int i = 0; i < 8; ++i) width.answered(1, true, 1s);
+    for (int i = 0; i < 2; ++i) width.answered(1, true, each);
   };
   width.answered(1, true, 20us);
   width.answered(1, true, 20us);
