@@ -36,6 +36,9 @@ def parsed():
         parser.error(f"there is no file {arguments.report}: name one of bench/results")
     if arguments.hour and arguments.only:
         parser.error("--hour is one scenario: leave out --only")
+    if arguments.large and (arguments.quick or arguments.smoke or arguments.hour or arguments.real is not None
+                            or arguments.report):
+        parser.error("--large adds scenarios to the whole run: leave out the other option, or --large")
     if arguments.real is not None and not real.present(arguments.real):
         parser.error(f"no sources lie in {arguments.real}: put those of ShedLock into {arguments.real}/ShedLock, "
                      f"or those of pglock into {arguments.real}/pglock")
