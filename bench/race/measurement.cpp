@@ -77,10 +77,12 @@ void sleep_until(clock::time_point end, const shared_state& state) {
 std::vector<minute> minutes_of(const plan& does, clock::time_point begun, shared_state& state,
                                server_meter& meter) {
   std::vector<minute> all;
+  const auto checkpoints_before = meter.tables().checkpoints;
   for (auto end = begun + 1min; end <= begun + does.length && state.now != stage::over;
        end += 1min) {
     sleep_until(end, state);
     all.push_back({.each = state.of_minute.take_shared(), .tables = meter.tables()});
+    all.back().tables.checkpoints -= checkpoints_before;
   }
   return all;
 }

@@ -24,8 +24,8 @@ def parsed():
     what.add_argument("--hour", action="store_true", help="half load for an hour")
     what.add_argument("--real", metavar="FOLDER", help="beside the original peers, whose sources lie there")
     what.add_argument("--report", metavar="RESULTS.json", help="the pages once more, of these results")
+    what.add_argument("--large", action="store_true", help="what takes long to set up")
     parser.add_argument("--only", default="", help="scenarios whose names begin so")
-    parser.add_argument("--large", action="store_true", help="also what takes long to set up")
     parser.add_argument("--build", default="build/release", help="where the programs are")
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)  # the arguments only
     arguments = parser.parse_args()
@@ -36,9 +36,6 @@ def parsed():
         parser.error(f"there is no file {arguments.report}: name one of bench/results")
     if arguments.hour and arguments.only:
         parser.error("--hour is one scenario: leave out --only")
-    if arguments.large and (arguments.quick or arguments.smoke or arguments.hour or arguments.real is not None
-                            or arguments.report):
-        parser.error("--large adds scenarios to the whole run: leave out the other option, or --large")
     if arguments.real is not None and not real.present(arguments.real):
         parser.error(f"no sources lie in {arguments.real}: put those of ShedLock into {arguments.real}/ShedLock, "
                      f"or those of pglock into {arguments.real}/pglock")
@@ -49,7 +46,7 @@ def parsed():
 
 
 def known_protocols():
-    everything = [*scenarios.full(large=True), *scenarios.hour(), *real.scenarios("")]
+    everything = [*scenarios.full(), *scenarios.large(), *scenarios.hour(), *real.scenarios("")]
     return {protocol for each in everything for protocol in each.protocols} | set(scenarios.ORIGINALS)
 
 
@@ -68,7 +65,8 @@ def all_of(arguments):
     return (scenarios.quick() if arguments.quick else
             scenarios.smoke() if arguments.smoke else
             scenarios.hour() if arguments.hour else
-            real.scenarios(arguments.real) if arguments.real is not None else scenarios.full(arguments.large))
+            scenarios.large() if arguments.large else
+            real.scenarios(arguments.real) if arguments.real is not None else scenarios.full())
 
 
 def chosen_by(arguments):
@@ -76,7 +74,7 @@ def chosen_by(arguments):
 
 
 def kind_of(arguments):
-    return "real" if arguments.real else "hour" if arguments.hour else ""
+    return next((kind for kind in ("real", "hour", "large") if getattr(arguments, kind)), "")
 
 
 def measured(arguments):
@@ -101,20 +99,20 @@ def measured(arguments):
         others = real.programs(arguments.real, "build/real")
     all_before, stolen_before = about.processor_times()
 
-    def results_of(chosen):
+    def results_of(measured_now):
         return rounds.run(lambda protocol: others.get(protocol, [race, "--protocol", protocol]),
-                          chosen, known_servers)
+                          measured_now, known_servers)
 
-    chosen = chosen_by(arguments)
-    results = {}
     if arguments.hour:
         at_most = scenarios.full_load()
         results = results_of([at_most])
         pairs = statistics.median(each["per_second"] for each in results[at_most.name][scenarios.GROUPED])
-        chosen = scenarios.hour(round(pairs / 2))
-    results.update(results_of(chosen))
-    if arguments.hour:
-        chosen = [at_most, *chosen]
+        under_half_of_it = scenarios.hour(round(pairs / 2))
+        results.update(results_of(under_half_of_it))
+        chosen = [at_most, *under_half_of_it]
+    else:
+        chosen = chosen_by(arguments)
+        results = results_of(chosen)
     all_after, stolen_after = about.processor_times()
     described["stolen"] = (stolen_after - stolen_before) / (all_after - all_before)
     return {"about": described, "kind": kind_of(arguments),

@@ -55,7 +55,7 @@ def colour_of(protocol):
         return DURABLE
     if protocol in OTHER_PEERS + CACHES:
         return NOT_DURABLE
-    return LIMIT if protocol in ("bare", "pgbench", "rowlock_store") else OURS
+    return LIMIT if protocol in ("bare", "pgbench", "rowlock_store", "plain_transaction") else OURS
 
 
 def place_of(about):
@@ -187,17 +187,18 @@ def write(run, folder):
         write_hour(scenarios["hour"], place, in_folder)
     elif run.get("kind") == "real":
         write_real(scenarios, place, in_folder)
-    else:
+    elif not run.get("kind"):
         write_whole(scenarios, place, in_folder)
 
 
 def write_whole(scenarios, place, in_folder):
     came_out = ratios.all_of({name: each["rounds"] for name, each in scenarios.items()})
-    for name in ("all_1", "all_8", "pool_of_4", "snapshot"):
+    pairs = "pairs of acquire and release a second"
+    for name, label in (("all_1", pairs), ("pool_of_4", pairs), ("snapshot", pairs), ("busy_8", pairs),
+                        ("transactions_8", "transactions a second")):
         if name in scenarios:
             title = scenarios[name]["title"]
-            bars(in_folder(name), title[0].upper() + title[1:], place, "pairs of acquire and release a second",
-                 by_rate(scenarios[name]))
+            bars(in_folder(name), title[0].upper() + title[1:], place, label, by_rate(scenarios[name]))
     if "refused" in scenarios:
         bars(in_folder("refused"), "A try at a key that another process holds", place,
              "refused tries a second", by_rate(scenarios["refused"]))

@@ -15,7 +15,7 @@ class Ratio:
     threshold: float
     at_least: bool = True
     unit: str = ""
-    noise: float = 0  # of throughput on this machine, as a part of the value; 0 for what has no need of it
+    noise: float = 0  # of times on this machine, as a part of the value; 0 for counts
     is_of_the_best_peer: bool = False
 
     @property
@@ -25,8 +25,8 @@ class Ratio:
     @property
     def interval(self):
         """Of the median, at nine tenths or more with five rounds (it follows from the binomial
-        distribution, if rounds are independent). Fewer do not tell how much throughput differs, so
-        there the noise is added."""
+        distribution, if rounds are independent). Fewer do not tell how much times differ, so there the
+        noise is added."""
         count = len(self.values)
         least = 1 if count >= 8 else 0
         low, high = sorted(self.values)[least], sorted(self.values)[count - 1 - least]
@@ -57,7 +57,7 @@ def of_rounds(runs, ours, others, figure, best=max):
 
 def noise_of(results):
     """Half the spread of the figures of one protocol, relative to their median."""
-    values = [each["per_second"] for name in NOISE for each in results.get(name, {}).get(GROUPED, [])]
+    values = [each["per_second"] for name in NOISE for each in results.get(name, {}).get(UNGROUPED, [])]
     return (max(values) - min(values)) / 2 / statistics.median(values) if values else 0
 
 
@@ -66,15 +66,15 @@ def all_of(results):
     ratios = []
     noise = noise_of(results)
 
-    def add(scenario, name, threshold, values_of, **more):
+    def add(scenario, name, threshold, values_of, is_count=False, **more):
         values = values_of(results[scenario]) if scenario in results else []
         if values:
-            ratios.append(Ratio(name, values, threshold, **more))
+            ratios.append(Ratio(name, values, threshold, noise=0 if is_count else noise, **more))
 
     def pairs(scenario, name, threshold, ours=GROUPED, others=DURABLE_PEERS):
         add(scenario, name, threshold,
             lambda runs: of_rounds(runs, ours, others, "per_second"),
-            noise=noise, is_of_the_best_peer=others is DURABLE_PEERS)
+            is_of_the_best_peer=others is DURABLE_PEERS)
 
     one, eight = "uncontended_1_threads", "uncontended_8_threads"
     pairs(one, "one thread: pairs, of the best durable peer", 0.95)
@@ -86,8 +86,7 @@ def all_of(results):
     pairs("busy_8", "8 threads beside four busy loops: of ShedLock's JdbcLockProvider", 1,
           others=["shedlock_jdbc"])
     with_both = {name: runs for name, runs in results.items()
-                 if GROUPED in runs and UNGROUPED in runs and "pool" not in name
-                 and name != "snapshot_of_ten_minutes"}  # one round
+                 if GROUPED in runs and UNGROUPED in runs and "pool" not in name}
     if with_both:
         worst = min(with_both, key=lambda name: statistics.median(
             of_rounds(with_both[name], GROUPED, [UNGROUPED], "per_second")))
@@ -95,10 +94,11 @@ def all_of(results):
     add(one, "server CPU of a pair, of ShedLock's JdbcLockProvider", 1.15,
         lambda runs: of_rounds(runs, GROUPED, ["shedlock_jdbc"], "server_cpu_each"), at_least=False)
     add(one, "WAL of a pair", 360, lambda runs: [each["wal_bytes_each"] for each in runs[GROUPED]],
-        at_least=False, unit="bytes")
+        at_least=False, is_count=True, unit="bytes")
     pairs("refused", "refused tries: of the best durable peer", 0.9)
     pairs("new_key", "new keys: of the same", 0.8)
     pairs("snapshot", "8 threads beside an open transaction: of the same", 0.9)
+    pairs("snapshot_of_ten_minutes", "8 threads beside a transaction open for ten minutes: of the best durable peer", 0.9)
     pairs("pool_of_4", "64 threads, 4 connections: of the same", 6)
     pairs("slow_disk_64_pool_of_4", "64 threads, 4 connections, slow disk: of the same", 24)
     for scenario, pool, name, threshold in (
@@ -127,7 +127,7 @@ def all_of(results):
         lambda runs: [1 / ratio for ratio in of_rounds(runs, GROUPED, POLLING_PEERS,
                                                        "handover_p50", best=min)])
     add("hot_8", "8 waiters: statements a grant", 5,
-        lambda runs: [each["statements_each"] for each in runs[GROUPED]], at_least=False)
+        lambda runs: [each["statements_each"] for each in runs[GROUPED]], at_least=False, is_count=True)
     add("hot_8", "8 waiters: handoff of the best polling peer, of ours", 3,
         lambda runs: [1 / ratio for ratio in of_rounds(runs, GROUPED, POLLING_PEERS,
                                                        "handover_p50", best=min)])
@@ -135,13 +135,13 @@ def all_of(results):
     # With hold times as short as above no protocol could: a grant and its release are statements.
     add("hot_8_long", "8 waiters, held for long: statements, of the best polling peer's", 0.1,
         lambda runs: of_rounds(runs, GROUPED, POLLING_PEERS, "statements_per_second", best=min),
-        at_least=False)
+        at_least=False, is_count=True)
     add("refused", "refused try: WAL bytes", 0,
-        lambda runs: [each["wal_bytes"] for each in runs[GROUPED]], at_least=False)
+        lambda runs: [each["wal_bytes"] for each in runs[GROUPED]], at_least=False, is_count=True)
     add("refused", "refused try: transaction ids", 0,
-        lambda runs: [each["transactions"] for each in runs[GROUPED]], at_least=False)
+        lambda runs: [each["transactions"] for each in runs[GROUPED]], at_least=False, is_count=True)
     add("queue", "64 waiters in 8 processes: statements a second", 16,
-        lambda runs: [each["statements_per_second"] for each in runs[GROUPED]], at_least=False)
+        lambda runs: [each["statements_per_second"] for each in runs[GROUPED]], at_least=False, is_count=True)
     if "rows_1000" in results:
         for rows in sorted(int(name[5:]) for name in results if name.startswith("rows_"))[1:]:
             add("rows_1000", f"a table of {rows:,} rows: median, of that of 1,000", 1.5,
@@ -154,9 +154,9 @@ def all_of(results):
     # An interval is two seconds, and each statement may fall into one more or less of them.
     add("kept_10000", "10,000 leases kept: statements in an interval", 1.5,
         lambda runs: [each["statements_per_second"] * 2 for each in runs["rowlock_kept"]],
-        at_least=False)
+        at_least=False, is_count=True)
     add("kept_10000", "10,000 leases kept: memory of each", 1024,
-        lambda runs: [each["bytes_each"] for each in runs["rowlock_kept"]], at_least=False,
+        lambda runs: [each["bytes_each"] for each in runs["rowlock_kept"]], at_least=False, is_count=True,
         unit="bytes")
     for count in (1, 8, 64):
         add(f"history_{count}", f"{of_threads(count)}: time of a pair with a history, of one without",
@@ -195,11 +195,12 @@ def against_64_connections(pool, scenario):
 
 
 def table(ratios):
-    lines = [f"{'':66} {'median':>9} {'lowest':>9} {'highest':>9}    must be"]
+    lines = [f"{'':70} {'median':>9} {'its interval':>19}    must be"]
     for ratio in ratios:
         bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g}{ratio.unit and ' ' + ratio.unit}"
-        lines.append(f"{ratio.name:66} {ratio.value:9.2f} {min(ratio.values):9.2f} "
-                     f"{max(ratio.values):9.2f}    {bound}   {ratio.verdict}".rstrip())
+        low, high = ratio.interval
+        lines.append(f"{ratio.name:70} {ratio.value:9.2f} {low:9.2f} {high:9.2f}    {bound}   "
+                     f"{ratio.verdict}".rstrip())
     noise = max((each.noise for each in ratios), default=0)
     if noise:
         lines.append(f"noise: the same protocol differed by ± {noise:.0%}")

@@ -57,7 +57,7 @@ def table_of(scenario):
 
 def minute_table(minutes):
     lines = ["| minute | median, ms | 99 %, ms | 99.9 %, ms | tables and indexes, kB | dead rows | "
-             "checkpoints so far | vacuums so far |", "|---:|" + "---:|" * 7]
+             "checkpoints so far | automatic vacuums so far |", "|---:|" + "---:|" * 7]
     for number, each in enumerate(minutes, 1):
         times = " | ".join(f"{each[figure] / 1000:,.2f}" if figure in each else ""
                            for figure in ("p50", "p99", "p999"))
@@ -67,10 +67,11 @@ def minute_table(minutes):
 
 
 def ratio_table(came_out):
-    lines = ["| | median | lowest | highest | must be | |", "|---|---:|---:|---:|---|---|"]
+    lines = ["| | median | its interval | lowest | highest | must be | |", "|---|---:|---|---:|---:|---|---|"]
     for ratio in came_out:
         bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g}{ratio.unit and ' ' + ratio.unit}"
-        lines.append(f"| {ratio.name} | {ratio.value:.2f} | {min(ratio.values):.2f} | "
+        low, high = ratio.interval
+        lines.append(f"| {ratio.name} | {ratio.value:.2f} | {low:.2f} to {high:.2f} | {min(ratio.values):.2f} | "
                      f"{max(ratio.values):.2f} | {bound} | {ratio.verdict and f'**{ratio.verdict.lower()}**'} |")
     return "\n".join(lines)
 
@@ -124,9 +125,9 @@ def goals_of(run):
     return ["## What must come out",
             "Ratios are taken in each round, and their median counts. Where the goal lies within the interval of "
             "the median, the run is too noisy to tell: the interval has all rounds; of nine, all but the lowest "
-            "and the highest; of fewer than five, the noise is added to it."
-            + (f" The noise is ± {noise:.0%}: half the spread of `rowlock` with 8 threads, measured at the "
-               "beginning and at the end." if noise else ""),
+            "and the highest; of fewer than five, the noise is added to times."
+            + (f" The noise is ± {noise:.0%}: half the spread of `rowlock_ungrouped` with 8 threads, measured "
+               "at the beginning and at the end." if noise else ""),
             ratio_table(came_out)]
 
 
@@ -145,7 +146,7 @@ def write(run):
     plots.write(run, PLOTS)
     with open(f"bench/results/{name_of(run)}.md", "w", encoding="utf-8") as file:
         file.write(tables_of(run))
-    print(f"written: {PLOTS} and bench/results/{name_of(run)}.md")
+    print(f"written: bench/results/{name_of(run)}.md, and its plots in {PLOTS}")
     if not run.get("kind"):
         write_page(run)
 

@@ -35,7 +35,7 @@ OURS = [UNGROUPED, GROUPED]
 TABLE_SIZES = (1_000, 100_000)
 # About sixteen grants, in which waiting processes count the contenders.
 TURNS_ARE_TAKEN_AFTER_MS = 8000
-MOST_ROWS = 10_000_000  # takes minutes to fill, and is larger than shared_buffers: only with --large
+MOST_ROWS = 10_000_000  # takes minutes to fill, and is larger than shared_buffers
 THREADS = (1, 2, 4, 8, 16, 32, 64)
 # The ones of the durable peers that are best where nobody waits.
 BEST_PEERS = ["shedlock_jdbc", "userver"]
@@ -44,7 +44,8 @@ BEST_PEERS = ["shedlock_jdbc", "userver"]
 MOST_ROUNDS = 9
 # Of 8 threads, pairs a second: from a quarter of what one process can do to what peers cannot.
 RATES = (500, 1500, 3000, 5000)
-# The same protocol, several times: how much figures differ without a reason.
+# The same protocol, several times: how much figures differ without a reason. It is one without batching, which
+# may choose another way from one run to the next.
 NOISE = ("noise", "noise_after")
 
 
@@ -94,13 +95,22 @@ def queue(processes, threads_each):
     return ["--act", "queue", "--processes", str(processes), "--threads", str(threads_each)]
 
 
-def full(large=False):
+def of_table(rows, **more):
+    return Scenario(f"rows_{rows}", f"one thread, random keys of a table of {rows:,} rows", [UNGROUPED],
+                    of_rows(rows), **more)
+
+
+def noise(which, title, **more):
+    return Scenario(NOISE[which], title, [UNGROUPED], threads(8), **more)
+
+
+def full():
     scenarios = []
 
     def add(name, title, protocols, arguments, **more):
         scenarios.append(Scenario(name, title, protocols, arguments, **more))
 
-    add(NOISE[0], "one protocol, at the beginning", [GROUPED], threads(8))
+    scenarios.append(noise(0, "one protocol, at the beginning"))
     limits = ["bare", "pgbench"]
     for count in THREADS:
         add(f"uncontended_{count}_threads", f"{of_threads(count)} in one process, a key each",
@@ -177,15 +187,22 @@ def full(large=False):
             ["rowlock_renewal", "bare_renewal"], batch(count))
         add(f"kept_{count}", f"a lock_table keeps {count:,} leases, renewed every two seconds",
             ["rowlock_kept"], batch(count), length_ms=6000, warm_up_ms=2000)
-    for rows in (*TABLE_SIZES, *([MOST_ROWS] if large else [])):
-        add(f"rows_{rows}", f"one thread, random keys of a table of {rows:,} rows", [UNGROUPED],
-            of_rows(rows), most_set_up_s=120 if rows < MOST_ROWS else 1800)
-    if large:
-        add("snapshot_of_ten_minutes", "8 threads, a key each, beside a transaction that has been open for ten "
-            "minutes of such work", [*OURS, *BEST_PEERS], [*threads(8), "--snapshot"], rounds=1, length_ms=5000,
-            warm_up_ms=300_000)
-    add(NOISE[1], "the same protocol, at the end", [GROUPED], threads(8))
+    scenarios += [of_table(rows) for rows in TABLE_SIZES]
+    scenarios.append(noise(1, "the same protocol, at the end"))
     return scenarios
+
+
+def large():
+    """What takes long to set up. Each protocol works beside its transaction for ten minutes: two warm-ups."""
+    return [
+        noise(0, "one protocol, at the beginning"),
+        of_table(TABLE_SIZES[0], rounds=3, length_ms=5000),
+        of_table(MOST_ROWS, rounds=3, length_ms=5000, most_set_up_s=1800),
+        Scenario("snapshot_of_ten_minutes", "8 threads, a key each, beside a transaction that has been open for "
+                 "ten minutes of such work", [GROUPED, *BEST_PEERS], [*threads(8), "--snapshot"], rounds=1,
+                 length_ms=20_000, warm_up_ms=300_000),
+        noise(1, "the same protocol, at the end"),
+    ]
 
 
 def full_load():
@@ -202,11 +219,11 @@ def hour(pairs_a_second=0):
 
 
 def quick():
-    """The scenarios of the ratios that matter most, in three minutes."""
+    """The scenarios of the ratios that matter most, in three to four minutes."""
     short = {"length_ms": 500, "warm_up_ms": 200, "rounds": 3}
     best = BEST_PEERS
     return [
-        Scenario(NOISE[0], "", [GROUPED], threads(8), **short),
+        noise(0, "", **short),
         *(Scenario(f"uncontended_{count}_threads", "", [*OURS, *best], threads(count), **short)
           for count in (1, 4, 8)),
         Scenario("uncontended_8_processes", "", [GROUPED, *best], ["--processes", "8"], **short),
@@ -226,11 +243,11 @@ def quick():
                  servers=("slow_postgres",), **short),
         Scenario("slow_disk_64", "", [GROUPED, *best], threads(64), servers=("slow_postgres",),
                  **short),
-        Scenario(NOISE[1], "", [GROUPED], threads(8), **short),
+        noise(1, "", **short),
     ]
 
 
 def smoke():
     """Every scenario once, for a moment: whether it works, not how well."""
     return [dataclasses.replace(scenario, rounds=1, length_ms=200, warm_up_ms=50)
-            for scenario in full()]
+            for scenario in [*full(), *hour(RATES[0])]]
