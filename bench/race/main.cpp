@@ -121,6 +121,7 @@ int run(int argc, char** argv) {
   app.add_option("--rate", does.rate, "pairs a second of all threads; as many as they can");
   app.add_option("--batch", does.batch, "keys of each thread, for protocols of many at once")
       ->check(CLI::Range(1, 100'000));
+  app.add_option("--seed", does.seed, "of random moments, holds and keys");
   app.add_flag("--snapshot", does.beside_a_snapshot, "beside an open transaction");
   app.add_flag("--by-minute", does.by_minute, "times and sizes of tables of each minute, too");
   CLI11_PARSE(app, argc, argv);

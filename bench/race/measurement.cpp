@@ -112,10 +112,10 @@ measured measure(const plan& does, const protocol& by) {
   racing.await_ready();
   auto expected = stage::entering;  // not when a process has failed meanwhile, here and below
   state.now.compare_exchange_strong(expected, stage::warming);
-  std::this_thread::sleep_for(does.warm_up);
+  sleep_until(clock::now() + does.warm_up, state);
   if (by.runs_on == engine::postgres) {
     vacuum(where);
-    std::this_thread::sleep_for(does.warm_up);
+    sleep_until(clock::now() + does.warm_up, state);
   }
 
   measured result;
@@ -125,8 +125,8 @@ measured measure(const plan& does, const protocol& by) {
   state.now.compare_exchange_strong(expected, stage::measuring);
   if (does.by_minute) result.minutes = minutes_of(does, begun, state, *meter);
   sleep_until(begun + does.length, state);
-  result.length = clock::now() - begun;
   const auto during = meter ? meter->read() - before : server_reading{};
+  result.length = clock::now() - begun;
   state.now = stage::over;
   snapshot.reset();
   purging.reset();

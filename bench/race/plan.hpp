@@ -39,6 +39,7 @@ struct plan {
   double rate = 0;                  ///< Pairs a second of all threads; 0: as many as they can.
   unsigned batch = 1;               ///< Keys of each thread, for protocols of many at once.
   bool beside_a_snapshot = false;   ///< A transaction stays open all the time.
+  unsigned seed = 0;                ///< Of random moments, holds and keys.
   bool by_minute = false;           ///< Times of pairs and sizes of tables are kept by minute, too.
 };
 

@@ -16,7 +16,7 @@ racer::racer(const plan& does, shared_state& state, std::unique_ptr<contender> b
       contender_{std::move(by)},
       number_{number},
       key_{does.does == act::pairs ? key_of(number) : hot_key()},
-      random_{number + 1} {}
+      random_{std::uint64_t{does.seed} << 32 | number} {}
 
 void racer::run(const std::stop_token& over) {
   if (plan_.does == act::turns) sleep_at_random();

@@ -34,8 +34,8 @@ def parsed():
         parser.error("files differ from the last commit, and results name it: commit first")
     if arguments.report and not os.path.isfile(arguments.report):
         parser.error(f"there is no file {arguments.report}: name one of bench/results")
-    if arguments.hour and arguments.only:
-        parser.error("--hour is one scenario: leave out --only")
+    if arguments.only and (arguments.hour or arguments.report):
+        parser.error("--hour is one scenario, and --report takes all: leave out --only")
     if arguments.real is not None and not real.present(arguments.real):
         parser.error(f"no sources lie in {arguments.real}: put those of ShedLock into {arguments.real}/ShedLock, "
                      f"or those of pglock into {arguments.real}/pglock")
@@ -51,13 +51,20 @@ def known_protocols():
 
 
 def results_in(file):
-    """Throws for those of a version whose protocols had other names: ratios would lack them."""
-    with open(file, encoding="utf-8") as opened:
-        run = json.load(opened)
+    """Throws for those of a version with other names of protocols or scenarios: ratios would lack them."""
+    try:
+        with open(file, encoding="utf-8") as opened:
+            run = json.load(opened)
+    except ValueError as problem:
+        raise RuntimeError(f"{file} is no JSON ({problem}): name a file of bench/results that ends in .json") from problem
+    if not {"about", "scenarios"} <= run.keys():
+        raise RuntimeError(f"{file} was not written by script/bench: its files are named by date and revision")
     unknown = {protocol for each in run["scenarios"].values() for protocol in each["rounds"]} - known_protocols()
+    if not run.get("kind"):
+        unknown |= {each.name for each in scenarios.full()} ^ set(run["scenarios"])
     if unknown:
-        raise RuntimeError(f"{file} has protocols that this version does not know ({', '.join(sorted(unknown))}): "
-                           f"check out revision {run['about']['revision']}")
+        raise RuntimeError(f"{file} has other names than this version ({', '.join(sorted(unknown))}): check out "
+                           f"revision {run['about']['revision']}")
     return run
 
 
@@ -100,7 +107,8 @@ def measured(arguments):
     all_before, stolen_before = about.processor_times()
 
     def results_of(measured_now):
-        return rounds.run(lambda protocol: others.get(protocol, [race, "--protocol", protocol]),
+        return rounds.run(lambda protocol, number: others.get(protocol, [race, "--protocol", protocol, "--seed",
+                                                                         str(number)]),
                           measured_now, known_servers)
 
     if arguments.hour:
@@ -150,5 +158,5 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (rounds.Failed, RuntimeError) as problem:
+    except RuntimeError as problem:
         sys.exit(f"script/bench: {problem}")

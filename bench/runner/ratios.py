@@ -1,6 +1,7 @@
 """The required ratios, and whether a run reached them."""
 
 import dataclasses
+import math
 import statistics
 
 from scenarios import (DURABLE_PEERS, GROUPED, HISTORY, NOISE, ORIGINALS, OWN_CPU, PEERS_ON_MARIADB,
@@ -15,8 +16,13 @@ class Ratio:
     threshold: float
     at_least: bool = True
     unit: str = ""
-    noise: float = 0  # of times on this machine, as a part of the value; 0 for counts
+    # Of times on this machine, as a part of the value: 0 for counts, infinite where it was not measured.
+    noise: float = 0
     is_of_the_best_peer: bool = False
+
+    @property
+    def bound(self):
+        return ("at least " if self.at_least else "at most ") + f"{self.threshold:g}{self.unit and ' ' + self.unit}"
 
     @property
     def value(self):
@@ -58,7 +64,7 @@ def of_rounds(runs, ours, others, figure, best=max):
 def noise_of(results):
     """Half the spread of the figures of one protocol, relative to their median."""
     values = [each["per_second"] for name in NOISE for each in results.get(name, {}).get(UNGROUPED, [])]
-    return (max(values) - min(values)) / 2 / statistics.median(values) if values else 0
+    return (max(values) - min(values)) / 2 / statistics.median(values) if values else math.inf
 
 
 def all_of(results):
@@ -77,12 +83,12 @@ def all_of(results):
             is_of_the_best_peer=others is DURABLE_PEERS)
 
     one, eight = "uncontended_1_threads", "uncontended_8_threads"
-    pairs(one, "one thread: pairs, of the best durable peer", 0.95)
-    pairs("uncontended_8_processes", "8 processes: of the same", 0.95)
-    pairs("uncontended_32_processes", "32 processes: of the same", 0.9)
+    pairs(one, "one thread: of the best durable peer", 0.95)
+    pairs("uncontended_8_processes", "8 processes: of the best durable peer", 0.95)
+    pairs("uncontended_32_processes", "32 processes: of the best durable peer", 0.9)
     for count in (2, 4):
-        pairs(f"uncontended_{count}_threads", f"{count} threads: of the same", 1)
-    pairs(eight, "8 threads: of the same", 1.3)
+        pairs(f"uncontended_{count}_threads", f"{count} threads: of the best durable peer", 1)
+    pairs(eight, "8 threads: of the best durable peer", 1.3)
     pairs("busy_8", "8 threads beside four busy loops: of ShedLock's JdbcLockProvider", 1,
           others=["shedlock_jdbc"])
     with_both = {name: runs for name, runs in results.items()
@@ -95,15 +101,16 @@ def all_of(results):
         lambda runs: of_rounds(runs, GROUPED, ["shedlock_jdbc"], "server_cpu_each"), at_least=False)
     add(one, "WAL of a pair", 360, lambda runs: [each["wal_bytes_each"] for each in runs[GROUPED]],
         at_least=False, is_count=True, unit="bytes")
-    pairs("refused", "refused tries: of the best durable peer", 0.9)
-    pairs("new_key", "new keys: of the same", 0.8)
-    pairs("snapshot", "8 threads beside an open transaction: of the same", 0.9)
-    pairs("snapshot_of_ten_minutes", "8 threads beside a transaction open for ten minutes: of the best durable peer", 0.9)
-    pairs("pool_of_4", "64 threads, 4 connections: of the same", 6)
-    pairs("slow_disk_64_pool_of_4", "64 threads, 4 connections, slow disk: of the same", 24)
+    pairs("refused", "refused attempts: of the best durable peer", 0.9)
+    pairs("new_key", "new keys: of the best durable peer", 0.8)
+    pairs("snapshot", "8 threads beside an open transaction: of the best durable peer", 0.9)
+    pairs("snapshot_of_ten_minutes", "8 threads, a transaction open for ten minutes: of the best durable peer",
+          0.9)
+    pairs("pool_of_4", "64 threads, 4 connections: of the best durable peer", 6)
+    pairs("slow_disk_64_pool_of_4", "64 threads, 4 connections, slow disk: of the best durable peer", 24)
     for scenario, pool, name, threshold in (
-            ("uncontended_64_threads", "pool_of_4", "64 threads: of the same", 3.5),
-            ("slow_disk_64", "slow_disk_64_pool_of_4", "64 threads, slow disk: of the same", 1.3)):
+            ("uncontended_64_threads", "pool_of_4", "64 threads: of the best durable peer", 3.5),
+            ("slow_disk_64", "slow_disk_64_pool_of_4", "64 threads, slow disk: of the best durable peer", 1.3)):
         if scenario in results and pool in results:
             values = against_64_connections(results[pool], results[scenario])
             ratios.append(Ratio(name + " with 64 connections", values, threshold, noise=noise,
@@ -136,9 +143,9 @@ def all_of(results):
     add("hot_8_long", "8 waiters, held for long: statements, of the best polling peer's", 0.1,
         lambda runs: of_rounds(runs, GROUPED, POLLING_PEERS, "statements_per_second", best=min),
         at_least=False, is_count=True)
-    add("refused", "refused try: WAL bytes", 0,
+    add("refused", "refused attempt: WAL bytes", 0,
         lambda runs: [each["wal_bytes"] for each in runs[GROUPED]], at_least=False, is_count=True)
-    add("refused", "refused try: transaction ids", 0,
+    add("refused", "refused attempt: transaction ids", 0,
         lambda runs: [each["transactions"] for each in runs[GROUPED]], at_least=False, is_count=True)
     add("queue", "64 waiters in 8 processes: statements a second", 16,
         lambda runs: [each["statements_per_second"] for each in runs[GROUPED]], at_least=False, is_count=True)
@@ -162,7 +169,7 @@ def all_of(results):
         add(f"history_{count}", f"{of_threads(count)}: time of a pair with a history, of one without",
             1.4, lambda runs: [1 / ratio for ratio in of_rounds(runs, HISTORY, [GROUPED],
                                                                 "per_second")], at_least=False)
-        add(f"history_{count}", f"{of_threads(count)}: server CPU of the same", 1.4,
+        add(f"history_{count}", f"{of_threads(count)}: server CPU of a pair with a history", 1.4,
             lambda runs: of_rounds(runs, HISTORY, [GROUPED], "server_cpu_each"), at_least=False)
         for engine in ("sqlite", "mariadb"):
             add(f"history_{engine}_{count}",
@@ -175,7 +182,7 @@ def all_of(results):
             ("1_threads", "one thread", 0.95), ("8_threads", "8 threads", 1.3),
             ("busy_8", "8 threads beside four busy loops", 1),
             ("64_threads", "64 threads, a connection each", 1), ("pool_of_4", "64 threads, 4 connections", 6),
-            ("refused", "refused tries", 0.9)):
+            ("refused", "refused attempts", 0.9)):
         pairs(f"real_{scenario}", f"{name}: of the best of the originals", threshold, others=ORIGINALS)
     for count in (1, 8):
         pairs(f"mariadb_{count}", f"MariaDB, {of_threads(count)}: pairs, of the best peer", 1,
@@ -197,11 +204,10 @@ def against_64_connections(pool, scenario):
 def table(ratios):
     lines = [f"{'':70} {'median':>9} {'its interval':>19}    must be"]
     for ratio in ratios:
-        bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g}{ratio.unit and ' ' + ratio.unit}"
         low, high = ratio.interval
-        lines.append(f"{ratio.name:70} {ratio.value:9.2f} {low:9.2f} {high:9.2f}    {bound}   "
+        lines.append(f"{ratio.name:70} {ratio.value:9.2f} {low:9.2f} {high:9.2f}    {ratio.bound}   "
                      f"{ratio.verdict}".rstrip())
     noise = max((each.noise for each in ratios), default=0)
-    if noise:
+    if 0 < noise < math.inf:
         lines.append(f"noise: the same protocol differed by ± {noise:.0%}")
     return "\n".join(lines)

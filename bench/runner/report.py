@@ -1,14 +1,14 @@
-"""The tables of bench/results, the text between the markers of docs/performance.md, the plots."""
+"""The tables of bench/results, the tables of docs/performance.md, the plots."""
 
+import math
 import os
 import statistics
 
+import page
 import plots
 import ratios
 
-PAGE = "docs/performance.md"
 PLOTS = "docs/performance"
-BEGIN, END = "<!-- measured: script/bench writes this -->", "<!-- end of what was measured -->"
 
 # Figure, heading, and how it is written.
 COLUMNS = [
@@ -69,10 +69,9 @@ def minute_table(minutes):
 def ratio_table(came_out):
     lines = ["| | median | its interval | lowest | highest | must be | |", "|---|---:|---|---:|---:|---|---|"]
     for ratio in came_out:
-        bound = ("at least " if ratio.at_least else "at most ") + f"{ratio.threshold:g}{ratio.unit and ' ' + ratio.unit}"
         low, high = ratio.interval
         lines.append(f"| {ratio.name} | {ratio.value:.2f} | {low:.2f} to {high:.2f} | {min(ratio.values):.2f} | "
-                     f"{max(ratio.values):.2f} | {bound} | {ratio.verdict and f'**{ratio.verdict.lower()}**'} |")
+                     f"{max(ratio.values):.2f} | {ratio.bound} | {ratio.verdict and f'**{ratio.verdict.lower()}**'} |")
     return "\n".join(lines)
 
 
@@ -127,11 +126,11 @@ def goals_of(run):
             "the median, the run is too noisy to tell: the interval has all rounds; of nine, all but the lowest "
             "and the highest; of fewer than five, the noise is added to times."
             + (f" The noise is ± {noise:.0%}: half the spread of `rowlock_ungrouped` with 8 threads, measured "
-               "at the beginning and at the end." if noise else ""),
+               "at the beginning and at the end." if 0 < noise < math.inf else ""),
             ratio_table(came_out)]
 
 
-def page_of(run):
+def summary_of(run):
     came_out = ratios.all_of({name: each["rounds"] for name, each in run["scenarios"].items()})
     noise = max(each.noise for each in came_out)
     reached = sum(each.holds for each in came_out)
@@ -146,16 +145,6 @@ def write(run):
     plots.write(run, PLOTS)
     with open(f"bench/results/{name_of(run)}.md", "w", encoding="utf-8") as file:
         file.write(tables_of(run))
-    print(f"written: bench/results/{name_of(run)}.md, and its plots in {PLOTS}")
+    print(f"written: bench/results/{name_of(run)}.md, and the plots of such a run in {PLOTS}")
     if not run.get("kind"):
-        write_page(run)
-
-
-def write_page(run):
-    with open(PAGE, encoding="utf-8") as file:
-        page = file.read()
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(f"{before}{BEGIN}\n\n{page_of(run)}\n\n{END}{after}")
-    print(f"written: {PAGE}")
+        page.write(summary_of(run), {name: each["rounds"] for name, each in run["scenarios"].items()})

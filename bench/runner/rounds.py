@@ -30,6 +30,9 @@ def measure(program, scenario, variables, protocol):
     if done.returncode != 0:
         raise Failed(f"{scenario.name}, {protocol}: {done.stderr.strip()}")
     figures = json.loads(done.stdout)
+    if "--act" not in scenario.arguments and figures.get("refused"):
+        raise Failed(f"{scenario.name}, {protocol}: {figures['refused']} pairs were refused, though each thread has "
+                     "its own key")
     if figures.get("violations"):
         raise Failed(f"{scenario.name}, {protocol}: two held the key at once")
     commits = 1 if protocol == ASYNCHRONOUS else 2
@@ -61,7 +64,7 @@ def in_turns(protocols, round_number):
 def run(program_of, scenarios, servers):
     """All scenarios; the servers of `servers` (by name) are started when they are needed first.
 
-    `program_of(protocol)` is a command, to which arguments are added. Returns
+    `program_of(protocol, round)` is a command, to which arguments are added. Returns
     {scenario name: {protocol: [figures, ...]}}, a value for each round.
     """
     results = {}
@@ -78,7 +81,7 @@ def run(program_of, scenarios, servers):
             runs = {protocol: [] for protocol in scenario.protocols}
             for round_number in range(scenario.rounds):
                 for protocol in in_turns(scenario.protocols, round_number):
-                    runs[protocol].append(measure(program_of(protocol), scenario, given, protocol))
+                    runs[protocol].append(measure(program_of(protocol, round_number), scenario, given, protocol))
             results[scenario.name] = runs
             print(f"[{number}/{len(scenarios)}] {scenario.name}: "
                   f"{time.monotonic() - begun:.0f} s", file=sys.stderr)
