@@ -8,6 +8,10 @@ from scenarios import (DURABLE_PEERS, GROUPED, HISTORY, NOISE, ORIGINALS, OWN_CP
                        POLLING_PEERS, UNGROUPED, of_threads)
 
 
+# With 4 connections, and the same with a connection for each thread.
+MORE_CONNECTIONS = {"pool_of_4": "uncontended_64_threads", "slow_disk_64_pool_of_4": "slow_disk_64"}
+
+
 @dataclasses.dataclass(frozen=True)
 class Ratio:
     """Of one run; the median of the ratios of its rounds, and their range."""
@@ -18,7 +22,7 @@ class Ratio:
     unit: str = ""
     # Of times on this machine, as a part of the value: 0 for counts, infinite where it was not measured.
     noise: float = 0
-    is_of_the_best_peer: bool = False
+    are_paired: bool = True  # the rounds of what is compared were measured one after the other
 
     @property
     def bound(self):
@@ -31,12 +35,12 @@ class Ratio:
     @property
     def interval(self):
         """Of the median, at nine tenths or more with five rounds (it follows from the binomial
-        distribution, if rounds are independent). Fewer do not tell how much times differ, so there the
-        noise is added."""
+        distribution, if rounds are independent). Fewer do not tell how much times differ, and rounds
+        that are minutes apart do so more, so there the noise is added."""
         count = len(self.values)
         least = 1 if count >= 8 else 0
         low, high = sorted(self.values)[least], sorted(self.values)[count - 1 - least]
-        extra = self.noise * self.value if count < 5 else 0
+        extra = self.noise * self.value if count < 5 or not self.are_paired else 0
         return low - extra, high + extra
 
     @property
@@ -79,8 +83,7 @@ def all_of(results):
 
     def pairs(scenario, name, threshold, ours=GROUPED, others=DURABLE_PEERS):
         add(scenario, name, threshold,
-            lambda runs: of_rounds(runs, ours, others, "per_second"),
-            is_of_the_best_peer=others is DURABLE_PEERS)
+            lambda runs: of_rounds(runs, ours, others, "per_second"))
 
     one, eight = "uncontended_1_threads", "uncontended_8_threads"
     pairs(one, "one thread: of the best durable peer", 0.95)
@@ -108,13 +111,11 @@ def all_of(results):
           0.9)
     pairs("pool_of_4", "64 threads, 4 connections: of the best durable peer", 6)
     pairs("slow_disk_64_pool_of_4", "64 threads, 4 connections, slow disk: of the best durable peer", 24)
-    for scenario, pool, name, threshold in (
-            ("uncontended_64_threads", "pool_of_4", "64 threads: of the best durable peer", 3.5),
-            ("slow_disk_64", "slow_disk_64_pool_of_4", "64 threads, slow disk: of the best durable peer", 1.3)):
-        if scenario in results and pool in results:
-            values = against_64_connections(results[pool], results[scenario])
-            ratios.append(Ratio(name + " with 64 connections", values, threshold, noise=noise,
-                                is_of_the_best_peer=True))
+    for pool, name, threshold in (("pool_of_4", "64 threads, 4 connections", 3.5),
+                                  ("slow_disk_64_pool_of_4", "64 threads, 4 connections, slow disk", 1.3)):
+        others = results.get(MORE_CONNECTIONS[pool], {})
+        add(pool, f"{name}: of the best durable peer with 64 connections", threshold,
+            lambda runs, others=others: others and against_64_connections(runs, others), are_paired=False)
     pairs("pool_of_4", "64 threads, 4 connections: of session advisory locks", 0.8,
           others=["advisory_session"])
     for scenario, count, of_pgbench in ((one, 1, 0.95), (eight, 8, 0.85)):
@@ -155,7 +156,7 @@ def all_of(results):
                 lambda runs, rows=rows: [
                     large["p50"] / small["p50"]
                     for large, small in zip(results[f"rows_{rows}"][UNGROUPED], runs[UNGROUPED])],
-                at_least=False)
+                at_least=False, are_paired=False)
     add("renewal_10000", "10,000 leases renewed: time, of a bare UPDATE's", 5,
         lambda runs: of_rounds(runs, "rowlock_renewal", ["bare_renewal"], "p50"), at_least=False)
     # An interval is two seconds, and each statement may fall into one more or less of them.
@@ -194,18 +195,19 @@ def all_of(results):
     return ratios
 
 
-def against_64_connections(pool, scenario):
+def against_64_connections(pool, with_64):
     """Ours with its pool of 4, the peers with a connection for each thread."""
-    others = [rounds for peer, rounds in scenario.items() if peer in DURABLE_PEERS]
-    return [mine["per_second"] / max(rounds[i]["per_second"] for rounds in others)
-            for i, mine in enumerate(pool[GROUPED])]
+    others = [rounds for peer, rounds in with_64.items() if peer in DURABLE_PEERS]
+    return [mine["per_second"] / max(each["per_second"] for each in theirs)
+            for mine, *theirs in zip(pool[GROUPED], *others)]
 
 
 def table(ratios):
-    lines = [f"{'':70} {'median':>9} {'its interval':>19}    must be"]
+    width = max((len(each.name) for each in ratios), default=0)
+    lines = [f"{'':{width}} {'median':>9} {'its interval':>19}    must be"]
     for ratio in ratios:
         low, high = ratio.interval
-        lines.append(f"{ratio.name:70} {ratio.value:9.2f} {low:9.2f} {high:9.2f}    {ratio.bound}   "
+        lines.append(f"{ratio.name:{width}} {ratio.value:9.2f} {low:9.2f} {high:9.2f}    {ratio.bound}   "
                      f"{ratio.verdict}".rstrip())
     noise = max((each.noise for each in ratios), default=0)
     if 0 < noise < math.inf:

@@ -11,7 +11,8 @@ ASYNCHRONOUS = "rowlock_asynchronous_release"
 # Leases that survive a crash of the server.
 DURABLE_PEERS = ["shedlock_template", "shedlock_jdbc", "spring", "pglock", "userver", "jpa_table"]
 # River's table is UNLOGGED; advisory locks are memory, and their holder keeps a connection.
-OTHER_PEERS = ["river", "advisory_session", "advisory_transaction"]
+ADVISORY = ["advisory_session", "advisory_transaction"]
+OTHER_PEERS = ["river", *ADVISORY]
 PEERS = DURABLE_PEERS + OTHER_PEERS
 # In memory, in another server.
 CACHES = ["redis", "memcached"]
@@ -144,15 +145,15 @@ def full():
             "the row of a key locked, and with the fence of a lease",
             ["plain_transaction", "rowlock_row_lock", "rowlock_fenced"], threads(count))
     add("hot_1", "one key, one process waits, and comes at a random moment of a hold",
-        [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], one_waiter(), length_ms=8000, rounds=3)
+        [GROUPED, *POLLING_PEERS, *ADVISORY], one_waiter(), length_ms=8000, rounds=3)
     for waiters in (2, 8):
         add(f"hot_{waiters}", f"one key, {waiters} waiting in as many processes",
-            [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(waiters, 1_000), length_ms=3000)
+            [GROUPED, *POLLING_PEERS, *ADVISORY], hot(waiters, 1_000), length_ms=3000)
     add("hot_8_long", "the same with 8, and the key is held for half a second",
         [GROUPED, *POLLING_PEERS], hot(8, 500_000), length_ms=6000, rounds=3,
         warm_up_ms=TURNS_ARE_TAKEN_AFTER_MS)
     add("hot_63", "one key, 63 waiting, in 8 processes of 8 threads",
-        [GROUPED, *POLLING_PEERS, *OTHER_PEERS[1:]], hot(63, 1000, threads_each=8), length_ms=3000)
+        [GROUPED, *POLLING_PEERS, *ADVISORY], hot(63, 1000, threads_each=8), length_ms=3000)
     add("refused", "a try at a key that another process holds", [GROUPED, *PEERS],
         ["--act", "refused"])
     add("queue", "64 threads in 8 processes wait for a key that is not given back",
