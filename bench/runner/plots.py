@@ -164,8 +164,7 @@ def write_hour(scenario, place, in_folder):
     for name, value, figures, scale, axis in (
             ("hour", "milliseconds", PERCENTILES, 1e-3, "set logscale y"),
             ("hour_bytes", "size of the tables and their indexes, kB", [("table_bytes", GROUPED)], 1e-3,
-             "set yrange [0:*]"),
-            ("hour_dead_rows", "dead rows", [("dead_rows", GROUPED)], 1, "set yrange [0:*]")):
+             "set yrange [0:*]")):
         lines(in_folder(name), title, place, "minute", value, by_minute(minutes, figures, scale), axis,
               has_whiskers=False)
 
