@@ -27,8 +27,8 @@ void vacuum(const place& where) {
   for (const auto& table : tables) {
     autocommit.exec("VACUUM ANALYZE " + connection->quote_name(table[0].c_str()));
   }
-  if (where.rows > 0)
-    autocommit.exec("CHECKPOINT");  // what filled the table is written to the disk
+  // What filled a large table is not written to the disk while it is measured.
+  if (where.rows > 0) autocommit.exec("CHECKPOINT");
 }
 
 connections::connections(const place& where, const std::vector<prepared_statement>& statements) {

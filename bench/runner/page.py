@@ -179,13 +179,13 @@ def write(run_text, results):
     tables = {"alone": lambda: against_the_others(results, ALONE),
               "together": lambda: against_the_others(results, TOGETHER), "rates": lambda: at_rates(results),
               "memory": lambda: in_memory(results), "waiting": lambda: waiting(results),
-              "transactions": lambda: transactions(results), "engines": lambda: engines(results), "more": lambda: more(results),
-              "missed": lambda: missed(results), "run": lambda: run_text}
+              "transactions": lambda: transactions(results), "engines": lambda: engines(results),
+              "more": lambda: more(results), "missed": lambda: missed(results), "run": lambda: run_text}
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
     if (found := sorted(name for _, name, _ in BLOCK.findall(page))) != sorted(tables):
         raise RuntimeError(f"{PAGE} has blocks for {', '.join(found)}, and must have {', '.join(sorted(tables))}")
-    page = BLOCK.sub(lambda found: f"{found[1]}\n{tables[found[2]]()}\n\n{found[3]}", page)
+    page = BLOCK.sub(lambda block: f"{block[1]}\n{tables[block[2]]()}\n\n{block[3]}", page)
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(page)
     print(f"written: {PAGE}")

@@ -148,6 +148,6 @@ def write(run):
     plots.write(run, PLOTS)
     with open(f"bench/results/{name_of(run)}.md", "w", encoding="utf-8") as file:
         file.write(tables_of(run))
-    print(f"written: bench/results/{name_of(run)}.md, and the plots of such a run in {PLOTS}")
+    print(f"written: bench/results/{name_of(run)}.md" + ("" if run.get("kind") == "large" else f", plots in {PLOTS}"))
     if not run.get("kind"):
         page.write(summary_of(run), {name: each["rounds"] for name, each in run["scenarios"].items()})
