@@ -24,6 +24,7 @@ sys.path.append(str(RUNNER))
 import page  # pylint: disable=wrong-import-position
 import ratios  # pylint: disable=wrong-import-position
 import report  # pylint: disable=wrong-import-position
+import rounds as running  # pylint: disable=wrong-import-position
 import scenarios  # pylint: disable=wrong-import-position
 
 
@@ -100,6 +101,38 @@ class GoalsTest(unittest.TestCase):
         pool = {"rowlock": rounds(100, 100)}
         more = {"userver": rounds(50, 20, 10), "shedlock_jdbc": rounds(25, 40, 10), "rowlock": rounds(1, 1, 1)}
         self.assertEqual(ratios.against_64_connections(pool, more), [2.0, 2.5])
+
+
+class RunTest(unittest.TestCase):
+    def measure(self, figures, arguments=(), servers=("postgres",)):
+        scenario = scenarios.Scenario("a_scenario", "", [], list(arguments), servers)
+        return running.measure([sys.executable, "-c", f"print({json.dumps(figures)!r})"], scenario, {}, "rowlock")
+
+    def test_fails_where_pairs_were_refused(self):
+        with self.assertRaisesRegex(running.Failed, "a_scenario, rowlock: 2 pairs were refused"):
+            self.measure({"refused": 2})
+        self.assertEqual(self.measure({"refused": 2}, ["--act", "refused"]), {"refused": 2})
+
+    def test_fails_where_two_held_the_key(self):
+        with self.assertRaisesRegex(running.Failed, "two held the key at once"):
+            self.measure({"violations": 1}, ["--act", "turns"])
+
+    def test_fails_where_the_slow_disk_is_not_slow(self):
+        with self.assertRaisesRegex(running.Failed, "the disk is not slow"):
+            self.measure({"p50": 5999}, servers=("slow_postgres",))
+        self.assertEqual(self.measure({"p50": 6000}, servers=("slow_postgres",)), {"p50": 6000})
+
+    def test_each_round_begins_with_another_protocol_and_has_a_number(self):
+        asked = []
+
+        def program(protocol, number):
+            asked.append((protocol, number))
+            return [sys.executable, "-c", "print('{}')"]
+
+        with contextlib.redirect_stderr(io.StringIO()):
+            running.run(program, [scenarios.Scenario("a_scenario", "", ["a", "b"], rounds=2)],
+                        {"postgres": lambda: contextlib.nullcontext({})})
+        self.assertEqual(asked, [("a", 0), ("b", 0), ("b", 1), ("a", 1)])
 
 
 class MinutesTest(unittest.TestCase):
