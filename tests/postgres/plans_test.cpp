@@ -26,9 +26,9 @@ class PostgresPlans : public postgres_table {
   }
 
   /// A store with one connection, whose session the test can read.
-  postgres_store open_watched_store() {
-    return postgres_store{[this] {
-                            auto opened = std::make_unique<pqxx::connection>(postgres_url());
+  postgres_store open_watched_store(const std::string& options = {}) {
+    return postgres_store{[this, url = options.empty() ? postgres_url() : url_with(options)] {
+                            auto opened = std::make_unique<pqxx::connection>(url);
                             session_ = opened.get();
                             return opened;
                           },
@@ -118,6 +118,44 @@ TEST_P(PostgresPlansOf, AreKeptForRowsThatAreMissing) {
   }
   EXPECT_EQ(planned_anew(), (std::map<std::string, int>{}));
   EXPECT_GE(prepared(), 3);
+}
+
+/// That is used before autovacuum has seen it.
+class PostgresPlansOfNewTable : public PostgresPlans, public testing::WithParamInterface<int> {
+ protected:
+  PostgresPlansOfNewTable() {
+    server_.query("alter table " + name() + " set (autovacuum_enabled = off)");
+    server_.query("truncate " + name());
+    server_.query("insert into " + name() +
+                  " (lock_type, source_id, version) select 'invoice', n, 1"
+                  " from generate_series(0, 199999) n");
+  }
+
+  void make_pairs(store& rows, int count) const {
+    const auto requests = requests_for(GetParam(), "invoice");
+    for (int i = 0; i < count; ++i) {
+      const auto held = granted(requests, rows.acquire(requests));
+      ASSERT_EQ(held.size(), requests.size());
+      rows.release(held);
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Keys, PostgresPlansOfNewTable, testing::Values(1, 4));
+
+// PostgreSQL compares the plan for any values with the mean of all plans for the values at hand.
+// If the former is costlier once, as after VACUUM, it is not made again, however cheap ANALYZE
+// makes it.
+TEST_P(PostgresPlansOfNewTable, AreKeptAfterVacuumAndThenAnalyze) {
+  // So 200,000 rows are as costly as some millions.
+  auto rows = open_watched_store("options=-crandom_page_cost%3D40");
+  make_pairs(rows, executions);
+  server_.query("vacuum " + name());
+  make_pairs(rows, 2);
+  server_.query("analyze " + name());
+  make_pairs(rows, executions);
+  EXPECT_EQ(planned_anew(), (std::map<std::string, int>{}));
+  EXPECT_GE(prepared(), 2);
 }
 
 /// Counts what the server reads of a table.

@@ -30,10 +30,13 @@ constexpr std::string_view same_row =
 constexpr std::string_view one_place = "w.place BETWEEN 1 AND 1000000000";
 
 // The key of the parameters, or of a request w, and the end of a search for it: see leases.hpp.
-constexpr std::string_view at_key = "lock_type = $1 AND source_id >= $2 AND source_id <= $2";
+constexpr std::string_view at_key =
+    "lock_type = $1 AND lock_type >= $1 AND lock_type <= $1"
+    " AND source_id >= $2 AND source_id <= $2";
 
 constexpr std::string_view at_key_of_w =
-    "lock_type = w.lock_type AND source_id >= w.source_id AND source_id <= w.source_id";
+    "lock_type = w.lock_type AND lock_type >= w.lock_type AND lock_type <= w.lock_type"
+    " AND source_id >= w.source_id AND source_id <= w.source_id";
 
 constexpr std::string_view newest_row = "ORDER BY source_id DESC LIMIT 1";
 
