@@ -12,7 +12,8 @@ LEGEND = [(OURS, "rowlock"), (DURABLE, "locks that survive a crash of the server
           (NOT_DURABLE, "locks in memory"), (LIMIT, "the same statements alone")]
 PERCENTILES = [("p50", "median"), ("p99", "99 %"), ("p999", "99.9 %")]
 WHISKERS = "bars: medians of the rounds; whiskers: lowest and highest round"
-POINTS = "points: medians of the rounds; whiskers: lowest and highest round"
+MEDIANS = "points: medians of the rounds"
+POINTS = f"{MEDIANS}; whiskers: lowest and highest round"
 
 HEAD = """
 set terminal svg noenhanced size 760,{height} font 'sans-serif,12' background '#ffffff'
@@ -206,7 +207,7 @@ def write_whole(scenarios, place, in_folder):
           "set logscale x 2\nset yrange [0:*]\nset format y '%.1s%c'")
     if any(f"rate_{rate}" in scenarios for rate in RATES):
         lines(in_folder("latency"), "8 threads that call at random moments: time of a pair", place,
-              "pairs a second", "milliseconds", latencies(scenarios), "set logscale y",
+              f"pairs a second\\n{MEDIANS}", "milliseconds", latencies(scenarios), "set logscale y",
               has_whiskers=False)
     bars(in_folder("ratios"), "Of the best of the locks that survive a crash of the server", place,
          "times as many; 1 is the best of the others", against_the_best(results),
