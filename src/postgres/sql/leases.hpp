@@ -10,7 +10,8 @@
 //     stay in its page adds an entry to the index, and while an older transaction is open, none can
 //     be removed. The last entry is the newest version, as long as the table grows. The type is a
 //     range, too: it adds nothing to the equality, but PostgreSQL then expects one row of a table
-//     of any size, so the plan and its cost are the same before and after VACUUM and ANALYZE.
+//     of up to ten million, so the plan and its cost are the same before and after VACUUM and
+//     ANALYZE.
 //   - Arrays of prepared statements are wrapped in subqueries, so that PostgreSQL estimates any
 //     number of keys alike: one plan serves all calls and is kept. Where calls have few keys, a
 //     condition on `place` makes it expect one. For ten it would read the whole of a table of a few

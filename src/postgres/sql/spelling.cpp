@@ -29,7 +29,8 @@ constexpr std::string_view same_row =
 // range of unknown values keeps one row in two hundred.
 constexpr std::string_view one_place = "w.place BETWEEN 1 AND 1000000000";
 
-// The key of the parameters, or of a request w, and the end of a search for it: see leases.hpp.
+// The key of the parameters, or of a request w, as two ranges, so that one row is expected; and the
+// end of a search for it. See leases.hpp.
 constexpr std::string_view at_key =
     "lock_type = $1 AND lock_type >= $1 AND lock_type <= $1"
     " AND source_id >= $2 AND source_id <= $2";
