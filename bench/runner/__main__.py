@@ -125,6 +125,7 @@ def measured(arguments):
     described["stolen"] = (stolen_after - stolen_before) / (all_after - all_before)
     return {"about": described, "kind": kind_of(arguments),
             "scenarios": {each.name: {"title": each.title, "arguments": each.arguments,
+                                      "more_arguments": each.more_arguments,
                                       "busy_loops": each.busy_loops, "servers": each.servers,
                                       "rounds": results[each.name]}
                           for each in chosen}}

@@ -22,8 +22,10 @@ ALONE = [("uncontended_1_threads", "one thread"), ("uncontended_8_processes", "8
          ("refused", "refused attempts")]
 TOGETHER = [*((f"uncontended_{count}_threads", f"{count} threads") for count in (2, 4, 8, 16, 64)),
             ("processes_16_of_4", "16 processes of 4 threads"), ("pool_of_4", "64 threads, 4 connections"),
+            ("pool_of_4_among_64", "64 threads, 4 connections; the others have 64"),
             *((f"slow_disk_{count}", f"slow disk, {of_threads(count)}") for count in (1, 8, 64)),
             ("slow_disk_64_pool_of_4", "slow disk, 64 threads, 4 connections"),
+            ("slow_disk_pool_of_4_among_64", "slow disk, 64 threads, 4 connections; the others have 64"),
             *((f"distant_{count}", f"1 ms of network, {of_threads(count)}") for count in (1, 8, 16)),
             ("busy_8", "8 threads beside four busy programs"), ("snapshot", "8 threads beside an open transaction")]
 WAITING = [("hot_1", "one waits, held for 400 ms"), ("hot_8", "8 wait, held for 1 ms"),
@@ -59,14 +61,6 @@ def table(headings, lines):
                       *("| " + " | ".join(line) + " |" for line in lines)])
 
 
-def with_64_connections(results, scenario):
-    """The scenario in which the others have them, and the ratios to it; none elsewhere."""
-    if scenario not in ratios.MORE_CONNECTIONS:
-        return None
-    others = results[ratios.MORE_CONNECTIONS[scenario]]
-    return others, ratios.against_64_connections(results[scenario], others)
-
-
 def against_the_others(results, chosen):
     lines = []
     for scenario, words in chosen:
@@ -74,22 +68,14 @@ def against_the_others(results, chosen):
         without = runs.get(UNGROUPED) and with_range(ratios.of_rounds(runs, GROUPED, [UNGROUPED], "per_second"))
         lines.append([words, a_second(runs[GROUPED]), in_ms(middle(runs[GROUPED], "p50")),
                       *times_the_best(runs, GROUPED, DURABLE_PEERS), without or ""])
-        if found := with_64_connections(results, scenario):
-            others, values = found
-            lines.append([f"{words}; the others have 64", "", "", with_range(values),
-                          NAMES[best_of(others, DURABLE_PEERS)], ""])
     return table(["", "a second", "median, ms", "times the best of the others", "best by its median", "times itself "
                   "without batching"], lines)
 
 
 def all_against_the_others(results):
     """Words, and the ratios of the rounds: what the two tables above have, the best first."""
-    found = []
-    for scenario, words in [*ALONE, *TOGETHER]:
-        if scenario in results:
-            found.append((words, ratios.of_rounds(results[scenario], GROUPED, DURABLE_PEERS, "per_second")))
-            if scenario in ratios.MORE_CONNECTIONS:
-                found.append((f"{words}; the others have 64", with_64_connections(results, scenario)[1]))
+    found = [(words, ratios.of_rounds(results[scenario], GROUPED, DURABLE_PEERS, "per_second"))
+             for scenario, words in [*ALONE, *TOGETHER] if scenario in results]
     return sorted(found, key=lambda each: -statistics.median(each[1]))
 
 

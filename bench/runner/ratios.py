@@ -8,10 +8,6 @@ from scenarios import (DURABLE_PEERS, GROUPED, HISTORY, NOISE, ORIGINALS, OWN_CP
                        POLLING_PEERS, UNGROUPED, of_threads)
 
 
-# With 4 connections, and the same with a connection for each thread.
-MORE_CONNECTIONS = {"pool_of_4": "uncontended_64_threads", "slow_disk_64_pool_of_4": "slow_disk_64"}
-
-
 @dataclasses.dataclass(frozen=True)
 class Ratio:
     """Of one run; the median of the ratios of its rounds, and their range."""
@@ -111,11 +107,9 @@ def all_of(results):
           0.9)
     pairs("pool_of_4", "64 threads, 4 connections: of the best durable peer", 6)
     pairs("slow_disk_64_pool_of_4", "64 threads, 4 connections, slow disk: of the best durable peer", 24)
-    for pool, name, threshold in (("pool_of_4", "64 threads, 4 connections", 3.5),
-                                  ("slow_disk_64_pool_of_4", "64 threads, 4 connections, slow disk", 1.3)):
-        others = results.get(MORE_CONNECTIONS[pool], {})
-        add(pool, f"{name}: of the best durable peer with 64 connections", threshold,
-            lambda runs, others=others: others and against_64_connections(runs, others), are_paired=False)
+    pairs("pool_of_4_among_64", "64 threads, 4 connections: of the best durable peer with 64 connections", 3.5)
+    pairs("slow_disk_pool_of_4_among_64",
+          "64 threads, 4 connections, slow disk: of the best durable peer with 64 connections", 1.3)
     pairs("pool_of_4", "64 threads, 4 connections: of session advisory locks", 0.8,
           others=["advisory_session"])
     for scenario, count, of_pgbench in ((one, 1, 0.95), (eight, 8, 0.85)):
@@ -193,13 +187,6 @@ def all_of(results):
     pairs("sqlite_64", "SQLite, 64 threads: pairs, of the raw interface's", 5, "rowlock_sqlite",
           ["bare_sqlite"])
     return ratios
-
-
-def against_64_connections(pool, with_64):
-    """Ours with its pool of 4, the peers with a connection for each thread."""
-    others = [rounds for peer, rounds in with_64.items() if peer in DURABLE_PEERS]
-    return [mine["per_second"] / max(each["per_second"] for each in theirs)
-            for mine, *theirs in zip(pool[GROUPED], *others)]
 
 
 def table(ratios):

@@ -94,7 +94,9 @@ def name_of(run):
 
 def command_of(name, scenario):
     beside = scenario.get("busy_loops", 0)
+    more = scenario.get("more_arguments", {})
     return (f"`{name}`: `rowlock_race {' '.join(scenario['arguments'])}`"
+            + "".join(f", with `{' '.join(arguments)}` for {protocol}" for protocol, arguments in more.items())
             + (f", beside {beside} busy loops" if beside else ""))
 
 

@@ -17,7 +17,8 @@ class Failed(RuntimeError):
 
 def measure(program, scenario, variables, protocol):
     command = [*program, "--length-ms", str(scenario.length_ms),
-               "--warm-up-ms", str(scenario.warm_up_ms), *scenario.arguments]
+               "--warm-up-ms", str(scenario.warm_up_ms), *scenario.arguments,
+               *scenario.more_arguments.get(protocol, [])]
     # The tables are vacuumed after the warm-up, and it begins once more.
     limit = scenario.most_set_up_s + (2 * scenario.warm_up_ms + scenario.length_ms) / 1000
     with busy_loops(scenario.busy_loops):

@@ -61,6 +61,7 @@ class Scenario:
     length_ms: int = 1000
     warm_up_ms: int = 300
     busy_loops: int = 0  # processes beside it that do nothing else
+    more_arguments: dict = dataclasses.field(default_factory=dict)  # those of a protocol alone
     most_set_up_s: int = 120
 
 
@@ -101,6 +102,12 @@ def of_table(rows, **more):
                     of_rows(rows), **more)
 
 
+def with_4_among_64(name, title, **more):
+    """This library with 4 connections, the others with one for each thread."""
+    return Scenario(name, title, [GROUPED, *BEST_PEERS], ["--threads", "64"],
+                    more_arguments={GROUPED: ["--connections", "4"]}, **more)
+
+
 def noise(which, title, **more):
     return Scenario(NOISE[which], title, [UNGROUPED], threads(8), **more)
 
@@ -129,6 +136,8 @@ def full():
         ["--processes", "16", *threads(4)])
     add("pool_of_4", "64 threads in one process, a key each, 4 connections",
         [*OURS, "bare", *PEERS], threads(64, 4))
+    scenarios.append(with_4_among_64("pool_of_4_among_64", "64 threads in one process, a key each, 4 connections; "
+                                     "the others have 64", rounds=MOST_ROUNDS))
     for count in (1, 8, 16):
         add(f"distant_{count}", f"{of_threads(count)}, a key each, 1 ms of network to the server and back",
             [*OURS, *DURABLE_PEERS], threads(count), servers=("distant_postgres",))
@@ -164,6 +173,9 @@ def full():
             + (f", {connections} connections" if connections else ""),
             [*OURS, ASYNCHRONOUS, "bare", *DURABLE_PEERS], threads(count, connections),
             servers=("slow_postgres",))
+    scenarios.append(with_4_among_64("slow_disk_pool_of_4_among_64", "64 threads, a key each, each fsync takes 3 ms "
+                                     "longer, 4 connections; the others have 64", rounds=MOST_ROUNDS,
+                                     servers=("slow_postgres",)))
     add("snapshot", "8 threads, a key each, beside a transaction that stays open",
         [*OURS, *DURABLE_PEERS], [*threads(8), "--snapshot"], length_ms=4000, warm_up_ms=2000)
     for count in (1, 8, 64):
@@ -229,6 +241,7 @@ def quick():
           for count in (1, 4, 8)),
         Scenario("uncontended_8_processes", "", [GROUPED, *best], ["--processes", "8"], **short),
         Scenario("pool_of_4", "", [GROUPED, *best, "advisory_session"], threads(64, 4), **short),
+        with_4_among_64("pool_of_4_among_64", "", **short),
         Scenario("uncontended_64_threads", "", [*OURS, *best], threads(64), **short),
         Scenario("busy_8", "", [*OURS, "shedlock_jdbc"], threads(8), busy_loops=4,
                  length_ms=1500, warm_up_ms=400, rounds=3),
@@ -242,8 +255,7 @@ def quick():
                  warm_up_ms=2000),
         Scenario("slow_disk_64_pool_of_4", "", [GROUPED, *best], threads(64, 4),
                  servers=("slow_postgres",), **short),
-        Scenario("slow_disk_64", "", [GROUPED, *best], threads(64), servers=("slow_postgres",),
-                 **short),
+        with_4_among_64("slow_disk_pool_of_4_among_64", "", servers=("slow_postgres",), **short),
         noise(1, "", **short),
     ]
 

@@ -97,11 +97,6 @@ class GoalsTest(unittest.TestCase):
         self.assertIn(("batching, of none, at worst (busy_4)", [0.8]),
                       [(each.name, each.values) for each in ratios.all_of(measured)])
 
-    def test_fewer_connections_are_compared_with_more_round_by_round(self):
-        pool = {"rowlock": rounds(100, 100)}
-        more = {"userver": rounds(50, 20, 10), "shedlock_jdbc": rounds(25, 40, 10), "rowlock": rounds(1, 1, 1)}
-        self.assertEqual(ratios.against_64_connections(pool, more), [2.0, 2.5])
-
 
 class RunTest(unittest.TestCase):
     def measure(self, figures, arguments=(), servers=("postgres",)):
@@ -133,6 +128,15 @@ class RunTest(unittest.TestCase):
             running.run(program, [scenarios.Scenario("a_scenario", "", ["a", "b"], rounds=2)],
                         {"postgres": lambda: contextlib.nullcontext({})})
         self.assertEqual(asked, [("a", 0), ("b", 0), ("b", 1), ("a", 1)])
+
+
+    def test_a_protocol_has_arguments_of_its_own(self):
+        program = [sys.executable, "-c", "import json, sys; print(json.dumps({'given': sys.argv[-4:]}))"]
+        scenario = scenarios.with_4_among_64("a_scenario", "")
+        given = {each: running.measure(program, scenario, {}, each)["given"] for each in ("rowlock", "userver")}
+        self.assertEqual(given, {"rowlock": ["--threads", "64", "--connections", "4"],
+                                 "userver": ["--warm-up-ms", "300", "--threads", "64"]})
+        self.assertIn("with `--connections 4` for rowlock", report.command_of("a_scenario", vars(scenario)))
 
 
 class MinutesTest(unittest.TestCase):
