@@ -15,7 +15,8 @@ namespace rowlock::detail {
 /// of the first: calls may become slower all the time, as beside a transaction that stays open. The
 /// way in which calls take clearly less time, in two trials in succession, is kept. After trials
 /// that changed nothing, the next one comes after twice as many calls, or when the time of calls is
-/// clearly another one. The first statements after a change do not count.
+/// clearly another one. The first statements after a change do not count. A trial ends early when
+/// its calls take far more time.
 ///
 /// Thread-safety: none; the owner's mutex must be locked.
 class batch_width {
@@ -38,6 +39,12 @@ class batch_width {
     unsigned most_between = 256;
     /// The other way must take this part of the time, or less.
     double clearly_less = 0.95;
+    /// A trial is lost as soon as its calls, those of the first statements too, have taken more
+    /// than so many times what as many calls took before it, of `calls` at least: where a statement
+    /// waits for the processors, the slower way would take a second until it is measured.
+    double clearly_more = 1.5;
+    /// After such a trial the next one comes after so many times as many measurements.
+    unsigned rarer_after_it = 4;
     /// In so many trials in succession: single measurements differ by a third where the machine or
     /// the calls are uneven.
     unsigned trials_to_change = 2;
@@ -62,6 +69,8 @@ class batch_width {
  private:
   using seconds = std::chrono::duration<double>;
 
+  [[nodiscard]] bool has_lost_trial(std::size_t calls, duration total);
+  void begin_measurement();
   void measured(seconds each);
   void try_other(seconds before);
   void change();
@@ -80,8 +89,12 @@ class batch_width {
   stage stage_ = stage::usual;
   // Times of a call:
   seconds before_{};       // in the last measurement before the trial
-  seconds trial_{};        // in the trial
+  seconds trial_{};        // in the trial; `lost` if it ended early
   seconds after_trial_{};  // in the first one after it; zero if its way was kept, or there was none
+  static constexpr seconds lost = seconds::max();
+  // The trial so far, with the first statements:
+  std::size_t tried_calls_ = 0;
+  duration tried_total_{};
   unsigned trials_won_ = 0;  // in succession
   unsigned others_ = 0;      // measurements in a row that differ from after_trial_
   unsigned between_ = limits_.fewest_between;
@@ -90,6 +103,10 @@ class batch_width {
 
 inline void batch_width::answered(std::size_t calls, bool have_met, duration total) {
   if (calls == 0) return;
+  if (stage_ == stage::trial && has_lost_trial(calls, total)) {
+    begin_measurement();
+    return measured(lost);
+  }
   if (unsettled_ > 0) {
     --unsettled_;
     return;
@@ -103,11 +120,22 @@ inline void batch_width::answered(std::size_t calls, bool have_met, duration tot
   const bool is_done = met_others_ >= limits_.calls && statements_ >= limits_.statements;
   if (!is_done && calls_ - met_others_ <= limits_.most_alone) return;
   const auto each = seconds{total_} / static_cast<double>(calls_);
+  begin_measurement();
+  if (is_done) measured(each);
+}
+
+inline bool batch_width::has_lost_trial(std::size_t calls, duration total) {
+  tried_calls_ += calls;
+  tried_total_ += total;
+  const auto as_many = static_cast<double>(std::max(tried_calls_, limits_.calls));
+  return seconds{tried_total_} > before_ * as_many * limits_.clearly_more;
+}
+
+inline void batch_width::begin_measurement() {
   calls_ = 0;
   met_others_ = 0;
   statements_ = 0;
   total_ = {};
-  if (is_done) measured(each);
 }
 
 inline void batch_width::measured(seconds each) {
@@ -122,7 +150,9 @@ inline void batch_width::measured(seconds each) {
     const bool is_better = trial_ < std::min(before_, each) * limits_.clearly_less;
     if (is_better && ++trials_won_ < limits_.trials_to_change) return try_other(each);
     trials_won_ = 0;
-    between_ = is_better ? limits_.fewest_between : std::min(2 * between_, limits_.most_between);
+    const unsigned rarer = trial_ == lost ? limits_.rarer_after_it : 2;
+    between_ =
+        is_better ? limits_.fewest_between : std::min(rarer * between_, limits_.most_between);
     until_trial_ = between_;
     after_trial_ = is_better ? seconds{} : each;
     if (is_better) change();
@@ -141,6 +171,8 @@ inline void batch_width::measured(seconds each) {
 inline void batch_width::try_other(seconds before) {
   before_ = before;
   stage_ = stage::trial;
+  tried_calls_ = 0;
+  tried_total_ = {};
   change();
 }
 

@@ -15,6 +15,7 @@ class BatchWidth : public testing::Test {
  protected:
   explicit BatchWidth(unsigned trials_to_change = 1) : width_{limits(trials_to_change)} {}
 
+  static constexpr double never = 1e9;
   static constexpr batch_width::limits limits(unsigned trials_to_change) {
     return {.calls = 2,
             .statements = 2,
@@ -22,6 +23,7 @@ class BatchWidth : public testing::Test {
             .fewest_between = 2,
             .most_between = 8,
             .clearly_less = 0.95,
+            .clearly_more = never,
             .trials_to_change = trials_to_change,
             .begins_as_one = true};
   }
@@ -229,6 +231,7 @@ TEST_F(BatchWidth, TheFirstStatementsAfterAChangeDoNotCount) {
                      .statements = 2,
                      .unsettled = 2,
                      .fewest_between = 1,
+                     .clearly_more = never,
                      .trials_to_change = 1,
                      .begins_as_one = false}};
   width.answered(1, true, 20us);
@@ -249,7 +252,11 @@ TEST_F(BatchWidth, TheFirstStatementsAfterAChangeDoNotCount) {
 
 // One at a time, it takes some statements until as many calls as usual share one.
 TEST_F(BatchWidth, ByDefaultTheFirstEightStatementsAfterAChangeDoNotCount) {
-  batch_width width{{.calls = 2, .statements = 2, .fewest_between = 1, .trials_to_change = 1}};
+  batch_width width{{.calls = 2,
+                     .statements = 2,
+                     .fewest_between = 1,
+                     .clearly_more = never,
+                     .trials_to_change = 1}};
   const auto settle = [&](batch_width::duration each) {
     for (int i = 0; i < 8; ++i) width.answered(1, true, 1s);
     for (int i = 0; i < 2; ++i) width.answered(1, true, each);
@@ -261,6 +268,60 @@ TEST_F(BatchWidth, ByDefaultTheFirstEightStatementsAfterAChangeDoNotCount) {
   ASSERT_FALSE(width.is_one());
   settle(20us);
   EXPECT_TRUE(width.is_one());
+}
+
+class BatchWidthOfSlowTrials : public testing::Test {
+ protected:
+  /// Statements of one call each, until the width changes.
+  int until_change(batch_width::duration each) {
+    const auto epoch = width_.epoch();
+    for (int count = 1; count <= most; ++count) {
+      width_.answered(1, true, each);
+      if (width_.epoch() != epoch) return count;
+    }
+    return most;
+  }
+
+  static constexpr int most = 1000;
+  batch_width width_{{.calls = 4,
+                      .statements = 4,
+                      .unsettled = 2,
+                      .fewest_between = 2,
+                      .most_between = 64,
+                      .clearly_more = 1.5,
+                      .rarer_after_it = 4,
+                      .trials_to_change = 1,
+                      .begins_as_one = false}};
+};
+
+TEST_F(BatchWidthOfSlowTrials, ATrialEndsAsSoonAsItsCallsTookFarMoreTimeThanAsManyBefore) {
+  ASSERT_EQ(until_change(10us), 2 * 4);
+  ASSERT_TRUE(width_.is_one());
+  width_.answered(1, true, 30us);
+  width_.answered(1, true, 30us);
+  EXPECT_TRUE(width_.is_one()) << "60 us are what four calls may take";
+  width_.answered(1, true, 1us);
+  EXPECT_FALSE(width_.is_one());
+}
+
+TEST_F(BatchWidthOfSlowTrials, ManyCallsMayTakeAsManyTimesAsLong) {
+  ASSERT_EQ(until_change(10us), 2 * 4);
+  EXPECT_EQ(until_change(14us), 2 + 4) << "a whole trial: 84 us of the 90 that six calls may take";
+}
+
+TEST_F(BatchWidthOfSlowTrials, AreFollowedByTheNextOneMuchLater) {
+  ASSERT_EQ(until_change(10us), 2 * 4);
+  ASSERT_EQ(until_change(1ms), 1);
+  EXPECT_EQ(until_change(10us), 2 + 4 + 4 * 2 * 4)
+      << "the measurement after it, and four times as many";
+  ASSERT_EQ(until_change(1ms), 1);
+  EXPECT_EQ(until_change(10us), 2 + 4 + 4 * 4 * 2 * 4);
+}
+
+TEST_F(BatchWidthOfSlowTrials, OneThatIsLostByLittleIsFollowedByTheNextOneSooner) {
+  ASSERT_EQ(until_change(10us), 2 * 4);
+  ASSERT_EQ(until_change(11us), 2 + 4);
+  EXPECT_EQ(until_change(10us), 2 + 4 + 2 * 2 * 4);
 }
 
 }  // namespace
