@@ -14,9 +14,9 @@ namespace rowlock::detail {
 /// measures how long calls take one way, and now and then the other way, between two measurements
 /// of the first: calls may become slower all the time, as beside a transaction that stays open. The
 /// way in which calls take clearly less time, in two trials in succession, is kept. After trials
-/// that changed nothing, the next one comes after twice as many calls, or when the time of calls is
-/// clearly another one. The first statements after a change do not count. A trial ends early when
-/// its calls take far more time.
+/// that changed nothing, the next one comes after twice as many calls or more, or when the time of
+/// calls is clearly another one. The first statements after a change do not count. A trial ends
+/// early when its calls take far more time.
 ///
 /// Thread-safety: none; the owner's mutex must be locked.
 class batch_width {
@@ -121,7 +121,9 @@ inline void batch_width::answered(std::size_t calls, bool have_met, duration tot
   if (!is_done && calls_ - met_others_ <= limits_.most_alone) return;
   const auto each = seconds{total_} / static_cast<double>(calls_);
   begin_measurement();
-  if (is_done) measured(each);
+  if (is_done) return measured(each);
+  tried_calls_ = 0;
+  tried_total_ = {};
 }
 
 inline bool batch_width::has_lost_trial(std::size_t calls, duration total) {

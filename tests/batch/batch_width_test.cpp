@@ -297,11 +297,26 @@ class BatchWidthOfSlowTrials : public testing::Test {
 TEST_F(BatchWidthOfSlowTrials, ATrialEndsAsSoonAsItsCallsTookFarMoreTimeThanAsManyBefore) {
   ASSERT_EQ(until_change(10us), 2 * 4);
   ASSERT_TRUE(width_.is_one());
-  width_.answered(1, true, 30us);
-  width_.answered(1, true, 30us);
+  width_.answered(1, true, 29us);
+  width_.answered(1, true, 29us);
   EXPECT_TRUE(width_.is_one()) << "60 us are what four calls may take";
-  width_.answered(1, true, 1us);
+  width_.answered(1, true, 3us);
   EXPECT_FALSE(width_.is_one());
+}
+
+TEST_F(BatchWidthOfSlowTrials, WhatATrialThatEndedEarlyHadMeasuredDoesNotCountAfterIt) {
+  ASSERT_EQ(until_change(10us), 2 * 4);
+  ASSERT_EQ(until_change(20us), 4) << "one of these counted";
+  EXPECT_EQ(until_change(10us), 2 + 4 + 4 * 2 * 4);
+}
+
+TEST_F(BatchWidthOfSlowTrials, EachIsJudgedByItsOwnCalls) {
+  ASSERT_EQ(until_change(10us), 2 * 4);
+  ASSERT_EQ(until_change(14us), 2 + 4);
+  ASSERT_EQ(until_change(10us), 2 + 4 + 2 * 2 * 4);
+  EXPECT_EQ(until_change(14us), 2 + 4);
+  ASSERT_EQ(until_change(10us), 2 + 4 + 4 * 2 * 4);
+  ASSERT_EQ(until_change(59us), 2);
 }
 
 TEST_F(BatchWidthOfSlowTrials, ManyCallsMayTakeAsManyTimesAsLong) {
