@@ -41,7 +41,7 @@ class batch_width {
     double clearly_less = 0.95;
     /// A trial is lost as soon as its calls, those of the first statements too, have taken more
     /// than so many times what as many calls took before it, of `calls` at least: where a statement
-    /// waits for the processors, the slower way would take a second until it is measured.
+    /// waits for the processors, the slower way takes long to measure.
     double clearly_more = 1.5;
     /// After such a trial the next one comes after so many times as many measurements.
     unsigned rarer_after_it = 4;

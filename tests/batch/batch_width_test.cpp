@@ -270,8 +270,19 @@ TEST_F(BatchWidth, ByDefaultTheFirstEightStatementsAfterAChangeDoNotCount) {
   EXPECT_TRUE(width.is_one());
 }
 
+/// How long a trial may take, and what follows it, are the defaults.
 class BatchWidthOfSlowTrials : public testing::Test {
  protected:
+  explicit BatchWidthOfSlowTrials(bool begins_as_one = false)
+      : width_{{.calls = 4,
+                .statements = 4,
+                .most_alone = 8,
+                .unsettled = 2,
+                .fewest_between = 2,
+                .most_between = 64,
+                .trials_to_change = 1,
+                .begins_as_one = begins_as_one}} {}
+
   /// Statements of one call each, until the width changes.
   int until_change(batch_width::duration each) {
     const auto epoch = width_.epoch();
@@ -283,15 +294,12 @@ class BatchWidthOfSlowTrials : public testing::Test {
   }
 
   static constexpr int most = 1000;
-  batch_width width_{{.calls = 4,
-                      .statements = 4,
-                      .unsettled = 2,
-                      .fewest_between = 2,
-                      .most_between = 64,
-                      .clearly_more = 1.5,
-                      .rarer_after_it = 4,
-                      .trials_to_change = 1,
-                      .begins_as_one = false}};
+  batch_width width_;
+};
+
+class BatchWidthOfSlowTrialsSideBySide : public BatchWidthOfSlowTrials {
+ protected:
+  BatchWidthOfSlowTrialsSideBySide() : BatchWidthOfSlowTrials{true} {}
 };
 
 TEST_F(BatchWidthOfSlowTrials, ATrialEndsAsSoonAsItsCallsTookFarMoreTimeThanAsManyBefore) {
@@ -317,6 +325,21 @@ TEST_F(BatchWidthOfSlowTrials, EachIsJudgedByItsOwnCalls) {
   EXPECT_EQ(until_change(14us), 2 + 4);
   ASSERT_EQ(until_change(10us), 2 + 4 + 4 * 2 * 4);
   ASSERT_EQ(until_change(59us), 2);
+}
+
+TEST_F(BatchWidthOfSlowTrialsSideBySide, EndEarlyToo) {
+  ASSERT_EQ(until_change(10us), 2 * 4);
+  ASSERT_FALSE(width_.is_one());
+  EXPECT_EQ(until_change(31us), 2);
+}
+
+TEST_F(BatchWidthOfSlowTrials, CallsBeforeTheMeasurementBeganAnewAreForgotten) {
+  ASSERT_EQ(until_change(10us), 2 * 4);
+  for (int i = 0; i < 2 + 9; ++i) width_.answered(1, false, 9us);
+  width_.answered(1, true, 59us);
+  EXPECT_TRUE(width_.is_one());
+  width_.answered(1, true, 2us);
+  EXPECT_FALSE(width_.is_one());
 }
 
 TEST_F(BatchWidthOfSlowTrials, ManyCallsMayTakeAsManyTimesAsLong) {
