@@ -3,8 +3,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +23,9 @@ namespace rowlock::postgres {
 namespace {
 
 using detail::fence_try;
+
+// The setting is an integer of milliseconds.
+constexpr std::chrono::milliseconds longest_idle_limit{std::numeric_limits<std::int32_t>::max()};
 
 /// The keys and versions of leases, as parameters of the statements.
 struct rows_of_leases {
@@ -58,8 +64,23 @@ std::vector<version> versions_in(const std::string& listed) {
   return versions;
 }
 
-std::string_view fence_of(fence_kind kind) {
-  return kind == fence_kind::write ? sql::fence_by_writing : sql::fence_by_sharing;
+/// How many rows are fenced.
+std::size_t count_in(const result_set& result) {
+  return result.empty() ? 0 : static_cast<std::size_t>(result.front().number("fenced"));
+}
+
+/// One lease without marks in a transaction without a name, which is the common case.
+bool is_common(const rows_of_leases& rows, std::span<const release_request> releases, naming name) {
+  return rows.keys.size() == 1 && name == naming::unwanted &&
+         (releases.empty() || only_unsets(releases.front()));
+}
+
+std::string_view statement_of(bool is_common, bool is_release, fence_kind kind) {
+  if (is_release) return is_common ? sql::release_one_with : sql::release_with;
+  if (kind == fence_kind::write) {
+    return is_common ? sql::fence_one_by_writing : sql::fence_by_writing;
+  }
+  return is_common ? sql::fence_one_by_sharing : sql::fence_by_sharing;
 }
 
 }  // namespace
@@ -71,30 +92,36 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
   }
   caller_transaction caller{used};
   const bool is_release = !releases.empty();
-  const postgres_table locks{table};
-  const auto& statement =
-      statement_for(locks, is_release ? sql::release_with : fence_of(options.kind));
   const rows_of_leases rows{leases};
   require_same_keys(used, rows.keys);
+  const bool is_one = is_common(rows, releases, name);
+  const postgres_table locks{table};
+  const auto& statement = statement_for(locks, statement_of(is_one, is_release, options.kind));
+  const auto idle_limit =
+      std::to_string(std::min(options.idle_limit, longest_idle_limit).count()) + "ms";
+  const auto values_of_one = [&] {
+    const auto& [type, source_id] = *rows.keys.front();
+    return bound_values{type, source_id, rows.versions.front(), idle_limit};
+  };
   const auto values_with = [&](auto... more) {
     return bound_values{types_of(rows.keys),
                         ids_of(rows.keys),
                         array_of(rows.versions, [](std::int64_t version) { return version; }),
-                        std::int64_t{options.idle_limit.count()},
+                        idle_limit,
                         name == naming::wanted,
                         std::move(more)...};
   };
   const auto released = all(releases);
-  const auto values =
-      is_release ? values_with(array_of(released, stay_closed_in), array_of(released, done_for_in))
-                 : values_with();
+  const auto values = is_one       ? values_of_one()
+                      : is_release ? values_with(array_of(released, stay_closed_in),
+                                                 array_of(released, done_for_in))
+                                   : values_with();
   proof proved{};
   proved.of_rows.found = detail::prove_patiently(leases, [&] {
     const auto result = caller.execute_or_conflict(statement, values, &table);
-    const auto fenced = result.front();
-    if (static_cast<std::size_t>(fenced.number("fenced")) == rows.keys.size()) {
-      proved.name = fenced.text("name");
-      if (is_release) proved.of_rows.unset_as = versions_in(fenced.text("versions"));
+    if (count_in(result) == rows.keys.size()) {
+      if (name == naming::wanted) proved.name = result.front().text("name");
+      if (is_release) proved.of_rows.unset_as = versions_in(result.front().text("versions"));
       return fence_try::held;
     }
     return why_not(caller, rows, table);

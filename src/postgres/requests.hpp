@@ -77,6 +77,11 @@ inline constexpr auto done_for_in = [](const release_request* request) {
   return request->done_for ? std::optional{std::int64_t{request->done_for->count()}} : std::nullopt;
 };
 
+/// Whether a release unsets the row and writes nothing else into it.
+inline bool only_unsets(const release_request& request) {
+  return !request.failed && request.stay_closed.count() == 0 && !request.done_for;
+}
+
 /// The values of `insert_many`. Without a limit, all are inserted.
 inline bound_values values_to_insert(const unanswered<acquire_request>& requests,
                                      const std::optional<std::int64_t>& at_most = {}) {

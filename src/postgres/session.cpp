@@ -52,10 +52,10 @@ std::vector<change_answer> release(executor& exec, std::span<const release_reque
   return change_granted(exec, requests, [&](const unanswered<release_request>& open) {
     if (open.size() == 1) {
       const auto& request = *open.front();
-      const auto& [key, owner, granted, failed, stay_closed, done_for] = request;
-      if (!failed && stay_closed.count() == 0 && !done_for) return release_row(exec, request);
+      if (only_unsets(request)) return release_row(exec, request);
       return exec.write(sql::release_and_mark,
-                        bound_values{key.type, key.source_id, owner.text, granted.number, failed,
+                        bound_values{request.key.type, request.key.source_id, request.owner.text,
+                                     request.version.number, request.failed,
                                      stay_closed_in(&request), done_for_in(&request)});
     }
     const auto keys = keys_of(open);

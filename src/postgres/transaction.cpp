@@ -218,9 +218,13 @@ void apply(transaction_connection& used, const migration& step, const table_name
     }
     if (state == "42P07" || state == "42710" || state == "42723") {
       std::throw_with_nested(
-          error{errc::rejected, "something that rowlock did not make is named " + table.text() +
-                                    " or " + table.text() +
-                                    "_...: rename it, or give rowlock's table another name"});
+          error{errc::rejected,
+                "something that does not belong to a lock table is named " + table.text() + " or " +
+                    table.text() +
+                    "_...: rename it, or give rowlock's table another name; what a table that was "
+                    "dropped by hand has left goes with the SQL of `rowlock migrate --print --down "
+                    "--table " +
+                    table.text() + " postgresql://`"});
     }
     throw;
   }

@@ -93,6 +93,13 @@ TEST_F(PostgresFence, LeavesASmallerIdleLimitAsItIs) {
   EXPECT_EQ(idle_limit(open.work), "1500ms");
 }
 
+TEST_F(PostgresFence, TakesALimitThatIsLongerThanAnyOfTheServer) {
+  const lease held = acquire_lease(key_);
+  open_work open;
+  fence(open.work, held, {.idle_limit = 24h * 365});
+  EXPECT_EQ(idle_limit(open.work), "2147483647ms");
+}
+
 TEST_F(PostgresFence, OfAStoppedApplicationIsEndedByTheServer) {
   const lease held = acquire_lease(key_);
   end_lease(key_);

@@ -185,6 +185,19 @@ TEST_F(PostgresMigrate, RefusesATableOrATypeThatIsNotOurs) {
   }
 }
 
+TEST_F(PostgresMigrate, AfterTheTablesWereDroppedByHandNamesTheSqlThatDropsTheRest) {
+  migrate();
+  server_.query("drop table " + table().text() + ", " + table().text() + "_schema");
+  const auto caught = error_of([&] { migrate(); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("rowlock migrate --print --down --table " + table().text() +
+                                  " postgresql://"),
+            std::string::npos)
+      << caught.message();
+  EXPECT_EQ(psql(postgres_migrations(table()).front().down, {}), 0);
+  EXPECT_EQ(migrate().size(), postgres_migrations().size());
+}
+
 TEST_F(PostgresMigrate, WithoutTheSchemaOrThePrivilegeIsRejected) {
   const auto missing =
       error_of([] { migrate_postgres(postgres_url(), "no_such_schema.shared_lock"); });

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "postgres/postgres_table.hpp"
+#include "rowlock/lock_table.hpp"
+#include "rowlock/postgres.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -188,6 +190,9 @@ class PostgresReads : public postgres_table {
       process = other.value<std::string>("select pg_backend_pid()");
       for (const auto& each : statements) other.query(each);
     }
+    await_end_of(process);
+  }
+  void await_end_of(const std::string& process) {
     server_.await("select not exists (select from pg_stat_activity where pid = " + process + ")");
   }
   /// Of `work`, whose sessions must have ended when it returns.
@@ -283,6 +288,37 @@ TEST_P(PostgresOldVersions, AreNotReadToFindTheNewest) {
   });
   const auto searches = 2 * pairs * GetParam();
   EXPECT_LT(read.pages, searches * pages() / 4);
+}
+
+class PostgresOldVersionsOfOneKey : public PostgresOldVersions {
+ protected:
+  /// In transactions of a session that has ended when this returns.
+  void fence_often(const lease& held, fence_kind kind, int count) {
+    int process = 0;
+    {
+      pqxx::connection connection{postgres_url()};
+      process = connection.backendpid();
+      for (int i = 0; i < count; ++i) {
+        pqxx::work work{connection};
+        fence(work, held, {.kind = kind}, table());
+        work.commit();
+      }
+    }
+    await_end_of(std::to_string(process));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Keys, PostgresOldVersionsOfOneKey, testing::Values(1));
+
+TEST_P(PostgresOldVersionsOfOneKey, AreNotReadToFence) {
+  auto rows = open_store();
+  lock_table locks{rows, {.ttl = 1h, .renew = false}};
+  const lease held = *locks.try_acquire({"invoice", "1"});
+  constexpr int fences = 20;
+  for (const auto kind : {fence_kind::write, fence_kind::share}) {
+    const auto read = reads_of(name(), [&] { fence_often(held, kind, fences); });
+    EXPECT_LT(read.pages, fences * pages() / 4);
+  }
 }
 
 class PostgresListPlans : public PostgresReads {

@@ -152,13 +152,54 @@ UPDATE shared_lock l
  WHERE {same_row}
 )sql";
 
-// The fences prove in the application's transaction that its leases are still held. They return how
-// many rows are fenced, which must be all. The fences that write change all rows or none, so that
-// they can be tried again.
-// Arrays: $1 types, $2 ids, $3 versions; $4 how long the transaction may be idle, in milliseconds;
-// $5 whether to name the transaction
+// The fences prove in the application's transaction that its leases are still held. The fences that
+// write change all rows or none, so that they can be tried again.
 
-// Fences by changing the rows, which no other transaction can miss.
+// Fence one lease: a row if it is fenced. PostgreSQL parses and plans them each time, as nothing is
+// prepared on a connection of the application, so they do nothing else.
+// $1 type, $2 id, $3 version, $4 how long the transaction may be idle, such as 10000ms
+
+// Fences by changing the row, which no other transaction can miss.
+inline constexpr std::string_view fence_one_by_writing = R"sql(
+UPDATE shared_lock
+   SET fence_count = fence_count + 1
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
+                {newest_row}
+                  FOR NO KEY UPDATE SKIP LOCKED)
+   AND lock_type = $1 AND source_id = $2
+RETURNING 1 AS fenced, {limit_idle_time}
+)sql";
+
+// Fences by a share lock, which blocks a takeover and does not change the row.
+inline constexpr std::string_view fence_one_by_sharing = R"sql(
+SELECT 1 AS fenced, {limit_idle_time}
+  FROM shared_lock
+ WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
+ {newest_row}
+   FOR SHARE SKIP LOCKED
+)sql";
+
+// Fences, and releases the lease as well when the transaction commits. Returns the row's new
+// version.
+inline constexpr std::string_view release_one_with = R"sql(
+UPDATE shared_lock
+   SET owner = NULL, expires_at = 'epoch', version = greatest(version + 1, {now_us}),
+       ended_at = clock_timestamp(), ended_as = 'released'
+ WHERE ctid = (SELECT ctid
+                 FROM shared_lock
+                WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
+                {newest_row}
+                  FOR NO KEY UPDATE SKIP LOCKED)
+   AND lock_type = $1 AND source_id = $2
+RETURNING 1 AS fenced, version AS versions, {limit_idle_time}
+)sql";
+
+// Fence any leases, and name the transaction: how many rows are fenced, which must be all.
+// Arrays: $1 types, $2 ids, $3 versions; $4 as above, $5 whether to name the transaction
+
+// As `fence_one_by_writing`.
 inline constexpr std::string_view fence_by_writing = R"sql(
 WITH k AS MATERIALIZED (
   SELECT {row}
@@ -176,7 +217,7 @@ SELECT f.fenced, {transaction_name}, {limit_idle_time}
   FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
-// Fences by a share lock, which blocks a takeover and does not change the rows.
+// As `fence_one_by_sharing`.
 inline constexpr std::string_view fence_by_sharing = R"sql(
 WITH fenced AS MATERIALIZED (
   SELECT 1
@@ -188,9 +229,9 @@ SELECT f.fenced, {transaction_name}, {limit_idle_time}
   FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
-// Fences, and releases the leases as well when the transaction commits. Returns the new versions of
-// the rows, in the order of the keys. Parameters of a fence, and arrays: $6 how long the rows stay
-// closed, $7 how long the work is remembered as done or null, in microseconds
+// As `release_one_with`, and marks the rows. Returns their new versions, in the order of the keys.
+// Parameters of a fence, and arrays: $6 how long the rows stay closed, $7 how long the work is
+// remembered as done or null, in microseconds
 inline constexpr std::string_view release_with = R"sql(
 WITH k AS MATERIALIZED (
   SELECT {row}, w.place, false AS failed, w.stay_closed, w.done_for
@@ -213,8 +254,8 @@ SELECT f.fenced, f.versions, {transaction_name}, {limit_idle_time}
 // Limits the idle time of this transaction, unless a smaller limit is set ('0' is none).
 inline constexpr std::string_view limit_idle_time = R"sql(
        CASE WHEN current_setting('idle_in_transaction_session_timeout')::interval
-                 NOT BETWEEN interval '1 microsecond' AND $4::bigint * interval '1 millisecond'
-            THEN set_config('idle_in_transaction_session_timeout', $4::bigint || 'ms', true)
+                 NOT BETWEEN interval '1 microsecond' AND $4::text::interval
+            THEN set_config('idle_in_transaction_session_timeout', $4::text, true)
         END AS idle_limit
 )sql";
 
