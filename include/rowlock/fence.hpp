@@ -59,8 +59,8 @@ enum class fence_kind {
 struct fence_options {
   fence_kind kind = fence_kind::write;
   /// How long the transaction may be idle after the fence before the server ends it. Until it ends,
-  /// no other process can take the key over. PostgreSQL only. A smaller limit that is set already
-  /// stays.
+  /// no other process can take the key over. PostgreSQL only, where a limit above 24 days counts as
+  /// 24 days. A smaller limit that is set already stays.
   std::chrono::milliseconds idle_limit{10'000};
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -69,18 +70,22 @@ std::size_t count_in(const result_set& result) {
   return result.empty() ? 0 : static_cast<std::size_t>(result.front().number("fenced"));
 }
 
-/// One lease without marks in a transaction without a name, which is the common case.
+/// Whether this is the common case: one lease without marks, in a transaction without a name.
 bool is_common(const rows_of_leases& rows, std::span<const release_request> releases, naming name) {
   return rows.keys.size() == 1 && name == naming::unwanted &&
          (releases.empty() || only_unsets(releases.front()));
 }
 
-std::string_view statement_of(bool is_common, bool is_release, fence_kind kind) {
-  if (is_release) return is_common ? sql::release_one_with : sql::release_with;
-  if (kind == fence_kind::write) {
-    return is_common ? sql::fence_one_by_writing : sql::fence_by_writing;
-  }
-  return is_common ? sql::fence_one_by_sharing : sql::fence_by_sharing;
+/// The statement of the common case, and that of all others.
+struct statements {
+  std::string_view common;
+  std::string_view other;
+};
+
+statements statements_of(fence_kind kind, std::span<const release_request> releases) {
+  if (!releases.empty()) return {sql::release_one_with, sql::release_with};
+  if (kind == fence_kind::write) return {sql::fence_one_by_writing, sql::fence_by_writing};
+  return {sql::fence_one_by_sharing, sql::fence_by_sharing};
 }
 
 }  // namespace
@@ -95,8 +100,9 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
   const rows_of_leases rows{leases};
   require_same_keys(used, rows.keys);
   const bool is_one = is_common(rows, releases, name);
+  const auto& [common, other] = statements_of(options.kind, releases);
   const postgres_table locks{table};
-  const auto& statement = statement_for(locks, statement_of(is_one, is_release, options.kind));
+  const auto& statement = statement_for(locks, is_one ? common : other);
   const auto idle_limit =
       std::to_string(std::min(options.idle_limit, longest_idle_limit).count()) + "ms";
   const auto values_of_one = [&] {

@@ -221,10 +221,9 @@ void apply(transaction_connection& used, const migration& step, const table_name
           error{errc::rejected,
                 "something that does not belong to a lock table is named " + table.text() + " or " +
                     table.text() +
-                    "_...: rename it, or give rowlock's table another name; what a table that was "
-                    "dropped by hand has left goes with the SQL of `rowlock migrate --print --down "
-                    "--table " +
-                    table.text() + " postgresql://`"});
+                    "_...: rename it, or give rowlock's table another name; if the table was "
+                    "dropped by hand, the SQL of `rowlock migrate --print --down --table " +
+                    table.text() + " postgresql://` drops what is left, its history too"});
     }
     throw;
   }

@@ -1,5 +1,6 @@
 // How often the server plans a statement that is prepared.
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -290,34 +291,33 @@ TEST_P(PostgresOldVersions, AreNotReadToFindTheNewest) {
   EXPECT_LT(read.pages, searches * pages() / 4);
 }
 
-class PostgresOldVersionsOfOneKey : public PostgresOldVersions {
- protected:
-  /// In transactions of a session that has ended when this returns.
-  void fence_often(const lease& held, fence_kind kind, int count) {
-    int process = 0;
-    {
-      pqxx::connection connection{postgres_url()};
-      process = connection.backendpid();
-      for (int i = 0; i < count; ++i) {
-        pqxx::work work{connection};
-        fence(work, held, {.kind = kind}, table());
-        work.commit();
-      }
-    }
-    await_end_of(std::to_string(process));
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Keys, PostgresOldVersionsOfOneKey, testing::Values(1));
-
-TEST_P(PostgresOldVersionsOfOneKey, AreNotReadToFence) {
+TEST_P(PostgresOldVersions, AreNotReadToFenceOneLease) {
   auto rows = open_store();
   lock_table locks{rows, {.ttl = 1h, .renew = false}};
-  const lease held = *locks.try_acquire({"invoice", "1"});
-  constexpr int fences = 20;
-  for (const auto kind : {fence_kind::write, fence_kind::share}) {
-    const auto read = reads_of(name(), [&] { fence_often(held, kind, fences); });
-    EXPECT_LT(read.pages, fences * pages() / 4);
+  // The last key. Of others the index may have joined the entries to a list, which PostgreSQL reads
+  // from the oldest on.
+  const lease held = *locks.try_acquire({"invoice", std::to_string(GetParam())});
+  constexpr int transactions = 20;
+  const std::vector<std::function<void(pqxx::work&)>> proofs{
+      [&](pqxx::work& work) { fence(work, held, {}, table()); },
+      [&](pqxx::work& work) { fence(work, held, {.kind = fence_kind::share}, table()); },
+      [&](pqxx::work& work) { release_with(work, held, {}, table()); },
+  };
+  for (const auto& prove : proofs) {
+    const auto read = reads_of(name(), [&] {
+      int process = 0;
+      {
+        pqxx::connection connection{postgres_url()};
+        process = connection.backendpid();
+        for (int i = 0; i < transactions; ++i) {
+          pqxx::work work{connection};
+          prove(work);
+          work.abort();  // the lease stays for the next proof
+        }
+      }
+      await_end_of(std::to_string(process));
+    });
+    EXPECT_LT(read.pages, transactions * pages() / 4);
   }
 }
 

@@ -66,7 +66,8 @@ class PostgresProof : public postgres_table, public testing::WithParamInterface<
 
   postgres_store rows_{postgres_url(), {.table = table()}};
   lock_table locks_{rows_, {.ttl = 1h, .renew = false}};
-  pqxx::connection connection_{postgres_url()};
+  // So that a statement that waits for another transaction fails.
+  pqxx::connection connection_{url_with("options=-clock_timeout%3D5s")};
 };
 
 INSTANTIATE_TEST_SUITE_P(Leases, PostgresProof, testing::Values(1, 2));
@@ -90,6 +91,7 @@ TEST_P(PostgresProof, OfALeaseThatWasTakenOverIsRefused) {
     const auto theirs = acquire(rows_, lost.key());
     ASSERT_EQ(theirs.status, acquire_status::granted);
     EXPECT_EQ(refusal_of(prove, held), errc::lease_lost);
+    EXPECT_FALSE(lost.is_valid());
     EXPECT_EQ(release(rows_, lost.key(), *theirs.version), change_answer::done);
   }
 }
@@ -100,6 +102,7 @@ TEST_P(PostgresProof, OfARowThatAnotherTransactionHasIsRefused) {
     open_work user;
     user.work.exec("select from " + name() + row(held.back().key()) + " for no key update");
     EXPECT_EQ(refusal_of(prove, held), errc::lease_lost);
+    EXPECT_TRUE(held.back().is_valid());
   }
 }
 

@@ -156,8 +156,10 @@ UPDATE shared_lock l
 // write change all rows or none, so that they can be tried again.
 
 // Fence one lease: a row if it is fenced. PostgreSQL parses and plans them each time, as nothing is
-// prepared on a connection of the application, so they do nothing else.
-// $1 type, $2 id, $3 version, $4 how long the transaction may be idle, such as 10000ms
+// prepared on a connection of the application, so they do nothing else. The idle time is limited
+// where the row is found, before it is locked: a row that a renewal changes meanwhile is locked,
+// and not fenced. $1 type, $2 id, $3 version, $4 how long the transaction may be idle, such as
+// 10000ms
 
 // Fences by changing the row, which no other transaction can miss.
 inline constexpr std::string_view fence_one_by_writing = R"sql(
@@ -166,17 +168,19 @@ UPDATE shared_lock
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
                 WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
+                  AND {limit_idle_time} IS DISTINCT FROM ''
                 {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
-RETURNING 1 AS fenced, {limit_idle_time}
+RETURNING 1 AS fenced
 )sql";
 
 // Fences by a share lock, which blocks a takeover and does not change the row.
 inline constexpr std::string_view fence_one_by_sharing = R"sql(
-SELECT 1 AS fenced, {limit_idle_time}
+SELECT 1 AS fenced
   FROM shared_lock
  WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
+   AND {limit_idle_time} IS DISTINCT FROM ''
  {newest_row}
    FOR SHARE SKIP LOCKED
 )sql";
@@ -190,10 +194,11 @@ UPDATE shared_lock
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
                 WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
+                  AND {limit_idle_time} IS DISTINCT FROM ''
                 {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
-RETURNING 1 AS fenced, version AS versions, {limit_idle_time}
+RETURNING 1 AS fenced, version AS versions
 )sql";
 
 // Fence any leases, and name the transaction: how many rows are fenced, which must be all.
@@ -213,7 +218,7 @@ fenced AS (
     FROM k
    WHERE {same_row} AND (SELECT count(*) FROM k) = cardinality($1::text[])
   RETURNING 1)
-SELECT f.fenced, {transaction_name}, {limit_idle_time}
+SELECT f.fenced, {transaction_name}, {limit_idle_time} AS idle_limit
   FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
@@ -225,7 +230,7 @@ WITH fenced AS MATERIALIZED (
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE l.version = w.version AND l.owner IS NOT NULL
      FOR SHARE OF l SKIP LOCKED)
-SELECT f.fenced, {transaction_name}, {limit_idle_time}
+SELECT f.fenced, {transaction_name}, {limit_idle_time} AS idle_limit
   FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
@@ -246,7 +251,7 @@ fenced AS (
     FROM k
    WHERE {same_row} AND (SELECT count(*) FROM k) = cardinality($1::text[])
   RETURNING k.place, l.version)
-SELECT f.fenced, f.versions, {transaction_name}, {limit_idle_time}
+SELECT f.fenced, f.versions, {transaction_name}, {limit_idle_time} AS idle_limit
   FROM (SELECT count(*) AS fenced, string_agg(version::text, ' ' ORDER BY place) AS versions
           FROM fenced) f
 )sql";
@@ -256,8 +261,7 @@ inline constexpr std::string_view limit_idle_time = R"sql(
        CASE WHEN current_setting('idle_in_transaction_session_timeout')::interval
                  NOT BETWEEN interval '1 microsecond' AND $4::text::interval
             THEN set_config('idle_in_transaction_session_timeout', $4::text, true)
-        END AS idle_limit
-)sql";
+        END)sql";
 
 // Names the transaction: its id, and the lifetime of the server that it belongs to. After a crash,
 // or on another server, the same id may belong to another transaction. A crash resets the
