@@ -158,8 +158,8 @@ UPDATE shared_lock l
 // Fence one lease: a row if it is fenced. PostgreSQL parses and plans them each time, as nothing is
 // prepared on a connection of the application, so they do nothing else. The idle time is limited
 // where the row is found, before it is locked: a row that a renewal changes meanwhile is locked,
-// and not fenced. $1 type, $2 id, $3 version, $4 how long the transaction may be idle, such as
-// 10000ms
+// and not fenced.
+// $1 type, $2 id, $3 version, $4 how long the transaction may be idle, such as 10000ms
 
 // Fences by changing the row, which no other transaction can miss.
 inline constexpr std::string_view fence_one_by_writing = R"sql(
