@@ -96,6 +96,17 @@ TEST_P(PostgresProof, OfALeaseThatWasTakenOverIsRefused) {
   }
 }
 
+// Its version is still the lease's: the library moves it whenever it unsets a row, a person may
+// not.
+TEST_P(PostgresProof, OfARowThatWasUnsetByHandIsRefused) {
+  for (const auto& prove : proofs()) {
+    const auto held = acquire_leases();
+    server_.query("update " + name() + " set owner = null, expires_at = 'epoch'" +
+                  row(held.back().key()));
+    EXPECT_EQ(refusal_of(prove, held), errc::lease_lost);
+  }
+}
+
 TEST_P(PostgresProof, OfARowThatAnotherTransactionHasIsRefused) {
   for (const auto& prove : proofs()) {
     const auto held = acquire_leases();
