@@ -37,6 +37,9 @@ class batch_linger {
   bool linger(std::unique_lock<std::mutex>& lock);
   /// Reports a delay: `calls` have waited, and `joined` others have joined them.
   void lingered(std::size_t calls, std::size_t joined);
+  /// To be called when statements begin to run one at a time, as in a trial, which is too short for
+  /// the delays to be skipped after one in vain before it.
+  void begin_anew() { skips_ = to_skip_ = 0; }
 
  private:
   const limits limits_;

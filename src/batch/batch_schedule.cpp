@@ -133,7 +133,9 @@ void batch_schedule::end(batched_call& leader, batched_call::role of_the_others)
   // After a fault, threads send their calls again alone, or give up.
   const auto answered = leader.has_failed ? 0 : calls;
   const bool have_met = leader.met_others || leader.next != nullptr;
+  const bool was_one = is_one_at_a_time();
   if (!leader.has_failed) width_.answered(measured, have_met, took);
+  if (!was_one && is_one_at_a_time()) linger_.begin_anew();
   std::erase(under_way_, &leader);
   present_ -= calls;
   linger_.ended(leader.began, answered);

@@ -13,10 +13,11 @@ namespace rowlock::detail {
 /// faster depends on the number of threads, the disk, the server, and other programs. So this
 /// measures how long calls take one way, and now and then the other way, between two measurements
 /// of the first: calls may become slower all the time, as beside a transaction that stays open. The
-/// way in which calls take clearly less time, in two trials in succession, is kept. After trials
-/// that changed nothing, the next one comes after twice as many calls or more, or when the time of
-/// calls is clearly another one. The first statements after a change do not count. A trial ends
-/// early when its calls take far more time.
+/// way in which calls take clearly less time, in two trials in succession, is kept, until its calls
+/// take as long as those of the other way did. After each trial that changed nothing, the next one
+/// comes after twice as many calls or more, up to a limit; trials never become more frequent again.
+/// The first statements after a change do not count. A trial ends early when its calls take far
+/// more time.
 ///
 /// Thread-safety: none; the owner's mutex must be locked.
 class batch_width {
@@ -33,12 +34,17 @@ class batch_width {
     /// Statements after a change that do not count: the calls of the first two (grants, releases)
     /// waited for statements of the other way; and it takes more until as many as usual share one.
     unsigned unsettled = 8;
-    /// Measurements between two trials: after a change, and at most. (One after a trial that is
-    /// won.)
+    /// In the first trial, statements before those, which do not end it early either. PostgreSQL
+    /// plans a prepared statement anew in its first five executions in a session, which takes
+    /// longer than to execute it: with `unsettled`, five shared grants and five shared releases,
+    /// and those that are under way when the trial begins.
+    unsigned planned_at_first = 8;
+    /// Measurements between two trials: at first, and at most; above zero. (One after a trial that
+    /// is won.)
     unsigned fewest_between = 8;
     unsigned most_between = 256;
     /// The other way must take this part of the time, or less.
-    double clearly_less = 0.95;
+    double clearly_less = 0.85;
     /// A trial is lost as soon as its calls, those of the first statements too, have taken more
     /// than so many times what as many calls took before it, of `calls` at least: where a statement
     /// waits for the processors, the slower way takes long to measure.
@@ -48,10 +54,10 @@ class batch_width {
     /// In so many trials in succession: single measurements differ by a third where the machine or
     /// the calls are uneven.
     unsigned trials_to_change = 2;
-    /// A trial comes at once if calls take so many times as long as just after the last one, or as
-    /// many times less, in so many measurements in a row.
-    double other_load = 1.5;
-    unsigned other_in_a_row = 4;
+    /// A way that was found in trials is given up after so many measurements between trials in a
+    /// row in which calls took longer than the other way's beside the trial that decided. The next
+    /// trial comes as after one that ended early.
+    unsigned no_better_in_a_row = 8;
     /// By default side by side: where calls are few or slow, it takes long to measure, and one at a
     /// time is slower; where they are many and quick, it takes milliseconds.
     bool begins_as_one = false;
@@ -74,11 +80,13 @@ class batch_width {
   void measured(seconds each);
   void try_other(seconds before);
   void change();
+  void make_trials_rarer(unsigned times);
 
   const limits limits_;
   bool is_one_ = limits_.begins_as_one;
   unsigned epoch_ = 0;
   unsigned unsettled_ = 0;  // statements that are not to count
+  unsigned to_plan_ = 0;    // before these, in the first trial
   // The measurement so far:
   std::size_t calls_ = 0;
   std::size_t met_others_ = 0;
@@ -88,24 +96,29 @@ class batch_width {
   enum class stage { usual, trial, after_trial };
   stage stage_ = stage::usual;
   // Times of a call:
-  seconds before_{};       // in the last measurement before the trial
-  seconds trial_{};        // in the trial; `lost` if it ended early
-  seconds after_trial_{};  // in the first one after it; zero if its way was kept, or there was none
-  static constexpr seconds lost = seconds::max();
+  static constexpr seconds none = seconds::max();
+  seconds before_{};      // in the last measurement before the trial
+  seconds trial_{};       // in the trial; `none` if it ended early
+  seconds other_ = none;  // the other way's, at least, when this one was found better than it
   // The trial so far, with the first statements:
   std::size_t tried_calls_ = 0;
   duration tried_total_{};
+  bool has_tried_ = false;
   unsigned trials_won_ = 0;  // in succession
-  unsigned others_ = 0;      // measurements in a row that differ from after_trial_
+  unsigned no_better_ = 0;   // measurements in a row in which calls took longer than other_
   unsigned between_ = limits_.fewest_between;
   unsigned until_trial_ = limits_.fewest_between;
 };
 
 inline void batch_width::answered(std::size_t calls, bool have_met, duration total) {
   if (calls == 0) return;
+  if (to_plan_ > 0) {
+    --to_plan_;
+    return;
+  }
   if (stage_ == stage::trial && has_lost_trial(calls, total)) {
     begin_measurement();
-    return measured(lost);
+    return measured(none);
   }
   if (unsettled_ > 0) {
     --unsettled_;
@@ -148,26 +161,31 @@ inline void batch_width::measured(seconds each) {
   }
   if (stage_ == stage::after_trial) {
     stage_ = stage::usual;
-    others_ = 0;
     const bool is_better = trial_ < std::min(before_, each) * limits_.clearly_less;
     if (is_better && ++trials_won_ < limits_.trials_to_change) return try_other(each);
     trials_won_ = 0;
-    const unsigned rarer = trial_ == lost ? limits_.rarer_after_it : 2;
-    between_ =
-        is_better ? limits_.fewest_between : std::min(rarer * between_, limits_.most_between);
+    if (!is_better) {
+      // A trial that did not end early is no news: of what the way leaves behind in the table, the
+      // other one is rid only after more calls.
+      if (trial_ == none && other_ != none) {
+        other_ = std::max(other_, before_ * limits_.clearly_more);
+        no_better_ = 0;
+      }
+      return make_trials_rarer(trial_ == none ? limits_.rarer_after_it : 2);
+    }
     until_trial_ = between_;
-    after_trial_ = is_better ? seconds{} : each;
-    if (is_better) change();
-    return;
+    other_ = (before_ + each) / 2;
+    no_better_ = 0;
+    return change();
   }
-  const bool is_other =
-      after_trial_ != seconds{} &&
-      std::max(each, after_trial_) > std::min(each, after_trial_) * limits_.other_load;
-  others_ = is_other ? others_ + 1 : 0;
-  const bool is_other_load = others_ >= limits_.other_in_a_row;
-  if (is_other_load) between_ = limits_.fewest_between;
-  if (--until_trial_ > 0 && !is_other_load) return;
-  try_other(each);
+  no_better_ = each > other_ ? no_better_ + 1 : 0;
+  if (no_better_ >= limits_.no_better_in_a_row) {
+    make_trials_rarer(limits_.rarer_after_it);
+    other_ = none;
+    no_better_ = 0;
+    return change();
+  }
+  if (--until_trial_ == 0) try_other(each);
 }
 
 inline void batch_width::try_other(seconds before) {
@@ -175,6 +193,8 @@ inline void batch_width::try_other(seconds before) {
   stage_ = stage::trial;
   tried_calls_ = 0;
   tried_total_ = {};
+  if (!has_tried_) to_plan_ = limits_.planned_at_first;
+  has_tried_ = true;
   change();
 }
 
@@ -182,6 +202,11 @@ inline void batch_width::change() {
   is_one_ = !is_one_;
   ++epoch_;
   unsettled_ = limits_.unsettled;
+}
+
+inline void batch_width::make_trials_rarer(unsigned times) {
+  between_ = std::min(times * between_, limits_.most_between);
+  until_trial_ = between_;
 }
 
 }  // namespace rowlock::detail

@@ -1,6 +1,7 @@
 // A bounded pool of sessions, shared by all threads of a store.
 #include "store/session_pool.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "rowlock/error.hpp"
@@ -29,10 +30,10 @@ session_pool::session_pool(std::unique_ptr<session_source> source, unsigned size
 session_pool::loan session_pool::take(session_use used_for) {
   auto taken = take_idle_or_a_place(used_for);
   try {
-    if (taken != nullptr && !taken->is_alive()) taken.reset();
-    if (taken == nullptr) taken = source_->open();
+    if (taken.open != nullptr && !taken.open->is_alive()) taken.open.reset();
+    if (taken.open == nullptr) taken = {.open = source_->open(), .number = ++opened_};
   } catch (...) {
-    give_back(used_for, nullptr);
+    give_back(used_for, {});
     throw;
   }
   return {*this, used_for, std::move(taken)};
@@ -54,7 +55,7 @@ unsigned session_pool::waiting() {
   return keeping_.waiting + others_.waiting;
 }
 
-std::unique_ptr<session> session_pool::take_idle_or_a_place(session_use used_for) {
+session_pool::pooled session_pool::take_idle_or_a_place(session_use used_for) {
   auto& mine = queue_of(used_for);
   std::unique_lock lock{mutex_};
   ++mine.waiting;
@@ -68,17 +69,21 @@ std::unique_ptr<session> session_pool::take_idle_or_a_place(session_use used_for
   }
   ++mine.lent;
   wake_next();  // more than one place may be free by now
-  if (idle_.empty()) return nullptr;
-  auto last = std::move(idle_.back());
+  if (idle_.empty()) return {};
+  auto oldest = std::move(idle_.back());
   idle_.pop_back();
-  return last;
+  return oldest;
 }
 
-void session_pool::give_back(session_use used_for, std::unique_ptr<session> lent) noexcept {
-  if (lent != nullptr && !lent->is_usable()) lent.reset();
+void session_pool::give_back(session_use used_for, pooled lent) noexcept {
+  if (lent.open != nullptr && !lent.open->is_usable()) lent.open.reset();
   const std::scoped_lock lock{mutex_};
   --queue_of(used_for).lent;
-  if (lent != nullptr) idle_.push_back(std::move(lent));
+  if (lent.open != nullptr) {
+    const auto older = std::find_if(idle_.begin(), idle_.end(),
+                                    [&](const auto& each) { return each.number < lent.number; });
+    idle_.insert(older, std::move(lent));
+  }
   wake_next();
 }
 

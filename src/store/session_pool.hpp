@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -18,29 +19,36 @@ namespace rowlock::detail {
 enum class session_use { anything, keeping_leases };
 
 /// Opens sessions on demand, keeps them, and replaces those whose connection the server has closed.
+/// A call gets the idle session that was opened first, so as few as possible are used: a server
+/// plans a prepared statement anew in its first executions in each session.
 ///
 /// Calls for new leases never take the last of two or more sessions, however many such calls wait.
 /// That one is left for calls that renew or end leases, so that held leases do not run out.
 ///
 /// Thread-safety: all members may be called from any thread. The pool must outlive its loans.
 class session_pool {
+  struct pooled {
+    std::unique_ptr<session> open;
+    std::uint64_t number = 0;  // the lower, the older
+  };
+
  public:
   /// A session for one call. Returns to the pool at the end if it can be used again.
   class loan {
    public:
-    loan(session_pool& pool, session_use used_for, std::unique_ptr<session> lent) noexcept
+    loan(session_pool& pool, session_use used_for, pooled lent) noexcept
         : pool_{pool}, used_for_{used_for}, lent_{std::move(lent)} {}
     loan(const loan&) = delete;
     loan& operator=(const loan&) = delete;
     ~loan() { pool_.give_back(used_for_, std::move(lent_)); }
 
-    session& operator*() noexcept { return *lent_; }
-    session* operator->() noexcept { return lent_.get(); }
+    session& operator*() noexcept { return *lent_.open; }
+    session* operator->() noexcept { return lent_.open.get(); }
 
    private:
     session_pool& pool_;
     const session_use used_for_;
-    std::unique_ptr<session> lent_;
+    pooled lent_;
   };
 
   /// Throws `error` (misuse) for a size of 0 or above 10,000.
@@ -70,8 +78,8 @@ class session_pool {
     std::condition_variable freed;
   };
 
-  std::unique_ptr<session> take_idle_or_a_place(session_use used_for);
-  void give_back(session_use used_for, std::unique_ptr<session> lent) noexcept;
+  pooled take_idle_or_a_place(session_use used_for);
+  void give_back(session_use used_for, pooled lent) noexcept;
   void check_table_once(session& any);
   queue& queue_of(session_use used_for) {
     return used_for == session_use::keeping_leases ? keeping_ : others_;
@@ -84,10 +92,11 @@ class session_pool {
   const unsigned size_;
   const std::chrono::milliseconds timeout_;
   std::atomic<bool> table_is_checked_{false};
+  std::atomic<std::uint64_t> opened_{0};
   std::mutex mutex_;
-  queue keeping_;                               // guarded by mutex_; served first
-  queue others_;                                // guarded by mutex_
-  std::vector<std::unique_ptr<session>> idle_;  // guarded by mutex_
+  queue keeping_;             // guarded by mutex_; served first
+  queue others_;              // guarded by mutex_
+  std::vector<pooled> idle_;  // guarded by mutex_; the first opened is the last
 };
 
 }  // namespace rowlock::detail

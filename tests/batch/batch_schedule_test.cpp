@@ -24,8 +24,12 @@ class BatchSchedule : public testing::Test {
   static constexpr batch_linger::limits impatient{.part = 0};
   static constexpr batch_width::limits one_at_a_time{.begins_as_one = true};
   /// A trial begins with the first call that has met another.
-  static constexpr batch_width::limits eager{
-      .calls = 1, .statements = 1, .unsettled = 2, .fewest_between = 1, .begins_as_one = true};
+  static constexpr batch_width::limits eager{.calls = 1,
+                                             .statements = 1,
+                                             .unsettled = 2,
+                                             .planned_at_first = 0,
+                                             .fewest_between = 1,
+                                             .begins_as_one = true};
 
   static std::future<role> start(batch_schedule& statements, batched_call& call) {
     return std::async(std::launch::async, [&] { return statements.join(call); });
@@ -45,6 +49,8 @@ class BatchSchedule : public testing::Test {
     ASSERT_EQ(second.get(), role::leading);
     statements.end(second_, role::answered);
   }
+
+  static void expect_delay_after_trial();
 
   batched_call first_{acquire, 1};
   batched_call second_{acquire, 1};
@@ -218,6 +224,54 @@ TEST_F(BatchSchedule, TheLastPlaceIsKeptFromAcquisitionsOnlyIfTheyHaveTheOthers)
   statements.end(first_, role::answered);
   ASSERT_EQ(statements.join(release), role::leading);
   EXPECT_EQ(statements.join(second_), role::leading);
+}
+
+/// A delay in vain, a trial side by side, and two calls one at a time: whether they share a
+/// statement. (The delay is in vain only if the thread that waits is there before the call that
+/// does not join it.)
+void BatchSchedule::expect_delay_after_trial() {
+  batch_width::limits width = eager;
+  width.clearly_more = 1e9;
+  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, patient, width};
+  batched_call first{acquire, 1};
+  batched_call delayed{acquire, 1};
+  batched_call release{statement_kind::release, 1};
+  ASSERT_EQ(statements.join(first), role::leading);
+  auto second = start_waiting(statements, delayed);
+  statements.end(first, role::answered);
+  auto in_vain = start_waiting(statements, release);
+  ASSERT_EQ(second.get(), role::leading);
+  statements.end(delayed, role::answered);
+  ASSERT_EQ(in_vain.get(), role::leading);
+  statements.end(release, role::answered);
+
+  std::deque<batched_call> trial;
+  for (int i = 0; i < 2; ++i) {
+    auto& one = trial.emplace_back(acquire, 1U);
+    auto& beside_it = trial.emplace_back(acquire, 1U);
+    ASSERT_EQ(statements.join(one), role::leading);
+    ASSERT_EQ(statements.join(beside_it), role::leading);
+    statements.end(beside_it, role::answered);
+    statements.end(one, role::answered);
+  }
+
+  batched_call last{acquire, 1};
+  batched_call next{acquire, 1};
+  batched_call awaited{acquire, 1};
+  ASSERT_EQ(statements.join(last), role::leading);
+  auto lingering = start_waiting(statements, next);
+  statements.end(last, role::answered);
+  auto joining = start(statements, awaited);
+  ASSERT_EQ(lingering.get(), role::leading);
+  EXPECT_EQ(next.next, &awaited);
+  next.has_failed = true;  // or else the other one, if it was not awaited, waits for it
+  statements.end(next, role::answered);
+  if (joining.get() == role::leading) statements.end(awaited, role::answered);
+}
+
+// Otherwise each trial would begin with statements of half of the calls.
+TEST_F(BatchSchedule, DelaysInVainDoNotCountWhereStatementsBeginToRunOneAtATime) {
+  for (int i = 0; i < 20; ++i) expect_delay_after_trial();
 }
 
 }  // namespace

@@ -20,9 +20,9 @@ class BatchWidth : public testing::Test {
     return {.calls = 2,
             .statements = 2,
             .unsettled = 0,
+            .planned_at_first = 0,
             .fewest_between = 2,
             .most_between = 8,
-            .clearly_less = 0.95,
             .clearly_more = never,
             .trials_to_change = trials_to_change,
             .begins_as_one = true};
@@ -60,10 +60,16 @@ TEST_F(BatchWidth, TrialsInVainBecomeRarerUpToALimit) {
 }
 
 TEST_F(BatchWidth, TheWayInWhichCallsTakeClearlyLessTimeIsKept) {
-  EXPECT_EQ(widths(14, 20us, 10us),
+  EXPECT_EQ(widths(14, 20us, 16us),
             "11n1"
             "nn1n"
             "nnnn1n");
+}
+
+TEST_F(BatchWidth, OneInWhichTheyTakeALittleLessIsNot) {
+  EXPECT_EQ(widths(10, 20us, 18us),
+            "11n1"
+            "1111n1");
 }
 
 TEST_F(BatchWidth, ATieChangesNothing) {
@@ -72,8 +78,7 @@ TEST_F(BatchWidth, ATieChangesNothing) {
             "1111n1");
 }
 
-// A little more load, at the time of the next trial.
-TEST_F(BatchWidth, AChangeOfLoadIsNoticed) {
+TEST_F(BatchWidth, AChangeOfLoadIsNoticedInTheNextTrial) {
   widths(40, 10us, 20us);
   EXPECT_EQ(widths(12, 12us, 10us),
             "11111111n1"
@@ -90,34 +95,53 @@ TEST_F(BatchWidth, OneSlowMomentOutsideATrialDecidesNothing) {
   EXPECT_TRUE(width_.is_one()) << "of 12 us and 10 us, 10 us is no less than both";
 }
 
-TEST_F(BatchWidth,
-       ATrialComesSoonWhenCallsTakeClearlyLongerOrShorterAndThatIsNotTakenForABetterWay) {
-  widths(40, 10us, 20us);
-  EXPECT_EQ(widths(12, 100us, 200us),
-            "1111n1"
-            "1111n1");
-  widths(40, 100us, 200us);
-  ASSERT_TRUE(width_.is_one());
-  EXPECT_EQ(widths(12, 10us, 20us),
-            "1111n1"
-            "1111n1");
-}
-
 // As beside a transaction that stays open: one at a time, all rows come into the same pages, and
-// calls become slower. A trial spreads the rows, so calls are quick again for a while.
-TEST_F(BatchWidth, ATrialComesSoonWhenCallsAreNoLongerAsQuickAsJustAfterTheLastOne) {
-  widths(40, 20us, 40us);
-  ASSERT_EQ(widths(9, 20us, 20us), "11111111n");
-  ASSERT_EQ(widths(1, 10us, 20us), "1");
-  EXPECT_EQ(widths(6, 17us, 20us), "1111n1");
+// calls become slower.
+TEST_F(BatchWidth, AWayThatWasFoundIsGivenUpWhenItsCallsTakeAsLongAsTheOtherWayTook) {
+  ASSERT_EQ(widths(4, 20us, 10us), "11n1");
+  ASSERT_EQ(widths(4, 20us, 19us), "nn1n");
+  ASSERT_EQ(widths(3, 20us, 21us), "nnn");
+  ASSERT_EQ(widths(1, 20us, 19us), "n") << "not in a row";
+  ASSERT_EQ(widths(1, 25us, 21us), "1") << "a trial";
+  EXPECT_EQ(widths(9, 25us, 21us), "nnnnnnnnn") << "the first one is a part of the trial";
+  EXPECT_EQ(widths(12, 21us, 25us), "11111111n111") << "a trial, and no other change";
 }
 
-TEST_F(BatchWidth, SlowMomentsAloneAreNoOtherLoad) {
-  widths(40, 10us, 20us);
+TEST_F(BatchWidth, ItIsComparedWithBothMeasurementsBesideTheLastTrial) {
+  measure(30us);
   measure(20us);
-  measure(20us);
-  measure(20us);
-  EXPECT_EQ(widths(4, 10us, 20us), "1111");
+  measure(10us);
+  measure(22us);
+  EXPECT_EQ(widths(20, 30us, 20500ns),
+            "nn1n"
+            "nnnn1n"
+            "nnnnnnnn1n")
+      << "less than 21 us";
+  EXPECT_EQ(widths(12, 30us, 21500ns), "nnnnnnnn1111");
+}
+
+TEST_F(BatchWidth, AfterItTheNextTrialComesAsAfterOneThatEndedEarly) {
+  batch_width width{{.calls = 1,
+                     .statements = 1,
+                     .unsettled = 0,
+                     .planned_at_first = 0,
+                     .fewest_between = 1,
+                     .most_between = 16,
+                     .trials_to_change = 1,
+                     .no_better_in_a_row = 1}};
+  std::string seen;
+  for (const auto each : {20us, 10us, 20us, 21us, 20us, 20us, 20us, 20us, 20us}) {
+    seen += width.is_one() ? '1' : 'n';
+    width.answered(1, true, each);
+  }
+  EXPECT_EQ(seen, "n1n1nnnn1");
+}
+
+TEST_F(BatchWidth, TheWayInWhichItBeganIsGivenUpInTrialsOnly) {
+  widths(4, 10us, 20us);
+  EXPECT_EQ(widths(14, 100us, 200us),
+            "1111n1"
+            "11111111");
 }
 
 TEST_F(BatchWidth, ALoadThatFallsDuringATrialMakesNoWayBetter) {
@@ -134,7 +158,7 @@ TEST_F(BatchWidth, ThatCallsBecomeSlowerAllTheTimeHidesNoBetterWay) {
   measure(100us);
   measure(120us);
   ASSERT_FALSE(width_.is_one());
-  measure(112us);  // a fifth less than one at a time would have taken
+  measure(101us);  // less than 0.85 times what one at a time took before it
   measure(160us);
   EXPECT_FALSE(width_.is_one());
 }
@@ -230,6 +254,7 @@ TEST_F(BatchWidth, TheFirstStatementsAfterAChangeDoNotCount) {
   batch_width width{{.calls = 2,
                      .statements = 2,
                      .unsettled = 2,
+                     .planned_at_first = 0,
                      .fewest_between = 1,
                      .clearly_more = never,
                      .trials_to_change = 1,
@@ -250,24 +275,42 @@ TEST_F(BatchWidth, TheFirstStatementsAfterAChangeDoNotCount) {
   EXPECT_TRUE(width.is_one()) << "10 us are less than 20";
 }
 
-// One at a time, it takes some statements until as many calls as usual share one.
-TEST_F(BatchWidth, ByDefaultTheFirstEightStatementsAfterAChangeDoNotCount) {
-  batch_width width{{.calls = 2,
-                     .statements = 2,
-                     .fewest_between = 1,
-                     .clearly_more = never,
-                     .trials_to_change = 1}};
-  const auto settle = [&](batch_width::duration each) {
-    for (int i = 0; i < 8; ++i) width.answered(1, true, 1s);
+// One at a time, it takes some statements until as many calls as usual share one; and at first
+// PostgreSQL plans them.
+TEST_F(BatchWidth, ByDefaultTheFirstStatementsAfterAChangeDoNotCountAndMoreOfThemInTheFirstTrial) {
+  batch_width width{{.calls = 2, .statements = 2, .fewest_between = 1, .trials_to_change = 1}};
+  const auto settle = [&](int statements, batch_width::duration each) {
+    for (int i = 0; i < statements; ++i) width.answered(1, true, 29us);
     for (int i = 0; i < 2; ++i) width.answered(1, true, each);
   };
   width.answered(1, true, 20us);
   width.answered(1, true, 20us);
   ASSERT_TRUE(width.is_one());
-  settle(10us);
+  settle(16, 10us);
   ASSERT_FALSE(width.is_one());
-  settle(20us);
+  settle(8, 20us);
   EXPECT_TRUE(width.is_one());
+}
+
+TEST_F(BatchWidth, StatementsThatAreToBePlannedDoNotEndTheFirstTrialAndThoseOfALaterOneDo) {
+  batch_width width{{.calls = 2,
+                     .statements = 2,
+                     .unsettled = 0,
+                     .planned_at_first = 2,
+                     .fewest_between = 1,
+                     .rarer_after_it = 1}};
+  const auto answered = [&](int statements, batch_width::duration each) {
+    for (int i = 0; i < statements; ++i) width.answered(1, true, each);
+  };
+  answered(2, 10us);
+  answered(2, 1s);
+  ASSERT_TRUE(width.is_one());
+  answered(1, 31us);
+  ASSERT_FALSE(width.is_one()) << "more than 1.5 times 20 us";
+  answered(2 + 2, 10us);
+  ASSERT_TRUE(width.is_one());
+  answered(1, 31us);
+  EXPECT_FALSE(width.is_one());
 }
 
 /// How long a trial may take, and what follows it, are the defaults.
@@ -278,6 +321,7 @@ class BatchWidthOfSlowTrials : public testing::Test {
                 .statements = 4,
                 .most_alone = 8,
                 .unsettled = 2,
+                .planned_at_first = 0,
                 .fewest_between = 2,
                 .most_between = 64,
                 .trials_to_change = 1,
@@ -360,6 +404,19 @@ TEST_F(BatchWidthOfSlowTrials, OneThatIsLostByLittleIsFollowedByTheNextOneSooner
   ASSERT_EQ(until_change(10us), 2 * 4);
   ASSERT_EQ(until_change(11us), 2 + 4);
   EXPECT_EQ(until_change(10us), 2 + 4 + 2 * 2 * 4);
+}
+
+// As with more threads: calls take longer in both ways.
+TEST_F(BatchWidthOfSlowTrials, AWayThatATrialHasShownToBeFarBetterIsNotGivenUp) {
+  ASSERT_EQ(until_change(20us), 2 * 4);
+  ASSERT_EQ(until_change(10us), 2 + 4);
+  ASSERT_EQ(until_change(20us), 2 + 4) << "the trial is won";
+  ASSERT_EQ(until_change(25us), 2 + 2 * 4) << "the next one, before eight measurements";
+  ASSERT_FALSE(width_.is_one());
+  ASSERT_EQ(until_change(200us), 1) << "it is lost";
+  ASSERT_EQ(until_change(25us), 2 + 4 + 4 * 2 * 4) << "eight measurements give nothing up";
+  ASSERT_EQ(until_change(200us), 1);
+  EXPECT_EQ(until_change(38us), 2 + 4 + 8 * 4) << "more than 1.5 times 25 us";
 }
 
 }  // namespace

@@ -132,6 +132,25 @@ TEST_F(SessionPool, OneThatIsGivenBackIsUsedAgainUnlessItIsDead) {
   EXPECT_EQ(most_open_, 1) << "there may be no room for two";
 }
 
+TEST_F(SessionPool, TheOldestOneThatIsIdleIsUsed) {
+  auto four = make_pool(4);
+  const auto take = [&] {
+    return std::unique_ptr<session_pool::loan>{new session_pool::loan(four.take())};
+  };
+  auto one = take();
+  auto two = take();
+  auto three = take();
+  two.reset();
+  one.reset();
+  three.reset();
+  auto first = four.take();
+  EXPECT_EQ(in(first).number, 1);
+  EXPECT_EQ(number_in(four.take()), 2);
+  auto second = four.take();
+  EXPECT_EQ(in(second).number, 2);
+  EXPECT_EQ(number_in(four.take()), 3);
+}
+
 TEST_F(SessionPool, AWaitingCallGetsOneThatIsGivenBack) {
   auto one = make_pool(1, 1h);
   std::vector<std::future<int>> numbers;
