@@ -14,7 +14,7 @@ namespace rowlock::detail {
 /// measures how long calls take one way, and now and then the other way, between two measurements
 /// of the first: calls may become slower all the time, as beside a transaction that stays open. The
 /// way in which calls take clearly less time, in two trials in succession, is kept, until its calls
-/// take as long as those of the other way did. After each trial that changed nothing, the next one
+/// take longer than those of the other way did. After each trial that changed nothing, the next one
 /// comes after twice as many calls or more, up to a limit; trials never become more frequent again.
 /// The first statements after a change do not count. A trial ends early when its calls take far
 /// more time.
