@@ -107,7 +107,7 @@ TEST_F(BatchWidth, AWayThatWasFoundIsGivenUpWhenItsCallsTakeAsLongAsTheOtherWayT
   EXPECT_EQ(widths(12, 21us, 25us), "11111111n111") << "a trial, and no other change";
 }
 
-TEST_F(BatchWidth, ItIsComparedWithBothMeasurementsBesideTheLastTrial) {
+TEST_F(BatchWidth, AWayThatWasFoundIsComparedWithBothMeasurementsBesideTheTrial) {
   measure(30us);
   measure(20us);
   measure(10us);
@@ -120,7 +120,7 @@ TEST_F(BatchWidth, ItIsComparedWithBothMeasurementsBesideTheLastTrial) {
   EXPECT_EQ(widths(12, 30us, 21500ns), "nnnnnnnn1111");
 }
 
-TEST_F(BatchWidth, AfterItTheNextTrialComesAsAfterOneThatEndedEarly) {
+TEST_F(BatchWidth, AfterAWayWasGivenUpTheNextTrialComesAsAfterOneThatEndedEarly) {
   batch_width width{{.calls = 1,
                      .statements = 1,
                      .unsettled = 0,
