@@ -1,5 +1,6 @@
-"""The tables of docs/performance.md, of one run. The text around them is written by hand."""
+"""The tables of the pages in docs about a run. The text around them is written by hand."""
 
+import pathlib
 import re
 import statistics
 
@@ -7,7 +8,7 @@ import ratios
 from scenarios import (ADVISORY, BEST_PEERS, CACHES, DURABLE_PEERS, GROUPED, HISTORY, PEERS_ON_MARIADB, POLLING_PEERS,
                        RATES, UNGROUPED, of_threads)
 
-PAGE = "docs/performance.md"
+PAGES = ("docs/performance.md", "docs/performance/details.md")
 # Between such comments stands what is written here.
 BLOCK = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -161,17 +162,17 @@ def missed(results):
 
 
 def write(run_text, results):
-    """The file has a block for each of these, and `run`, which is `run_text`."""
+    """The pages have a block for each of these, and `run`, which is `run_text`."""
     tables = {"alone": lambda: against_the_others(results, ALONE),
               "together": lambda: against_the_others(results, TOGETHER), "rates": lambda: at_rates(results),
               "memory": lambda: in_memory(results), "waiting": lambda: waiting(results),
               "transactions": lambda: transactions(results), "engines": lambda: engines(results),
               "more": lambda: more(results), "missed": lambda: missed(results), "run": lambda: run_text}
-    with open(PAGE, encoding="utf-8") as file:
-        page = file.read()
-    if (found := sorted(name for _, name, _ in BLOCK.findall(page))) != sorted(tables):
-        raise RuntimeError(f"{PAGE} has blocks for {', '.join(found)}, and must have {', '.join(sorted(tables))}")
-    page = BLOCK.sub(lambda block: f"{block[1]}\n{tables[block[2]]()}\n\n{block[3]}", page)
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(page)
-    print(f"written: {PAGE}")
+    texts = {page: pathlib.Path(page).read_text(encoding="utf-8") for page in PAGES}
+    if (found := sorted(name for text in texts.values() for _, name, _ in BLOCK.findall(text))) != sorted(tables):
+        raise RuntimeError(f"{' and '.join(PAGES)} have blocks for {', '.join(found)}, and must have "
+                           f"{', '.join(sorted(tables))}")
+    for page, text in texts.items():
+        pathlib.Path(page).write_text(
+            BLOCK.sub(lambda block: f"{block[1]}\n{tables[block[2]]()}\n\n{block[3]}", text), encoding="utf-8")
+        print(f"written: {page}")

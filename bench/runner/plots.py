@@ -194,7 +194,7 @@ def write(run, folder):
 def write_whole(scenarios, place, in_folder):
     results = {name: each["rounds"] for name, each in scenarios.items()}
     pairs = "pairs of acquire and release a second"
-    for name, label in (("uncontended_1_threads", pairs), ("busy_8", pairs),
+    for name, label in (("uncontended_1_threads", pairs), ("all_8", pairs), ("busy_8", pairs),
                         ("transactions_8", "transactions a second")):
         if name in scenarios:
             title = scenarios[name]["title"]

@@ -1,4 +1,4 @@
-"""The tables of bench/results, the tables of docs/performance.md, the plots."""
+"""The tables of bench/results, those of the pages in docs, the plots."""
 
 import math
 import os

@@ -153,17 +153,22 @@ class PublishedTest(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.folder)
-        os.mkdir("docs")
+        os.makedirs("docs/performance")
+        for each in page.PAGES:
+            shutil.copy(ROOT / each, each)
 
     def written(self):
         *_, run = results("2*Z-???????.json")
         with contextlib.redirect_stdout(io.StringIO()):
             page.write(report.summary_of(run), {name: each["rounds"] for name, each in run["scenarios"].items()})
-        return (self.folder / page.PAGE).read_text(encoding="utf-8")
+        return self.texts()
 
-    def test_the_page_has_the_tables_of_the_newest_results(self):
-        shutil.copy(ROOT / page.PAGE, page.PAGE)
-        self.assertEqual(self.written(), (ROOT / page.PAGE).read_text(encoding="utf-8"))
+    def texts(self):
+        return [(self.folder / each).read_text(encoding="utf-8") for each in page.PAGES]
+
+    def test_the_pages_have_the_tables_of_the_newest_results(self):
+        before = self.texts()
+        self.assertEqual(self.written(), before)
 
     def test_the_tables_beside_the_results_are_theirs(self):
         for run in results("2*Z-*.json"):
@@ -171,11 +176,13 @@ class PublishedTest(unittest.TestCase):
                              (RESULTS / f"{report.name_of(run)}.md").read_text(encoding="utf-8"))
 
     def test_a_page_without_a_block_is_not_written(self):
-        text = (ROOT / page.PAGE).read_text(encoding="utf-8").replace("<!-- measured: rates -->", "")
-        (self.folder / page.PAGE).write_text(text, encoding="utf-8")
-        with self.assertRaisesRegex(RuntimeError, "has blocks for .*, and must have .*rates"):
+        *_, last = page.PAGES
+        text = (ROOT / last).read_text(encoding="utf-8").replace("<!-- measured: rates -->", "")
+        (self.folder / last).write_text(text, encoding="utf-8")
+        before = self.texts()
+        with self.assertRaisesRegex(RuntimeError, "have blocks for .*, and must have .*rates"):
             self.written()
-        self.assertEqual((self.folder / page.PAGE).read_text(encoding="utf-8"), text)
+        self.assertEqual(self.texts(), before)
 
 
 class ArgumentsTest(unittest.TestCase):
