@@ -19,6 +19,7 @@
 #include "cli/duration.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/json_array.hpp"
+#include "cli/period_options.hpp"
 #include "cli/printable.hpp"
 #include "cli/say.hpp"
 #include "cli/shown_row.hpp"
@@ -36,8 +37,7 @@ struct history_command {
   std::optional<std::string> source;
   std::optional<std::string> holder;
   std::optional<std::string> what;
-  std::string since = "24h";
-  std::string until = "now";
+  period_options period;
   std::string limit = "1000";
   bool json = false;
 };
@@ -61,16 +61,11 @@ std::optional<std::string> with_spaces(std::optional<std::string> what) {
   return what;
 }
 
-history_request request_of(const history_command& command, database_time now) {
-  history_request request{.type = command.type,
-                          .source_id = command.source,
-                          .holder = command.holder,
-                          .what = with_spaces(command.what),
-                          .since = parse_moment("--since", command.since, now)};
-  // Events that are written meanwhile are shown, too.
-  if (command.until != "now") request.until = parse_moment("--until", command.until, now);
-  check(request);
-  return request;
+history_request request_of(const history_command& command) {
+  return {.type = command.type,
+          .source_id = command.source,
+          .holder = command.holder,
+          .what = with_spaces(command.what)};
 }
 
 class event_printer {
@@ -199,10 +194,9 @@ int history_now(const history_command& command) {
   const auto limit = event_limit_of(command);
   const auto terminal = size_of_terminal();
   // Wrong values are said before the database is asked.
-  constexpr database_time some_time{std::chrono::sys_days{std::chrono::year{9999} / 1 / 1}};
-  (void)request_of(command, some_time);
+  command.period.check_any_time(request_of(command));
   const auto rows = open_store(command.where.database(), table_name{command.where.table});
-  const auto request = request_of(command, rows->now());
+  const auto request = command.period.of(request_of(command), rows->now());
   std::unique_ptr<event_printer> printer;
   if (command.json) {
     printer = std::make_unique<event_array_printer>();
@@ -235,12 +229,7 @@ void add_history(CLI::App& app, action& chosen) {
   history
       ->add_option("--what", command->what, "Only events of this name, such as forced or ran-out")
       ->type_name("NAME");
-  history->add_option("--since", command->since, "Not older: a time, or so long ago")
-      ->type_name("TIME")
-      ->capture_default_str();
-  history->add_option("--until", command->until, "Not younger: a time, or so long ago")
-      ->type_name("TIME")
-      ->capture_default_str();
+  command->period.add_to(*history);
   history->add_option("--limit", command->limit, "The most events")
       ->type_name("EVENTS")
       ->capture_default_str();

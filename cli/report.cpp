@@ -16,10 +16,10 @@
 
 #include "cli/action.hpp"
 #include "cli/command_path.hpp"
-#include "cli/database_time.hpp"
 #include "cli/database_url.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/file_descriptor.hpp"
+#include "cli/period_options.hpp"
 #include "cli/serve/api_json.hpp"
 #include "cli/serve/lock_history.hpp"
 #include "cli/serve/report_page.hpp"
@@ -31,18 +31,9 @@ namespace {
 
 struct report_options {
   table_options where;
-  std::string since = "24h";
-  std::string until = "now";
+  period_options period;
   std::string html;
 };
-
-history_request request_of(const report_options& options, database_time now) {
-  history_request request{.since = parse_moment("--since", options.since, now),
-                          .at_most = longest_history};
-  if (options.until != "now") request.until = parse_moment("--until", options.until, now);
-  check(request);
-  return request;
-}
 
 [[noreturn]] void cannot_write(const std::string& path, int reason) {
   throw command_error{exit_code::output_failed,
@@ -103,8 +94,8 @@ class new_file {
 
 int report_now(const report_options& options) {
   // A wrong value is said before the database is asked.
-  constexpr database_time some_time{std::chrono::sys_days{std::chrono::year{9999} / 1 / 1}};
-  (void)request_of(options, some_time);
+  const history_request asked{.at_most = longest_history};
+  options.period.check_any_time(asked);
   const table_name table{options.where.table};
   const auto url = options.where.database();
   const bool is_for_output = options.html == "-";
@@ -118,7 +109,7 @@ int report_now(const report_options& options) {
   const auto locks = rows->list({.at_most = largest_page});
   const std::string page =
       report_page(locks_json(locks, now, largest_page - 1),
-                  read_history(*rows, request_of(options, now), longest_report));
+                  read_history(*rows, options.period.of(asked, now), longest_report));
   if (is_for_output) {
     std::cout << page;  // main() says if it cannot be written
     return exit_code::success;
@@ -136,12 +127,7 @@ void add_report(CLI::App& app, action& chosen) {
   CLI::App* report =
       app.add_subcommand("report", "Write the page of serve into a file, with all it shows");
   options->where.add_to(*report);
-  report->add_option("--since", options->since, "The history from this time on, or so long ago")
-      ->type_name("TIME")
-      ->capture_default_str();
-  report->add_option("--until", options->until, "And up to this time, or so long ago")
-      ->type_name("TIME")
-      ->capture_default_str();
+  options->period.add_to(*report);
   report->add_option("--html", options->html, "The file, or - for the standard output")
       ->type_name("FILE")
       ->required();

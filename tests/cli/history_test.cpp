@@ -349,6 +349,23 @@ TEST_P(CliHistoryTest, IsReadBetweenTwoTimes) {
   EXPECT_EQ(nlohmann::json::parse(run(rowlock("history", between)).output).size(), 1U);
 }
 
+TEST_P(CliHistoryTest, IsReadOfTheDayBeforeItsEnd) {
+  lock_table locks{*rows_};
+  for (const auto* time : {"'2026-01-31 11:00:00.000'", "'2026-01-29 11:00:00.000'"}) {
+    locks.try_acquire(key_)->release();
+    execute("update shared_lock_event set at = " + std::string{time} +
+            " where at > '2026-02-01 00:00:00.000'");
+  }
+  const auto read =
+      run(rowlock("history", {"--what", "released", "--until", "2026-01-31T12:00:00Z", "--json"}));
+  ASSERT_EQ(read.code, 0) << read.errors;
+  EXPECT_EQ(nlohmann::json::parse(read.output).size(), 1U);
+  for (const words period :
+       {words{"--until", "2d"}, {"--since", "1h", "--until", "9000-01-01T00:00:00Z"}}) {
+    EXPECT_EQ(run(rowlock("history", period)).code, 0) << period.back();
+  }
+}
+
 TEST_P(CliHistoryTest, AsksTheDatabaseForItsTime) {
   const auto held = acquire("worker-a");
   ASSERT_TRUE(held.version);

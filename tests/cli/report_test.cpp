@@ -94,6 +94,17 @@ TEST_P(CliReportTest, TheFileHasTheHistorySinceThen) {
   EXPECT_EQ(history.at("events")[1].at("what"), "granted");
 }
 
+TEST_P(CliReportTest, TheFileHasTheHistoryOfTheDayBeforeItsEnd) {
+  ASSERT_EQ(run(rowlock("migrate", {"--with", "history"})).code, 0);
+  lock_table{*open()}.try_acquire({"invoice", "42"})->release();
+  execute(
+      "update shared_lock_event set at = '2026-01-31 11:00:00.000', since = "
+      "'2026-01-31 11:00:00.000'");
+  const auto made = report(file_.string(), {"--until", "2026-01-31T12:00:00Z"});
+  ASSERT_EQ(made.code, 0) << made.errors;
+  EXPECT_EQ(data_of(text_of(file_)).at("history").at("events").size(), 2U);
+}
+
 TEST_P(CliReportTest, NothingElseIsLeftInTheFolder) {
   ASSERT_EQ(report(file_.string()).code, 0);
   ASSERT_EQ(report(file_.string()).code, 0);
