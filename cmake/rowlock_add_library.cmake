@@ -26,6 +26,12 @@ function(rowlock_add_engine name)
   rowlock_set_compilation(rowlock_${name})
 endfunction()
 
+# The modules of pkg-config that drivers have.
+set(module_of_pqxx libpqxx)
+set(module_of_pq libpq)
+set(module_of_mariadb libmariadb)
+set(module_of_sqlite3 sqlite3)
+
 # Of rowlock_add_library, whose variables it reads: writes the component's module of pkg-config.
 macro(rowlock_install_pkg_config)
   set(pc_name rowlock)
@@ -36,17 +42,32 @@ macro(rowlock_install_pkg_config)
   string(REGEX REPLACE "[^/]+" ".." pc_to_prefix "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
   set(pc_libs "")
   if(arg_SOURCES)
-    set(pc_libs "-L\${libdir} -l${file_name}")
+    set(pc_libs "-L\${libdir}" -l${file_name})
   endif()
+  set(pc_static_modules "")
+  # A static library is linked with its drivers, a shared one brings them along. They are named by flags: with
+  # --static, the modules of shared drivers would name what only their archives need. Those of archives do.
+  if(NOT BUILD_SHARED_LIBS)
+    foreach(driver IN LISTS arg_DRIVERS)
+      find_library(rowlock_pc_${driver} ${driver})
+      mark_as_advanced(rowlock_pc_${driver})
+      cmake_path(GET rowlock_pc_${driver} PARENT_PATH folder)
+      if(rowlock_pc_${driver} AND NOT folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+        list(APPEND pc_libs "-L${folder}")
+      endif()
+      list(APPEND pc_libs -l${driver})
+      if(rowlock_pc_${driver} MATCHES "\\.a$")
+        list(APPEND pc_static_modules ${module_of_${driver}})
+      endif()
+    endforeach()
+    if(component STREQUAL "core")
+      list(APPEND pc_libs -pthread)
+    endif()
+  endif()
+  list(JOIN pc_libs " " pc_libs)
   list(JOIN arg_MODULES ", " pc_modules)
   list(JOIN arg_CFLAGS " " pc_cflags)
-  set(pc_static_modules "")
-  set(pc_static_libs "")
-  # pkg-config needs private modules even for --cflags; a shared library brings them along.
-  if(NOT BUILD_SHARED_LIBS)
-    list(JOIN arg_STATIC_MODULES ", " pc_static_modules)
-    list(JOIN arg_STATIC_LIBS " " pc_static_libs)
-  endif()
+  list(JOIN pc_static_modules ", " pc_static_modules)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/rowlock.pc.in" "${PROJECT_BINARY_DIR}/${pc_name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${pc_name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endmacro()
@@ -57,17 +78,17 @@ endmacro()
 #   ENGINES <name>...    whose objects become part of it
 #   PUBLIC <target>...   what users of the library see
 #   PRIVATE <target>...  what only its sources see: drivers
-#   DESCRIPTION <text>   the next four: for pkg-config
+#   DESCRIPTION <text>   this and the next three: for pkg-config
 #   MODULES <name>...    the modules of PUBLIC, but for core
 #   CFLAGS <flag>...     beside the include folder
-#   STATIC_MODULES <name>... STATIC_LIBS <flag>...  those of PRIVATE, for static linking)
+#   DRIVERS <name>...    the libraries of PRIVATE and of what it needs, in the linker's order)
 #
 # Adds the target rowlock_<component> with the alias rowlock::<component>, and its install rules in
 # an export set of its own, rowlock-<component>. The file of core is librowlock, that of another
 # component librowlock_<component>; the modules of pkg-config are rowlock and rowlock-<component>.
 function(rowlock_add_library component)
   cmake_parse_arguments(PARSE_ARGV 1 arg 
-    "" "DESCRIPTION" "HEADERS;SOURCES;ENGINES;PUBLIC;PRIVATE;MODULES;CFLAGS;STATIC_MODULES;STATIC_LIBS")
+    "" "DESCRIPTION" "HEADERS;SOURCES;ENGINES;PUBLIC;PRIVATE;MODULES;CFLAGS;DRIVERS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "rowlock_add_library: what is '${arg_UNPARSED_ARGUMENTS}'?")
   endif()
