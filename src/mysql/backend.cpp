@@ -131,10 +131,9 @@ class mysql_backend_type final : public through_soci::soci_backend {
   std::vector<migration> migrate(::soci::session& session, const table_name& table,
                                  history_option history) const override {
     connection migrating{session};
-    refuse_without_tls(migrating);
-    refuse_old(migrating);
     auto texts = sql::texts_of(table, migrating.flavour());
     try {
+      make_fit_for_a_migration(migrating);
       take_migration_turn(migrating);
       const auto number = schema_version(migrating, texts, table);
       auto missing = detail::missing_migrations(number, mysql_migrations(table), table);

@@ -23,20 +23,20 @@ namespace rowlock::mysql {
 
 namespace {
 
-struct session_settings {
-  bool is_in_cluster = false;
-  bool is_in_autocommit = true;
-};
-
-session_settings settings_of(connection& session) {
-  session_settings settings;
+bool is_in_cluster(connection& session) {
   for (const auto& row : session.execute(sql::settings).rows) {
-    const auto name = row.at(0).value_or("");
-    const bool is_on = row.at(1).value_or("") == "ON";
-    if (name == "wsrep_on") settings.is_in_cluster = is_on;
-    if (name == "autocommit") settings.is_in_autocommit = is_on;
+    if (row.at(0) == "wsrep_on") return row.at(1) == "ON";
   }
-  return settings;
+  return false;
+}
+
+/// The statement that sets up a session, without a further round trip for what it has to overrule.
+std::string pinning(std::string_view beginning, sql::flavour server) {
+  std::string text{beginning};
+  text += sql::pinned;
+  if (server == sql::flavour::mariadb) text += sql::pinned_on_mariadb;
+  text += sql::pinned_names;
+  return text;
 }
 
 /// The parameters that SOCI reads from a connection string.
@@ -195,6 +195,13 @@ void refuse_old(const connection& session) {
               "upgrade it or connect to another"};
 }
 
+void make_fit_for_a_migration(connection& session) {
+  refuse_without_tls(session);
+  refuse_old(session);
+  session.execute(sql::read_committed_from_now_on);
+  session.execute(pinning(sql::pin_migration, session.flavour()));
+}
+
 fit_session made_fit_for_a_store(::soci::session& session, const soci_options& options) {
   connection pinned{session};
   pinned.close_on_exec();
@@ -211,22 +218,18 @@ fit_session made_fit_for_a_store(::soci::session& session, const soci_options& o
                 "to the store alone"};
   }
   try {
-    const bool is_mariadb = pinned.flavour() == sql::flavour::mariadb;
+    const auto server = pinned.flavour();
     const auto in_seconds = [](std::chrono::milliseconds limit) {
       return std::chrono::ceil<std::chrono::seconds>(limit).count();
     };
     // The first statements: sql_select_limit would hide rows of SHOW as well.
     pinned.execute(sql::read_committed_from_now_on);
-    pinned.execute(is_mariadb ? sql::pin_mariadb : sql::pin_mysql,
+    pinned.execute(pinning(server == sql::flavour::mariadb ? sql::pin_store_on_mariadb
+                                                           : sql::pin_store_on_mysql,
+                           server),
                    {in_seconds(options.statement_timeout), in_seconds(options.lock_timeout)});
-    const auto settings = settings_of(pinned);
-    if (!settings.is_in_autocommit) {
-      throw error{errc::misuse,
-                  "a session of the store has autocommit off, so that its statements would lock "
-                  "rows and not commit: turn it on (SET autocommit = 1) for this user"};
-    }
     const auto skew = options.clock_skew.value_or(
-        settings.is_in_cluster ? skew_of_a_cluster : std::chrono::milliseconds::zero());
+        is_in_cluster(pinned) ? skew_of_a_cluster : std::chrono::milliseconds::zero());
     return {pinned, skew};
   } catch (const std::exception&) {
     throw_as_error(effects::none, &options.table);

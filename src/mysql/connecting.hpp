@@ -28,6 +28,10 @@ void refuse_without_tls(const connection& session);
 /// greeting. No round trip.
 void refuse_old(const connection& session);
 
+/// Changes the settings of a session that only a migration uses. Throws `error`, or the driver's
+/// exception.
+void make_fit_for_a_migration(connection& session);
+
 struct fit_session {
   connection session;
   std::chrono::microseconds skew;

@@ -1,13 +1,17 @@
-// Settings of the server that weaken a promise, on MariaDB.
+// Settings of the server that weaken a promise, or that the statements do not expect, on MariaDB.
 #include <soci/mysql/soci-mysql.h>
 #include <soci/soci.h>
 
 #include <algorithm>
+#include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/database_url.hpp"
 #include "mysql/mysql_table.hpp"
+#include "rowlock/operators.hpp"
+#include "support/mariadb_line.hpp"
 #include "support/own_mariadb.hpp"
 
 namespace rowlock::tests {
@@ -65,6 +69,138 @@ TEST(MysqlThatRollsBackOnTimeout, IsNamedAndLetsNothingCommitOutsideOfItsTransac
   int rows_written = -1;
   session << "select count(*) from report", ::soci::into(rows_written);
   EXPECT_EQ(rows_written, 0);
+}
+
+/// On a server whose settings are all other than expected, tests/support/turned/mariadb.sql. One for
+/// all tests, each of which finds an empty database.
+class MysqlTurned : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    server_ = std::make_unique<own_mariadb>();
+    administrator_ = std::make_unique<mariadb_line>(server_->url());  // with the usual settings
+    std::ifstream script{ROWLOCK_TURNED_MARIADB};
+    for (std::string line; std::getline(script, line);) {
+      if (line.starts_with("SET")) administrator_->execute(line);
+    }
+  }
+  static void TearDownTestSuite() {
+    administrator_.reset();
+    server_.reset();
+  }
+
+  MysqlTurned() {
+    administrator_->execute("drop database rowlock_test");
+    administrator_->execute("create database rowlock_test");
+  }
+  /// A session of the application, which commits and writes as usual.
+  [[nodiscard]] std::unique_ptr<::soci::session> open() const {
+    auto session = std::make_unique<::soci::session>(target_);
+    *session << "set autocommit = 1, tx_read_only = 0, completion_type = 0";
+    return session;
+  }
+  static std::string value(const std::string& sql) { return administrator_->value(sql); }
+
+  inline static std::unique_ptr<own_mariadb> server_;
+  inline static std::unique_ptr<mariadb_line> administrator_;
+  const std::string target_ = database_url{server_->url()}.target();
+  const lock_key first_{"set", "1"};
+  const lock_key second_{"set", "2"};
+};
+
+TEST_F(MysqlTurned, DoesNotReachMigrations) {
+  EXPECT_EQ(migrate_soci(target_, {}, history_option::with).size(), 2U);
+  EXPECT_EQ(value("select count(*) from rowlock_test.shared_lock_schema"), "1");
+  EXPECT_EQ(migrate_soci(target_, {}, history_option::with).size(), 0U);
+  // A trigger runs with the sql_mode of the session that made it.
+  EXPECT_EQ(value("select group_concat(distinct sql_mode) from information_schema.triggers"),
+            "STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION");
+}
+
+TEST_F(MysqlTurned, DoesNotReachStores) {
+  migrate_soci(target_, {}, history_option::with);
+  soci_store rows{target_};
+  lock_table locks{rows};
+  const std::vector<lock_key> keys{first_, second_, {"set", "3"}};
+  EXPECT_TRUE(locks.try_acquire_all(keys).acquired()) << "new ones";
+  EXPECT_TRUE(locks.try_acquire_all(keys).acquired()) << "those that are there";
+  EXPECT_EQ(locks.try_acquire_any(keys, 2)->size(), 2U);
+
+  std::vector<acquire_request> requests;
+  std::vector<renew_request> renewals;
+  std::vector<release_request> releases;
+  for (const auto& key : keys) {
+    requests.push_back(
+        {.key = key, .owner = make_owner_id(), .holder = "\u00e4:1", .ttl = 1h});
+  }
+  const auto granted = rows.acquire(requests);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    ASSERT_EQ(granted[i].status, acquire_status::granted);
+    renewals.push_back({keys[i], requests[i].owner, *granted[i].version, 2h});
+    releases.push_back({.key = keys[i], .owner = requests[i].owner, .version = *granted[i].version});
+  }
+  EXPECT_EQ(rows.renew(renewals), std::vector(keys.size(), change_answer::done));
+  EXPECT_EQ(rows.write_note({keys[0], requests[0].owner, *granted[0].version, "h\u00e9"}),
+            change_answer::done);
+  EXPECT_EQ(rows.list().size(), keys.size());
+  EXPECT_EQ(rows.list({.holder = "\u00e4:1"}).size(), keys.size());
+  EXPECT_EQ(rows.read(std::array{keys[0]}).front()->note, "h\u00e9");
+  EXPECT_EQ(rows.read(std::array{keys[0]}).front()->holder, "\u00e4:1");
+  EXPECT_EQ(force_release(rows, keys[0], *granted[0].version, "test").answer,
+            force_answer::released);
+  EXPECT_EQ(rows.release(std::vector(releases.begin() + 1, releases.end())),
+            std::vector(keys.size() - 1, change_answer::done));
+  EXPECT_EQ(rows.history({.what = "granted"}).events.size(), 11U);
+  *open() << "update shared_lock set version = 1 where lock_type = 'set'";
+  EXPECT_EQ(purge(rows, 1h).purged, keys.size());
+}
+
+TEST_F(MysqlTurned, DoesNotReachStoresOfAPool) {
+  migrate_soci(target_);
+  ::soci::connection_pool pool{1};
+  pool.at(0).open(target_);
+  soci_store rows{pool, {.pool_size = 1}};
+  EXPECT_TRUE(lock_table{rows}.try_acquire_all({first_, second_}).acquired());
+  EXPECT_EQ(value("select count(*) from rowlock_test.shared_lock"), "2");
+}
+
+TEST_F(MysqlTurned, DoesNotReachStatementsInATransactionOfTheApplication) {
+  migrate_soci(target_);
+  soci_store rows{target_};
+  lock_table locks{rows};
+  const auto opened = open();
+  auto& session = *opened;
+  const lock_keys both{first_, second_};
+  for (int round = 0; round < 2; ++round) {  // missing rows, then those that are there
+    soci_transaction work{session};
+    ASSERT_TRUE(lock_rows(work, both, no_wait()).acquired());
+    work.commit();
+  }
+  const auto held = *locks.try_acquire_all({first_, second_});
+  {
+    soci_transaction work{session};
+    fence(session, held);
+    fence(session, held, {.kind = fence_kind::share});
+    release_with(session, held);
+    work.commit();
+  }
+  soci_transaction work{session};
+  const auto seen = read_version(session, first_);
+  ASSERT_TRUE(seen.acquired());
+  EXPECT_EQ(try_commit(session, first_, *seen), commit_result::committed);
+  work.commit();
+}
+
+// With both checks off InnoDB writes the first rows of an empty table without a lock for each: it
+// locks the table.
+TEST_F(MysqlTurned, LetsTheFirstRowLockOfAnEmptyTableLeaveOtherKeysAlone) {
+  migrate_soci(target_);
+  soci_store rows{target_};
+  lock_table locks{rows};
+  const auto opened = open();
+  auto& session = *opened;
+  soci_transaction work{session};
+  ASSERT_TRUE(lock_rows(work, first_, no_wait()).acquired());
+  EXPECT_TRUE(locks.try_acquire(second_).acquired());
 }
 
 }  // namespace

@@ -69,10 +69,9 @@ inline constexpr std::string_view current_database = "SELECT database()";
 // Does nothing; the answer has the server's status, with whether a transaction is open.
 inline constexpr std::string_view do_nothing = "DO 0";
 
-// Reads what a store checks on its session: autocommit, the server's version, membership in a
-// Galera cluster.
+// Reads what a store checks on its session: the server's version, membership in a Galera cluster.
 inline constexpr std::string_view settings =
-    "SHOW SESSION VARIABLES WHERE variable_name IN ('autocommit', 'version', 'wsrep_on')";
+    "SHOW SESSION VARIABLES WHERE variable_name IN ('version', 'wsrep_on')";
 
 // Reads the global settings, which new connections have. A store warns of those with which a crash
 // loses acknowledged changes, or an application's transaction loses its protection.
@@ -80,27 +79,40 @@ inline constexpr std::string_view settings_of_the_server =
     "SHOW GLOBAL VARIABLES WHERE variable_name IN ('autocommit', 'innodb_flush_log_at_trx_commit', "
     "'innodb_rollback_on_timeout', 'log_bin', 'sql_mode', 'sync_binlog', 'wsrep_on')";
 
-// Sets the isolation of a store's session: above READ COMMITTED, a row that a condition refuses
-// would stay locked until the transaction ends.
+// Sets the isolation of every session that rowlock opens, and lets it write: above READ COMMITTED, a
+// row that a condition refuses would stay locked until the transaction ends.
 inline constexpr std::string_view read_committed_from_now_on =
-    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
-// Sets up a store's session: no waiting for row locks, time limits, and fixed values for settings
-// that would change the meaning of statements.
+// Begins the statement that sets up a session: for a store with no waiting for row locks and with
+// time limits.
 // $1 time limit of a statement, $2 time limit of waiting for a lock on the whole table, both in
 // seconds
-inline constexpr std::string_view pin_mariadb =
-    "SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = $2, max_statement_time = $1, "
-    "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', completion_type = 0, "
-    "timestamp = DEFAULT, sql_select_limit = 18446744073709551615, sql_big_selects = 1";
+inline constexpr std::string_view pin_store_on_mariadb =
+    "SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = $2, max_statement_time = $1, ";
 
 // The same for MySQL, which waits for a row lock for at least a second, and limits only statements
 // that read.
-inline constexpr std::string_view pin_mysql =
+inline constexpr std::string_view pin_store_on_mysql =
     "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = $2, "
-    "max_execution_time = $1 * 1000, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', "
-    "completion_type = 0, timestamp = DEFAULT, sql_select_limit = 18446744073709551615, "
-    "sql_big_selects = 1";
+    "max_execution_time = $1 * 1000, ";
+
+// The same for a migration, which may wait.
+inline constexpr std::string_view pin_migration = "SET SESSION ";
+
+// Goes on with the settings that would change what a statement means, or whether it works. Those of
+// the server, of `init_connect` and of an application's pool are overruled.
+inline constexpr std::string_view pinned =
+    "autocommit = 1, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', completion_type = 0, "
+    "timestamp = DEFAULT, sql_select_limit = 18446744073709551615, sql_big_selects = 1, "
+    "sql_safe_updates = 0, foreign_key_checks = 1, unique_checks = 1, max_sort_length = 1024";
+
+// And with those that only MariaDB has.
+inline constexpr std::string_view pinned_on_mariadb =
+    ", check_constraint_checks = 1, default_regex_flags = ''";
+
+// And ends with the character set of texts, and how constants compare.
+inline constexpr std::string_view pinned_names = ", NAMES utf8mb4 COLLATE utf8mb4_bin";
 
 // Makes concurrent migrations wait for each other, 30 seconds at most: one migrates, and the others
 // find nothing to do.

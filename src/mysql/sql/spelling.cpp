@@ -1,6 +1,8 @@
 // The rendering of SQL texts for MariaDB or MySQL.
 #include "mysql/sql/spelling.hpp"
 
+#include <utility>
+
 #include "mysql/sql/history.hpp"
 #include "mysql/sql/leases.hpp"
 #include "mysql/sql/rows.hpp"
@@ -22,9 +24,14 @@ std::string events_of(std::string_view events, std::string_view key) {
 detail::sql_words placeholders_for(flavour server) {
   const bool is_mariadb = server == flavour::mariadb;
   return {
-      {"no_wait", is_mariadb ? "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " : ""},
+      // On MySQL `rendered` adds the settings, after the first word.
+      {"no_wait", is_mariadb ? "SET STATEMENT innodb_lock_wait_timeout = 0, sql_safe_updates = 0, "
+                               "sql_big_selects = 1, unique_checks = 1, default_regex_flags = '' "
+                               "FOR "
+                             : ""},
       // MariaDB 10.11 fails with error 1180 if SKIP LOCKED meets a row lock and the limit is 0.
-      {"skip_locked", is_mariadb ? "SET STATEMENT innodb_lock_wait_timeout = 1 FOR " : ""},
+      {"skip_locked",
+       is_mariadb ? "SET STATEMENT innodb_lock_wait_timeout = 1, sql_big_selects = 1 FOR " : ""},
       // MySQL cannot lock rows of json_table, so the statement names the table to lock.
       {"for_update", is_mariadb ? "FOR UPDATE" : "FOR UPDATE OF l"},
       {"for_share", is_mariadb ? "LOCK IN SHARE MODE" : "FOR SHARE OF l"},
@@ -49,10 +56,24 @@ detail::sql_words placeholders_for(flavour server) {
   };
 }
 
+/// In a transaction of the application its settings hold. These would stop a statement; and with
+/// unique_checks off, MariaDB locks the whole table for the first row of an empty one.
+constexpr std::string_view overruled_on_mysql =
+    " /*+ SET_VAR(sql_safe_updates = 0) SET_VAR(sql_big_selects = 1) */";
+
+std::string with_hint(std::string text) {
+  const auto verb = text.find_first_not_of('\n');
+  return text.insert(text.find_first_of(" \n", verb), overruled_on_mysql);
+}
+
 }  // namespace
 
 std::string rendered(const table_name& table, flavour server, std::string_view text) {
-  return detail::in_backticks(table, detail::with_words(text, placeholders_for(server)));
+  auto spelled = detail::with_words(text, placeholders_for(server));
+  const bool is_of_the_application =
+      text.starts_with("{no_wait}") || text.starts_with("{skip_locked}");
+  if (server == flavour::mysql && is_of_the_application) spelled = with_hint(std::move(spelled));
+  return detail::in_backticks(table, spelled);
 }
 
 detail::rendered_sql texts_of(const table_name& table, flavour server) {
