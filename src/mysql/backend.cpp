@@ -189,23 +189,21 @@ class mysql_backend_type final : public through_soci::soci_backend {
     if (!row->can_be_taken(skew)) return held_by(*row);
     if (!row->state.owned) return row->state.version;
 
-    json_rows run_out;
-    run_out.add(row_of(key).number(row->state.version.number));
     const auto unset =
-        caller.at_once(sql::prepare_in_transaction, run_out, {run_out.value(), skew.count()});
+        caller.write(sql::prepare_row, {key, row->state.version, skew},
+                     {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
+                      row->state.version.number, skew.count()});
     if (!unset || unset->affected == 0) return busy_at(key);
-    return caller.read({&key}).value().front().value().state.version;
+    return caller.version_in(*unset, key);
   }
 
   commit_result try_commit(::soci::session& session, const lock_key& key, version seen,
                            const soci_table& table) const override {
     caller_transaction caller{session, table.table};
     caller.require_transaction();
-    json_rows row;
-    row.add(row_of(key).number(seen.number));
     return stale_if_conflict([&] {
-      return caller.at_once(
-          sql::advance, row,
+      return caller.write(
+          sql::advance, {.key = key, .seen = seen, .may_be_owned = false},
           {bound_value::ascii(key.type), bound_value::bytes(key.source_id), seen.number});
     });
   }

@@ -52,7 +52,7 @@ class proof {
 
  private:
   detail::fence_try by(std::string_view text, const json_rows& to_write) {
-    const auto result = caller_.at_once(text, rows_, {to_write.value()});
+    const auto result = caller_.write_all(text, rows_, {to_write.value()});
     if (!result) return why_not();
     // A write reads the rows as they are now, whatever the transaction's snapshot.
     return result->affected == keys_.size() ? detail::fence_try::held : detail::fence_try::lost;

@@ -38,81 +38,42 @@ class locking {
     skew_ = skew_of(*seen, table_);
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       const auto& row = seen->rows[i];
-      if (!row) {
-        missing_.push_back(keys_[i]);
-      } else if (!row->can_be_taken(skew_)) {
-        return {.refused = held_by(*row)};
-      } else {
-        existing_.push_back(keys_[i]);
-        at_versions_.add(row_of(*keys_[i]).number(row->state.version.number));
-      }
+      if (row && !row->can_be_taken(skew_)) return {.refused = held_by(*row)};
+      if (!row && missing == missing_rows::report) return {};
     }
-    if (!missing_.empty() && missing == missing_rows::report) return {};
-    if (keys_.size() == 1) return lock_one();
-    return lock_all_or_none();
+    row_lock locked;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      const auto version = lock(*keys_[i], seen->rows[i]);
+      if (!version) return {.refused = why_not(*keys_[i])};
+      locked.rows.push_back({*keys_[i], *version});
+    }
+    return {.locked = std::move(locked)};
   }
 
  private:
-  through_soci::lock_attempt lock_one() {
-    const auto& key = *keys_.front();
+  /// A statement for each row: one that joins several keeps the last row locked that it refuses.
+  std::optional<version> lock(const lock_key& key, const std::optional<seen_row>& seen) {
     const auto type = bound_value::ascii(key.type);
     const auto id = bound_value::bytes(key.source_id);
-    const auto result =
-        missing_.empty() ? caller_.at_once(sql::lock_row, at_versions_, {type, id, skew_.count()})
-                         : caller_.at_once(sql::lock_missing_row, {type, id});
-    if (!result || result->affected == 0) return {.refused = why_not()};
-    row_lock locked;
-    locked.rows.push_back({key, caller_.version_in(*result, key)});
-    return {.locked = std::move(locked)};
+    const auto result = seen ? caller_.write(sql::lock_row, {key, seen->state.version, skew_},
+                                             {type, id, skew_.count()})
+                             : caller_.at_once(sql::lock_missing_row, {type, id});
+    if (!result || result->affected == 0) return std::nullopt;
+    return caller_.version_in(*result, key);
   }
 
-  through_soci::lock_attempt lock_all_or_none() {
-    caller_.execute(sql::savepoint);
-    if (!have_all()) {
-      caller_.execute(sql::roll_back_to_savepoint);
-      caller_.execute(sql::release_savepoint);
-      return {.refused = why_not()};
-    }
-    caller_.execute(sql::release_savepoint);
-    const auto now = caller_.read(keys_).value();
-    row_lock locked;
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      locked.rows.push_back({*keys_[i], now[i].value().state.version});
-    }
-    return {.locked = std::move(locked)};
-  }
-
-  bool have_all() {
-    if (!existing_.empty()) {
-      const auto result = caller_.at_once(sql::lock_many, at_versions_,
-                                          {rows_of(existing_).value(), skew_.count()});
-      if (!result || result->affected != existing_.size()) return false;
-    }
-    return std::all_of(missing_.begin(), missing_.end(), [this](const lock_key* key) {
-      return caller_
-          .at_once(sql::lock_missing_row,
-                   {bound_value::ascii(key->type), bound_value::bytes(key->source_id)})
-          .has_value();
-    });
-  }
-
-  /// A lease that was granted meanwhile, or the row lock of another transaction.
-  refusal why_not() {
-    const auto now = caller_.read(keys_);
-    if (!now) return busy_at(*keys_.front());
-    for (const auto& row : *now) {
-      if (row && !row->can_be_taken(skew_)) return held_by(*row);
-    }
-    return busy_at(*keys_.front());
+  /// A lease that was granted meanwhile, or the row lock of another transaction. This transaction
+  /// has not written that row.
+  refusal why_not(const lock_key& key) {
+    const auto now = caller_.read({&key});
+    const auto row = now ? now->front() : std::nullopt;
+    return row && !row->can_be_taken(skew_) ? held_by(*row) : busy_at(key);
   }
 
   caller_transaction& caller_;
   const soci_table& table_;
   key_list keys_;
   std::chrono::microseconds skew_{};
-  key_list missing_;
-  key_list existing_;
-  json_rows at_versions_;
 };
 
 /// Creates missing rows in separate transactions. A row that another transaction creates at this
@@ -159,7 +120,14 @@ through_soci::lock_attempt try_to_lock(::soci::session& session, const lock_keys
                                        const soci_table& table, through_soci::isolation known) {
   caller_transaction caller{session, table.table};
   caller.require_transaction();
-  return locking{caller, keys, table}.run(known, missing_rows::create);
+  locking attempt{caller, keys, table};
+  if (keys.in_order().size() == 1) return attempt.run(known, missing_rows::create);
+  // Before the first read: then it gives back the rows of a transaction that has done nothing yet.
+  caller.execute(sql::savepoint);
+  auto done = attempt.run(known, missing_rows::create);
+  if (!done.locked) caller.execute(sql::roll_back_to_savepoint);
+  caller.execute(sql::release_savepoint);
+  return done;
 }
 
 through_soci::begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,

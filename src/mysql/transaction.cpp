@@ -77,9 +77,20 @@ std::optional<result_set> caller_transaction::at_once(std::string_view text,
   return result;
 }
 
-std::optional<result_set> caller_transaction::at_once(std::string_view text,
-                                                      const json_rows& at_versions,
-                                                      std::initializer_list<bound_value> values) {
+std::optional<result_set> caller_transaction::write(std::string_view text, const open_row& row,
+                                                    std::initializer_list<bound_value> values) {
+  if (session_.flavour() == sql::flavour::mysql) {
+    const auto had = execute(
+        sql::have_row, {bound_value::ascii(row.key.type), bound_value::bytes(row.key.source_id),
+                        row.seen.number, row.open_for.count(), row.may_be_owned ? 1 : 0});
+    if (had.rows.empty()) return std::nullopt;
+  }
+  return at_once(text, values);
+}
+
+std::optional<result_set> caller_transaction::write_all(std::string_view text,
+                                                        const json_rows& at_versions,
+                                                        std::initializer_list<bound_value> values) {
   if (session_.flavour() == sql::flavour::mysql) {
     const auto had = execute(sql::have_many_at_version, {at_versions.value()});
     if (had.rows.size() != at_versions.size()) return std::nullopt;

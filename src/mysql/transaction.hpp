@@ -21,6 +21,14 @@ struct transaction_view {
   bool is_in_cluster = false;
 };
 
+/// A row as it was read, and as the statement that writes it must find it.
+struct open_row {
+  const lock_key& key;
+  version seen;
+  std::chrono::microseconds open_for{};
+  bool may_be_owned = true;
+};
+
 /// Executes texts of sql/ in the caller's transaction. Throws `error`, except for conflicts, which
 /// are thrown as `soci::mysql_soci_error`: the server has then ended the transaction.
 ///
@@ -41,10 +49,14 @@ class caller_transaction {
   /// The same in a transaction. Throws `error` (misuse) if the transaction has ended.
   std::optional<result_set> at_once(std::string_view text,
                                     std::initializer_list<bound_value> values);
+  /// Writes one row; none if another transaction has it. A row that is not written is not kept
+  /// locked. (Where a statement cannot skip the wait, another one that can precedes it.)
+  std::optional<result_set> write(std::string_view text, const open_row& row,
+                                  std::initializer_list<bound_value> values);
   /// Writes the rows at these versions ($1 of `text` is the same list); none if another transaction
-  /// has one of them. (If a statement cannot skip the wait, another one that can precedes it.)
-  std::optional<result_set> at_once(std::string_view text, const json_rows& at_versions,
-                                    std::initializer_list<bound_value> values);
+  /// has one of them. A row that is not written may stay locked until the transaction ends.
+  std::optional<result_set> write_all(std::string_view text, const json_rows& at_versions,
+                                      std::initializer_list<bound_value> values);
 
   /// The rows as the transaction sees them. None if the transaction is SERIALIZABLE, so that
   /// reading locks, and another transaction has a row.

@@ -1,5 +1,8 @@
 // Row locks in transactions of the application, where MariaDB has its own ways.
+#include <atomic>
+
 #include "mysql/mysql_table.hpp"
+#include "support/tcp_proxy.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -85,6 +88,87 @@ TEST_F(MysqlRowLock, OfATransactionThatADeadlockEndedIsMisuse) {
   EXPECT_EQ(caught.kind, errc::misuse);
   EXPECT_NE(caught.message().find("deadlock"), std::string::npos) << caught.message();
   EXPECT_EQ(error_of([&] { work.commit(); }).kind, errc::misuse);
+}
+
+// The row is granted after the transaction has seen that it is free, and before it locks it: when
+// the answer of its first read is on its way.
+class MysqlRowLockThatIsOvertaken : public MysqlRowLock {
+ protected:
+  MysqlRowLockThatIsOvertaken() {
+    proxy_.edit_replies([this](std::string reply) {
+      if (reply.find("isolation") != std::string::npos && !is_granted_.exchange(true)) {
+        granted_ = *acquire(rows_, key_).version;
+      }
+      return reply;
+    });
+  }
+
+  std::unique_ptr<::soci::session> overtaken() {
+    return std::make_unique<::soci::session>(target_at(proxy_.port()));
+  }
+  void expect_that_its_holder_can_end_it() {
+    EXPECT_TRUE(is_granted_);
+    EXPECT_EQ(renew(rows_, key_, granted_), change_answer::done);
+    EXPECT_EQ(release(rows_, key_, granted_), change_answer::done);
+  }
+
+  // Before the row in the order of locking.
+  const lock_key first_{.type = "invoice", .source_id = "1"};
+  std::atomic<bool> is_granted_ = false;
+  version granted_{};
+  tcp_proxy proxy_{"127.0.0.1", server_port()};
+};
+
+TEST_F(MysqlRowLockThatIsOvertaken, KeepsNoRowLocked) {
+  create(first_);
+  create(key_);
+  const auto session = overtaken();
+  soci_transaction work{*session};
+  const auto refused = lock_rows(work, {first_, key_}, no_wait());
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::held);
+  expect_that_its_holder_can_end_it();
+  EXPECT_EQ(acquire(rows_, first_).status, acquire_status::granted);
+}
+
+TEST_F(MysqlRowLockThatIsOvertaken, KeepsNoHeldRowLockedWhenTheTransactionHasWritten) {
+  create(first_);
+  create(key_);
+  const auto session = overtaken();
+  soci_transaction work{*session};
+  *session << "insert into note values ('before')";
+  EXPECT_EQ(lock_rows(work, {first_, key_}, no_wait()).refusal().reason, refusal_reason::held);
+  expect_that_its_holder_can_end_it();
+  work.commit();
+  EXPECT_EQ(number("select count(*) from note"), 1);
+  EXPECT_EQ(number("select count(*) from shared_lock where ended_as = 'locked'"), 0);
+}
+
+TEST_F(MysqlRowLockThatIsOvertaken, OfOneKeyKeepsItNotLocked) {
+  create(key_);
+  const auto session = overtaken();
+  soci_transaction work{*session};
+  EXPECT_EQ(lock_rows(work, key_, no_wait()).refusal().reason, refusal_reason::held);
+  expect_that_its_holder_can_end_it();
+}
+
+TEST_F(MysqlRowLockThatIsOvertaken, OfARowToCommitAgainstKeepsItNotLocked) {
+  acquire(rows_, key_);
+  run_out(key_);
+  const auto session = overtaken();
+  soci_transaction work{*session};
+  EXPECT_FALSE(read_version(*session, key_).acquired());
+  expect_that_its_holder_can_end_it();
+}
+
+TEST_F(MysqlRowLock, OfARowThatHasMovedOnCommitsNothingAndKeepsItNotLocked) {
+  create(key_);
+  const auto session = connect();
+  soci_transaction work{*session};
+  const auto seen = *read_version(*session, key_);
+  const auto held = acquire(rows_, key_);
+  EXPECT_EQ(try_commit(*session, key_, seen), commit_result::stale);
+  EXPECT_EQ(renew(rows_, key_, *held.version), change_answer::done);
+  EXPECT_EQ(release(rows_, key_, *held.version), change_answer::done);
 }
 
 }  // namespace

@@ -10,7 +10,6 @@ namespace rowlock::mysql::sql {
 // Parameters as there.
 inline constexpr std::string_view read_in_transaction = "{no_wait}{read}";
 inline constexpr std::string_view insert_in_transaction = "{no_wait}{insert_unowned}";
-inline constexpr std::string_view prepare_in_transaction = "{no_wait}{prepare_many}";
 
 // Reads rows as `read`, with the session's isolation level and whether its server is in a cluster.
 // At SERIALIZABLE a read in a transaction locks the rows, so it must not wait either.
@@ -49,20 +48,32 @@ VALUES ($1, $2, last_insert_id(timestampdiff(MICROSECOND, '1970-01-01', utc_time
         utc_timestamp(6), 'locked')
 )sql";
 
-// Locks several rows, as `lock_row`.
-// $1: type, id; $2 microseconds for which the rows must have been free
-inline constexpr std::string_view lock_many = R"sql({no_wait}
-UPDATE json_table($1, '$[*]' COLUMNS (
-         lock_type varchar(134) CHARACTER SET ascii PATH '$[0]',
-         source_id varchar(510) CHARACTER SET ascii PATH '$[1]')) AS w
-  STRAIGHT_JOIN shared_lock AS l FORCE INDEX (PRIMARY)
-    ON l.lock_type = w.lock_type AND l.source_id = unhex(w.source_id)
-   SET l.expiry_count = l.expiry_count + (l.owner IS NOT NULL),
-       l.version = greatest(l.version + 1,
-                            timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6))),
-       l.owner = NULL, l.holder = NULL, l.acquired_at = NULL,
-       l.expires_at = '1970-01-01 00:00:00', l.ended_at = utc_timestamp(6), l.ended_as = 'locked'
- WHERE l.expires_at <= utc_timestamp(6) - INTERVAL $2 MICROSECOND
+// Unsets a lease that expired, as `prepare_many`. The insert id is the new version. Changes no row
+// if the lease was renewed or taken over.
+// $1 type, $2 id, $3 version that was read, $4 microseconds for which it must have been over
+inline constexpr std::string_view prepare_row = R"sql({no_wait}
+UPDATE shared_lock
+   SET version = last_insert_id(greatest(
+         version + 1, timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)))),
+       owner = NULL, ended_at = expires_at, ended_as = 'ran out',
+       expires_at = '1970-01-01 00:00:00', expiry_count = expiry_count + 1
+ WHERE lock_type = $1 AND source_id = $2 AND version = $3 AND owner IS NOT NULL
+   AND expires_at <= utc_timestamp(6) - INTERVAL $4 MICROSECOND
+)sql";
+
+// MySQL alone: locks the row that the next statement writes, if no other transaction has it. The id
+// is a range of one: a row that is found by `=`, or in a join, stays locked when the conditions
+// after it refuse it.
+// $1 type, $2 id, $3 version that was read, $4 microseconds for which it must have been open, $5 1
+// if it may have an owner, else 0
+inline constexpr std::string_view have_row = R"sql(
+SELECT 1
+  FROM shared_lock AS l FORCE INDEX (PRIMARY)
+ WHERE l.lock_type = $1 AND l.source_id >= $2 AND l.source_id <= $2 AND l.version = $3
+   AND l.expires_at <= utc_timestamp(6) - INTERVAL $4 MICROSECOND
+   AND (l.owner IS NULL OR $5 = 1)
+ LIMIT 1
+   {for_update} SKIP LOCKED
 )sql";
 
 // Advances the version of an unowned, open row, if it is the one that was read. Changes no row
@@ -212,7 +223,8 @@ inline constexpr std::string_view commit = "COMMIT AND NO CHAIN NO RELEASE";
 
 inline constexpr std::string_view roll_back = "ROLLBACK AND NO CHAIN NO RELEASE";
 
-// Around several statements, so that a refusal keeps no row locked.
+// Around several statements, so that a refusal undoes them. Row locks are given back only if the
+// transaction has neither read nor written before.
 inline constexpr std::string_view savepoint = "SAVEPOINT rowlock";
 
 inline constexpr std::string_view roll_back_to_savepoint = "ROLLBACK TO SAVEPOINT rowlock";
