@@ -228,7 +228,8 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
 /// or committed, and the leases stay. A `commit()` in the work is misuse. rowlock's own transaction
 /// types throw before anything is committed. A libpqxx transaction cannot be kept from it: its work
 /// is committed without a fence, and then this call throws. The same holds for a statement like
-/// COMMIT that the work sends itself.
+/// COMMIT that the work sends itself. An SQL error that the work swallows may have ended the
+/// transaction: misuse, and nothing is kept, as in `with_row_lock`.
 ///
 /// Throws `lease_lost`, `error` (outcome_unknown) when the answer to the commit got lost, and
 /// whatever `work` throws. With `options.in_doubt` a commit whose answer got lost counts if it

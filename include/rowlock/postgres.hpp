@@ -108,6 +108,10 @@ ROWLOCK_EXPORT outcome<void> lock_entity(pqxx::transaction_base& transaction,
 /// rollback would undo it. Renewals of the leases go on, but do not move their deadlines while the
 /// fence is open.
 ///
+/// libpqxx's `commit()` returns although the server has rolled back, if a statement failed before
+/// and the error was swallowed. `run_fenced` finds that, and so does a fence that comes last
+/// (misuse).
+///
 /// One round trip; more for about 100 ms if a renewal has a row at that moment.
 ROWLOCK_EXPORT void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
                           const fence_options& options = {}, const postgres_table& table = {});
@@ -146,8 +150,10 @@ ROWLOCK_EXPORT void recognise_postgres_conflicts() noexcept;
 /// Called while an exception of a transaction's constructor is being handled. Throws the `error`
 /// for it.
 [[noreturn]] ROWLOCK_EXPORT void throw_failed_begin();
+/// Called before a callback gets the transaction, and `was_aborted` after it. No round trip.
+ROWLOCK_EXPORT void lend_to_callback(pqxx::transaction_base& transaction) noexcept;
 /// Whether a callback has rolled the transaction back. Throws `error` (misuse) if it has committed
-/// it. No round trip.
+/// it, or if a statement that failed has aborted it.
 ROWLOCK_EXPORT bool was_aborted(pqxx::transaction_base& transaction);
 /// Called while an exception of a commit is being handled. Throws the `error` for it.
 [[noreturn]] ROWLOCK_EXPORT void throw_failed_commit();
@@ -215,7 +221,7 @@ struct row_transaction<Transaction> {
     }
   }
 
-  static void lend(Transaction& /*transaction*/) noexcept {}
+  static void lend(Transaction& transaction) noexcept { detail::lend_to_callback(transaction); }
   static bool take_back(Transaction& transaction) { return !detail::was_aborted(transaction); }
 
   template <class Connection>

@@ -46,7 +46,12 @@ struct row_lock {
 /// is acquired, and nothing is committed. A callback must not call `commit()` (misuse). rowlock's
 /// own transaction types throw before anything is committed. A libpqxx transaction cannot be kept
 /// from it: it commits, and then this call throws. A statement like COMMIT that the callback sends
-/// itself is found at the end; on libpqxx it is not found at all.
+/// itself is found at the end (misuse).
+///
+/// An SQL error that the callback swallows may have ended the transaction: on PostgreSQL every one
+/// outside a savepoint does, elsewhere a deadlock or a full disk. This call then throws misuse, and
+/// nothing is kept. On libpqxx 6, where `exec` rolls back when a statement fails, an `abort()`
+/// right after that is such an error too.
 ///
 /// `Transaction` names the isolation level: `pqxx::work`, `pqxx::transaction<...>`,
 /// `rowlock::sqlite_transaction`, `rowlock::soci_transaction`, `rowlock::memory_transaction`. The

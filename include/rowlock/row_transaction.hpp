@@ -62,6 +62,9 @@ ROWLOCK_EXPORT std::optional<refusal> wait_for_rows(
 /// Throws the `error` for a callback that commits the transaction it was given.
 [[noreturn]] ROWLOCK_EXPORT void throw_commit_in_callback();
 
+/// Throws the `error` for a transaction that was over when it was to be committed.
+[[noreturn]] ROWLOCK_EXPORT void throw_over_before_commit();
+
 template <class Transaction>
 void lend(Transaction& transaction) noexcept {
   if constexpr (requires { row_transaction<Transaction>::lend(transaction); }) {

@@ -71,9 +71,10 @@ class ROWLOCK_EXPORT soci_transaction {
 
   [[nodiscard]] soci::session& session() noexcept { return session_; }
 
-  /// Throws `error`. Misuse after the transaction has ended (a fence ends it, a deadlock may), and
-  /// in a callback of `with_row_lock`, which commits itself. outcome_unknown when the answer got
-  /// lost. A conflict is thrown as the driver's exception.
+  /// Throws `error`. Misuse after the transaction has ended (a fence ends it, a deadlock may) or
+  /// was aborted by an error, so that nothing is kept, and in a callback of `with_row_lock`, which
+  /// commits itself. outcome_unknown when the answer got lost. A conflict is thrown as the driver's
+  /// exception. One round trip; on MariaDB and MySQL one more if the last statement failed.
   void commit();
   /// Rolls back, if the transaction has not ended. Throws `error` (misuse) for a session that is
   /// not open.

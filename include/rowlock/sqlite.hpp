@@ -59,8 +59,8 @@ class ROWLOCK_EXPORT sqlite_transaction {
 
   [[nodiscard]] SQLite::Database& database() noexcept { return database_; }
 
-  /// Throws `error` (misuse) after the transaction has ended (a fence may end it), and in a
-  /// callback of `with_row_lock`, which commits itself.
+  /// Throws `error` (misuse) after the transaction has ended (a fence may end it, and an error such
+  /// as a full disk), and in a callback of `with_row_lock`, which commits itself.
   void commit();
   /// Rolls back, if the transaction has not ended.
   void abort() noexcept;

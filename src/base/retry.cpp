@@ -162,4 +162,13 @@ void throw_commit_in_callback() {
               "roll back, throw, or abort() and return"};
 }
 
+void throw_over_before_commit() {
+  throw error{
+      errc::misuse,
+      "the transaction was over before its commit: a statement of the callback ended it, or "
+      "the database rolled it back for an error (a deadlock, a full disk) that the callback "
+      "may have swallowed, and nothing of it is kept: let such an exception leave the "
+      "callback"};
+}
+
 }  // namespace rowlock::detail

@@ -151,7 +151,7 @@ class mysql_backend_type final : public through_soci::soci_backend {
   }
 
   [[nodiscard]] bool is_in_transaction(::soci::session& session) const override {
-    return connection{session}.is_in_transaction();
+    return connection{session}.is_still_in_transaction();
   }
 
   through_soci::begun_transaction begin(::soci::session& session,

@@ -94,7 +94,12 @@ void connection::execute_script(const std::string& sql) {
 bool connection::is_in_transaction() const noexcept {
   // With innodb_rollback_on_timeout the server has rolled back.
   constexpr unsigned lock_wait_timeout = 1205;
-  if (mysql_errno(connection_) == lock_wait_timeout) {
+  return mysql_errno(connection_) == lock_wait_timeout ? is_still_in_transaction()
+                                                       : shows_transaction();
+}
+
+bool connection::is_still_in_transaction() const noexcept {
+  if (const auto number = mysql_errno(connection_); number != 0 && !ends_the_transaction(number)) {
     const auto probe = sql::do_nothing;
     if (mysql_real_query(connection_, probe.data(), probe.size()) != 0) return false;
   }

@@ -130,6 +130,9 @@ class connection {
   /// Read from the server's last answer. After a lock wait that timed out that answer does not
   /// contain it, and a round trip is needed.
   [[nodiscard]] bool is_in_transaction() const noexcept;
+  /// The same after statements of the application. No error contains it, and an earlier one that
+  /// was swallowed may have ended the transaction: after any error a round trip is needed.
+  [[nodiscard]] bool is_still_in_transaction() const noexcept;
   /// The same without a round trip; false after a lock wait that timed out.
   [[nodiscard]] bool shows_transaction() const noexcept;
   /// Ends the transaction, if necessary with the connection: a KILL QUERY that hits a ROLLBACK

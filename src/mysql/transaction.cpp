@@ -41,7 +41,10 @@ caller_transaction::caller_transaction(::soci::session& session, const table_nam
 }
 
 void caller_transaction::require_transaction() const {
-  if (session_.is_in_transaction()) return;
+  if (!session_.is_still_in_transaction()) throw_no_transaction();
+}
+
+void caller_transaction::throw_no_transaction() {
   throw error{
       errc::misuse,
       "the session has no open transaction: begin one first; or the server has ended it, as "
@@ -73,7 +76,7 @@ std::optional<result_set> caller_transaction::unless_contended(
 std::optional<result_set> caller_transaction::at_once(std::string_view text,
                                                       std::initializer_list<bound_value> values) {
   auto result = unless_contended(text, values);
-  if (!result) require_transaction();
+  if (!result && !session_.is_in_transaction()) throw_no_transaction();
   return result;
 }
 

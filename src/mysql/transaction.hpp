@@ -39,7 +39,8 @@ class caller_transaction {
 
   [[nodiscard]] connection& session() noexcept { return session_; }
 
-  /// Throws `error` (misuse) if no transaction is open. No round trip.
+  /// Throws `error` (misuse) if no transaction is open. No round trip, unless the session's last
+  /// statement failed.
   void require_transaction() const;
 
   result_set execute(std::string_view text, std::initializer_list<bound_value> values = {});
@@ -69,6 +70,7 @@ class caller_transaction {
  private:
   /// `text` for the table, rendered once per process.
   [[nodiscard]] const std::string& rendered(std::string_view text) const;
+  [[noreturn]] static void throw_no_transaction();
 
   connection session_;
   const table_name& table_;

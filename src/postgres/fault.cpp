@@ -23,6 +23,11 @@ struct meaning {
   std::string message;
 };
 
+constexpr const char* aborted_before =
+    "the transaction was aborted by an earlier error, which the callback may have swallowed, and "
+    "nothing of it is kept: roll it back, then begin another one; let such an exception leave the "
+    "callback, or put a statement that may fail into a savepoint";
+
 constexpr const char* see_the_details =
     ": see the nested exception or, where that could show a value, the server's log";
 
@@ -111,9 +116,7 @@ bool may_pass(std::string_view state) {
 
 meaning meaning_of(const fault& found, const table_name* table, std::string_view other_table) {
   const std::string_view state = found.sqlstate;
-  if (state == "25P02") {
-    return {errc::misuse, "the transaction is aborted: roll it back, then begin another one"};
-  }
+  if (state == "25P02") return {errc::misuse, aborted_before};
   if (found.is_misuse) {
     return {errc::misuse,
             "the transaction or its connection cannot be used now, see the nested "
@@ -189,6 +192,8 @@ void throw_as_error(const fault& found, effects had, const table_name* lock_tabl
     std::throw_with_nested(error{means.code, means.message});
   }
 }
+
+void throw_aborted_before() { throw error{errc::misuse, aborted_before}; }
 
 void throw_failed_commit(const fault& found) {
   if (!found.is_lost_connection()) throw;

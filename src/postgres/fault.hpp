@@ -52,6 +52,10 @@ using detail::effects;
 [[noreturn]] void throw_as_error(const fault& found, effects had, const table_name* lock_table,
                                  std::string_view other_table = {});
 
+/// Throws the `error` (misuse) for a transaction that an earlier error has aborted. The server
+/// answers its COMMIT with ROLLBACK, which no driver reports.
+[[noreturn]] void throw_aborted_before();
+
 /// Called while an exception of a commit that `found` describes is handled. Throws `error`
 /// (outcome_unknown) if the answer was lost, and otherwise the exception again.
 [[noreturn]] void throw_failed_commit(const fault& found);

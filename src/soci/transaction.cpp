@@ -54,8 +54,10 @@ void soci_transaction::commit() {
   home_.require();
   if (is_lent_) detail::throw_commit_in_callback();
   const auto& backend = backend_of(session_);
-  // A fence on the session may have rolled back, and so may the server after a deadlock.
-  if (open_ && !backend.is_in_transaction(session_)) end();
+  if (open_ && !backend.is_in_transaction(session_)) {
+    end();
+    detail::throw_over_before_commit();
+  }
   if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
   backend.commit(session_);
   end();

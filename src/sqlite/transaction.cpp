@@ -200,7 +200,11 @@ bool is_in_transaction(sqlite3* database) noexcept { return sqlite3_get_autocomm
 
 void require_transaction(sqlite3* database) {
   if (is_in_transaction(database)) return;
-  throw error{errc::misuse, "the connection has no open transaction: begin one first"};
+  throw error{
+      errc::misuse,
+      "the connection has no open transaction: begin one first; or SQLite has ended it for "
+      "an error (a full disk, ON CONFLICT ROLLBACK), and nothing of it is kept: run it again "
+      "from its beginning"};
 }
 
 void require_immediate_transaction(sqlite3* database) {

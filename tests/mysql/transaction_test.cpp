@@ -1,7 +1,9 @@
 // Transactions and optimistic commits on MariaDB.
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <string>
+#include <vector>
 
 #include "mysql/mysql_table.hpp"
 #include "support/tcp_proxy.hpp"
@@ -77,6 +79,45 @@ TEST_F(MysqlTransaction, ThatACallbackHasIsNotCommittedByIt) {
   ASSERT_TRUE(done.acquired());
   EXPECT_EQ(*done, 7);
   EXPECT_EQ(number("select max(fence_count) from shared_lock"), 0);
+}
+
+// A deadlock ends the transaction, and what follows is executed in autocommit. An error does not
+// contain whether a transaction is open, so one after the deadlock must not hide it.
+TEST_F(MysqlTransaction, ThatADeadlockEndedIsMisuseThoughTheCallbackSwallowedIt) {
+  database_.execute("insert into orders values ('a', 1), ('b', 1), ('taken', 1)");
+  create(key_);
+  const auto session = connect();
+  const std::vector<std::function<void()>> afterwards{
+      [] {}, [&] { *session << "update orders set version = 3 where id = 'a'"; },
+      [&] {
+        EXPECT_THROW(*session << "insert into orders values ('taken', 1)", ::soci::soci_error);
+      },
+      [&] { (void)lock_rows(*session, other_key_, no_wait()); }};
+  for (const auto& go_on : afterwards) {
+    const auto rival = connect();
+    std::future<void> waiting;
+    const auto swallow = [&](soci_transaction& work) {
+      work.session() << "update orders set version = 2 where id = 'a'";
+      // The server ends the transaction that has changed fewer rows.
+      rival->begin();
+      *rival << "insert into numbered select seq, 1 from seq_1_to_100";
+      *rival << "update orders set version = 2 where id = 'b'";
+      waiting = std::async(std::launch::async, [&] {
+        *rival << "update orders set version = 2 where id = 'a'";
+        rival->rollback();
+      });
+      while (number("select count(*) from information_schema.innodb_trx "
+                    "where trx_state = 'LOCK WAIT'") == 0) {
+      }
+      EXPECT_THROW(work.session() << "update orders set version = 2 where id = 'b'",
+                   ::soci::soci_error);
+      waiting.get();
+      go_on();
+    };
+    const auto caught = error_of(
+        [&] { (void)with_row_lock<soci_transaction>(*session, key_, no_wait(), swallow); });
+    EXPECT_EQ(caught.kind, errc::misuse);
+  }
 }
 
 TEST_F(MysqlTransaction, ThatIsReadOnlySaysThatItIsTheTransaction) {

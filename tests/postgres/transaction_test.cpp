@@ -3,6 +3,7 @@
 #include <future>
 
 #include "postgres/postgres_transaction.hpp"
+#include "rowlock/lock_table.hpp"
 #include "rowlock/retry.hpp"
 
 namespace rowlock::tests {
@@ -58,6 +59,68 @@ TEST_F(PostgresTransaction, ThatACallbackRollsBackIsNotCommittedAndOneThatItComm
   });
   EXPECT_EQ(caught.kind, errc::misuse);
   EXPECT_EQ(fences(), 1) << "which libpqxx lets it do";
+}
+
+// The server answers such a COMMIT with ROLLBACK, and libpqxx reports nothing.
+TEST_F(PostgresTransaction, ThatAnErrorAbortedIsMisuseThoughTheCallbackSwallowedIt) {
+  pqxx::connection connection{postgres_url()};
+  server_.query("create table " + schema() + ".note (text text)");
+  lock_table locks{rows_, {.ttl = 1h, .renew = false}};
+  const lease held = *locks.try_acquire(other_key_);
+  const auto with_text = [](pqxx::work& work) { work.exec("select 1 / 0"); };
+  const auto with_values = [](pqxx::work& work) {
+    (void)try_commit(work, versioned_table{"no_such_table", "id", "version"}, 7, 1);
+  };
+  for (const std::function<void(pqxx::work&)>& failing :
+       {std::function<void(pqxx::work&)>{with_text}, {with_values}}) {
+    const auto swallow = [&](pqxx::work& work) {
+      work.exec("insert into " + schema() + ".note values ('x')");
+      EXPECT_THROW(failing(work), std::exception);
+    };
+    const std::vector<std::function<void()>> calls{
+        [&] { (void)with_row_lock<pqxx::work>(connection, key_, no_wait(), swallow, table()); },
+        [&] { (void)with_optimistic_commit<pqxx::work>(connection, key_, swallow, table()); },
+        [&] { run_fenced<pqxx::work>(connection, held, swallow, {}, table()); },
+        [&] { run_fenced<pqxx::work>(connection, held, swallow, {.fence_first = true}, table()); },
+        [&] { run_fenced<pqxx::work>(connection, held, swallow, {.release = true}, table()); }};
+    for (const auto& call : calls) {
+      const auto caught = error_of(call);
+      EXPECT_EQ(caught.kind, errc::misuse);
+      EXPECT_NE(caught.message().find("aborted by an earlier error"), std::string::npos)
+          << caught.message();
+    }
+  }
+  EXPECT_EQ(server_.value<int>("select count(*) from " + schema() + ".note"), 0);
+  EXPECT_TRUE(held.is_valid());
+  EXPECT_EQ(server_.value<int>("select count(owner) from " + name()), 1);
+}
+
+TEST_F(PostgresTransaction, CommitsAfterAnErrorInASavepoint) {
+  pqxx::connection connection{postgres_url()};
+  const auto done = with_row_lock<pqxx::work>(
+      connection, key_, no_wait(),
+      [&](pqxx::work& work) {
+        try {
+          pqxx::subtransaction inner{work};
+          inner.exec("select 1 / 0");
+        } catch (const pqxx::sql_error&) {
+        }
+        work.exec("update " + name() + " set fence_count = 7" + row(key_));
+      },
+      table());
+  EXPECT_TRUE(done.acquired());
+  EXPECT_EQ(server_.value<int>("select fence_count from " + name() + row(key_)), 7);
+}
+
+TEST_F(PostgresTransaction, ThatAStatementOfTheCallbackEndsIsMisuse) {
+  pqxx::connection connection{postgres_url()};
+  for (const auto* end : {"COMMIT", "ROLLBACK"}) {
+    const auto caught = error_of([&] {
+      (void)with_row_lock<pqxx::work>(
+          connection, key_, no_wait(), [&](pqxx::work& work) { work.exec(end); }, table());
+    });
+    EXPECT_EQ(caught.kind, errc::misuse) << end;
+  }
 }
 
 // What a callback throws away, a lost connection is not.

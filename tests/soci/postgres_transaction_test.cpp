@@ -131,6 +131,31 @@ TEST_F(SociPostgresTransaction, ThatIsAbortedDoesNotSeemToCommit) {
   EXPECT_EQ(error_of([&] { work.commit(); }).kind, errc::misuse);
 }
 
+TEST_F(SociPostgresTransaction, ThatAnErrorAbortedIsMisuseThoughTheCallbackSwallowedIt) {
+  const auto swallow = [&](soci_transaction& work) {
+    work.session() << "update " + name() + " set fence_count = 7";
+    EXPECT_THROW(work.session() << "select 1 / 0", soci::soci_error);
+  };
+  for (const auto& call : std::vector<std::function<void()>>{
+           [&] {
+             (void)with_row_lock<soci_transaction>(session_, key_, no_wait(), swallow, table());
+           },
+           [&] {
+             (void)with_optimistic_commit<soci_transaction>(session_, key_, swallow, table());
+           },
+           [&] { run_fenced<soci_transaction>(session_, held_, swallow, {}, table()); },
+           [&] {
+             run_fenced<soci_transaction>(session_, held_, swallow, {.fence_first = true}, table());
+           }}) {
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, errc::misuse);
+    EXPECT_NE(caught.message().find("aborted by an earlier error"), std::string::npos)
+        << caught.message();
+  }
+  EXPECT_EQ(server_.value<int>("select max(fence_count) from " + name()), 0);
+  EXPECT_TRUE(held_.is_valid());
+}
+
 TEST_F(SociPostgresTransaction, WhoseRowsAreNotReadToTheEndIsMisuse) {
   const soci_transaction work{session_};
   auto* const connection =

@@ -89,6 +89,21 @@ TEST_F(SociSqliteTransaction, ThatAStatementOfTheCallbackCommitsIsMisuse) {
   EXPECT_EQ(caught.kind(), errc::misuse);
 }
 
+TEST_F(SociSqliteTransaction, ThatAnErrorRolledBackIsMisuseThoughTheCallbackSwallowedIt) {
+  const auto used = session();
+  *used << "CREATE TABLE made (number UNIQUE ON CONFLICT ROLLBACK)";
+  const auto caught = error_of([&] {
+    (void)with_row_lock<soci_transaction>(*used, key_, [](soci_transaction& work) {
+      work.session() << "INSERT INTO made VALUES (1)";
+      EXPECT_THROW(work.session() << "INSERT INTO made VALUES (1)", soci::soci_error);
+    });
+  });
+  EXPECT_EQ(caught.kind(), errc::misuse);
+  EXPECT_NE(std::string{caught.what()}.find("nothing of it is kept"), std::string::npos)
+      << caught.what();
+  EXPECT_EQ(text_of("SELECT count(*) FROM made"), "0");
+}
+
 TEST_F(SociSqliteTransaction, InsideAnotherIsMisuse) {
   const auto used = session();
   soci_transaction outer{*used};

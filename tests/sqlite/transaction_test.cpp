@@ -130,6 +130,33 @@ TEST_F(SqliteTransaction, ThatWorkHasIsNotCommittedByIt) {
   EXPECT_TRUE(held.is_valid());
 }
 
+TEST_F(SqliteTransaction, ThatAnErrorRolledBackIsMisuseThoughTheCallbackSwallowedIt) {
+  sqlite_store rows{path()};
+  lock_table locks{rows, {.ttl = 1h, .renew = false}};
+  const lease held = *locks.try_acquire(key_);
+  const auto database = open();
+  database->exec("CREATE TABLE made (number UNIQUE ON CONFLICT ROLLBACK)");
+  const auto swallow = [](sqlite_transaction& work) {
+    work.database().exec("INSERT INTO made VALUES (1)");
+    EXPECT_THROW(work.database().exec("INSERT INTO made VALUES (1)"), SQLite::Exception);
+  };
+  for (const auto& call : std::vector<std::function<void()>>{
+           [&] { (void)with_row_lock<sqlite_transaction>(*database, other_key_, swallow); },
+           [&] {
+             (void)with_optimistic_commit<sqlite_transaction>(*database, other_key_, swallow);
+           },
+           [&] { run_fenced<sqlite_transaction>(*database, held, swallow); },
+           [&] { run_fenced<sqlite_transaction>(*database, held, swallow, {.fence_first = true}); },
+           [&] { run_fenced<sqlite_transaction>(*database, held, swallow, {.release = true}); }}) {
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind(), errc::misuse);
+    EXPECT_NE(std::string{caught.what()}.find("nothing of it is kept"), std::string::npos)
+        << caught.what();
+  }
+  EXPECT_EQ(text_of("SELECT count(*) FROM made"), "0");
+  EXPECT_TRUE(held.is_valid());
+}
+
 TEST_F(SqliteTransaction, InsideAnotherIsMisuse) {
   const auto database = open();
   sqlite_transaction outer{*database};

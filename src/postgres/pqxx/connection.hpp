@@ -2,6 +2,8 @@
 #ifndef ROWLOCK_POSTGRES_PQXX_CONNECTION_HPP
 #define ROWLOCK_POSTGRES_PQXX_CONNECTION_HPP
 
+#include <libpq-fe.h>
+
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -11,6 +13,8 @@
 #include <optional>
 #include <pqxx/pqxx>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "postgres/connecting.hpp"
 #include "postgres/connection.hpp"
@@ -66,6 +70,18 @@ class pqxx_connection final : public own_connection {
 };
 
 // In execute.cpp, the only file that depends on the version of libpqxx.
+
+/// `pqxx::connection`, or the base of libpqxx 6's connections.
+using any_connection =
+    std::remove_cvref_t<decltype(std::declval<pqxx::transaction_base&>().conn())>;
+
+/// libpq's handle, for what libpqxx does not report. Null for a connection that is closed.
+PGconn* handle_of(const any_connection& connection) noexcept;
+
+/// libpqxx 6 rolls back when a statement of `exec` fails. From `watch_for_aborts` on, whether the
+/// last rollback on the connection came right after a failed statement.
+void watch_for_aborts(any_connection& connection) noexcept;
+bool was_aborted_by_driver(const any_connection& connection) noexcept;
 
 /// Executes a statement without a name: the server parses it anew each time.
 result_set execute(pqxx::transaction_base& transaction, const std::string& sql,

@@ -1,4 +1,8 @@
-// The execution of statements with bound values, on libpqxx 6.4 and 7.
+// The execution of statements with bound values and the state of transactions, on libpqxx 6.4
+// and 7.
+#include <libpq-events.h>
+#include <libpq-fe.h>
+
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -111,5 +115,64 @@ result_set execute_prepared(pqxx::transaction_base& transaction, const std::stri
 result_set run(pqxx::transaction_base& transaction, const std::string& script) {
   return result_in(transaction.exec(script));
 }
+
+namespace {
+
+PGconn* private_handle_of(const any_connection& connection) noexcept;
+
+// An explicit instantiation may name a private member. libpqxx has no public one for this from 6.4
+// to 8.0; should the private one go, this does not compile.
+template <auto Member>
+struct access {
+  friend PGconn* private_handle_of(const any_connection& connection) noexcept {
+    return (connection.*Member)();
+  }
+};
+template struct access<&any_connection::raw_connection>;
+
+}  // namespace
+
+PGconn* handle_of(const any_connection& connection) noexcept {
+  return private_handle_of(connection);
+}
+
+#if PQXX_VERSION_MAJOR < 7
+
+namespace {
+
+/// libpq calls it with each result. The connection's data is null, unless the last statement failed
+/// that was no ROLLBACK.
+int note_failure(PGEventId event, void* details, void* /*ours*/) {
+  if (event != PGEVT_RESULTCREATE) return 1;
+  static char failed;
+  const auto* const created = static_cast<const PGEventResultCreate*>(details);
+  const bool has_failed = PQresultStatus(created->result) == PGRES_FATAL_ERROR;
+  const std::string_view done = PQcmdStatus(created->result);
+  if (has_failed || done != "ROLLBACK") {
+    PQsetInstanceData(created->conn, note_failure, has_failed ? &failed : nullptr);
+  }
+  return 1;
+}
+
+}  // namespace
+
+void watch_for_aborts(any_connection& connection) noexcept {
+  auto* const handle = handle_of(connection);
+  // Fails if it was called for this connection before.
+  PQregisterEventProc(handle, note_failure, "rowlock", nullptr);
+  PQsetInstanceData(handle, note_failure, nullptr);
+}
+
+bool was_aborted_by_driver(const any_connection& connection) noexcept {
+  return PQinstanceData(handle_of(connection), note_failure) != nullptr;
+}
+
+#else
+
+// A failed statement leaves the transaction as it is, for the callback or for us to roll back.
+void watch_for_aborts(any_connection& /*connection*/) noexcept {}
+bool was_aborted_by_driver(const any_connection& /*connection*/) noexcept { return false; }
+
+#endif
 
 }  // namespace rowlock::postgres

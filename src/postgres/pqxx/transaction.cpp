@@ -1,6 +1,8 @@
 // Row locks, fences and commits in the caller's pqxx transaction.
 #include "postgres/pqxx/transaction.hpp"
 
+#include <libpq-fe.h>
+
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -32,16 +34,11 @@ namespace rowlock::postgres {
 
 namespace {
 
-/// Whether a transaction is open on the connection. libpqxx does not check that before it executes
-/// a statement with values. After a commit or an abort the statement would run in autocommit, and
+/// Whether the server has no transaction open. libpqxx does not check that before it executes a
+/// statement with values. After a commit or an abort the statement would run in autocommit, and
 /// lock nothing.
-bool is_in_transaction(pqxx::transaction_base& transaction) {
-  try {
-    const pqxx::nontransaction probe{transaction.conn()};  // libpqxx allows one at a time
-    return false;
-  } catch (const pqxx::usage_error&) {
-    return true;
-  }
+bool is_over(pqxx::transaction_base& transaction) {
+  return PQtransactionStatus(handle_of(transaction.conn())) == PQTRANS_IDLE;
 }
 
 }  // namespace
@@ -54,7 +51,7 @@ pqxx_transaction::pqxx_transaction(pqxx::transaction_base& transaction)
                 "a pqxx::nontransaction commits each statement by itself: use a pqxx::work, or "
                 "another pqxx::transaction"};
   }
-  if (!is_in_transaction(transaction)) {
+  if (is_over(transaction)) {
     throw error{errc::misuse,
                 "the transaction is over, committed or rolled back: begin another one"};
   }
@@ -85,13 +82,20 @@ fault pqxx_transaction::fault_in(const std::exception& thrown) const {
 
 namespace rowlock {
 
+void detail::lend_to_callback(pqxx::transaction_base& transaction) noexcept {
+  postgres::watch_for_aborts(transaction.conn());
+}
+
 // In libpqxx a second commit does nothing, and a commit after an abort throws. Its transactions
 // cannot be kept from committing: from 7.0 on no class can be derived from them.
 bool detail::was_aborted(pqxx::transaction_base& transaction) {
-  if (postgres::is_in_transaction(transaction) || !transaction.conn().is_open()) return false;
+  auto* const used = postgres::handle_of(transaction.conn());
+  if (PQtransactionStatus(used) == PQTRANS_INERROR) postgres::throw_aborted_before();
+  if (!postgres::is_over(transaction)) return false;
   try {
     transaction.commit();
   } catch (const pqxx::usage_error&) {
+    if (postgres::was_aborted_by_driver(transaction.conn())) postgres::throw_aborted_before();
     return true;
   }
   throw_commit_in_callback();

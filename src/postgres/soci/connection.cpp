@@ -203,9 +203,7 @@ void soci_connection::require_transaction() const {
                 "no transaction is open on the soci::session: begin one, with soci::transaction or "
                 "rowlock::soci_transaction"};
   }
-  if (state == PQTRANS_INERROR) {
-    throw error{errc::misuse, "the transaction is aborted: roll it back, then begin another one"};
-  }
+  if (state == PQTRANS_INERROR) postgres::throw_aborted_before();
 }
 
 void soci_connection::require_no_transaction() const {

@@ -61,8 +61,10 @@ void sqlite_transaction::abort() noexcept {
 void sqlite_transaction::commit() {
   home_.require();
   if (is_lent_) detail::throw_commit_in_callback();
-  // A fence on the connection may have rolled back.
-  if (open_ && !sqlite::is_in_transaction(database_.getHandle())) end();
+  if (open_ && !sqlite::is_in_transaction(database_.getHandle())) {
+    end();
+    detail::throw_over_before_commit();
+  }
   if (!open_) throw error{errc::misuse, "the transaction has ended already: begin another one"};
   try {
     sqlite::commit_begun(database_.getHandle());
