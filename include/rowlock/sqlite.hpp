@@ -35,7 +35,8 @@ class writer_ticket;
 ///
 /// Writers through rowlock get the file in the order in which they came, by way of a file beside
 /// the database (`<database>-rowlock`). A child of fork() must leave the transaction alone: there
-/// its destructor does nothing, and a commit is misuse.
+/// its destructor does nothing, and a commit is misuse. So is a new one on a file that was open
+/// before the fork, on a connection of which rowlock knows.
 ///
 /// Thread-safety: as its database, one thread at a time.
 class ROWLOCK_EXPORT sqlite_transaction {

@@ -39,6 +39,9 @@ struct sqlite_options {
 ///
 /// A purge deletes the idle rows that it found in one transaction: other writers wait for it.
 ///
+/// In a child of fork() a file that was open before is `misuse`: SQLite's locks on it stay with the
+/// parent. Open it after the fork only, or destroy every store and connection on it before.
+///
 /// Thread-safety: all members may be called from any thread; calls run one at a time.
 class ROWLOCK_EXPORT sqlite_store final : public passing_store {
  public:

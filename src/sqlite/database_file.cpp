@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "rowlock/error.hpp"
+#include "sqlite/open_files.hpp"
 #include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
 
@@ -104,6 +105,7 @@ void create_file(const std::string& path) {
 std::string as_existing_file(const std::string& path) {
   std::string plain = as_plain_path(path);
   check_file(plain);
+  refuse_open_at_fork(plain);
   return plain;
 }
 
@@ -130,6 +132,7 @@ void require_writable(sqlite3* database) {
 }
 
 void prepare_connection(sqlite3* database) {
+  note_open(database);
   sqlite3_busy_timeout(database, 0);
   execute(database, sql::sync_every_commit);
 }

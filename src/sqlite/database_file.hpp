@@ -26,7 +26,7 @@ std::string file_of(sqlite3* database);
 void create_file(const std::string& path);
 
 /// `path` in a form that SQLite always reads as a path, never as a URI or a special name. Throws
-/// `error` if there is no file.
+/// `error` if there is no file, and (misuse) if it was open at a fork().
 std::string as_existing_file(const std::string& path);
 
 /// The URI for reading a file that this process may not write and no process is writing at this
@@ -43,7 +43,7 @@ bool is_read_only(sqlite3* database) noexcept;
 /// Throws `error` (unavailable) if the connection cannot write.
 void require_writable(sqlite3* database);
 
-/// Sets what a store needs, on a connection from any source.
+/// Sets what a store needs, on a connection from any source. Throws as `note_open`.
 void prepare_connection(sqlite3* database);
 
 /// Switches to WAL, if the connection can write. Throws `failure`: SQLITE_BUSY when `wait` is over.

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "rowlock/error.hpp"
+#include "sqlite/open_files.hpp"
 #include "sqlite/row_statements.hpp"
 #include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
@@ -199,6 +200,7 @@ detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
 bool is_in_transaction(sqlite3* database) noexcept { return sqlite3_get_autocommit(database) == 0; }
 
 void require_transaction(sqlite3* database) {
+  note_open(database);
   if (is_in_transaction(database)) return;
   throw error{
       errc::misuse,

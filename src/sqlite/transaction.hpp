@@ -52,7 +52,7 @@ namespace rowlock::sqlite {
 /// Read from the connection, without touching the file.
 bool is_in_transaction(sqlite3* database) noexcept;
 
-/// Throw `error` (misuse), without touching the file.
+/// Throw `error` (misuse), without touching the file. Throw as `note_open`.
 void require_transaction(sqlite3* database);
 void require_immediate_transaction(sqlite3* database);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sqlite/database_file.hpp"
+#include "sqlite/open_files.hpp"
 #include "sqlite/row_statements.hpp"
 #include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
@@ -34,6 +35,7 @@ std::optional<refusal> find_leases(sqlite3* database, const lock_keys& keys,
 
 std::shared_ptr<writer_ticket> try_begin(sqlite3* database,
                                          std::chrono::milliseconds turn_timeout) {
+  note_open(database);
   if (is_in_transaction(database)) {
     throw error{errc::misuse, "the connection has an open transaction already: end it first"};
   }
@@ -46,6 +48,7 @@ std::shared_ptr<writer_ticket> try_begin(sqlite3* database,
 
 locked_transaction begin_locked(sqlite3* database, const lock_keys& keys,
                                 std::chrono::milliseconds turn_timeout, const table_name& table) {
+  note_open(database);
   if (auto refused = find_leases(database, keys, table)) return {.refused = refused};
   auto ticket = try_begin(database, turn_timeout);
   if (!ticket) return {.refused = busy_at(keys.in_order().front())};

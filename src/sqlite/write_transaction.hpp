@@ -22,7 +22,7 @@ inline constexpr std::chrono::milliseconds default_wait = std::chrono::seconds{1
 
 /// Begins a write transaction. Returns its ticket, which the caller keeps until the transaction has
 /// ended; null if it did not become the writer in time. Throws `error` (misuse) inside another
-/// transaction, and `failure`.
+/// transaction, and as `note_open`.
 std::shared_ptr<writer_ticket> try_begin(sqlite3* database, std::chrono::milliseconds turn_timeout);
 
 struct locked_transaction {

@@ -111,24 +111,44 @@ TEST_P(Fork, WhileOtherThreadsWorkHangsNobody) {
 
 INSTANTIATE_TEST_SUITE_P(Stores, Fork, testing::ValuesIn(every_store()), name_of);
 
-class ForkShared : public Fork {};
-
-TEST_P(ForkShared, LetsTheChildMakeAStoreOfItsOwn) {
-  granted(key_, theirs_);
-  const auto wrong = complaints_of_child([&](complaints& said) {
+class ForkShared : public Fork {
+ protected:
+  /// The child's store sees the parent's lease, and leaves the parent one of its own.
+  void expect_own_store(complaints& said) {
     const auto own = bench_->open();
     if (acquire(*own, key_, mine_).status != acquire_status::held) {
       said.emplace_back("the parent's lease is not held");
     }
     const auto taken = acquire(*own, other_key_, mine_);
     if (taken.status != acquire_status::granted) said.emplace_back("a free key was not granted");
-  });
-  EXPECT_EQ(wrong, complaints{});
+  }
+};
+
+TEST_P(ForkShared, LetsTheChildMakeAStoreOfItsOwnOnceTheParentHasNone) {
+  {
+    const auto used = bench_->open();
+    ASSERT_EQ(acquire(*used, key_, theirs_).status, acquire_status::granted);
+  }
+  EXPECT_EQ(complaints_of_child([this](complaints& said) { expect_own_store(said); }),
+            complaints{});
   EXPECT_TRUE(row(other_key_).is_live());
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ForkShared);
 INSTANTIATE_TEST_SUITE_P(Stores, ForkShared, testing::ValuesIn(stores_shared_between_processes()),
+                         name_of);
+
+class ForkBeside : public ForkShared {};
+
+TEST_P(ForkBeside, LetsTheChildMakeAStoreOfItsOwn) {
+  granted(key_, theirs_);
+  EXPECT_EQ(complaints_of_child([this](complaints& said) { expect_own_store(said); }),
+            complaints{});
+  EXPECT_TRUE(row(other_key_).is_live());
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ForkBeside);
+INSTANTIATE_TEST_SUITE_P(Stores, ForkBeside, testing::ValuesIn(stores_shared_with_children()),
                          name_of);
 
 }  // namespace

@@ -41,4 +41,8 @@ std::vector<bench_kind> stores_shared_between_processes() {
   return stores_with(&bench_kind::is_shared_between_processes);
 }
 
+std::vector<bench_kind> stores_shared_with_children() {
+  return stores_with(&bench_kind::is_shared_with_children);
+}
+
 }  // namespace rowlock::tests

@@ -24,6 +24,7 @@ std::vector<bench_kind> stores_with_entities();
 std::vector<bench_kind> stores_with_entities_side_by_side();
 std::vector<bench_kind> stores_with_foreign_transactions();
 std::vector<bench_kind> stores_shared_between_processes();
+std::vector<bench_kind> stores_shared_with_children();
 
 }  // namespace rowlock::tests
 

@@ -214,5 +214,62 @@ TEST_F(SociSqliteTransaction, OfAParentIsLeftAloneByItsChild) {
   EXPECT_EQ(text_of("SELECT count(*) FROM shared_lock"), "1");
 }
 
+TEST_F(SociSqliteTransaction, OnAFileThatItsParentHasOpenIsRefusedToAChild) {
+  const auto used = session();
+  soci_transaction{*used}.commit();
+  const auto wrong = complaints_of_child([&](complaints& said) {
+    const auto refuses = [&](const std::string& name, const auto& call) {
+      try {
+        call();
+        said.push_back(name + " did not throw");
+      } catch (const error& thrown) {
+        if (thrown.kind() != errc::misuse || !says(thrown, "open the file after the fork() only")) {
+          said.push_back(name + ": " + thrown.what());
+        }
+      }
+    };
+    refuses("a store", [&] {
+      soci_store own{url()};
+      acquire(own);
+    });
+    refuses("a pool", [&] {
+      const auto pool = pool_on(path());
+      soci_store own{*pool, {.pool_size = 1}};
+      acquire(own);
+    });
+    refuses("migrate", [&] { (void)migrate_soci(url()); });
+    refuses("the parent's session", [&] { const soci_transaction work{*used}; });
+    const auto own = session();
+    refuses("a session", [&] { const soci_transaction work{*own}; });
+    refuses("with_row_lock", [&] {
+      (void)with_row_lock<soci_transaction>(*own, key_, no_wait(), [](soci_transaction&) {});
+    });
+  });
+  EXPECT_EQ(wrong, complaints{});
+  EXPECT_NO_THROW(soci_transaction{*used}.commit());
+}
+
+// The application's pool keeps the file open after the store that used it.
+TEST_F(SociSqliteTransaction, OfAChildNeedsTheParentsPoolToBeClosed) {
+  auto pool = pool_on(path());
+  {
+    soci_store rows{*pool, {.pool_size = 1}};
+    acquire(rows);
+  }
+  const auto kinds = [&] {
+    return complaints_of_child([&](complaints& said) {
+      try {
+        soci_store own{url()};
+        (void)own.list();
+      } catch (const error& thrown) {
+        said.emplace_back(thrown.kind() == errc::misuse ? "misuse" : thrown.what());
+      }
+    });
+  };
+  EXPECT_EQ(kinds(), complaints{"misuse"});
+  pool.reset();
+  EXPECT_EQ(kinds(), complaints{});
+}
+
 }  // namespace
 }  // namespace rowlock::tests

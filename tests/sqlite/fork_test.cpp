@@ -2,9 +2,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <thread>
+#include <vector>
 
+#include "rowlock/lock_table.hpp"
 #include "rowlock/sqlite.hpp"
 #include "sqlite/sqlite_files.hpp"
 #include "support/forked_child.hpp"
@@ -24,6 +29,33 @@ class SqliteFork : public migrated_sqlite_test {
     fcntl(queue, F_OFD_GETLK, &any);
     close(queue);
     return any.l_type != F_UNLCK;
+  }
+
+  /// `call` is misuse, and says what to do instead.
+  template <class Call>
+  static void expect_refused(complaints& wrong, const std::string& name, const Call& call) {
+    try {
+      call();
+      wrong.push_back(name + " did not throw");
+    } catch (const error& thrown) {
+      const std::string words = thrown.what();
+      const bool says_so = words.find("open the file after the fork() only") != std::string::npos;
+      if (thrown.kind() != errc::misuse || !says_so) wrong.push_back(name + ": " + words);
+    }
+  }
+  void expect_store_refused(complaints& wrong, const std::string& name) const {
+    expect_refused(wrong, name, [&] {
+      sqlite_store own{name};
+      acquire(own);
+    });
+  }
+
+  /// Another program opens the file, writes, and closes it, which deletes the -wal if no other
+  /// process has a lock on the file.
+  void let_another_process_write() const {
+    const auto command =
+        std::string{ROWLOCK_SQLITE_WRITER} + " '" + path() + "' leases 1 </dev/null >/dev/null";
+    if (std::system(command.c_str()) != 0) throw std::runtime_error{"the writer failed"};
   }
 };
 
@@ -48,6 +80,113 @@ TEST_F(SqliteFork, LeavesTheParentsTransactionAndItsTurn) {
   work->commit();
   EXPECT_FALSE(is_queue_taken());
   EXPECT_EQ(text_of("SELECT count(*) FROM shared_lock"), "1");
+}
+
+TEST_F(SqliteFork, RefusesAChildTheFileThatItsParentHasOpen) {
+  sqlite_store parents{path()};
+  acquire(parents);
+  std::filesystem::create_symlink(path(), path("symlink.db"));
+  std::filesystem::create_hard_link(path(), path("hard-link.db"));
+  const auto wrong = complaints_of_child([&](complaints& said) {
+    for (const auto* const name : {"locks.db", "symlink.db", "hard-link.db"}) {
+      expect_store_refused(said, path(name));
+    }
+    expect_refused(said, "list", [&] { (void)sqlite_store{path()}.list(); });
+    expect_refused(said, "a factory", [&] {
+      sqlite_store own{[&] { return open(); }};
+      acquire(own);
+    });
+    expect_refused(said, "migrate", [&] { (void)migrate_sqlite(path()); });
+    const auto database = open();
+    expect_refused(said, "a transaction", [&] { const sqlite_transaction work{*database}; });
+    expect_refused(said, "with_row_lock", [&] {
+      (void)with_row_lock<sqlite_transaction>(*database, key_, no_wait(),
+                                              [](sqlite_transaction&) {});
+    });
+    database->exec("BEGIN IMMEDIATE");
+    expect_refused(said, "lock_rows", [&] { (void)lock_rows(*database, key_, no_wait()); });
+    expect_refused(said, "read_version", [&] { (void)read_version(*database, key_); });
+  });
+  EXPECT_EQ(wrong, complaints{});
+}
+
+TEST_F(SqliteFork, RefusesAChildTheFileOfItsParentsTransactions) {
+  const auto database = open();
+  sqlite_transaction{*database}.commit();
+  const auto wrong = complaints_of_child([&](complaints& said) {
+    expect_refused(said, "the parent's connection",
+                   [&] { const sqlite_transaction work{*database}; });
+    expect_store_refused(said, path());
+  });
+  EXPECT_EQ(wrong, complaints{});
+  EXPECT_NO_THROW(sqlite_transaction{*database}.commit());
+}
+
+TEST_F(SqliteFork, RefusesAGrandchildWhatAChildHasOpen) {
+  const auto wrong = complaints_of_child([&](complaints& said) {
+    sqlite_store own{path()};
+    acquire(own);
+    for (const auto& each :
+         complaints_of_child([&](complaints& also) { expect_store_refused(also, path()); })) {
+      said.push_back("grandchild: " + each);
+    }
+  });
+  EXPECT_EQ(wrong, complaints{});
+}
+
+// As of a program that becomes a daemon: its parent has used the file, and closed it.
+TEST_F(SqliteFork, LeavesAChildTheFileThatItsParentHasClosed) {
+  {
+    sqlite_store parents{path()};
+    acquire(parents);
+    const auto database = open();
+    sqlite_transaction{*database}.commit();
+  }
+  const auto wrong = complaints_of_child([&](complaints& said) {
+    sqlite_store own{path()};
+    const auto granted = own.acquire(std::array{request(other_key_)}).front();
+    if (granted.status != acquire_status::granted) said.emplace_back("not granted");
+    let_another_process_write();
+    if (!std::filesystem::exists(path() + "-wal")) said.emplace_back("the -wal is gone");
+    const auto database = open();
+    sqlite_transaction{*database}.commit();
+  });
+  EXPECT_EQ(wrong, complaints{});
+  sqlite_store rows{path()};
+  EXPECT_TRUE(rows.read(std::array{other_key_}).front().value().is_live());
+}
+
+TEST_F(SqliteFork, LeavesAChildAnotherFile) {
+  sqlite_store parents{path()};
+  acquire(parents);
+  const auto wrong = complaints_of_child([&](complaints& said) {
+    migrate_sqlite(path("other.db"));
+    sqlite_store own{path("other.db")};
+    if (acquire(own).status != acquire_status::granted) said.emplace_back("not granted");
+  });
+  EXPECT_EQ(wrong, complaints{});
+}
+
+// The child has the mutexes of SQLite in whatever state the other threads had them.
+TEST_F(SqliteFork, RefusesAChildAtOnceWhileThreadsOfItsParentWork) {
+  sqlite_store parents{path()};
+  lock_table locks{parents, {.ttl = 1h}};
+  std::atomic<bool> is_over{false};
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 3; ++thread) {
+    threads.emplace_back([&, own = lock_key{"thread", std::to_string(thread)}] {
+      while (!is_over) (void)locks.with_lock(own, [] {});
+    });
+  }
+  // Until the first child is made, the file is open.
+  (void)locks.with_lock(key_, [] {});
+  complaints wrong;
+  for (int i = 0; i < 20 && wrong.empty(); ++i) {
+    wrong = complaints_of_child([&](complaints& said) { expect_store_refused(said, path()); });
+  }
+  is_over = true;
+  threads.clear();
+  EXPECT_EQ(wrong, complaints{});
 }
 
 }  // namespace

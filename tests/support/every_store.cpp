@@ -26,7 +26,8 @@ std::vector<conformance::bench_kind> conformance::every_store() {
        .has_transactions_side_by_side = true,
        .has_entities = true,
        .has_foreign_transactions = true,
-       .is_shared_between_processes = true},
+       .is_shared_between_processes = true,
+       .is_shared_with_children = true},
       tests::soci_mysql_kind(),
   };
 }

@@ -38,7 +38,8 @@ bench_kind postgres_kind(history_option history) {
           .has_transactions_side_by_side = true,
           .has_entities = true,
           .has_foreign_transactions = true,
-          .is_shared_between_processes = true};
+          .is_shared_between_processes = true,
+          .is_shared_with_children = true};
 }
 
 }  // namespace rowlock::tests

@@ -191,7 +191,8 @@ class ROWLOCK_EXPORT store_admin {
 ///
 /// After fork() a store belongs to the parent. In the child every call throws `misuse`, and the
 /// destructor touches neither shared connections nor locks: what the store had stays until the
-/// child ends. Make a new store in the child.
+/// child ends. Make a new store in the child (on a SQLite file only if it was not open before the
+/// fork).
 ///
 /// Thread-safety: all members may be called from any thread.
 class ROWLOCK_EXPORT store : public store_admin {

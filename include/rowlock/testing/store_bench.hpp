@@ -149,6 +149,8 @@ struct bench_kind {
   bool has_foreign_transactions = false;
   /// Other processes can use the table.
   bool is_shared_between_processes = false;
+  /// So can a child of fork(), by a store of its own, while its parent has stores on the table.
+  bool is_shared_with_children = false;
 };
 
 std::ostream& operator<<(std::ostream& out, const bench_kind& shown);

@@ -122,6 +122,9 @@ inline constexpr std::string_view journal_in_wal = "PRAGMA journal_mode = WAL";
 // grant.
 inline constexpr std::string_view sync_every_commit = "PRAGMA synchronous = FULL";
 
+// Lists the databases of the connection: number, name and path. The path is empty in memory.
+inline constexpr std::string_view databases_of_connection = "PRAGMA database_list";
+
 // Reads the busy timeout of the connection, in milliseconds, to restore it later.
 inline constexpr std::string_view get_busy_timeout = "PRAGMA busy_timeout";
 

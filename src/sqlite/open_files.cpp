@@ -1,0 +1,128 @@
+// The SQLite files that this process has open, and those that were open at a fork().
+#include "sqlite/open_files.hpp"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "base/never_destroyed.hpp"
+#include "rowlock/detail/home_process.hpp"
+#include "rowlock/error.hpp"
+#include "sqlite/database_file.hpp"
+#include "sqlite/sql/transactions.hpp"
+#include "sqlite/statement.hpp"
+
+namespace rowlock::sqlite {
+
+namespace {
+
+struct open_file {
+  sqlite3* connection;
+  dev_t device;
+  ino_t inode;
+  unsigned forks;  // before it was noted
+};
+
+struct open_files {
+  open_files() {
+    // So that no child inherits the mutex in the hands of a thread that it does not have.
+    pthread_atfork([] { known().mutex.lock(); }, [] { known().mutex.unlock(); },
+                   [] { known().mutex.unlock(); });
+  }
+
+  static open_files& known() {
+    static auto& files = detail::never_destroyed<open_files>();
+    return files;
+  }
+
+  std::mutex mutex;
+  std::vector<open_file> all;  // guarded by mutex
+};
+
+bool was_open_at_fork(const open_file& file) noexcept { return file.forks != detail::forks(); }
+
+[[noreturn]] void throw_open_at_fork(const std::string& url) {
+  throw error{errc::misuse,
+              url +
+                  " was open before the fork() that made this process, and SQLite's locks on it "
+                  "stayed with the parent: open the file after the fork() only (before it, destroy "
+                  "every store and close every connection), or exec() another program"};
+}
+
+/// Where the paths lead, however they are written. A database in memory may have a path, too.
+std::vector<open_file> files_at(const std::vector<std::string>& paths, sqlite3* connection) {
+  std::vector<open_file> files;
+  for (const auto& path : paths) {
+    struct stat found {};
+    if (stat(path.c_str(), &found) != 0) continue;
+    files.push_back({connection, found.st_dev, found.st_ino, detail::forks()});
+  }
+  return files;
+}
+
+/// The caller has locked `known`.
+bool was_any_open_at_fork(const open_files& known, const std::vector<open_file>& files) {
+  return std::ranges::any_of(files, [&](const open_file& file) {
+    return std::ranges::any_of(known.all, [&](const open_file& each) {
+      return each.inode == file.inode && each.device == file.device && was_open_at_fork(each);
+    });
+  });
+}
+
+std::vector<std::string> paths_of(sqlite3* database) {
+  std::vector<std::string> paths;
+  statement each{database, sql::databases_of_connection};
+  while (each.has_next_row()) paths.push_back(each.text(2));
+  return paths;
+}
+
+void no_function(sqlite3_context* /*called*/, int /*count*/, sqlite3_value** /*values*/) {}
+
+void forget(void* connection) noexcept {
+  auto& known = open_files::known();
+  const std::scoped_lock lock{known.mutex};
+  std::erase_if(known.all, [&](const open_file& each) { return each.connection == connection; });
+}
+
+/// SQLite reports no end of a connection, but destroys its functions then, after its files are
+/// closed.
+void forget_when_closed(sqlite3* database) {
+  const int made = sqlite3_create_function_v2(database, "rowlock_connection", 0, SQLITE_UTF8,
+                                              database, no_function, nullptr, nullptr, forget);
+  if (made != SQLITE_OK) throw failure{made, sqlite3_errmsg(database)};
+}
+
+}  // namespace
+
+void refuse_open_at_fork(const std::string& path) {
+  auto& known = open_files::known();
+  const std::scoped_lock lock{known.mutex};
+  if (was_any_open_at_fork(known, files_at({path}, nullptr))) throw_open_at_fork(url_of(path));
+}
+
+void note_open(sqlite3* database) {
+  auto& known = open_files::known();
+  {
+    const std::scoped_lock lock{known.mutex};
+    const auto noted = std::ranges::find(known.all, database, &open_file::connection);
+    if (noted != known.all.end()) {
+      if (was_open_at_fork(*noted)) throw_open_at_fork(url_of(database));
+      return;
+    }
+  }
+  const auto paths = paths_of(database);
+  {
+    const std::scoped_lock lock{known.mutex};
+    const auto files = files_at(paths, database);
+    if (files.empty()) return;
+    if (was_any_open_at_fork(known, files)) throw_open_at_fork(url_of(database));
+    known.all.insert(known.all.end(), files.begin(), files.end());
+  }
+  forget_when_closed(database);
+}
+
+}  // namespace rowlock::sqlite
