@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/never_destroyed.hpp"
 #include "base/process.hpp"
 #include "cli/fault_text.hpp"
 #include "cli/known_versions.hpp"
@@ -36,7 +37,7 @@ struct checkup::check {
 };
 
 const std::vector<checkup::check>& checkup::checks() {
-  static const std::vector<check> all{
+  static const auto& all = detail::never_destroyed<const std::vector<check>>(std::vector<check>{
       {"connection", "", &checkup::connect, "no session could be opened"},
       {"server", "connection", &checkup::check_server, ""},
       {"schema", "connection", &checkup::check_schema, ""},
@@ -50,7 +51,7 @@ const std::vector<checkup::check>& checkup::checks() {
       {"settings", "connection", &checkup::check_settings, "they could not be read"},
       {"round_trip", "connection", &checkup::check_round_trip, "the database did not answer"},
       {"clock", "round_trip", &checkup::check_clock, ""},
-      {"lease", "table", &checkup::check_lease, "a lease could not be used"}};
+      {"lease", "table", &checkup::check_lease, "a lease could not be used"}});
   return all;
 }
 

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "base/never_destroyed.hpp"
+
 namespace rowlock {
 
 namespace {
@@ -37,7 +39,8 @@ void time_source::sleep_until(boot_clock::time_point until, const std::stop_toke
 }
 
 std::shared_ptr<time_source> system_time() {
-  static const auto only = std::make_shared<boot_time>();
+  static const auto& only =
+      detail::never_destroyed<const std::shared_ptr<time_source>>(std::make_shared<boot_time>());
   return only;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/faults.hpp"
+#include "base/never_destroyed.hpp"
 
 namespace rowlock {
 
@@ -33,7 +34,7 @@ class category final : public std::error_category {
 }  // namespace
 
 const std::error_category& error_category() noexcept {
-  static const category only;
+  static const auto& only = detail::never_destroyed<const category>();
   return only;
 }
 

@@ -6,6 +6,7 @@
 
 #include <exception>
 
+#include "base/never_destroyed.hpp"
 #include "mysql/connecting.hpp"
 #include "mysql/errors.hpp"
 #include "mysql/executor.hpp"
@@ -276,6 +277,6 @@ class mysql_backend_type final : public through_soci::soci_backend {
 }  // namespace rowlock::mysql
 
 const rowlock::through_soci::soci_backend& rowlock::through_soci::mysql_backend() {
-  static const mysql::mysql_backend_type backend;
+  static const auto& backend = rowlock::detail::never_destroyed<const mysql::mysql_backend_type>();
   return backend;
 }

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/never_destroyed.hpp"
 #include "mysql/errors.hpp"
 #include "mysql/sql/transactions.hpp"
 #include "mysql/transaction.hpp"
@@ -23,7 +24,10 @@ namespace {
 using detail::refused_entity;
 using std::chrono::milliseconds;
 
-const table_name no_lock_table;
+const table_name& no_lock_table() {
+  static const auto& none = detail::never_destroyed<const table_name>();
+  return none;
+}
 
 /// One row, and its transaction.
 template <class Table>
@@ -31,7 +35,7 @@ class entity_row {
  public:
   /// Throws `error` (misuse) for names or an id that cannot be, and without a transaction.
   entity_row(::soci::session& session, const Table& table, const row_id& id)
-      : caller_{session, no_lock_table},
+      : caller_{session, no_lock_table()},
         table_{table},
         id_{id},
         words_{detail::words_for(table, id, sql::entity_spelling())} {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/limits.hpp"
+#include "base/never_destroyed.hpp"
 #include "mysql/connecting.hpp"
 #include "mysql/errors.hpp"
 #include "mysql/sql/leases.hpp"
@@ -28,7 +29,8 @@ const std::string& caller_transaction::rendered(std::string_view text) const {
     detail::rendered_sql texts;
   };
   static std::mutex mutex;
-  static std::map<std::pair<std::string, sql::flavour>, known_table> known;  // guarded by mutex
+  static auto& known =  // guarded by mutex
+      detail::never_destroyed<std::map<std::pair<std::string, sql::flavour>, known_table>>();
   const std::scoped_lock lock{mutex};
   const auto server = session_.flavour();
   return known.try_emplace({table_.text(), server}, table_, server).first->second.texts(text);

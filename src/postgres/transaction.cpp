@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/never_destroyed.hpp"
 #include "postgres/sql/history.hpp"
 #include "postgres/sql/rows.hpp"
 #include "postgres/sql/session.hpp"
@@ -198,7 +199,9 @@ const std::string& statement_for(const postgres_table& table, std::string_view t
     detail::rendered_sql texts{sql::texts_of(table)};
   };
   static std::mutex mutex;
-  static std::map<std::pair<std::string, std::chrono::milliseconds>, known_table> known;  // guarded
+  static auto& known =  // guarded by mutex
+      detail::never_destroyed<
+          std::map<std::pair<std::string, std::chrono::milliseconds>, known_table>>();
   const std::scoped_lock lock{mutex};
   const std::pair name{table.table.text(), table.clock_skew};
   return known.try_emplace(name, table).first->second.texts(text);

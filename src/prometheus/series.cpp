@@ -1,6 +1,8 @@
 // The metrics of a registry, and the series of one lock type in them.
 #include "prometheus/series.hpp"
 
+#include "base/never_destroyed.hpp"
+
 namespace rowlock::detail {
 
 namespace {
@@ -10,8 +12,9 @@ using ::prometheus::Labels;
 using ::prometheus::Registry;
 
 const Histogram::BucketBoundaries& buckets() {
-  static const Histogram::BucketBoundaries seconds{0.001, 0.005, 0.01, 0.05, 0.1, 0.5,  1,
-                                                   5,     10,    30,   60,   300, 1800, 3600};
+  static const auto& seconds =
+      never_destroyed<Histogram::BucketBoundaries>(Histogram::BucketBoundaries{
+          0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1800, 3600});
   return seconds;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/database_time.hpp"
+#include "base/never_destroyed.hpp"
 #include "sqlite/sql/history.hpp"
 #include "sqlite/sql/leases.hpp"
 #include "sqlite/sql/transactions.hpp"
@@ -114,15 +115,15 @@ std::string listed_by(std::string_view order) {
 }
 
 std::string rendered(const table_name& table, std::string_view text) {
-  static const detail::sql_words words{
-      {"columns", std::string{sql::columns}},
-      {"listed", std::string{sql::listed}},
-      {"listed_by_age", listed_by(sql::by_age)},
-      {"listed_by_remaining", listed_by(sql::by_remaining)},
-      {"grants_of_any", events_of(sql::grant_events, sql::of_any_key)},
-      {"grants_of_one", events_of(sql::grant_events, sql::of_one_key)},
-      {"other_events_of_any", events_of(sql::other_events, sql::of_any_key)},
-      {"other_events_of_one", events_of(sql::other_events, sql::of_one_key)}};
+  static const auto& words = detail::never_destroyed<const detail::sql_words>(
+      detail::sql_words{{"columns", std::string{sql::columns}},
+                        {"listed", std::string{sql::listed}},
+                        {"listed_by_age", listed_by(sql::by_age)},
+                        {"listed_by_remaining", listed_by(sql::by_remaining)},
+                        {"grants_of_any", events_of(sql::grant_events, sql::of_any_key)},
+                        {"grants_of_one", events_of(sql::grant_events, sql::of_one_key)},
+                        {"other_events_of_any", events_of(sql::other_events, sql::of_any_key)},
+                        {"other_events_of_one", events_of(sql::other_events, sql::of_one_key)}});
   return table.in(detail::with_words(text, words));
 }
 

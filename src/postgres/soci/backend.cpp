@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/never_destroyed.hpp"
 #include "postgres/connecting.hpp"
 #include "postgres/session.hpp"
 #include "postgres/soci/connection.hpp"
@@ -304,7 +305,7 @@ class postgres_backend_type final : public soci_backend {
 }  // namespace
 
 const soci_backend& postgres_backend() {
-  static const postgres_backend_type backend;
+  static const auto& backend = detail::never_destroyed<const postgres_backend_type>();
   return backend;
 }
 

@@ -2,6 +2,7 @@
 #include "postgres/sql/spelling.hpp"
 
 #include "base/limits.hpp"
+#include "base/never_destroyed.hpp"
 #include "postgres/sql/history.hpp"
 #include "postgres/sql/leases.hpp"
 #include "postgres/sql/rows.hpp"
@@ -104,8 +105,8 @@ std::string events_of(std::string_view events, std::string_view key) {
                                      {"granted_then", std::string{granted_then}}});
 }
 
-const detail::sql_words& common_placeholders() {
-  static const detail::sql_words placeholders{
+detail::sql_words make_common_placeholders() {
+  return {
       {"announcement", std::string{announcement}},
       {"as_released", std::string{as_released}},
       {"at_key", std::string{at_key}},
@@ -138,6 +139,11 @@ const detail::sql_words& common_placeholders() {
       {"taking", std::string{taking}},
       {"transaction_name", std::string{transaction_name}},
   };
+}
+
+const detail::sql_words& common_placeholders() {
+  static const auto& placeholders =
+      detail::never_destroyed<const detail::sql_words>(make_common_placeholders());
   return placeholders;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/never_destroyed.hpp"
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
 #include "sqlite/schema.hpp"
@@ -229,7 +230,7 @@ class sqlite_backend_type final : public soci_backend {
 }  // namespace
 
 const soci_backend& sqlite_backend() {
-  static const sqlite_backend_type backend;
+  static const auto& backend = detail::never_destroyed<const sqlite_backend_type>();
   return backend;
 }
 

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "base/never_destroyed.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/retry.hpp"
 #include "sqlite/database_file.hpp"
@@ -97,7 +98,7 @@ bool is_conflict_of_soci(const std::exception& thrown) {
 }
 
 const ::soci::backend_factory& existing_files() {
-  static const factory_of_existing_files factory;
+  static const auto& factory = detail::never_destroyed<const factory_of_existing_files>();
   return factory;
 }
 
