@@ -169,13 +169,17 @@ child_process::~child_process() {
   }
 }
 
-void child_process::begin() {
+// exec is not awaited: it may wait for a file system that does not answer.
+void child_process::begin() const {
   const char go = 1;
   ::send(link_.number(), &go, 1, MSG_NOSIGNAL);
+}
+
+void child_process::require_started() {
   int reason = 0;
-  const auto received = recv(link_.number(), &reason, sizeof reason, MSG_WAITALL);
+  const auto received = recv(link_.number(), &reason, sizeof reason, MSG_DONTWAIT);
   link_.reset();
-  if (received != sizeof reason) return;  // closed by exec
+  if (received != sizeof reason) return;  // closed by exec, or by a signal
   const bool is_of_a_script = reason == ENOENT || reason == EACCES;
   throw command_error{
       exit_code::not_runnable,
@@ -196,6 +200,7 @@ std::optional<int> child_process::ended() {
     if (reaped <= 0) break;
     if (reaped != pid_) continue;
     pid_ = -1;
+    require_started();
     code_ =
         WIFSIGNALED(status) ? exit_code::ended_by_signal(WTERMSIG(status)) : WEXITSTATUS(status);
   }

@@ -45,11 +45,11 @@ class child_process {
   /// Kills what still runs, its group too, and waits for its end.
   ~child_process();
 
-  /// Starts the command. Throws `command_error` (126).
-  void begin();
+  /// Starts the command. Does not wait: signals reach the process before its command runs, too.
+  void begin() const;
 
   /// The exit code once the command has ended: its own, or 128 + n when signal n ended it. Does not
-  /// wait.
+  /// wait. Throws `command_error` (126) if the command could not be run.
   std::optional<int> ended();
 
   /// Whether live processes are left in the command's own group, if it has one.
@@ -64,6 +64,7 @@ class child_process {
 
  private:
   void start_process(const command& to_run, const sigset_t& mask, int childs_link);
+  void require_started();
 
   std::string name_;
   pid_t pid_ = -1;

@@ -360,7 +360,7 @@ TEST_P(CliHistoryTest, IsReadOfTheDayBeforeItsEnd) {
       run(rowlock("history", {"--what", "released", "--until", "2026-01-31T12:00:00Z", "--json"}));
   ASSERT_EQ(read.code, 0) << read.errors;
   EXPECT_EQ(nlohmann::json::parse(read.output).size(), 1U);
-  for (const words period :
+  for (const auto& period :
        {words{"--until", "2d"}, {"--since", "1h", "--until", "9000-01-01T00:00:00Z"}}) {
     EXPECT_EQ(run(rowlock("history", period)).code, 0) << period.back();
   }
