@@ -108,6 +108,10 @@ passed on only; without a command it ends the wait. A database that does not ans
 seconds; then what is held frees itself within the ttl. While the database is unavailable it goes on trying,
 and says so. rowlock show prints the present leader. --process-group is that of run.
 
+A stopped process renews nothing: if this program alone is stopped (SIGSTOP, a debugger), the next place leads
+after the ttl, while the command here goes on until this program does. Stop the command first, and have what
+it writes to refuse an older ROWLOCK_TOKEN.
+
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
    69  the database refused the request, or the system starts no process or thread: the

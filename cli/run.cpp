@@ -139,6 +139,10 @@ SIGKILL after the grace time. Ctrl-C and Ctrl-Z of a terminal work as before, an
 it, but has no /dev/tty. What moves to another group (a daemon, an interactive shell's jobs) is not reached;
 nor is what the command starts if this program itself gets SIGKILL: then the command alone gets SIGTERM.
 
+A stopped process renews nothing: if this program alone is stopped (SIGSTOP, a debugger), others get the key
+after the ttl, while the command goes on until this program does. Stop the command first, and have what it
+writes to refuse an older ROWLOCK_TOKEN.
+
 A database that does not answer keeps no signal from working: two seconds later the process ends, and
 what it may hold frees itself within the ttl. It ends four seconds after the limit of --wait, too, with 69.
 

@@ -43,6 +43,22 @@ class CliLeadTest : public LockedCliTest {
   }
 };
 
+/// As --help says.
+TEST_P(CliLeadTest, TheCommandOfOneThatIsStoppedAloneGoesOnBesideTheNextLeaders) {
+  const std::string script =
+      "echo $ROWLOCK_TOKEN; echo started; while read line; do echo $line; done";
+  child_process first{lead(script)};
+  const auto term = term_of(first);
+  first.send_signal(SIGSTOP);
+  take_away();
+  child_process second{lead(script)};
+  EXPECT_GT(term_of(second), term);
+  first.write_line("works");
+  EXPECT_EQ(first.read_line(), "works");
+  for (auto* each : {&first, &second}) each->send_signal(SIGKILL);
+  EXPECT_THAT(run_rowlock({"lead", "--help"}).output, HasSubstr("this program alone is stopped"));
+}
+
 TEST_P(CliLeadTest, OneLeadsAndTheNextFollowsWithAGreaterTerm) {
   child_process first{lead(service())};
   const auto term = term_of(first);
