@@ -81,7 +81,7 @@ CREATE TABLE shared_lock (
   force_reason  shared_lock_note,
   -- No other index, ever: with one on a column that changes no update could stay in its page (HOT).
   PRIMARY KEY (lock_type, source_id)
-) WITH (
+) USING heap WITH (
   fillfactor = 50,
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 500,

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/process.hpp"
+#include "postgres/sql/session.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::postgres {
@@ -64,6 +65,16 @@ bool is_host(const std::string& text) {
   return all(is_address_v6) || all([](char c) { return is_plain(c) || c == ','; });
 }
 
+/// `-c name=value `, as the server takes it apart.
+std::string option_of(std::string_view name, std::string_view value) {
+  auto option = "-c " + std::string{name} + '=';
+  for (const char c : value) {
+    if (c == ' ') option += '\\';
+    option += c;
+  }
+  return option + ' ';
+}
+
 }  // namespace
 
 conninfo::conninfo(const std::string& text, const time_limits& limits)
@@ -82,7 +93,8 @@ conninfo::conninfo(const std::string& text, const time_limits& limits)
   values_.emplace("keepalives_interval", "10");
   values_.emplace("keepalives_count", "3");
 
-  // The last setting counts: the user's options can override the time limits, not the isolation.
+  // The last setting counts: the user's options can override the time limits, not what statements
+  // rest on.
   std::string options;
   if (limits.statement) {
     options = "-c statement_timeout=" + std::to_string(limits.statement->count()) + ' ';
@@ -91,7 +103,9 @@ conninfo::conninfo(const std::string& text, const time_limits& limits)
   const std::string users =
       values_.contains("options") ? value("options") : environment("PGOPTIONS");
   if (!users.empty()) options += users + ' ';
-  values_["options"] = options + R"(-c default_transaction_isolation=read\ committed)";
+  for (const auto& each : sql::pinned_settings) options += option_of(each.name, each.value);
+  options.pop_back();
+  values_["options"] = options;
 }
 
 bool conninfo::names_a_service() const {

@@ -120,7 +120,7 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
   const auto released = all(releases);
   const auto values = is_one       ? values_of_one()
                       : is_release ? values_with(array_of(released, stay_closed_in),
-                                                 array_of(released, done_for_in))
+                                                 array_of(released, done_for_or_zero_in))
                                    : values_with();
   proof proved{};
   proved.of_rows.found = detail::prove_patiently(leases, [&] {

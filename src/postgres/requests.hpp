@@ -76,6 +76,11 @@ inline constexpr auto stay_closed_in = [](const release_request* request) {
 inline constexpr auto done_for_in = [](const release_request* request) {
   return request->done_for ? std::optional{std::int64_t{request->done_for->count()}} : std::nullopt;
 };
+/// The same with 0 for none: an array of a transaction of the application, which may have turned
+/// array_nulls off, has no nulls.
+inline constexpr auto done_for_or_zero_in = [](const release_request* request) {
+  return done_for_in(request).value_or(0);
+};
 
 /// Whether a release unsets the row and writes nothing else into it.
 inline bool only_unsets(const release_request& request) {

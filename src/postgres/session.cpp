@@ -217,6 +217,13 @@ std::vector<std::string> weak_settings(executor& exec, const table_name& table) 
       continue;
     }
     const auto name = row.text("name");
+    if (name == "session_replication_role") {
+      weak.emplace_back(
+          "session_replication_role is replica in this session: the history gets no event of what "
+          "it does, and a purge deletes rows to which other tables refer; set "
+          "session_replication_role = origin for this role and database");
+      continue;
+    }
     weak.emplace_back(name)
         .append(
             " is off on this PostgreSQL server: a crash can undo what it acknowledged, a grant or "

@@ -71,8 +71,8 @@ TEST(MysqlThatRollsBackOnTimeout, IsNamedAndLetsNothingCommitOutsideOfItsTransac
   EXPECT_EQ(rows_written, 0);
 }
 
-/// On a server whose settings are all other than expected, tests/support/turned/mariadb.sql. One for
-/// all tests, each of which finds an empty database.
+/// On a server whose settings are all other than expected, tests/support/turned/mariadb.sql. One
+/// for all tests, each of which finds an empty database.
 class MysqlTurned : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -129,14 +129,14 @@ TEST_F(MysqlTurned, DoesNotReachStores) {
   std::vector<renew_request> renewals;
   std::vector<release_request> releases;
   for (const auto& key : keys) {
-    requests.push_back(
-        {.key = key, .owner = make_owner_id(), .holder = "\u00e4:1", .ttl = 1h});
+    requests.push_back({.key = key, .owner = make_owner_id(), .holder = "\u00e4:1", .ttl = 1h});
   }
   const auto granted = rows.acquire(requests);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     ASSERT_EQ(granted[i].status, acquire_status::granted);
     renewals.push_back({keys[i], requests[i].owner, *granted[i].version, 2h});
-    releases.push_back({.key = keys[i], .owner = requests[i].owner, .version = *granted[i].version});
+    releases.push_back(
+        {.key = keys[i], .owner = requests[i].owner, .version = *granted[i].version});
   }
   EXPECT_EQ(rows.renew(renewals), std::vector(keys.size(), change_answer::done));
   EXPECT_EQ(rows.write_note({keys[0], requests[0].owner, *granted[0].version, "h\u00e9"}),

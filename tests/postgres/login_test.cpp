@@ -220,13 +220,13 @@ TEST(PostgresLogin, PinsTheIsolationAndLeavesTheUsersOptionsInForce) {
   error_of_reading(url + "?options=-c%20statement_timeout%3D77");
   const auto logins = server.logins();
   ASSERT_EQ(logins.size(), 2U);
-  EXPECT_EQ(
-      logins[0].options,
-      R"(-c statement_timeout=10000 -c lock_timeout=2000 -c default_transaction_isolation=read\ committed)");
+  const std::string limits = "-c statement_timeout=10000 -c lock_timeout=2000 ";
+  const std::string pinned =
+      "-c default_transaction_isolation=read\\ committed -c array_nulls=on -c exit_on_error=off "
+      "-c jit=off";
+  EXPECT_EQ(logins[0].options, limits + pinned);
   // The last one counts.
-  EXPECT_EQ(logins[1].options,
-            "-c statement_timeout=10000 -c lock_timeout=2000 -c statement_timeout=77 "
-            R"(-c default_transaction_isolation=read\ committed)");
+  EXPECT_EQ(logins[1].options, limits + "-c statement_timeout=77 " + pinned);
 }
 
 }  // namespace

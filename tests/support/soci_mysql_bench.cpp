@@ -76,6 +76,7 @@ class soci_mysql_bench final : public store_bench {
 
   void on_row(const lock_key& key, const std::string& change) {
     ::soci::session session{target_};
+    session << "set sql_safe_updates = 0";
     ::soci::statement update =
         (session.prepare << "update " << table() << " set " << change << of_row,
          ::soci::use(key.type), ::soci::use(key.source_id));

@@ -79,8 +79,8 @@ inline constexpr std::string_view settings_of_the_server =
     "SHOW GLOBAL VARIABLES WHERE variable_name IN ('autocommit', 'innodb_flush_log_at_trx_commit', "
     "'innodb_rollback_on_timeout', 'log_bin', 'sql_mode', 'sync_binlog', 'wsrep_on')";
 
-// Sets the isolation of every session that rowlock opens, and lets it write: above READ COMMITTED, a
-// row that a condition refuses would stay locked until the transaction ends.
+// Sets the isolation of every session that rowlock opens, and lets it write: above READ COMMITTED,
+// a row that a condition refuses would stay locked until the transaction ends.
 inline constexpr std::string_view read_committed_from_now_on =
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 

@@ -18,6 +18,7 @@
 
 #include "base/threads.hpp"
 #include "postgres/pqxx/connection.hpp"
+#include "postgres/sql/session.hpp"
 #include "rowlock/port/requests.hpp"
 
 namespace rowlock::postgres {
@@ -189,6 +190,7 @@ void notify_listener::listen() {
     std::string name;
     {
       pqxx::nontransaction autocommit{*connection};
+      execute(autocommit, std::string{sql::stay_idle}, bound_values{connection->backendpid()});
       name = execute(autocommit, channel_sql_, bound_values{}).front().text("channel");
     }
     listening.emplace(*connection, name, listener_);

@@ -2,33 +2,56 @@
 #ifndef ROWLOCK_POSTGRES_SQL_SESSION_HPP
 #define ROWLOCK_POSTGRES_SQL_SESSION_HPP
 
+#include <array>
 #include <string_view>
 
 namespace rowlock::postgres::sql {
 
-// Sets isolation, encoding and time limits of a session whose startup packet did not. Under another
-// encoding a key would be another row. Time limits of the connection string stay.
+struct setting {
+  std::string_view name;
+  std::string_view value;
+};
+
+// What every session of rowlock sets, whatever the server, the database or the role has set: as
+// options of its startup packet, or by `pin_session`. With exit_on_error a conflict would end the
+// session; without array_nulls an absent version is no number; the compiler of expressions (jit)
+// takes longer than a statement.
+// Not default_transaction_read_only: with it a server, or what watches over it, refuses writes, and
+// target_session_attrs reads it.
+inline constexpr std::array<setting, 4> pinned_settings{{
+    {"default_transaction_isolation", "read committed"},
+    {"array_nulls", "on"},
+    {"exit_on_error", "off"},
+    {"jit", "off"},
+}};
+
+// Sets the same in a session whose startup packet did not, and the encoding and time limits. Under
+// another encoding a key would be another row. Time limits of the connection string stay.
 // $1 process id that the connection was given, $2 statement timeout in milliseconds or null, $3
-// lock timeout in milliseconds or null
+// lock timeout in milliseconds or null; {pinned} the settings above
 // Sets nothing behind a pooler: settings would stay for its other clients, and be missing for this
 // one. A pooler is recognised by the process id, which it makes up for its clients.
 inline constexpr std::string_view pin_session = R"sql(
-SELECT CASE WHEN s.is_ours
-            THEN set_config('default_transaction_isolation', 'read committed', false)
-        END AS isolation,
-       CASE WHEN s.is_ours
-            THEN set_config('client_encoding', 'UTF8', false)
-        END AS client_encoding,
-       CASE WHEN s.is_ours AND s.of_statement <> 'client' AND $2::bigint IS NOT NULL
-            THEN set_config('statement_timeout', $2::bigint || 'ms', false)
-        END AS statement_timeout,
-       CASE WHEN s.is_ours AND s.of_lock <> 'client' AND $3::bigint IS NOT NULL
-            THEN set_config('lock_timeout', $3::bigint || 'ms', false)
-        END AS lock_timeout
-  FROM (SELECT pg_backend_pid() = $1::integer AS is_ours,
-               max(source) FILTER (WHERE name = 'statement_timeout') AS of_statement,
+SELECT set_config(p.name, p.value, false)
+  FROM (SELECT max(source) FILTER (WHERE name = 'statement_timeout') AS of_statement,
                max(source) FILTER (WHERE name = 'lock_timeout') AS of_lock
-          FROM pg_settings) s
+          FROM pg_settings) s,
+       LATERAL (VALUES
+         {pinned},
+         ('client_encoding', 'UTF8'),
+         ('statement_timeout', CASE WHEN s.of_statement <> 'client' THEN $2::bigint || 'ms' END),
+         ('lock_timeout', CASE WHEN s.of_lock <> 'client' THEN $3::bigint || 'ms' END))
+         AS p (name, value)
+ WHERE pg_backend_pid() = $1::integer AND p.value IS NOT NULL
+)sql";
+
+// Keeps the session of a listener, which is idle by nature, from being ended for that. Not behind a
+// pooler, as above; before PostgreSQL 14 there is no such setting.
+// $1 process id that the connection was given
+inline constexpr std::string_view stay_idle = R"sql(
+SELECT set_config(name, '0', false)
+  FROM pg_settings
+ WHERE name = 'idle_session_timeout' AND pg_backend_pid() = $1::integer
 )sql";
 
 // Reads whether migrations were applied, whether the table exists, and whether it is still as they
@@ -167,12 +190,14 @@ inline constexpr std::string_view limit_lock_wait = "SET LOCAL lock_timeout = '2
 // another migration it must see its changes.
 inline constexpr std::string_view read_committed = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-// Lists settings with which a server forgets acknowledged changes in a crash. A null name stands
-// for an unlogged table, which a crash empties. No parameters.
+// Lists settings with which a server forgets acknowledged changes in a crash, or this session's
+// triggers and foreign keys do not count. A null name stands for an unlogged table, which a crash
+// empties. No parameters.
 inline constexpr std::string_view weak_settings = R"sql(
 SELECT name
   FROM pg_settings
  WHERE setting = 'off' AND name IN ('fsync', 'full_page_writes', 'synchronous_commit')
+    OR setting = 'replica' AND name = 'session_replication_role'
 UNION ALL
 SELECT NULL
   FROM pg_class

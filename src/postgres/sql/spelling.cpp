@@ -6,6 +6,7 @@
 #include "postgres/sql/history.hpp"
 #include "postgres/sql/leases.hpp"
 #include "postgres/sql/rows.hpp"
+#include "postgres/sql/session.hpp"
 #include "postgres/sql/sets.hpp"
 #include "postgres/sql/transactions.hpp"
 
@@ -105,6 +106,16 @@ std::string events_of(std::string_view events, std::string_view key) {
                                      {"granted_then", std::string{granted_then}}});
 }
 
+/// Rows of VALUES.
+std::string settings_as_rows() {
+  std::string rows;
+  for (const auto& each : pinned_settings) {
+    if (!rows.empty()) rows += ",\n         ";
+    rows.append("('").append(each.name).append("', '").append(each.value).append("')");
+  }
+  return rows;
+}
+
 detail::sql_words make_common_placeholders() {
   return {
       {"announcement", std::string{announcement}},
@@ -131,6 +142,7 @@ detail::sql_words make_common_placeholders() {
       {"newest_row", std::string{newest_row}},
       {"now_us", std::string{now_us}},
       {"one_place", std::string{one_place}},
+      {"pinned", settings_as_rows()},
       {"requested", std::string{requested}},
       {"row", std::string{row}},
       {"same_row", std::string{same_row}},

@@ -236,10 +236,10 @@ SELECT f.fenced, {transaction_name}, {limit_idle_time} AS idle_limit
 
 // As `release_one_with`, and marks the rows. Returns their new versions, in the order of the keys.
 // Parameters of a fence, and arrays: $6 how long the rows stay closed, $7 how long the work is
-// remembered as done or null, in microseconds
+// remembered as done or 0, in microseconds
 inline constexpr std::string_view release_with = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT {row}, w.place, false AS failed, w.stay_closed, w.done_for
+  SELECT {row}, w.place, false AS failed, w.stay_closed, nullif(w.done_for, 0) AS done_for
     FROM unnest($1::text[], $2::text[], $3::bigint[], $6::bigint[], $7::bigint[])
          WITH ORDINALITY AS w (lock_type, source_id, version, stay_closed, done_for, place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
