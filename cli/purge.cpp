@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "cli/action.hpp"
@@ -39,6 +40,20 @@ std::string question_of(const purge_options& options) {
                                      " that were not used for " + options.older_than + "?";
 }
 
+std::string refusal_of(const purge_result& result) {
+  std::ostringstream text;
+  text << "the database refused to delete " << result.refused
+       << (result.refused == 1 ? " row" : " rows")
+       << ", because a foreign key of another table refers to it, or by a trigger:";
+  const char* separator = " ";
+  for (const auto& key : result.refused_keys) {
+    text << separator << key;
+    separator = ", ";
+  }
+  if (result.refused > result.refused_keys.size()) text << " and others";
+  return text.str();
+}
+
 purge_result purge_chosen(store& rows, const purge_options& options,
                           std::chrono::milliseconds older_than, const std::stop_token& stop) {
   return options.is_of_history ? purge_history(rows, older_than, purge_request{}.at_most, stop)
@@ -74,6 +89,7 @@ int purge_now(const purge_options& options) {
   if (options.is_of_history) require_history(*rows);
   const auto result = purge_chosen(*rows, options, older_than, waiting.stop());
   std::cout << "purged " << in_words(result.purged, options) << '\n';
+  if (result.refused > 0) say(refusal_of(result));
   if (result.is_complete) return exit_code::success;
   say(std::string{"stopped before all "} + (options.is_of_history ? "events" : "rows") +
       " were looked at; run it again to go on");
@@ -96,7 +112,8 @@ void add_purge(CLI::App& app, action& chosen) {
       R"(Deletes rows that are neither held, closed nor remembered as done, a thousand at a time, each time in a
 transaction of its own. No process has to stop for it. A key that comes back gets a greater version than
 before, as long as the database's clock is not set back by the time given. A signal ends it between two
-batches, or two seconds later if the database does not answer; running it again goes on.
+batches, or two seconds later if the database does not answer; running it again goes on. Rows that the database
+refuses to delete, because a foreign key of another table refers to them, stay and are named.
 
 With --history it deletes the events that are so old, the oldest first, in the same batches.
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "rowlock/detail/export.hpp"
 #include "rowlock/lock_key.hpp"
@@ -48,6 +49,9 @@ struct purge_result {
   std::size_t purged = 0;
   /// All rows were examined; otherwise a stop came before.
   bool is_complete = false;
+  /// How many idle rows the database refused to delete, and the first ten of their keys.
+  std::size_t refused = 0;
+  std::vector<lock_key> refused_keys = {};
 };
 
 /// Deletes the rows that were not touched for `older_than`, at least an hour, and that are unowned,
@@ -55,8 +59,9 @@ struct purge_result {
 /// than before, as long as the database's clock does not go back by `older_than`.
 ///
 /// Each transaction examines `batch` rows, 1 to 10,000. A requested `stop` ends the purge between
-/// two of them. One round trip a batch. What was deleted before a fault stays deleted; another call
-/// goes on.
+/// two of them. One round trip a batch; more where the database refuses to delete a row, for
+/// instance because of a foreign key. All others are deleted then. What was deleted before a fault
+/// stays deleted; another call goes on.
 ROWLOCK_EXPORT purge_result purge(store& rows, std::chrono::microseconds older_than,
                                   std::size_t batch = 1000, const std::stop_token& stop = {});
 

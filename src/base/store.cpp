@@ -48,9 +48,25 @@ auto in_parts(std::span<const Request> requests, std::size_t longest, part_is ki
   return answers;
 }
 
+/// As many as a person reads.
+constexpr std::size_t most_refused_keys = 10;
+
 template <class Request>
 void check_each(std::span<const Request> requests) {
   for (const auto& request : requests) check(request);
+}
+
+bool is_granted(const acquire_answer& answer) { return answer.status == acquire_status::granted; }
+
+/// The releases of what was granted.
+std::vector<release_request> to_give_back(std::span<const acquire_request> requests,
+                                          const std::vector<acquire_answer>& answers) {
+  std::vector<release_request> releases;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!is_granted(answers[i])) continue;
+    releases.push_back({requests[i].key, requests[i].owner, answers[i].version.value()});
+  }
+  return releases;
 }
 
 }  // namespace
@@ -67,7 +83,17 @@ std::vector<acquire_answer> store::acquire(std::span<const acquire_request> requ
   if (requests.empty() || (mode.how == acquire_mode::any && mode.at_most == 0)) {
     return std::vector<acquire_answer>(requests.size(), {.status = acquire_status::withheld});
   }
-  return do_acquire(requests, mode);
+  auto answers = do_acquire(requests, mode);
+  if (mode.how == acquire_mode::any) return answers;
+  // A callback of all keys must not run with some of them, whatever a database did.
+  const auto granted = std::count_if(answers.begin(), answers.end(), is_granted);
+  if (granted == 0 || granted == std::ssize(requests)) return answers;
+  do_release(to_give_back(requests, answers));
+  throw error{errc::rejected,
+              "of " + std::to_string(requests.size()) + " keys that belong together only " +
+                  std::to_string(granted) +
+                  " were granted, and have been released: compare the lock table and its triggers "
+                  "with the migrations of rowlock"};
 }
 
 std::vector<change_answer> store::renew(std::span<const renew_request> requests) {
@@ -126,6 +152,10 @@ purge_result purge(store& rows, std::chrono::microseconds older_than, std::size_
   while (!stop.stop_requested()) {
     const auto answer = rows.purge(request);
     result.purged += answer.purged;
+    result.refused += answer.refused.size();
+    for (const auto& key : answer.refused) {
+      if (result.refused_keys.size() < most_refused_keys) result.refused_keys.push_back(key);
+    }
     if (!answer.last) {
       result.is_complete = true;
       break;

@@ -8,6 +8,7 @@
 
 #include "lease/lease_state_test.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/port/passing_store.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -98,6 +99,35 @@ TEST_F(Operators, PurgeIdleRowsBatchByBatchUntilTheyAreStopped) {
   EXPECT_EQ(rest.purged, 4U);
   EXPECT_TRUE(rest.is_complete);
   EXPECT_TRUE(held.is_valid());
+}
+
+/// A database that deletes no row.
+class refusing_store final : public passing_store {
+ public:
+  using passing_store::passing_store;
+
+ protected:
+  purge_answer do_purge(const purge_request& request) override {
+    purge_answer answer;
+    while (answer.refused.size() < request.at_most && ++seen_ <= 12) {
+      answer.refused.push_back({"job", std::to_string(seen_)});
+    }
+    if (seen_ <= 12) answer.last = answer.refused.back();
+    return answer;
+  }
+
+ private:
+  int seen_ = 0;
+};
+
+TEST_F(Operators, PurgeCountsWhatTheDatabaseRefusesToDeleteAndNamesTheFirstTen) {
+  refusing_store rows{rows_};
+  const auto result = purge(rows, 1h, 5);
+  EXPECT_TRUE(result.is_complete);
+  EXPECT_EQ(result.purged, 0U);
+  EXPECT_EQ(result.refused, 12U);
+  ASSERT_EQ(result.refused_keys.size(), 10U);
+  EXPECT_EQ(result.refused_keys.back(), (lock_key{"job", "10"}));
 }
 
 TEST_F(Operators, PurgeNothingThatIsYoungerThanAnHour) {

@@ -231,6 +231,9 @@ struct purge_answer {
   std::size_t purged = 0;
   /// The key to go on after; none: all rows were examined.
   std::optional<lock_key> last = std::nullopt;
+  /// Idle rows that the database refused to delete, for instance because another table refers to
+  /// them. All others were deleted.
+  std::vector<lock_key> refused = {};
 };
 
 /// Which rows `store_admin::list` returns. All of them are owned or stay closed.

@@ -91,7 +91,8 @@ class ROWLOCK_EXPORT store_admin {
   /// remembered as done and not locked. Its version is older than `older_than` by the clock.
   /// `type#0` holds the number of the rows `type#1` to `type#1000` with its source id, and is kept
   /// while any of them exists. A row that is created again has a greater version than before, as
-  /// long as the database's clock does not go back by `older_than`. One round trip.
+  /// long as the database's clock does not go back by `older_than`. One round trip; if the database
+  /// refuses to delete a row, more for each such row.
   purge_answer purge(const purge_request& request) {
     home_.require();
     check(request);
