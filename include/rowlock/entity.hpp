@@ -68,12 +68,23 @@ class row_id {
   std::vector<part> parts_;
 };
 
+/// How strong the lock of a row is. Only PostgreSQL has both; elsewhere a lock is for its key.
+enum class entity_lock {
+  /// To change the row, but not its key: FOR NO KEY UPDATE. Other transactions can insert rows that
+  /// refer to it.
+  for_update,
+  /// To delete the row or change its key as well, or so that no row that refers to it is inserted:
+  /// FOR UPDATE.
+  for_key_update,
+};
+
 /// A table of the application, for `lock_entity`; not a view. On MariaDB and MySQL its engine must
 /// be InnoDB.
 struct entity_table {
   std::string table;
   /// Of a primary key or another unique one.
   column_names id_column;
+  entity_lock lock = entity_lock::for_update;
 };
 
 /// What a version column contains. A commit that leaves the column where it was, or before it, is

@@ -33,6 +33,8 @@ enum class refusal_reason {
   stopped,    ///< A stop was requested during the wait.
   already_done,  ///< The work is remembered as done; `done` says since when and by which grant.
   missing,       ///< Of a row of the application: there is no such row.
+  deadlock,      ///< Of a row of the application: two transactions waited for each other, and the
+                 ///< database ended this wait. Roll back and begin again.
 };
 
 /// Contention, as a value: nothing was changed and no callback ran.

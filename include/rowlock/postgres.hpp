@@ -76,8 +76,9 @@ ROWLOCK_EXPORT commit_result try_commit(pqxx::transaction_base& transaction,
 ROWLOCK_EXPORT outcome<std::int64_t> read_version(pqxx::transaction_base& transaction,
                                                   const versioned_table& table, const row_id& id);
 
-/// `SELECT ... FOR UPDATE` of one row of the application, with a limit: locks it until the
-/// transaction ends. Read its columns after this call. Needs no lock table.
+/// `SELECT ... FOR NO KEY UPDATE` of one row of the application, or `FOR UPDATE` if `table.lock`
+/// asks for it, with a limit: locks it until the transaction ends. Read its columns after this
+/// call. Needs no lock table.
 ///
 /// Waits in the server's queue, as `wait` says, whatever `lock_timeout` is set. That is 10 s at a
 /// time, or 1 s if `attempts` are limited or a stop can be requested, and never more than half of a
@@ -86,8 +87,9 @@ ROWLOCK_EXPORT outcome<std::int64_t> read_version(pqxx::transaction_base& transa
 /// in the server's log.
 ///
 /// Refused, in a transaction that stays usable: missing (there is no such row), busy (locked),
-/// timed_out, stopped, and stale for a deadlock. Stale at REPEATABLE READ and above also means that
-/// the row was changed after the transaction's snapshot; then roll back and begin again.
+/// timed_out, stopped, deadlock (the transaction still has the rows that the other one waits for),
+/// and stale: at REPEATABLE READ and above the row was changed after the transaction's snapshot.
+/// After these two roll back and begin again; `retry` does so.
 ///
 /// Without a wait, a row that another transaction deleted a moment ago may be busy. Rejected: a
 /// view and a foreign table. Needs the language plpgsql, which is there unless it was revoked.

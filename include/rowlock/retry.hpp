@@ -123,7 +123,9 @@ namespace detail {
 
 template <class T>
 bool is_stale(const outcome<T>& result) {
-  return !result.acquired() && result.refusal().reason == refusal_reason::stale;
+  if (result.acquired()) return false;
+  const auto reason = result.refusal().reason;
+  return reason == refusal_reason::stale || reason == refusal_reason::deadlock;
 }
 inline bool is_stale(commit_result result) { return result == commit_result::stale; }
 

@@ -40,6 +40,8 @@ const char* words_for(refusal_reason reason) noexcept {
       return "is done already";
     case refusal_reason::missing:
       return "does not exist";
+    case refusal_reason::deadlock:
+      return "was not locked, because of a deadlock with another transaction";
   }
   return "was refused";
 }

@@ -149,6 +149,7 @@ std::optional<refusal> wait_for_rows(
     }
     auto refused = try_once(slice);
     const bool may_pass = refused && refused->reason != refusal_reason::stale &&
+                          refused->reason != refusal_reason::deadlock &&
                           refused->reason != refusal_reason::missing;
     if (!may_pass) return refused;
     const auto verdict = pauses.pause(next_chance(*refused));

@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "postgres/sql/transactions.hpp"
 #include "postgres/transaction.hpp"
@@ -26,6 +27,10 @@ class entity {
   entity(transaction_connection& used, const Table& table, const row_id& id)
       : used_{used}, table_{table}, id_{id}, words_{detail::words_for(table, id, {})} {
     words_.emplace("microseconds", sql::microseconds);
+    if constexpr (std::is_same_v<Table, entity_table>) {
+      words_.emplace("strength",
+                     table.lock == entity_lock::for_update ? "NO KEY UPDATE" : "UPDATE");
+    }
     for (const auto& part : id.parts()) require_same_text(used, detail::text_of(part));
   }
 
@@ -49,7 +54,7 @@ class entity {
     }
     const auto state = found.front().text("refused");
     if (state.empty()) return {};
-    return refused(state == "55P03" ? refusal_reason::busy : refusal_reason::stale);
+    return refused(state == "55P03" ? refusal_reason::busy : refusal_reason::deadlock);
   }
 
   /// Waits in the server's queue at most for about `slice`, which is above zero.
@@ -72,7 +77,8 @@ class entity {
       }
       run(sql::roll_back_to_savepoint);  // restores the limits
       run(sql::release_savepoint);
-      return refused(is_over ? refusal_reason::busy : refusal_reason::stale);
+      if (is_over) return refused(refusal_reason::busy);
+      return refused(found.is_deadlock() ? refusal_reason::deadlock : refusal_reason::stale);
     }
     used_.execute(std::string{sql::restore_limits},
                   bound_values{limits.front().text("lock_timeout"),

@@ -99,6 +99,11 @@ meaning unavailable_meaning(std::string_view state) {
   if (is_one_of(state, {"40001", "40P01"})) {
     return says("a concurrent transaction was in the way: try again");
   }
+  if (state == "53200") {
+    return says(
+        "PostgreSQL is out of memory (SQLSTATE 53200); if that is its table of locks, see the "
+        "nested exception, raise max_locks_per_transaction or use fewer keys in a transaction");
+  }
   if (state.starts_with("53")) {
     return says("PostgreSQL is out of a resource (SQLSTATE " + std::string{state} + ")");
   }
@@ -121,6 +126,12 @@ meaning meaning_of(const fault& found, const table_name* table, std::string_view
     return {errc::misuse,
             "the transaction or its connection cannot be used now, see the nested "
             "exception: is it finished, or is something else open on it?"};
+  }
+  if (state == "22012" && table != nullptr) {
+    return {errc::rejected,
+            "some rows of a set were written and others were not, so all of it was undone: a "
+            "trigger on table " +
+                table->text() + " keeps rows from being changed; drop it"};
   }
   if (state.starts_with("22") || state.starts_with("23")) {
     return {errc::misuse, "PostgreSQL does not take a value (SQLSTATE " + std::string{state} + ")"};
@@ -165,6 +176,12 @@ bool fault::is_lost_connection() const {
 bool fault::needs_new_connection() const { return is_lost_connection() || sqlstate == "25006"; }
 
 bool fault::is_conflict() const { return is_one_of(sqlstate, {"40001", "40P01"}); }
+
+bool fault::is_deadlock() const { return sqlstate == "40P01"; }
+
+bool fault::is_lock_timeout() const { return sqlstate == "55P03"; }
+
+bool fault::is_about_a_row() const { return sqlstate.starts_with("23") || sqlstate == "P0001"; }
 
 bool fault::is_prepared_statement_astray() const { return is_one_of(sqlstate, {"26000", "42P05"}); }
 

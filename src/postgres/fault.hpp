@@ -30,6 +30,16 @@ struct fault {
   /// 40001, 40P01: a concurrent transaction won; the whole transaction must be run again.
   [[nodiscard]] bool is_conflict() const;
 
+  /// 40P01: one of these conflicts, in which two transactions waited for each other.
+  [[nodiscard]] bool is_deadlock() const;
+
+  /// 55P03: a lock was not free for as long as lock_timeout allows.
+  [[nodiscard]] bool is_lock_timeout() const;
+
+  /// One of the rows may not be changed, and others may: a constraint (23...), or an error that a
+  /// trigger raises (P0001).
+  [[nodiscard]] bool is_about_a_row() const;
+
   /// A prepared statement is missing (26000), or exists already (42P05): there is a pooler in
   /// between, or another program deallocates statements. The statement did not run.
   [[nodiscard]] bool is_prepared_statement_astray() const;

@@ -80,6 +80,8 @@ const char* label_of(refusal_reason shown) {
       return "already_done";
     case refusal_reason::missing:
       return "missing";
+    case refusal_reason::deadlock:
+      return "deadlock";
   }
   return "unknown";
 }

@@ -113,7 +113,7 @@ TEST_F(PostgresEntity, IsRefusedInTimeBehindOthersWhoWait) {
   EXPECT_TRUE(before.get());
 }
 
-TEST_F(PostgresEntity, InADeadlockIsStaleForOneOfTheTwoWhichStaysUsable) {
+TEST_F(PostgresEntity, InADeadlockIsRefusedAsSuchToOneOfTheTwoWhichStaysUsable) {
   open_work one;
   open_work other;
   ASSERT_TRUE(lock_person(one.work, 1, no_wait()).acquired());
@@ -129,7 +129,37 @@ TEST_F(PostgresEntity, InADeadlockIsStaleForOneOfTheTwoWhichStaysUsable) {
   await_lock_of(one.connection);
   const auto crossing = lock_or_end(other, 1);
   const auto ends = std::set{crossing, waiting.get()};
-  EXPECT_EQ(ends, (std::set<std::optional<refusal_reason>>{std::nullopt, refusal_reason::stale}));
+  EXPECT_EQ(ends,
+            (std::set<std::optional<refusal_reason>>{std::nullopt, refusal_reason::deadlock}));
+}
+
+TEST_F(PostgresEntity, ThatIsLockedMayBeReferredTo) {
+  server_.query("create table " + schema() + ".letter (person int references " + people_.table +
+                ")");
+  const auto is_taken = [&] {
+    open_work writing;
+    writing.work.exec("set local lock_timeout = '50ms'");
+    try {
+      writing.work.exec("insert into " + schema() + ".letter values (1)");
+      return true;
+    } catch (const pqxx::sql_error& refused) {
+      EXPECT_EQ(refused.sqlstate(), "55P03");
+      return false;
+    }
+  };
+  auto with_key = people_;
+  with_key.lock = entity_lock::for_key_update;
+  for (const auto& [table, is_free] : {std::pair{people_, true}, std::pair{with_key, false}}) {
+    open_work open;
+    ASSERT_TRUE(lock_entity(open.work, table, 1, no_wait()).acquired());
+    EXPECT_EQ(is_taken(), is_free);
+  }
+  // Nor does a transaction that refers to the row keep others from locking it.
+  open_work writing;
+  writing.work.exec("insert into " + schema() + ".letter values (2)");
+  open_work open;
+  EXPECT_TRUE(lock_person(open.work, 2, no_wait()).acquired());
+  EXPECT_EQ(lock_entity(open.work, with_key, 2, no_wait()).refusal().reason, refusal_reason::busy);
 }
 
 TEST_F(PostgresEntity, ChangedAfterTheSnapshotIsStaleAtRepeatableRead) {

@@ -46,7 +46,8 @@ UPDATE shared_lock
 
 // Statements on a row of the application. Their texts are rendered for its table: {entities} is the
 // table, {same_id} compares its id with the first parameters, $1 and so on; {version} is its
-// version column, {seen} the parameter behind those of the id: the version that was read.
+// version column, {seen} the parameter behind those of the id: the version that was read;
+// {strength} that of the lock, NO KEY UPDATE or UPDATE.
 
 // Locks the table as the next statement does, which has SKIP LOCKED for rows only. Waits for {ms}
 // milliseconds, and at most for half of the application's own statement_timeout. Raises no error if
@@ -60,7 +61,7 @@ SELECT set_config('rowlock.lock_timeout', current_setting('lock_timeout'), true)
        ))::bigint::text, true);
 DO $rowlock$
 BEGIN
-  PERFORM 1 FROM {entities} AS entity WHERE false FOR UPDATE;
+  PERFORM 1 FROM {entities} AS entity WHERE false FOR {strength};
 EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
   PERFORM set_config('rowlock.refused', SQLSTATE, true);
 END
@@ -73,14 +74,14 @@ SELECT current_setting('rowlock.refused') AS refused,
 // Locks the row unless another transaction has it. Does not wait.
 inline constexpr std::string_view try_to_lock_entity = R"sql(
 WITH had AS MATERIALIZED (
-  SELECT 1 FROM {entities} AS entity WHERE {same_id} FOR UPDATE SKIP LOCKED)
+  SELECT 1 FROM {entities} AS entity WHERE {same_id} FOR {strength} SKIP LOCKED)
 SELECT EXISTS (SELECT FROM had) AS locked,
        EXISTS (SELECT FROM {entities} AS entity WHERE {same_id}) AS there
 )sql";
 
 // Locks the row, and waits for it.
 inline constexpr std::string_view await_entity = R"sql(
-SELECT 1 FROM {entities} AS entity WHERE {same_id} FOR UPDATE
+SELECT 1 FROM {entities} AS entity WHERE {same_id} FOR {strength}
 )sql";
 
 // Limits the statements that follow in this transaction. A lock_timeout starts anew for each lock
