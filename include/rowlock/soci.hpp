@@ -36,11 +36,12 @@ struct soci_table {
   soci_table(const char* name) : table{name} {}  // NOLINT(google-explicit-constructor)
 
   table_name table = {};
-  /// All users of the table write through the same node of their Galera cluster. Without that there
-  /// are no row locks on Galera, where they are local to a node.
+  /// All users of the table write through the same node of their cluster: Galera, or a group of
+  /// MySQL with several primaries. Without that there are no row locks there, which are local to a
+  /// node.
   bool one_writer_node = false;
   /// As `soci_options::clock_skew`, and the same for all users of the table. None: zero, or one
-  /// second on Galera unless one node writes.
+  /// second in a cluster unless one node writes.
   std::optional<std::chrono::milliseconds> clock_skew = std::nullopt;
 };
 
@@ -144,8 +145,8 @@ ROWLOCK_EXPORT outcome<std::int64_t> read_version(soci::session& transaction,
 ///
 /// On MariaDB and MySQL begin at READ COMMITTED, as `soci_transaction` does. Above it, a missing
 /// row keeps others from inserting it until the transaction ends, and the transaction may read an
-/// older state of the row than the one that it has locked. On Galera row locks are local to a node:
-/// misuse unless `one_writer_node` is set.
+/// older state of the row than the one that it has locked. In a cluster row locks are local to a
+/// node: misuse unless `one_writer_node` is set.
 ///
 /// A lock of the whole table (ALTER TABLE) is waited for as the row is, so a call that waits for
 /// both may take twice as long; on MySQL it waits a second more. Rejected: a table whose engine is

@@ -41,7 +41,7 @@ struct soci_options {
   std::chrono::seconds answer_timeout{15};
   /// How far apart the clocks of the servers that may execute a call can be. A lease is taken over
   /// only when it ran out at least this long ago. None: zero, or one second where several servers
-  /// write (Galera). At most a minute.
+  /// write (Galera, or a group of MySQL with several primaries). At most a minute.
   std::optional<std::chrono::milliseconds> clock_skew = std::nullopt;
   /// On SQLite, which has one writer a file: how long a statement waits to become the writer. Then
   /// acquire is refused (busy), and renew and release are retried later.
@@ -80,7 +80,7 @@ ROWLOCK_EXPORT std::string soci_connection_string(std::string_view text);
 ///     pool of the application it pays from 2, since the backend is known only later
 ///
 /// `weak_settings` on MariaDB and MySQL checks innodb_flush_log_at_trx_commit, sync_binlog,
-/// sql_mode, autocommit, and whether the server is a node of a Galera cluster. On PostgreSQL as
+/// sql_mode, autocommit, and whether the server is a node of a cluster. On PostgreSQL as
 /// `postgres_store`. On SQLite none: the store sets what it needs for itself.
 ///
 /// Thread-safety: all members may be called from any thread.

@@ -9,6 +9,7 @@
 #include <array>
 #include <exception>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,19 +17,13 @@
 #include "mysql/connection.hpp"
 #include "mysql/connection_string.hpp"
 #include "mysql/errors.hpp"
+#include "mysql/inspecting.hpp"
 #include "mysql/sql/session.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::mysql {
 
 namespace {
-
-bool is_in_cluster(connection& session) {
-  for (const auto& row : session.execute(sql::settings).rows) {
-    if (row.at(0) == "wsrep_on") return row.at(1) == "ON";
-  }
-  return false;
-}
 
 /// The statement that sets up a session, without a further round trip for what it has to overrule.
 std::string pinning(std::string_view beginning, sql::flavour server) {
@@ -97,6 +92,9 @@ error meaning_of(unsigned number, const std::string& said, const std::string& pl
                  "the server" + place +
                      " does not agree with us on TLS: sslca must name the authority that "
                      "signed its certificate"};
+  }
+  if (const auto limit = reached_limit(number, said); !limit.empty()) {
+    return error{errc::unavailable, "no connection to the server" + place + ": " + limit};
   }
   switch (number) {
     case 1044:
@@ -186,7 +184,45 @@ void refuse_without_tls(const connection& session) {
               "server, and find out who is between if it is on"};
 }
 
-void refuse_old(const connection& session) {
+bool is_of_a_cluster(const result_set& settings) {
+  return std::ranges::any_of(settings.rows, [](const result_set::row& row) {
+    const auto value = row.at(1).value_or("");
+    if (row.at(0) == "wsrep_on") return value == "ON";
+    return row.at(0) == "group_replication_single_primary_mode" && value == "OFF";
+  });
+}
+
+bool is_in_cluster_of_mysql(connection& session) {
+  // Which connections lead to a server that has no such settings, by their number at the server.
+  // Never destroyed: a thread may still use it after main. Guarded by the mutex.
+  static auto& mutex = *new std::mutex;
+  static auto& alone = *new std::map<const void*, unsigned long>;
+  const auto number = session.number_at_the_server();
+  {
+    const std::scoped_lock lock{mutex};
+    const auto found = alone.find(session.handle());
+    if (found != alone.end() && found->second == number) return false;
+  }
+  const auto settings = session.execute(sql::settings_of_clusters);
+  if (!settings.rows.empty()) return is_of_a_cluster(settings);
+  const std::scoped_lock lock{mutex};
+  alone[session.handle()] = number;
+  return false;
+}
+
+namespace {
+
+void refuse_tidb(std::string_view product) {
+  if (product != "TiDB") return;
+  throw error{errc::rejected,
+              "the server is TiDB, whose SKIP LOCKED locks no row, so that two could get the same "
+              "lock: connect to MariaDB or MySQL"};
+}
+
+}  // namespace
+
+void refuse_unfit(const connection& session) {
+  refuse_tidb(product_of(session.server_text()));
   const bool is_mariadb = session.flavour() == sql::flavour::mariadb;
   const auto oldest = is_mariadb ? 100600UL : 80019UL;
   if (session.server_version() >= oldest) return;
@@ -197,7 +233,7 @@ void refuse_old(const connection& session) {
 
 void make_fit_for_a_migration(connection& session) {
   refuse_without_tls(session);
-  refuse_old(session);
+  refuse_unfit(session);
   session.execute(sql::read_committed_from_now_on);
   session.execute(pinning(sql::pin_migration, session.flavour()));
 }
@@ -211,7 +247,7 @@ fit_session made_fit_for_a_store(::soci::session& session, const soci_options& o
                 "word: leave reconnect=1 out of its connection string"};
   }
   refuse_without_tls(pinned);
-  refuse_old(pinned);
+  refuse_unfit(pinned);
   if (pinned.is_in_transaction()) {
     throw error{errc::misuse,
                 "a session of the store's pool has an open transaction: end it, and leave the pool "
@@ -228,8 +264,12 @@ fit_session made_fit_for_a_store(::soci::session& session, const soci_options& o
                                                            : sql::pin_store_on_mysql,
                            server),
                    {in_seconds(options.statement_timeout), in_seconds(options.lock_timeout)});
+    const auto settings = pinned.execute(sql::settings);
+    for (const auto& row : settings.rows) {
+      if (row.at(0) == "version_comment") refuse_tidb(product_of(row.at(1).value_or("")));
+    }
     const auto skew = options.clock_skew.value_or(
-        is_in_cluster(pinned) ? skew_of_a_cluster : std::chrono::milliseconds::zero());
+        is_of_a_cluster(settings) ? skew_of_a_cluster : std::chrono::milliseconds::zero());
     return {pinned, skew};
   } catch (const std::exception&) {
     throw_as_error(effects::none, &options.table);
@@ -288,6 +328,11 @@ std::vector<std::string> weak_settings_in(const result_set& shown) {
     weak.emplace_back(
         "this server is a node of a Galera cluster: row locks of one node are not seen by the "
         "others; use leases and the write fence, or let all write through one node");
+  }
+  if (is("group_replication_single_primary_mode", "OFF")) {
+    weak.emplace_back(
+        "this server is a member of a group with several primaries: row locks of one are not seen "
+        "by the others; use leases and the write fence, or let all write through one of them");
   }
   return weak;
 }

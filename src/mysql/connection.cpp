@@ -44,9 +44,7 @@ connection::connection(::soci::session& session)
     : connection_{static_cast<::soci::mysql_session_backend*>(session.get_backend())->conn_} {}
 
 void connection::throw_last_error() const {
-  const unsigned number = mysql_errno(connection_);
-  throw ::soci::mysql_soci_error{shown_text(number, mysql_error(connection_)),
-                                 static_cast<int>(number)};
+  throw_driver_error(mysql_errno(connection_), mysql_error(connection_), connection_->user);
 }
 
 result_set connection::answer() {
@@ -109,7 +107,7 @@ bool connection::is_still_in_transaction() const noexcept {
 bool connection::shows_transaction() const noexcept {
   // An error does not report the state: after some errors the server has rolled back.
   const bool was_in = (connection_->server_status & SERVER_STATUS_IN_TRANS) != 0;
-  return was_in && !ends_the_transaction(mysql_errno(connection_));
+  return was_in && !ends_the_transaction(mysql_errno(connection_), mysql_error(connection_));
 }
 
 void connection::roll_back() noexcept {
@@ -144,9 +142,16 @@ bool connection::is_encrypted() const noexcept {
 }
 
 sql::flavour connection::flavour() const noexcept {
-  const std::string_view version = mysql_get_server_info(connection_);
-  return version.find("MariaDB") == std::string_view::npos ? sql::flavour::mysql
-                                                           : sql::flavour::mariadb;
+  return server_text().find("MariaDB") == std::string_view::npos ? sql::flavour::mysql
+                                                                 : sql::flavour::mariadb;
+}
+
+std::string_view connection::server_text() const noexcept {
+  return mysql_get_server_info(connection_);
+}
+
+unsigned long connection::number_at_the_server() const noexcept {
+  return mysql_thread_id(connection_);
 }
 
 unsigned long connection::server_version() const noexcept {

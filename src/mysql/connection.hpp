@@ -147,6 +147,10 @@ class connection {
   [[nodiscard]] bool names_an_authority() const noexcept;
   [[nodiscard]] bool is_encrypted() const noexcept;
   [[nodiscard]] sql::flavour flavour() const noexcept;
+  /// The server's version as it shows it: 8.0.30-Vitess.
+  [[nodiscard]] std::string_view server_text() const noexcept;
+  /// The server never gives it to another connection while it runs.
+  [[nodiscard]] unsigned long number_at_the_server() const noexcept;
   /// The server's version as a number: 101119 for 10.11.19.
   [[nodiscard]] unsigned long server_version() const noexcept;
   /// Keeps the connection from child processes that execute another program.

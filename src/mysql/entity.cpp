@@ -59,6 +59,9 @@ class entity_row {
   }
   [[nodiscard]] sql::flavour flavour() { return caller_.session().flavour(); }
   void require_transaction() const { caller_.require_transaction(); }
+  bool is_in_cluster(const std::optional<std::string>& setting) {
+    return caller_.is_in_cluster(setting);
+  }
   /// Of a result whose first column is the engine.
   void require_transactions(const result_set& found) const {
     const auto& engine = found.rows.at(0).at(0);
@@ -99,8 +102,7 @@ std::optional<refusal> try_to_lock(entity_row<entity_table>& row, milliseconds s
   }
   if (found->rows.empty()) return row.refused(refusal_reason::missing);
   row.require_transactions(*found);
-  const bool is_in_cluster = found->rows.front().at(1).value_or("0") != "0";
-  if (is_in_cluster && !table.one_writer_node) throw_local_locks();
+  if (!table.one_writer_node && row.is_in_cluster(found->rows.front().at(1))) throw_local_locks();
   return {};
 }
 

@@ -1,8 +1,6 @@
 // The mapping of MariaDB and MySQL error numbers to errors.
 #include "mysql/errors.hpp"
 
-#include <soci/mysql/soci-mysql.h>
-
 #include <algorithm>
 #include <initializer_list>
 #include <new>
@@ -19,6 +17,11 @@ bool is_one_of(unsigned number, std::initializer_list<unsigned> numbers) noexcep
 }
 
 bool is_conflict(unsigned number) noexcept { return is_one_of(number, {1213, 1020, 3101}); }
+
+/// Of a group of MySQL: "Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT".
+bool is_lost_certification(unsigned number, std::string_view said) noexcept {
+  return number == 1180 && said.find(" 149 ") != std::string_view::npos;
+}
 
 /// Errors about a value: null, too long, out of range, wrong, broken CHECK, duplicate.
 bool is_about_a_value(unsigned number) noexcept {
@@ -49,6 +52,10 @@ constexpr const char* read_it =
     ": look the number up in its manual, and at the table, its triggers and the privileges of this "
     "user";
 
+constexpr const char* make_triggers_anew =
+    ": if it is one of the history, migrate with --without history and then --with history, as an "
+    "account that stays; make any other anew";
+
 std::string shown(unsigned number) { return " (error " + std::to_string(number) + ")"; }
 
 meaning rejected_meaning(unsigned number, const table_name* lock_table) {
@@ -74,10 +81,8 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
           "the connection has no database: name one in the connection string, or in the "
           "name of the table");
     case 1449:
-      return says(
-          "the account that made the history's triggers is gone: migrate with --without history "
-          "and "
-          "then --with history, as one that stays");
+      return says("the account that made a trigger of table " + table.text() + " is gone" +
+                  make_triggers_anew);
     case 1665:
       return says(
           "the server logs statements, which it cannot at READ COMMITTED (error 1665): set "
@@ -94,7 +99,15 @@ meaning rejected_meaning(unsigned number, const table_name* lock_table) {
   }
 }
 
-meaning unavailable_meaning(unsigned number) {
+meaning meaning_for_another(const table_name& table) {
+  return {errc::rejected,
+          "the account that made a trigger of table " + table.text() +
+              " lacks a privilege, not the user of this connection: the server's message names it; "
+              "GRANT it to that account" +
+              make_triggers_anew};
+}
+
+meaning unavailable_meaning(unsigned number, std::string_view said) {
   const auto says = [](const std::string& message) { return meaning{errc::unavailable, message}; };
   if (number == 1047) {
     return says("the node is not in the primary component of its cluster: connect to another node");
@@ -116,23 +129,45 @@ meaning unavailable_meaning(unsigned number) {
         "(ALTER TABLE, LOCK TABLES, a backup; SHOW PROCESSLIST shows which): try again after it");
   }
   if (is_conflict(number)) return says("a concurrent transaction was in the way: try again");
-  if (is_one_of(number, {1040, 1203, 1226})) return says("the server has too many connections");
+  if (auto limit = reached_limit(number, said); !limit.empty()) return says(limit);
+  if (is_one_of(number, {1021, 1114})) {
+    return says("the server has no room for what is written" + shown(number) +
+                ": make room on its disk, or in the tablespace");
+  }
   if (number == 0) return says("the driver failed: try again, and see the nested exception");
   return says("the server or its client library failed" + shown(number) +
               ": try again, and look at the server's log");
 }
 
-meaning meaning_of(unsigned number, const table_name* table) {
+meaning meaning_of(unsigned number, std::string_view said, const table_name* table) {
   if (is_about_a_value(number)) {
     return {errc::misuse, "the server does not take a value" + shown(number)};
   }
   if (is_lost_connection(number)) {
     return {errc::unavailable, "the connection to the server was lost" + shown(number)};
   }
-  return may_pass(number) ? unavailable_meaning(number) : rejected_meaning(number, table);
+  return may_pass(number) ? unavailable_meaning(number, said) : rejected_meaning(number, table);
 }
 
 }  // namespace
+
+std::string reached_limit(unsigned number, std::string_view said) {
+  constexpr const char* what_to_do =
+      ": end sessions that are not needed, lower pool_size of the stores, or raise ";
+  if (number == 1040) {
+    return std::string{"the server takes no more connections (max_connections)"} + what_to_do +
+           "it";
+  }
+  if (number != 1203 && number != 1226) return {};
+  const auto begin = said.find("max_");
+  const auto end = said.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", begin);
+  const std::string limit{begin == std::string_view::npos ? "max_user_connections"
+                                                          : said.substr(begin, end - begin)};
+  const std::string text = "the user of this connection has reached its limit " + limit;
+  return limit.ends_with("_per_hour")
+             ? text + ": wait, or raise it (ALTER USER ... WITH " + limit + " 0 for none)"
+             : text + what_to_do + "it (ALTER USER ... WITH " + limit + "; SET GLOBAL)";
+}
 
 std::string shown_text(unsigned number, std::string_view said) {
   // The text of any other error may hold a value of a statement, and a value may be an owner.
@@ -141,6 +176,18 @@ std::string shown_text(unsigned number, std::string_view said) {
                          1180, 1205, 1213, 1226, 1227, 1290, 1665, 1698, 1792, 1820, 1836});
   return is_of_the_client_library(number) || holds_names_only ? std::string{said}
                                                               : "error " + std::to_string(number);
+}
+
+void throw_driver_error(unsigned number, std::string_view said, const char* user) {
+  const auto text = shown_text(number, said);
+  // The text names the account as 'name'@'host'; one of any name has none.
+  const auto is_of = [&](const std::string& name) {
+    return said.find('\'' + name + "'@") != std::string_view::npos;
+  };
+  if (is_missing_privilege(number) && user != nullptr && !is_of(user) && !is_of("")) {
+    throw denied_to_another{text, static_cast<int>(number)};
+  }
+  throw ::soci::mysql_soci_error{text, static_cast<int>(number)};
 }
 
 unsigned error_number_of(const std::exception& thrown) noexcept {
@@ -152,8 +199,8 @@ bool is_missing_privilege(unsigned number) noexcept {
   return is_one_of(number, {1044, 1142, 1143, 1227});
 }
 
-bool ends_the_transaction(unsigned number) noexcept {
-  return is_conflict(number) || is_lost_connection(number);
+bool ends_the_transaction(unsigned number, std::string_view said) noexcept {
+  return is_conflict(number) || is_lost_certification(number, said) || is_lost_connection(number);
 }
 
 bool is_lost_connection(unsigned number) noexcept {
@@ -165,15 +212,17 @@ bool needs_new_connection(unsigned number) noexcept {
   return is_lost_connection(number) || is_one_of(number, {1047, 1290, 1792, 1836, 2014});
 }
 
-bool is_conflict(const std::exception& thrown) { return is_conflict(error_number_of(thrown)); }
+bool is_conflict(const std::exception& thrown) noexcept {
+  const auto number = error_number_of(thrown);
+  return is_conflict(number) || is_lost_certification(number, thrown.what());
+}
 
 bool is_contention(const std::exception& thrown) noexcept {
-  const auto number = error_number_of(thrown);
-  return is_conflict(number) || is_one_of(number, {1062, 1205, 3572});
+  return is_conflict(thrown) || is_one_of(error_number_of(thrown), {1062, 1205, 3572});
 }
 
 bool is_refusal(unsigned number) {
-  return meaning_of(number, nullptr).code != errc::unavailable && !is_missing_privilege(number);
+  return meaning_of(number, {}, nullptr).code != errc::unavailable && !is_missing_privilege(number);
 }
 
 bool is_interruption(unsigned number) noexcept { return is_one_of(number, {1317, 1969, 3024}); }
@@ -189,10 +238,13 @@ void throw_as_error(effects had, const table_name* lock_table) {
     throw;
   } catch (const std::exception& thrown) {
     const auto number = error_number_of(thrown);
-    auto found = meaning_of(number, lock_table);
+    const bool is_of_another = dynamic_cast<const denied_to_another*>(&thrown) != nullptr;
+    auto found = is_of_another && lock_table != nullptr
+                     ? meaning_for_another(*lock_table)
+                     : meaning_of(number, thrown.what(), lock_table);
     if (had == effects::made && found.code == errc::unavailable) {
       found = {errc::outcome_unknown, "a part of the call may be done, then: " + found.message};
-    } else if (had != effects::none && number == 1180) {
+    } else if (had != effects::none && number == 1180 && !is_conflict(thrown)) {
       found = {errc::outcome_unknown, "the commit failed" + shown(number) + ": ask again"};
     } else if (had == effects::possible && is_lost_connection(number)) {
       found = {errc::outcome_unknown,
@@ -207,7 +259,7 @@ void throw_failed_commit() {
     throw;
   } catch (const std::exception& thrown) {
     const auto number = error_number_of(thrown);
-    if (is_conflict(number)) throw;
+    if (is_conflict(thrown)) throw;
     if (is_lost_connection(number) || number == 1180) {
       std::throw_with_nested(error{errc::outcome_unknown,
                                    "the answer to the commit got lost" + shown(number) +

@@ -2,6 +2,8 @@
 #ifndef ROWLOCK_MYSQL_ERRORS_HPP
 #define ROWLOCK_MYSQL_ERRORS_HPP
 
+#include <soci/mysql/soci-mysql.h>
+
 #include <exception>
 #include <string>
 #include <string_view>
@@ -14,21 +16,36 @@ namespace rowlock::mysql {
 /// The text of the server or the client library, if it cannot hold a value of a statement.
 std::string shown_text(unsigned number, std::string_view said);
 
+/// A missing privilege of another account than that of the connection: of one that made a trigger.
+class denied_to_another : public ::soci::mysql_soci_error {
+ public:
+  using ::soci::mysql_soci_error::mysql_soci_error;
+};
+
+/// Throws the `soci::mysql_soci_error`, without the values in the server's text. `user` is that of
+/// the connection.
+[[noreturn]] void throw_driver_error(unsigned number, std::string_view said, const char* user);
+
+/// The limit that is reached, and what to do: of the user (1203, 1226) or the server (1040). Empty
+/// for other errors. `said` is the server's text.
+std::string reached_limit(unsigned number, std::string_view said);
+
 /// The error number of SOCI's exceptions; zero for others.
 unsigned error_number_of(const std::exception& thrown) noexcept;
 
 /// The user lacks a privilege on the table, or on its database.
 bool is_missing_privilege(unsigned number) noexcept;
-/// The server has rolled the transaction back, or the connection is gone.
-bool ends_the_transaction(unsigned number) noexcept;
+/// The server has rolled the transaction back, or the connection is gone. `said` is its text.
+bool ends_the_transaction(unsigned number, std::string_view said) noexcept;
 /// The connection ended before the answer came. (2026, a TLS error, is how an encrypted connection
 /// ends.)
 bool is_lost_connection(unsigned number) noexcept;
 /// The next call needs another connection: this one is lost, or leads to a server that cannot
 /// write.
 bool needs_new_connection(unsigned number) noexcept;
-/// 1213, 1020, 3101: a concurrent transaction won, and the server has rolled this one back.
-bool is_conflict(const std::exception& thrown);
+/// 1213, 1020, 3101, and 1180 with 149 in its text, a lost certification: a concurrent transaction
+/// won, and the server has rolled this one back.
+bool is_conflict(const std::exception& thrown) noexcept;
 /// A conflict, a row lock that was not free at once (1205, 3572), or a row that another transaction
 /// inserted first (1062).
 bool is_contention(const std::exception& thrown) noexcept;

@@ -42,10 +42,10 @@ class proof {
 
   detail::fence_try by_sharing() {
     const auto result = caller_.execute(sql::fence_by_sharing, {rows_.value()});
-    if (!result.rows.empty() && result.rows.front().at(1).value_or("0") != "0") {
+    if (!result.rows.empty() && caller_.is_in_cluster(result.rows.front().at(1))) {
       throw error{errc::misuse,
-                  "a fence that shares the row holds on one node of Galera only: use "
-                  "fence_kind::write, the default"};
+                  "a fence that shares the row holds on one node only of a cluster (Galera, or a "
+                  "group of MySQL with several primaries): use fence_kind::write, the default"};
     }
     return result.rows.size() == keys_.size() ? detail::fence_try::held : why_not();
   }

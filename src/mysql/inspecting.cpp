@@ -54,10 +54,16 @@ answer try_out(executor& exec, std::string_view statement) {
 
 }  // namespace
 
+std::string_view product_of(std::string_view text) {
+  for (const std::string_view product : {"TiDB", "Vitess", "MariaDB"}) {
+    if (text.find(product) != std::string_view::npos) return product;
+  }
+  return "MySQL";
+}
+
 inspection server_of(const connection& session) {
-  const bool is_mariadb = session.flavour() == sql::flavour::mariadb;
   const auto number = static_cast<int>(session.server_version());  // 101119 is 10.11.19
-  return {.product = is_mariadb ? "MariaDB" : "MySQL",
+  return {.product = std::string{product_of(session.server_text())},
           .version = {number / 10'000, number / 100 % 100, number % 100}};
 }
 

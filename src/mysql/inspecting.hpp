@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mysql/executor.hpp"
@@ -11,7 +12,10 @@
 
 namespace rowlock::mysql {
 
-/// `MariaDB` or `MySQL`, with the version of the server's greeting. No round trip.
+/// MariaDB, MySQL, or which other product this is, by the version or its comment.
+std::string_view product_of(std::string_view text);
+
+/// The product, with the version of the server's greeting. No round trip.
 inspection server_of(const connection& session);
 
 /// None without a table. Executes no statement that writes: the server is asked to explain each,

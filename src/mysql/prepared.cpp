@@ -19,9 +19,8 @@ struct free_result {
 };
 
 [[noreturn]] void throw_last_error(MYSQL_STMT& handle) {
-  const unsigned number = mysql_stmt_errno(&handle);
-  throw ::soci::mysql_soci_error{shown_text(number, mysql_stmt_error(&handle)),
-                                 static_cast<int>(number)};
+  const auto* const user = handle.mysql == nullptr ? nullptr : handle.mysql->user;
+  throw_driver_error(mysql_stmt_errno(&handle), mysql_stmt_error(&handle), user);
 }
 
 /// Nothing has been executed, the transaction is as it was, and the text of the statement may work:

@@ -38,7 +38,7 @@ const std::string& caller_transaction::rendered(std::string_view text) const {
 
 caller_transaction::caller_transaction(::soci::session& session, const table_name& table)
     : session_{session}, table_{table} {
-  refuse_old(session_);
+  refuse_unfit(session_);
   recognise_conflicts();
 }
 
@@ -121,13 +121,23 @@ std::optional<transaction_view> caller_transaction::read_with_settings(const key
   const auto& first = result->rows.at(0);
   const auto isolation = first.at(first.size() - 2).value_or("");
   seen.is_read_committed = isolation == "READ-COMMITTED" || isolation == "READ-UNCOMMITTED";
-  seen.is_in_cluster = first.back().value_or("0") != "0";
+  seen.is_in_cluster = is_in_cluster(first.back());
   return seen;
+}
+
+bool caller_transaction::is_in_cluster(const std::optional<std::string>& setting) {
+  if (session_.flavour() == sql::flavour::mariadb) return setting.value_or("0") != "0";
+  try {
+    return is_in_cluster_of_mysql(session_);
+  } catch (const std::exception&) {
+    throw_as_error(effects::none, &table_);
+  }
 }
 
 void throw_local_locks() {
   throw error{errc::misuse,
-              "row locks of Galera are local to a node, so two nodes could grant the same row: "
+              "row locks of a cluster (Galera, or a group of MySQL with several primaries) are "
+              "local to a node, so two nodes could grant the same row: "
               "use leases and fences, or, if all who use this table write through one and the "
               "same node, say so by soci_table::one_writer_node"};
 }

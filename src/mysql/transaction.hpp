@@ -63,6 +63,8 @@ class caller_transaction {
   /// reading locks, and another transaction has a row.
   std::optional<std::vector<std::optional<seen_row>>> read(const key_list& keys);
   std::optional<transaction_view> read_with_settings(const key_list& keys);
+  /// Whether others write beside the server. `setting` is {clustered} of a statement.
+  bool is_in_cluster(const std::optional<std::string>& setting);
   /// The version that a statement gave the row, which its transaction keeps locked. One round trip
   /// if a trigger of the table executes statements: then their insert id was returned.
   version version_in(const result_set& result, const lock_key& key);
@@ -79,7 +81,7 @@ class caller_transaction {
 /// Makes `retry` and `run_fenced` recognise a conflict even of the application's first statement.
 void recognise_conflicts() noexcept;
 
-/// Throws the `error` (misuse) for row locks on a node of a Galera cluster.
+/// Throws the `error` (misuse) for row locks on a node of a cluster.
 [[noreturn]] void throw_local_locks();
 
 /// How long ago a lease must have expired, in a transaction of the application.

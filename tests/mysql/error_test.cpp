@@ -119,6 +119,74 @@ TEST_F(MysqlError, OfAMissingPrivilegeToPurgeSaysThatItIsDelete) {
   EXPECT_NE(caught.message().find("GRANT DELETE ON"), std::string::npos) << caught.message();
 }
 
+// A trigger does what it does as the account that made it.
+TEST_F(MysqlError, OfTheAccountOfATriggerIsNotBlamedOnTheUserOfTheConnection) {
+  create_user("all on " + database_.name() + ".*");
+  (void)migrate_soci(target_of(user_, "sesame"), {}, history_option::with);
+  const auto held = acquire(rows_, key_);
+  const auto message = [&] {
+    const auto caught = error_of([&] { release(rows_, key_, *held.version); });
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("the account that made a trigger"), std::string::npos)
+        << caught.message();
+    EXPECT_EQ(caught.message().find("for the user of this connection"), std::string::npos)
+        << caught.message();
+    return caught.message();
+  };
+  for (const auto& name : names_) {
+    database_.execute("revoke all on " + database_.name() + ".* from " + name);
+  }
+  EXPECT_NE(message().find("lacks a privilege"), std::string::npos);
+  for (const auto& name : names_) database_.execute("drop user " + name);
+  EXPECT_NE(message().find("is gone"), std::string::npos);
+}
+
+TEST_F(MysqlError, OfAUserWithNoConnectionLeftNamesItsLimit) {
+  create_user("all on " + database_.name() + ".*");
+  for (const auto& name : names_) {
+    database_.execute("alter user " + name + " with max_user_connections 1");
+  }
+  const ::soci::session only{target_of(user_, "sesame")};
+  soci_store rows{target_of(user_, "sesame")};
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("the user of this connection has reached its limit "
+                                  "max_user_connections"),
+            std::string::npos)
+      << caught.message();
+  EXPECT_EQ(caught.message().find("host and port"), std::string::npos) << caught.message();
+}
+
+TEST_F(MysqlError, OfAUserWithNoStatementLeftInTheHourNamesItsLimit) {
+  create_user("all on " + database_.name() + ".*");
+  soci_store rows{target_of(user_, "sesame")};
+  ASSERT_EQ(acquire(rows, key_).status, acquire_status::granted);
+  for (const auto& name : names_) {
+    database_.execute("alter user " + name + " with max_updates_per_hour 1");
+  }
+  soci_store later{target_of(user_, "sesame")};
+  const auto caught = error_of([&] {
+    for (int i = 0; i < 3; ++i) acquire(later, {"invoice", std::to_string(i)});
+  });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("max_updates_per_hour: wait, or raise it"), std::string::npos)
+      << caught.message();
+}
+
+TEST_F(MysqlError, OfAServerWithNoConnectionLeftNamesItsLimit) {
+  tcp_proxy proxy{"127.0.0.1", server_port()};
+  proxy.edit_replies([](const std::string&) {
+    const std::string packet = "\xff\x10\x04Too many connections";
+    return std::string{static_cast<char>(packet.size()), 0, 0, 0} + packet;
+  });
+  soci_store rows{target_at(proxy.port())};
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("takes no more connections (max_connections)"), std::string::npos)
+      << caught.message();
+  EXPECT_EQ(caught.message().find("host and port"), std::string::npos) << caught.message();
+}
+
 TEST_F(MysqlError, OfAValueIsMisuseWithoutTheOwner) {
   for (const std::string secret : {"5e5a3e", "'; drop table shared_lock; --", "\xff\xfe"}) {
     const acquire_request wrong{.key = key_, .owner = {secret}, .holder = "host:1", .ttl = 1h};

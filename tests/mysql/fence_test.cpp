@@ -165,6 +165,28 @@ TEST_F(MysqlFence, RunsAgainAfterAConflictOfTheWork) {
   EXPECT_EQ(notes(), 1);
 }
 
+// As a group of MySQL reports it.
+TEST_F(MysqlFence, RunsAgainAfterALostCertificationAndNotAfterAnotherFailureOfTheCommit) {
+  const lease held = acquire_lease(key_);
+  const auto session = connect();
+  const auto runs_if_failed_by = [&](const std::string& text) {
+    int runs = 0;
+    try {
+      run_fenced<soci_transaction>(*session, held, [&](soci_transaction& work) {
+        if (++runs > 1) return;
+        work.session() << "signal sqlstate 'HY000' set mysql_errno = 1180, message_text = \"" +
+                              text + '"';
+      });
+    } catch (const std::exception&) {
+      return 0;
+    }
+    return runs;
+  };
+  EXPECT_EQ(runs_if_failed_by("Got error 149 - 'Lock deadlock; Retry transaction' during COMMIT"),
+            2);
+  EXPECT_EQ(runs_if_failed_by("Got error 146 - 'Lock timed out' during COMMIT"), 0);
+}
+
 TEST_F(MysqlFence, DoesNotRunAgainAfterAnotherError) {
   const lease held = acquire_lease(key_);
   const auto session = connect();

@@ -1,6 +1,8 @@
 // A server that is too old is refused before anything is locked.
 #include "support/old_server.hpp"
 
+#include "mysql/connecting.hpp"
+#include "mysql/inspecting.hpp"
 #include "mysql/mysql_table.hpp"
 #include "support/tcp_proxy.hpp"
 
@@ -21,6 +23,46 @@ TEST_F(MysqlServerVersion, ThatIsTheOldestIsTaken) {
   say_it_is("10.6.0-MariaDB");
   soci_store rows{target_of_it()};
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
+}
+
+// It would be new enough by its number.
+TEST_F(MysqlServerVersion, ThatIsTidbIsRefusedForWhatItDoesNotLock) {
+  say_it_is("9.9.11-TiDB-v9.5.0");
+  const auto expect_refused = [](const std::function<void()>& call) {
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("TiDB, whose SKIP LOCKED locks no row"), std::string::npos)
+        << caught.message();
+  };
+  soci_store rows{target_of_it()};
+  expect_refused([&] { acquire(rows, key_); });
+  expect_refused([&] { rows.inspect(); });
+  ::soci::session session{target_of_it()};
+  soci_transaction work{session};
+  expect_refused([&] { (void)lock_rows(work, key_, no_wait()); });
+}
+
+TEST(MysqlProduct, IsNamedByTheVersionOrItsComment) {
+  const auto expect = [](std::string_view text, std::string_view product) {
+    EXPECT_EQ(mysql::product_of(text), product) << text;
+  };
+  expect("8.0.11-TiDB-v8.5.0", "TiDB");
+  expect("TiDB Server (Apache License 2.0) Community Edition, MySQL 8.0 compatible", "TiDB");
+  expect("8.0.30-Vitess", "Vitess");
+  expect("Version: 21.0.0 (Git revision ... branch 'HEAD') Vitess", "Vitess");
+  expect("11.8.2-MariaDB-1", "MariaDB");
+  expect("9.7.4-2", "MySQL");
+  expect("Percona XtraDB Cluster (GPL), Release rel33", "MySQL");
+}
+
+TEST(MysqlCluster, IsKnownByItsSettingsOnEveryProduct) {
+  const auto is_one = [](const std::string& name, const std::string& value) {
+    return mysql::is_of_a_cluster({.rows = {{"version_comment", "(Debian)"}, {name, value}}});
+  };
+  EXPECT_TRUE(is_one("wsrep_on", "ON"));
+  EXPECT_FALSE(is_one("wsrep_on", "OFF"));
+  EXPECT_TRUE(is_one("group_replication_single_primary_mode", "OFF"));
+  EXPECT_FALSE(is_one("group_replication_single_primary_mode", "ON"));
 }
 
 struct old_version {

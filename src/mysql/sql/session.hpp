@@ -69,14 +69,26 @@ inline constexpr std::string_view current_database = "SELECT database()";
 // Does nothing; the answer has the server's status, with whether a transaction is open.
 inline constexpr std::string_view do_nothing = "DO 0";
 
-// Reads what a store checks on its session: the server's version, membership in a Galera cluster.
+// Reads what a store checks on its session: the product, and the settings of a cluster.
 inline constexpr std::string_view settings =
-    "SHOW SESSION VARIABLES WHERE variable_name IN ('version', 'wsrep_on')";
+    "SHOW SESSION VARIABLES WHERE variable_name IN "
+    "('version_comment', 'wsrep_on', 'group_replication_single_primary_mode')";
+
+// MySQL alone: reads the settings by which a server says that others write beside it, as far as it
+// has them, on a session of the application. Needs no privilege. (The number of primaries would
+// need one, and a group with one primary at the moment may have more at the next.)
+inline constexpr std::string_view settings_of_clusters = R"sql(
+SELECT variable_name, variable_value
+  FROM performance_schema.session_variables
+ WHERE variable_name IN ('wsrep_on', 'group_replication_single_primary_mode')
+ LIMIT 18446744073709551615
+)sql";
 
 // Reads the global settings, which new connections have. A store warns of those with which a crash
 // loses acknowledged changes, or an application's transaction loses its protection.
 inline constexpr std::string_view settings_of_the_server =
-    "SHOW GLOBAL VARIABLES WHERE variable_name IN ('autocommit', 'innodb_flush_log_at_trx_commit', "
+    "SHOW GLOBAL VARIABLES WHERE variable_name IN ('autocommit', "
+    "'group_replication_single_primary_mode', 'innodb_flush_log_at_trx_commit', "
     "'innodb_rollback_on_timeout', 'log_bin', 'sql_mode', 'sync_binlog', 'wsrep_on')";
 
 // Sets the isolation of every session that rowlock opens, and lets it write: above READ COMMITTED,

@@ -66,7 +66,7 @@ UPDATE shared_lock
 // after it refuse it.
 // $1 type, $2 id, $3 version that was read, $4 microseconds for which it must have been open, $5 1
 // if it may have an owner, else 0
-inline constexpr std::string_view have_row = R"sql(
+inline constexpr std::string_view have_row = R"sql({skip_locked}
 SELECT 1
   FROM shared_lock AS l FORCE INDEX (PRIMARY)
  WHERE l.lock_type = $1 AND l.source_id >= $2 AND l.source_id <= $2 AND l.version = $3
