@@ -75,7 +75,8 @@ class ROWLOCK_EXPORT soci_transaction {
   /// Throws `error`. Misuse after the transaction has ended (a fence ends it, a deadlock may) or
   /// was aborted by an error, so that nothing is kept, and in a callback of `with_row_lock`, which
   /// commits itself. outcome_unknown when the answer got lost. A conflict is thrown as the driver's
-  /// exception. One round trip; on MariaDB and MySQL one more if the last statement failed.
+  /// exception. One round trip; on MariaDB and MySQL one more if the last statement failed, and one
+  /// without autocommit.
   void commit();
   /// Rolls back, if the transaction has not ended. Throws `error` (misuse) for a session that is
   /// not open.

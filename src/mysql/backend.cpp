@@ -19,6 +19,7 @@
 #include "mysql/table_check.hpp"
 #include "mysql/transaction.hpp"
 #include "rowlock/error.hpp"
+#include "rowlock/row_transaction.hpp"
 #include "store/names.hpp"
 #include "store/schema_check.hpp"
 
@@ -231,9 +232,16 @@ class mysql_backend_type final : public through_soci::soci_backend {
   }
 
   void commit(::soci::session& session) const override {
+    constexpr unsigned no_such_savepoint = 1305;
+    connection used{session};
     try {
-      connection{session}.execute(sql::commit);
-    } catch (const std::exception&) {
+      if (!used.is_in_autocommit()) used.execute(sql::require_beginning);
+      used.execute(sql::commit);
+    } catch (const std::exception& thrown) {
+      if (error_number_of(thrown) == no_such_savepoint) {
+        used.roll_back();
+        detail::throw_over_before_commit();
+      }
       throw_failed_commit();
     }
   }

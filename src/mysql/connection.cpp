@@ -110,6 +110,10 @@ bool connection::shows_transaction() const noexcept {
   return was_in && !ends_the_transaction(mysql_errno(connection_), mysql_error(connection_));
 }
 
+bool connection::is_in_autocommit() const noexcept {
+  return (connection_->server_status & SERVER_STATUS_AUTOCOMMIT) != 0;
+}
+
 void connection::roll_back() noexcept {
   constexpr int tries = 2;
   for (int i = 0; i < tries; ++i) {

@@ -135,6 +135,7 @@ class connection {
   [[nodiscard]] bool is_still_in_transaction() const noexcept;
   /// The same without a round trip; false after a lock wait that timed out.
   [[nodiscard]] bool shows_transaction() const noexcept;
+  [[nodiscard]] bool is_in_autocommit() const noexcept;
   /// Ends the transaction, if necessary with the connection: a KILL QUERY that hits a ROLLBACK
   /// leaves the transaction open, so it is sent once more.
   void roll_back() noexcept;

@@ -109,6 +109,7 @@ through_soci::begun_transaction begin(::soci::session& session) {
   try {
     begun.execute(sql::read_committed_once);
     begun.execute(sql::begin);
+    if (!begun.is_in_autocommit()) begun.execute(sql::mark_beginning);
   } catch (const std::exception&) {
     roll_back(session);  // or the application's next transaction would have this isolation level
     throw_as_error(effects::none, nullptr);

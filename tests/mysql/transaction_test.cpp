@@ -81,8 +81,9 @@ TEST_F(MysqlTransaction, ThatACallbackHasIsNotCommittedByIt) {
   EXPECT_EQ(number("select max(fence_count) from shared_lock"), 0);
 }
 
-// A deadlock ends the transaction, and what follows is executed in autocommit. An error does not
-// contain whether a transaction is open, so one after the deadlock must not hide it.
+// A deadlock ends the transaction, and what follows is executed in autocommit, or without it in
+// another transaction. An error does not contain whether a transaction is open, so one after the
+// deadlock must not hide it.
 TEST_F(MysqlTransaction, ThatADeadlockEndedIsMisuseThoughTheCallbackSwallowedIt) {
   database_.execute("insert into orders values ('a', 1), ('b', 1), ('taken', 1)");
   create(key_);
@@ -93,14 +94,15 @@ TEST_F(MysqlTransaction, ThatADeadlockEndedIsMisuseThoughTheCallbackSwallowedIt)
         EXPECT_THROW(*session << "insert into orders values ('taken', 1)", ::soci::soci_error);
       },
       [&] { (void)lock_rows(*session, other_key_, no_wait()); }};
-  for (const auto& go_on : afterwards) {
+  const auto check = [&](const std::function<void()>& go_on) {
     const auto rival = connect();
     std::future<void> waiting;
     const auto swallow = [&](soci_transaction& work) {
       work.session() << "update orders set version = 2 where id = 'a'";
       // The server ends the transaction that has changed fewer rows.
       rival->begin();
-      *rival << "insert into numbered select seq, 1 from seq_1_to_100";
+      *rival << "insert into numbered with recursive counted (n) as (select 1 union all "
+                "select n + 1 from counted where n < 100) select n, 1 from counted";
       *rival << "update orders set version = 2 where id = 'b'";
       waiting = std::async(std::launch::async, [&] {
         *rival << "update orders set version = 2 where id = 'a'";
@@ -117,7 +119,25 @@ TEST_F(MysqlTransaction, ThatADeadlockEndedIsMisuseThoughTheCallbackSwallowedIt)
     const auto caught = error_of(
         [&] { (void)with_row_lock<soci_transaction>(*session, key_, no_wait(), swallow); });
     EXPECT_EQ(caught.kind, errc::misuse);
+  };
+  for (const auto* autocommit : {"1", "0"}) {
+    *session << "set autocommit = " << autocommit;
+    for (const auto& go_on : afterwards) check(go_on);
   }
+  *session << "set autocommit = 1";
+  soci_transaction work{*session};
+  work.commit();
+}
+
+TEST_F(MysqlTransaction, WithoutAutocommitIsCommitted) {
+  create(key_);
+  const auto session = connect();
+  *session << "set autocommit = 0";
+  const auto insert = [](soci_transaction& work) {
+    work.session() << "insert into orders values ('a', 1)";
+  };
+  EXPECT_TRUE(with_row_lock<soci_transaction>(*session, key_, no_wait(), insert).acquired());
+  EXPECT_EQ(number("select count(*) from orders"), 1);
 }
 
 TEST_F(MysqlTransaction, ThatIsReadOnlySaysThatItIsTheTransaction) {

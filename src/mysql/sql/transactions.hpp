@@ -217,6 +217,12 @@ inline constexpr std::string_view read_committed_once =
 
 inline constexpr std::string_view begin = "START TRANSACTION";
 
+// On a session that is not in autocommit a statement after a deadlock begins another transaction,
+// which would be committed in the place of the first. The first one has this savepoint; in another
+// one its release fails (1305).
+inline constexpr std::string_view mark_beginning = "SAVEPOINT rowlock_began";
+inline constexpr std::string_view require_beginning = "RELEASE SAVEPOINT rowlock_began";
+
 // Commits, and neither begins another transaction nor disconnects, whatever completion_type is set
 // to.
 inline constexpr std::string_view commit = "COMMIT AND NO CHAIN NO RELEASE";
