@@ -2,6 +2,7 @@
 #include "wait/key_queue.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/pause.hpp"
 #include "batch/doubt.hpp"
@@ -10,6 +11,14 @@
 #include "wait/pending_results.hpp"
 
 namespace rowlock::detail {
+
+namespace {
+
+/// How long notifications alone may say that the row is taken. Twice as long as one of them is
+/// believed, so that true ones spare nearly all reads.
+constexpr std::chrono::seconds longest_unread{2};
+
+}  // namespace
 
 void waiter::tried(boot_clock::time_point now) {
   ++tries;
@@ -29,6 +38,7 @@ void waiter::forget_fault() {
 
 void key_queue::join(std::shared_ptr<waiter> joining, boot_clock::time_point now) {
   joining->tried(now);
+  if (waiting.empty()) answered_at_ = now;
   if (joining->policy.attempts) reads_suppressed_until_ = boot_clock::time_point::min();
   next_try_ = std::min(next_try_, joining->try_at);
   if (joining->is_in_doubt) {
@@ -45,13 +55,19 @@ void key_queue::read_by(boot_clock::time_point when) { read_at_ = std::min(read_
 void key_queue::suppress_reads_until(boot_clock::time_point when, boot_clock::time_point read_by) {
   const auto counts = [](const auto& each) { return each->policy.attempts.has_value(); };
   if (std::any_of(waiting.begin(), waiting.end(), counts)) return;
-  reads_suppressed_until_ = when;
-  read_at_ = read_by;
+  const auto latest = answered_at_ + longest_unread;
+  reads_suppressed_until_ = std::min(when, latest);
+  read_at_ = std::min(read_by, latest);
+}
+
+bool key_queue::read_free(boot_clock::time_point now) {
+  return now - std::exchange(answered_at_, now) >= longest_unread;
 }
 
 void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer answer,
                          boot_clock::time_point tried_at, boot_clock::time_point now,
                          contention_backoff* backoff, pending_results& ended) {
+  answered_at_ = now;
   if (answer.status == acquire_status::granted) {
     for (const auto& each : waiting) each->forget_fault();
     grants_unattributed = 0;
@@ -87,6 +103,7 @@ void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer ans
 
 void key_queue::read_live(const row_state& seen, boot_clock::time_point read_began,
                           boot_clock::time_point now, pending_results& ended) {
+  answered_at_ = now;
   refused({.reason = refusal_reason::held,
            .key = seen.key,
            .holder = seen.holder,

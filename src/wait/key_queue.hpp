@@ -111,8 +111,12 @@ class key_queue {
   }
   void read_by(boot_clock::time_point when);
   /// Until then a read adds nothing to the notifications; after it `read_by` applies. No effect
-  /// while a waiter has limited attempts.
+  /// while a waiter has limited attempts. Any role may notify, so the row is read two seconds after
+  /// its last answer, whatever the notifications say.
   void suppress_reads_until(boot_clock::time_point when, boot_clock::time_point read_by);
+  /// Handles a read that found the row free. Returns whether it came only after two seconds of
+  /// notifications: then they were wrong, and the next try must not wait for what they promise.
+  bool read_free(boot_clock::time_point now);
   /// To be called before a read, as `forget_try_at` before a try.
   void forget_read_at() { read_at_ = boot_clock::time_point::max(); }
 
@@ -136,6 +140,7 @@ class key_queue {
               pending_results& ended);
   /// Handles the refusal of the try that the first waiter made before it joined.
   void refused_first(refusal why, boot_clock::time_point now) {
+    answered_at_ = now;
     refused(std::move(why), now, now, nullptr);
   }
 
@@ -162,6 +167,8 @@ class key_queue {
   template <class Condition>
   waiters take_if(const Condition& condition);
 
+  /// When the database last answered about the row; when the queue began, before that.
+  boot_clock::time_point answered_at_ = boot_clock::time_point::min();
   boot_clock::time_point try_at_ = boot_clock::time_point::max();
   boot_clock::time_point read_at_ = boot_clock::time_point::max();
   boot_clock::time_point not_before_ = boot_clock::time_point::min();

@@ -172,7 +172,9 @@ void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& s
   auto* queue = queue_of(key);
   if (queue == nullptr) return;
   const auto now = time_->now();
-  if (!seen || !seen->is_live()) return schedule_try(*queue, now);
+  if (!seen || !seen->is_live()) {
+    return queue->read_free(now) ? queue->try_by(now) : schedule_try(*queue, now);
+  }
   if (auto* backoff = backoff_of(key)) backoff->marked(now);
   queue->read_live(*seen, last_read_, now, ended);
   forget_if_empty(key);

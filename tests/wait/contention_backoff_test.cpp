@@ -131,6 +131,21 @@ TEST_F(ContentionBackoff, ThatDoesNotComeTrueCostsASecondAndNotTheKey) {
   EXPECT_TRUE(waiting.get().acquired());
 }
 
+TEST_F(ContentionBackoff, ThatNeverComesTrueAndNeverEndsCostsTwoSecondsAndNotTheKey) {
+  lock_table dying{rows_.rows(), {.ttl = 2s, .renew = false, .time = time_}};
+  const auto held = dying.try_acquire(key_);
+  auto waiting = waiter(wait_forever());
+  await_in_line();
+  const auto is_over_at = time_->now() + 5s;  // the lease lasts two, and belief two more
+  while (waiting.wait_for(1ms) != std::future_status::ready) {
+    ASSERT_LT(time_->now(), is_over_at) << "the row is free, and is not read";
+    rows_.listener().released(key_);  // as any role may say, as often as it likes
+    notify_of_grant();
+    time_->advance(10ms);
+  }
+  EXPECT_TRUE(waiting.get().acquired());
+}
+
 TEST_F(ContentionBackoff, SparesThoseWhoWaitTheirLooks) {
   const auto held = theirs();
   std::stop_source stop;
