@@ -3,10 +3,20 @@
 #define ROWLOCK_STORE_SESSION_HPP
 
 #include <memory>
+#include <string>
 
+#include "rowlock/error.hpp"
 #include "rowlock/port/store.hpp"
 
 namespace rowlock::detail {
+
+/// No further connection can be opened: the role, the database, the server or a pooler has as many
+/// as its limit allows.
+class no_connection_left : public error {
+ public:
+  explicit no_connection_left(const std::string& message) : error{errc::unavailable, message} {}
+  explicit no_connection_left(const error& meant) : error{meant} {}
+};
 
 enum class effects {
   none,      ///< Nothing: the call only read, or its changes end with its transaction.
@@ -39,7 +49,8 @@ class session_source {
   session_source& operator=(const session_source&) = delete;
   virtual ~session_source() = default;
 
-  /// Throws `error`. The session must not outlive its source.
+  /// Throws `error`: `no_connection_left` if only a limit of connections is in the way. The session
+  /// must not outlive its source.
   virtual std::unique_ptr<session> open() = 0;
   /// See `store::listen`.
   virtual std::unique_ptr<subscription> listen(release_listener& /*listener*/) { return nullptr; }

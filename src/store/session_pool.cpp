@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/faults.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::detail {
@@ -15,28 +16,50 @@ constexpr unsigned largest_pool = 10'000;  // far more than a server accepts
 }  // namespace
 
 session_pool::session_pool(std::unique_ptr<session_source> source, unsigned size,
-                           std::chrono::milliseconds timeout)
-    : source_{std::move(source)}, size_{size}, timeout_{timeout} {
+                           std::chrono::milliseconds timeout,
+                           std::chrono::milliseconds before_reopening)
+    : source_{std::move(source)},
+      size_{size},
+      timeout_{timeout},
+      before_reopening_{before_reopening} {
   if (size_ == 0 || size_ > largest_pool) {
     throw error{errc::misuse, "a pool of " + std::to_string(size_) +
                                   " connections: set pool_size to between 1 and " +
                                   std::to_string(largest_pool)};
   }
-  keeping_.limit = size_;
-  others_.limit = size_ == 1 ? 1 : size_ - 1;
   idle_.reserve(size_);  // so that returning a session cannot fail
 }
 
 session_pool::loan session_pool::take(session_use used_for) {
-  auto taken = take_idle_or_a_place(used_for);
+  const auto until = clock::now() + timeout_;
+  for (;;) {
+    auto taken = take_idle_or_a_place(used_for, until);
+    if (taken.open != nullptr && (taken.is_suspect || !taken.open->is_alive())) taken.open.reset();
+    if (taken.open != nullptr || open_in(taken, used_for, until)) {
+      return {*this, used_for, std::move(taken)};
+    }
+  }
+}
+
+bool session_pool::open_in(pooled& place, session_use used_for, clock::time_point until) {
   try {
-    if (taken.open != nullptr && !taken.open->is_alive()) taken.open.reset();
-    if (taken.open == nullptr) taken = {.open = source_->open(), .number = ++opened_};
+    place.open = source_->open();
+    place.number = ++opened_;
+    place.is_suspect = false;
+    return true;
+  } catch (const no_connection_left&) {
+    const std::scoped_lock lock{mutex_};
+    --queue_of(used_for).lent;
+    full_at_ = lent() + static_cast<unsigned>(idle_.size());
+    full_until_ = full_at_ == 0 ? clock::time_point::min() : clock::now() + before_reopening_;
+    why_full_ = std::current_exception();
+    wake_next();
+    if (full_at_ == 0 || (idle_.empty() && clock::now() >= until)) throw;
+    return false;
   } catch (...) {
     give_back(used_for, {});
     throw;
   }
-  return {*this, used_for, std::move(taken)};
 }
 
 void session_pool::run(session_use used_for, work_on_store work) {
@@ -55,34 +78,50 @@ unsigned session_pool::waiting() {
   return keeping_.waiting + others_.waiting;
 }
 
-session_pool::pooled session_pool::take_idle_or_a_place(session_use used_for) {
+session_pool::pooled session_pool::take_idle_or_a_place(session_use used_for,
+                                                        clock::time_point until) {
   auto& mine = queue_of(used_for);
   std::unique_lock lock{mutex_};
   ++mine.waiting;
-  const bool has_place = mine.freed.wait_for(lock, timeout_, [&] { return may_take(mine); });
-  --mine.waiting;
-  if (!has_place) {
-    throw error{errc::unavailable,
-                "all " + std::to_string(size_) + " connections are busy" +
-                    (mine.limit == size_ ? "" : " or kept for renewals and releases") +
-                    "; raise pool_size"};
+  while (!may_take(mine) && clock::now() < until) {
+    mine.freed.wait_until(lock, is_full() ? std::min(until, full_until_) : until);
   }
+  --mine.waiting;
+  if (!may_take(mine)) throw_all_busy();
   ++mine.lent;
   wake_next();  // more than one place may be free by now
-  if (idle_.empty()) return {};
-  auto oldest = std::move(idle_.back());
-  idle_.pop_back();
+  pooled oldest;
+  if (!idle_.empty()) {
+    oldest = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  oldest.moment = ++moments_;
   return oldest;
 }
 
+void session_pool::throw_all_busy() const {
+  if (is_full()) std::rethrow_exception(copied_fault(why_full_));
+  throw error{errc::unavailable,
+              "all " + std::to_string(size_) + " connections are busy" +
+                  (size_ == 1 || lent() == size_ ? "" : " or kept for renewals and releases") +
+                  "; raise pool_size"};
+}
+
 void session_pool::give_back(session_use used_for, pooled lent) noexcept {
-  if (lent.open != nullptr && !lent.open->is_usable()) lent.open.reset();
+  const bool is_lost = lent.open != nullptr && !lent.open->is_usable();
+  if (is_lost) lent.open.reset();
   const std::scoped_lock lock{mutex_};
   --queue_of(used_for).lent;
   if (lent.open != nullptr) {
+    lent.moment = ++moments_;
     const auto older = std::find_if(idle_.begin(), idle_.end(),
                                     [&](const auto& each) { return each.number < lent.number; });
     idle_.insert(older, std::move(lent));
+  } else {
+    full_until_ = clock::time_point::min();  // one connection fewer
+  }
+  if (is_lost) {
+    for (auto& each : idle_) each.is_suspect = each.is_suspect || each.moment < lent.moment;
   }
   wake_next();
 }
@@ -93,8 +132,10 @@ void session_pool::check_table_once(session& any) {
   table_is_checked_ = true;
 }
 
-bool session_pool::may_take(const queue& taker) const {
-  return keeping_.lent + others_.lent < size_ && taker.lent < taker.limit;
+bool session_pool::may_take(const queue& taker) const noexcept {
+  const auto most = capacity();
+  const auto of_taker = &taker == &others_ && most > 1 ? most - 1 : most;
+  return lent() < most && taker.lent < of_taker;
 }
 
 void session_pool::wake_next() noexcept {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -25,14 +26,28 @@ enum class session_use { anything, keeping_leases };
 /// Calls for new leases never take the last of two or more sessions, however many such calls wait.
 /// That one is left for calls that renew or end leases, so that held leases do not run out.
 ///
+/// Where the server allows no further connection, calls share those that are open and wait for
+/// them. After `full_pause` a call that finds none idle tries to open one again.
+///
+/// When a session is lost during a call, those that have answered nothing since that call began are
+/// suspect, because the same network or server may have failed under them. They are closed before
+/// use, so at most one call of a thread waits for a dead connection.
+///
 /// Thread-safety: all members may be called from any thread. The pool must outlive its loans.
 class session_pool {
+  using clock = std::chrono::steady_clock;
+
   struct pooled {
     std::unique_ptr<session> open;
     std::uint64_t number = 0;  // the lower, the older
+    std::uint64_t moment = 0;  // of the last loan's begin, or of its end while idle
+    bool is_suspect = false;
   };
 
  public:
+  /// Short enough that a raised limit is used soon, and so long that the attempts do not fill the
+  /// server's log.
+  static constexpr std::chrono::milliseconds full_pause{1000};
   /// A session for one call. Returns to the pool at the end if it can be used again.
   class loan {
    public:
@@ -53,11 +68,13 @@ class session_pool {
 
   /// Throws `error` (misuse) for a size of 0 or above 10,000.
   session_pool(std::unique_ptr<session_source> source, unsigned size,
-               std::chrono::milliseconds timeout);
+               std::chrono::milliseconds timeout,
+               std::chrono::milliseconds before_reopening = full_pause);
 
   [[nodiscard]] session_source& source() const noexcept { return *source_; }
 
-  /// Throws `error` (unavailable) if no session gets free in time, and any exception of the source.
+  /// Throws `error` (unavailable) if no session gets free in time, and any exception of the source,
+  /// but `no_connection_left` only if no other session of the pool gets free in time.
   loan take(session_use used_for = session_use::anything);
 
   /// Calls `work` with a session. Before the first such call of the pool the table is checked.
@@ -73,30 +90,43 @@ class session_pool {
   /// Calls that wait for a session; each freed session wakes one of them.
   struct queue {
     unsigned lent = 0;
-    unsigned limit = 0;
     unsigned waiting = 0;
     std::condition_variable freed;
   };
 
-  pooled take_idle_or_a_place(session_use used_for);
+  pooled take_idle_or_a_place(session_use used_for, clock::time_point until);
+  /// Opens a session in a place that was taken. False if no further connection can be opened: then
+  /// the place is given back, and another session can be waited for.
+  bool open_in(pooled& place, session_use used_for, clock::time_point until);
   void give_back(session_use used_for, pooled lent) noexcept;
   void check_table_once(session& any);
   queue& queue_of(session_use used_for) {
     return used_for == session_use::keeping_leases ? keeping_ : others_;
   }
   // The functions below require mutex_ to be locked.
-  [[nodiscard]] bool may_take(const queue& taker) const;
+  [[nodiscard]] unsigned lent() const noexcept { return keeping_.lent + others_.lent; }
+  [[nodiscard]] bool is_full() const noexcept { return clock::now() < full_until_; }
+  /// How many sessions the pool may have now.
+  [[nodiscard]] unsigned capacity() const noexcept { return is_full() ? full_at_ : size_; }
+  [[nodiscard]] bool may_take(const queue& taker) const noexcept;
+  [[noreturn]] void throw_all_busy() const;
   void wake_next() noexcept;
 
   const std::unique_ptr<session_source> source_;
   const unsigned size_;
   const std::chrono::milliseconds timeout_;
+  const std::chrono::milliseconds before_reopening_;
   std::atomic<bool> table_is_checked_{false};
   std::atomic<std::uint64_t> opened_{0};
   std::mutex mutex_;
-  queue keeping_;             // guarded by mutex_; served first
-  queue others_;              // guarded by mutex_
-  std::vector<pooled> idle_;  // guarded by mutex_; the first opened is the last
+  // All below are guarded by mutex_.
+  queue keeping_;  // served first
+  queue others_;
+  std::vector<pooled> idle_;  // the first opened is the last
+  std::uint64_t moments_ = 0;
+  clock::time_point full_until_ = clock::time_point::min();
+  unsigned full_at_ = 0;         // the sessions there were when no further one could be opened
+  std::exception_ptr why_full_;  // null before the first time
 };
 
 }  // namespace rowlock::detail

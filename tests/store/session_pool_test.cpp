@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -75,7 +77,9 @@ class SessionPool : public testing::Test {
     explicit counting_source(SessionPool& all) : all_{all} {}
 
     std::unique_ptr<session> open() override {
+      ++all_.attempts_;
       if (all_.is_down_) throw error{errc::unavailable, "away"};
+      if (all_.open_ >= all_.limit_) throw no_connection_left{"the role has no connection left"};
       auto made = std::make_unique<numbered_session>(++all_.opened_, all_.open_);
       all_.most_open_ = std::max(all_.most_open_, all_.open_);
       return made;
@@ -86,11 +90,18 @@ class SessionPool : public testing::Test {
     SessionPool& all_;
   };
 
-  session_pool make_pool(unsigned size, std::chrono::milliseconds timeout = 0ms) {
-    return session_pool{std::make_unique<counting_source>(*this), size, timeout};
+  session_pool make_pool(unsigned size, std::chrono::milliseconds timeout = 0ms,
+                         std::chrono::milliseconds before_reopening = 1h) {
+    return session_pool{std::make_unique<counting_source>(*this), size, timeout, before_reopening};
+  }
+  static std::unique_ptr<session_pool::loan> take_from(
+      session_pool& sessions, session_use used_for = session_use::anything) {
+    return std::unique_ptr<session_pool::loan>{new session_pool::loan(sessions.take(used_for))};
   }
 
   bool is_down_ = false;
+  std::atomic<int> limit_ = 10;  // of the server
+  int attempts_ = 0;
   int opened_ = 0;
   int open_ = 0;
   int most_open_ = 0;
@@ -134,12 +145,9 @@ TEST_F(SessionPool, OneThatIsGivenBackIsUsedAgainUnlessItIsDead) {
 
 TEST_F(SessionPool, TheOldestOneThatIsIdleIsUsed) {
   auto four = make_pool(4);
-  const auto take = [&] {
-    return std::unique_ptr<session_pool::loan>{new session_pool::loan(four.take())};
-  };
-  auto one = take();
-  auto two = take();
-  auto three = take();
+  auto one = take_from(four);
+  auto two = take_from(four);
+  auto three = take_from(four);
   two.reset();
   one.reset();
   three.reset();
@@ -171,6 +179,99 @@ TEST_F(SessionPool, APlaceWhoseSessionCannotBeOpenedIsFreeAgain) {
   EXPECT_THROW(one.take(), error);
   is_down_ = false;
   EXPECT_EQ(number_in(one.take()), 1);
+}
+
+TEST_F(SessionPool, WhereNoFurtherOneCanBeOpenedACallWaitsForOneThatIsOpen) {
+  limit_ = 1;
+  auto four = make_pool(4, 1h);
+  auto first = take_from(four);
+  for (const auto used_for : {session_use::anything, keeping_leases}) {
+    auto other = std::async(std::launch::async,
+                            [&four, used_for] { return number_in(four.take(used_for)); });
+    while (four.waiting() < 1) std::this_thread::yield();
+    first.reset();
+    EXPECT_EQ(other.get(), 1);
+    first = take_from(four);
+  }
+  EXPECT_EQ(attempts_, 2) << "the server was asked for another one only once";
+}
+
+TEST_F(SessionPool, AWaitForOneOfTooFewEndsWithWhyThereAreNotMore) {
+  limit_ = 1;
+  auto four = make_pool(4);
+  const auto first = take_from(four);
+  for (int i = 0; i < 2; ++i) {
+    try {
+      four.take();
+      ADD_FAILURE() << "there is only one";
+    } catch (const error& thrown) {
+      EXPECT_EQ(thrown.kind(), errc::unavailable);
+      EXPECT_NE(std::string{thrown.what()}.find("no connection left"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(SessionPool, OneOfTooFewIsKeptForRenewalsToo) {
+  limit_ = 2;
+  auto four = make_pool(4);
+  const auto one = take_from(four);
+  {
+    const auto two = take_from(four);
+    EXPECT_THROW(four.take(), error);
+  }
+  EXPECT_THROW(four.take(), error);
+  EXPECT_EQ(number_in(four.take(keeping_leases)), 2);
+}
+
+TEST_F(SessionPool, AfterAWhileItTriesToOpenFurtherOnesAgain) {
+  limit_ = 1;
+  auto four = make_pool(4, 0ms, 0ms);
+  const auto one = take_from(four);
+  EXPECT_THROW(four.take(), error);
+  limit_ = 2;
+  EXPECT_EQ(number_in(four.take()), 2);
+}
+
+TEST_F(SessionPool, AWaitForOneOfTooFewTriesToOpenFurtherOnesAgain) {
+  limit_ = 1;
+  auto four = make_pool(4, 1h, 1ms);
+  const auto one = take_from(four);
+  auto other = std::async(std::launch::async, [&four] { return number_in(four.take()); });
+  while (four.waiting() < 1) std::this_thread::yield();
+  limit_ = 2;
+  EXPECT_EQ(other.get(), 2);
+}
+
+TEST_F(SessionPool, ThatCannotOpenItsFirstOneSaysSo) {
+  limit_ = 0;
+  auto four = make_pool(4, 1h);
+  EXPECT_THROW(four.take(), no_connection_left);
+  limit_ = 1;
+  EXPECT_EQ(number_in(four.take()), 1);
+}
+
+TEST_F(SessionPool, OneThatAnsweredDuringALostCallIsUsedOn) {
+  auto four = make_pool(4);
+  {
+    auto lost = take_from(four);
+    const auto answers_meanwhile = take_from(four);
+    in(*lost).usable = false;
+  }
+  EXPECT_EQ(number_in(four.take()), 2);
+}
+
+TEST_F(SessionPool, ThoseThatWereIdleDuringALostCallAreReplaced) {
+  auto four = make_pool(4);
+  {
+    std::vector<std::unique_ptr<session_pool::loan>> at_once;
+    for (int i = 0; i < 3; ++i) at_once.push_back(take_from(four));
+  }
+  in_call(four, [](numbered_session& used) { used.usable = false; });
+  const auto one = take_from(four);
+  const auto two = take_from(four);
+  EXPECT_EQ(in(*one).number, 4);
+  EXPECT_EQ(in(*two).number, 5);
+  EXPECT_EQ(open_, 2) << "those that were idle are closed";
 }
 
 TEST_F(SessionPool, TheTableIsCheckedBeforeTheFirstCallOnly) {
