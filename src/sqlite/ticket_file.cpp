@@ -33,10 +33,14 @@ constexpr int access_of_all = 0777;
                            : "give this user permission to read and write it and its folder")};
 }
 
-/// Gives the file the owner and the permissions of the database, as SQLite does with the -wal file.
+/// Gives the file the owner, the group and the permissions of the database.
 void make_like(int file, const struct stat& database) {
-  // A failure is ignored: without the right to change the owner, the file stays this user's own.
-  [[maybe_unused]] const int owned = fchown(file, database.st_uid, database.st_gid);
+  // Without the right to change the owner the file stays this user's own; its group can be any that
+  // this user is in. Failures are ignored: the permissions may be enough without.
+  if (fchown(file, database.st_uid, database.st_gid) != 0) {
+    constexpr auto same_owner = static_cast<uid_t>(-1);
+    [[maybe_unused]] const int grouped = fchown(file, same_owner, database.st_gid);
+  }
   [[maybe_unused]] const int allowed = fchmod(file, database.st_mode & access_of_all);
 }
 

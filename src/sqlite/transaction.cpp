@@ -4,7 +4,9 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "rowlock/error.hpp"
 #include "sqlite/open_files.hpp"
@@ -37,10 +39,57 @@ bool are_held(row_statements& rows, const fenced_leases& leases) {
   });
 }
 
+struct database_of_connection {
+  std::string schema;
+  std::string path;
+};
+
+std::vector<database_of_connection> databases_of(sqlite3* connection) {
+  std::vector<database_of_connection> found;
+  statement each{connection, sql::databases_of_connection};
+  while (each.has_next_row()) found.push_back({each.text(1), each.text(2)});
+  return found;
+}
+
+bool has_table(sqlite3* connection, const std::string& schema, const std::string& table) {
+  return sqlite3_table_column_metadata(connection, schema.c_str(), table.c_str(), nullptr, nullptr,
+                                       nullptr, nullptr, nullptr, nullptr) == SQLITE_OK;
+}
+
+bool is_in_wal(sqlite3* connection, const std::string& schema) {
+  statement mode{connection,
+                 detail::with_words(sql::journal_mode, {{"schema", '"' + schema + '"'}})};
+  return mode.has_next_row() && mode.text(0) == "wal";
+}
+
+/// Files in WAL mode are committed one after the other: a crash between them leaves the work
+/// without what the library writes beside it, or that without the work. Throws `error` (rejected)
+/// if the lock table is in an attached file, so that the main file, in which the work most likely
+/// is, is committed apart from it.
+void require_one_commit(sqlite3* transaction, const table_name& table) {
+  const auto databases = databases_of(transaction);
+  const auto is_main = [](const database_of_connection& each) { return each.schema == "main"; };
+  const auto main = std::ranges::find_if(databases, is_main);
+  if (databases.size() == 1 || main == databases.end() || main->path.empty()) return;
+  const auto [schema, name] = detail::parts_of(table.text());
+  const auto its = std::ranges::find_if(databases, [&](const database_of_connection& each) {
+    return schema ? sqlite3_stricmp(schema->c_str(), each.schema.c_str()) == 0
+                  : has_table(transaction, each.schema, name);
+  });
+  if (its == databases.end() || its == main || its->path.empty()) return;
+  if (!is_in_wal(transaction, "main") && !is_in_wal(transaction, its->schema)) return;
+  throw error{errc::rejected,
+              "the lock table is in the attached file " + its->path +
+                  ", and SQLite commits files in WAL mode one after the other: a crash could keep "
+                  "the work and lose what this call writes, or the reverse; open that file as the "
+                  "main one, and do the work in it (a fence works as it is)"};
+}
+
 }  // namespace
 
 outcome<row_lock> lock_rows(sqlite3* transaction, const lock_keys& keys, const table_name& table) {
   require_immediate_transaction(transaction);
+  require_one_commit(transaction, table);
   row_statements rows{transaction, table};
   // Its destructor rolls back, so that a refusal keeps no row.
   savepoint all_or_nothing{transaction};
@@ -81,6 +130,7 @@ commit_result try_commit(sqlite3* transaction, const lock_key& key, version seen
                          const table_name& table) {
   check(key);
   require_transaction(transaction);
+  require_one_commit(transaction, table);
   return stale_if_busy([&] { return row_statements{transaction, table}.commit(key, seen); });
 }
 
@@ -181,6 +231,7 @@ commit_result try_commit(sqlite3* transaction, const versioned_table& table, con
 detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
                           std::span<const release_request> releases, const table_name& table) {
   require_immediate_transaction(transaction);
+  if (!releases.empty()) require_one_commit(transaction, table);
   row_statements rows{transaction, table};
   detail::fence_proof proved{};
   proved.found = detail::prove_patiently(leases, [&] {

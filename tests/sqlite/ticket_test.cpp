@@ -1,4 +1,5 @@
 // The queue of the writers of a file.
+#include <grp.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "sqlite/sqlite_files.hpp"
 #include "sqlite/sqlite_queue.hpp"
 #include "support/child_process.hpp"
+#include "support/forked_child.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -164,6 +166,30 @@ TEST_F(SqliteTicket, HasThePermissionsOfTheDatabase) {
   chmod(path().c_str(), 0664);
   acquire(*patient_store());
   EXPECT_EQ(std::filesystem::status(queue_.path()).permissions(), std::filesystem::perms{0664});
+}
+
+TEST_F(SqliteTicket, OfTwoUsersInTheGroupOfTheDatabaseServesBoth) {
+  constexpr gid_t group = 50'001;
+  constexpr uid_t owner = 40'001;
+  constexpr uid_t other = 40'002;
+  ASSERT_EQ(chown(path("").c_str(), owner, group), 0);
+  ASSERT_EQ(chmod(path("").c_str(), 0775), 0);
+  ASSERT_EQ(chown(path().c_str(), owner, group), 0);
+  ASSERT_EQ(chmod(path().c_str(), 0664), 0);
+  std::filesystem::remove(queue_.path());
+  for (const uid_t user : {other, owner}) {
+    const auto wrong = complaints_of_child([&](std::vector<std::string>& said) {
+      // Each is in a group of its own, and in that of the database.
+      if (setgroups(1, &group) != 0 || setgid(user) != 0 || setuid(user) != 0) {
+        said.emplace_back("it stayed root");
+        return;
+      }
+      sqlite_store rows{path()};
+      const auto answer = rows.acquire(std::array{request({"user", std::to_string(user)})});
+      if (answer.front().status != acquire_status::granted) said.emplace_back("not granted");
+    });
+    EXPECT_EQ(wrong, std::vector<std::string>{}) << user;
+  }
 }
 
 TEST_F(SqliteTicket, ThatCannotBeMadeIsUnavailableAndSaysWhatToDo) {

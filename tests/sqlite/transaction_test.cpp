@@ -1,6 +1,8 @@
 // The transaction that has the one place for a writer, and what owns one.
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "rowlock/lock_table.hpp"
 #include "rowlock/retry.hpp"
@@ -265,6 +267,71 @@ TEST_F(SqliteTransaction, IsRunAgainByRetryWhenSqliteSaysThatAnotherWrote) {
   });
   EXPECT_EQ(result, commit_result::committed);
   EXPECT_EQ(tries, 2);
+}
+
+/// The work is in the main file, the lock table in an attached one.
+class SqliteAttached : public migrated_sqlite_test {
+ protected:
+  SqliteAttached() {
+    database_.exec("PRAGMA journal_mode = WAL");
+    database_.exec("CREATE TABLE note (text)");
+    database_.exec("ATTACH '" + path() + "' AS locks");
+  }
+
+  /// What the calls do that write the lock table beside the work.
+  std::vector<std::string> refusals(const table_name& table) {
+    sqlite_store rows{path()};
+    lock_table locks{rows, {.ttl = 1h}};
+    const auto held = locks.try_acquire(other_key_);
+    std::vector<std::string> said;
+    const auto note = [&](const auto& call) {
+      sqlite_transaction work{database_};
+      try {
+        call(work);
+        said.emplace_back("done");
+      } catch (const error& thrown) {
+        said.emplace_back(thrown.kind() == errc::rejected &&
+                                  says(thrown, "open that file as the main one")
+                              ? "refused"
+                              : thrown.what());
+      }
+    };
+    note([&](sqlite_transaction&) { (void)lock_rows(database_, key_, no_wait(), table); });
+    note([&](sqlite_transaction&) { (void)try_commit(database_, key_, version{1}, table); });
+    note([&](sqlite_transaction&) { release_with(database_, *held, {}, table); });
+    note([&](sqlite_transaction& work) {
+      fence(database_, *held, table);
+      database_.exec("INSERT INTO note VALUES ('fenced')");
+      work.commit();
+    });
+    return said;
+  }
+
+  SQLite::Database database_{path("work.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE};
+  const std::vector<std::string> refused_{"refused", "refused", "refused", "done"};
+};
+
+TEST_F(SqliteAttached, WithTheLockTableWritesNoneOfItAndFences) {
+  EXPECT_EQ(refusals("locks.shared_lock"), refused_);
+  EXPECT_EQ(refusals({}), refused_);
+  database_.exec("PRAGMA main.journal_mode = DELETE");
+  EXPECT_EQ(refusals({}), refused_);
+}
+
+TEST_F(SqliteAttached, BesideTheLockTableIsCommittedWithIt) {
+  const auto locks = open();
+  locks->exec("ATTACH '" + path("work.db") + "' AS other");
+  sqlite_transaction work{*locks};
+  EXPECT_TRUE(lock_rows(*locks, key_, no_wait()).acquired());
+  EXPECT_NO_THROW(work.commit());
+}
+
+TEST_F(SqliteAttached, WithoutWalIsCommittedAtOnce) {
+  database_.exec("PRAGMA main.journal_mode = DELETE");
+  database_.exec("PRAGMA locks.journal_mode = DELETE");
+  sqlite_transaction work{database_};
+  EXPECT_TRUE(lock_rows(database_, key_, no_wait()).acquired());
+  EXPECT_NO_THROW(work.commit());
 }
 
 }  // namespace

@@ -125,6 +125,9 @@ inline constexpr std::string_view sync_every_commit = "PRAGMA synchronous = FULL
 // Lists the databases of the connection: number, name and path. The path is empty in memory.
 inline constexpr std::string_view databases_of_connection = "PRAGMA database_list";
 
+// Reads how a database of the connection is journalled. {schema} is its quoted name.
+inline constexpr std::string_view journal_mode = "PRAGMA {schema}.journal_mode";
+
 // Reads the busy timeout of the connection, in milliseconds, to restore it later.
 inline constexpr std::string_view get_busy_timeout = "PRAGMA busy_timeout";
 
