@@ -6,10 +6,23 @@
 DO $migration$
 BEGIN
 
-IF to_regclass('shared_lock') IS NOT NULL AND to_regclass('shared_lock_schema') IS NOT NULL THEN
-  IF EXISTS (SELECT FROM shared_lock_schema WHERE number = 1) THEN
-    RETURN;
-  END IF;
+IF to_regclass('shared_lock_schema') IS NULL THEN
+  CREATE TABLE shared_lock_schema (
+    number     integer PRIMARY KEY,
+    name       text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
+  );
+  COMMENT ON TABLE shared_lock_schema IS 'Migrations of rowlock that were applied, whatever tool applied them';
+  COMMENT ON COLUMN shared_lock_schema.number IS 'Number of the migration';
+  COMMENT ON COLUMN shared_lock_schema.name IS 'Number and name, as its file has them';
+  COMMENT ON COLUMN shared_lock_schema.applied_at IS 'Time at which it was applied';
+END IF;
+
+INSERT INTO shared_lock_schema (number, name) VALUES (1, '001_shared_lock') ON CONFLICT DO NOTHING;
+
+-- It was applied already. What cleans up after tests may have deleted the record of that.
+IF to_regclass('shared_lock') IS NOT NULL AND to_regprocedure('shared_lock_keyed(regclass)') IS NOT NULL THEN
+  RETURN;
 END IF;
 
 -- What may stand in the table's columns. Domains, because PostgreSQL looks at a domain only where a
@@ -343,19 +356,6 @@ BEGIN
     END IF;
   END LOOP;
 END $$;
-
-CREATE TABLE shared_lock_schema (
-  number     integer PRIMARY KEY,
-  name       text NOT NULL,
-  applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
-);
-
-COMMENT ON TABLE shared_lock_schema IS 'Migrations of rowlock that were applied, whatever tool applied them';
-COMMENT ON COLUMN shared_lock_schema.number IS 'Number of the migration';
-COMMENT ON COLUMN shared_lock_schema.name IS 'Number and name, as its file has them';
-COMMENT ON COLUMN shared_lock_schema.applied_at IS 'Time at which it was applied';
-
-INSERT INTO shared_lock_schema (number, name) VALUES (1, '001_shared_lock');
 
 END
 $migration$;

@@ -1,8 +1,6 @@
 // The check whether a PostgreSQL table is as its migrations make it.
 #include "postgres/table_check.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -61,15 +59,6 @@ std::optional<unfitness> unfitness_in(const result_set::row& found, const table_
   return std::nullopt;
 }
 
-/// The migration's name is that of its file. Its placeholders are replaced after the table's name
-/// has been inserted.
-std::string restoring_record(const std::string& text, const table_name& table) {
-  const auto last = postgres_migrations(table).back();
-  const auto number = std::to_string(last.number);
-  const std::string zeros(3 - std::min<std::size_t>(number.size(), 3), '0');
-  return detail::with_words(text, {{"number", number}, {"name", zeros + number + '_' + last.name}});
-}
-
 }  // namespace
 
 found_table find_table(connection& used, detail::rendered_sql& texts, const table_name& table) {
@@ -87,12 +76,9 @@ found_table find_table(connection& used, detail::rendered_sql& texts, const tabl
   }
   if (!has_table) detail::throw_without_table(table, texts(sql::drop_companions));
   auto wrong = unfitness_in(found, table);
-  if (!number) {
-    // A table that differs from the migrations may belong to another program.
-    if (wrong) detail::throw_unknown(table, *wrong);
-    detail::throw_without_record(table, restoring_record(texts(sql::restore_record), table));
-  }
-  return {number, std::move(wrong)};
+  // A table that differs from the migrations may belong to another program.
+  if (!number && wrong) detail::throw_unknown(table, *wrong);
+  return {number, std::move(wrong), !number};
 }
 
 void require_fit(const found_table& found, const table_name& table) {
@@ -102,6 +88,7 @@ void require_fit(const found_table& found, const table_name& table) {
 void check_table(connection& used, detail::rendered_sql& texts, const table_name& table) {
   const auto read = [&] {
     auto found = find_table(used, texts, table);
+    if (found.has_lost_its_record) detail::throw_without_record(table);
     detail::check_schema(found.number, postgres_migrations(table), table, detail::some_url);
     return found;
   };

@@ -17,10 +17,12 @@ struct found_table {
   std::optional<int> number;
   /// What differs from the migrations; none if nothing does.
   std::optional<detail::unfitness> unfit;
+  /// The table is as the migrations make it, and nothing says that they were applied.
+  bool has_lost_its_record = false;
 };
 
-/// Throws `error` (rejected) if the table was dropped after its migrations, or exists without the
-/// record of them. Two round trips.
+/// Throws `error` (rejected) if the table was dropped after its migrations, or if it differs from
+/// what they make and nothing says that they were applied. Two round trips.
 found_table find_table(connection& used, detail::rendered_sql& texts, const table_name& table);
 
 /// Throws `error` (rejected) for a table in which a key may have two rows, or that accepts values

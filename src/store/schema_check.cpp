@@ -68,11 +68,10 @@ void throw_without_table(const table_name& table, const std::string& remedy) {
                                   how_to_migrate(some_url, table)};
 }
 
-void throw_without_record(const table_name& table, const std::string& remedy) {
-  throw error{errc::rejected,
-              "table " + table.text() + " is there, but table " + table.text() +
-                  "_schema, which says that it was migrated, is gone or empty: run `" + remedy +
-                  "`"};
+void throw_without_record(const table_name& table) {
+  throw error{errc::rejected, "table " + table.text() + " is there, but table " + table.text() +
+                                  "_schema, which says that it was migrated, is gone or empty: " +
+                                  how_to_migrate(some_url, table)};
 }
 
 void throw_other_event_table(const table_name& table) {

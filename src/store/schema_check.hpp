@@ -44,10 +44,8 @@ ROWLOCK_EXPORT void check_schema(std::optional<int> found, std::span<const migra
 [[noreturn]] ROWLOCK_EXPORT void throw_without_table(const table_name& table,
                                                      const std::string& remedy);
 
-/// Throws `error` (rejected): the table exists, but the record of its migrations does not. `remedy`
-/// is the SQL that writes the record again.
-[[noreturn]] ROWLOCK_EXPORT void throw_without_record(const table_name& table,
-                                                      const std::string& remedy);
+/// Throws `error` (rejected): the table exists, but the record of its migrations does not.
+[[noreturn]] ROWLOCK_EXPORT void throw_without_record(const table_name& table);
 
 /// Throws `error` (rejected): the table differs from what its migrations make, so the guarantees
 /// would not hold. The message is "table T WHAT: REMEDY".

@@ -61,6 +61,32 @@ TEST_P(CliMigrateTest, ThePrintedDownSqlTakesItBack) {
   EXPECT_EQ(migrate().output, applied);
 }
 
+TEST_P(CliMigrateTest, RepairsTheRecordThatACleanerOfTestsEmptied) {
+  const words hold{"--type", "job", "--source", "nightly", "--", "true"};
+  ASSERT_EQ(migrate().code, 0);
+  ASSERT_EQ(run(rowlock("run", hold)).code, 0);
+  for (const auto* lost : {"delete from shared_lock_schema", "drop table shared_lock_schema"}) {
+    execute(lost);
+    const auto refused = run(rowlock("run", hold));
+    EXPECT_EQ(refused.code, 69) << lost;
+    EXPECT_THAT(refused.errors, HasSubstr("run `rowlock migrate ")) << lost;
+    const auto repaired = migrate();
+    EXPECT_EQ(repaired.code, 0) << repaired.errors;
+    EXPECT_EQ(repaired.output, applied) << lost;
+    EXPECT_EQ(run(rowlock("run", hold)).code, 0) << lost;
+    EXPECT_EQ(number("select count(*) from shared_lock"), 1) << lost;
+    EXPECT_EQ(migrate().output, nothing_to_do) << lost;
+  }
+}
+
+TEST_P(CliMigrateTest, RepairsThatRecordWithThePrintedSqlToo) {
+  ASSERT_EQ(migrate().code, 0);
+  execute("delete from shared_lock_schema");
+  database_->execute(run(rowlock("migrate", {"--print"})).output);
+  EXPECT_EQ(migrate().output, nothing_to_do);
+  EXPECT_EQ(list(), "no key is held\n");
+}
+
 TEST_P(CliMigrateTest, PrintsForTheTableThatIsNamed) {
   const auto printed =
       run_rowlock({"migrate", database_->url(), "--print", "--table", "other_lock"});

@@ -118,14 +118,6 @@ inline constexpr std::string_view drop_companions =
     "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_token, "
     "shared_lock_owner, shared_lock_holder, shared_lock_time, shared_lock_note";
 
-// Writes the record of migrations again, for a table that is as they make it. Only shown in an
-// error, for an administrator.
-inline constexpr std::string_view restore_record =
-    "CREATE TABLE IF NOT EXISTS shared_lock_schema (number integer PRIMARY KEY, name text NOT "
-    "NULL, "
-    "applied_at timestamptz NOT NULL DEFAULT clock_timestamp()); "
-    "INSERT INTO shared_lock_schema (number, name) VALUES ({number}, '{name}')";
-
 // Reads the number of the last applied migration; null if there is none.
 inline constexpr std::string_view schema_version =
     "SELECT max(number) AS number FROM shared_lock_schema";
