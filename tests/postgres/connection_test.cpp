@@ -124,6 +124,19 @@ TEST_F(PostgresConnection, IsSharedByMoreThreadsThanThereAre) {
   EXPECT_LE(count_backends(), 2);
 }
 
+// libpq's own way is to print them.
+TEST_F(PostgresConnection, PrintsNoNotice) {
+  server_.query("create function " + schema() + ".talk() returns trigger language plpgsql as " +
+                "$$ begin raise notice 'spoken'; raise warning 'spoken'; return new; end $$");
+  server_.query("create trigger talking before update or insert on " + name() +
+                " for each row execute function " + schema() + ".talk()");
+  auto rows = open_store();
+  testing::internal::CaptureStderr();
+  const auto granted = acquire(rows, key_).status;
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(granted, acquire_status::granted);
+}
+
 TEST_F(PostgresConnection, SurvivesAChildThatDestroysItsCopy) {
   std::optional<postgres_store> rows;
   rows.emplace(url_with("application_name=" + schema()),
