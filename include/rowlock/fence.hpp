@@ -60,7 +60,8 @@ struct fence_options {
   fence_kind kind = fence_kind::write;
   /// How long the transaction may be idle after the fence before the server ends it. Until it ends,
   /// no other process can take the key over. PostgreSQL only, where a limit above 24 days counts as
-  /// 24 days. A smaller limit that is set already stays.
+  /// 24 days. A smaller limit that is set already stays. It does not end a prepared transaction
+  /// (PREPARE TRANSACTION): that keeps the key until COMMIT PREPARED or ROLLBACK PREPARED.
   std::chrono::milliseconds idle_limit{10'000};
 };
 
