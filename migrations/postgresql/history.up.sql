@@ -31,6 +31,9 @@ IF to_regclass('shared_lock_event') IS NULL THEN
     correlation_id text
   );
 
+  -- Without one, a publication for all tables would make every purge of events fail.
+  ALTER TABLE shared_lock_event REPLICA IDENTITY FULL;
+
   CREATE INDEX ON shared_lock_event (at);
   CREATE INDEX ON shared_lock_event (since);
   CREATE INDEX ON shared_lock_event (lock_type, source_id, at);

@@ -50,6 +50,14 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
   const auto says = [](const std::string& message) { return meaning{errc::rejected, message}; };
   const std::string shown_state = " (SQLSTATE " + std::string{state} + ")";
   meaning refuses = says("PostgreSQL refuses" + shown_state + see_the_details);
+  if (state == "55000") {
+    const std::string history =
+        lock_table == nullptr ? "" : ", for the history " + lock_table->in("shared_lock_event");
+    return says("PostgreSQL refuses to change a table in the state that it is in" + shown_state +
+                ": if a publication sends its changes and it has no replica identity, run `ALTER "
+                "TABLE ... REPLICA IDENTITY FULL`" +
+                history + "; see the nested exception");
+  }
   if (!is_one_of(state.substr(0, 2), {"28", "3D", "3F", "42"})) return refuses;
   if (lock_table == nullptr) {
     const std::string name = other_table.empty() ? "" : " " + std::string{other_table};
@@ -111,12 +119,14 @@ meaning unavailable_meaning(std::string_view state) {
               (state.empty() ? "" : " (SQLSTATE " + std::string{state} + ")"));
 }
 
-/// By SQLSTATE class: transactions in a wrong state, conflicts, lack of a resource, objects in use,
-/// interventions, system errors, internal errors, and failures without SQLSTATE. All others would
-/// happen again, including those that an application's functions make up.
+/// By SQLSTATE class: transactions in a wrong state, conflicts, lack of a resource, objects in use
+/// (but not a table in the wrong state, 55000), interventions, system errors, internal errors, and
+/// failures without SQLSTATE. All others would happen again, including those that an application's
+/// functions make up.
 bool may_pass(std::string_view state) {
   return state.empty() ||
-         is_one_of(state.substr(0, 2), {"08", "25", "40", "53", "55", "57", "58", "72", "XX"});
+         (is_one_of(state.substr(0, 2), {"08", "25", "40", "53", "55", "57", "58", "72", "XX"}) &&
+          state != "55000");
 }
 
 meaning meaning_of(const fault& found, const table_name* table, std::string_view other_table) {

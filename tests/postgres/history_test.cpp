@@ -98,6 +98,27 @@ TEST_F(PostgresHistory, IsNotBegunOrEndedBehindALongTransaction) {
   }
 }
 
+// As one for all tables does.
+TEST_F(PostgresHistory, IsPurgedWhereAPublicationHasItsTable) {
+  acquire_and_release(rows_, key_);
+  const auto all_are_old = [&] {
+    server_.query("update " + events() + " set at = at - interval '2 hours'");
+  };
+  all_are_old();
+  server_.query("create publication " + schema() + " for table " + name() + ", " + name() +
+                "_schema, " + events());
+  EXPECT_EQ(rows_.purge_history({.older_than = 1h}), 1U);
+  server_.query("delete from " + name());
+
+  acquire_and_release(rows_, key_);
+  all_are_old();
+  server_.query("alter table " + events() + " replica identity nothing");
+  const auto caught = error_of([&] { (void)rows_.purge_history({.older_than = 1h}); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("REPLICA IDENTITY FULL"), std::string::npos) << caught.message();
+  server_.query("drop publication " + schema());
+}
+
 TEST_F(PostgresHistory, OfARolledBackTransactionHasNothing) {
   acquire_and_release(rows_, key_);
   open_work work;
