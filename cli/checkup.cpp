@@ -145,7 +145,9 @@ finding checkup::rights_for(use needed, const std::string& what) const {
   if (missing.empty()) return found;
   found.status = check_status::failed;
   found.detail = "this role may not " + what + ": it lacks " + joined(missing, ", ");
-  found.advice = "grant it, or connect as another role; docs/security.md has the roles";
+  found.advice =
+      "grant it (a policy: CREATE POLICY), or connect as another role; docs/security.md has the "
+      "roles";
   return found;
 }
 

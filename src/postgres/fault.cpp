@@ -152,6 +152,22 @@ meaning meaning_of(const fault& found, const table_name* table, std::string_view
   return may_pass(state) ? unavailable_meaning(state) : rejected_meaning(state, table, other_table);
 }
 
+/// 42501 stands for a missing privilege, and for a policy that refuses a row. Only the server's
+/// text tells them apart.
+bool is_by_a_policy(std::string_view state, std::string_view text) {
+  return state == "42501" && text.find("row-level security") != std::string_view::npos;
+}
+
+meaning meaning_of_policy(const table_name* lock_table, std::string_view other_table) {
+  const std::string name = lock_table == nullptr ? std::string{other_table} : lock_table->text();
+  return {
+      errc::rejected,
+      "row-level security" + (name.empty() ? "" : " of table " + name) +
+          " refuses the row to the role of this connection: as the owner, CREATE POLICY for "
+          "SELECT, INSERT and UPDATE that lets the role see and write every row that it uses, or "
+          "ALTER TABLE ... DISABLE ROW LEVEL SECURITY"};
+}
+
 bool is_name_char(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -208,7 +224,9 @@ void throw_as_error(const fault& found, effects had, const table_name* lock_tabl
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& thrown) {
-    auto means = meaning_of(found, lock_table, other_table);
+    auto means = is_by_a_policy(found.sqlstate, thrown.what())
+                     ? meaning_of_policy(lock_table, other_table)
+                     : meaning_of(found, lock_table, other_table);
     if (had == effects::made && means.code == errc::unavailable) {
       means = {errc::outcome_unknown, "a part of the call is done, then: " + means.message};
     } else if (had == effects::possible && found.is_lost_connection()) {

@@ -1,6 +1,7 @@
 // A store session on PostgreSQL.
 #include "postgres/session.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,9 @@
 #include "postgres/sql/leases.hpp"
 #include "postgres/sql/rows.hpp"
 #include "postgres/sql/session.hpp"
+#include "postgres/sql/transactions.hpp"
 #include "postgres/table_check.hpp"
+#include "rowlock/error.hpp"
 #include "store/list_values.hpp"
 #include "store/refusal_of.hpp"
 #include "store/unless_rejected.hpp"
@@ -205,17 +208,10 @@ std::optional<std::string> used_by(executor& exec, const lock_key& key) {
   return is_one_of_them ? "one of these: " + sessions : sessions;
 }
 
-std::vector<std::string> weak_settings(executor& exec, const table_name& table) {
+std::vector<std::string> weak_settings(executor& exec) {
   std::vector<std::string> weak;
   const auto result = exec.execute(sql::weak_settings);
   for (const auto row : result) {
-    if (row.is_null("name")) {
-      weak.push_back("table " + table.text() +
-                     " is unlogged: a crash of the server empties it, and with it goes every lease "
-                     "that is held; run `" +
-                     table.in("ALTER TABLE shared_lock SET LOGGED") + "`");
-      continue;
-    }
     const auto name = row.text("name");
     if (name == "session_replication_role") {
       weak.emplace_back(
@@ -232,6 +228,16 @@ std::vector<std::string> weak_settings(executor& exec, const table_name& table) 
         .append(" = on");
   }
   return weak;
+}
+
+[[noreturn]] void throw_lost_changes(const table_name& table) {
+  throw error{errc::rejected,
+              "a row of table " + table.text() +
+                  " can be read, and no other transaction has it, but it cannot be changed: "
+                  "row-level security hides it from changes by the role of this connection (as the "
+                  "owner, CREATE POLICY for INSERT and UPDATE that lets the role write every row "
+                  "that it uses), or a trigger BEFORE INSERT or UPDATE drops them (let it not "
+                  "RETURN NULL)"};
 }
 
 class postgres_session final : public detail::session {
@@ -252,7 +258,7 @@ class postgres_session final : public detail::session {
  protected:
   std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
                                          acquire_mode mode) override {
-    return call([&] {
+    const auto acquire = [&] {
       switch (mode.how) {
         case acquire_mode::all_or_none:
           return acquire_all(exec_, requests);
@@ -262,10 +268,24 @@ class postgres_session final : public detail::session {
           break;
       }
       return postgres::acquire(exec_, forecasts_, requests);
+    };
+    return call([&] {
+      auto answers = acquire();
+      refuse_lost_changes(requests, answers, [&](std::span<const acquire_request> one) {
+        forecasts none;
+        return postgres::acquire(exec_, none, one);
+      });
+      return answers;
     });
   }
   std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
-    return call([&] { return postgres::renew(exec_, requests); });
+    return call([&] {
+      auto answers = postgres::renew(exec_, requests);
+      refuse_lost_changes(requests, answers, [&](std::span<const renew_request> one) {
+        return postgres::renew(exec_, one);
+      });
+      return answers;
+    });
   }
   std::vector<change_answer> do_release(std::span<const release_request> requests) override {
     return call([&] { return postgres::release(exec_, requests); });
@@ -291,7 +311,13 @@ class postgres_session final : public detail::session {
     return call([&] { return postgres::list(exec_, request); });
   }
   force_answer do_force_release(const force_request& request) override {
-    return call([&] { return postgres::force_release(exec_, request); });
+    return call([&] {
+      const std::vector answers{postgres::force_release(exec_, request)};
+      refuse_lost_changes(std::span{&request, 1}, answers, [&](auto one) {
+        return std::vector{postgres::force_release(exec_, one.front())};
+      });
+      return answers.front();
+    });
   }
   purge_answer do_purge(const purge_request& request) override {
     return call([&] { return postgres::purge(exec_, request); });
@@ -319,11 +345,51 @@ class postgres_session final : public detail::session {
     });
   }
   std::vector<std::string> do_weak_settings() override {
-    return call([&] { return postgres::weak_settings(exec_, table()); });
+    return call([&] { return postgres::weak_settings(exec_); });
   }
 
  private:
   [[nodiscard]] const table_name& table() const noexcept { return options_.table.table; }
+
+  static bool is_busy(const acquire_answer& answer) {
+    return answer.status == acquire_status::busy;
+  }
+  static bool is_busy(force_answer answer) { return answer == force_answer::busy; }
+  static bool is_busy(change_answer answer) { return answer == change_answer::busy; }
+
+  /// A row that is busy is tried `again`, and rolled back, while this session has the row and its
+  /// gate, so that no other transaction is in the way. If it is still busy, throws `error`
+  /// (rejected): the change is lost without an error, and would be each time. Costs nothing where
+  /// no policy and no trigger can do that, but one round trip of a session's life. Not after a
+  /// change, which would have to be reported.
+  template <class Request, class Answer, class Again>
+  void refuse_lost_changes(std::span<const Request> requests, const std::vector<Answer>& answers,
+                           const Again& again) {
+    const auto busy = std::find_if(answers.begin(), answers.end(),
+                                   [](const Answer& each) { return is_busy(each); });
+    if (busy == answers.end() || exec_.changed() != detail::effects::none) return;
+    if (!may_lose_changes_) {
+      may_lose_changes_ = exec_.execute(sql::may_lose_changes).front().flag("may_lose_changes");
+    }
+    if (!*may_lose_changes_) return;
+    const auto one = requests.subspan(static_cast<std::size_t>(busy - answers.begin()), 1);
+    bool is_lost = false;
+    is_usable_ = false;  // until the transaction has ended
+    exec_.execute(sql::begin);
+    try {
+      const auto& key = one.front().key;
+      const auto taken =
+          exec_.execute(sql::take_row_and_gate, bound_values{key.type, key.source_id});
+      is_lost = !taken.front().is_null("has_gate") && is_busy(again(one).front());
+    } catch (const std::exception& thrown) {
+      // Another transaction has the row.
+      if (connection_->fault_in(thrown).is_lost_connection()) throw;
+    }
+    exec_.execute(sql::roll_back);
+    is_usable_ = true;
+    exec_.begin_call();
+    if (is_lost) throw_lost_changes(table());
+  }
 
   /// Runs `work`, and throws its exceptions as an `error`.
   template <class Work>
@@ -343,6 +409,8 @@ class postgres_session final : public detail::session {
   executor exec_;
   forecasts forecasts_;
   bool is_usable_ = true;
+  /// None until a row was busy.
+  std::optional<bool> may_lose_changes_;
 };
 
 }  // namespace

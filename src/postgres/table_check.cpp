@@ -32,6 +32,12 @@ std::optional<unfitness> unfitness_in(const result_set::row& found, const table_
     return unfitness{"is a temporary one, which other sessions do not see",
                      "drop it, or name rowlock's table with its schema"};
   }
+  if (found.text("persistence") == "u") {
+    return unfitness{
+        "is unlogged: a crash of the server empties it, and then a key has two holders until the "
+        "first one's next renewal",
+        table.in("run `ALTER TABLE shared_lock SET LOGGED`")};
+  }
   if (found.flag("has_heirs")) {
     return unfitness{"has tables that inherit from it, so that a key may have two rows",
                      table.in("run `ALTER TABLE ... NO INHERIT shared_lock` for each of them")};
@@ -67,6 +73,16 @@ found_table find_table(connection& used, detail::rendered_sql& texts, const tabl
   const bool has_record = found.flag("is_there");
   const bool has_table = found.flag("has_table");
   if (!has_record && !has_table) return {};
+  if (!found.is_null("missing_policies")) {
+    detail::throw_unfit(
+        table,
+        {"has row-level security, and no policy lets the role of this connection do what it "
+         "has the privilege for: " +
+             found.text("missing_policies"),
+         "as the owner, CREATE POLICY for each of these commands, TO the role, USING (true), "
+         "for INSERT and UPDATE also WITH CHECK (true); or ALTER TABLE ... DISABLE ROW LEVEL "
+         "SECURITY; or let the role have BYPASSRLS"});
+  }
   std::optional<int> number;
   if (has_record) {
     const auto recorded = used.execute(texts(sql::schema_version));

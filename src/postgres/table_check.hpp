@@ -21,8 +21,9 @@ struct found_table {
   bool has_lost_its_record = false;
 };
 
-/// Throws `error` (rejected) if the table was dropped after its migrations, or if it differs from
-/// what they make and nothing says that they were applied. Two round trips.
+/// Throws `error` (rejected) if the table was dropped after its migrations, if it differs from what
+/// they make and nothing says that they were applied, or if row-level security keeps the role from
+/// rows that it has the privilege for. Two round trips.
 found_table find_table(connection& used, detail::rendered_sql& texts, const table_name& table);
 
 /// Throws `error` (rejected) for a table in which a key may have two rows, or that accepts values

@@ -120,11 +120,12 @@ class CliDoctorPostgresRoleTest : public CliDoctorPostgresTest {
   void grant(const std::string& rights) const {
     postgres_schema::execute(schema_.table().in("grant " + rights + " to " + role_));
   }
-  [[nodiscard]] diagnosis diagnose() const {
+  [[nodiscard]] words where_of_role() const {
     const auto url = postgres_url();
-    return diagnosis{where(url + (url.find('?') == std::string::npos ? "?" : "&") +
-                           "user=" + role_ + "&password=sesame")};
+    return where(url + (url.find('?') == std::string::npos ? "?" : "&") + "user=" + role_ +
+                 "&password=sesame");
   }
+  [[nodiscard]] diagnosis diagnose() const { return diagnosis{where_of_role()}; }
 
   const std::string role_ = schema_.name() + "_role";
 };
@@ -148,6 +149,25 @@ TEST_F(CliDoctorPostgresRoleTest, ThatLocksNeedNotPurge) {
   grant("select on shared_lock_schema");
   const auto found = diagnose();
   EXPECT_EQ(found.names_with("ok"), everything_but_settings) << found.text();
+}
+
+TEST_F(CliDoctorPostgresRoleTest, ThatLacksAPolicyFailsAndIsToldWhichAndNotToGrant) {
+  grant("select, insert, update on shared_lock");
+  grant("select on shared_lock_schema");
+  postgres_schema::execute(
+      schema_.table().in("alter table shared_lock enable row level security; "
+                         "create policy seen on shared_lock for select using (true)"));
+  const auto found = diagnose();
+  EXPECT_EQ(found.code(), 69);
+  EXPECT_THAT(found["lock_privileges"].at("detail"),
+              HasSubstr("a row-level security policy for UPDATE on"));
+  EXPECT_THAT(found["schema"].at("advice"), HasSubstr("CREATE POLICY"));
+  EXPECT_THAT(found.text(), Not(HasSubstr("GRANT")));
+
+  const auto run = run_rowlock(words{"run"} + where_of_role() +
+                               words{"--type", "job", "--source", "n", "--", "true"});
+  EXPECT_EQ(run.code, 69);
+  EXPECT_THAT(run.errors, HasSubstr("row-level security"));
 }
 
 TEST_F(CliDoctorPostgresRoleTest, WhoseEventsAreLeftOutIsWarned) {

@@ -225,6 +225,8 @@ TEST_F(PostgresCost, ARowThatATransactionHasChangedIsBusyAtOnceAlsoWhereAMissing
   rows.read(std::array{other_key_}, read_mode::ready_to_commit);
   open_work changing;
   changing.work.exec("update " + name() + " set note = 'changed'" + row(other_key_));
+  // At the first busy row a session asks whether the table may lose changes.
+  ASSERT_EQ(acquire(rows, other_key_).status, acquire_status::busy);
   ASSERT_EQ(acquire(rows, key_).status, acquire_status::granted);
   take_spent();
   EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::busy);
@@ -240,6 +242,8 @@ TEST_F(PostgresCost, AThousandRefusalsWriteNothingAndTakeNoTransactionId) {
   rows.read(std::array{other_key_}, read_mode::ready_to_commit);
   open_work locking;
   locking.work.exec("select from " + name() + row(other_key_) + " for update");
+  // At the first busy row a session asks whether the table may lose changes.
+  ASSERT_EQ(acquire(rows, other_key_).status, acquire_status::busy);
   server_.query("vacuum " + name());
   const std::string before = name() + row(key_);
   const auto row_before =

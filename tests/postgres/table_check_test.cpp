@@ -202,16 +202,11 @@ TEST_P(PostgresTableCheck, OfAnotherProgramIsNamedAndLeftAsItIs) {
   }
 }
 
-TEST_P(PostgresTableCheck, AnUnloggedTableIsNamedAsWeak) {
-  const auto is_named = [&] {
-    const auto weak = open()->weak_settings();
-    return std::any_of(weak.begin(), weak.end(), [&](const std::string& each) {
-      return each.starts_with("table " + name() + " is unlogged");
-    });
-  };
-  EXPECT_FALSE(is_named());
-  change("ALTER TABLE shared_lock SET UNLOGGED");
-  EXPECT_TRUE(is_named());
+// A crash of the server empties it.
+TEST_P(PostgresTableCheck, AnUnloggedTableIsRefused) {
+  expect_refusal("ALTER TABLE shared_lock SET UNLOGGED", "SET LOGGED");
+  change("ALTER TABLE shared_lock SET LOGGED");
+  EXPECT_NO_THROW((void)open()->list());
 }
 
 // The same ctid is in each partition. Of a store that has checked before.

@@ -57,9 +57,18 @@ SELECT set_config(name, '0', false)
 // Reads whether migrations were applied, whether the table exists, and whether it is still as they
 // made it. That is its kind, whether each key has one row, whether its function is there, and which
 // columns have another type, collation, nullability or rule. (Domains count as their base types, so
-// that a table may be moved to another schema.) No parameters.
+// that a table may be moved to another schema.) And for which commands row-level security has no
+// policy for this role, though it has the privilege. Without one for UPDATE a row can be read and
+// created, but neither locked nor changed, and nothing reports that. No parameters.
 inline constexpr std::string_view found_table = R"sql(
 SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
+       (SELECT string_agg(n.command || ' on ' || n.on_table, ', ')
+          FROM (VALUES ('shared_lock', 'SELECT', 'r'), ('shared_lock', 'INSERT', 'a'),
+                       ('shared_lock', 'UPDATE', 'w'), ('shared_lock_schema', 'SELECT', 'r'))
+               AS n (on_table, command, letter),
+               LATERAL (SELECT to_regclass(n.on_table)::oid AS oid) t
+         WHERE has_table_privilege(t.oid, n.command) AND {policies_of_t} !~ ('[*' || n.letter || ']')
+       ) AS missing_policies,
        f.oid IS NOT NULL AS has_table, c.relkind AS kind, c.relpersistence AS persistence,
        EXISTS (SELECT FROM pg_inherits WHERE inhparent = f.oid) AS has_heirs,
        to_regprocedure('shared_lock_keyed(regclass)') IS NOT NULL AS has_function,
@@ -162,6 +171,18 @@ SELECT w.used_for, w.wanted, w.is_there
          ('record', 'INSERT on shared_lock_event',
           NOT t.is_recorded OR has_table_privilege(t.events, 'INSERT')))
          AS w (used_for, wanted, is_there)
+UNION ALL
+SELECT w.used_for, 'a row-level security policy for ' || w.command || ' on ' || w.on_table,
+       {policies_of_t} ~ ('[*' || w.letter || ']')
+  FROM (VALUES ('lock', 'shared_lock', 'SELECT', 'r'), ('lock', 'shared_lock', 'INSERT', 'a'),
+               ('lock', 'shared_lock', 'UPDATE', 'w'), ('lock', 'shared_lock_schema', 'SELECT', 'r'),
+               ('fence', 'shared_lock', 'SELECT', 'r'), ('fence', 'shared_lock', 'UPDATE', 'w'),
+               ('list', 'shared_lock', 'SELECT', 'r'), ('list', 'shared_lock_schema', 'SELECT', 'r'),
+               ('purge', 'shared_lock', 'SELECT', 'r'), ('purge', 'shared_lock', 'DELETE', 'd'),
+               ('record', 'shared_lock_event', 'INSERT', 'a'))
+         AS w (used_for, on_table, command, letter),
+       LATERAL (SELECT to_regclass(w.on_table)::oid AS oid) t
+ WHERE t.oid IS NOT NULL
 )sql";
 
 // Reads the schema of the lock table, and which parts of its history are there. No parameters.
@@ -183,18 +204,34 @@ inline constexpr std::string_view limit_lock_wait = "SET LOCAL lock_timeout = '2
 inline constexpr std::string_view read_committed = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
 // Lists settings with which a server forgets acknowledged changes in a crash, or this session's
-// triggers and foreign keys do not count. A null name stands for an unlogged table, which a crash
-// empties. No parameters.
+// triggers and foreign keys do not count. No parameters.
 inline constexpr std::string_view weak_settings = R"sql(
 SELECT name
   FROM pg_settings
  WHERE setting = 'off' AND name IN ('fsync', 'full_page_writes', 'synchronous_commit')
     OR setting = 'replica' AND name = 'session_replication_role'
-UNION ALL
-SELECT NULL
-  FROM pg_class
- WHERE oid = to_regclass('shared_lock') AND relpersistence = 'u'
  ORDER BY name
+)sql";
+
+// Whether a policy or a trigger may keep a change from being made without an error: row-level
+// security, or a trigger BEFORE INSERT or UPDATE for each row. No parameters.
+inline constexpr std::string_view may_lose_changes = R"sql(
+SELECT row_security_active('shared_lock') OR EXISTS (
+         SELECT FROM pg_trigger
+          WHERE tgrelid = 'shared_lock'::regclass AND NOT tgisinternal AND tgenabled <> 'D'
+            AND tgtype & 3 = 3 AND tgtype & 20 <> 0) AS may_lose_changes
+)sql";
+
+// Locks the row of a key, if it is there, and the gate for creating it, until the transaction ends;
+// fails (55P03) if another transaction has the row. `has_gate` is not true if another one may be
+// creating it.
+// $1 type, $2 id
+inline constexpr std::string_view take_row_and_gate = R"sql(
+SELECT {gate_of_parameters} AS has_gate,
+       (SELECT 1
+          FROM (SELECT FROM shared_lock
+                 WHERE lock_type = $1 AND source_id = $2
+                   FOR NO KEY UPDATE NOWAIT) l) AS row
 )sql";
 
 // Makes migrations wait for each other, until their transactions end.

@@ -92,6 +92,17 @@ constexpr std::string_view shared_gate =
     R"sql(hashtextextended('shared', 'shared_lock'::regclass::bigint)
                 # (((hashtextextended({type}, 0) & 7) << 3) | (hashtextextended({id}, 0) & 7)))sql";
 
+// The commands for which policies of row-level security let the role see or write rows of the table
+// `t.oid`: letters of pg_policy, where * is all.
+constexpr std::string_view policies_of_t = R"sql(CASE
+         WHEN row_security_active(t.oid)
+         THEN (SELECT coalesce(string_agg(polcmd::text, ''), '')
+                 FROM pg_policy
+                WHERE polrelid = t.oid AND polpermissive
+                  AND (0 = ANY (polroles) OR EXISTS (SELECT FROM unnest(polroles) AS role
+                                                      WHERE pg_has_role(role, 'USAGE'))))
+         ELSE '*' END)sql";
+
 std::string gate_of(std::string_view type, std::string_view id) {
   return detail::with_words(gate, {{"shared_gate", std::string{shared_gate}},
                                    {"type", std::string{type}},
@@ -143,6 +154,7 @@ detail::sql_words make_common_placeholders() {
       {"now_us", std::string{now_us}},
       {"one_place", std::string{one_place}},
       {"pinned", settings_as_rows()},
+      {"policies_of_t", std::string{policies_of_t}},
       {"requested", std::string{requested}},
       {"row", std::string{row}},
       {"same_row", std::string{same_row}},

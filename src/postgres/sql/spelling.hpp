@@ -32,6 +32,7 @@ namespace rowlock::postgres::sql {
 ///                    a time, and only while no call that creates many rows may be creating
 ///                    it; the key is that of a row `m`
 ///   {gate_of_parameters}  the same for the key $1, $2
+///   {policies_of_t}  the commands that row-level security allows the role on the table `t.oid`
 /// and the parts that are defined beside the texts.
 std::string rendered(const postgres_table& table, std::string_view text,
                      bool asynchronous_release = false);
