@@ -212,7 +212,7 @@ DECLARE
   has_nothing CONSTANT boolean := pg_current_xact_id_if_assigned() IS NULL;
   longest_slice CONSTANT numeric := CASE WHEN has_nothing THEN p_wait_ms ELSE
     extract(epoch FROM current_setting('deadlock_timeout')::interval) * 900 END;
-  -- More missing keys than this share gates until the transaction ends.
+  -- The gates of more missing keys than this are not held.
   most_gates CONSTANT integer := 16;
   locked bigint[] := '{}';  -- places of keys in p_types and p_ids
   awaited bigint;           -- the place of the first key in the way
@@ -273,17 +273,10 @@ BEGIN
           JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s;
         IF existing > cardinality(locked) OR NOT p_create THEN RAISE lock_not_available; END IF;
 
-        -- Every insert holds the gate of its key, an advisory lock, so that inserters refuse each
-        -- other instead of waiting. For many keys those would fill the server's lock table, so a call
-        -- that creates many only looks whether their gates are free, and until it ends holds shared
-        -- gates: 64 at most, which every other insert finds in its way.
-        IF cardinality(p_types) - existing > most_gates THEN
-          PERFORM pg_advisory_xact_lock_shared(g.shared_gate)
-             FROM (SELECT DISTINCT hashtextextended('shared', 'shared_lock'::regclass::bigint)
-                          # (((hashtextextended(w.t, 0) & 7) << 3) | (hashtextextended(w.s, 0) & 7))
-                     FROM unnest(p_types, p_ids) AS w(t, s)) AS g(shared_gate);
-        END IF;
-        -- Two such calls can meet in a key.
+        -- An insert finds the gate of its key free, an advisory lock, and holds it, so that inserters
+        -- refuse each other instead of waiting. The gates of many keys would fill the server's lock
+        -- table: a call that creates many only looks whether they are free. Who meets it waits for
+        -- a moment.
         done := set_config('lock_timeout', '20', true);
         WITH missing AS MATERIALIZED (
           SELECT w.t, w.s, hashtextextended(
@@ -297,6 +290,7 @@ BEGIN
          WHERE CASE WHEN cardinality(p_types) - existing <= most_gates
                     THEN pg_try_advisory_xact_lock(m.gate)
                     WHEN pg_try_advisory_lock(m.gate) THEN pg_advisory_unlock(m.gate) END
+         ORDER BY m.t COLLATE "C", m.s COLLATE "C"
         ON CONFLICT (lock_type, source_id) DO NOTHING;
         GET DIAGNOSTICS created = ROW_COUNT;
         done := set_config('lock_timeout', callers_timeout, true);

@@ -13,30 +13,51 @@ namespace rowlock::postgres {
 
 namespace {
 
-std::vector<changed_row> insert_row(executor& exec, const acquire_request& request) {
-  return exec.write(sql::insert, bound_values{request.key.type, request.key.source_id,
-                                              request.owner.text, request.holder, ttl_in(&request),
-                                              text_or_null{request.correlation_id}});
+std::vector<changed_row> insert_row(executor& exec, const acquire_request& request,
+                                    std::int64_t wait_ms = sql::short_wait_ms) {
+  std::vector<changed_row> inserted;
+  exec.unless_being_created([&] {
+    inserted =
+        exec.write(sql::insert, bound_values{request.key.type, request.key.source_id,
+                                             request.owner.text, request.holder, ttl_in(&request),
+                                             text_or_null{request.correlation_id}, wait_ms});
+  });
+  return inserted;
+}
+
+/// Creates the rows that are missing; of more than `at_most`, if it is given, the first.
+std::vector<changed_row> insert_rows(executor& exec, const unanswered<acquire_request>& open,
+                                     const std::optional<std::int64_t>& at_most = {}) {
+  std::vector<changed_row> inserted;
+  const bool is_done = exec.unless_being_created(
+      [&] { inserted = exec.write(sql::insert_many, values_to_insert(open, at_most)); });
+  if (is_done) return inserted;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    if (at_most && std::ssize(inserted) == *at_most) break;
+    for (auto row : insert_row(exec, *open[i], sql::shortest_wait_ms)) {
+      row.index = i;
+      inserted.push_back(row);
+    }
+  }
+  return inserted;
 }
 
 executor::row_answer take_row(executor& exec, const acquire_request& request) {
-  return exec.take_row(sql::acquire,
-                       bound_values{request.key.type, request.key.source_id, request.owner.text,
-                                    request.holder, ttl_in(&request), expected_in(&request),
-                                    request.unless_done, text_or_null{request.correlation_id}});
+  auto taken = exec.take_row(
+      sql::acquire, bound_values{request.key.type, request.key.source_id, request.owner.text,
+                                 request.holder, ttl_in(&request), expected_in(&request),
+                                 request.unless_done, text_or_null{request.correlation_id}});
+  if (taken.is_watched) announce(exec, sql::announce_grants, request.key, *taken.answer->version);
+  return taken;
 }
 
 std::vector<changed_row> take_free_row(executor& exec, const acquire_request& request) {
   const auto& key = request.key;
-  bool is_watched = false;
-  auto granted =
-      exec.write(sql::acquire_free,
-                 bound_values{key.type, key.source_id, request.owner.text, request.holder,
-                              ttl_in(&request), text_or_null{request.correlation_id}},
-                 is_watched);
-  if (is_watched) {
-    exec.hint(sql::announce_grant,
-              bound_values{key.type, key.source_id, granted.front().version.number});
+  auto granted = exec.write_watched(
+      sql::acquire_free, bound_values{key.type, key.source_id, request.owner.text, request.holder,
+                                      ttl_in(&request), text_or_null{request.correlation_id}});
+  if (!granted.empty() && granted.front().is_watched) {
+    announce(exec, sql::announce_grants, key, granted.front().version);
   }
   return granted;
 }
@@ -75,17 +96,19 @@ class acquiring {
 
   std::vector<changed_row> take_rows() {
     const auto keys = keys_of(open_);
-    return exec_.take_rows(
-        sql::acquire_many,
-        bound_values{types_of(keys), ids_of(keys), array_of(open_, owner_in),
-                     array_of(open_, holder_in), array_of(open_, ttl_in),
-                     array_of(open_, expected_in), array_of(open_, unless_done_in),
-                     array_of(open_, correlation_in)});
+    auto taken =
+        exec_.take_rows(sql::acquire_many,
+                        bound_values{types_of(keys), ids_of(keys), array_of(open_, owner_in),
+                                     array_of(open_, holder_in), array_of(open_, ttl_in),
+                                     array_of(open_, expected_in), array_of(open_, unless_done_in),
+                                     array_of(open_, correlation_in)});
+    announce(exec_, sql::announce_grants, open_, taken);
+    return taken;
   }
 
   std::vector<changed_row> insert() {
-    auto inserted = open_.size() == 1 ? insert_row(exec_, *open_.front())
-                                      : exec_.write(sql::insert_many, values_to_insert(open_));
+    auto inserted =
+        open_.size() == 1 ? insert_row(exec_, *open_.front()) : insert_rows(exec_, open_);
     has_inserted_ = has_inserted_ || !inserted.empty();
     return inserted;
   }
@@ -336,7 +359,7 @@ std::vector<acquire_answer> acquire_any(executor& exec, std::span<const acquire_
     grant(exec.take_rows(sql::acquire_any, values_of(open, static_cast<std::int64_t>(at_most))));
     std::erase_if(open, [](const acquire_request* each) { return each->expected.has_value(); });
     if (at_most == 0 || open.empty()) return;
-    grant(exec.write(sql::insert_many, values_to_insert(open, static_cast<std::int64_t>(at_most))));
+    grant(insert_rows(exec, open, static_cast<std::int64_t>(at_most)));
   });
   return answers;
 }

@@ -1,6 +1,7 @@
 // The execution of one call's statements on a connection.
 #include "postgres/executor.hpp"
 
+#include "postgres/sql/leases.hpp"
 #include "postgres/sql/rows.hpp"
 
 namespace rowlock::postgres {
@@ -43,13 +44,13 @@ std::vector<changed_row> executor::write(std::string_view text, const bound_valu
   return changed;
 }
 
-std::vector<changed_row> executor::write(std::string_view text, const bound_values& values,
-                                         bool& is_watched) {
+std::vector<changed_row> executor::write_watched(std::string_view text,
+                                                 const bound_values& values) {
   std::vector<changed_row> changed;
   const auto result = execute_writing(text, values);
   for (const auto row : result) {
     changed.push_back(changed_in(row));
-    is_watched = row.flag("is_watched");
+    changed.back().is_watched = row.flag("is_watched");
   }
   return changed;
 }
@@ -79,21 +80,25 @@ executor::row_answer executor::row_answer_in(const result_set& result) const {
   const bool is_granted = row.flag("is_granted");
   if (!is_granted && !row.flag("is_held")) return {};
   acquire_answer found{.status = acquire_status::held, .version = {{row.number("version")}}};
+  const bool is_watched = row.flag("is_watched");
   if (is_granted) {
     found.status = acquire_status::granted;
     found.took_over_expired = !row.is_null("left_us");
-    if (!found.took_over_expired) return {found};
+    if (!found.took_over_expired) return {.answer = found, .is_watched = is_watched};
   }
   found.holder = row.text("holder");
   found.remaining = std::chrono::microseconds{row.number("left_us")};
   if (!is_granted) *found.remaining += table_.clock_skew;
-  return {found};
+  return {.answer = found, .is_watched = is_watched};
 }
 
 std::vector<changed_row> executor::take_rows(std::string_view text, const bound_values& values) {
   std::vector<changed_row> taken;
   const auto result = execute_writing(text, values);
-  for (const auto row : result) taken.push_back(taken_in(row));
+  for (const auto row : result) {
+    taken.push_back(taken_in(row));
+    taken.back().is_watched = row.flag("is_watched");
+  }
   return taken;
 }
 
@@ -126,7 +131,13 @@ std::vector<std::optional<seen_row>> executor::read(const key_list& keys) {
 }
 
 void executor::prepare(const key_list& keys) {
-  execute_writing(sql::prepare, bound_values{types_of(keys), ids_of(keys)});
+  const auto create = [this](const key_list& some, std::int64_t wait_ms) {
+    return unless_being_created([&] {
+      execute_writing(sql::prepare, bound_values{types_of(some), ids_of(some), wait_ms});
+    });
+  };
+  if (create(keys, sql::short_wait_ms) || keys.size() == 1) return;
+  for (const auto* key : keys) create({key}, sql::shortest_wait_ms);
 }
 
 }  // namespace rowlock::postgres

@@ -28,6 +28,8 @@ struct changed_row {
     std::chrono::microseconds left{};
   };
   std::optional<run_out_lease> taken_over = std::nullopt;
+  /// A process waits for the row: the change is to be announced.
+  bool is_watched = false;
 };
 
 acquire_answer granted_by(const changed_row& changed);
@@ -80,22 +82,23 @@ class executor {
 
   /// Executes a statement that writes, and returns `place` and `version` of each row.
   std::vector<changed_row> write(std::string_view text, const bound_values& values);
-  /// The same for one row. Sets `is_watched` if the statement says so of it.
-  std::vector<changed_row> write(std::string_view text, const bound_values& values,
-                                 bool& is_watched);
+  /// The same of a statement that returns `is_watched`.
+  std::vector<changed_row> write_watched(std::string_view text, const bound_values& values);
   /// Executes a statement on which nothing depends. A fault is left to the next call.
   void hint(std::string_view text, const bound_values& values) noexcept;
   /// Executes a statement that grants a row or returns its holder. No answer if it does neither.
   struct row_answer {
     std::optional<acquire_answer> answer = std::nullopt;
     bool is_missing = false;
+    /// It was granted, and a process waits for it.
+    bool is_watched = false;
   };
   row_answer take_row(std::string_view text, const bound_values& values);
   /// Executes a statement that returns the holder of a row, if it is held. A lost answer counts as
   /// one of a statement that writes: so the attempt is sent once more.
   std::optional<acquire_answer> holder(std::string_view text, const bound_values& values);
   /// Executes a statement that grants rows, and returns `last_holder` and `left_of_last_us` as
-  /// well.
+  /// well, and `is_watched`.
   std::vector<changed_row> take_rows(std::string_view text, const bound_values& values);
   /// Executes a statement that grants all of its rows, or none; then it returns no version.
   set_result take_set(std::string_view text, const bound_values& values);
@@ -103,6 +106,19 @@ class executor {
   /// The committed state of each key; none for a missing row.
   std::vector<std::optional<seen_row>> read(const key_list& keys);
   void prepare(const key_list& keys);
+
+  /// Runs `work`, which creates rows. False if a transaction that has created one of them and is
+  /// still open was in its way; then `work` has changed nothing.
+  template <class Work>
+  bool unless_being_created(const Work& work) {
+    return unless(&fault::is_lock_timeout, work);
+  }
+  /// Runs `work`, which deletes rows. False if the database refuses that because of one of them;
+  /// then `work` has changed nothing.
+  template <class Work>
+  bool unless_refused(const Work& work) {
+    return unless(&fault::is_about_a_row, work);
+  }
 
   /// Runs `work`. A conflict with a concurrent transaction ends it, and is not an error.
   template <class Work>
@@ -115,6 +131,18 @@ class executor {
   }
 
  private:
+  template <class Work>
+  bool unless(bool (fault::*is_expected)() const, const Work& work) {
+    const effects before = changed_;
+    try {
+      work();
+      return true;
+    } catch (const std::exception& thrown) {
+      if (!(connection_.fault_in(thrown).*is_expected)()) throw;
+      changed_ = before;
+      return false;
+    }
+  }
   [[nodiscard]] row_answer row_answer_in(const result_set& result) const;
 
   connection& connection_;

@@ -2,8 +2,10 @@
 #ifndef ROWLOCK_POSTGRES_REQUESTS_HPP
 #define ROWLOCK_POSTGRES_REQUESTS_HPP
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "postgres/executor.hpp"
+#include "postgres/sql/leases.hpp"
 #include "postgres/values.hpp"
 #include "rowlock/port/store.hpp"
 
@@ -38,6 +41,28 @@ void take_out(unanswered<Request>& sent, const std::vector<changed_row>& changed
     sent[each.index] = nullptr;
   }
   std::erase(sent, nullptr);
+}
+
+/// Notifies waiters of a change, by `text`. If that fails, the change is made nevertheless, and
+/// they try from time to time anyway.
+inline void announce(executor& exec, std::string_view text, const lock_key& key, version changed) {
+  exec.hint(text, bound_values{types_of({&key}), ids_of({&key}),
+                               array_of(std::array{changed.number}, std::identity{})});
+}
+
+/// The same of those of the changed rows that are watched.
+template <class Request>
+void announce(executor& exec, std::string_view text, const unanswered<Request>& sent,
+              const std::vector<changed_row>& changed) {
+  key_list keys;
+  std::vector<std::int64_t> versions;
+  for (const auto& each : changed) {
+    if (!each.is_watched || each.index >= sent.size()) continue;
+    keys.push_back(&sent[each.index]->key);
+    versions.push_back(each.version.number);
+  }
+  if (keys.empty()) return;
+  exec.hint(text, bound_values{types_of(keys), ids_of(keys), array_of(versions, std::identity{})});
 }
 
 template <class Request>
@@ -89,7 +114,7 @@ inline bool only_unsets(const release_request& request) {
 
 /// The values of `insert_many`. Without a limit, all are inserted.
 inline bound_values values_to_insert(const unanswered<acquire_request>& requests,
-                                     const std::optional<std::int64_t>& at_most = {}) {
+                                     const std::optional<std::int64_t>& at_most) {
   const auto keys = keys_of(requests);
   return bound_values{types_of(keys),
                       ids_of(keys),
@@ -97,7 +122,8 @@ inline bound_values values_to_insert(const unanswered<acquire_request>& requests
                       array_of(requests, holder_in),
                       array_of(requests, ttl_in),
                       array_of(requests, correlation_in),
-                      at_most};
+                      at_most,
+                      sql::short_wait_ms};
 }
 
 /// Changes granted rows with `send`, which returns the rows that it changed. An unchanged row is

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,37 +36,32 @@ namespace {
 
 using row_states = std::vector<std::optional<row_state>>;
 
-/// Releases a lease after a success, and then notifies waiters. If that fails, it is released
-/// nevertheless.
 std::vector<changed_row> release_row(executor& exec, const release_request& request) {
   const auto& key = request.key;
-  bool is_watched = false;
-  auto released =
-      exec.write(sql::release,
-                 bound_values{key.type, key.source_id, request.owner.text, request.version.number},
-                 is_watched);
-  if (is_watched) {
-    exec.hint(sql::announce,
-              bound_values{key.type, key.source_id, released.front().version.number});
+  if (only_unsets(request)) {
+    return exec.write_watched(
+        sql::release,
+        bound_values{key.type, key.source_id, request.owner.text, request.version.number});
   }
-  return released;
+  return exec.write_watched(
+      sql::release_and_mark,
+      bound_values{key.type, key.source_id, request.owner.text, request.version.number,
+                   request.failed, stay_closed_in(&request), done_for_in(&request)});
+}
+
+std::vector<changed_row> release_rows(executor& exec, const unanswered<release_request>& open) {
+  const auto keys = keys_of(open);
+  return exec.write_watched(
+      sql::release_many, bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
+                                      array_of(open, version_in), array_of(open, failed_in),
+                                      array_of(open, stay_closed_in), array_of(open, done_for_in)});
 }
 
 std::vector<change_answer> release(executor& exec, std::span<const release_request> requests) {
   return change_granted(exec, requests, [&](const unanswered<release_request>& open) {
-    if (open.size() == 1) {
-      const auto& request = *open.front();
-      if (only_unsets(request)) return release_row(exec, request);
-      return exec.write(sql::release_and_mark,
-                        bound_values{request.key.type, request.key.source_id, request.owner.text,
-                                     request.version.number, request.failed,
-                                     stay_closed_in(&request), done_for_in(&request)});
-    }
-    const auto keys = keys_of(open);
-    return exec.write(sql::release_many,
-                      bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
-                                   array_of(open, version_in), array_of(open, failed_in),
-                                   array_of(open, stay_closed_in), array_of(open, done_for_in)});
+    auto released = open.size() == 1 ? release_row(exec, *open.front()) : release_rows(exec, open);
+    announce(exec, sql::announce, open, released);
+    return released;
   });
 }
 
@@ -132,10 +128,13 @@ row_states watch(executor& exec, const key_list& wanted) {
 force_answer force_release(executor& exec, const force_request& request) {
   auto answer = force_answer::busy;
   exec.unless_contended([&] {
-    const auto taken =
-        exec.write(sql::force_release, bound_values{request.key.type, request.key.source_id,
-                                                    request.version.number, request.reason});
+    const auto taken = exec.write_watched(sql::force_release,
+                                          bound_values{request.key.type, request.key.source_id,
+                                                       request.version.number, request.reason});
     if (!taken.empty()) {
+      if (taken.front().is_watched) {
+        announce(exec, sql::announce, request.key, taken.front().version);
+      }
       answer = force_answer::released;
       return;
     }
@@ -147,7 +146,11 @@ force_answer force_release(executor& exec, const force_request& request) {
   return answer;
 }
 
-purge_answer purge(executor& exec, const purge_request& request) {
+lock_key purged_key(const result_set::row& row) {
+  return {row.text("lock_type"), row.text("source_id")};
+}
+
+purge_answer purge_all(executor& exec, const purge_request& request) {
   const auto after = request.after.value_or(lock_key{});
   const bound_values values{after.type, after.source_id, static_cast<std::int64_t>(request.at_most),
                             std::int64_t{request.older_than.count()}};
@@ -158,9 +161,35 @@ purge_answer purge(executor& exec, const purge_request& request) {
   const auto row = result.front();
   purge_answer purged{.purged = static_cast<std::size_t>(row.number("purged"))};
   if (static_cast<std::size_t>(row.number("looked")) == request.at_most) {
-    purged.last = lock_key{row.text("lock_type"), row.text("source_id")};
+    purged.last = purged_key(row);
   }
   return purged;
+}
+
+/// In halves, where the database refuses to delete a row: so it is found, and all others are
+/// deleted.
+purge_answer purge(executor& exec, const purge_request& request) {
+  purge_answer answer;
+  if (exec.unless_refused([&] { answer = purge_all(exec, request); })) return answer;
+  if (request.at_most == 1) {
+    const auto after = request.after.value_or(lock_key{});
+    const auto next = exec.execute(sql::next_key, bound_values{after.type, after.source_id});
+    if (next.empty()) return {};  // deleted meanwhile
+    answer.last = purged_key(next.front());
+    answer.refused.push_back(*answer.last);
+    return answer;
+  }
+  auto half = request;
+  half.at_most = request.at_most / 2;
+  answer = purge(exec, half);
+  if (!answer.last) return answer;
+  half.after = answer.last;
+  half.at_most = request.at_most - half.at_most;
+  auto rest = purge(exec, half);
+  answer.purged += rest.purged;
+  answer.last = std::move(rest.last);
+  std::move(rest.refused.begin(), rest.refused.end(), std::back_inserter(answer.refused));
+  return answer;
 }
 
 std::vector<row_state> list(executor& exec, const list_request& request) {

@@ -12,6 +12,7 @@
 
 #include "base/never_destroyed.hpp"
 #include "postgres/sql/history.hpp"
+#include "postgres/sql/leases.hpp"
 #include "postgres/sql/rows.hpp"
 #include "postgres/sql/session.hpp"
 #include "postgres/sql/spelling.hpp"
@@ -48,6 +49,42 @@ refusal stale(const lock_key& key) { return {.reason = refusal_reason::stale, .k
 commit_result result_of(const std::optional<result_set>& result) {
   const bool is_moved = result && result->affected_rows() == 1;
   return is_moved ? commit_result::committed : commit_result::stale;
+}
+
+/// The first row that `prepare` has unset or created, if there is one; or why it ended.
+struct prepared {
+  std::optional<rowlock::version> version = std::nullopt;
+  bool is_stale = false;
+};
+
+/// Prepares rows behind a savepoint, so that a transaction that has created one of them and stays
+/// open is waited for a moment only, and the lock_timeout of this transaction stays as it is.
+prepared prepare_briefly(transaction_connection& used, const key_list& keys,
+                         const postgres_table& table) {
+  caller_transaction caller{used};
+  const auto run = [&](std::string_view text, const bound_values& values = bound_values{}) {
+    return caller.execute_or_conflict(statement_for(table, text), values, &table.table);
+  };
+  run(sql::savepoint);
+  const auto limit = run(sql::lock_timeout).front().text("lock_timeout");
+  prepared found;
+  try {
+    const auto rows = used.execute(statement_for(table, sql::prepare),
+                                   bound_values{types_of(keys), ids_of(keys), sql::short_wait_ms});
+    if (!rows.empty()) found.version = version{rows.front().number("version")};
+  } catch (const std::exception& thrown) {
+    const auto why = used.fault_in(thrown);
+    found.is_stale = why.is_conflict();
+    if (!found.is_stale && !why.is_lock_timeout()) {
+      throw_as_error(why, effects::none, &table.table);
+    }
+    run(sql::roll_back_to_savepoint);  // restores the limit
+    run(sql::release_savepoint);
+    return found;
+  }
+  run(sql::restore_lock_timeout, bound_values{limit});
+  run(sql::release_savepoint);
+  return found;
 }
 
 }  // namespace
@@ -114,10 +151,10 @@ outcome<version> read_version(transaction_connection& used, const lock_key& key,
     }
     if (!row.state.owned) return row.state.version;
   }
-  const auto prepared = caller.execute(statement_for(table, sql::prepare), values, &table.table);
-  if (!prepared) return stale(key);
-  if (prepared->empty()) return refusal{.reason = refusal_reason::busy, .key = key};
-  return version{prepared->front().number("version")};
+  const auto prepared = prepare_briefly(used, {&key}, table);
+  if (prepared.is_stale) return stale(key);
+  if (!prepared.version) return refusal{.reason = refusal_reason::busy, .key = key};
+  return *prepared.version;
 }
 
 commit_result try_commit(transaction_connection& used, const lock_key& key, version seen,
@@ -129,17 +166,7 @@ commit_result try_commit(transaction_connection& used, const lock_key& key, vers
 }
 
 void create_rows(transaction_connection& used, const lock_keys& keys, const postgres_table& table) {
-  caller_transaction creating{used};
-  const auto run = [&](std::string_view text) {
-    creating.execute(statement_for(table, text), bound_values{}, &table.table);
-  };
-  run(sql::savepoint);
-  const bool is_done = creating
-                           .execute(statement_for(table, sql::prepare),
-                                    arrays_of(list_of(keys.in_order())), &table.table)
-                           .has_value();
-  if (!is_done) run(sql::roll_back_to_savepoint);
-  run(sql::release_savepoint);
+  prepare_briefly(used, list_of(keys.in_order()), table);
 }
 
 void count_failures(transaction_connection& used, const lock_keys& keys,

@@ -1,5 +1,7 @@
 // Sets of keys: all or none of them.
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -164,6 +166,44 @@ TEST_P(AcquireAllAmongOthers, GrantsNoneIfATransactionHasOne) {
   EXPECT_EQ(answers[0].status, acquire_status::withheld);
   EXPECT_EQ(answers[1].status, acquire_status::busy);
   for (const auto& key : {key_, third_key_}) EXPECT_FALSE(row(key).owned);
+}
+
+/// Two keys, and so many that a statement has a time in which others change its rows.
+TEST_P(AcquireAllAmongOthers, GrantsAllOrNoneWhileTransactionsLockAndLeaveRows) {
+  for (const std::size_t count : {2U, 200U}) {
+    std::vector<lock_key> keys;
+    for (std::size_t i = 0; i < count; ++i) {
+      keys.push_back({"set-of-" + std::to_string(count), std::to_string(i)});
+    }
+    rows_->read(keys, read_mode::ready_to_commit);
+    std::atomic<bool> is_over = false;
+    std::vector<std::future<void>> others;
+    for (std::size_t other = 0; other < 3; ++other) {
+      others.push_back(std::async(std::launch::async, [&, other] {
+        const auto connection = bench_->connect();
+        for (auto at = other; !is_over; at += 7) {
+          (void)connection->with_row_lock(keys[at % count], no_wait(),
+                                          [](app_transaction& /*work*/) { return 0; });
+        }
+      }));
+    }
+    for (int round = 0; round < 100; ++round) {
+      const auto answers = acquire_all(keys, mine_);
+      std::vector<release_request> granted;
+      for (std::size_t i = 0; i < count; ++i) {
+        if (answers[i].status != acquire_status::granted) continue;
+        granted.push_back({keys[i], mine_, answers[i].version.value()});
+      }
+      EXPECT_TRUE(granted.empty() || granted.size() == count) << granted.size();
+      if (granted.empty()) continue;
+      for (const auto released : rows_->release(granted)) {
+        EXPECT_EQ(released, change_answer::done);
+      }
+    }
+    is_over = true;
+    for (auto& other : others) other.get();
+    for (const auto& key : keys) EXPECT_FALSE(row(key).owned) << key;
+  }
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AcquireAllAmongOthers);

@@ -110,6 +110,24 @@ TEST_P(Race, BetweenOverlappingBatchesGrantsEachKeyOnceAndNeverDeadlocks) {
   }
 }
 
+TEST_P(Race, ForNewKeysOfTheirOwnRefusesNone) {
+  constexpr int keys = 50;
+  std::latch start{rivals};
+  std::vector<std::future<std::ptrdiff_t>> racing;
+  for (int number = 0; number < rivals; ++number) {
+    racing.push_back(std::async(std::launch::async, [&, number] {
+      std::vector<acquire_answer> answers;
+      start.arrive_and_wait();
+      for (int each = 0; each < keys; ++each) {
+        const lock_key key{"message", std::to_string(number) + '-' + std::to_string(each)};
+        answers.push_back(acquire(*rows_, key, make_owner_id()));
+      }
+      return grants(answers);
+    }));
+  }
+  for (auto& each : racing) EXPECT_EQ(each.get(), keys);
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, Race, testing::ValuesIn(every_store()), name_of);
 
 }  // namespace

@@ -37,7 +37,8 @@ TEST_F(PostgresConnection, OfTheApplicationIsPinnedToReadCommitted) {
 }
 
 TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasTimeLimitsUnlessTheServiceHas) {
-  // What a session has, at the first grant of a key.
+  // What a session has, at a grant of a key.
+  open_store().read(std::array{key_, other_key_}, read_mode::ready_to_commit);
   server_.query("create table " + schema() + ".seen (isolation text, limits text)");
   server_.query(
       "create function " + schema() +
@@ -45,7 +46,7 @@ TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasTimeLimitsUnle
       ".seen values (current_setting('transaction_isolation'),"
       " current_setting('statement_timeout') || ' and ' || current_setting('lock_timeout'));"
       " return null; end $$");
-  server_.query("create trigger see after insert on " + name() + " for each row execute function " +
+  server_.query("create trigger see after update on " + name() + " for each row execute function " +
                 schema() + ".see()");
   test_role role{server_};
   server_.query("alter role " + role.name() +

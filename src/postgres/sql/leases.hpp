@@ -16,9 +16,12 @@
 //     number of keys alike: one plan serves all calls and is kept. Where calls have few keys, a
 //     condition on `place` makes it expect one. For ten it would read the whole of a table of a few
 //     hundred rows.
-//   - Each insert of a key needs pg_try_advisory_xact_lock of that key and table, so inserters do
-//     not wait for each other's transactions. A lock_rows that creates many keys instead holds
-//     shared gates, 64 at most. A collision of hashes costs a refusal.
+//   - An insert of a key finds its gate free, an advisory lock of that key and table, and holds it
+//     until its transaction ends. So inserters refuse each other and do not wait. A statement that
+//     creates more than 16 keys only looks whether their gates are free, as all gates would not fit
+//     into a small server's lock table. Who meets such a transaction waits for it, as long as
+//     lock_timeout allows that the statement sets. Inserts are in the order of the keys, so two of
+//     them are no deadlock.
 //
 // A statement for several keys takes arrays. It returns as `place` the index of the request that a
 // row answers, counted from 1. A request without a row was refused: `read` shows why. Placeholders
@@ -26,14 +29,16 @@
 #ifndef ROWLOCK_POSTGRES_SQL_LEASES_HPP
 #define ROWLOCK_POSTGRES_SQL_LEASES_HPP
 
+#include <cstdint>
 #include <string_view>
 
 namespace rowlock::postgres::sql {
 
 // Grants a row that is there and free and has no owner. No row in all other cases: `acquire` then
 // grants it or shows its holder. PostgreSQL sets up each expression at each execution, so this
-// common case has a statement that does nothing else. If `is_watched`, `announce_grant` has to
-// follow.
+// common case has a statement that does nothing else. If `is_watched`, `announce_grants` has to
+// follow: in a statement of its own, so that a lock does not fail because a notification cannot be
+// sent (a full queue).
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 correlation id or null
 inline constexpr std::string_view acquire_free = R"sql(
 UPDATE shared_lock
@@ -53,10 +58,11 @@ RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched
 // Grants a row that is free. If it is leased or closed, returns its holder and the time left
 // (`is_held`), so a refusal takes one round trip. Otherwise `read` shows why an existing row was
 // not granted. No row if there is none. If the grant took over another owner's expired lease,
-// returns that holder and the time left, which is negative. RETURNING sees the old row only through
-// k. The row is found by its ctid: joined with k, the plan for a small table would read all of it.
-// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 expected version or null, $7
-// whether to refuse a row that is marked done, $8 correlation id or null
+// returns that holder and the time left, which is negative. If `is_watched`, `announce_grants` has
+// to follow. RETURNING sees the old row only through k. The row is found by its ctid: joined with
+// k, the plan for a small table would read all of it. $1 type, $2 id, $3 owner, $4 holder, $5 ttl
+// in microseconds, $6 expected version or null, $7 whether to refuse a row that is marked done, $8
+// correlation id or null
 inline constexpr std::string_view acquire = R"sql(
 WITH k AS MATERIALIZED (
   SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
@@ -75,16 +81,17 @@ taken AS (
          ttl_us = $5::bigint, correlation_id = $8::text,
          expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
    WHERE ctid = (SELECT row_id FROM k) AND lock_type = $1 AND source_id = $2
-  RETURNING version, {taking} AS announced)
+  RETURNING version, waiting_until > clock_timestamp() AS is_watched)
 SELECT true AS is_granted, false AS is_held, version, (SELECT last_holder FROM k) AS holder,
        (SELECT (extract(epoch FROM ran_out_at - clock_timestamp()) * 1000000)::bigint
           FROM k
-         WHERE last_owner <> $3) AS left_us
+         WHERE last_owner <> $3) AS left_us, is_watched
   FROM taken
 UNION ALL
 (SELECT false, expires_at > {long_ago} AND owner IS DISTINCT FROM $3 AND $6::bigint IS NULL
                  AND (NOT $7::boolean OR done_until <= clock_timestamp()),
-        version, holder, (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint
+        version, holder, (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
+        false
    FROM shared_lock
   WHERE {at_key} AND NOT EXISTS (SELECT FROM taken)
   {newest_row})
@@ -95,14 +102,15 @@ UNION ALL
 // $1 type, $2 id, $3 owner
 inline constexpr std::string_view see_holder = R"sql(
 SELECT false AS is_granted, true AS is_held, version, holder,
-       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint AS left_us
+       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint AS left_us,
+       false AS is_watched
   FROM shared_lock
  WHERE {at_key} AND expires_at > {long_ago} AND owner IS DISTINCT FROM $3
  {newest_row}
 )sql";
 
 // Grants the rows that are free; returns them with the holders of the expired leases that were
-// taken over.
+// taken over. For those that are watched, `announce_grants` has to follow.
 // Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 expected versions or
 // nulls, $7 whether to refuse a row that is marked done, $8 correlation ids, or empty texts
 inline constexpr std::string_view acquire_many = R"sql(
@@ -134,26 +142,33 @@ UPDATE shared_lock l
 RETURNING k.place, l.version, k.last_holder,
           CASE WHEN k.last_owner <> k.owner
                THEN (extract(epoch FROM k.ran_out_at - clock_timestamp()) * 1000000)::bigint
-           END AS left_of_last_us, {taking} AS announced
+           END AS left_of_last_us, l.waiting_until > clock_timestamp() AS is_watched
 )sql";
+
+// How long an insert waits for a transaction that has created the row: a statement of a store ends
+// sooner. If one of several keys was in the way, each is tried by itself.
+inline constexpr std::int64_t short_wait_ms = 20;
+inline constexpr std::int64_t shortest_wait_ms = 1;
 
 // Creates one missing row with a lease. No row if it exists; then no gate is tried, and ON CONFLICT
 // does not wait for a transaction that has changed the row.
-// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 correlation id or null
+// $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 correlation id or null, $7 how
+// many milliseconds to wait for a transaction that has created the row
 inline constexpr std::string_view insert = R"sql(
 INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
                          ttl_us, correlation_id)
 SELECT $1::text, $2::text, {now_us}, $3::text, $4::text, clock_timestamp(),
        clock_timestamp() + $5::bigint * interval '1 microsecond', $5::bigint, $6::text
  WHERE CASE WHEN EXISTS (SELECT FROM shared_lock WHERE lock_type = $1 AND source_id = $2) THEN false
-            ELSE {gate_of_parameters} END
+            WHEN {gate_of_parameters}
+            THEN set_config('lock_timeout', $7::bigint::text, true) IS NOT NULL END
 ON CONFLICT (lock_type, source_id) DO NOTHING
 RETURNING 1 AS place, version
 )sql";
 
 // Creates missing rows with leases.
 // Arrays: $1 types, $2 ids, $3 owners, $4 holders, $5 ttls in microseconds, $6 correlation ids, or
-// empty texts; $7 largest number of rows, or null
+// empty texts; $7 largest number of rows, or null; $8 how long to wait, as above
 // With $7 the first requests are chosen, and no other gate is tried. (OFFSET 0 makes every plan
 // search each row by the primary key. IS TRUE makes PostgreSQL hash the inserted rows, instead of
 // comparing each with all requests.)
@@ -174,7 +189,7 @@ missing AS MATERIALIZED (
 chosen AS MATERIALIZED (
   SELECT *, {now_us} AS version
     FROM missing m
-   WHERE {gate_of_m}
+   WHERE {gate_of_m} AND (SELECT set_config('lock_timeout', $8::bigint::text, true)) IS NOT NULL
    LIMIT $7::bigint),
 inserted AS (
   INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, acquired_at, expires_at,
@@ -183,6 +198,7 @@ inserted AS (
          c.owner, c.holder, clock_timestamp(),
          clock_timestamp() + c.ttl * interval '1 microsecond', c.ttl, nullif(c.correlation_id, '')
     FROM chosen c
+   ORDER BY c.lock_type COLLATE "C", c.source_id COLLATE "C"
   ON CONFLICT (lock_type, source_id) DO NOTHING
   RETURNING lock_type, source_id)
 SELECT c.place, c.version
@@ -253,25 +269,28 @@ UPDATE shared_lock
 RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched{forgettable}
 )sql";
 
-// Notifies waiters of a release, unless the row has changed since. In a transaction of its own, so
-// the release does not wait for the lock that commits with notifications share.
-// $1 type, $2 id, $3 version
+// Notifies waiters of releases, unless the row has changed since. In a transaction of its own, so
+// the release does not wait for the lock that commits with notifications share, nor fail with it.
+// Arrays: $1 types, $2 ids, $3 versions
 inline constexpr std::string_view announce = R"sql(
 SELECT {announcement} AS announced
-  FROM shared_lock l
- WHERE lock_type = $1 AND source_id = $2 AND version = $3::bigint
+  FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]))
+       AS w (lock_type, source_id, version)
+  JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+ WHERE l.version = w.version
 )sql";
 
-// The same of a grant.
-// $1 type, $2 id, $3 version
-inline constexpr std::string_view announce_grant = R"sql(
+// The same of grants.
+inline constexpr std::string_view announce_grants = R"sql(
 SELECT {taking} AS announced
-  FROM shared_lock
- WHERE lock_type = $1 AND source_id = $2 AND version = $3::bigint
+  FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::bigint[]))
+       AS w (lock_type, source_id, version)
+  JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+ WHERE l.version = w.version
 )sql";
 
-// Releases one lease after a failure, or so that the row stays closed or is marked as done.
-// Notifies waiters if the row is watched. PostgreSQL sets up each expression at each execution, so
+// Releases one lease after a failure, or so that the row stays closed or is marked as done. If
+// `is_watched`, `announce` has to follow. PostgreSQL sets up each expression at each execution, so
 // the release above does without these. $1 to $4 as above, $5 whether the callback failed, $6 how
 // long the row stays closed in microseconds, $7 how long the work is remembered as done in
 // microseconds, or null
@@ -285,7 +304,7 @@ UPDATE shared_lock l
                   {newest_row}
                     FOR NO KEY UPDATE SKIP LOCKED)
    AND l.lock_type = $1 AND l.source_id = $2
-RETURNING 1 AS place, l.version, {announcement} AS announced{forgettable_one}
+RETURNING 1 AS place, l.version, l.waiting_until > clock_timestamp() AS is_watched{forgettable_one}
 )sql";
 
 // Releases many leases, as `release`.
@@ -309,7 +328,7 @@ UPDATE shared_lock l
    SET {as_released}
   FROM k
  WHERE {same_row}
-RETURNING k.place, l.version, {announcement} AS announced{forgettable_many}
+RETURNING k.place, l.version, l.waiting_until > clock_timestamp() AS is_watched{forgettable_many}
 )sql";
 
 // Releases one lease and grants the row to the next owner, in one write: no other owner can get the

@@ -65,7 +65,8 @@ inline constexpr std::string_view announcement_channel =
 
 // Prepares rows for a commit at their version: unsets expired leases, creates missing rows. Returns
 // the rows it changed; rows locked by other transactions stay as they are.
-// Arrays: $1 types, $2 ids
+// Arrays: $1 types, $2 ids; $3 how many milliseconds to wait for a transaction that has created one
+// of the rows
 inline constexpr std::string_view prepare = R"sql(
 WITH w AS MATERIALIZED (
   SELECT DISTINCT lock_type COLLATE "C" AS lock_type, source_id COLLATE "C" AS source_id
@@ -93,6 +94,8 @@ inserted AS (
   SELECT m.lock_type, m.source_id, {now_us}
     FROM missing m
    WHERE {gate_of_m}
+     AND (SELECT set_config('lock_timeout', $3::bigint::text, true)) IS NOT NULL
+   ORDER BY m.lock_type, m.source_id
   ON CONFLICT (lock_type, source_id) DO NOTHING
   RETURNING lock_type, source_id, version)
 SELECT lock_type, source_id, version FROM unset
@@ -211,8 +214,8 @@ SELECT k.pid, a.application_name,
  ORDER BY k.maybe, k.pid
 )sql";
 
-// Ends a lease, or opens a closed row, by force, and records the reason. Notifies waiters if the
-// row is watched. No row if the version has changed, the row is free, or it is locked.
+// Ends a lease, or opens a closed row, by force, and records the reason. If `is_watched`,
+// `announce` has to follow. No row if the version has changed, the row is free, or it is locked.
 // $1 type, $2 id, $3 the version that was read, $4 the reason
 inline constexpr std::string_view force_release = R"sql(
 UPDATE shared_lock l
@@ -226,7 +229,7 @@ UPDATE shared_lock l
                     AND (owner IS NOT NULL OR expires_at > {long_ago})
                     FOR NO KEY UPDATE SKIP LOCKED)
    AND l.lock_type = $1 AND l.source_id = $2
-RETURNING 1 AS place, l.version, {announcement} AS announced
+RETURNING 1 AS place, l.version, l.waiting_until > clock_timestamp() AS is_watched
 )sql";
 
 // Purges idle rows among the next keys: unowned, open, without a valid done mark, and with an old
@@ -265,6 +268,16 @@ SELECT lock_type, source_id,
        (SELECT count(*) FROM looked) AS looked, (SELECT count(*) FROM purged) AS purged
   FROM looked
  ORDER BY lock_type DESC, source_id DESC
+ LIMIT 1
+)sql";
+
+// Reads the next key, of a row that could not be purged.
+// $1 type and $2 id to continue after
+inline constexpr std::string_view next_key = R"sql(
+SELECT lock_type, source_id
+  FROM shared_lock
+ WHERE (lock_type, source_id) > ($1, $2)
+ ORDER BY lock_type, source_id
  LIMIT 1
 )sql";
 

@@ -57,28 +57,27 @@ inline constexpr std::string_view grant = R"sql(
    WHERE {same_row})sql";
 
 // What a grant returns: the last holder and the time left (negative) if an expired lease was taken
-// over.
+// over. Grants of sets are not announced.
 inline constexpr std::string_view granted = R"sql(
   RETURNING k.place, l.version, k.last_holder,
             CASE WHEN k.last_owner <> k.owner
                  THEN (extract(epoch FROM k.ran_out_at - clock_timestamp()) * 1000000)::bigint
-             END AS left_of_last_us)sql";
+             END AS left_of_last_us, false AS is_watched)sql";
 
 // Grants all rows of a set, or none. Parameters as in `requested`.
 // Unfit rows are found before any row is locked, so refusing such a set takes no locks. A row that
-// another transaction has locked is noticed only after the others are locked. A row is returned
-// without a version if it could be granted but others could not.
+// another transaction has locked, or has changed since, is noticed only after the others are
+// locked. A row is returned without a version if it could be granted but others could not.
 inline constexpr std::string_view acquire_all = R"sql(
 WITH fit AS MATERIALIZED (
-  SELECT l.ctid AS row_id, w.*
+  SELECT {seen_row}, w.*
     FROM ({requested}) w
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE ({is_mine})
       OR ({is_free})),
 k AS MATERIALIZED ({taken_rows}
     FROM fit w
-    JOIN shared_lock l
-      ON l.ctid = w.row_id AND l.lock_type = w.lock_type AND l.source_id = w.source_id
+    JOIN shared_lock l ON {as_seen}
    WHERE (SELECT count(*) FROM fit) = cardinality($1::text[])
      AND (({is_mine})
       OR ({is_free}))
@@ -86,7 +85,8 @@ k AS MATERIALIZED ({taken_rows}
 granted AS ({grant}
      AND (SELECT count(*) FROM k) = cardinality($1::text[]){granted})
 SELECT place, version, last_holder, left_of_last_us
-  FROM granted
+  FROM granted, (SELECT count(*) AS n FROM granted) AS g
+ WHERE {all_or_none} > 0
 UNION ALL
 SELECT place, NULL, NULL, NULL
   FROM k
@@ -95,14 +95,20 @@ SELECT place, NULL, NULL, NULL
 
 // Grants some rows of a set, $9 at most; other parameters as in `requested`. First those that the
 // same attempt has already, then free ones, in their order. Rows are locked one by one until there
-// are enough.
+// are enough. One that was changed since it was seen is not among them.
 inline constexpr std::string_view acquire_any = R"sql(
-WITH k AS MATERIALIZED ({taken_rows}
+WITH fit AS MATERIALIZED (
+  SELECT {seen_row}, l.expires_at <= clock_timestamp() AS is_over, w.*
     FROM ({requested}) w
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
    WHERE ({is_mine})
+      OR ({is_free})),
+k AS MATERIALIZED ({taken_rows}
+    FROM fit w
+    JOIN shared_lock l ON {as_seen}
+   WHERE ({is_mine})
       OR ({is_free})
-   ORDER BY l.expires_at <= clock_timestamp(), w.place
+   ORDER BY w.is_over, w.place
    LIMIT $9::bigint
      FOR NO KEY UPDATE OF l SKIP LOCKED){grant}{granted}
 )sql";

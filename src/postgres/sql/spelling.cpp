@@ -27,6 +27,22 @@ constexpr std::string_view row =
 constexpr std::string_view same_row =
     "l.ctid = k.row_id AND l.lock_type = k.row_type AND l.source_id = k.row_source";
 
+// A row as the statement's snapshot has it, and its condition in the same statement's search of the
+// rows to lock. PostgreSQL locks the newest version of a row that was changed since the snapshot,
+// and checks the conditions again on that. The write would not find this version, so the row must
+// not count as locked. A change gives a row another xmin. Its ctid alone does not tell: PostgreSQL
+// before 15.15 (14.20, 16.11, 17.7, 18.1) does not check that again.
+constexpr std::string_view seen_row = "l.ctid AS row_id, l.xmin AS row_writer";
+
+constexpr std::string_view as_seen =
+    "l.ctid = w.row_id AND l.xmin = w.row_writer"
+    " AND l.lock_type = w.lock_type AND l.source_id = w.source_id";
+
+// The number of rows written, g.n. If they are some of the keys, a division by zero undoes the
+// statement: a trigger has kept the others from being written.
+constexpr std::string_view all_or_none =
+    "CASE WHEN g.n IN (0, cardinality($1::text[])) THEN g.n ELSE g.n / (g.n - g.n) END";
+
 // True for each element of an array, which has fewer elements than that. PostgreSQL expects that a
 // range of unknown values keeps one row in two hundred.
 constexpr std::string_view one_place = "w.place BETWEEN 1 AND 1000000000";
@@ -70,27 +86,26 @@ constexpr std::string_view announcement = R"sql(
 // Notifies other processes of a grant, because they may be about to try for the same row. Only if
 // the row is marked as watched.
 constexpr std::string_view taking = R"sql(
-          CASE WHEN waiting_until > clock_timestamp()
+          CASE WHEN l.waiting_until > clock_timestamp()
                THEN pg_notify('rowlock_' || 'shared_lock'::regclass::oid,
                               concat_ws(' ',
-                                '+' || (extract(epoch FROM expires_at - clock_timestamp())
+                                '+' || (extract(epoch FROM l.expires_at - clock_timestamp())
                                         * 1000000)::bigint,
-                                (extract(epoch FROM waiting_until - clock_timestamp())
+                                (extract(epoch FROM l.waiting_until - clock_timestamp())
                                  * 1000000)::bigint,
-                                lock_type, source_id)) END)sql";
+                                l.lock_type, l.source_id)) END)sql";
 
-// The gate before an insert. The lock of the key is held until the transaction ends. The shared
-// gate belongs to calls of `shared_lock_lock` for many keys. It is only tried, and released in the
-// same expression, so it refuses other transactions no longer than that.
-constexpr std::string_view gate = R"sql(CASE
-         WHEN pg_try_advisory_xact_lock(hashtextextended(
-                {id}, hashtextextended({type}, 'shared_lock'::regclass::bigint)))
-         THEN CASE WHEN pg_try_advisory_lock({shared_gate})
-                   THEN pg_advisory_unlock({shared_gate}) END END)sql";
+// The gate before an insert of a key, and that of each of the missing keys. To look at a gate is to
+// take and release it in one expression, which nothing can interrupt.
+constexpr std::string_view gate_of_parameters = R"sql(pg_try_advisory_xact_lock(hashtextextended(
+                $2::text, hashtextextended($1::text, 'shared_lock'::regclass::bigint))))sql";
 
-constexpr std::string_view shared_gate =
-    R"sql(hashtextextended('shared', 'shared_lock'::regclass::bigint)
-                # (((hashtextextended({type}, 0) & 7) << 3) | (hashtextextended({id}, 0) & 7)))sql";
+constexpr std::string_view gate_of_m = R"sql((SELECT CASE
+            WHEN (SELECT count(*) FROM missing) <= 16 THEN pg_try_advisory_xact_lock(gate)
+            WHEN pg_try_advisory_lock(gate) THEN pg_advisory_unlock(gate) END
+            FROM (SELECT hashtextextended(m.source_id,
+                           hashtextextended(m.lock_type, 'shared_lock'::regclass::bigint))
+                  OFFSET 0) AS g (gate)))sql";
 
 // The commands for which policies of row-level security let the role see or write rows of the table
 // `t.oid`: letters of pg_policy, where * is all.
@@ -102,12 +117,6 @@ constexpr std::string_view policies_of_t = R"sql(CASE
                   AND (0 = ANY (polroles) OR EXISTS (SELECT FROM unnest(polroles) AS role
                                                       WHERE pg_has_role(role, 'USAGE'))))
          ELSE '*' END)sql";
-
-std::string gate_of(std::string_view type, std::string_view id) {
-  return detail::with_words(gate, {{"shared_gate", std::string{shared_gate}},
-                                   {"type", std::string{type}},
-                                   {"id", std::string{id}}});
-}
 
 std::string events_of(std::string_view events, std::string_view key) {
   const auto newest = key == of_one_key ? newest_grants_of_one : newest_grants_of_any;
@@ -129,12 +138,14 @@ std::string settings_as_rows() {
 
 detail::sql_words make_common_placeholders() {
   return {
+      {"all_or_none", std::string{all_or_none}},
       {"announcement", std::string{announcement}},
+      {"as_seen", std::string{as_seen}},
       {"as_released", std::string{as_released}},
       {"at_key", std::string{at_key}},
       {"at_key_of_w", std::string{at_key_of_w}},
-      {"gate_of_m", gate_of("m.lock_type", "m.source_id")},
-      {"gate_of_parameters", gate_of("$1::text", "$2::text")},
+      {"gate_of_m", std::string{gate_of_m}},
+      {"gate_of_parameters", std::string{gate_of_parameters}},
       {"grant", std::string{grant}},
       {"last_of_others_of_any", events_of(last_of_others, of_any_key)},
       {"last_of_others_of_one", events_of(last_of_others, of_one_key)},
@@ -158,6 +169,7 @@ detail::sql_words make_common_placeholders() {
       {"requested", std::string{requested}},
       {"row", std::string{row}},
       {"same_row", std::string{same_row}},
+      {"seen_row", std::string{seen_row}},
       {"state", std::string{state}},
       {"taken_rows", std::string{taken_rows}},
       {"taking", std::string{taking}},

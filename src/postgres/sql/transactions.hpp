@@ -29,6 +29,14 @@ inline constexpr std::string_view roll_back_to_savepoint = "ROLLBACK TO SAVEPOIN
 
 inline constexpr std::string_view release_savepoint = "RELEASE SAVEPOINT rowlock";
 
+// Around a statement that sets a lock_timeout of its own, in a transaction of the application.
+inline constexpr std::string_view lock_timeout =
+    "SELECT current_setting('lock_timeout') AS lock_timeout";
+
+// $1 as it was
+inline constexpr std::string_view restore_lock_timeout =
+    "SELECT set_config('lock_timeout', $1, true)";
+
 // Advances the version of an unowned, open row, if it is the one that was read: the compare-and-set
 // of an optimistic commit. Changes no row otherwise, or if the row is locked.
 // $1 type, $2 id, $3 the version that was read
@@ -154,7 +162,8 @@ UPDATE shared_lock l
 )sql";
 
 // The fences prove in the application's transaction that its leases are still held. The fences that
-// write change all rows or none, so that they can be tried again.
+// write change all rows or none, so that they can be tried again. Where a lease is over, no row is
+// locked.
 
 // Fence one lease: a row if it is fenced. PostgreSQL parses and plans them each time, as nothing is
 // prepared on a connection of the application, so they do nothing else. The idle time is limited
@@ -207,11 +216,16 @@ RETURNING 1 AS fenced, version AS versions
 
 // As `fence_one_by_writing`.
 inline constexpr std::string_view fence_by_writing = R"sql(
-WITH k AS MATERIALIZED (
-  SELECT {row}
+WITH held AS MATERIALIZED (
+  SELECT {seen_row}, w.*
     FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.version = w.version AND l.owner IS NOT NULL
+   WHERE l.version = w.version AND l.owner IS NOT NULL),
+k AS MATERIALIZED (
+  SELECT {row}
+    FROM held w
+    JOIN shared_lock l ON {as_seen}
+   WHERE (SELECT count(*) FROM held) = cardinality($1::text[])
      FOR NO KEY UPDATE OF l SKIP LOCKED),
 fenced AS (
   UPDATE shared_lock l
@@ -219,17 +233,22 @@ fenced AS (
     FROM k
    WHERE {same_row} AND (SELECT count(*) FROM k) = cardinality($1::text[])
   RETURNING 1)
-SELECT f.fenced, {transaction_name}, {limit_idle_time} AS idle_limit
-  FROM (SELECT count(*) AS fenced FROM fenced) f
+SELECT {all_or_none} AS fenced, {transaction_name}, {limit_idle_time} AS idle_limit
+  FROM (SELECT count(*) AS n FROM fenced) AS g
 )sql";
 
 // As `fence_one_by_sharing`.
 inline constexpr std::string_view fence_by_sharing = R"sql(
-WITH fenced AS MATERIALIZED (
-  SELECT 1
+WITH held AS MATERIALIZED (
+  SELECT {seen_row}, w.*
     FROM unnest($1::text[], $2::text[], $3::bigint[]) AS w (lock_type, source_id, version)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.version = w.version AND l.owner IS NOT NULL
+   WHERE l.version = w.version AND l.owner IS NOT NULL),
+fenced AS MATERIALIZED (
+  SELECT 1
+    FROM held w
+    JOIN shared_lock l ON {as_seen}
+   WHERE (SELECT count(*) FROM held) = cardinality($1::text[])
      FOR SHARE OF l SKIP LOCKED)
 SELECT f.fenced, {transaction_name}, {limit_idle_time} AS idle_limit
   FROM (SELECT count(*) AS fenced FROM fenced) f
@@ -239,12 +258,17 @@ SELECT f.fenced, {transaction_name}, {limit_idle_time} AS idle_limit
 // Parameters of a fence, and arrays: $6 how long the rows stay closed, $7 how long the work is
 // remembered as done or 0, in microseconds
 inline constexpr std::string_view release_with = R"sql(
-WITH k AS MATERIALIZED (
-  SELECT {row}, w.place, false AS failed, w.stay_closed, nullif(w.done_for, 0) AS done_for
+WITH held AS MATERIALIZED (
+  SELECT {seen_row}, w.*
     FROM unnest($1::text[], $2::text[], $3::bigint[], $6::bigint[], $7::bigint[])
          WITH ORDINALITY AS w (lock_type, source_id, version, stay_closed, done_for, place)
     JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
-   WHERE l.version = w.version AND l.owner IS NOT NULL
+   WHERE l.version = w.version AND l.owner IS NOT NULL),
+k AS MATERIALIZED (
+  SELECT {row}, w.place, false AS failed, w.stay_closed, nullif(w.done_for, 0) AS done_for
+    FROM held w
+    JOIN shared_lock l ON {as_seen}
+   WHERE (SELECT count(*) FROM held) = cardinality($1::text[])
      FOR NO KEY UPDATE OF l SKIP LOCKED),
 fenced AS (
   UPDATE shared_lock l
@@ -252,9 +276,9 @@ fenced AS (
     FROM k
    WHERE {same_row} AND (SELECT count(*) FROM k) = cardinality($1::text[])
   RETURNING k.place, l.version)
-SELECT f.fenced, f.versions, {transaction_name}, {limit_idle_time} AS idle_limit
-  FROM (SELECT count(*) AS fenced, string_agg(version::text, ' ' ORDER BY place) AS versions
-          FROM fenced) f
+SELECT {all_or_none} AS fenced, g.versions, {transaction_name}, {limit_idle_time} AS idle_limit
+  FROM (SELECT count(*) AS n, string_agg(version::text, ' ' ORDER BY place) AS versions
+          FROM fenced) AS g
 )sql";
 
 // Limits the idle time of this transaction, unless a smaller limit is set ('0' is none).
