@@ -6,6 +6,7 @@ import json
 import os
 import statistics
 import sys
+import textwrap
 
 import about
 import ratios
@@ -17,7 +18,7 @@ import servers
 
 
 def parsed():
-    parser = argparse.ArgumentParser(prog="script/bench")
+    parser = argparse.ArgumentParser(prog="script/bench", usage="see script/bench --help")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--quick", action="store_true")
     what.add_argument("--smoke", action="store_true")
@@ -40,8 +41,9 @@ def parsed():
         parser.error(f"no sources lie in {arguments.real}: put those of ShedLock into {arguments.real}/ShedLock, "
                      f"or those of pglock into {arguments.real}/pglock")
     if not chosen_by(arguments):
-        names = ", ".join(each.name for each in all_of(arguments))
-        parser.error(f"no scenario begins with {arguments.only}: there are {names}")
+        names = textwrap.fill(", ".join(each.name for each in all_of(arguments)), width=100, initial_indent="  ",
+                              subsequent_indent="  ")
+        parser.error(f"no scenario begins with {arguments.only}: there are\n{names}")
     return arguments
 
 

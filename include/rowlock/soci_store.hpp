@@ -68,7 +68,7 @@ struct soci_options {
 ROWLOCK_EXPORT std::string soci_connection_string(std::string_view text);
 
 /// A store for the SOCI backends "mysql" (MariaDB from 10.6, MySQL from 8.0.19), "postgresql" and
-/// "sqlite3"; others are refused (`rejected`). It has a few sessions, opened on demand. On
+/// "sqlite3"; others are refused. It has a few sessions, opened on demand. On
 /// PostgreSQL their `application_name` is that of a `postgres_store`.
 ///
 /// On MariaDB and MySQL:
@@ -88,7 +88,7 @@ class ROWLOCK_EXPORT soci_store final : public sql_store {
  public:
   /// As SOCI reads it, `backend://parameters`: "mysql://db=shop user=app"; or a URL as
   /// `soci_connection_string` takes it: "mysql://app@db/shop". Opens no connection yet. Throws
-  /// `error`: rejected for a backend that is not supported, misuse for parameters that cannot work.
+  /// `error` (misuse) for a backend that is not supported, and for parameters that cannot work.
   explicit soci_store(std::string connection_string, soci_options options = {});
   /// The application's pool, which must outlive the store. Its sessions are open, and only this
   /// store uses them while it lives. The store takes up to `pool_size` of them on demand, changes
@@ -100,7 +100,7 @@ class ROWLOCK_EXPORT soci_store final : public sql_store {
 /// Applies missing migrations and returns them; nothing if all are there. Any number of processes
 /// may migrate at once. Throws `error`: unavailable, or rejected. Rejected when the schema is newer
 /// than this library, or something else is in the way. Rejected also when the user may not create
-/// tables, or the backend is not supported.
+/// tables. Misuse where the backend is not supported.
 ///
 /// On MySQL and MariaDB a CREATE TABLE commits by itself: the next call continues an interrupted
 /// migration.

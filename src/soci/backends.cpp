@@ -38,9 +38,9 @@ bool is_backend_name(std::string_view name) {
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
-[[noreturn]] void refuse(const std::string& name) {
-  throw error{errc::rejected, "rowlock does not work through SOCI's backend " + name +
-                                  ": it does through " + all_names()};
+[[noreturn]] void refuse(errc kind, const std::string& name) {
+  throw error{kind, "rowlock does not work through SOCI's backend " + name + ": it does through " +
+                        all_names()};
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ connection_target target_of(std::string_view as_given) {
                     all_names()};
   }
   const auto* const backend = backend_called(name);
-  if (backend == nullptr) refuse(name);
+  if (backend == nullptr) refuse(errc::misuse, name);
   return {backend, connection_string.substr(end + 3)};
 }
 
@@ -66,7 +66,7 @@ const soci_backend& backend_of(::soci::session& session) {
   }
   const auto name = session.get_backend_name();
   const auto* const backend = backend_called(name);
-  if (backend == nullptr) refuse(name);
+  if (backend == nullptr) refuse(errc::rejected, name);
   return *backend;
 }
 

@@ -190,12 +190,17 @@ class ArgumentsTest(unittest.TestCase):
         done = subprocess.run([sys.executable, "-B", RUNNER, *arguments], cwd=ROOT, capture_output=True, text=True,
                               check=False)
         self.assertNotEqual(done.returncode, 0)
-        return done.stderr.splitlines()[-1]
+        return done.stderr
 
     def test_those_that_exclude_each_other_are_rejected(self):
         self.assertIn("not allowed with argument --quick", self.answer("--quick", "--large"))
         self.assertIn("leave out --only", self.answer("--hour", "--only", "hour"))
         self.assertIn("no scenario begins with nothing", self.answer("--smoke", "--only", "nothing"))
+
+    def test_the_names_of_scenarios_are_listed_in_short_lines(self):
+        lines = self.answer("--only", "nothing", "--quick").splitlines()
+        self.assertIn(f"  {scenarios.quick()[0].name}, ", "\n".join(lines))
+        self.assertLessEqual(max(map(len, lines)), 100)
 
     def test_results_of_something_else_are_rejected(self):
         self.assertIn("was not written by script/bench", self.answer("--report", "bench/results/2026-11-21-sets.json"))

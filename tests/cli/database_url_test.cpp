@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/cli_test.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::tests {
@@ -72,6 +73,13 @@ TEST(DatabaseUrlTest, WhatSociReadsIsHandedOnAsItIs) {
   const database_url url{"soci:mysql://db=shop user=app password='a b'"};
   EXPECT_EQ(url.which(), engine::soci);
   EXPECT_EQ(url.target(), "mysql://db=shop user=app password='a b'");
+}
+
+TEST(DatabaseUrlTest, OfABackendThatRowlockDoesNotHaveIsWrongUsageOfACommand) {
+  const auto refused = run_rowlock({"list", "soci:nosuch://db=shop"});
+  EXPECT_EQ(refused.code, 64);
+  EXPECT_NE(refused.errors.find("it does through mysql, postgresql, sqlite3"), std::string::npos)
+      << refused.errors;
 }
 
 TEST(DatabaseUrlTest, AnythingElseIsMisuseAndNotShown) {

@@ -24,9 +24,9 @@ class MysqlSession : public mysql_test {
   }
 };
 
-TEST_F(MysqlSession, OfABackendThatIsNotSupportedIsRejectedAndTheSupportedOnesAreNamed) {
+TEST_F(MysqlSession, OfABackendThatIsNotSupportedIsMisuseAndTheSupportedOnesAreNamed) {
   const auto caught = error_of([] { soci_store{"firebird://password=sesame"}; });
-  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_EQ(caught.kind, errc::misuse);
   EXPECT_NE(caught.message().find("mysql"), std::string::npos) << caught.message();
   EXPECT_EQ(caught.message().find("sesame"), std::string::npos) << caught.message();
 }
