@@ -97,7 +97,8 @@ bool connection::is_in_transaction() const noexcept {
 }
 
 bool connection::is_still_in_transaction() const noexcept {
-  if (const auto number = mysql_errno(connection_); number != 0 && !ends_the_transaction(number)) {
+  const auto number = mysql_errno(connection_);
+  if (number != 0 && !ends_the_transaction(number, mysql_error(connection_))) {
     const auto probe = sql::do_nothing;
     if (mysql_real_query(connection_, probe.data(), probe.size()) != 0) return false;
   }
