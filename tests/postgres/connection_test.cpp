@@ -124,7 +124,7 @@ TEST_F(PostgresConnection, IsSharedByMoreThreadsThanThereAre) {
   EXPECT_LE(count_backends(), 2);
 }
 
-// libpq's own way is to print them.
+// libpq's own way is to print them; libpqxx drops them.
 TEST_F(PostgresConnection, PrintsNoNotice) {
   server_.query("create function " + schema() + ".talk() returns trigger language plpgsql as " +
                 "$$ begin raise notice 'spoken'; raise warning 'spoken'; return new; end $$");

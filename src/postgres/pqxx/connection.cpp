@@ -49,9 +49,6 @@ std::shared_ptr<pqxx::connection> connect(const conninfo& to) {
   std::string message = try_to_connect(to.text(), opened);
   if (is_about_options(message)) message = try_to_connect(to.text_without_options(), opened);
   if (opened == nullptr) throw_failed_connect(message, to.where());
-  // libpq would print them to stderr.
-  PQsetNoticeReceiver(
-      handle_of(*opened), [](void* /*unused*/, const PGresult* /*notice*/) {}, nullptr);
   refuse_old(opened->server_version());
   return opened;
 }

@@ -25,8 +25,7 @@
 namespace rowlock::postgres {
 
 /// Throws `error`: unavailable, or rejected if the server refuses the login or is too old. The
-/// driver's exception is not nested: its text may hold parts of a password. Notices of the server
-/// are dropped.
+/// driver's exception is not nested: its text may hold parts of a password.
 std::shared_ptr<pqxx::connection> connect(const conninfo& to);
 
 /// Whether statements may be prepared under names. Becomes false for good once a pooler does not
