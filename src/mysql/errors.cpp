@@ -227,6 +227,8 @@ bool is_refusal(unsigned number) {
 
 bool is_interruption(unsigned number) noexcept { return is_one_of(number, {1317, 1969, 3024}); }
 
+bool is_kept_by_another(unsigned number) noexcept { return is_one_of(number, {1217, 1451, 1644}); }
+
 bool is_overflow(unsigned number) noexcept { return number == 1690; }
 
 void throw_as_error(effects had, const table_name* lock_table) {

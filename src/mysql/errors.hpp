@@ -55,6 +55,10 @@ bool is_refusal(unsigned number);
 /// 1317, 1969, 3024: the server ended the statement because it took too long or was killed.
 bool is_interruption(unsigned number) noexcept;
 
+/// 1217, 1451, 1644: the row may not be deleted, because another table refers to it, or a trigger
+/// refuses. The changes of the statement are undone.
+bool is_kept_by_another(unsigned number) noexcept;
+
 /// A number in the statement is out of range: the changes of the statement are undone.
 bool is_overflow(unsigned number) noexcept;
 

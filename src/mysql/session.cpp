@@ -54,8 +54,29 @@ std::size_t write(executor& exec, std::string_view have_sql, const json_rows& to
   return exec.write_unlocked(have_sql, to_have, write_sql, to_write, 0).affected;
 }
 
-std::size_t purge_all(executor& exec, const json_rows& idle) {
-  return write(exec, sql::have_many_at_version, idle, sql::purge_many, idle);
+struct idle_row {
+  lock_key key;
+  std::int64_t version;
+};
+
+/// Deletes the rows and returns how many. A row that may not be deleted fails the statement: its
+/// halves are tried, so that all others are.
+std::size_t purge_all(executor& exec, std::span<const idle_row> idle,
+                      std::vector<lock_key>& refused) {
+  json_rows rows;
+  for (const auto& [key, version] : idle) rows.add(row_of(key).number(version));
+  try {
+    return write(exec, sql::have_many_at_version, rows, sql::purge_many, rows);
+  } catch (const std::exception& thrown) {
+    if (!is_kept_by_another(error_number_of(thrown))) throw;
+  }
+  if (idle.size() == 1) {
+    refused.push_back(idle.front().key);
+    return 0;
+  }
+  const auto half = idle.size() / 2;
+  const auto purged = purge_all(exec, idle.first(half), refused);
+  return purged + purge_all(exec, idle.subspan(half), refused);
 }
 
 change_answer write_note(executor& exec, const note_request& request) {
@@ -97,15 +118,15 @@ purge_answer purge(executor& exec, const purge_request& request, std::chrono::mi
       {bound_value::ascii(after.type), bound_value::bytes(after.source_id),
        static_cast<std::int64_t>(request.at_most), request.older_than.count(), skew.count()});
   purge_answer answer;
-  json_rows idle;
+  std::vector<idle_row> idle;
   for (const auto& row : found.rows) {
     answer.last = lock_key{row.at(0).value(), row.at(1).value()};
     if (row.at(3) != "1") continue;
-    idle.add(row_of(*answer.last).number(std::stoll(row.at(2).value())));
+    idle.push_back({*answer.last, std::stoll(row.at(2).value())});
     if (idle.size() < most_at_once) continue;
-    answer.purged += purge_all(exec, std::exchange(idle, {}));
+    answer.purged += purge_all(exec, std::exchange(idle, {}), answer.refused);
   }
-  if (!idle.empty()) answer.purged += purge_all(exec, idle);
+  if (!idle.empty()) answer.purged += purge_all(exec, idle, answer.refused);
   if (found.rows.size() < request.at_most) answer.last.reset();
   return answer;
 }

@@ -135,6 +135,7 @@ void prepare_connection(sqlite3* database) {
   note_open(database);
   sqlite3_busy_timeout(database, 0);
   execute(database, sql::sync_every_commit);
+  execute(database, sql::check_foreign_keys);
 }
 
 void switch_to_wal(sqlite3* database, busy_wait& wait) {

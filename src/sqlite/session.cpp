@@ -146,6 +146,33 @@ force_answer force_release(file_access& file, const force_request& request) {
   return is_written ? answer : force_answer::busy;
 }
 
+/// Deletes the rows and returns how many. A row that may not be deleted (another table refers to
+/// it, perhaps checked at the commit only, or a trigger refuses) fails the transaction: its halves
+/// are tried, so that all others are.
+std::size_t purge_all(file_access& file, std::span<const purgeable_row> idle,
+                      std::chrono::microseconds older_than, std::vector<lock_key>& refused) {
+  std::size_t purged = 0;
+  try {
+    const bool is_written = file.try_write(idle.size(), [&](row_statements& rows) {
+      purged = 0;
+      for (const auto& row : idle) {
+        purged += static_cast<std::size_t>(
+            rows.change(sql::delete_idle, row.key.type, row.key.source_id, older_than.count()));
+      }
+    });
+    return is_written ? purged : 0;
+  } catch (const failure& thrown) {
+    if (!is_about_value(thrown)) throw;
+  }
+  if (idle.size() == 1) {
+    refused.push_back(idle.front().key);
+    return 0;
+  }
+  const auto half = idle.size() / 2;
+  purged = purge_all(file, idle.first(half), older_than, refused);
+  return purged + purge_all(file, idle.subspan(half), older_than, refused);
+}
+
 purge_answer purge(file_access& file, const purge_request& request) {
   std::vector<purgeable_row> seen;
   file.read([&](row_statements& rows) { seen = rows.find_idle(request); });
@@ -155,17 +182,7 @@ purge_answer purge(file_access& file, const purge_request& request) {
     answer.last = seen.back().key;
   }
   std::erase_if(seen, [](const purgeable_row& row) { return !row.is_idle; });
-  if (seen.empty()) return answer;
-
-  std::size_t purged = 0;
-  const bool is_written = file.try_write(seen.size(), [&](row_statements& rows) {
-    purged = 0;
-    for (const auto& row : seen) {
-      purged += static_cast<std::size_t>(rows.change(
-          sql::delete_idle, row.key.type, row.key.source_id, request.older_than.count()));
-    }
-  });
-  if (is_written) answer.purged = purged;
+  if (!seen.empty()) answer.purged = purge_all(file, seen, request.older_than, answer.refused);
   return answer;
 }
 

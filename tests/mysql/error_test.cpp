@@ -119,6 +119,34 @@ TEST_F(MysqlError, OfAMissingPrivilegeToPurgeSaysThatItIsDelete) {
   EXPECT_NE(caught.message().find("GRANT DELETE ON"), std::string::npos) << caught.message();
 }
 
+TEST_F(MysqlError, OfRowsThatAnotherTableRefersToNamesThemAndPurgesAllOthers) {
+  std::vector<lock_key> keys;
+  for (int i = 10; i < 30; ++i) keys.push_back({"job", std::to_string(i)});
+  rows_.read(keys, read_mode::ready_to_commit);
+  database_.execute(
+      "update shared_lock set version = 1;"
+      "create table child (lock_type varchar(135) character set ascii collate ascii_bin, "
+      "source_id varbinary(256), foreign key (lock_type, source_id) references shared_lock "
+      "(lock_type, source_id)) engine = InnoDB;"
+      "insert into child values ('job', '13'), ('job', '27')");
+  const auto answer = rows_.purge({.older_than = 1h});
+  EXPECT_EQ(answer.purged, 18U);
+  EXPECT_EQ(answer.refused, (std::vector<lock_key>{{"job", "13"}, {"job", "27"}}));
+  EXPECT_EQ(number("select count(*) from shared_lock"), 2);
+}
+
+TEST_F(MysqlError, OfARowThatATriggerKeepsNamesItAndPurgesAllOthers) {
+  create(key_);
+  create(other_key_);
+  database_.execute(
+      "update shared_lock set version = 1;"
+      "create trigger keeping before delete on shared_lock for each row begin "
+      "if old.source_id = '42' then signal sqlstate '45000'; end if; end");
+  const auto answer = rows_.purge({.older_than = 1h});
+  EXPECT_EQ(answer.purged, 1U);
+  EXPECT_EQ(answer.refused, std::vector<lock_key>{key_});
+}
+
 // A trigger does what it does as the account that made it.
 TEST_F(MysqlError, OfTheAccountOfATriggerIsNotBlamedOnTheUserOfTheConnection) {
   create_user("all on " + database_.name() + ".*");

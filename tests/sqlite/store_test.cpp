@@ -31,6 +31,25 @@ TEST_F(SqliteStore, WorksInWalModeAndSyncsEveryCommit) {
   EXPECT_EQ(opened->execAndGet("PRAGMA synchronous").getInt(), 2);
 }
 
+TEST_F(SqliteStore, PurgesAllRowsButThoseThatAnotherTableRefersTo) {
+  for (const std::string checked : {"", " deferrable initially deferred"}) {
+    sqlite_store rows{path()};
+    std::vector<lock_key> keys;
+    for (int i = 10; i < 30; ++i) keys.push_back({"job", std::to_string(i)});
+    rows.read(keys, read_mode::ready_to_commit);
+    auto other = open();
+    other->exec(
+        "update shared_lock set version = 1; drop table if exists child;"
+        "create table child (lock_type text, source_id text, foreign key (lock_type, source_id) "
+        "references shared_lock (lock_type, source_id)" +
+        checked + "); insert into child values ('job', '13'), ('job', '27')");
+    const auto answer = rows.purge({.older_than = 1h});
+    EXPECT_EQ(answer.purged, 18U) << checked;
+    EXPECT_EQ(answer.refused, (std::vector<lock_key>{{"job", "13"}, {"job", "27"}})) << checked;
+    EXPECT_EQ(other->execAndGet("select count(*) from shared_lock").getInt(), 2) << checked;
+  }
+}
+
 TEST_F(SqliteStore, WritesNothingForARefusal) {
   sqlite_store rows{path()};
   const lock_key third{"job", "3"};

@@ -128,6 +128,9 @@ inline constexpr std::string_view databases_of_connection = "PRAGMA database_lis
 // Reads how a database of the connection is journalled. {schema} is its quoted name.
 inline constexpr std::string_view journal_mode = "PRAGMA {schema}.journal_mode";
 
+// Makes a purge keep rows that another table refers to. SQLite does not check that by default.
+inline constexpr std::string_view check_foreign_keys = "PRAGMA foreign_keys = ON";
+
 // Reads the busy timeout of the connection, in milliseconds, to restore it later.
 inline constexpr std::string_view get_busy_timeout = "PRAGMA busy_timeout";
 
