@@ -12,6 +12,7 @@
 
 #include "postgres/connection.hpp"
 #include "postgres/fault.hpp"
+#include "postgres/sql/leases.hpp"
 #include "postgres/sql/spelling.hpp"
 #include "postgres/values.hpp"
 #include "rowlock/port/store.hpp"
@@ -108,10 +109,13 @@ class executor {
   void prepare(const key_list& keys);
 
   /// Runs `work`, which creates rows. False if a transaction that has created one of them and is
-  /// still open was in its way; then `work` has changed nothing.
+  /// still open was in its way; then `work` has changed nothing. A lock of the whole table is
+  /// thrown as a fault.
   template <class Work>
   bool unless_being_created(const Work& work) {
-    return unless(&fault::is_lock_timeout, work);
+    if (unless(&fault::is_lock_timeout, work)) return true;
+    execute(sql::use_table);
+    return false;
   }
   /// Runs `work`, which deletes rows. False if the database refuses that because of one of them;
   /// then `work` has changed nothing.

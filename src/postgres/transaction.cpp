@@ -80,6 +80,7 @@ prepared prepare_briefly(transaction_connection& used, const key_list& keys,
     }
     run(sql::roll_back_to_savepoint);  // restores the limit
     run(sql::release_savepoint);
+    if (!found.is_stale) run(sql::use_table);
     return found;
   }
   run(sql::restore_lock_timeout, bound_values{limit});

@@ -110,6 +110,7 @@ void session_pool::throw_all_busy() const {
 void session_pool::give_back(session_use used_for, pooled lent) noexcept {
   const bool is_lost = lent.open != nullptr && !lent.open->is_usable();
   if (is_lost) lent.open.reset();
+  const auto call_began = lent.moment;
   const std::scoped_lock lock{mutex_};
   --queue_of(used_for).lent;
   if (lent.open != nullptr) {
@@ -121,7 +122,7 @@ void session_pool::give_back(session_use used_for, pooled lent) noexcept {
     full_until_ = clock::time_point::min();  // one connection fewer
   }
   if (is_lost) {
-    for (auto& each : idle_) each.is_suspect = each.is_suspect || each.moment < lent.moment;
+    for (auto& each : idle_) each.is_suspect = each.is_suspect || each.moment < call_began;
   }
   wake_next();
 }

@@ -1,6 +1,8 @@
 // Creating missing rows in transactions of the application: how many of the server's locks it
 // takes.
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <vector>
 
 #include "postgres/postgres_transaction.hpp"
@@ -84,6 +86,30 @@ TEST_F(PostgresGates, OfATransactionThatCreatesManyKeysRefuseNoOtherKeyOfACall) 
                                  {acquire_mode::any, 1});
   EXPECT_EQ(any[1].status, acquire_status::granted);
   EXPECT_EQ(any[2].status, acquire_status::withheld);
+}
+
+// It is no key that is in use.
+TEST_F(PostgresGates, BehindALockOfTheWholeTableAreUnavailable) {
+  open_work rival;
+  rival.work.exec("lock table " + name() + " in share mode");
+  auto rows = postgres_store{postgres_url(), {.table = table(), .lock_timeout = 100ms}};
+  const auto keys = fresh(3);
+  const std::array requests{request(keys[0]), request(keys[1])};
+  const std::vector<std::function<void()>> calls{
+      [&] { acquire(rows, keys[2]); }, [&] { rows.acquire(requests); },
+      [&] { rows.acquire(requests, {acquire_mode::all_or_none}); },
+      [&] { rows.read(keys, read_mode::ready_to_commit); },
+      [&] {
+        open_work open;
+        open.work.exec("set local lock_timeout = '100ms'");
+        (void)read_version(open.work, keys[2], table());
+      }};
+  for (const auto& call : calls) {
+    const auto caught = error_of(call);
+    EXPECT_EQ(caught.kind, errc::unavailable);
+    EXPECT_NE(caught.message().find("locks the whole table"), std::string::npos)
+        << caught.message();
+  }
 }
 
 TEST_F(PostgresGates, OfManyKeysAreNotLeftToTheVersionThatATransactionReads) {

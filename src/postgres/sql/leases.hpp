@@ -150,6 +150,11 @@ RETURNING k.place, l.version, k.last_holder,
 inline constexpr std::int64_t short_wait_ms = 20;
 inline constexpr std::int64_t shortest_wait_ms = 1;
 
+// Locks the table as an insert does, and changes nothing: so a lock of the whole table is told from
+// a row that is being created.
+inline constexpr std::string_view use_table =
+    "UPDATE shared_lock SET fence_count = fence_count WHERE false";
+
 // Creates one missing row with a lease. No row if it exists; then no gate is tried, and ON CONFLICT
 // does not wait for a transaction that has changed the row.
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 correlation id or null, $7 how
