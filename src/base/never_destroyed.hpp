@@ -7,7 +7,8 @@
 
 namespace rowlock::detail {
 
-/// Makes an object that is never destroyed, for a static reference to it. `exit()` destroys statics
+/// Makes an object that is never destroyed, for a static reference to it (a
+/// `const std::reference_wrapper` if the object changes). `exit()` destroys statics
 /// while threads run, and the application's own statics, which may be a store or a `lock_table`,
 /// after those that were made later. Both may use the object.
 template <class Kept, class... Arguments>

@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/never_destroyed.hpp"
 #include "mysql/connection.hpp"
 #include "mysql/connection_string.hpp"
 #include "mysql/errors.hpp"
@@ -194,9 +196,10 @@ bool is_of_a_cluster(const result_set& settings) {
 
 bool is_in_cluster_of_mysql(connection& session) {
   // Which connections lead to a server that has no such settings, by their number at the server.
-  // Never destroyed: a thread may still use it after main. Guarded by the mutex.
-  static auto& mutex = *new std::mutex;
-  static auto& alone = *new std::map<const void*, unsigned long>;
+  static std::mutex mutex;
+  static const std::reference_wrapper known =  // guarded by mutex
+      detail::never_destroyed<std::map<const void*, unsigned long>>();
+  auto& alone = known.get();
   const auto number = session.number_at_the_server();
   {
     const std::scoped_lock lock{mutex};

@@ -17,6 +17,7 @@
 #include "mysql/sql/rows.hpp"
 #include "mysql/sql/session.hpp"
 #include "mysql/table_check.hpp"
+#include "store/in_halves.hpp"
 #include "store/list_values.hpp"
 #include "store/refusal_of.hpp"
 #include "store/unless_rejected.hpp"
@@ -59,24 +60,17 @@ struct idle_row {
   std::int64_t version;
 };
 
-/// Deletes the rows and returns how many. A row that may not be deleted fails the statement: its
-/// halves are tried, so that all others are.
-std::size_t purge_all(executor& exec, std::span<const idle_row> idle,
-                      std::vector<lock_key>& refused) {
+/// Deletes the rows and returns how many. None if one of them may not be deleted: that fails the
+/// statement.
+std::optional<std::size_t> purge_all(executor& exec, std::span<const idle_row> idle) {
   json_rows rows;
   for (const auto& [key, version] : idle) rows.add(row_of(key).number(version));
   try {
     return write(exec, sql::have_many_at_version, rows, sql::purge_many, rows);
   } catch (const std::exception& thrown) {
     if (!is_kept_by_another(error_number_of(thrown))) throw;
+    return std::nullopt;
   }
-  if (idle.size() == 1) {
-    refused.push_back(idle.front().key);
-    return 0;
-  }
-  const auto half = idle.size() / 2;
-  const auto purged = purge_all(exec, idle.first(half), refused);
-  return purged + purge_all(exec, idle.subspan(half), refused);
 }
 
 change_answer write_note(executor& exec, const note_request& request) {
@@ -118,15 +112,20 @@ purge_answer purge(executor& exec, const purge_request& request, std::chrono::mi
       {bound_value::ascii(after.type), bound_value::bytes(after.source_id),
        static_cast<std::int64_t>(request.at_most), request.older_than.count(), skew.count()});
   purge_answer answer;
+  const auto purge_some = [&](const std::vector<idle_row>& idle) {
+    answer.purged += detail::in_halves(
+        std::span{idle}, [&](auto some) { return purge_all(exec, some); },
+        [&](const idle_row& row) { answer.refused.push_back(row.key); });
+  };
   std::vector<idle_row> idle;
   for (const auto& row : found.rows) {
     answer.last = lock_key{row.at(0).value(), row.at(1).value()};
     if (row.at(3) != "1") continue;
     idle.push_back({*answer.last, std::stoll(row.at(2).value())});
     if (idle.size() < most_at_once) continue;
-    answer.purged += purge_all(exec, std::exchange(idle, {}), answer.refused);
+    purge_some(std::exchange(idle, {}));
   }
-  if (!idle.empty()) answer.purged += purge_all(exec, idle, answer.refused);
+  purge_some(idle);
   if (found.rows.size() < request.at_most) answer.last.reset();
   return answer;
 }

@@ -2,6 +2,7 @@
 #include "mysql/transaction.hpp"
 
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -29,11 +30,11 @@ const std::string& caller_transaction::rendered(std::string_view text) const {
     detail::rendered_sql texts;
   };
   static std::mutex mutex;
-  static auto& known =  // guarded by mutex
+  static const std::reference_wrapper known =  // guarded by mutex
       detail::never_destroyed<std::map<std::pair<std::string, sql::flavour>, known_table>>();
   const std::scoped_lock lock{mutex};
   const auto server = session_.flavour();
-  return known.try_emplace({table_.text(), server}, table_, server).first->second.texts(text);
+  return known.get().try_emplace({table_.text(), server}, table_, server).first->second.texts(text);
 }
 
 caller_transaction::caller_transaction(::soci::session& session, const table_name& table)

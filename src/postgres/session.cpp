@@ -169,26 +169,30 @@ purge_answer purge_all(executor& exec, const purge_request& request) {
 /// In halves, where the database refuses to delete a row: so it is found, and all others are
 /// deleted.
 purge_answer purge(executor& exec, const purge_request& request) {
-  purge_answer answer;
-  if (exec.unless_refused([&] { answer = purge_all(exec, request); })) return answer;
-  if (request.at_most == 1) {
-    const auto after = request.after.value_or(lock_key{});
-    const auto next = exec.execute(sql::next_key, bound_values{after.type, after.source_id});
-    if (next.empty()) return {};  // deleted meanwhile
-    answer.last = purged_key(next.front());
-    answer.refused.push_back(*answer.last);
-    return answer;
+  purge_answer answer{.last = request.after};
+  std::vector<std::size_t> parts{request.at_most};  // how many keys each has, the next one last
+  while (!parts.empty()) {
+    auto part = request;
+    part.after = answer.last;
+    part.at_most = parts.back();
+    parts.pop_back();
+    purge_answer some;
+    if (exec.unless_refused([&] { some = purge_all(exec, part); })) {
+      answer.purged += some.purged;
+      answer.last = some.last;
+    } else if (part.at_most > 1) {
+      const auto half = part.at_most / 2;
+      parts.push_back(part.at_most - half);
+      parts.push_back(half);
+      continue;
+    } else {
+      const auto after = answer.last.value_or(lock_key{});
+      const auto next = exec.execute(sql::next_key, bound_values{after.type, after.source_id});
+      answer.last.reset();
+      if (!next.empty()) answer.refused.push_back(*(answer.last = purged_key(next.front())));
+    }
+    if (!answer.last) break;  // all rows were examined
   }
-  auto half = request;
-  half.at_most = request.at_most / 2;
-  answer = purge(exec, half);
-  if (!answer.last) return answer;
-  half.after = answer.last;
-  half.at_most = request.at_most - half.at_most;
-  auto rest = purge(exec, half);
-  answer.purged += rest.purged;
-  answer.last = std::move(rest.last);
-  std::move(rest.refused.begin(), rest.refused.end(), std::back_inserter(answer.refused));
   return answer;
 }
 
@@ -409,7 +413,7 @@ class postgres_session final : public detail::session {
       const auto& key = one.front().key;
       const auto taken =
           exec_.execute(sql::take_row_and_gate, bound_values{key.type, key.source_id});
-      is_lost = !taken.front().is_null("has_gate") && is_busy(again(one).front());
+      is_lost = taken.front().flag("has_gate") && is_busy(again(one).front());
     } catch (const std::exception& thrown) {
       // Another transaction has the row.
       if (connection_->fault_in(thrown).is_lost_connection()) throw;

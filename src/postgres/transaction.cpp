@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -227,12 +228,12 @@ const std::string& statement_for(const postgres_table& table, std::string_view t
     detail::rendered_sql texts{sql::texts_of(table)};
   };
   static std::mutex mutex;
-  static auto& known =  // guarded by mutex
+  static const std::reference_wrapper known =  // guarded by mutex
       detail::never_destroyed<
           std::map<std::pair<std::string, std::chrono::milliseconds>, known_table>>();
   const std::scoped_lock lock{mutex};
   const std::pair name{table.table.text(), table.clock_skew};
-  return known.try_emplace(name, table).first->second.texts(text);
+  return known.get().try_emplace(name, table).first->second.texts(text);
 }
 
 namespace {

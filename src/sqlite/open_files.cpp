@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct open_files {
   }
 
   static open_files& known() {
-    static auto& files = detail::never_destroyed<open_files>();
+    static const std::reference_wrapper files = detail::never_destroyed<open_files>();
     return files;
   }
 

@@ -15,6 +15,7 @@
 #include "sqlite/inspecting.hpp"
 #include "sqlite/schema.hpp"
 #include "sqlite/sql/leases.hpp"
+#include "store/in_halves.hpp"
 #include "store/refusal_of.hpp"
 #include "store/schema_check.hpp"
 
@@ -146,11 +147,11 @@ force_answer force_release(file_access& file, const force_request& request) {
   return is_written ? answer : force_answer::busy;
 }
 
-/// Deletes the rows and returns how many. A row that may not be deleted (another table refers to
-/// it, perhaps checked at the commit only, or a trigger refuses) fails the transaction: its halves
-/// are tried, so that all others are.
-std::size_t purge_all(file_access& file, std::span<const purgeable_row> idle,
-                      std::chrono::microseconds older_than, std::vector<lock_key>& refused) {
+/// Deletes the rows and returns how many. None if one of them may not be deleted (another table
+/// refers to it, perhaps checked at the commit only, or a trigger refuses): that fails the
+/// transaction.
+std::optional<std::size_t> purge_all(file_access& file, std::span<const purgeable_row> idle,
+                                     std::chrono::microseconds older_than) {
   std::size_t purged = 0;
   try {
     const bool is_written = file.try_write(idle.size(), [&](row_statements& rows) {
@@ -163,14 +164,8 @@ std::size_t purge_all(file_access& file, std::span<const purgeable_row> idle,
     return is_written ? purged : 0;
   } catch (const failure& thrown) {
     if (!is_about_value(thrown)) throw;
+    return std::nullopt;
   }
-  if (idle.size() == 1) {
-    refused.push_back(idle.front().key);
-    return 0;
-  }
-  const auto half = idle.size() / 2;
-  purged = purge_all(file, idle.first(half), older_than, refused);
-  return purged + purge_all(file, idle.subspan(half), older_than, refused);
 }
 
 purge_answer purge(file_access& file, const purge_request& request) {
@@ -182,7 +177,10 @@ purge_answer purge(file_access& file, const purge_request& request) {
     answer.last = seen.back().key;
   }
   std::erase_if(seen, [](const purgeable_row& row) { return !row.is_idle; });
-  if (!seen.empty()) answer.purged = purge_all(file, seen, request.older_than, answer.refused);
+  answer.purged = detail::in_halves(
+      std::span<const purgeable_row>{seen},
+      [&](auto some) { return purge_all(file, some, request.older_than); },
+      [&](const purgeable_row& row) { answer.refused.push_back(row.key); });
   return answer;
 }
 

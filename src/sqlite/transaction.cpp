@@ -71,10 +71,10 @@ void require_one_commit(sqlite3* transaction, const table_name& table) {
   const auto is_main = [](const database_of_connection& each) { return each.schema == "main"; };
   const auto main = std::ranges::find_if(databases, is_main);
   if (databases.size() == 1 || main == databases.end() || main->path.empty()) return;
-  const auto [schema, name] = detail::parts_of(table.text());
+  const auto named = detail::parts_of(table.text());
   const auto its = std::ranges::find_if(databases, [&](const database_of_connection& each) {
-    return schema ? sqlite3_stricmp(schema->c_str(), each.schema.c_str()) == 0
-                  : has_table(transaction, each.schema, name);
+    return named.schema ? sqlite3_stricmp(named.schema->c_str(), each.schema.c_str()) == 0
+                        : has_table(transaction, each.schema, named.table);
   });
   if (its == databases.end() || its == main || its->path.empty()) return;
   if (!is_in_wal(transaction, "main") && !is_in_wal(transaction, its->schema)) return;

@@ -223,7 +223,7 @@ SELECT row_security_active('shared_lock') OR EXISTS (
 )sql";
 
 // Locks the row of a key, if it is there, and the gate for creating it, until the transaction ends;
-// fails (55P03) if another transaction has the row. `has_gate` is not true if another one may be
+// fails (55P03) if another transaction has the row. `has_gate` is false if another one may be
 // creating it.
 // $1 type, $2 id
 inline constexpr std::string_view take_row_and_gate = R"sql(
