@@ -22,6 +22,9 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 using use = inspection::use;
 
+/// Of a store with the default options: its pool, and one that listens for notifications.
+constexpr int most_connections = 5;
+
 /// Of the key, so that two runs do not meet in one row.
 constexpr std::size_t random_digits = 8;
 
@@ -89,7 +92,17 @@ finding checkup::result_of(const check& made) {
 
 finding checkup::connect() {
   found_ = rows_.inspect();
-  return {.detail = "a session was opened"};
+  finding found{.detail = "a session was opened"};
+  if (!found_.connection_limit || *found_.connection_limit >= most_connections) return found;
+  found.status = check_status::warning;
+  found.detail += ", and this role may have " + std::to_string(*found_.connection_limit) +
+                  " at once, of all its processes, where one store with the defaults uses up to " +
+                  std::to_string(most_connections);
+  found.advice =
+      "raise the connection limit of the role or the database, or make pool_size smaller; with "
+      "fewer, calls wait for each other, and waits poll";
+  found.values["limit"] = *found_.connection_limit;
+  return found;
 }
 
 finding checkup::check_server() {

@@ -81,7 +81,8 @@ void add_doctor(CLI::App& app, action& chosen) {
       R"(Prints a line for each check: ok, warning, failed or skipped, its name, what was found, and what to do
 next. A check is skipped if it needs one that did not pass.
 
-  connection        a session can be opened, as a store opens it
+  connection        a session can be opened, as a store opens it, and the role may open as many as a
+                    store uses
   server            the version is one on which the tests of rowlock ran
   schema            the lock table has the schema version of this command
   table             it is as its migrations make it
@@ -98,7 +99,7 @@ It makes and changes no table. The lease has a key that no other run has: type r
 and purge deletes it. After 30 seconds no check begins any more; the command ends after a minute at most.
 
 --json prints one object: ok (no check but with status ok) and checks, an array of objects with name, status,
-detail and advice. Some have more: product and version (an array of numbers) of server; version and needed of
+detail and advice. Some have more: limit of connection, if it is too low; product and version (an array of numbers) of server; version and needed of
 schema; missing of the privileges; recorded of history; weak of settings; median_ms, largest_ms and tries of
 round_trip; difference_ms (positive: the database is ahead), uncertainty_ms and bound_ms of clock; type and
 source_id of lease. A member whose value was not found is missing or null.

@@ -22,6 +22,7 @@
 #include "mysql/inspecting.hpp"
 #include "mysql/sql/session.hpp"
 #include "rowlock/error.hpp"
+#include "store/session.hpp"
 
 namespace rowlock::mysql {
 
@@ -134,7 +135,11 @@ error meaning_of(unsigned number, const std::string& said, const std::string& pl
   try {
     throw ::soci::mysql_soci_error{shown_text(number, said), static_cast<int>(number)};
   } catch (const std::exception&) {
-    std::throw_with_nested(meaning_of(number, said, place));
+    const auto means = meaning_of(number, said, place);
+    // Of the server, of all sessions of a user, and of a user's at once.
+    const bool is_limit = number == 1040 || number == 1203 || number == 1226;
+    if (is_limit) std::throw_with_nested(detail::no_connection_left{means});
+    std::throw_with_nested(means);
   }
 }
 
@@ -244,6 +249,7 @@ void make_fit_for_a_migration(connection& session) {
 fit_session made_fit_for_a_store(::soci::session& session, const soci_options& options) {
   connection pinned{session};
   pinned.close_on_exec();
+  pinned.keep_alive();
   if (pinned.reconnects()) {
     throw error{errc::misuse,
                 "the session reconnects by itself, and would lose settings and locks without a "

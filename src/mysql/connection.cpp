@@ -2,6 +2,8 @@
 #include "mysql/connection.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <soci/mysql/soci-mysql.h>
 #include <soci/soci.h>
@@ -165,6 +167,19 @@ unsigned long connection::server_version() const noexcept {
 
 void connection::close_on_exec() noexcept {
   (void)fcntl(static_cast<int>(mysql_get_socket(connection_)), F_SETFD, FD_CLOEXEC);
+}
+
+void connection::keep_alive() noexcept {
+  const auto set = [this](int level, int option, int value) {
+    // A socket that is not TCP has no such options, and needs none.
+    (void)setsockopt(static_cast<int>(mysql_get_socket(connection_)), level, option, &value,
+                     sizeof value);
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 10'000);
 }
 
 bool connection::is_alive() const noexcept {

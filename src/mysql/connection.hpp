@@ -156,6 +156,9 @@ class connection {
   [[nodiscard]] unsigned long server_version() const noexcept;
   /// Keeps the connection from child processes that execute another program.
   void close_on_exec() noexcept;
+  /// Has the system notice a peer that is gone while the connection is idle, within a minute, as
+  /// those to PostgreSQL do. No connection string can set that.
+  void keep_alive() noexcept;
   /// For an idle connection: false if the server has sent anything, or closed it. No round trip.
   [[nodiscard]] bool is_alive() const noexcept;
 

@@ -8,10 +8,12 @@
 #include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/process.hpp"
 #include "postgres/sql/session.hpp"
 #include "rowlock/error.hpp"
+#include "store/session.hpp"
 
 namespace rowlock::postgres {
 
@@ -170,7 +172,21 @@ constexpr std::string_view bad_login = "refuses the login: check user and passwo
 constexpr std::string_view bad_port =
     "cannot be reached: the port is no number from 1 to 65535: correct it";
 constexpr std::string_view no_tls = "does not agree with us on TLS: see sslmode and sslrootcert";
-constexpr std::string_view is_full = "has no connection left: raise its max_connections";
+constexpr std::string_view is_full =
+    "has no connection left, for all roles together: end idle sessions, let applications have "
+    "smaller pools, or raise its max_connections";
+constexpr std::string_view is_reserved =
+    "has only connections left that it reserves for administrators: end idle sessions, let "
+    "applications have smaller pools, or raise its max_connections";
+constexpr std::string_view is_role_full =
+    "has no connection left for this role: raise its limit with ALTER ROLE ... CONNECTION LIMIT, "
+    "or make pool_size smaller";
+constexpr std::string_view is_database_full =
+    "has no connection left for this database: raise its limit with ALTER DATABASE ... CONNECTION "
+    "LIMIT, or make pool_size smaller";
+constexpr std::string_view is_pooler_full =
+    "has no connection left in the pooler in front of it: raise max_client_conn of PgBouncer, or "
+    "make pool_size smaller";
 constexpr std::string_view is_closed =
     "closed the connection before the login was over: see its log, and what stands in between";
 constexpr std::string_view is_away =
@@ -201,8 +217,6 @@ constexpr std::array known_failures{
     known_failure{"does not support SSL", errc::rejected,
                   "has no TLS, which sslmode demands: configure it there, or change sslmode"},
     known_failure{"certificate", errc::rejected, no_tls},
-    known_failure{"too many", errc::unavailable, is_full},
-    known_failure{"connection slots", errc::unavailable, is_full},
     known_failure{"the database system is", errc::unavailable,
                   "is starting, stopping or recovering"},
     known_failure{"session is read-only", errc::unavailable, "is read-only, a standby perhaps"},
@@ -236,9 +250,22 @@ constexpr std::array known_failures{
         "sslmode or connect_timeout"},
 };
 
+/// What PostgreSQL and PgBouncer say where a limit of connections is reached.
+constexpr std::array known_limits{
+    std::pair{std::string_view{"too many connections for role"}, is_role_full},
+    std::pair{std::string_view{"too many connections for database"}, is_database_full},
+    std::pair{std::string_view{"no more connections allowed"}, is_pooler_full},
+    std::pair{std::string_view{"connection slots are reserved"}, is_reserved},
+    std::pair{std::string_view{"too many clients"}, is_full},
+    std::pair{std::string_view{"too many connections"}, is_full}};
+
 }  // namespace
 
 void throw_failed_connect(const std::string& message, const std::string& where) {
+  for (const auto& [text, meaning] : known_limits) {
+    if (message.find(text) == std::string::npos) continue;
+    throw detail::no_connection_left{where + ' ' + std::string{meaning}};
+  }
   for (const auto& known : known_failures) {
     if (message.find(known.text) != std::string::npos &&
         message.find(known.subject) != std::string::npos) {

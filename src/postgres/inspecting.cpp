@@ -35,4 +35,10 @@ std::optional<std::vector<inspection::missing_right>> missing_rights(executor& e
   return missing;
 }
 
+std::optional<int> connection_limit(executor& exec) {
+  const auto found = exec.execute(sql::connection_limit);
+  if (found.empty() || found.front().is_null("number")) return std::nullopt;
+  return static_cast<int>(found.front().number("number"));
+}
+
 }  // namespace rowlock::postgres

@@ -10,12 +10,15 @@
 
 namespace rowlock::postgres {
 
-// Both take one round trip, and throw the driver's exceptions.
+// All take one round trip, and throw the driver's exceptions.
 
 std::vector<int> version_of(executor& exec);
 
 /// None without a table.
 std::optional<std::vector<inspection::missing_right>> missing_rights(executor& exec);
+
+/// See `inspection::connection_limit`.
+std::optional<int> connection_limit(executor& exec);
 
 }  // namespace rowlock::postgres
 

@@ -369,6 +369,8 @@ class postgres_session final : public detail::session {
     });
     found.missing_rights =
         detail::unless_rejected([&] { return call([&] { return missing_rights(exec_); }); });
+    found.connection_limit =
+        detail::unless_rejected([&] { return call([&] { return connection_limit(exec_); }); });
     return found;
   }
   database_time do_now() override {

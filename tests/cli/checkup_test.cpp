@@ -78,6 +78,17 @@ TEST(CheckupTest, OfAStoreThatIsAsItHasToBeFindsNothing) {
   for (const auto& [name, found] : checked(rows)) EXPECT_EQ(found.status, check_status::ok) << name;
 }
 
+TEST(CheckupTest, WarnsOfFewerConnectionsThanAStoreWithDefaultsUses) {
+  pretended_store rows;
+  rows.found.connection_limit = 5;
+  EXPECT_EQ(checked(rows).at("connection").status, check_status::ok);
+  rows.found.connection_limit = 4;
+  const auto found = checked(rows).at("connection");
+  EXPECT_EQ(found.status, check_status::warning);
+  EXPECT_THAT(found.detail, HasSubstr("may have 4 at once"));
+  EXPECT_EQ(found.values.at("limit"), 4);
+}
+
 TEST(CheckupTest, WarnsOfAClockThatIsWrong) {
   pretended_store rows;
   for (const auto ahead : {-1h, 1h}) {

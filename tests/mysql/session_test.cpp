@@ -1,4 +1,8 @@
 // Which sessions and tables a store takes, and what it does to them, on MariaDB.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <array>
 #include <string>
 #include <vector>
@@ -41,6 +45,24 @@ TEST_F(MysqlSession, LeftInATransactionIsNotUsedAgain) {
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
   EXPECT_EQ(number("select count(*) from shared_lock where owner is not null"), 1)
       << "granted in a transaction that is not committed";
+}
+
+TEST_F(MysqlSession, NoticesAServerThatIsGoneWhileItIsIdle) {
+  ::soci::connection_pool pool{1};
+  pool.at(0).open(target());
+  soci_store rows{pool, {.pool_size = 1}};
+  (void)rows.list();
+  auto* const opened = static_cast<::soci::mysql_session_backend*>(pool.at(0).get_backend());
+  const int socket = static_cast<int>(mysql_get_socket(opened->conn_));
+  const auto value_of = [socket](int level, int option) {
+    int value = 0;
+    socklen_t size = sizeof value;
+    EXPECT_EQ(getsockopt(socket, level, option, &value, &size), 0);
+    return value;
+  };
+  EXPECT_EQ(value_of(SOL_SOCKET, SO_KEEPALIVE), 1);
+  EXPECT_EQ(value_of(IPPROTO_TCP, TCP_KEEPIDLE), 30);
+  EXPECT_EQ(value_of(IPPROTO_TCP, TCP_USER_TIMEOUT), 10'000);
 }
 
 TEST_F(MysqlSession, WithoutABackendIsMisuseThatDoesNotShowTheString) {

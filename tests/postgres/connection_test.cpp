@@ -1,12 +1,22 @@
 // The connections of a store: shared, lost and replaced.
+#include <algorithm>
+#include <atomic>
 #include <future>
+#include <vector>
 
 #include "postgres/postgres_connection.hpp"
 #include "rowlock/lock_table.hpp"
 #include "support/forked_child.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
+
+struct observer_of_faults final : rowlock::observer {
+  void fault(const fault_event& /*event*/) override { ++faults; }
+
+  std::atomic<int> faults = 0;
+};
 
 TEST_F(PostgresConnection, IsOpenedWithTheFirstCall) {
   const auto rows = open_named_store();
@@ -135,6 +145,150 @@ TEST_F(PostgresConnection, PrintsNoNotice) {
   const auto granted = acquire(rows, key_).status;
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(granted, acquire_status::granted);
+}
+
+TEST_F(PostgresConnection, ThatAnsweredNothingSinceACallBeganThatLostItsOwnIsReplaced) {
+  auto rows = open_named_store();
+  const auto all = [this] {
+    std::vector<int> pids;
+    for (const auto& row : server_.query("select pid" + backends() + " order by pid")) {
+      pids.push_back(row[0].as<int>());
+    }
+    return pids;
+  };
+  // So many calls at once need so many connections.
+  const auto list_at_once = [&](std::size_t calls, const std::function<void()>& meanwhile) {
+    open_work rival;
+    rival.work.exec("lock table " + name() + " in access exclusive mode");
+    std::vector<std::future<std::size_t>> listing;
+    for (std::size_t i = 0; i < calls; ++i) {
+      listing.push_back(std::async(std::launch::async, [&] { return rows.list().size(); }));
+    }
+    server_.await("select count(*) = " + std::to_string(calls) + backends() +
+                  " and wait_event_type = 'Lock'");
+    meanwhile();
+    rival.work.abort();
+    for (auto& each : listing) each.wait();  // whatever becomes of it
+  };
+  (void)rows.list();
+  list_at_once(3, [] {});
+  const auto before = all();
+  ASSERT_EQ(before.size(), 3U);
+  list_at_once(1, [&] {
+    server_.query("select pg_terminate_backend(pid, 10000)" + backends() +
+                  " and wait_event_type = 'Lock'");
+  });
+  list_at_once(3, [] {});
+  server_.await("select count(*) = 3" + backends());
+  for (const int pid : all()) {
+    EXPECT_EQ(std::count(before.begin(), before.end(), pid), 0)
+        << "the network that failed under one may have failed under this one";
+  }
+}
+
+/// A role that may have few connections.
+class FewConnections : public PostgresConnection {
+ protected:
+  FewConnections() {
+    server_.query("grant usage on schema " + schema() + " to " + role_.name());
+    server_.query("grant select, insert, update on all tables in schema " + schema() + " to " +
+                  role_.name());
+  }
+
+  void allow(int connections) {
+    server_.query("alter role " + role_.name() + " connection limit " +
+                  std::to_string(connections));
+  }
+
+  test_role role_{server_};
+};
+
+TEST_F(FewConnections, OneIsEnoughForThreadsThatAcquireRenewAndRelease) {
+  allow(1);
+  postgres_store rows{role_.url(), {.table = table(), .pool_timeout = patience}};
+  const auto observed = std::make_shared<observer_of_faults>();
+  lock_table locks{rows, {.observer = observed}};
+  std::vector<std::future<int>> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.push_back(std::async(std::launch::async, [&] {
+      int runs = 0;
+      for (int i = 0; i < 5; ++i) {
+        if (locks.with_lock(key_, [] {}, {.wait = patience}).acquired()) ++runs;
+      }
+      return runs;
+    }));
+  }
+  for (auto& thread : threads) EXPECT_EQ(thread.get(), 5);
+  EXPECT_EQ(observed->faults, 0) << "nothing that waits for the only connection fails";
+}
+
+TEST_F(FewConnections, WhereAllAreBusyACallSaysWhoseLimitItIs) {
+  allow(1);
+  postgres_store rows{role_.url() + "&application_name=" + schema(),
+                      {.table = table(), .pool_timeout = 200ms}};
+  (void)rows.list();
+  open_work rival;
+  rival.work.exec("lock table " + name() + " in access exclusive mode");
+  auto listing = std::async(std::launch::async, [&] { return rows.list().size(); });
+  server_.await("select count(*) = 1" + backends() + " and wait_event_type = 'Lock'");
+  const auto caught = error_of([&] { (void)rows.list(); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("ALTER ROLE ... CONNECTION LIMIT"), std::string::npos)
+      << caught.message();
+  rival.work.abort();
+  EXPECT_EQ(listing.get(), 0U);
+}
+
+TEST_F(FewConnections, AreKnownToAnInspection) {
+  auto rows = open_store(role_.url());
+  EXPECT_EQ(rows.inspect().connection_limit, std::nullopt);
+  allow(3);
+  EXPECT_EQ(rows.inspect().connection_limit, 3);
+  auto administrators = open_store();
+  EXPECT_EQ(administrators.inspect().connection_limit, std::nullopt);
+}
+
+/// Counts how often it listens.
+class counting_listener final : public release_listener {
+ public:
+  void released(const lock_key& /*key*/) noexcept override {}
+  void listening() noexcept override { ++times; }
+
+  std::atomic<int> times = 0;
+};
+
+TEST_F(FewConnections, TheLastIsLeftToCallsForLocks) {
+  allow(2);
+  std::atomic<int> made = 0;
+  postgres_store rows{[&] {
+                        auto opened = std::make_unique<pqxx::connection>(role_.url());
+                        ++made;
+                        return opened;
+                      },
+                      {.table = table()}};
+  (void)rows.list();
+  counting_listener listener;
+  const auto listening = rows.listen(listener);
+  ASSERT_TRUE(comes([&] { return made == 2; }));
+  const auto can_connect = [&] {
+    try {
+      const pqxx::connection of_another_process{role_.url()};
+      return true;
+    } catch (const pqxx::failure&) {
+      return false;
+    }
+  };
+  EXPECT_TRUE(comes(can_connect)) << "the listener keeps the last connection";
+  EXPECT_EQ(listener.times, 0);
+}
+
+TEST_F(FewConnections, OneMoreThanTheLastMayListen) {
+  allow(3);
+  auto rows = open_store(role_.url());
+  (void)rows.list();
+  counting_listener listener;
+  const auto listening = rows.listen(listener);
+  EXPECT_TRUE(comes([&] { return listener.times == 1; }));
 }
 
 TEST_F(PostgresConnection, SurvivesAChildThatDestroysItsCopy) {

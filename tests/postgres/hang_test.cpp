@@ -1,7 +1,10 @@
 // A server that hangs, or a network that says nothing: what waits for it ends all the same.
+#include <unistd.h>
+
 #include <atomic>
 #include <future>
 #include <memory>
+#include <vector>
 
 #include "postgres/postgres_table.hpp"
 #include "support/own_postgres.hpp"
@@ -68,6 +71,20 @@ TEST_F(PostgresHang, OfItsFirstStatementMakesASubscriptionConnectAgain) {
   const auto listening = rows.listen(notified);
   made_.wait(0);
   made_.wait(1);
+}
+
+TEST_F(PostgresHang, ThatCouldNotBeEndedIsUnavailableBeforeItsFirstCall) {
+  std::vector<int> all;
+  postgres_store rows{[&] {
+                        auto made = std::make_unique<pqxx::connection>(postgres_url());
+                        for (int file = dup(0); file != -1; file = dup(0)) all.push_back(file);
+                        return made;
+                      },
+                      {.table = table()}};
+  const auto caught = error_of([&] { (void)rows.list(); });
+  for (const int file : all) close(file);
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("limit of open files"), std::string::npos) << caught.message();
 }
 
 TEST(StoppedPostgres, EndsWaitsAndALockTableWhileItIsStopped) {

@@ -150,6 +150,30 @@ TEST(PostgresLogin, ThatTheServerRefusesIsToldByItsReason) {
   }
 }
 
+TEST(PostgresLogin, WhereALimitOfConnectionsIsReachedSaysWhichOne) {
+  const std::vector<std::pair<fake_postgres::reason, std::string>> limits{
+      {{"53300", "too many connections for role \"app\""}, "ALTER ROLE ... CONNECTION LIMIT"},
+      {{"53300", "too many connections for database \"shop\""},
+       "ALTER DATABASE ... CONNECTION LIMIT"},
+      {{"53300", "sorry, too many clients already"}, "for all roles together"},
+      {{"53300", "remaining connection slots are reserved for roles with the SUPERUSER attribute"},
+       "reserves for administrators"},
+      {{"53300",
+        "remaining connection slots are reserved for non-replication superuser "
+        "connections"},
+       "reserves for administrators"},
+      {{"08P01", "no more connections allowed (max_client_conn)"}, "max_client_conn of PgBouncer"},
+  };
+  for (const auto& each : limits) {
+    const auto& reason = each.first;
+    const fake_postgres server{[&reason](const login&) { return reason; }};
+    const auto caught = error_of_reading(
+        "postgresql://app:sesame42@127.0.0.1:" + std::to_string(server.port()) + "/shop");
+    EXPECT_EQ(caught.kind, errc::unavailable) << reason.message;
+    EXPECT_NE(caught.message().find(each.second), std::string::npos) << caught.message();
+  }
+}
+
 /// Whatever a client says first is answered by something else.
 class NotPostgres : public postgres_table {
  protected:

@@ -1,6 +1,8 @@
 // The store through SOCI on PostgreSQL: its sessions, and what is reported when they fail.
 #include <soci/version.h>
 
+#include <future>
+
 #include "rowlock/lock_table.hpp"
 #include "rowlock/soci_store.hpp"
 #include "soci/soci_postgres_table.hpp"
@@ -50,6 +52,26 @@ TEST_F(SociPostgres, TellsAFailedLoginByItsReasonAndShowsNoSecret) {
       EXPECT_EQ(server.logins().back().password, "sesame42");
     }
   }
+}
+
+TEST_F(SociPostgres, WhereARoleHasOneConnectionSharesItAndSaysWhoseLimitItIs) {
+  test_role role{server_};
+  server_.query("grant usage on schema " + schema() + " to " + role.name());
+  server_.query("grant select on all tables in schema " + schema() + " to " + role.name());
+  server_.query("alter role " + role.name() + " connection limit 1");
+  const auto url = "postgresql://" + role.url().substr(role.url().find("://") + 3);
+  soci_store rows{url + "&application_name=" + schema(), {.table = table(), .pool_timeout = 200ms}};
+  (void)rows.list();
+  open_work rival;
+  rival.work.exec("lock table " + name() + " in access exclusive mode");
+  auto listing = std::async(std::launch::async, [&] { return rows.list().size(); });
+  server_.await("select count(*) = 1" + its_backends() + " and wait_event_type = 'Lock'");
+  const auto caught = error_of([&] { (void)rows.list(); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("ALTER ROLE ... CONNECTION LIMIT"), std::string::npos)
+      << caught.message();
+  rival.work.abort();
+  EXPECT_EQ(listing.get(), 0U);
 }
 
 TEST_F(SociPostgres, NamesTheSameWeakSettingsAsTheStoreOfLibpqxx) {

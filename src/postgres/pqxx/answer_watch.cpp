@@ -5,6 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "base/threads.hpp"
+#include "rowlock/error.hpp"
+
 namespace rowlock::postgres {
 
 answer_watch::answer_watch(std::chrono::milliseconds limit) : limit_{limit} {}
@@ -20,8 +27,14 @@ answer_watch::~answer_watch() {
 }
 
 answer_watch::connection::connection(answer_watch& by, int socket)
-    : by_{by}, socket_{fcntl(socket, F_DUPFD_CLOEXEC, 0)} {  // NOLINT(*-vararg)
-  idle_.push_back({socket_, {}});
+    : by_{by}, idle_(1), socket_{fcntl(socket, F_DUPFD_CLOEXEC, 0)} {  // NOLINT(*-vararg)
+  if (socket_ == -1) {
+    throw error{errc::unavailable,
+                "the system gives us no file descriptor to watch a connection "
+                "with, which could then hang: raise its limit of open files (" +
+                    std::generic_category().message(errno) + ')'};
+  }
+  idle_.front().socket = socket_;
 }
 
 answer_watch::connection::~connection() { close(socket_); }
@@ -33,7 +46,10 @@ answer_watch::watched answer_watch::connection::watch() { return watched{*this};
 answer_watch::watched::watched(connection& on) : on_{on}, place_{on.idle_.begin()} {
   auto& by = on_.by_;
   const std::scoped_lock lock{by.mutex_};
-  if (!by.thread_.joinable()) by.thread_ = std::thread{[&by] { by.run(); }};
+  if (!by.thread_.joinable()) {
+    detail::start_thread("end calls without an answer with",
+                         [&by] { by.thread_ = std::thread{[&by] { by.run(); }}; });
+  }
   place_->due = clock::now() + by.limit_;
   by.calls_.splice(by.calls_.end(), on_.idle_);
   if (by.is_idle_) {

@@ -21,7 +21,7 @@ class answer_watch {
   using clock = std::chrono::steady_clock;
 
   struct call {
-    int socket;  // a duplicate: the driver may close its own at any time
+    int socket = -1;  // a duplicate: the driver may close its own at any time
     clock::time_point due;
   };
   using calls = std::list<call>;
@@ -55,11 +55,14 @@ class answer_watch {
 
 class answer_watch::connection {
  public:
+  /// Throws `error` (unavailable) if the system has no file descriptor left: a connection that is
+  /// not watched may hang.
   connection(answer_watch& by, int socket);
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection();
 
+  /// Throws `error` (unavailable) if no thread can be started.
   [[nodiscard]] watched watch();
   /// Ends the current call and all later ones. May be called from any thread.
   void give_up() const noexcept;
@@ -68,8 +71,8 @@ class answer_watch::connection {
   friend class watched;
 
   answer_watch& by_;
-  const int socket_;
   calls idle_;  // its one call while it is not watched, so that no call allocates memory
+  const int socket_;
 };
 
 class answer_watch::watched {

@@ -19,7 +19,9 @@
 #include "base/threads.hpp"
 #include "postgres/pqxx/connection.hpp"
 #include "postgres/sql/session.hpp"
+#include "rowlock/error.hpp"
 #include "rowlock/port/requests.hpp"
+#include "store/session.hpp"
 
 namespace rowlock::postgres {
 
@@ -143,7 +145,12 @@ notify_listener::notify_listener(connector make, std::string channel_sql,
       answers_{answers},
       end_{eventfd(0, EFD_CLOEXEC)},
       pause_ms_{shortest_pause_ms} {
-  if (end_ < 0) throw std::system_error{errno, std::generic_category(), "eventfd"};
+  if (end_ < 0) {
+    throw error{errc::unavailable,
+                "the system gives us no file descriptor to hear of releases with: raise its limit "
+                "of open files (" +
+                    std::generic_category().message(errno) + ')'};
+  }
   try {
     detail::start_thread("hear of releases with",
                          [this] { thread_ = std::thread{[this] { run(); }}; });
@@ -175,6 +182,8 @@ void notify_listener::run() {
   do {
     try {
       listen();
+    } catch (const detail::no_connection_left&) {
+      pause_ms_ = longest_pause_ms;    // leave what gets free to calls for locks
     } catch (const std::exception&) {  // polling goes on, and reports the error
     }
     pause_ms_ = std::min(2 * pause_ms_, longest_pause_ms);
@@ -190,6 +199,10 @@ void notify_listener::listen() {
     std::string name;
     {
       pqxx::nontransaction autocommit{*connection};
+      const std::string leaves_one{sql::leaves_a_connection};
+      if (!execute(autocommit, leaves_one, bound_values{}).front().flag("is_left")) {
+        throw detail::no_connection_left{"this is the last connection: calls for locks need it"};
+      }
       execute(autocommit, std::string{sql::stay_idle}, bound_values{connection->backendpid()});
       name = execute(autocommit, channel_sql_, bound_values{}).front().text("channel");
     }

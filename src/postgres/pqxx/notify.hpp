@@ -12,7 +12,9 @@
 
 namespace rowlock::postgres {
 
-/// A thread that listens. After a failure of its connection it pauses, and connects again.
+/// A thread that listens. After a failure of its connection it pauses, and connects again. It gives
+/// up a connection that is the last one of its role, its database or its server, and tries again
+/// after the longest pause: a wait works without notifications, and nothing without a connection.
 class notify_listener final : public subscription {
  public:
   /// `channel_sql` is the query for the channel's name. `answers` must outlive the listener.
@@ -28,7 +30,7 @@ class notify_listener final : public subscription {
   class open_connection;
 
   void run();
-  /// Listens until the end. Throws when the connection fails.
+  /// Listens until the end. Throws when the connection fails or is the last one.
   void listen();
   /// Waits until `socket` is readable or the time is over; false at the end.
   [[nodiscard]] bool wait(int socket, int milliseconds) const;

@@ -4,6 +4,8 @@
 #include <optional>
 #include <pqxx/pqxx>
 
+#include "postgres/connecting.hpp"
+#include "postgres/pqxx/answer_watch.hpp"
 #include "postgres/pqxx/connection.hpp"
 #include "postgres/sql/transactions.hpp"
 #include "postgres/transaction.hpp"
@@ -51,6 +53,10 @@ class postgres_witness::impl {
     if (space == std::string::npos) return commit_fate::unknown;
     try {
       const auto connection = connect_();
+      // Of this call alone: a child of fork() may destroy a witness, but no thread of its parent's.
+      postgres::answer_watch answers{postgres::time_limits{}.tcp_user};
+      postgres::answer_watch::connection guarded{answers, connection->sock()};
+      const auto watched = guarded.watch();
       pqxx::nontransaction autocommit{*connection};
       const auto result = postgres::execute(
           autocommit, postgres::statement_for({}, postgres::sql::fate),

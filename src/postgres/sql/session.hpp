@@ -234,6 +234,32 @@ SELECT {gate_of_parameters} AS has_gate,
                    FOR NO KEY UPDATE NOWAIT) l) AS row
 )sql";
 
+// Reads whether this session leaves a connection for others of its role, its database and its
+// server. No parameters.
+inline constexpr std::string_view leaves_a_connection = R"sql(
+SELECT (r.rolsuper OR ((r.rolconnlimit < 0 OR s.of_role < r.rolconnlimit)
+                       AND (d.datconnlimit < 0 OR s.of_database < d.datconnlimit)))
+       AND s.of_server < current_setting('max_connections')::integer
+                         - current_setting('superuser_reserved_connections')::integer
+                         - coalesce(current_setting('reserved_connections', true), '0')::integer
+       AS is_left
+  FROM pg_roles r,
+       pg_database d,
+       LATERAL (SELECT count(*) FILTER (WHERE usesysid = r.oid) AS of_role,
+                       count(*) FILTER (WHERE datid = d.oid) AS of_database,
+                       count(datid) AS of_server
+                  FROM pg_stat_activity) s
+ WHERE r.rolname = session_user AND d.datname = current_database()
+)sql";
+
+// Reads how many connections the role and the database of this session allow at once; null if
+// neither has a limit. No parameters.
+inline constexpr std::string_view connection_limit = R"sql(
+SELECT least(nullif(r.rolconnlimit, -1), nullif(d.datconnlimit, -1)) AS number
+  FROM pg_roles r, pg_database d
+ WHERE r.rolname = session_user AND NOT r.rolsuper AND d.datname = current_database()
+)sql";
+
 // Makes migrations wait for each other, until their transactions end.
 inline constexpr std::string_view take_migration_turn =
     "SELECT pg_advisory_xact_lock(hashtextextended('rowlock migrate', 0))";
