@@ -54,6 +54,7 @@ const std::vector<checkup::check>& checkup::checks() {
       {"settings", "connection", &checkup::check_settings, "they could not be read"},
       {"round_trip", "connection", &checkup::check_round_trip, "the database did not answer"},
       {"clock", "round_trip", &checkup::check_clock, ""},
+      {"time_left", "table", &checkup::check_time_left, "the leases could not be read"},
       {"lease", "table", &checkup::check_lease, "a lease could not be used"}});
   return all;
 }
@@ -229,6 +230,34 @@ finding checkup::check_round_trip() {
 finding checkup::check_clock() {
   // SQLite's clock counts in milliseconds; julianday() and the cast each lose up to one.
   return clock_finding_of(round_trips_.front(), found_.product == "SQLite" ? 2ms : 0ms);
+}
+
+/// Each is shown as held until the database's clock has caught up, whether its holder lives or not.
+finding checkup::check_time_left() {
+  constexpr std::size_t most = 10'000;
+  std::vector<row_state> held;
+  try {
+    held = rows_.list({.state = row_filter::held, .at_most = most});
+  } catch (const error& refused) {
+    if (refused.kind() != errc::rejected) throw;
+    return skipped("this role may not list" + cause_of(refused, ""));
+  }
+  std::vector<std::string> faulty;
+  for (const auto& row : held) {
+    if (row.has_clock_fault()) faulty.push_back(row.key.type + '/' + row.key.source_id);
+  }
+  finding found{.detail = "no lease has more time left than it lasts",
+                .values = {{"clock_faults", faulty.size()}}};
+  if (held.size() == most) found.detail += ", of the first " + std::to_string(most);
+  if (faulty.empty()) return found;
+  found.status = check_status::warning;
+  found.detail = "clock fault: " + std::to_string(faulty.size()) +
+                 (faulty.size() == 1 ? " lease has" : " leases have") +
+                 " more time left than it lasts, as " + faulty.front();
+  found.advice =
+      "the database's clock was set back: set it right; where the holder is gone, `rowlock release "
+      "--force` frees the key";
+  return found;
 }
 
 finding checkup::check_lease() {

@@ -49,6 +49,7 @@ class checkup {
   finding check_settings();
   finding check_round_trip();
   finding check_clock();
+  finding check_time_left();
   finding check_lease();
 
   [[nodiscard]] finding rights_for(inspection::use needed, const std::string& what) const;

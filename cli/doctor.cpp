@@ -93,6 +93,7 @@ next. A check is skipped if it needs one that did not pass.
   round_trip        of a statement that reads the clock: the median and the largest of 11
   clock             the database's differs from this machine's by 200ms at most. No lock depends on that,
                     but a clock that is wrong may be set, and leases then end too soon
+  time_left         no lease has more time left than it lasts, as after a clock that was set back
   lease             one can be acquired, renewed and released
 
 It makes and changes no table. The lease has a key that no other run has: type rowlock-doctor. Its row stays,
@@ -101,7 +102,7 @@ and purge deletes it. After 30 seconds no check begins any more; the command end
 --json prints one object: ok (no check but with status ok) and checks, an array of objects with name, status,
 detail and advice. Some have more: limit of connection, if it is too low; product and version (an array of numbers) of server; version and needed of
 schema; missing of the privileges; recorded of history; weak of settings; median_ms, largest_ms and tries of
-round_trip; difference_ms (positive: the database is ahead), uncertainty_ms and bound_ms of clock; type and
+round_trip; difference_ms (positive: the database is ahead), uncertainty_ms and bound_ms of clock; clock_faults of time_left; type and
 source_id of lease. A member whose value was not found is missing or null.
 
 Exit codes: 0 only if every check is ok, or

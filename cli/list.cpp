@@ -164,7 +164,7 @@ void add_list(CLI::App& app, action& chosen) {
       R"(Output:
   AGE           for how long the key is held
   ALIVE         when its lease was renewed last: a holder that lives renews every third of its lease; after
-                half of it without a renewal it is "no sign"
+                half of it without a renewal it is "no sign"; "clock fault": more is left than the lease lasts
   LEFT          what is left of the lease: "run out" is shown until the key is taken again; "closed" is a key
                 that has no holder and cannot be taken yet: a minimum hold, or the time after a loss
   [waited for]  a process waits for the key (PostgreSQL only)

@@ -27,7 +27,7 @@ std::string left_of(const row_state& row) {
 }
 
 std::string_view style_of(const row_state& row) {
-  if (row.owned && !row.is_live()) return style::red;
+  if ((row.owned && !row.is_live()) || row.has_clock_fault()) return style::red;
   if (has_no_sign(row)) return style::yellow;
   return row.is_waited_for ? style::bold : "";
 }

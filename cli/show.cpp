@@ -118,7 +118,7 @@ void add_show(CLI::App& app, action& chosen) {
   forced    the last release by force: when, from whom, why, and by whom
 
 The fields of the JSON object: type, source, state, holder, since, held_ms, ttl_ms, sign_of_life_ms (since the
-last grant or renewal), remaining_ms, version, note, correlation_id, waited_for, done (null, or by, at and
+last grant or renewal), remaining_ms, clock_fault (more is left than ttl_ms), version, note, correlation_id, waited_for, done (null, or by, at and
 remaining_ms), failures, expiries, force_reason, forced (null, or at, from and reason), last (null, or holder,
 from, until, held_ms and how), used_by (null, or text).
 

@@ -73,6 +73,7 @@ bool has_no_sign(const row_state& row) {
 std::string short_liveness_of(const row_state& row) {
   const auto silent = row.silent_for();
   if (!silent) return "";
+  if (row.has_clock_fault()) return "clock fault";
   const auto time = show_duration(std::max(*silent, std::chrono::microseconds::zero()));
   return has_no_sign(row) ? "no sign " + time : time + " ago";
 }
@@ -80,6 +81,10 @@ std::string short_liveness_of(const row_state& row) {
 std::string liveness_of(const row_state& row) {
   const auto silent = row.silent_for();
   if (!silent) return "";
+  if (row.has_clock_fault()) {
+    return "clock fault: more is left than its lease of " + show_duration(*row.ttl) +
+           "; the database's clock was set back, and `rowlock release --force` frees the key";
+  }
   const auto times = show_duration(std::max(*silent, std::chrono::microseconds::zero()));
   const auto of = ", lease " + show_duration(*row.ttl);
   if (has_no_sign(row)) return "no sign for " + times + of;
@@ -130,6 +135,7 @@ ordered_json json_of(const row_state& row) {
   shown["ttl_ms"] = in_milliseconds_or_null(row.owned ? row.ttl : std::nullopt);
   shown["sign_of_life_ms"] = in_milliseconds_or_null(row.silent_for());
   shown["remaining_ms"] = row.is_live() ? in_milliseconds(*row.remaining) : 0;
+  shown["clock_fault"] = row.has_clock_fault();
   shown["version"] = row.version.number;
   shown["note"] = row.note;
   shown["correlation_id"] = row.correlation_id;

@@ -17,10 +17,10 @@ std::string state_of(const row_state& row);
 std::string to_the_second(const std::string& database_time);
 
 /// `renewed 3.0s ago, lease 30.0s`, `granted 3.0s ago, lease 30.0s`, `no sign for 27.0s, lease
-/// 30.0s`; empty if the row has no owner, or was written by hand.
+/// 30.0s`, `clock fault: ...`; empty if the row has no owner, or was written by hand.
 std::string liveness_of(const row_state& row);
 
-/// The same for a narrow column: `3.0s ago`, `no sign 27.0s`.
+/// The same for a narrow column: `3.0s ago`, `no sign 27.0s`, `clock fault`.
 std::string short_liveness_of(const row_state& row);
 
 /// The holder has not renewed its lease when it should have: half of it has passed.

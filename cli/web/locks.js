@@ -27,6 +27,11 @@ rowlock.Locks = (() => {
     if (silence === null || lock.ttl_ms === null) {
       return { level: 'plain', words: `for another ${text.seconds(lock.remaining_ms - elapsed)}` };
     }
+    if (lock.sign_of_life_ms < -60000) {
+      const left = text.seconds(lock.remaining_ms - elapsed);
+      const lasts = text.seconds(lock.ttl_ms);
+      return { level: 'late', words: `clock fault: ${left} left of a lease of ${lasts}`, silence };
+    }
     const part = Math.min(1, silence / lock.ttl_ms);
     const of = text.seconds(lock.ttl_ms);
     // A holder renews every third of its ttl: after half of it, a renewal is missing.

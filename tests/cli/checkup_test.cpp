@@ -127,7 +127,7 @@ TEST(CheckupTest, SkipsWhatIsLeftWhenTheTimeIsOver) {
   pretended_store rows;
   const auto all = checked(rows, -1s);
   for (const auto& [name, found] : all) EXPECT_EQ(found.status, check_status::skipped) << name;
-  EXPECT_EQ(all.size(), 14U);
+  EXPECT_EQ(all.size(), 15U);
 }
 
 TEST(CheckupTest, WithoutKnownRightsSkipsTheChecksOfThem) {

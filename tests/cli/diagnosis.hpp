@@ -25,7 +25,8 @@ inline const std::set<std::string> everything_but_settings{"clock",
                                                            "round_trip",
                                                            "schema",
                                                            "server",
-                                                           "table"};
+                                                           "table",
+                                                           "time_left"};
 
 /// What `rowlock doctor --json` says.
 class diagnosis {

@@ -53,7 +53,7 @@ TEST_P(CliDoctorTest, ReleasesItsLeaseAndLeavesOneRowForEachRun) {
 
 TEST_P(CliDoctorTest, PrintsOneLineForEachCheck) {
   const auto printed = run(rowlock("doctor"));
-  EXPECT_EQ(std::count(printed.output.begin(), printed.output.end(), '\n'), 14);
+  EXPECT_EQ(std::count(printed.output.begin(), printed.output.end(), '\n'), 15);
   EXPECT_THAT(printed.output,
               HasSubstr("\nok       schema              version 1, as this rowlock needs it\n"));
   EXPECT_EQ(printed.errors, "");
@@ -80,7 +80,8 @@ TEST_P(CliDoctorTest, FailsOnAnOlderSchemaAndSaysWhatToRun) {
   EXPECT_EQ(found.code(), 69);
   EXPECT_EQ(found.names_with("failed"), std::set<std::string>{"schema"});
   EXPECT_THAT(found.advice("schema"), HasSubstr("rowlock migrate"));
-  EXPECT_EQ(found.names_with("skipped"), (std::set<std::string>{"history", "lease", "table"}));
+  EXPECT_EQ(found.names_with("skipped"),
+            (std::set<std::string>{"history", "lease", "table", "time_left"}));
   EXPECT_EQ(number("select count(*) from shared_lock"), 0);
 }
 
@@ -131,7 +132,7 @@ TEST(CliDoctorConnectionTest, ThatCannotBeOpenedFailsWithoutThePassword) {
     const diagnosis found{{url}};
     EXPECT_EQ(found.code(), 69);
     EXPECT_EQ(found.names_with("failed"), std::set<std::string>{"connection"});
-    EXPECT_EQ(found.names_with("skipped").size(), 12U);
+    EXPECT_EQ(found.names_with("skipped").size(), 13U);
     EXPECT_THAT(found.text(), AllOf(HasSubstr("host and port"), Not(HasSubstr("sesame"))));
     EXPECT_THAT(run_rowlock({"doctor", url}).output, Not(HasSubstr("sesame")));
   }

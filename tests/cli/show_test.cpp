@@ -78,6 +78,27 @@ TEST_P(CliShowTest, TellsARenewedLeaseFromOneWithoutASign) {
   EXPECT_THAT(show().output, ContainsRegex("alive      granted [0-9.]+s ago, lease 2h 0m\n"));
 }
 
+TEST_P(CliShowTest, TellsALeaseWithMoreTimeLeftThanItLasts) {
+  const acquire_request request{
+      .key = key_, .owner = make_owner_id(), .holder = "worker-a", .ttl = 2h};
+  rows_->acquire(std::array{request});
+  EXPECT_EQ(show_as_json().at("clock_fault"), false);
+  // As if the database's clock had been set back by nearly two hours since.
+  database_->execute("update " + in_table("shared_lock") + " set ttl_us = 1000000");
+  EXPECT_THAT(show().output, ContainsRegex("alive      clock fault: .* lease of 1.0s; .* --force"));
+  EXPECT_EQ(show_as_json().at("clock_fault"), true);
+  EXPECT_THAT(run(rowlock("list")).output, HasSubstr("clock fault"));
+  const auto checked = run(rowlock("doctor"));
+  EXPECT_EQ(checked.code, 75) << checked.output;
+  EXPECT_THAT(checked.output, ContainsRegex("warning  time_left .*clock fault: 1 lease has .*"
+                                            "invoice/42: .*--force"));
+  EXPECT_EQ(run(rowlock("release", {"--type", "invoice", "--source", "42", "--force", "--reason",
+                                    "the clock was set back", "--yes"}))
+                .code,
+            0);
+  EXPECT_THAT(show().output, HasSubstr("state      free\n"));
+}
+
 TEST_P(CliShowTest, SaysWhoHadAFreeKeyLastAndHowThatEnded) {
   lock_table locks{*rows_, {.holder = "worker-a"}};
   EXPECT_THROW((void)locks.with_lock(key_, [](const lease&) { throw std::domain_error{"failed"}; }),

@@ -191,6 +191,13 @@ struct row_state {
     if (!owned || !ttl || !remaining) return std::nullopt;
     return *ttl - *remaining;
   }
+  /// If owned, more is left of the lease than it lasts: the database's clock was set back after the
+  /// grant, and the row stays taken until that clock has caught up. By more than a minute, as far
+  /// as the clocks of the servers of one database may differ.
+  [[nodiscard]] bool has_clock_fault() const {
+    const auto silent = silent_for();
+    return silent && *silent < -std::chrono::minutes{1};
+  }
 };
 
 struct note_request {
