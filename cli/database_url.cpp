@@ -82,16 +82,27 @@ database_url::database_url(std::string_view text) : which_{engine::postgresql}, 
   refuse(why += known_urls);
 }
 
-std::unique_ptr<store> open_store(const database_url& url, const table_name& table) {
+std::unique_ptr<store> open_store(const database_url& url, const table_name& table,
+                                  const std::function<database_url()>& url_now) {
+  std::function<std::string()> target_now;
+  if (url_now) {
+    target_now = [url_now, which = url.which()] {
+      const auto now = url_now();
+      if (now.which() != which) refuse("the URL names another kind of database now");
+      return now.target();
+    };
+  }
   switch (url.which()) {
     case database_url::engine::sqlite:
       return std::make_unique<sqlite_store>(url.target(), sqlite_options{.table = table});
     case database_url::engine::soci:
-      return std::make_unique<soci_store>(url.target(), soci_options{.table = table});
+      return std::make_unique<soci_store>(
+          url.target(), soci_options{.table = table, .connection_string_now = target_now});
     case database_url::engine::postgresql:
       break;
   }
-  return std::make_unique<postgres_store>(url.target(), postgres_options{.table = table});
+  return std::make_unique<postgres_store>(
+      url.target(), postgres_options{.table = table, .connection_string_now = target_now});
 }
 
 std::vector<migration> migrate(const database_url& url, const table_name& table,

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_CLI_DATABASE_URL_HPP
 #define ROWLOCK_CLI_DATABASE_URL_HPP
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,8 +42,10 @@ class database_url {
   std::string target_;
 };
 
-/// The store with its default options. Opens nothing yet.
-std::unique_ptr<store> open_store(const database_url& url, const table_name& table = {});
+/// The store with its default options. Opens nothing yet. `url_now`, if any, returns the URL to
+/// connect to from now on, after a refused login.
+std::unique_ptr<store> open_store(const database_url& url, const table_name& table = {},
+                                  const std::function<database_url()>& url_now = {});
 
 /// Applies missing migrations and returns them; see `migrate_postgres`. Throws `error`.
 std::vector<migration> migrate(const database_url& url, const table_name& table = {},

@@ -75,7 +75,6 @@ class leadership {
 
 int lead_now(const locked_command_options& options, const std::vector<std::string>& arguments) {
   const locked_command to_run{options, arguments};
-  const table_name table{options.where.table};
   const auto url = options.where.database();
   auto locking = to_run.locking();
   const auto reporter = std::make_shared<term_reporter>();
@@ -86,11 +85,15 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
   exit_timer timer{no_answer(options)};
   leadership ours{to_run, signals, timer, *reporter};
   reporter->stop_with(ours.stop());
-  const auto rows = open_store(url, table);
+  const auto rows = options.where.open(url);
   try {
     lock_table locks{*rows, locking};
-    run_while_leader(locks, options.which.key, ours.stop(),
-                     [&](const lease& term, const std::stop_token&) { ours.lead(term); });
+    leader_options campaign;
+    // Its file may still have the password of before.
+    campaign.pauses.through_refused_logins = options.where.url_file.has_value();
+    run_while_leader(
+        locks, options.which.key, ours.stop(),
+        [&](const lease& term, const std::stop_token&) { ours.lead(term); }, campaign);
   } catch (const failed_command& failed) {
     return reporter->was_lost() ? to_run.lost_exit_code() : failed.exit_code;
   }

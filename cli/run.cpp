@@ -72,10 +72,11 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   const auto& locked = options.locked;
   const auto& key = locked.which.key;
   const locked_command to_run{locked, arguments};
-  const table_name table{locked.where.table};
   const auto url = locked.where.database();
   const int if_refused = exit_code::parse("--conflict-exit-code", options.conflict_exit_code);
   acquire_options for_this{.wait = parse_wait(options.wait)};
+  // Its file may still have the password of before.
+  for_this.wait.through_refused_logins = locked.where.url_file.has_value();
 
   signal_queue signals{locked.process_group};
   say_in_background();
@@ -86,7 +87,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   interruptible_wait waiting{signals, timer};
   std::optional<interruptible_wait> releasing;
   for_this.wait.stop = waiting.stop();
-  const auto rows = open_store(url, table);
+  const auto rows = locked.where.open(url);
   release_witness witnessed{*rows};
   const bool waits = for_this.wait.give_up_after.value_or(1ms) > 0ms;
   const auto why_lost =
@@ -147,7 +148,8 @@ A database that does not answer keeps no signal from working: two seconds later 
 what it may hold frees itself within the ttl. It ends four seconds after the limit of --wait, too, with 69.
 
 Without --wait there is one attempt. With it, attempts also go on while the database is away (a restart, a
-failover), until the time is over: then the exit code is 69 or 70. Meanwhile, and of a renewal or release
+failover), until the time is over: then the exit code is 69 or 70. With --url-file they go on while the login
+is refused, too: the file is read again each time, as its password may have been changed. Meanwhile, and of a renewal or release
 that fails, each fault is printed once. Durations: 500ms, 30s, 5m, 2h, 1d.
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or

@@ -26,7 +26,6 @@ struct serve_options {
 };
 
 int serve_now(const serve_options& options) {
-  const table_name table{options.where.table};
   const auto url = options.where.database();
   const listen_address address{options.listen};
 
@@ -35,7 +34,7 @@ int serve_now(const serve_options& options) {
   exit_timer timer{"the database does not answer: ended without it; nothing is lost by that"};
   const listening_socket socket{address};
   const auto bound = socket.bound();
-  const auto rows = open_store(url, table);
+  const auto rows = options.where.open(url);
   const repeated_wakeup read_ended;
   shared_reads reads{system_time(), [&read_ended] { read_ended.raise(); }};
   web_requests requests{*rows, reads, host_names{bound, options.hosts}};

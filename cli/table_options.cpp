@@ -9,6 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <functional>
 #include <system_error>
 
 #include "cli/file_descriptor.hpp"
@@ -74,6 +76,14 @@ database_url table_options::database() const {
   const std::string given = url_as_given();
   hide_passwords_of(given);
   return given;
+}
+
+std::unique_ptr<store> table_options::open(const database_url& first) const {
+  std::function<database_url()> url_now;
+  if (url_file && std::filesystem::is_regular_file(*url_file)) {
+    url_now = [where = *this] { return where.database(); };
+  }
+  return open_store(first, table_name{table}, url_now);
 }
 
 database_url table_options::kind_of_database() const {

@@ -3,6 +3,7 @@
 #define ROWLOCK_CLI_TABLE_OPTIONS_HPP
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,10 @@ struct table_options {
   /// The URL of the command line, else the one in the file, else that of the environment. Throws
   /// `error` (misuse) if there is none, and for a file that users other than its owner may read.
   [[nodiscard]] database_url database() const;
+
+  /// The store of `first`, which `database` returned. It reads the file again after a refused
+  /// login, unless that is a pipe or a terminal. Opens nothing yet.
+  [[nodiscard]] std::unique_ptr<store> open(const database_url& first) const;
 
   /// The same for callers that connect to nothing: `sqlite://` need not name a file.
   [[nodiscard]] database_url kind_of_database() const;

@@ -269,7 +269,7 @@ int top_now(const top_options& options) {
   // Before the store, whose threads are to inherit the blocked signals.
   std::optional<signal_queue> signals;
   if (!options.is_once) signals.emplace(true, std::initializer_list<int>{SIGWINCH, SIGCONT});
-  const auto rows = open_store(options.where.database(), table_name{options.where.table});
+  const auto rows = options.where.open(options.where.database());
   if (options.is_once) {
     shown.rows = rows->list(shown.request);
     shown.age = std::chrono::microseconds::zero();

@@ -46,6 +46,13 @@ class ROWLOCK_EXPORT lease_lost : public error {
   explicit lease_lost(const std::string& message) : error{errc::lease_lost, message} {}
 };
 
+/// The server refuses the login, as for a password that is wrong or was changed (`errc::rejected`).
+class ROWLOCK_EXPORT login_refused : public error {
+ public:
+  explicit login_refused(const std::string& message) : error{errc::rejected, message} {}
+  explicit login_refused(const error& meant) : error{meant} {}
+};
+
 }  // namespace rowlock
 
 template <>

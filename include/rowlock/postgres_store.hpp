@@ -81,6 +81,11 @@ struct postgres_options {
   /// forgotten. Then the key is free when its lease would have run out. Grants, renewals and
   /// handoffs still wait.
   bool asynchronous_release = false;
+  /// Called when the server refuses a login: returns the connection string to connect with from now
+  /// on, such as one with a password that was changed meanwhile. What it throws counts as no new
+  /// one. Called from any thread, one call at a time. Not used with a factory of connections, which
+  /// can do that itself.
+  std::function<std::string()> connection_string_now = {};
 };
 
 /// A store with a small pool of connections, opened on demand. Each call is a transaction of its

@@ -58,6 +58,9 @@ struct retry_policy {
   /// None: a wait for a lease goes on, `retry` does not. A lock in a transaction of the caller
   /// never does: a transaction ends with its connection.
   std::optional<bool> through_outages = std::nullopt;
+  /// Whether a wait that goes on through outages does so too while the server refuses the login
+  /// (`login_refused`), as when a password is changed on the server before the application has it.
+  bool through_refused_logins = false;
 };
 
 /// One try.

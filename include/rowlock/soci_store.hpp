@@ -3,6 +3,7 @@
 #define ROWLOCK_SOCI_STORE_HPP
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,9 @@ struct soci_options {
   bool allow_network_file_system = false;
   /// On PostgreSQL, as `postgres_options::asynchronous_release`; no effect elsewhere.
   bool asynchronous_release = false;
+  /// As `postgres_options::connection_string_now`, for the same backend. Not used with a pool of
+  /// the application.
+  std::function<std::string()> connection_string_now = {};
 };
 
 /// Converts a URL into what SOCI reads, for sessions that the application opens itself; stores and

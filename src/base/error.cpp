@@ -58,8 +58,8 @@ std::string message_of(const error& fault) {
   return text.ends_with(behind) ? text.substr(0, text.size() - behind.size()) : text;
 }
 
-std::exception_ptr copy_of(const error& fault) {
-  const error copy{fault.kind(), message_of(fault)};
+template <class Copy>
+std::exception_ptr copy_of(const error& fault, const Copy& copy) {
   try {
     std::rethrow_if_nested(fault);
   } catch (...) {
@@ -78,8 +78,10 @@ std::exception_ptr copied_fault(const std::exception_ptr& fault) noexcept {
   try {
     try {
       std::rethrow_exception(fault);
+    } catch (const login_refused& thrown) {
+      return copy_of(thrown, login_refused{message_of(thrown)});
     } catch (const error& thrown) {
-      return copy_of(thrown);
+      return copy_of(thrown, error{thrown.kind(), message_of(thrown)});
     }
   } catch (...) {
     return fault;
@@ -93,6 +95,16 @@ std::optional<errc> kind_of(const std::exception_ptr& fault) {
     return thrown.kind();
   } catch (...) {
     return std::nullopt;
+  }
+}
+
+bool is_refused_login(const std::exception_ptr& fault) {
+  try {
+    std::rethrow_exception(fault);
+  } catch (const login_refused&) {
+    return true;
+  } catch (...) {
+    return false;
   }
 }
 

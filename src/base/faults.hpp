@@ -18,6 +18,8 @@ std::exception_ptr copied_fault(const std::exception_ptr& fault) noexcept;
 /// Nothing for an exception that is no `error`.
 std::optional<errc> kind_of(const std::exception_ptr& fault);
 
+bool is_refused_login(const std::exception_ptr& fault);
+
 /// Whether the fault is transient: the database is unreachable, or the answer got lost.
 bool may_pass(const std::exception_ptr& fault);
 

@@ -90,7 +90,8 @@ bool is_patient(const retry_policy& policy) noexcept {
 }
 
 bool outlasts(const retry_policy& wait, const std::exception_ptr& fault) {
-  return is_patient(wait) && wait.through_outages.value_or(true) && may_pass(fault);
+  if (!is_patient(wait) || !wait.through_outages.value_or(true)) return false;
+  return may_pass(fault) || (wait.through_refused_logins && is_refused_login(fault));
 }
 
 boot_clock::duration next_pause(const retry_policy& policy, boot_clock::duration last) {

@@ -31,7 +31,7 @@ class failure_streak {
  public:
   void add(const std::exception_ptr& fault) {
     ++length_;
-    outages_ = may_pass(fault) ? outages_ + 1 : 0;
+    outages_ = may_pass(fault) || is_refused_login(fault) ? outages_ + 1 : 0;
   }
   void end() { *this = {}; }
 

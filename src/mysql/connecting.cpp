@@ -139,6 +139,7 @@ error meaning_of(unsigned number, const std::string& said, const std::string& pl
     // Of the server, of all sessions of a user, and of a user's at once.
     const bool is_limit = number == 1040 || number == 1203 || number == 1226;
     if (is_limit) std::throw_with_nested(detail::no_connection_left{means});
+    if (number == 1045 || number == 1698) std::throw_with_nested(login_refused{means});
     std::throw_with_nested(means);
   }
 }

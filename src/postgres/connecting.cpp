@@ -166,6 +166,7 @@ struct known_failure {
   errc code;
   std::string_view meaning;
   std::string_view subject = {};  // also in the message
+  bool is_login = false;          // 28P01 or 28000, which a change of passwords or roles may cause
 };
 
 constexpr std::string_view bad_login = "refuses the login: check user and password";
@@ -196,10 +197,10 @@ constexpr std::string_view is_another =
     "in between";
 
 constexpr std::array known_failures{
-    known_failure{"password authentication failed", errc::rejected, bad_login},
-    known_failure{"no password supplied", errc::rejected, bad_login},
-    known_failure{"authentication failed", errc::rejected, bad_login},
-    known_failure{"not permitted to log in", errc::rejected, bad_login},
+    known_failure{"password authentication failed", errc::rejected, bad_login, {}, true},
+    known_failure{"no password supplied", errc::rejected, bad_login, {}, true},
+    known_failure{"authentication failed", errc::rejected, bad_login, {}, true},
+    known_failure{"not permitted to log in", errc::rejected, bad_login, {}, true},
     known_failure{"pg_hba.conf", errc::rejected,
                   "does not let this user in from here: see its pg_hba.conf"},
     known_failure{"root certificate file", errc::rejected,
@@ -207,7 +208,7 @@ constexpr std::array known_failures{
     known_failure{"does not exist", errc::rejected,
                   "cannot be used: this user does not exist: CREATE ROLE ... LOGIN, or correct the "
                   "connection string",
-                  "role \""},
+                  "role \"", true},
     known_failure{"does not exist", errc::rejected,
                   "cannot be used: this database does not exist: create it, or correct the "
                   "connection string"},
@@ -269,7 +270,9 @@ void throw_failed_connect(const std::string& message, const std::string& where) 
   for (const auto& known : known_failures) {
     if (message.find(known.text) != std::string::npos &&
         message.find(known.subject) != std::string::npos) {
-      throw error{known.code, where + ' ' + std::string{known.meaning}};
+      const error meant{known.code, where + ' ' + std::string{known.meaning}};
+      if (known.is_login) throw login_refused{meant};
+      throw meant;
     }
   }
   throw error{errc::unavailable,

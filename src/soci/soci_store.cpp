@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "base/limits.hpp"
@@ -63,6 +64,37 @@ std::shared_ptr<::soci::session> take_from(::soci::connection_pool& pool,
   return taken;
 }
 
+through_soci::connection_target target_of(const std::string& connection_string,
+                                          const soci_options& options) {
+  auto target = through_soci::target_of(connection_string);
+  target.parameters = target.backend->checked(std::move(target.parameters), options);
+  return target;
+}
+
+/// Where to connect to; another one after a login was refused.
+class changing_target {
+ public:
+  explicit changing_target(through_soci::connection_target first) : to_{std::move(first)} {}
+
+  through_soci::connection_target current() {
+    const std::scoped_lock lock{mutex_};
+    return to_;
+  }
+  through_soci::connection_target renewed(const soci_options& options) {
+    const std::scoped_lock lock{mutex_};
+    try {
+      auto next = target_of(options.connection_string_now(), options);
+      if (next.backend == to_.backend) to_ = std::move(next);
+    } catch (const std::exception&) {  // there is no new one: the refusal is what matters
+    }
+    return to_;
+  }
+
+ private:
+  std::mutex mutex_;
+  through_soci::connection_target to_;  // guarded by mutex_
+};
+
 class soci_sessions final : public detail::session_source {
  public:
   using open_any = std::function<std::shared_ptr<::soci::session>()>;
@@ -89,11 +121,22 @@ class soci_sessions final : public detail::session_source {
 std::unique_ptr<detail::session_source> sessions_of(const std::string& connection_string,
                                                     const soci_options& options) {
   check(options);
-  auto target = through_soci::target_of(connection_string);
-  target.parameters = target.backend->checked(std::move(target.parameters), options);
+  auto target = target_of(connection_string, options);
   const auto limits = target.backend->limits();
-  return std::make_unique<soci_sessions>([target = std::move(target)] { return opened_at(target); },
-                                         limits, options);
+  if (!options.connection_string_now) {
+    return std::make_unique<soci_sessions>(
+        [target = std::move(target)] { return opened_at(target); }, limits, options);
+  }
+  const auto shared = std::make_shared<changing_target>(std::move(target));
+  return std::make_unique<soci_sessions>(
+      [shared, options] {
+        try {
+          return opened_at(shared->current());
+        } catch (const login_refused&) {
+          return opened_at(shared->renewed(options));
+        }
+      },
+      limits, options);
 }
 
 /// The backend of the application's pool is known only with its first session.

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <future>
 #include <memory>
@@ -154,6 +156,34 @@ void expect_one_line_of(const fake_postgres::reason& refusal, const std::string&
 TEST(CliRunOutageTest, OfAFaultThatIsNotOutlastedOneLineIsSaid) {
   expect_one_line_of({"57P03", "the database system is starting up"}, "0s");
   expect_one_line_of({"28P01", "password authentication failed for user \"app\""}, "1h");
+}
+
+TEST(CliRunOutageTest, OfARefusedLoginIsOverWhenTheFileHasTheNewUrl) {
+  const postgres_schema schema;
+  const words table{"--table", schema.table().text()};
+  ASSERT_EQ(run_rowlock(words{"migrate", postgres_url()} + table).code, 0);
+  std::promise<void> refused;
+  std::atomic<int> logins{0};
+  const fake_postgres refusing{[&](const login&) {
+    if (++logins == 3) refused.set_value();
+    return fake_postgres::reason{"28P01", "password authentication failed for user \"app\""};
+  }};
+  const temp_folder folder;
+  const auto file = (folder.path() / "url").string();
+  const auto write = [&](const std::string& url) {
+    std::ofstream{file + ".new"} << url;
+    std::filesystem::permissions(file + ".new", std::filesystem::perms::owner_read);
+    std::filesystem::rename(file + ".new", file);
+  };
+  write("postgresql://app:sesame@127.0.0.1:" + std::to_string(refusing.port()) + "/shop");
+  child_process waiting{
+      words{ROWLOCK_COMMAND, "run", "--url-file", file} + table +
+      words{"--type", "invoice", "--source", "42", "--wait", "forever", "--", "echo", "ran"}};
+  ASSERT_EQ(refused.get_future().wait_for(patience), std::future_status::ready);
+  write(postgres_url());
+  const auto ran = result_of(waiting);
+  EXPECT_EQ(ran.code, 0) << ran.errors;
+  EXPECT_EQ(ran.output, "ran\n");
 }
 
 class CliUnrenewedTest : public testing::TestWithParam<const char*> {};

@@ -196,6 +196,24 @@ TEST_F(NotPostgres, IsUnavailableAndSaysWhatToCheck) {
   }
 }
 
+class ChangedLogin : public postgres_table {};
+
+// The server does not ask for passwords, so it is the user that changes.
+TEST_F(ChangedLogin, IsFetchedWhenTheServerRefusesTheOldOne) {
+  const auto missing = url_with("user=r_" + make_owner_id().text);
+  std::string now = missing;
+  int fetched = 0;
+  postgres_store rows{missing, {.table = table(), .pool_size = 1, .connection_string_now = [&] {
+                                  ++fetched;
+                                  return now;
+                                }}};
+  EXPECT_THROW((void)rows.list(), login_refused);
+  now = postgres_url();
+  EXPECT_TRUE(rows.list().empty());
+  EXPECT_TRUE(rows.list().empty());
+  EXPECT_EQ(fetched, 2);
+}
+
 TEST(PostgresLogin, WithAValueThatLibpqDoesNotTakeIsMisuse) {
   EXPECT_EQ(error_of_reading("host=127.0.0.1 sslmode=perhaps").kind, errc::misuse);
 }

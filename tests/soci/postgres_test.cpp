@@ -74,6 +74,12 @@ TEST_F(SociPostgres, WhereARoleHasOneConnectionSharesItAndSaysWhoseLimitItIs) {
   EXPECT_EQ(listing.get(), 0U);
 }
 
+TEST_F(SociPostgres, IsGivenAnotherConnectionStringWhenTheServerRefusesTheLogin) {
+  const auto missing = soci_url() + " user=r_" + make_owner_id().text;
+  soci_store rows{missing, {.table = table(), .connection_string_now = [] { return soci_url(); }}};
+  EXPECT_TRUE(rows.list().empty());
+}
+
 TEST_F(SociPostgres, NamesTheSameWeakSettingsAsTheStoreOfLibpqxx) {
   postgres_store other{postgres_url(), {.table = table()}};
   EXPECT_EQ(open_store().weak_settings(), other.weak_settings());

@@ -42,6 +42,32 @@ TEST_F(OutageWait, EndsAtALookThatFailsForGood) {
   }
 }
 
+TEST_F(OutageWait, GoesOnWhileTheLoginIsRefusedOnlyIfItsPolicySaysSo) {
+  is_away_ = false;
+  std::atomic<int> refusals = 0;
+  for (const auto* operation : {"acquire", "watch"}) {
+    rows_.before(operation, [&refusals] {
+      if (refusals-- > 0) throw login_refused{"the password is not there yet"};
+    });
+  }
+  auto held = theirs();
+  for (const bool outlasts : {false, true}) {
+    refusals = 10;
+    const auto began = time_->now();
+    auto waiting = waiter({.give_up_after = 1h, .through_refused_logins = outlasts});
+    if (outlasts) {
+      while (refusals > 0) {
+        time_->advance(10ms);
+        std::this_thread::sleep_for(1ms);
+      }
+      held.release();
+      EXPECT_EQ(fault_within_the_time(waiting, began), std::nullopt);
+    } else {
+      EXPECT_EQ(fault_within_the_time(waiting, began), errc::rejected);
+    }
+  }
+}
+
 TEST_F(OutageWait, BehindOneWhoseQuestionHangsIsNotTakenForAKeyThatIsHeld) {
   is_away_ = true;
   gate answer;

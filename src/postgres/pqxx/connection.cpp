@@ -118,6 +118,35 @@ connector connector_to(const conninfo& to) {
   return [to] { return connect(to); };
 }
 
+connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
+  struct target {
+    explicit target(conninfo first) : to{std::move(first)} {}
+
+    std::mutex mutex;
+    conninfo to;  // guarded by mutex
+  };
+  const auto shared = std::make_shared<target>(to);
+  return [shared, renewed = std::move(renewed)] {
+    const auto current = [&shared] {
+      const std::scoped_lock lock{shared->mutex};
+      return shared->to;
+    }();
+    try {
+      return connect(current);
+    } catch (const login_refused&) {
+      const auto next = [&] {
+        const std::scoped_lock lock{shared->mutex};
+        try {
+          shared->to = renewed();
+        } catch (const std::exception&) {  // there is no new one: the refusal is what matters
+        }
+        return shared->to;
+      }();
+      return connect(next);
+    }
+  };
+}
+
 connector connector_by(detail::make_connection make) {
   const auto mutex = std::make_shared<std::mutex>();  // `make` need not be safe for threads
   return [make = std::move(make), mutex] {

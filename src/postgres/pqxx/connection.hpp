@@ -98,6 +98,8 @@ result_set run(pqxx::transaction_base& transaction, const std::string& script);
 using connector = std::function<std::shared_ptr<pqxx::connection>()>;
 
 connector connector_to(const conninfo& to);
+/// The same; when a login is refused, `renewed` returns what to connect to from now on.
+connector connector_to(const conninfo& to, std::function<conninfo()> renewed);
 /// Calls `make` one at a time. Throws `error` (misuse) if it makes something else.
 connector connector_by(detail::make_connection make);
 

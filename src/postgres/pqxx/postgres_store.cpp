@@ -97,16 +97,22 @@ std::unique_ptr<detail::session_source> sessions_of(const std::string& connectio
                                                     const postgres_options& options) {
   check_waits(options);
   check_limits(options);
-  const postgres::conninfo to{connection_string,
-                              {.connect = options.connect_timeout,
-                               .tcp_user = options.tcp_user_timeout,
-                               .statement = options.statement_timeout,
-                               .lock = options.lock_timeout}};
+  const postgres::time_limits limits{.connect = options.connect_timeout,
+                                     .tcp_user = options.tcp_user_timeout,
+                                     .statement = options.statement_timeout,
+                                     .lock = options.lock_timeout};
+  const postgres::conninfo to{connection_string, limits};
   std::optional<pins> to_pin;
   if (to.names_a_service()) {
     to_pin = {.statement_timeout = options.statement_timeout, .lock_timeout = options.lock_timeout};
   }
-  return std::make_unique<pqxx_sessions>(postgres::connector_to(to), to_pin, options);
+  auto connect = postgres::connector_to(to);
+  if (options.connection_string_now) {
+    connect = postgres::connector_to(to, [limits, read_again = options.connection_string_now] {
+      return postgres::conninfo{read_again(), limits};
+    });
+  }
+  return std::make_unique<pqxx_sessions>(std::move(connect), to_pin, options);
 }
 
 std::unique_ptr<detail::session_source> sessions_of(detail::make_connection make,
