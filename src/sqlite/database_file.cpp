@@ -134,8 +134,9 @@ void require_writable(sqlite3* database) {
 void prepare_connection(sqlite3* database) {
   note_open(database);
   sqlite3_busy_timeout(database, 0);
-  execute(database, sql::sync_every_commit);
-  execute(database, sql::check_foreign_keys);
+  execute(database, sql::pin_connection);
+  // The history's: a connection may have turned them off.
+  (void)sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, nullptr);
 }
 
 void switch_to_wal(sqlite3* database, busy_wait& wait) {

@@ -118,18 +118,22 @@ inline constexpr std::string_view rollback = "ROLLBACK";
 // file.
 inline constexpr std::string_view journal_in_wal = "PRAGMA journal_mode = WAL";
 
-// Makes each commit durable before it returns: with WAL and NORMAL, a power failure could undo a
-// grant.
-inline constexpr std::string_view sync_every_commit = "PRAGMA synchronous = FULL";
+// Sets up a connection that only rowlock uses, whatever its owner or the build of SQLite has set.
+// The file is not kept from other processes between statements; this comes first, as the next one
+// reads the file, and a file that was read in exclusive mode stays so. Each commit is durable
+// before it returns: with WAL and NORMAL, a power failure could undo a grant. Conditions of the
+// table hold, a purge keeps rows that another table refers to, writes are allowed, and a change
+// returns no row that counts it.
+inline constexpr std::string_view pin_connection =
+    "PRAGMA locking_mode = NORMAL; PRAGMA synchronous = FULL; "
+    "PRAGMA ignore_check_constraints = OFF; PRAGMA query_only = OFF; PRAGMA count_changes = OFF; "
+    "PRAGMA read_uncommitted = OFF; PRAGMA foreign_keys = ON";
 
 // Lists the databases of the connection: number, name and path. The path is empty in memory.
 inline constexpr std::string_view databases_of_connection = "PRAGMA database_list";
 
 // Reads how a database of the connection is journalled. {schema} is its quoted name.
 inline constexpr std::string_view journal_mode = "PRAGMA {schema}.journal_mode";
-
-// Makes a purge keep rows that another table refers to. SQLite does not check that by default.
-inline constexpr std::string_view check_foreign_keys = "PRAGMA foreign_keys = ON";
 
 // Reads the busy timeout of the connection, in milliseconds, to restore it later.
 inline constexpr std::string_view get_busy_timeout = "PRAGMA busy_timeout";
