@@ -257,7 +257,8 @@ class mysql_backend_type final : public through_soci::soci_backend {
                       const soci_table& table) const override {
     executor exec{connection{session}, table.table, executor::parameters::written};
     const auto wanted = list_of(keys.in_order());
-    const auto seen = exec.read(wanted);
+    const auto seen =
+        found_in(exec.execute(sql::read_in_transaction, {rows_of(wanted).value()}), wanted);
     json_rows at_versions;
     json_rows to_count;
     for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "cli/database_url.hpp"
 #include "mysql/mysql_table.hpp"
 #include "rowlock/operators.hpp"
+#include "rowlock/row_lock.hpp"
 #include "support/mariadb_line.hpp"
 #include "support/own_mariadb.hpp"
 
@@ -188,6 +190,15 @@ TEST_F(MysqlTurned, DoesNotReachStatementsInATransactionOfTheApplication) {
   ASSERT_TRUE(seen.acquired());
   EXPECT_EQ(try_commit(session, first_, *seen), commit_result::committed);
   work.commit();
+}
+
+TEST_F(MysqlTurned, LetsFailuresOfRowLocksBeCounted) {
+  migrate_soci(target_);
+  const auto opened = open();
+  EXPECT_THROW((void)with_row_lock<soci_transaction>(
+                   *opened, first_, [](auto&) { throw std::runtime_error{"of the work"}; }),
+               std::runtime_error);
+  EXPECT_EQ(value("select failure_count from rowlock_test.shared_lock"), "1");
 }
 
 // With both checks off InnoDB writes the first rows of an empty table without a lock for each: it

@@ -1,0 +1,21 @@
+-- As mariadb.sql, for MySQL. For throwaway-mysql --turned.
+SET GLOBAL sql_safe_updates = 1;
+SET GLOBAL sql_mode = 'ANSI_QUOTES,HIGH_NOT_PRECEDENCE,IGNORE_SPACE,NO_BACKSLASH_ESCAPES,NO_UNSIGNED_SUBTRACTION,ONLY_FULL_GROUP_BY,PAD_CHAR_TO_FULL_LENGTH,PIPES_AS_CONCAT,REAL_AS_FLOAT,TIME_TRUNCATE_FRACTIONAL';
+SET GLOBAL completion_type = 'CHAIN';
+SET GLOBAL transaction_isolation = 'SERIALIZABLE';
+SET GLOBAL sql_select_limit = 5;
+SET GLOBAL sql_big_selects = 0;
+SET GLOBAL max_join_size = 20;
+SET GLOBAL foreign_key_checks = 0;
+SET GLOBAL unique_checks = 0;
+SET GLOBAL max_sort_length = 8;
+SET GLOBAL max_execution_time = 20000;
+SET GLOBAL time_zone = '-11:30';
+SET GLOBAL default_storage_engine = 'MyISAM';
+SET GLOBAL sql_require_primary_key = 1;
+SET GLOBAL sql_generate_invisible_primary_key = 1;
+SET GLOBAL explicit_defaults_for_timestamp = 0;
+SET GLOBAL div_precision_increment = 0;
+SET GLOBAL group_concat_max_len = 4;
+SET GLOBAL lc_time_names = 'ja_JP';
+SET GLOBAL default_collation_for_utf8mb4 = 'utf8mb4_general_ci';
