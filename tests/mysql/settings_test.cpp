@@ -110,8 +110,9 @@ class MysqlTurned : public testing::Test {
 };
 
 TEST_F(MysqlTurned, DoesNotReachMigrations) {
-  EXPECT_EQ(migrate_soci(target_, {}, history_option::with).size(), 2U);
+  EXPECT_EQ(migrate_soci(target_).size(), 1U);
   EXPECT_EQ(value("select count(*) from rowlock_test.shared_lock_schema"), "1");
+  EXPECT_EQ(migrate_soci(target_, {}, history_option::with).size(), 1U);
   EXPECT_EQ(migrate_soci(target_, {}, history_option::with).size(), 0U);
   // A trigger runs with the sql_mode of the session that made it.
   EXPECT_EQ(value("select group_concat(distinct sql_mode) from information_schema.triggers"),
