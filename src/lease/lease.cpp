@@ -106,18 +106,26 @@ release_result lease::release_as_done(std::chrono::milliseconds keep_for) noexce
 }
 
 release_result lease::release_all(std::span<lease> ended, const detail::work_result& how) noexcept {
-  std::vector<detail::lease_state*> kept;
-  kept.reserve(ended.size());
-  for (const auto& each : ended) {
-    if (each.kept_) kept.push_back(each.kept_.get());
-  }
-  if (kept.empty()) return release_result::released;
-  const auto results = ended.front().keeper_->release(kept, how);
-  const auto is = [&](release_result result) {
-    return std::find(results.begin(), results.end(), result) != results.end();
+  auto worst = release_result::released;
+  const auto add = [&worst](release_result result) {
+    if (worst == release_result::released || result == release_result::lost) worst = result;
   };
-  if (is(release_result::lost)) return release_result::lost;
-  return is(release_result::deferred) ? release_result::deferred : release_result::released;
+  try {
+    std::vector<detail::lease_state*> kept;
+    kept.reserve(ended.size());
+    for (const auto& each : ended) {
+      if (each.kept_) kept.push_back(each.kept_.get());
+    }
+    if (kept.empty()) return worst;
+    std::vector<release_result> results(kept.size());
+    ended.front().keeper_->release(kept, results, how);
+    std::for_each(results.begin(), results.end(), add);
+  } catch (const std::bad_alloc&) {  // none has ended: one after the other needs less memory
+    for (const auto& each : ended) {
+      if (each.kept_) add(each.keeper_->release(*each.kept_, how));
+    }
+  }
+  return worst;
 }
 
 release_result lease::release_after_failure() noexcept {

@@ -1,10 +1,12 @@
 // The leases of a lock_table, from grant to release.
 #include "lease/lease_keeper.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -101,7 +103,10 @@ void lease_keeper::release_later(lease_state& ended, const work_result& how,
                                  const operation_guard& /*here*/) noexcept {
   if (!registry_.end(ended, lease_phase::released)) return;
   emit_released(ended, release_result::deferred, how.failed, now());
-  renewer_->defer({{ended, now(), how, now() - ended.requested_at}}, renewer::tried::never);
+  try {
+    renewer_->defer({{ended, now(), how, now() - ended.requested_at}}, renewer::tried::never);
+  } catch (const std::bad_alloc&) {  // the row is free when the lease runs out
+  }
 }
 
 void lease_keeper::read_for_losses(const lease_states& doubted) noexcept {
@@ -149,13 +154,29 @@ release_result lease_keeper::release(lease_state& ended, const work_result& how)
   // The destructor of a lease that was already released gets here, too.
   if (ended.phase != lease_phase::held && !ended.is_unset) return release_result::lost;
   auto* const one = &ended;
-  return release(std::span{&one, 1}, how).front();
+  auto result = release_result::lost;
+  release(std::span{&one, 1}, std::span{&result, 1}, how);
+  return result;
 }
 
-std::vector<release_result> lease_keeper::release(std::span<lease_state* const> ended,
-                                                  const work_result& how) noexcept {
-  std::vector<release_result> results(ended.size(), release_result::lost);
-  if (!home_.is_here()) return results;
+void lease_keeper::release(std::span<lease_state* const> ended, std::span<release_result> results,
+                           const work_result& how) noexcept {
+  std::ranges::fill(results, release_result::lost);
+  if (!home_.is_here()) return;
+  try {
+    release_now(ended, results, how);
+  } catch (const std::bad_alloc&) {
+    // No lease may stay in the registry, which would renew it for ever.
+    for (std::size_t place = 0; place < ended.size(); ++place) {
+      if (registry_.end(*ended[place], lease_phase::released)) {
+        results[place] = release_result::deferred;
+      }
+    }
+  }
+}
+
+void lease_keeper::release_now(std::span<lease_state* const> ended,
+                               std::span<release_result> results, const work_result& how) {
   ended_leases pending{ended.size()};
   // Only a single lease is handed off: the leases of a set are released in one statement.
   const auto handoff = [this](const ended_leases& all) {
@@ -172,10 +193,11 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
       results[place] = release_result::released;
     } else if (here && began < lease.valid_until.load() &&
                registry_.end(lease, lease_phase::released)) {
+      results[place] = release_result::deferred;
       pending.add({&lease, place}, lease.to_release(began, how));
     }
   }
-  if (pending.empty()) return results;
+  if (pending.empty()) return;
   const auto report = [&](const ended_leases::one& one, release_result result) {
     results[one.place] = result;
     if (result == release_result::released) queue_.released(one.lease->key);
@@ -186,7 +208,7 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
       const auto& [lease, place] = pending.each.front();
       results[place] = release_result::released;
       emit_released(*lease, release_result::released, how.failed, began);
-      return results;
+      return;
     }
     try_for_a_moment(*options_.time, closing(), [&] {
       release_once(batcher_, pending, report);
@@ -200,12 +222,10 @@ std::vector<release_result> lease_keeper::release(std::span<lease_state* const> 
   std::vector<deferred_release> deferred;
   deferred.reserve(pending.each.size());
   for (const auto& each : pending.each) {
-    results[each.place] = release_result::deferred;
     emit_released(*each.lease, release_result::deferred, how.failed, began);
     deferred.emplace_back(*each.lease, now(), how, began - each.lease->requested_at);
   }
   renewer_->defer(std::move(deferred), renewer::tried::just_now);
-  return results;
 }
 
 using namespace std::chrono_literals;
@@ -331,13 +351,16 @@ note_result lease_keeper::write_note(const lease_state& noted, const std::string
 }
 
 void lease_keeper::end_leases() noexcept {
-  const auto left = registry_.end_all();
-  std::vector<deferred_release> to_release;
-  to_release.reserve(left.size());
-  for (const auto& lease : left) to_release.emplace_back(*lease, now());
-  loss_executor_->post(emitting_lost(left));
-  events_.emit_lost(left, loss_reason::closed, now());
-  renewer_->defer(std::move(to_release), renewer::tried::never);
+  try {
+    const auto left = registry_.end_all();
+    loss_executor_->post(emitting_lost(left));
+    events_.emit_lost(left, loss_reason::closed, now());
+    std::vector<deferred_release> to_release;
+    to_release.reserve(left.size());
+    for (const auto& lease : left) to_release.emplace_back(*lease, now());
+    renewer_->defer(std::move(to_release), renewer::tried::never);
+  } catch (const std::bad_alloc&) {  // the rows are free when the leases run out
+  }
 }
 
 // A store that hangs costs a single wait: the last releases run while operations end, and none

@@ -11,7 +11,6 @@
 #include <stop_token>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/serial_executor.hpp"
 #include "base/worker_pool.hpp"
@@ -89,11 +88,12 @@ class lease_keeper {
   /// Runs the calls of non-blocking operations.
   [[nodiscard]] detail::worker_pool& worker_pool() noexcept { return pool_; }
 
-  /// Ends possession and releases the row, which remembers how the work ended.
+  /// Ends possession and releases the row, which remembers how the work ended. Where memory is not
+  /// enough for that, the row is free when the lease runs out (`deferred`).
   release_result release(lease_state& ended, const work_result& how) noexcept;
   /// Releases several leases together. One result for each, in the same order.
-  std::vector<release_result> release(std::span<lease_state* const> ended,
-                                      const work_result& how) noexcept;
+  void release(std::span<lease_state* const> ended, std::span<release_result> results,
+               const work_result& how) noexcept;
 
   note_result write_note(const lease_state& noted, const std::string& note);
 
@@ -114,6 +114,9 @@ class lease_keeper {
 
  private:
   void watch();
+  /// Throws `std::bad_alloc`; the leases that have ended by then have a result.
+  void release_now(std::span<lease_state* const> ended, std::span<release_result> results,
+                   const work_result& how);
   /// Marks all leases lost; their rows are released in the background.
   void end_leases() noexcept;
   void return_grant(const acquire_request& unwanted, version granted);

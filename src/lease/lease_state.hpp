@@ -91,9 +91,12 @@ struct lease_state {
   const boot_clock::time_point requested_at;
   const boot_clock::time_point renew_until;
   const std::string correlation_id;
-  /// Set before other threads can reach the lease.
-  boot_clock::time_point hold_until;
-  /// Number of handoffs of the key within this process since its last release. Set as above.
+  /// Ends the hold of a grant that no caller will see, while `close` may read it.
+  void give_up_hold() noexcept { hold_until = boot_clock::time_point{}; }
+
+  std::atomic<boot_clock::time_point> hold_until{};
+  /// Number of handoffs of the key within this process since its last release. Set before other
+  /// threads can reach the lease.
   unsigned handoffs = 0;
 
   std::atomic<lease_phase> phase{lease_phase::held};

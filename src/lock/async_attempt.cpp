@@ -106,7 +106,7 @@ void async_attempt::finish(attempt_end end) {
   if (done) {
     done(std::move(end));
   } else if (end.granted) {
-    end.granted->hold_until = {};  // no caller has seen the grant
+    end.granted->give_up_hold();
     leases_.release(*end.granted, {});
   }
 }

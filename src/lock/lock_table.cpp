@@ -183,7 +183,7 @@ void lock_table::write_first_note(lease& granted, const std::optional<std::strin
   try {
     static_cast<void>(granted.write_note(*note));
   } catch (...) {
-    granted.kept_->hold_until = {};  // the caller never sees the grant
+    granted.kept_->give_up_hold();
     throw;
   }
 }

@@ -55,7 +55,7 @@ std::optional<lease_states> take_up(lease_keeper& leases, const set_request& wan
   }
   if (is_in_time) return kept;
   for (const auto& each : kept) {
-    each->hold_until = {};  // no caller has seen the grant
+    each->give_up_hold();
     leases.release_later(*each);
   }
   return std::nullopt;

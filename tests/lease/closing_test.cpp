@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -46,6 +48,27 @@ TEST_F(HoldAtLeast, KeepsTheKeyTakenAfterAnEarlyRelease) {
   time_->advance(6s);
   EXPECT_TRUE(locks_->try_acquire(key_).acquired());
   EXPECT_EQ(row().expiry_count, 0);
+}
+
+// ThreadSanitizer sees whether both may touch the hold at once: nothing orders the two threads
+// here.
+TEST_F(HoldAtLeast, OfAGrantWhoseNoteFailsEndsWhileTheTableCloses) {
+  for (int times = 0; times < 20; ++times) {
+    std::atomic<bool> is_closing{false};
+    hooked_store rows{time_};
+    rows.before("write_note", [&] {
+      while (!is_closing.load(std::memory_order_relaxed)) std::this_thread::yield();
+      throw std::runtime_error{"no paper"};
+    });
+    std::optional<lock_table> locks{std::in_place, rows, lock_options{.ttl = 30s, .time = time_}};
+    const std::jthread acquiring{[&, used = &*locks] {
+      EXPECT_THROW((void)used->try_acquire(key_, {.hold_at_least = 10s, .note = "a note"}),
+                   std::runtime_error);
+    }};
+    rows.await("write_note", 1);
+    is_closing.store(true, std::memory_order_relaxed);
+    locks.reset();
+  }
 }
 
 TEST_F(HoldAtLeast, IsOverAtALateRelease) {
