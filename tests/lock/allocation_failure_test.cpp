@@ -45,16 +45,20 @@ class AllocationFailure : public testing::Test {
 TEST_F(AllocationFailure, OfAReleaseLeavesTheRowToTheTtl) {
   for (std::uint64_t allowed = 0; allowed < most_allocations; ++allowed) {
     auto held = *locks_->try_acquire(key_);
-    expect_free_after(allowed, key_, [&] { EXPECT_NE(held.release(), release_result::lost); });
-    EXPECT_FALSE(held.is_valid());
+    expect_free_after(allowed, key_, [&] {
+      EXPECT_NE(held.release(), release_result::lost);
+      EXPECT_FALSE(held.is_valid());
+    });
   }
 }
 
 TEST_F(AllocationFailure, OfAReleaseOfSeveralLeavesTheRowsToTheTtl) {
   for (std::uint64_t allowed = 0; allowed < most_allocations; ++allowed) {
     auto held = *locks_->try_acquire_all({key_, other_key_});
-    expect_free_after(allowed, {key_, other_key_},
-                      [&] { EXPECT_NE(held.release(), release_result::lost); });
+    expect_free_after(allowed, {key_, other_key_}, [&] {
+      EXPECT_NE(held.release(), release_result::lost);
+      EXPECT_FALSE(held.is_valid());
+    });
   }
 }
 
