@@ -141,8 +141,7 @@ ROWLOCK_EXPORT outcome<std::int64_t> read_version(soci::session& transaction,
 /// PostgreSQL: as in postgres.hpp. MariaDB waits in the server's queue for whole seconds; for the
 /// rest, and on MySQL, the row is tried every 50 ms. SQLite needs an IMMEDIATE transaction, which
 /// has no rival: it does not wait (see sqlite.hpp). Refused: missing, busy, timed_out, stopped, in
-/// a transaction that stays usable; and stale for a deadlock, after which MariaDB and MySQL have
-/// rolled back.
+/// a transaction that stays usable; and deadlock, after which MariaDB and MySQL have rolled back.
 ///
 /// On MariaDB and MySQL begin at READ COMMITTED, as `soci_transaction` does. Above it, a missing
 /// row keeps others from inserting it until the transaction ends, and the transaction may read an

@@ -88,12 +88,14 @@ std::vector<acquire_answer> store::acquire(std::span<const acquire_request> requ
   // A callback of all keys must not run with some of them, whatever a database did.
   const auto granted = std::count_if(answers.begin(), answers.end(), is_granted);
   if (granted == 0 || granted == std::ssize(requests)) return answers;
-  do_release(to_give_back(requests, answers));
+  const auto released = do_release(to_give_back(requests, answers));
+  const bool are_free = std::ranges::all_of(
+      released, [](change_answer answer) { return answer == change_answer::done; });
   throw error{errc::rejected,
               "of " + std::to_string(requests.size()) + " keys that belong together only " +
-                  std::to_string(granted) +
-                  " were granted, and have been released: compare the lock table and its triggers "
-                  "with the migrations of rowlock"};
+                  std::to_string(granted) + " were granted, and " +
+                  (are_free ? "have been released" : "those not yet released run out") +
+                  ": compare the lock table and its triggers with the migrations of rowlock"};
 }
 
 std::vector<change_answer> store::renew(std::span<const renew_request> requests) {

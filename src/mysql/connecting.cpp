@@ -215,6 +215,8 @@ bool is_in_cluster_of_mysql(connection& session) {
   const auto settings = session.execute(sql::settings_of_clusters);
   if (!settings.rows.empty()) return is_of_a_cluster(settings);
   const std::scoped_lock lock{mutex};
+  // Sessions that are closed stay in it; none of them costs more than one round trip again.
+  if (alone.size() >= 10'000) alone.clear();
   alone[session.handle()] = number;
   return false;
 }

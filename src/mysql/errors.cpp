@@ -217,6 +217,8 @@ bool is_conflict(const std::exception& thrown) noexcept {
   return is_conflict(number) || is_lost_certification(number, thrown.what());
 }
 
+bool is_deadlock(const std::exception& thrown) noexcept { return error_number_of(thrown) == 1213; }
+
 bool is_contention(const std::exception& thrown) noexcept {
   return is_conflict(thrown) || is_one_of(error_number_of(thrown), {1062, 1205, 3572});
 }

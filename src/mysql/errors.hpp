@@ -46,6 +46,8 @@ bool needs_new_connection(unsigned number) noexcept;
 /// 1213, 1020, 3101, and 1180 with 149 in its text, a lost certification: a concurrent transaction
 /// won, and the server has rolled this one back.
 bool is_conflict(const std::exception& thrown) noexcept;
+/// 1213: of the conflicts, the one in which transactions waited for each other.
+bool is_deadlock(const std::exception& thrown) noexcept;
 /// A conflict, a row lock that was not free at once (1205, 3572), or a row that another transaction
 /// inserted first (1062).
 bool is_contention(const std::exception& thrown) noexcept;

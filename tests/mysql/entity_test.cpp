@@ -217,7 +217,7 @@ TEST_F(MysqlEntity, OfATimestampMovesInAnyZone) {
 }
 
 // The server rolls the whole transaction back.
-TEST_F(MysqlEntity, InADeadlockIsStaleAndTheTransactionIsOver) {
+TEST_F(MysqlEntity, InADeadlockIsRefusedAsSuchAndTheTransactionIsOver) {
   const auto one = connect();
   const auto other = connect();
   soci_transaction first{*one};
@@ -228,11 +228,11 @@ TEST_F(MysqlEntity, InADeadlockIsStaleAndTheTransactionIsOver) {
                             [&] { return lock_entity(*one, people_, 2, wait_for(patience)); });
   const auto crossing = lock_entity(*other, people_, 1, wait_for(patience));
   if (!crossing.acquired()) {
-    EXPECT_EQ(crossing.refusal().reason, refusal_reason::stale);
+    EXPECT_EQ(crossing.refusal().reason, refusal_reason::deadlock);
     EXPECT_TRUE(waiting.get().acquired());
     EXPECT_EQ(error_of([&] { second.commit(); }).kind, errc::misuse);
   } else {
-    EXPECT_EQ(waiting.get().refusal().reason, refusal_reason::stale);
+    EXPECT_EQ(waiting.get().refusal().reason, refusal_reason::deadlock);
     EXPECT_EQ(error_of([&] { first.commit(); }).kind, errc::misuse);
   }
 }
