@@ -65,11 +65,22 @@ std::vector<open_file> files_at(const std::vector<std::string>& paths, sqlite3* 
   return files;
 }
 
+bool is_same(const open_file& one, const open_file& other) noexcept {
+  return one.inode == other.inode && one.device == other.device;
+}
+
+/// The caller has locked `known`.
+bool is_noted(const open_files& known, const open_file& file) {
+  return std::ranges::any_of(known.all, [&](const open_file& each) {
+    return each.connection == file.connection && is_same(each, file);
+  });
+}
+
 /// The caller has locked `known`.
 bool was_any_open_at_fork(const open_files& known, const std::vector<open_file>& files) {
   return std::ranges::any_of(files, [&](const open_file& file) {
     return std::ranges::any_of(known.all, [&](const open_file& each) {
-      return each.inode == file.inode && each.device == file.device && was_open_at_fork(each);
+      return is_same(each, file) && was_open_at_fork(each);
     });
   });
 }
@@ -107,23 +118,25 @@ void refuse_open_at_fork(const std::string& path) {
 
 void note_open(sqlite3* database) {
   auto& known = open_files::known();
+  const auto is_ours = [&](const open_file& each) { return each.connection == database; };
   {
     const std::scoped_lock lock{known.mutex};
-    const auto noted = std::ranges::find(known.all, database, &open_file::connection);
-    if (noted != known.all.end()) {
-      if (was_open_at_fork(*noted)) throw_open_at_fork(url_of(database));
-      return;
-    }
+    const auto noted = std::ranges::find_if(known.all, is_ours);
+    if (noted != known.all.end() && was_open_at_fork(*noted)) throw_open_at_fork(url_of(database));
   }
+  // Each time: another file may have been attached since.
   const auto paths = paths_of(database);
+  bool is_first = false;
   {
     const std::scoped_lock lock{known.mutex};
-    const auto files = files_at(paths, database);
+    auto files = files_at(paths, database);
+    std::erase_if(files, [&](const open_file& file) { return is_noted(known, file); });
     if (files.empty()) return;
     if (was_any_open_at_fork(known, files)) throw_open_at_fork(url_of(database));
+    is_first = std::ranges::none_of(known.all, is_ours);
     known.all.insert(known.all.end(), files.begin(), files.end());
   }
-  forget_when_closed(database);
+  if (is_first) forget_when_closed(database);
 }
 
 }  // namespace rowlock::sqlite

@@ -122,6 +122,17 @@ TEST_F(SqliteFork, RefusesAChildTheFileOfItsParentsTransactions) {
   EXPECT_NO_THROW(sqlite_transaction{*database}.commit());
 }
 
+TEST_F(SqliteFork, RefusesAChildTheFileThatItsParentAttachedLater) {
+  const auto database = open();
+  sqlite_transaction{*database}.commit();
+  migrate_sqlite(path("other.db"));
+  database->exec("ATTACH '" + path("other.db") + "' AS other");
+  sqlite_transaction{*database}.commit();
+  const auto wrong =
+      complaints_of_child([&](complaints& said) { expect_store_refused(said, path("other.db")); });
+  EXPECT_EQ(wrong, complaints{});
+}
+
 TEST_F(SqliteFork, RefusesAGrandchildWhatAChildHasOpen) {
   const auto wrong = complaints_of_child([&](complaints& said) {
     sqlite_store own{path()};
