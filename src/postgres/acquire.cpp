@@ -34,7 +34,7 @@ std::vector<changed_row> insert_rows(executor& exec, const unanswered<acquire_re
   if (is_done) return inserted;
   for (std::size_t i = 0; i < open.size(); ++i) {
     if (at_most && std::ssize(inserted) == *at_most) break;
-    for (auto row : insert_row(exec, *open[i], sql::shortest_wait_ms)) {
+    for (auto row : insert_row(exec, *open[i], sql::wait_of_each_ms(i - inserted.size()))) {
       row.index = i;
       inserted.push_back(row);
     }

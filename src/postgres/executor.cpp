@@ -137,7 +137,10 @@ void executor::prepare(const key_list& keys) {
     });
   };
   if (create(keys, sql::short_wait_ms) || keys.size() == 1) return;
-  for (const auto* key : keys) create({key}, sql::shortest_wait_ms);
+  std::size_t in_vain = 0;
+  for (const auto* key : keys) {
+    if (!create({key}, sql::wait_of_each_ms(in_vain))) ++in_vain;
+  }
 }
 
 }  // namespace rowlock::postgres

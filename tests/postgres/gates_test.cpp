@@ -88,6 +88,25 @@ TEST_F(PostgresGates, OfATransactionThatCreatesManyKeysRefuseNoOtherKeyOfACall) 
   EXPECT_EQ(any[2].status, acquire_status::withheld);
 }
 
+// As for another session that makes the table longer: the trigger is such a wait, of 20 ms.
+TEST_F(PostgresGates, OfATransactionThatCreatesManyKeysLeaveTheOtherKeysOfACallTheirTime) {
+  server_.query("create function " + schema() +
+                ".wait() returns trigger language plpgsql as $$ begin if "
+                "current_setting('lock_timeout') <> '20ms' then raise 'timeout' using errcode = "
+                "'55P03'; end if; return new; end $$");
+  server_.query("create trigger waiting before insert on " + name() +
+                " for each row when (new.lock_type = 'slow') execute function " + schema() +
+                ".wait()");
+  const auto keys = fresh(100);
+  open_work creator;
+  ASSERT_TRUE(lock(creator.work, keys).acquired());
+  const auto slow = fresh(2, "slow");
+  const auto answers = rows_.acquire(std::array{request(keys[50]), request(slow[0])});
+  EXPECT_EQ(answers[0].status, acquire_status::busy);
+  EXPECT_EQ(answers[1].status, acquire_status::granted);
+  EXPECT_TRUE(rows_.read(std::array{keys[51], slow[1]}, read_mode::ready_to_commit)[1]);
+}
+
 // It is no key that is in use.
 TEST_F(PostgresGates, BehindALockOfTheWholeTableAreUnavailable) {
   open_work rival;

@@ -29,6 +29,7 @@
 #ifndef ROWLOCK_POSTGRES_SQL_LEASES_HPP
 #define ROWLOCK_POSTGRES_SQL_LEASES_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -146,9 +147,15 @@ RETURNING k.place, l.version, k.last_holder,
 )sql";
 
 // How long an insert waits for a transaction that has created the row: a statement of a store ends
-// sooner. If one of several keys was in the way, each is tried by itself.
+// sooner. The limit ends other waits, too: for another session that makes the table longer.
 inline constexpr std::int64_t short_wait_ms = 20;
 inline constexpr std::int64_t shortest_wait_ms = 1;
+
+// If one of several keys was in the way, each is tried by itself. Those that cannot be created then
+// wait for half a second in all.
+constexpr std::int64_t wait_of_each_ms(std::size_t tried_in_vain) {
+  return tried_in_vain < 25 ? short_wait_ms : shortest_wait_ms;
+}
 
 // Locks the table as an insert does, and changes nothing: so a lock of the whole table is told from
 // a row that is being created.
