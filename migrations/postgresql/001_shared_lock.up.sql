@@ -217,6 +217,7 @@ DECLARE
   locked bigint[] := '{}';  -- places of keys in p_types and p_ids
   awaited bigint;           -- the place of the first key in the way
   has_awaited boolean;
+  is_hidden boolean;        -- it has no row that can be locked, and no transaction is in the way
   queue bigint;             -- the gate of the awaited key, where those queue who wait for it
   has_queue boolean;
   existing bigint;
@@ -227,6 +228,7 @@ BEGIN
   LOOP
     BEGIN
       has_awaited := false;
+      is_hidden := false;
       IF awaited IS NOT NULL THEN
         -- One at a time waits for the row. The others wait for that one's transaction, in the order
         -- in which they came: each lock makes the row another tuple, where its queue would form anew.
@@ -242,6 +244,7 @@ BEGIN
             AND l.expires_at <= clock_timestamp() - skew
           FOR UPDATE;
         has_awaited := FOUND;
+        is_hidden := NOT FOUND;
         done := set_config('lock_timeout', callers_timeout, true);
       ELSIF has_nothing AND cardinality(p_types) = 1 THEN
         -- A row can be free for a moment while the first of those who wait for it wakes up. (Who has
@@ -325,7 +328,8 @@ BEGIN
     END;
 
     SELECT min(w.place),
-           bool_or(CASE WHEN l.lock_type IS NULL THEN NOT p_create
+           bool_or(CASE WHEN is_hidden AND w.place = awaited THEN true
+                        WHEN l.lock_type IS NULL THEN NOT p_create
                         ELSE l.expires_at > clock_timestamp() - skew END)
       INTO awaited, is_hopeless
       FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)

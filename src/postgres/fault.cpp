@@ -238,6 +238,16 @@ void throw_as_error(const fault& found, effects had, const table_name* lock_tabl
   }
 }
 
+void throw_lost_changes(const table_name& table) {
+  throw error{errc::rejected,
+              "a row of table " + table.text() +
+                  " can be read, and no other transaction has it, but it cannot be changed: "
+                  "row-level security hides it from changes by the role of this connection (as the "
+                  "owner, CREATE POLICY for INSERT and UPDATE that lets the role write every row "
+                  "that it uses), or a trigger BEFORE INSERT or UPDATE drops them (let it not "
+                  "RETURN NULL)"};
+}
+
 void throw_aborted_before() { throw error{errc::misuse, aborted_before}; }
 
 void throw_failed_commit(const fault& found) {

@@ -62,6 +62,9 @@ using detail::effects;
 [[noreturn]] void throw_as_error(const fault& found, effects had, const table_name* lock_table,
                                  std::string_view other_table = {});
 
+/// Throws the `error` (rejected) for a row of `table` that can be read and not changed.
+[[noreturn]] void throw_lost_changes(const table_name& table);
+
 /// Throws the `error` (misuse) for a transaction that an earlier error has aborted. The server
 /// answers its COMMIT with ROLLBACK, which no driver reports.
 [[noreturn]] void throw_aborted_before();

@@ -37,6 +37,12 @@ struct rows_of_leases {
     }
   }
 
+  /// `key` must be one of `keys`.
+  [[nodiscard]] std::int64_t version_of(const lock_key& key) const {
+    const auto place = std::find(keys.begin(), keys.end(), &key) - keys.begin();
+    return versions[static_cast<std::size_t>(place)];
+  }
+
   key_list keys;
   std::vector<std::int64_t> versions;
 };
@@ -131,6 +137,16 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
       return fence_try::held;
     }
     return why_not(caller, rows, table);
+  });
+  if (proved.of_rows.found != fence_try::in_use) return proved;
+  const auto& of_one = statement_for(locks, common);
+  proved.loses_changes = loses_changes(used, rows.keys, locks, [&](const lock_key& key) {
+    const auto version = rows.version_of(key);
+    const bound_values one{key.type, key.source_id, version, idle_limit};
+    if (count_in(used.execute(of_one, one)) == 1) return false;
+    const auto seen = used.execute(statement_for(locks, sql::read),
+                                   bound_values{types_of({&key}), ids_of({&key})});
+    return !seen.empty() && seen.front().number("version") == version;
   });
   return proved;
 }

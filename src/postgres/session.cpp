@@ -263,16 +263,6 @@ std::vector<std::string> weak_settings(executor& exec) {
   return weak;
 }
 
-[[noreturn]] void throw_lost_changes(const table_name& table) {
-  throw error{errc::rejected,
-              "a row of table " + table.text() +
-                  " can be read, and no other transaction has it, but it cannot be changed: "
-                  "row-level security hides it from changes by the role of this connection (as the "
-                  "owner, CREATE POLICY for INSERT and UPDATE that lets the role write every row "
-                  "that it uses), or a trigger BEFORE INSERT or UPDATE drops them (let it not "
-                  "RETURN NULL)"};
-}
-
 class postgres_session final : public detail::session {
  public:
   postgres_session(std::unique_ptr<own_connection> used, session_options options)

@@ -47,11 +47,6 @@ refusal refused_by(const result_set::row& row, refusal_reason reason) {
 
 refusal stale(const lock_key& key) { return {.reason = refusal_reason::stale, .key = key}; }
 
-commit_result result_of(const std::optional<result_set>& result) {
-  const bool is_moved = result && result->affected_rows() == 1;
-  return is_moved ? commit_result::committed : commit_result::stale;
-}
-
 /// The first row that `prepare` has unset or created, if there is one; or why it ended.
 struct prepared {
   std::optional<rowlock::version> version = std::nullopt;
@@ -89,13 +84,22 @@ prepared prepare_briefly(transaction_connection& used, const key_list& keys,
   return found;
 }
 
-}  // namespace
+/// Whether `prepare` leaves the row of `key` unfit.
+bool is_not_prepared(transaction_connection& used, const lock_key& key,
+                     const postgres_table& table) {
+  used.execute(statement_for(table, sql::prepare),
+               bound_values{types_of({&key}), ids_of({&key}), sql::shortest_wait_ms});
+  const auto seen = used.execute(statement_for(table, sql::read), arrays_of({&key}));
+  if (seen.empty()) return true;
+  const auto row = seen_in(seen.front(), key);
+  return row.state.owned && row.can_be_taken(table.clock_skew);
+}
 
-lock_attempt try_to_lock(transaction_connection& used, const lock_keys& keys,
-                         std::chrono::milliseconds slice, const postgres_table& table,
-                         missing_rows missing) {
+/// As `try_to_lock`, whatever keeps a row busy.
+lock_attempt lock_once(transaction_connection& used, const lock_keys& keys,
+                       std::chrono::milliseconds slice, const postgres_table& table,
+                       missing_rows missing) {
   const auto wanted = list_of(keys.in_order());
-  require_same_keys(used, wanted);
   const auto result = caller_transaction{used}.execute(
       statement_for(table, sql::lock_rows),
       bound_values{types_of(wanted), ids_of(wanted), std::int64_t{slice.count()},
@@ -107,18 +111,42 @@ lock_attempt try_to_lock(transaction_connection& used, const lock_keys& keys,
     return attempt;
   }
   row_lock locked;
+  bool is_missing = false;
   for (const auto row : *result) {
     const auto state = row.text("state");
     if (state == "locked") {
       locked.rows.push_back({key_in(row), {row.number("version")}});
-    } else if (state != "missing") {
+    } else if (state == "missing") {
+      is_missing = true;
+    } else {
       attempt.refused = refused_by(row, state == "leased"  ? refusal_reason::held
                                         : state == "stale" ? refusal_reason::stale
                                                            : refusal_reason::busy);
       return attempt;
     }
   }
-  if (!locked.rows.empty()) attempt.locked = std::move(locked);
+  if (is_missing) return attempt;
+  if (locked.rows.size() != wanted.size()) throw_lost_changes(table.table);
+  attempt.locked = std::move(locked);
+  return attempt;
+}
+
+}  // namespace
+
+lock_attempt try_to_lock(transaction_connection& used, const lock_keys& keys,
+                         std::chrono::milliseconds slice, const postgres_table& table,
+                         missing_rows missing) {
+  require_same_keys(used, list_of(keys.in_order()));
+  auto attempt = lock_once(used, keys, slice, table, missing);
+  const auto is_busy = [](const lock_attempt& tried) {
+    return tried.refused && tried.refused->reason == refusal_reason::busy;
+  };
+  if (!is_busy(attempt)) return attempt;
+  const auto key = attempt.refused->key;
+  const auto is_refused = [&](const lock_key& one) {
+    return is_busy(lock_once(used, one, std::chrono::milliseconds::zero(), table, missing));
+  };
+  if (loses_changes(used, {&key}, table, is_refused)) throw_lost_changes(table.table);
   return attempt;
 }
 
@@ -155,20 +183,65 @@ outcome<version> read_version(transaction_connection& used, const lock_key& key,
   }
   const auto prepared = prepare_briefly(used, {&key}, table);
   if (prepared.is_stale) return stale(key);
-  if (!prepared.version) return refusal{.reason = refusal_reason::busy, .key = key};
-  return *prepared.version;
+  if (prepared.version) return *prepared.version;
+  const auto is_refused = [&](const lock_key& one) { return is_not_prepared(used, one, table); };
+  if (loses_changes(used, {&key}, table, is_refused)) throw_lost_changes(table.table);
+  return refusal{.reason = refusal_reason::busy, .key = key};
 }
 
 commit_result try_commit(transaction_connection& used, const lock_key& key, version seen,
                          const postgres_table& table) {
   require_same_keys(used, {&key});
-  return result_of(caller_transaction{used}.execute(
-      statement_for(table, sql::advance), bound_values{key.type, key.source_id, seen.number},
-      &table.table));
+  const auto& advance = statement_for(table, sql::advance);
+  const bound_values values{key.type, key.source_id, seen.number};
+  const auto result = caller_transaction{used}.execute(advance, values, &table.table);
+  if (!result) return commit_result::stale;
+  if (result->affected_rows() == 1) return commit_result::committed;
+  const auto is_refused = [&](const lock_key& one) {
+    if (used.execute(advance, values).affected_rows() == 1) return false;
+    const auto rows = used.execute(statement_for(table, sql::read), arrays_of({&one}));
+    if (rows.empty()) return false;
+    const auto row = seen_in(rows.front(), one);
+    return row.state.version == seen && !row.state.owned && row.can_be_taken(table.clock_skew);
+  };
+  if (loses_changes(used, {&key}, table, is_refused)) throw_lost_changes(table.table);
+  return commit_result::stale;
 }
 
 void create_rows(transaction_connection& used, const lock_keys& keys, const postgres_table& table) {
-  prepare_briefly(used, list_of(keys.in_order()), table);
+  const auto wanted = list_of(keys.in_order());
+  const auto created = prepare_briefly(used, wanted, table);
+  if (created.version || created.is_stale) return;
+  const auto is_refused = [&](const lock_key& one) { return is_not_prepared(used, one, table); };
+  if (loses_changes(used, wanted, table, is_refused)) throw_lost_changes(table.table);
+}
+
+bool loses_changes(transaction_connection& used, const key_list& keys, const postgres_table& table,
+                   const std::function<bool(const lock_key&)>& is_refused) {
+  caller_transaction caller{used};
+  const auto run = [&](std::string_view text) {
+    return caller.execute_or_conflict(statement_for(table, text), bound_values{}, &table.table);
+  };
+  if (!run(sql::may_lose_changes).front().flag("may_lose_changes")) return false;
+  const auto loses = [&](const lock_key& key) {
+    bool is_lost = false;
+    run(sql::savepoint);
+    try {
+      const auto taken = used.execute(statement_for(table, sql::take_row_and_gate),
+                                      bound_values{key.type, key.source_id});
+      is_lost = taken.front().flag("has_gate") && is_refused(key);
+    } catch (const error&) {
+      throw;
+    } catch (const std::exception& thrown) {
+      // Another transaction has the row, or has changed it.
+      const auto why = used.fault_in(thrown);
+      if (why.is_lost_connection()) throw_as_error(why, effects::none, &table.table);
+    }
+    run(sql::roll_back_to_savepoint);
+    run(sql::release_savepoint);
+    return is_lost;
+  };
+  return std::any_of(keys.begin(), keys.end(), [&](const lock_key* key) { return loses(*key); });
 }
 
 void count_failures(transaction_connection& used, const lock_keys& keys,

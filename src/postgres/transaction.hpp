@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,6 +58,13 @@ void create_rows(transaction_connection& used, const lock_keys& keys, const post
 void count_failures(transaction_connection& used, const lock_keys& keys,
                     const postgres_table& table);
 
+/// Whether a row of `keys` can be read and not changed: row-level security hides it from changes,
+/// or a trigger drops them, and no error reports that. For each key it tries `is_refused` again and
+/// rolls that back, while this transaction has the row and its gate, so that no other transaction
+/// is in the way. One round trip where no policy and no trigger can do that. Throws `error`.
+bool loses_changes(transaction_connection& used, const key_list& keys, const postgres_table& table,
+                   const std::function<bool(const lock_key&)>& is_refused);
+
 class caller_transaction {
  public:
   explicit caller_transaction(transaction_connection& used) : connection_{used} {}
@@ -95,12 +103,14 @@ struct proof {
   detail::fence_proof of_rows;
   /// Empty unless the leases are held and the name is wanted.
   std::string name;
+  /// They are not, because a row can be read and not changed.
+  bool loses_changes = false;
 };
 
 /// Tries for a moment to fence the transaction, and to write `releases` into the rows: one for each
 /// of the leases, in their order. If there are none, the rows stay as they are. If the leases are
-/// not held, the caller must end the transaction. Throws `error`, and the driver's exception of a
-/// conflict.
+/// not held, the caller must end the transaction, and then `throw_lost_changes` if that is why.
+/// Throws `error`, and the driver's exception of a conflict.
 proof prove(transaction_connection& used, const fenced_leases& leases, const fence_options& options,
             std::span<const release_request> releases, naming name, const table_name& table);
 

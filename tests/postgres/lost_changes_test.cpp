@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "postgres/postgres_table.hpp"
+#include "rowlock/fence.hpp"
+#include "rowlock/lock_table.hpp"
+#include "rowlock/postgres.hpp"
 
 namespace rowlock::tests {
 namespace {
 
-/// Stores of a role that may do all with the tables, and has what policies there are.
+/// Stores and transactions of a role that may do all with the tables, and has what policies there
+/// are.
 class PostgresLostChanges : public postgres_table {
  protected:
   PostgresLostChanges() {
@@ -137,6 +141,140 @@ TEST_F(PostgresLostChanges, AreNotTakenForARowThatAnotherTransactionHas) {
   rival.work.abort();
   EXPECT_EQ(acquire(of_role, key_).status, acquire_status::granted);
   EXPECT_EQ(acquire(rows, {"invoice", "gated"}).status, acquire_status::granted);
+}
+
+/// What the application's transaction does with rows whose changes are lost.
+class PostgresLostChangesOfATransaction : public PostgresLostChanges {
+ protected:
+  PostgresLostChangesOfATransaction() {
+    rows_.read(std::array{key_, other_key_}, read_mode::ready_to_commit);
+  }
+
+  void expect_no_row_lock(const lock_keys& keys, const std::string& url = postgres_url()) {
+    open_work ours{url};
+    expect_refusal([&] { (void)lock_rows(ours.work, keys, no_wait(), table()); }, "trigger");
+    ours.work.abort();
+    pqxx::connection connection{url};
+    bool is_called = false;
+    expect_refusal(
+        [&] {
+          (void)with_row_lock<pqxx::work>(
+              connection, keys, wait_forever(), [&](pqxx::work&) { is_called = true; }, table());
+        },
+        "trigger");
+    EXPECT_FALSE(is_called);
+  }
+  [[nodiscard]] version version_of(const lock_key& key) {
+    return {server_.value<std::int64_t>("select version from " + name() + row(key))};
+  }
+  /// For every kind of fence, and for a release within the transaction.
+  void expect_no_fence(const fenced_leases& leases, const std::string& url = postgres_url()) {
+    for (const auto kind : {fence_kind::write, fence_kind::share}) {
+      open_work ours{url};
+      const auto prove = [&] { fence(ours.work, leases, {.kind = kind}, table()); };
+      expect_refusal(prove, "trigger");
+      EXPECT_ANY_THROW(ours.work.exec("select 1")) << "the transaction has ended";
+    }
+    open_work ours{url};
+    expect_refusal([&] { release_with(ours.work, leases, {}, table()); }, "trigger");
+    EXPECT_ANY_THROW(ours.work.exec("select 1")) << "the transaction has ended";
+  }
+
+  postgres_store rows_ = open_store();
+  lock_table locks_{rows_, {.ttl = 1h, .renew = false}};
+};
+
+TEST_F(PostgresLostChangesOfATransaction, AreNoRowLock) {
+  drop_changes("update", "new.source_id = '43'");
+  expect_no_row_lock(other_key_);
+  expect_no_row_lock({key_, other_key_});
+  open_work ours;
+  EXPECT_TRUE(lock_rows(ours.work, key_, no_wait(), table()).acquired());
+}
+
+TEST_F(PostgresLostChangesOfATransaction, OfANewRowAreNoContention) {
+  drop_changes("insert", "new.source_id = 'new'");
+  const lock_key created{"invoice", "new"};
+  expect_no_row_lock(created);
+  expect_no_row_lock({key_, created});
+  open_work ours;
+  expect_refusal([&] { (void)read_version(ours.work, created, table()); }, "trigger");
+  EXPECT_TRUE(read_version(ours.work, key_, table()).acquired());
+}
+
+TEST_F(PostgresLostChangesOfATransaction, OfARowThatAPolicyHidesAreNoContention) {
+  secure({"for select using (true)", "for insert with check (true)",
+          "for update using (source_id <> '43')"});
+  expect_no_row_lock(other_key_, role_.url());
+  open_work ours{role_.url()};
+  expect_refusal([&] { (void)lock_rows(ours.work, other_key_, wait_forever(), table()); },
+                 "POLICY");
+  const auto seen = version_of(other_key_);
+  expect_refusal([&] { (void)try_commit(ours.work, other_key_, seen, table()); }, "POLICY");
+  // What it did before is still there, and it goes on.
+  EXPECT_EQ(try_commit(ours.work, other_key_, version{seen.number - 1}, table()),
+            commit_result::stale);
+  EXPECT_EQ(try_commit(ours.work, key_, version_of(key_), table()), commit_result::committed);
+  ours.work.commit();
+
+  const lease one = *locks_.try_acquire(other_key_);
+  const lease another = *locks_.try_acquire(key_);
+  expect_no_fence(one, role_.url());
+  expect_no_fence({one, another}, role_.url());
+  open_work fenced{role_.url()};
+  EXPECT_NO_THROW(fence(fenced.work, another, {}, table()));
+}
+
+TEST_F(PostgresLostChangesOfATransaction, OfATriggerAreNoContention) {
+  const lease held = *locks_.try_acquire(other_key_);
+  drop_changes("update", "old.version = new.version or new.ended_as = 'committed'");
+  open_work ours;
+  expect_refusal([&] { fence(ours.work, held, {}, table()); }, "trigger");
+  open_work another;
+  const auto seen = version_of(key_);
+  expect_refusal([&] { (void)try_commit(another.work, key_, seen, table()); }, "trigger");
+}
+
+TEST_F(PostgresLostChangesOfATransaction, AreNotTriedAgainAndAgainForAsLongAsACallerWaits) {
+  const auto tries = schema() + ".tries";
+  server_.query("create sequence " + tries);
+  server_.query("grant usage on " + tries + " to " + role_.name());
+  secure({"for select using (true)", "for insert with check (true)",
+          "for update using (nextval('" + tries + "') < 0)"});
+  open_work ours{role_.url()};
+  expect_refusal([&] { (void)lock_rows(ours.work, key_, wait_forever(), table()); }, "POLICY");
+  EXPECT_LT(server_.value<int>("select last_value from " + tries), 50);
+}
+
+// The rows are as free as they seem.
+TEST_F(PostgresLostChangesOfATransaction, AreNotTakenForARowThatAnotherTransactionHas) {
+  const lease held = *locks_.try_acquire(other_key_);
+  drop_changes("insert or update", "new.source_id = 'another'");
+  secure({"using (true)"});
+  const auto seen = version_of(key_);
+  const lock_key gated{"invoice", "gated"};
+  for (const auto& url : {postgres_url(), role_.url()}) {
+    open_work ours{url};
+    for (const auto* lock : {"for update", "for share", "for key share"}) {
+      open_work rival;
+      rival.work.exec("select 1 from " + name() + row(key_) + lock);
+      const auto refused = lock_rows(ours.work, key_, no_wait(), table());
+      ASSERT_FALSE(refused.acquired()) << lock;
+      EXPECT_EQ(refused.refusal().reason, refusal_reason::busy) << lock;
+    }
+    open_work rival;
+    rival.work.exec("select 1 from " + name() + row(key_) + "for update");
+    EXPECT_EQ(try_commit(ours.work, key_, seen, table()), commit_result::stale);
+    rival.work.exec("select 1 from " + name() + row(other_key_) + "for update");
+    open_work fenced{url};
+    EXPECT_EQ(error_of([&] { fence(fenced.work, held, {}, table()); }).kind, errc::lease_lost);
+    rival.work.exec("select pg_advisory_xact_lock(hashtextextended('gated', hashtextextended(" +
+                    std::string{"'invoice', '"} + name() + "'::regclass::bigint)))");
+    EXPECT_FALSE(lock_rows(ours.work, gated, no_wait(), table()).acquired());
+    EXPECT_FALSE(read_version(ours.work, gated, table()).acquired());
+    rival.work.abort();
+    EXPECT_TRUE(lock_rows(ours.work, {key_, gated}, no_wait(), table()).acquired());
+  }
 }
 
 }  // namespace

@@ -166,6 +166,7 @@ std::string prove_or_abort(pqxx::transaction_base& transaction, const fenced_lea
   auto proved = postgres::prove(used, leases, options, releases, name, table.table);
   if (proved.of_rows.found != detail::fence_try::held) {
     transaction.abort();
+    if (proved.loses_changes) postgres::throw_lost_changes(table.table);
     detail::throw_not_proved(leases, proved.of_rows.found);
   }
   detail::released_within(leases, proved.of_rows.unset_as);

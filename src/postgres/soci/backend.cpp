@@ -271,8 +271,13 @@ class postgres_backend_type final : public soci_backend {
                             const fence_options& options, std::span<const release_request> releases,
                             const soci_table& table) const override {
     soci_connection used{in_transaction(session)};
-    return postgres::prove(used, leases, options, releases, postgres::naming::unwanted, table.table)
-        .of_rows;
+    auto proved =
+        postgres::prove(used, leases, options, releases, postgres::naming::unwanted, table.table);
+    if (proved.loses_changes) {
+      through_soci::roll_back(used);
+      postgres::throw_lost_changes(table.table);
+    }
+    return std::move(proved.of_rows);
   }
 
   void commit(::soci::session& session) const override {

@@ -231,7 +231,7 @@ SELECT {gate_of_parameters} AS has_gate,
        (SELECT 1
           FROM (SELECT FROM shared_lock
                  WHERE lock_type = $1 AND source_id = $2
-                   FOR NO KEY UPDATE NOWAIT) l) AS row
+                   FOR UPDATE NOWAIT) l) AS row
 )sql";
 
 // Reads whether this session leaves a connection for others of its role, its database and its
