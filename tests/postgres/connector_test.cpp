@@ -1,5 +1,7 @@
 // How the connections of a store come about: from a string, a service file, or the application.
 #include <atomic>
+#include <functional>
+#include <string>
 
 #include "postgres/postgres_connection.hpp"
 #include "rowlock/lock_table.hpp"
@@ -38,7 +40,8 @@ TEST_F(PostgresConnection, OfTheApplicationIsPinnedToReadCommitted) {
 
 TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasTimeLimitsUnlessTheServiceHas) {
   // What a session has, at a grant of a key.
-  open_store().read(std::array{key_, other_key_}, read_mode::ready_to_commit);
+  const lock_key third_key{"invoice", "44"};
+  open_store().read(std::array{key_, other_key_, third_key}, read_mode::ready_to_commit);
   server_.query("create table " + schema() + ".seen (isolation text, limits text)");
   server_.query(
       "create function " + schema() +
@@ -57,15 +60,23 @@ TEST_F(PostgresConnection, OfAServiceIsPinnedToReadCommittedAndHasTimeLimitsUnle
       service_on(server_, "bare", role) +
       service_on(server_, "limited", role, "options=-c statement_timeout=77s -c lock_timeout=55s")};
 
-  const auto seen_by = [&](const std::string& service, const lock_key& key) {
-    postgres_store rows{"service=" + service,
-                        {.table = table(), .statement_timeout = 8s, .lock_timeout = 3s}};
+  const auto seen_by = [&](const std::string& url, const lock_key& key,
+                           const std::function<std::string()>& url_now = {}) {
+    postgres_store rows{url,
+                        {.table = table(),
+                         .statement_timeout = 8s,
+                         .lock_timeout = 3s,
+                         .connection_string_now = url_now}};
     EXPECT_EQ(acquire(rows, key).status, acquire_status::granted);
     return server_.value<std::string>("delete from " + schema() +
                                       ".seen returning isolation || ', ' || limits");
   };
-  EXPECT_EQ(seen_by("bare", key_), "read committed, 8s and 3s");
-  EXPECT_EQ(seen_by("limited", other_key_), "read committed, 77s and 55s");
+  EXPECT_EQ(seen_by("service=bare", key_), "read committed, 8s and 3s");
+  EXPECT_EQ(seen_by("service=limited", other_key_), "read committed, 77s and 55s");
+  // A service that is named after a login was refused.
+  EXPECT_EQ(seen_by(url_with("user=r_" + make_owner_id().text), third_key,
+                    [] { return std::string{"service=bare"}; }),
+            "read committed, 8s and 3s");
 }
 
 TEST_F(PostgresConnection, IsNamedAfterTheProcessUnlessItsStringNamesIt) {

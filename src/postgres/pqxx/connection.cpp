@@ -115,7 +115,7 @@ bool pqxx_connection::is_alive() const noexcept {
 }
 
 connector connector_to(const conninfo& to) {
-  return [to] { return connect(to); };
+  return [to] { return connected{connect(to), to.names_a_service()}; };
 }
 
 connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
@@ -132,7 +132,7 @@ connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
       return shared->to;
     }();
     try {
-      return connect(current);
+      return connected{connect(current), current.names_a_service()};
     } catch (const login_refused&) {
       const auto next = [&] {
         const std::scoped_lock lock{shared->mutex};
@@ -142,7 +142,7 @@ connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
         }
         return shared->to;
       }();
-      return connect(next);
+      return connected{connect(next), next.names_a_service()};
     }
   };
 }
@@ -159,7 +159,7 @@ connector connector_by(detail::make_connection make) {
       }
       auto connection = std::static_pointer_cast<pqxx::connection>(made.connection);
       refuse_old(connection->server_version());
-      return connection;
+      return connected{std::move(connection), true};
     } catch (const pqxx::failure& thrown) {
       throw_failed_connect(thrown.what(), "PostgreSQL, as the factory connects to it,");
     }

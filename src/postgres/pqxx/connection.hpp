@@ -94,8 +94,14 @@ result_set execute_prepared(pqxx::transaction_base& transaction, const std::stri
 /// Executes several statements without values. Returns the result of the last one.
 result_set run(pqxx::transaction_base& transaction, const std::string& script);
 
+struct connected {
+  std::shared_ptr<pqxx::connection> connection;
+  /// Its startup packet set no settings: a service file or the application did.
+  bool is_to_be_pinned;
+};
+
 /// Opens a new connection at each call, from any thread. Throws `error`, without the driver's text.
-using connector = std::function<std::shared_ptr<pqxx::connection>()>;
+using connector = std::function<connected()>;
 
 connector connector_to(const conninfo& to);
 /// The same; when a login is refused, `renewed` returns what to connect to from now on.

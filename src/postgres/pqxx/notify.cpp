@@ -191,7 +191,7 @@ void notify_listener::run() {
 }
 
 void notify_listener::listen() {
-  const auto connection = make_();
+  const auto connection = make_().connection;
   open_connection opened{*this, connection->sock()};
   std::optional<channel> listening;
   {

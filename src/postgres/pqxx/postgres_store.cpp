@@ -43,15 +43,15 @@ void check_limits(const postgres_options& options) {
   detail::check_time_limit("lock_timeout", options.lock_timeout);
 }
 
-/// Settings for sessions that were opened without them.
+/// Time limits for sessions that were opened without them.
 struct pins {
-  std::optional<std::chrono::milliseconds> statement_timeout;
-  std::optional<std::chrono::milliseconds> lock_timeout;
+  std::optional<std::chrono::milliseconds> statement_timeout = std::nullopt;
+  std::optional<std::chrono::milliseconds> lock_timeout = std::nullopt;
 };
 
 class pqxx_sessions final : public detail::session_source {
  public:
-  pqxx_sessions(postgres::connector make, std::optional<pins> to_pin, postgres_options options)
+  pqxx_sessions(postgres::connector make, pins to_pin, postgres_options options)
       : options_{.table = {std::move(options.table), options.clock_skew},
                  .asynchronous_release = options.asynchronous_release,
                  .marks_watched_rows = options.wake_up},
@@ -61,8 +61,10 @@ class pqxx_sessions final : public detail::session_source {
         limits_{.statements_at_once = options.pool_size, .longest_renewal = longest_renewal} {}
 
   std::unique_ptr<detail::session> open() override {
-    auto opened = std::make_unique<postgres::pqxx_connection>(make_(), may_prepare_, answers_);
-    if (to_pin_) pin(*opened);
+    const auto made = make_();
+    auto opened =
+        std::make_unique<postgres::pqxx_connection>(made.connection, may_prepare_, answers_);
+    if (made.is_to_be_pinned) pin(*opened);
     return postgres::make_session(std::move(opened), options_);
   }
 
@@ -79,7 +81,7 @@ class pqxx_sessions final : public detail::session_source {
   void pin(postgres::pqxx_connection& opened) const {
     try {
       opened.pin(postgres::statement_for(options_.table, postgres::sql::pin_session),
-                 to_pin_->statement_timeout, to_pin_->lock_timeout);
+                 to_pin_.statement_timeout, to_pin_.lock_timeout);
     } catch (const std::exception&) {
       postgres::throw_as_error(postgres::effects::none, &options_.table.table);
     }
@@ -87,7 +89,7 @@ class pqxx_sessions final : public detail::session_source {
 
   const postgres::session_options options_;
   const postgres::connector make_;
-  const std::optional<pins> to_pin_;
+  const pins to_pin_;
   postgres::may_prepare may_prepare_{true};
   postgres::answer_watch answers_;
   const store_limits limits_;
@@ -102,10 +104,8 @@ std::unique_ptr<detail::session_source> sessions_of(const std::string& connectio
                                      .statement = options.statement_timeout,
                                      .lock = options.lock_timeout};
   const postgres::conninfo to{connection_string, limits};
-  std::optional<pins> to_pin;
-  if (to.names_a_service()) {
-    to_pin = {.statement_timeout = options.statement_timeout, .lock_timeout = options.lock_timeout};
-  }
+  const pins to_pin{.statement_timeout = options.statement_timeout,
+                    .lock_timeout = options.lock_timeout};
   auto connect = postgres::connector_to(to);
   if (options.connection_string_now) {
     connect = postgres::connector_to(to, [limits, read_again = options.connection_string_now] {

@@ -52,7 +52,7 @@ class postgres_witness::impl {
     const auto space = transaction.find(' ');
     if (space == std::string::npos) return commit_fate::unknown;
     try {
-      const auto connection = connect_();
+      const auto connection = connect_().connection;
       // Of this call alone: a child of fork() may destroy a witness, but no thread of its parent's.
       postgres::answer_watch answers{postgres::time_limits{}.tcp_user};
       postgres::answer_watch::connection guarded{answers, connection->sock()};
