@@ -207,7 +207,11 @@ bool fault::is_deadlock() const { return sqlstate == "40P01"; }
 
 bool fault::is_lock_timeout() const { return sqlstate == "55P03"; }
 
-bool fault::is_about_a_row() const { return sqlstate.starts_with("23") || sqlstate == "P0001"; }
+bool fault::is_about_a_row() const {
+  const std::string_view kind = std::string_view{sqlstate}.substr(0, 2);
+  return !may_pass(sqlstate) && sqlstate != "55000" &&
+         !is_one_of(kind, {"0A", "26", "28", "3D", "3F", "42", "54"});
+}
 
 bool fault::is_prepared_statement_astray() const { return is_one_of(sqlstate, {"26000", "42P05"}); }
 

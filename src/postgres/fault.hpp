@@ -37,7 +37,8 @@ struct fault {
   [[nodiscard]] bool is_lock_timeout() const;
 
   /// One of the rows may not be changed, and others may: a constraint (23...), or an error that a
-  /// trigger raises (P0001).
+  /// trigger raises, with any code but those that have another meaning for us: what may pass, or is
+  /// about privileges, names, features, limits or the table.
   [[nodiscard]] bool is_about_a_row() const;
 
   /// A prepared statement is missing (26000), or exists already (42P05): there is a pooler in

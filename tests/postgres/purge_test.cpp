@@ -47,14 +47,32 @@ TEST_F(PostgresPurge, OfRowsToWhichAForeignKeyRefersDeletesAllOthersAndNamesThem
   EXPECT_EQ(left(), (std::vector<std::string>{"10", "23", "24", "39"}));
 }
 
-TEST_F(PostgresPurge, OfARowForWhichATriggerRaisesDeletesAllOthers) {
+TEST_F(PostgresPurge, OfRowsForWhichATriggerRaisesDeletesAllOthers) {
+  // No code but that of RAISE itself; a code of the application; one of PostgreSQL's.
   server_.query("create function " + schema() +
-                ".raise() returns trigger language plpgsql as $$ begin raise 'no'; end $$");
+                ".raise() returns trigger language plpgsql as $$ begin "
+                "if old.source_id = '23' then raise 'no'; "
+                "elsif old.source_id = '25' then raise 'no' using errcode = 'SH001'; "
+                "else raise 'no' using errcode = 'invalid_parameter_value'; end if; end $$");
   server_.query("create trigger raising before delete on " + name() +
-                " for each row when (old.source_id = '23') execute function " + schema() +
-                ".raise()");
-  EXPECT_EQ(purge(rows_, 1h).purged, 29U);
-  EXPECT_EQ(left(), std::vector<std::string>{"23"});
+                " for each row when (old.source_id in ('23', '25', '30')) execute function " +
+                schema() + ".raise()");
+  const auto result = purge(rows_, 1h);
+  EXPECT_EQ(result.purged, 27U);
+  EXPECT_EQ(result.refused_keys,
+            (std::vector<lock_key>{{"job", "23"}, {"job", "25"}, {"job", "30"}}));
+  EXPECT_EQ(left(), (std::vector<std::string>{"23", "25", "30"}));
+}
+
+TEST_F(PostgresPurge, ThatTheDatabaseRefusesForEveryRowSaysWhy) {
+  const test_role role{server_};
+  server_.query("grant usage on schema " + schema() + " to " + role.name());
+  server_.query("grant select, update on all tables in schema " + schema() + " to " + role.name());
+  auto of_role = open_store(role.url());
+  const auto caught = error_of([&] { (void)purge(of_role, 1h); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("no privilege"), std::string::npos) << caught.message();
+  EXPECT_EQ(left().size(), keys_.size());
 }
 
 }  // namespace
