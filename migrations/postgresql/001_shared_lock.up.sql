@@ -247,8 +247,8 @@ BEGIN
         is_hidden := NOT FOUND;
         done := set_config('lock_timeout', callers_timeout, true);
       ELSIF has_nothing AND cardinality(p_types) = 1 THEN
-        -- A row can be free for a moment while the first of those who wait for it wakes up. (Who has
-        -- the row already has an id, and so does not queue behind those who wait for him.)
+        -- A row can be free for a moment while the first of those who wait for it wakes up. (A
+        -- transaction that has the row already has an id, and does not queue behind its waiters.)
         queue := hashtextextended(
           p_ids[1], hashtextextended(p_types[1], 'shared_lock'::regclass::bigint));
         has_queue := NOT CASE WHEN pg_try_advisory_lock(queue) THEN pg_advisory_unlock(queue)
@@ -278,8 +278,8 @@ BEGIN
 
         -- An insert finds the gate of its key free, an advisory lock, and holds it, so that inserters
         -- refuse each other instead of waiting. The gates of many keys would fill the server's lock
-        -- table: a call that creates many only looks whether they are free. Who meets it waits for
-        -- a moment.
+        -- table: a call that creates many only looks whether they are free. An insert that meets it
+        -- waits for a moment.
         done := set_config('lock_timeout', '20', true);
         WITH missing AS MATERIALIZED (
           SELECT w.t, w.s, hashtextextended(

@@ -19,9 +19,9 @@
 //   - An insert of a key finds its gate free, an advisory lock of that key and table, and holds it
 //     until its transaction ends. So inserters refuse each other and do not wait. A statement that
 //     creates more than 16 keys only looks whether their gates are free, as all gates would not fit
-//     into a small server's lock table. Who meets such a transaction waits for it, as long as
-//     lock_timeout allows that the statement sets. Inserts are in the order of the keys, so two of
-//     them are no deadlock.
+//     into a small server's lock table. An insert that meets such a transaction waits for it, as
+//     long as the lock_timeout allows that the statement sets. Inserts are in the order of the
+//     keys, so two of them are no deadlock.
 //
 // A statement for several keys takes arrays. It returns as `place` the index of the request that a
 // row answers, counted from 1. A request without a row was refused: `read` shows why. Placeholders
@@ -157,8 +157,8 @@ constexpr std::int64_t wait_of_each_ms(std::size_t tried_in_vain) {
   return tried_in_vain < 25 ? short_wait_ms : shortest_wait_ms;
 }
 
-// Locks the table as an insert does, and changes nothing: so a lock of the whole table is told from
-// a row that is being created.
+// Locks the table as an insert does, and changes nothing: it fails where the whole table is locked,
+// and not where a row is being created.
 inline constexpr std::string_view use_table =
     "UPDATE shared_lock SET fence_count = fence_count WHERE false";
 
