@@ -37,12 +37,6 @@ struct rows_of_leases {
     }
   }
 
-  /// `key` must be one of `keys`.
-  [[nodiscard]] std::int64_t version_of(const lock_key& key) const {
-    const auto place = std::find(keys.begin(), keys.end(), &key) - keys.begin();
-    return versions[static_cast<std::size_t>(place)];
-  }
-
   key_list keys;
   std::vector<std::int64_t> versions;
 };
@@ -129,7 +123,7 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
                                                  array_of(released, done_for_or_zero_in))
                                    : values_with();
   proof proved{};
-  proved.of_rows.found = detail::prove_patiently(leases, [&] {
+  const auto try_once = [&] {
     const auto result = caller.execute_or_conflict(statement, values, &table);
     if (count_in(result) == rows.keys.size()) {
       if (name == naming::wanted) proved.name = result.front().text("name");
@@ -137,17 +131,12 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
       return fence_try::held;
     }
     return why_not(caller, rows, table);
-  });
-  if (proved.of_rows.found != fence_try::in_use) return proved;
-  const auto& of_one = statement_for(locks, common);
-  proved.loses_changes = loses_changes(used, rows.keys, locks, [&](const lock_key& key) {
-    const auto version = rows.version_of(key);
-    const bound_values one{key.type, key.source_id, version, idle_limit};
-    if (count_in(used.execute(of_one, one)) == 1) return false;
-    const auto seen = used.execute(statement_for(locks, sql::read),
-                                   bound_values{types_of({&key}), ids_of({&key})});
-    return !seen.empty() && seen.front().number("version") == version;
-  });
+  };
+  proved.of_rows.found = detail::prove_patiently(leases, try_once);
+  if (proved.of_rows.found == fence_try::in_use) {
+    const auto is_refused = [&] { return try_once() == fence_try::in_use; };
+    proved.loses_changes = loses_changes(used, rows.keys, locks, is_refused);
+  }
   return proved;
 }
 

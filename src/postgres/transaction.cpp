@@ -84,15 +84,18 @@ prepared prepare_briefly(transaction_connection& used, const key_list& keys,
   return found;
 }
 
-/// Whether `prepare` leaves the row of `key` unfit.
-bool is_not_prepared(transaction_connection& used, const lock_key& key,
+/// Whether `prepare` leaves a row of `keys` unfit.
+bool is_not_prepared(transaction_connection& used, const key_list& keys,
                      const postgres_table& table) {
   used.execute(statement_for(table, sql::prepare),
-               bound_values{types_of({&key}), ids_of({&key}), sql::shortest_wait_ms});
-  const auto seen = used.execute(statement_for(table, sql::read), arrays_of({&key}));
-  if (seen.empty()) return true;
-  const auto row = seen_in(seen.front(), key);
-  return row.state.owned && row.can_be_taken(table.clock_skew);
+               bound_values{types_of(keys), ids_of(keys), sql::shortest_wait_ms});
+  const auto seen = used.execute(statement_for(table, sql::read), arrays_of(keys));
+  if (seen.size() < keys.size()) return true;
+  for (const auto each : seen) {
+    const auto row = seen_in(each, {});
+    if (row.state.owned && row.can_be_taken(table.clock_skew)) return true;
+  }
+  return false;
 }
 
 /// As `try_to_lock`, whatever keeps a row busy.
@@ -143,8 +146,8 @@ lock_attempt try_to_lock(transaction_connection& used, const lock_keys& keys,
   };
   if (!is_busy(attempt)) return attempt;
   const auto key = attempt.refused->key;
-  const auto is_refused = [&](const lock_key& one) {
-    return is_busy(lock_once(used, one, std::chrono::milliseconds::zero(), table, missing));
+  const auto is_refused = [&] {
+    return is_busy(lock_once(used, key, std::chrono::milliseconds::zero(), table, missing));
   };
   if (loses_changes(used, {&key}, table, is_refused)) throw_lost_changes(table.table);
   return attempt;
@@ -184,7 +187,7 @@ outcome<version> read_version(transaction_connection& used, const lock_key& key,
   const auto prepared = prepare_briefly(used, {&key}, table);
   if (prepared.is_stale) return stale(key);
   if (prepared.version) return *prepared.version;
-  const auto is_refused = [&](const lock_key& one) { return is_not_prepared(used, one, table); };
+  const auto is_refused = [&] { return is_not_prepared(used, {&key}, table); };
   if (loses_changes(used, {&key}, table, is_refused)) throw_lost_changes(table.table);
   return refusal{.reason = refusal_reason::busy, .key = key};
 }
@@ -197,11 +200,11 @@ commit_result try_commit(transaction_connection& used, const lock_key& key, vers
   const auto result = caller_transaction{used}.execute(advance, values, &table.table);
   if (!result) return commit_result::stale;
   if (result->affected_rows() == 1) return commit_result::committed;
-  const auto is_refused = [&](const lock_key& one) {
+  const auto is_refused = [&] {
     if (used.execute(advance, values).affected_rows() == 1) return false;
-    const auto rows = used.execute(statement_for(table, sql::read), arrays_of({&one}));
+    const auto rows = used.execute(statement_for(table, sql::read), arrays_of({&key}));
     if (rows.empty()) return false;
-    const auto row = seen_in(rows.front(), one);
+    const auto row = seen_in(rows.front(), key);
     return row.state.version == seen && !row.state.owned && row.can_be_taken(table.clock_skew);
   };
   if (loses_changes(used, {&key}, table, is_refused)) throw_lost_changes(table.table);
@@ -212,36 +215,38 @@ void create_rows(transaction_connection& used, const lock_keys& keys, const post
   const auto wanted = list_of(keys.in_order());
   const auto created = prepare_briefly(used, wanted, table);
   if (created.version || created.is_stale) return;
-  const auto is_refused = [&](const lock_key& one) { return is_not_prepared(used, one, table); };
+  const auto is_refused = [&] { return is_not_prepared(used, wanted, table); };
   if (loses_changes(used, wanted, table, is_refused)) throw_lost_changes(table.table);
 }
 
 bool loses_changes(transaction_connection& used, const key_list& keys, const postgres_table& table,
-                   const std::function<bool(const lock_key&)>& is_refused) {
+                   const std::function<bool()>& is_refused) {
   caller_transaction caller{used};
   const auto run = [&](std::string_view text) {
     return caller.execute_or_conflict(statement_for(table, text), bound_values{}, &table.table);
   };
-  if (!run(sql::may_lose_changes).front().flag("may_lose_changes")) return false;
-  const auto loses = [&](const lock_key& key) {
-    bool is_lost = false;
-    run(sql::savepoint);
-    try {
-      const auto taken = used.execute(statement_for(table, sql::take_row_and_gate),
-                                      bound_values{key.type, key.source_id});
-      is_lost = taken.front().flag("has_gate") && is_refused(key);
-    } catch (const error&) {
-      throw;
-    } catch (const std::exception& thrown) {
-      // Another transaction has the row, or has changed it.
-      const auto why = used.fault_in(thrown);
-      if (why.is_lost_connection()) throw_as_error(why, effects::none, &table.table);
-    }
-    run(sql::roll_back_to_savepoint);
-    run(sql::release_savepoint);
-    return is_lost;
+  const auto take = [&](const lock_key* key) {
+    return used
+        .execute(statement_for(table, sql::take_row_and_gate),
+                 bound_values{key->type, key->source_id})
+        .front()
+        .flag("has_gate");
   };
-  return std::any_of(keys.begin(), keys.end(), [&](const lock_key* key) { return loses(*key); });
+  if (!run(sql::may_lose_changes).front().flag("may_lose_changes")) return false;
+  bool is_lost = false;
+  run(sql::savepoint);
+  try {
+    is_lost = std::all_of(keys.begin(), keys.end(), take) && is_refused();
+  } catch (const error&) {
+    throw;
+  } catch (const std::exception& thrown) {
+    // Another transaction has a row, or has changed it.
+    const auto why = used.fault_in(thrown);
+    if (why.is_lost_connection()) throw_as_error(why, effects::none, &table.table);
+  }
+  run(sql::roll_back_to_savepoint);
+  run(sql::release_savepoint);
+  return is_lost;
 }
 
 void count_failures(transaction_connection& used, const lock_keys& keys,

@@ -59,11 +59,11 @@ void count_failures(transaction_connection& used, const lock_keys& keys,
                     const postgres_table& table);
 
 /// Whether a row of `keys` can be read and not changed: row-level security hides it from changes,
-/// or a trigger drops them, and no error reports that. For each key it tries `is_refused` again and
-/// rolls that back, while this transaction has the row and its gate, so that no other transaction
-/// is in the way. One round trip where no policy and no trigger can do that. Throws `error`.
+/// or a trigger drops them, and no error reports that. It calls `is_refused`, which tries again,
+/// while this transaction has the rows and their gates, so that no other one is in the way; and
+/// rolls that back. One round trip where no policy and no trigger can do that. Throws `error`.
 bool loses_changes(transaction_connection& used, const key_list& keys, const postgres_table& table,
-                   const std::function<bool(const lock_key&)>& is_refused);
+                   const std::function<bool()>& is_refused);
 
 class caller_transaction {
  public:
