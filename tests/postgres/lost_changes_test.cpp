@@ -159,7 +159,7 @@ class PostgresLostChangesOfATransaction : public PostgresLostChanges {
     expect_refusal(
         [&] {
           (void)with_row_lock<pqxx::work>(
-              connection, keys, wait_forever(), [&](pqxx::work&) { is_called = true; }, table());
+              connection, keys, wait_for(10s), [&](pqxx::work&) { is_called = true; }, table());
         },
         "trigger");
     EXPECT_FALSE(is_called);
@@ -207,8 +207,7 @@ TEST_F(PostgresLostChangesOfATransaction, OfARowThatAPolicyHidesAreNoContention)
           "for update using (source_id <> '43')"});
   expect_no_row_lock(other_key_, role_.url());
   open_work ours{role_.url()};
-  expect_refusal([&] { (void)lock_rows(ours.work, other_key_, wait_forever(), table()); },
-                 "POLICY");
+  expect_refusal([&] { (void)lock_rows(ours.work, other_key_, wait_for(10s), table()); }, "POLICY");
   const auto seen = version_of(other_key_);
   expect_refusal([&] { (void)try_commit(ours.work, other_key_, seen, table()); }, "POLICY");
   // What it did before is still there, and it goes on.
@@ -242,7 +241,7 @@ TEST_F(PostgresLostChangesOfATransaction, AreNotTriedAgainAndAgainForAsLongAsACa
   secure({"for select using (true)", "for insert with check (true)",
           "for update using (nextval('" + tries + "') < 0)"});
   open_work ours{role_.url()};
-  expect_refusal([&] { (void)lock_rows(ours.work, key_, wait_forever(), table()); }, "POLICY");
+  expect_refusal([&] { (void)lock_rows(ours.work, key_, wait_for(10s), table()); }, "POLICY");
   EXPECT_LT(server_.value<int>("select last_value from " + tries), 50);
 }
 
