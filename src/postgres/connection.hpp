@@ -33,6 +33,8 @@ class own_connection : public connection {
   [[nodiscard]] virtual bool is_idle() const noexcept = 0;
   /// For an idle connection: false once the server has closed it. No round trip.
   [[nodiscard]] virtual bool is_alive() const noexcept = 0;
+  /// See `detail::session::disconnect`.
+  virtual void disconnect() noexcept {}
 };
 
 /// A connection in a transaction that several calls share. Once lost, it executes nothing more.

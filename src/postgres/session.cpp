@@ -277,6 +277,7 @@ class postgres_session final : public detail::session {
     return is_usable_ && connection_->is_idle();
   }
   [[nodiscard]] bool is_alive() const noexcept override { return connection_->is_alive(); }
+  void disconnect() noexcept override { connection_->disconnect(); }
 
  protected:
   std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,

@@ -66,7 +66,7 @@ const std::string& pqxx_connection::prepared(const std::string& sql) {
 }
 
 result_set pqxx_connection::execute(const std::string& sql, const bound_values& values) {
-  if (names_) {
+  if (names_ && has_results()) {
     const auto known = prepared_.size();
     try {
       const auto watched = answers_.watch();
@@ -91,8 +91,7 @@ result_set pqxx_connection::execute(const std::string& sql, const bound_values& 
 
 result_set pqxx_connection::execute_unnamed(const std::string& sql, const bound_values& values) {
   const auto watched = answers_.watch();
-  pqxx::nontransaction autocommit{*connection_};
-  return postgres::execute(autocommit, sql, values);
+  return postgres::execute(*connection_, sql, values);
 }
 
 fault pqxx_connection::fault_in(const std::exception& thrown) const {
@@ -142,6 +141,8 @@ connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
         }
         return shared->to;
       }();
+      // A refused login costs the user one of the attempts that a server may count.
+      if (next.text() == current.text()) throw;
       return connected{connect(next), next.names_a_service()};
     }
   };

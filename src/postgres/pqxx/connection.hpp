@@ -83,6 +83,14 @@ PGconn* handle_of(const any_connection& connection) noexcept;
 void watch_for_aborts(any_connection& connection) noexcept;
 bool was_aborted_by_driver(const any_connection& connection) noexcept;
 
+/// False once `exit()` destroys what was made before the first result of libpqxx 6. libpqxx makes a
+/// table for that result, needs it for every other one, and destroys it then. A store in a static
+/// of the application may be destroyed later.
+bool has_results() noexcept;
+
+/// Executes a statement in autocommit, without a name; also when libpqxx makes no more results.
+result_set execute(any_connection& connection, const std::string& sql, const bound_values& values);
+
 /// Executes a statement without a name: the server parses it anew each time.
 result_set execute(pqxx::transaction_base& transaction, const std::string& sql,
                    const bound_values& values);

@@ -3,6 +3,7 @@
 #include <libpq-events.h>
 #include <libpq-fe.h>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "postgres/libpq_result.hpp"
 #include "postgres/pqxx/connection.hpp"
 
 namespace rowlock::postgres {
@@ -46,7 +48,21 @@ class pqxx_result final : public driver_result {
   const pqxx::result result_;
 };
 
+#if PQXX_VERSION_MAJOR < 7
+
+/// Whether `exit()` has come to what was made before the first result.
+std::atomic<bool> is_exiting{false};
+
+struct made_after_a_result {
+  ~made_after_a_result() { is_exiting = true; }
+};
+
+#endif
+
 result_set result_in(const pqxx::result& result) {
+#if PQXX_VERSION_MAJOR < 7
+  static const made_after_a_result is_destroyed_before_it;
+#endif
   return result_set{std::make_unique<pqxx_result>(result)};
 }
 
@@ -87,6 +103,32 @@ pqxx::params in_the_drivers_form(const bound_values& values) {
 #endif
 
 }  // namespace
+
+bool has_results() noexcept {
+#if PQXX_VERSION_MAJOR < 7
+  return !is_exiting;
+#else
+  return true;
+#endif
+}
+
+result_set execute(any_connection& connection, const std::string& sql, const bound_values& values) {
+  if (has_results()) {
+    pqxx::nontransaction autocommit{connection};
+    return execute(autocommit, sql, values);
+  }
+  auto* const handle = handle_of(connection);
+  const auto texts = values.texts();
+  raw_result result{PQexecParams(handle, sql.c_str(), static_cast<int>(texts.size()), nullptr,
+                                 texts.data(), nullptr, nullptr, 0),
+                    &PQclear};
+  if (PQstatus(handle) != CONNECTION_OK) throw pqxx::broken_connection{"lost during exit()"};
+  if (has_failed(result.get())) {
+    const char* const state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
+    throw pqxx::sql_error{"a statement during exit()", sql, state == nullptr ? "" : state};
+  }
+  return result_set{std::make_unique<libpq_result>(std::move(result))};
+}
 
 result_set execute(pqxx::transaction_base& transaction, const std::string& sql,
                    const bound_values& values) {

@@ -121,6 +121,7 @@ class connection_of_store final : public postgres::own_connection {
   }
   [[nodiscard]] bool is_idle() const noexcept override { return connection_.is_idle(); }
   [[nodiscard]] bool is_alive() const noexcept override { return connection_.is_alive(); }
+  void disconnect() noexcept override { connection_.disconnect(); }
 
  private:
   const std::shared_ptr<::soci::session> session_;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "postgres/connecting.hpp"
+#include "postgres/libpq_result.hpp"
 #include "rowlock/clock.hpp"
 #include "rowlock/error.hpp"
 
@@ -38,40 +39,6 @@ PGconn* connection_of(::soci::session& session) {
     throw error{errc::misuse, "the soci::session is not open: open it first"};
   }
   return connection;
-}
-
-class libpq_result final : public postgres::driver_result {
- public:
-  explicit libpq_result(soci_connection::raw_result result) : result_{std::move(result)} {}
-
-  [[nodiscard]] std::size_t rows() const override {
-    return static_cast<std::size_t>(PQntuples(result_.get()));
-  }
-  [[nodiscard]] std::size_t columns() const override {
-    return static_cast<std::size_t>(PQnfields(result_.get()));
-  }
-  [[nodiscard]] std::string_view name(std::size_t column) const override {
-    return PQfname(result_.get(), static_cast<int>(column));
-  }
-  [[nodiscard]] std::optional<std::string_view> cell(std::size_t row,
-                                                     std::size_t column) const override {
-    const int y = static_cast<int>(row);
-    const int x = static_cast<int>(column);
-    if (PQgetisnull(result_.get(), y, x) != 0) return std::nullopt;
-    return std::string_view{PQgetvalue(result_.get(), y, x),
-                            static_cast<std::size_t>(PQgetlength(result_.get(), y, x))};
-  }
-  [[nodiscard]] std::size_t affected_rows() const override {
-    return std::strtoull(PQcmdTuples(result_.get()), nullptr, 10);
-  }
-
- private:
-  soci_connection::raw_result result_;
-};
-
-bool has_failed(const PGresult* result) {
-  const auto status = PQresultStatus(result);
-  return status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
 }
 
 constexpr auto never = boot_clock::time_point::max();
@@ -98,7 +65,7 @@ postgres::result_set soci_connection::execute(const std::string& sql,
     return PQsendQueryParams(connection_, sql.c_str(), static_cast<int>(texts.size()), nullptr,
                              texts.data(), nullptr, nullptr, 0);
   });
-  return postgres::result_set{std::make_unique<libpq_result>(std::move(result))};
+  return postgres::result_set{std::make_unique<postgres::libpq_result>(std::move(result))};
 }
 
 std::string soci_connection::encoding() const {
@@ -108,7 +75,7 @@ std::string soci_connection::encoding() const {
 
 postgres::result_set soci_connection::run(const std::string& script) {
   auto result = execute_with([&] { return PQsendQuery(connection_, script.c_str()); });
-  return postgres::result_set{std::make_unique<libpq_result>(std::move(result))};
+  return postgres::result_set{std::make_unique<postgres::libpq_result>(std::move(result))};
 }
 
 soci_connection::raw_result soci_connection::execute_with(const std::function<int()>& send) {
@@ -118,9 +85,9 @@ soci_connection::raw_result soci_connection::execute_with(const std::function<in
     wait_for_result();
     raw_result next{PQgetResult(connection_), &PQclear};
     if (next == nullptr) break;
-    if (last == nullptr || !has_failed(last.get())) last = std::move(next);
+    if (last == nullptr || !postgres::has_failed(last.get())) last = std::move(next);
   }
-  if (last == nullptr || has_failed(last.get())) fail(last.get());
+  if (last == nullptr || postgres::has_failed(last.get())) fail(last.get());
   return last;
 }
 
@@ -171,6 +138,8 @@ bool soci_connection::is_idle() const noexcept {
 bool soci_connection::is_alive() const noexcept {
   return is_idle() && postgres::is_quiet(PQsocket(connection_));
 }
+
+void soci_connection::disconnect() noexcept { shutdown(PQsocket(connection_), SHUT_RDWR); }
 
 void soci_connection::drop_notices() noexcept {
   PQsetNoticeReceiver(

@@ -53,6 +53,8 @@ class soci_connection final : public postgres::transaction_connection {
   [[nodiscard]] bool is_idle() const noexcept;
   /// For an idle connection: false once the server has closed it.
   [[nodiscard]] bool is_alive() const noexcept;
+  /// The server and libpq see a connection that is lost.
+  void disconnect() noexcept;
   /// Drops notices from now on; libpq would print them to stderr.
   void drop_notices() noexcept;
   /// The process id that the server reported; a pooler makes one up.
