@@ -100,8 +100,8 @@ finding checkup::connect() {
                   " at once, of all its processes, where one store with the defaults uses up to " +
                   std::to_string(most_connections);
   found.advice =
-      "raise the connection limit of the role or the database, or make pool_size smaller; with "
-      "fewer, calls wait for each other, and waits poll";
+      "raise the connection limit of the user, the role or the database, or make pool_size "
+      "smaller; with fewer, calls wait for each other, and waits poll";
   found.values["limit"] = *found_.connection_limit;
   return found;
 }

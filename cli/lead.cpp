@@ -90,7 +90,7 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
     lock_table locks{*rows, locking};
     leader_options campaign;
     // Its file may still have the password of before.
-    campaign.pauses.through_refused_logins = options.where.url_file.has_value();
+    campaign.pauses.through_refused_logins = options.where.may_change();
     run_while_leader(
         locks, options.which.key, ours.stop(),
         [&](const lease& term, const std::stop_token&) { ours.lead(term); }, campaign);
@@ -109,7 +109,8 @@ for the key again. A command that fails ends it: the supervisor of this process 
 SIGINT, SIGTERM and SIGQUIT end it: they are passed on to the command, and its end is the end. SIGHUP is
 passed on only; without a command it ends the wait. A database that does not answer delays that end by two
 seconds; then what is held frees itself within the ttl. While the database is unavailable it goes on trying,
-and says so. rowlock show prints the present leader. --process-group is that of run.
+and says so. With --url-file it does so while the login is refused, too, and reads the file again each time,
+unless that is a pipe: correct the password there, or end it. rowlock show prints the present leader. --process-group is that of run.
 
 A stopped process renews nothing: if this program alone is stopped (SIGSTOP, a debugger), the next place leads
 after the ttl, while the command here goes on until this program does. Stop the command first, and have what

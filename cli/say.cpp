@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -22,9 +23,15 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): one standard error a process
 std::atomic<message_writer*> background{nullptr};
 
-password_mask& passwords() {
+/// A store that reads `--url-file` again learns in a thread of its own, while others print.
+struct shared_mask {
+  std::mutex mutex;
+  password_mask passwords;  // guarded by mutex
+};
+
+shared_mask& shared() {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-  static auto* const all = std::make_unique<password_mask>().release();
+  static auto* const all = std::make_unique<shared_mask>().release();
   return *all;
 }
 
@@ -32,7 +39,7 @@ password_mask& passwords() {
 
 void say(std::string_view message) {
   // In one piece, because the command that runs under the lock writes to the same place.
-  std::string line = "rowlock: " + printable(passwords().apply(std::string{message})) + '\n';
+  std::string line = "rowlock: " + printable(without_passwords(std::string{message})) + '\n';
   if (message_writer* const writer = background) {
     writer->write(std::move(line));
   } else {
@@ -40,13 +47,19 @@ void say(std::string_view message) {
   }
 }
 
-std::string without_passwords(std::string text) { return passwords().apply(std::move(text)); }
+std::string without_passwords(std::string text) {
+  auto& [mutex, passwords] = shared();
+  const std::scoped_lock lock{mutex};
+  return passwords.apply(std::move(text));
+}
 
 void hide_passwords_of(std::string_view url) {
-  passwords().learn_url(url);
+  auto& [mutex, passwords] = shared();
+  const std::scoped_lock lock{mutex};
+  passwords.learn_url(url);
   for (const char* const name : {"PGPASSWORD", "MYSQL_PWD"}) {
     const char* const password = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-    if (password != nullptr) passwords().learn(password);
+    if (password != nullptr) passwords.learn(password);
   }
 }
 

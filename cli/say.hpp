@@ -15,7 +15,7 @@ namespace rowlock::cli {
 void say(std::string_view message);
 
 /// From now on no message shows the passwords of this URL, nor those of the environment
-/// (PGPASSWORD, MYSQL_PWD). Call it before other threads print messages.
+/// (PGPASSWORD, MYSQL_PWD).
 void hide_passwords_of(std::string_view url);
 
 /// `text` with `***` for each known password, for texts that leave by another way than `say`.

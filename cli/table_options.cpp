@@ -78,11 +78,14 @@ database_url table_options::database() const {
   return given;
 }
 
+bool table_options::may_change() const {
+  std::error_code unknown;
+  return url_file && std::filesystem::is_regular_file(*url_file, unknown);
+}
+
 std::unique_ptr<store> table_options::open(const database_url& first) const {
   std::function<database_url()> url_now;
-  if (url_file && std::filesystem::is_regular_file(*url_file)) {
-    url_now = [where = *this] { return where.database(); };
-  }
+  if (may_change()) url_now = [where = *this] { return where.database(); };
   return open_store(first, table_name{table}, url_now);
 }
 

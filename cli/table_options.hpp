@@ -22,8 +22,12 @@ struct table_options {
   /// `error` (misuse) if there is none, and for a file that users other than its owner may read.
   [[nodiscard]] database_url database() const;
 
-  /// The store of `first`, which `database` returned. It reads the file again after a refused
-  /// login, unless that is a pipe or a terminal. Opens nothing yet.
+  /// Whether the URL is in a file that can be read again, which a pipe or a terminal cannot: after
+  /// a refused login it may have another password.
+  [[nodiscard]] bool may_change() const;
+
+  /// The store of `first`, which `database` returned. It reads a URL that may change again after a
+  /// refused login. Opens nothing yet.
   [[nodiscard]] std::unique_ptr<store> open(const database_url& first) const;
 
   /// The same for callers that connect to nothing: `sqlite://` need not name a file.

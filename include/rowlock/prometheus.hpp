@@ -53,7 +53,7 @@ namespace rowlock {
 ///
 ///     mode       lease, row_lock, entity_lock, optimistic_commit, fence, retry
 ///     reason     of refusals: held, busy, stale, timed_out, stopped, already_done, missing,
-///                deadlock, in mode fence only lost, in mode retry only gave_up
+///                deadlock; in mode fence only lost, in mode retry only gave_up
 ///                of losses: ran_out, taken_away, closed
 ///     result     of transactions: committed, rolled_back, conflict
 ///                of releases: released, deferred

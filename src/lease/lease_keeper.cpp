@@ -168,7 +168,9 @@ void lease_keeper::release(std::span<lease_state* const> ended, std::span<releas
   } catch (const std::bad_alloc&) {
     // No lease may stay in the registry, which would renew it for ever.
     for (std::size_t place = 0; place < ended.size(); ++place) {
-      if (registry_.end(*ended[place], lease_phase::released)) {
+      if (ended[place]->is_unset.exchange(false)) {
+        results[place] = release_result::released;
+      } else if (registry_.end(*ended[place], lease_phase::released)) {
         results[place] = release_result::deferred;
       }
     }

@@ -113,6 +113,8 @@ error meaning_of(unsigned number, const std::string& said, const std::string& pl
     case 2059:
     case 3118:
     case 3159:
+    case 3955:
+    case 4150:
     case 4151:
       return error{errc::rejected,
                    "the server refuses the connection" + place + " (error " +
@@ -139,7 +141,9 @@ error meaning_of(unsigned number, const std::string& said, const std::string& pl
     // Of the server, of all sessions of a user, and of a user's at once.
     const bool is_limit = number == 1040 || number == 1203 || number == 1226;
     if (is_limit) std::throw_with_nested(detail::no_connection_left{means});
-    if (number == 1045 || number == 1698) std::throw_with_nested(login_refused{means});
+    // The last two: after too many wrong passwords, on MySQL and on MariaDB.
+    const bool is_login = number == 1045 || number == 1698 || number == 3955 || number == 4150;
+    if (is_login) std::throw_with_nested(login_refused{means});
     std::throw_with_nested(means);
   }
 }

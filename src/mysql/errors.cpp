@@ -158,11 +158,19 @@ std::string reached_limit(unsigned number, std::string_view said) {
     return std::string{"the server takes no more connections (max_connections)"} + what_to_do +
            "it";
   }
+  if (number == 1129) {
+    return "it blocks this host after too many connections that failed (max_connect_errors): find "
+           "what made them, then FLUSH HOSTS (MySQL: TRUNCATE performance_schema.host_cache), or "
+           "raise max_connect_errors";
+  }
   if (number != 1203 && number != 1226) return {};
   const auto begin = said.find("max_");
   const auto end = said.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", begin);
-  const std::string limit{begin == std::string_view::npos ? "max_user_connections"
-                                                          : said.substr(begin, end - begin)};
+  std::string limit{begin == std::string_view::npos ? "max_user_connections"
+                                                    : said.substr(begin, end - begin)};
+  // MySQL's messages do not have the words of ALTER USER.
+  if (limit == "max_questions") limit = "max_queries_per_hour";
+  if (limit == "max_updates") limit = "max_updates_per_hour";
   const std::string text = "the user of this connection has reached its limit " + limit;
   return limit.ends_with("_per_hour")
              ? text + ": wait, or raise it (ALTER USER ... WITH " + limit + " 0 for none)"

@@ -82,4 +82,9 @@ std::optional<std::vector<inspection::missing_right>> missing_rights(executor& e
   return missing;
 }
 
+std::optional<int> connection_limit(executor& exec) {
+  const auto found = exec.execute(sql::connection_limit).rows.at(0).at(0);
+  return found ? std::optional{std::stoi(*found)} : std::nullopt;
+}
+
 }  // namespace rowlock::mysql

@@ -24,6 +24,9 @@ inspection server_of(const connection& session);
 std::optional<std::vector<inspection::missing_right>> missing_rights(executor& exec,
                                                                      const table_name& table);
 
+/// See `inspection::connection_limit`. One round trip. Throws `soci::mysql_soci_error`.
+std::optional<int> connection_limit(executor& exec);
+
 }  // namespace rowlock::mysql
 
 #endif

@@ -162,6 +162,7 @@ class mysql_session final : public detail::session {
     return is_usable_ && !exec_.session().shows_transaction();
   }
   [[nodiscard]] bool is_alive() const noexcept override { return is_usable() && exec_.is_alive(); }
+  void disconnect() noexcept override { exec_.session().disconnect(); }
 
  protected:
   std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
@@ -223,6 +224,8 @@ class mysql_session final : public detail::session {
     });
     found.missing_rights = detail::unless_rejected(
         [&] { return call([&] { return missing_rights(exec_, table_); }); });
+    found.connection_limit =
+        detail::unless_rejected([&] { return call([&] { return connection_limit(exec_); }); });
     return found;
   }
   database_time do_now() override {

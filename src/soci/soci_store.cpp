@@ -130,10 +130,14 @@ std::unique_ptr<detail::session_source> sessions_of(const std::string& connectio
   const auto shared = std::make_shared<changing_target>(std::move(target));
   return std::make_unique<soci_sessions>(
       [shared, options] {
+        const auto current = shared->current();
         try {
-          return opened_at(shared->current());
+          return opened_at(current);
         } catch (const login_refused&) {
-          return opened_at(shared->renewed(options));
+          const auto next = shared->renewed(options);
+          // A refused login costs the user one of the attempts that a server may count.
+          if (next.parameters == current.parameters) throw;
+          return opened_at(next);
         }
       },
       limits, options);

@@ -37,6 +37,10 @@ class session : public store {
   [[nodiscard]] virtual bool is_usable() const noexcept = 0;
   /// For an idle session: false once the server has closed the connection. No round trip.
   [[nodiscard]] virtual bool is_alive() const noexcept = 0;
+  /// Loses the connection before the session is destroyed, where that alone does not close it: the
+  /// application's pool gets a session back, and asks its server without a time limit whether it is
+  /// connected. No round trip.
+  virtual void disconnect() noexcept {}
 };
 
 /// Opens the sessions of one store: one implementation for each driver.

@@ -34,7 +34,7 @@ session_pool::loan session_pool::take(session_use used_for) {
   const auto until = clock::now() + timeout_;
   for (;;) {
     auto taken = take_idle_or_a_place(used_for, until);
-    if (taken.open != nullptr && (taken.is_suspect || !taken.open->is_alive())) taken.open.reset();
+    if (taken.open != nullptr && (taken.is_suspect || !taken.open->is_alive())) close(taken);
     if (taken.open != nullptr || open_in(taken, used_for, until)) {
       return {*this, used_for, std::move(taken)};
     }
@@ -46,20 +46,38 @@ bool session_pool::open_in(pooled& place, session_use used_for, clock::time_poin
     place.open = source_->open();
     place.number = ++opened_;
     place.is_suspect = false;
-    return true;
+    if (!was_the_last(used_for)) return true;
+    give_back(used_for, std::move(place));
+    return false;
   } catch (const no_connection_left&) {
     const std::scoped_lock lock{mutex_};
-    --queue_of(used_for).lent;
+    auto& mine = queue_of(used_for);
+    --mine.lent;
     full_at_ = lent() + static_cast<unsigned>(idle_.size());
     full_until_ = full_at_ == 0 ? clock::time_point::min() : clock::now() + before_reopening_;
     why_full_ = std::current_exception();
     wake_next();
-    if (full_at_ == 0 || (idle_.empty() && clock::now() >= until)) throw;
+    const bool has_none_to_await = idle_.empty() || is_the_last(mine, mine.lent + 1);
+    if (full_at_ == 0 || (has_none_to_await && clock::now() >= until)) throw;
     return false;
   } catch (...) {
     give_back(used_for, {});
     throw;
   }
+}
+
+bool session_pool::was_the_last(session_use used_for) {
+  const std::scoped_lock lock{mutex_};
+  const auto& mine = queue_of(used_for);
+  const auto all = lent() + static_cast<unsigned>(idle_.size());
+  if (full_at_ == 0 || all <= full_at_) return is_the_last(mine, mine.lent);
+  full_at_ = all;  // the limit was raised
+  return false;
+}
+
+void session_pool::close(pooled& unfit) noexcept {
+  unfit.open->disconnect();
+  unfit.open.reset();
 }
 
 void session_pool::run(session_use used_for, work_on_store work) {
@@ -91,7 +109,7 @@ session_pool::pooled session_pool::take_idle_or_a_place(session_use used_for,
   ++mine.lent;
   wake_next();  // more than one place may be free by now
   pooled oldest;
-  if (!idle_.empty()) {
+  if (!idle_.empty() && !is_the_last(mine, mine.lent)) {
     oldest = std::move(idle_.back());
     idle_.pop_back();
   }
@@ -109,7 +127,7 @@ void session_pool::throw_all_busy() const {
 
 void session_pool::give_back(session_use used_for, pooled lent) noexcept {
   const bool is_lost = lent.open != nullptr && !lent.open->is_usable();
-  if (is_lost) lent.open.reset();
+  if (is_lost) close(lent);
   const auto call_began = lent.moment;
   const std::scoped_lock lock{mutex_};
   --queue_of(used_for).lent;
@@ -137,6 +155,10 @@ bool session_pool::may_take(const queue& taker) const noexcept {
   const auto most = capacity();
   const auto of_taker = &taker == &others_ && most > 1 ? most - 1 : most;
   return lent() < most && taker.lent < of_taker;
+}
+
+bool session_pool::is_the_last(const queue& taker, unsigned lent) const noexcept {
+  return &taker == &others_ && full_at_ > 1 && lent >= full_at_;
 }
 
 void session_pool::wake_next() noexcept {

@@ -27,7 +27,8 @@ enum class session_use { anything, keeping_leases };
 /// That one is left for calls that renew or end leases, so that held leases do not run out.
 ///
 /// Where the server allows no further connection, calls share those that are open and wait for
-/// them. After `full_pause` a call that finds none idle tries to open one again.
+/// them. After `full_pause` a call that finds none idle, or only the one for renewals, tries to
+/// open one again.
 ///
 /// When a session is lost during a call, those that have answered nothing since that call began are
 /// suspect, because the same network or server may have failed under them. They are closed before
@@ -95,9 +96,13 @@ class session_pool {
   };
 
   pooled take_idle_or_a_place(session_use used_for, clock::time_point until);
-  /// Opens a session in a place that was taken. False if no further connection can be opened: then
-  /// the place is given back, and another session can be waited for.
+  /// Opens a session in a place that was taken. False if no further connection can be opened, or
+  /// only the one for renewals: then the place is given back, and another session can be waited
+  /// for.
   bool open_in(pooled& place, session_use used_for, clock::time_point until);
+  /// Whether the session just opened is the last that the limit allows, and is left for renewals.
+  bool was_the_last(session_use used_for);
+  static void close(pooled& unfit) noexcept;
   void give_back(session_use used_for, pooled lent) noexcept;
   void check_table_once(session& any);
   queue& queue_of(session_use used_for) {
@@ -109,6 +114,9 @@ class session_pool {
   /// How many sessions the pool may have now.
   [[nodiscard]] unsigned capacity() const noexcept { return is_full() ? full_at_ : size_; }
   [[nodiscard]] bool may_take(const queue& taker) const noexcept;
+  /// Whether calls for new leases would have as many as could be opened when the pool was full
+  /// last, if that many are lent to `taker`.
+  [[nodiscard]] bool is_the_last(const queue& taker, unsigned lent) const noexcept;
   [[noreturn]] void throw_all_busy() const;
   void wake_next() noexcept;
 

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <future>
 #include <string>
+
+#include "cli/say.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -50,6 +54,25 @@ TEST(PasswordMask, HidesAShortOneOnlyWhereItIsOne) {
 TEST(PasswordMask, LeavesTextsAloneWithoutOne) {
   EXPECT_EQ(masked("postgresql://app@db:5432/shop", "app, db:5432/shop"), "app, db:5432/shop");
   EXPECT_EQ(masked("sqlite:///tmp/locks.db", "/tmp/locks.db"), "/tmp/locks.db");
+}
+
+// A store that reads a file with a new URL learns in its own thread.
+TEST(PasswordMask, LearnsWhileOtherThreadsPrint) {
+  constexpr int passwords = 2000;
+  const auto password = [](int n) { return "sesame-of-a-test-" + std::to_string(10'000 + n); };
+  cli::hide_passwords_of("postgresql://app:" + password(0) + "@db/shop");
+  std::atomic<bool> is_over{false};
+  auto shown = std::async(std::launch::async, [&] {
+    int times = 0;
+    while (!is_over) times += cli::without_passwords(password(0)) == "***" ? 0 : 1;
+    return times;
+  });
+  for (int n = 1; n < passwords; ++n) {
+    cli::hide_passwords_of("postgresql://app:" + password(n) + "@db/shop");
+  }
+  is_over = true;
+  EXPECT_EQ(shown.get(), 0);
+  EXPECT_EQ(cli::without_passwords(password(0) + password(passwords - 1)), "******");
 }
 
 }  // namespace

@@ -186,6 +186,23 @@ TEST(CliRunOutageTest, OfARefusedLoginIsOverWhenTheFileHasTheNewUrl) {
   EXPECT_EQ(ran.output, "ran\n");
 }
 
+// A pipe cannot be read again.
+TEST(CliRunOutageTest, OfARefusedLoginIsTheEndWhereTheUrlCannotBeReadAgain) {
+  const fake_postgres refusing{[](const login&) {
+    return fake_postgres::reason{"28P01", "password authentication failed for user \"app\""};
+  }};
+  const auto url = "postgresql://app:sesame@127.0.0.1:" + std::to_string(refusing.port()) + "/shop";
+  for (const std::string command : {"lead", "run --wait forever"}) {
+    child_process refused{
+        {"bash", "-c",
+         "\"$0\" " + command + " --url-file <(echo \"$1\") --type invoice --source 42 -- true",
+         ROWLOCK_COMMAND, url}};
+    const auto ended = result_of(refused);
+    EXPECT_EQ(ended.code, 69) << ended.errors;
+    EXPECT_THAT(ended.errors, HasSubstr("refuses the login"));
+  }
+}
+
 class CliUnrenewedTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(CliUnrenewedTest, EachOutageIsSaidAndTheKeyIsKept) {

@@ -62,6 +62,17 @@ TEST_F(AllocationFailure, OfAReleaseOfSeveralLeavesTheRowsToTheTtl) {
   }
 }
 
+TEST_F(AllocationFailure, OfAReleaseAfterItsCommitHasReleased) {
+  for (std::uint64_t allowed = 0; allowed < most_allocations; ++allowed) {
+    auto held = *locks_->try_acquire(key_);
+    run_fenced<memory_transaction>(rows_, held, [](memory_transaction&) {}, {.release = true});
+    race::fail_allocations_after(allowed);
+    const auto result = held.release();
+    race::fail_no_allocations();
+    EXPECT_EQ(result, release_result::released) << "after " << allowed << " allocations";
+  }
+}
+
 TEST_F(AllocationFailure, OfADestructorLeavesTheRowToTheTtl) {
   for (std::uint64_t allowed = 0; allowed < most_allocations; ++allowed) {
     row_mutex mutex{*locks_, key_};

@@ -1,4 +1,7 @@
 // What the faults of a MariaDB server become, and that no message holds a secret.
+#include <algorithm>
+#include <cctype>
+
 #include "mysql/mysql_table.hpp"
 #include "support/tcp_proxy.hpp"
 
@@ -30,6 +33,22 @@ class MysqlError : public mysql_test {
     for (const auto& message : caught.messages) {
       EXPECT_EQ(message.find(secret), std::string::npos) << message;
     }
+  }
+
+  /// Makes a call on a server that says this instead of its greeting.
+  void call_greeted_with(unsigned number, const std::string& said) {
+    tcp_proxy proxy{"127.0.0.1", server_port()};
+    proxy.edit_replies([&](const std::string&) {
+      const std::string packet =
+          std::string{'\xff', static_cast<char>(number % 256), static_cast<char>(number / 256)} +
+          said;
+      return std::string{static_cast<char>(packet.size()), 0, 0, 0} + packet;
+    });
+    soci_store rows{target_at(proxy.port())};
+    acquire(rows, key_);
+  }
+  caught_error greeted_with(unsigned number, const std::string& said) {
+    return error_of([&] { call_greeted_with(number, said); });
   }
 
   const std::string user_ = "u_" + make_owner_id().text.substr(0, 20);
@@ -185,6 +204,17 @@ TEST_F(MysqlError, OfAUserWithNoConnectionLeftNamesItsLimit) {
   EXPECT_EQ(caught.message().find("host and port"), std::string::npos) << caught.message();
 }
 
+TEST_F(MysqlError, OfFewConnectionsIsForeseenByAnInspection) {
+  create_user("all on " + database_.name() + ".*");
+  soci_store rows{target_of(user_, "sesame")};
+  EXPECT_EQ(rows.inspect().connection_limit, std::nullopt);
+  for (const auto& name : names_) {
+    database_.execute("alter user " + name + " with max_user_connections 3");
+  }
+  soci_store later{target_of(user_, "sesame")};
+  EXPECT_EQ(later.inspect().connection_limit, 3);
+}
+
 TEST_F(MysqlError, OfAUserWithNoStatementLeftInTheHourNamesItsLimit) {
   create_user("all on " + database_.name() + ".*");
   soci_store rows{target_of(user_, "sesame")};
@@ -202,17 +232,45 @@ TEST_F(MysqlError, OfAUserWithNoStatementLeftInTheHourNamesItsLimit) {
 }
 
 TEST_F(MysqlError, OfAServerWithNoConnectionLeftNamesItsLimit) {
-  tcp_proxy proxy{"127.0.0.1", server_port()};
-  proxy.edit_replies([](const std::string&) {
-    const std::string packet = "\xff\x10\x04Too many connections";
-    return std::string{static_cast<char>(packet.size()), 0, 0, 0} + packet;
-  });
-  soci_store rows{target_at(proxy.port())};
-  const auto caught = error_of([&] { acquire(rows, key_); });
+  const auto caught = greeted_with(1040, "Too many connections");
   EXPECT_EQ(caught.kind, errc::unavailable);
   EXPECT_NE(caught.message().find("takes no more connections (max_connections)"), std::string::npos)
       << caught.message();
   EXPECT_EQ(caught.message().find("host and port"), std::string::npos) << caught.message();
+}
+
+TEST_F(MysqlError, OfAHostThatTheServerBlocksNamesItsLimit) {
+  const auto caught = greeted_with(1129, "Host '10.0.0.1' is blocked");
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("FLUSH HOSTS"), std::string::npos) << caught.message();
+  EXPECT_EQ(caught.message().find("host and port"), std::string::npos) << caught.message();
+}
+
+TEST_F(MysqlError, OfAnAccountThatWrongPasswordsHaveLockedIsARefusedLogin) {
+  const std::string said = "Access denied for user 'app'@'db'";
+  for (const unsigned number : {3955U, 4150U}) {
+    EXPECT_THROW(call_greeted_with(number, said), login_refused);
+    const auto caught = greeted_with(number, said);
+    EXPECT_EQ(caught.kind, errc::rejected);
+    EXPECT_NE(caught.message().find("the server refuses the connection"), std::string::npos)
+        << caught.message();
+  }
+}
+
+TEST_F(MysqlError, OfALimitOfTheHourHasTheWordsOfAlterUser) {
+  for (const auto& [resource, option] : {std::pair{"max_questions", "MAX_QUERIES_PER_HOUR"},
+                                         {"max_updates", "MAX_UPDATES_PER_HOUR"},
+                                         {"max_connections_per_hour", "MAX_CONNECTIONS_PER_HOUR"},
+                                         {"max_user_connections", "MAX_USER_CONNECTIONS"}}) {
+    const auto caught = greeted_with(1226, std::string{"User 'app' has exceeded the '"} + resource +
+                                               "' resource (current value: 3)");
+    EXPECT_EQ(caught.kind, errc::unavailable);
+    auto message = caught.message();
+    std::ranges::transform(message, message.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    EXPECT_NE(message.find(std::string{"ALTER USER ... WITH "} + option), std::string::npos)
+        << caught.message();
+  }
 }
 
 TEST_F(MysqlError, OfAValueIsMisuseWithoutTheOwner) {

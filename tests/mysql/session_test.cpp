@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,50 @@ TEST_F(MysqlSession, NoticesAServerThatIsGoneWhileItIsIdle) {
   EXPECT_EQ(value_of(SOL_SOCKET, SO_KEEPALIVE), 1);
   EXPECT_EQ(value_of(IPPROTO_TCP, TCP_KEEPIDLE), 30);
   EXPECT_EQ(value_of(IPPROTO_TCP, TCP_USER_TIMEOUT), 10'000);
+}
+
+// SOCI asks the server whether a session is connected, and waits for the answer without a limit.
+TEST_F(MysqlSession, OfThePoolThatIsSuspectIsLostWithoutAskingIt) {
+  ::soci::connection_pool pool{3};
+  for (std::size_t i = 0; i < 3; ++i) pool.at(i).open(target());
+  soci_store rows{pool, {.pool_size = 3}};
+  const auto number_of = [&](std::size_t place) {
+    long long id = 0;
+    pool.at(place) << "select connection_id()", ::soci::into(id);
+    return std::to_string(id);
+  };
+  const auto first = number_of(0);
+  const auto second = number_of(1);
+  const auto blocked = [&](const std::string& condition) {
+    return number(
+        "select count(*) from information_schema.processlist where state like "
+        "'Waiting for table%metadata lock' and id in (" +
+        first + ", " + second + ")" + condition);
+  };
+  const auto list = [&] { return rows.list().size(); };
+  const auto with_table_locked = [&](const auto& work) {
+    const auto rival = connect();
+    *rival << "lock tables shared_lock write";
+    work(*rival);
+  };
+  (void)list();
+  with_table_locked([&](::soci::session& rival) {
+    auto one = std::async(std::launch::async, list);
+    auto two = std::async(std::launch::async, list);
+    EXPECT_TRUE(comes([&] { return blocked("") == 2; }));
+    rival << "unlock tables";
+  });
+  with_table_locked([&](::soci::session& /*rival*/) {
+    auto lost = std::async(std::launch::async, list);
+    EXPECT_TRUE(comes([&] { return blocked(" and id = " + first) == 1; }));
+    database_.execute("kill " + first);
+    EXPECT_EQ(error_of([&] { (void)lost.get(); }).kind, errc::unavailable);
+  });
+  EXPECT_EQ(list(), 0U);
+  EXPECT_TRUE(comes([&] {
+    return number("select count(*) from information_schema.processlist where id in (" + first +
+                  ", " + second + ")") == 0;
+  }));
 }
 
 TEST_F(MysqlSession, WithoutABackendIsMisuseThatDoesNotShowTheString) {

@@ -214,6 +214,16 @@ TEST_F(ChangedLogin, IsFetchedWhenTheServerRefusesTheOldOne) {
   EXPECT_EQ(fetched, 2);
 }
 
+TEST_F(ChangedLogin, IsNotTriedWhereItIsStillTheSame) {
+  fake_postgres server{[](const login&) {
+    return fake_postgres::reason{"28P01", "password authentication failed for user \"app\""};
+  }};
+  const auto url = "postgresql://app:sesame@127.0.0.1:" + std::to_string(server.port()) + "/shop";
+  postgres_store rows{url, {.connection_string_now = [&] { return url; }}};
+  EXPECT_THROW((void)rows.list(), login_refused);
+  EXPECT_EQ(server.logins().size(), 1U);
+}
+
 TEST(PostgresLogin, WithAValueThatLibpqDoesNotTakeIsMisuse) {
   EXPECT_EQ(error_of_reading("host=127.0.0.1 sslmode=perhaps").kind, errc::misuse);
 }

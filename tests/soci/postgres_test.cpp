@@ -80,6 +80,16 @@ TEST_F(SociPostgres, IsGivenAnotherConnectionStringWhenTheServerRefusesTheLogin)
   EXPECT_TRUE(rows.list().empty());
 }
 
+TEST_F(SociPostgres, LogsInOnceWhereTheConnectionStringIsStillTheSame) {
+  fake_postgres server{[](const login&) {
+    return fake_postgres::reason{"28P01", "password authentication failed for user \"app\""};
+  }};
+  const auto url = "postgresql://app:sesame@127.0.0.1:" + std::to_string(server.port()) + "/shop";
+  soci_store rows{url, {.connection_string_now = [&] { return url; }}};
+  EXPECT_THROW((void)rows.list(), login_refused);
+  EXPECT_EQ(server.logins().size(), 1U);
+}
+
 TEST_F(SociPostgres, NamesTheSameWeakSettingsAsTheStoreOfLibpqxx) {
   postgres_store other{postgres_url(), {.table = table()}};
   EXPECT_EQ(open_store().weak_settings(), other.weak_settings());
@@ -254,6 +264,43 @@ TEST_F(SociPostgres, ConnectsASessionOfTheApplicationsPoolAnew) {
   EXPECT_EQ(acquire(rows, key_).status, acquire_status::granted);
   terminate(pool.at(0));
   EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
+}
+
+// SOCI asks the server whether a session is connected, and waits for the answer without a limit.
+TEST_F(SociPostgres, LosesSuspectSessionsOfTheApplicationsPoolWithoutAskingThem) {
+  soci::connection_pool pool{3};
+  for (std::size_t i = 0; i < 3; ++i) pool.at(i).open(named_url());
+  soci_store rows{pool, {.table = table(), .pool_size = 3}};
+  std::vector<int> processes(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    pool.at(i) << "select pg_backend_pid()", soci::into(processes[i]);
+  }
+  const auto await_blocked = [&](int calls) {
+    server_.await("select count(*) = " + std::to_string(calls) + its_backends() +
+                  " and wait_event_type = 'Lock'");
+  };
+  const auto list = [&] { return rows.list().size(); };
+  (void)list();
+  {
+    open_work rival;
+    rival.work.exec("lock table " + name() + " in access exclusive mode");
+    auto one = std::async(std::launch::async, list);
+    auto two = std::async(std::launch::async, list);
+    await_blocked(2);
+    rival.work.abort();
+  }
+  {
+    open_work rival;
+    rival.work.exec("lock table " + name() + " in access exclusive mode");
+    auto lost = std::async(std::launch::async, list);
+    await_blocked(1);
+    server_.query("select pg_terminate_backend(pid)" + its_backends() +
+                  " and wait_event_type = 'Lock'");
+    EXPECT_EQ(error_of([&] { (void)lost.get(); }).kind, errc::unavailable);
+  }
+  EXPECT_EQ(list(), 0U);
+  server_.await("select count(*) = 0" + its_backends() + " and pid in (" +
+                std::to_string(processes[0]) + ", " + std::to_string(processes[1]) + ")");
 }
 
 TEST_F(SociPostgres, RefusesASessionInATransaction) {

@@ -24,15 +24,17 @@ using namespace std::chrono_literals;
 /// A session that makes no calls. Counts the sessions that are open.
 class numbered_session final : public session {
  public:
-  numbered_session(int n, int& o) : number{n}, open{o} { ++open; }
+  numbered_session(int n, int& o, int& l) : number{n}, open{o}, lost{l} { ++open; }
   ~numbered_session() override { --open; }
 
   void check_table() override { ++checks; }
   [[nodiscard]] bool is_usable() const noexcept override { return usable; }
   [[nodiscard]] bool is_alive() const noexcept override { return alive; }
+  void disconnect() noexcept override { ++lost; }
 
   int number;
   int& open;
+  int& lost;
   int checks = 0;
   bool usable = true;
   bool alive = true;
@@ -80,7 +82,7 @@ class SessionPool : public testing::Test {
       ++all_.attempts_;
       if (all_.is_down_) throw error{errc::unavailable, "away"};
       if (all_.open_ >= all_.limit_) throw no_connection_left{"the role has no connection left"};
-      auto made = std::make_unique<numbered_session>(++all_.opened_, all_.open_);
+      auto made = std::make_unique<numbered_session>(++all_.opened_, all_.open_, all_.lost_);
       all_.most_open_ = std::max(all_.most_open_, all_.open_);
       return made;
     }
@@ -105,6 +107,7 @@ class SessionPool : public testing::Test {
   int opened_ = 0;
   int open_ = 0;
   int most_open_ = 0;
+  int lost_ = 0;  // by `disconnect`
 };
 
 TEST_F(SessionPool, CallsForNewLeasesNeverHaveAll) {
@@ -223,6 +226,34 @@ TEST_F(SessionPool, OneOfTooFewIsKeptForRenewalsToo) {
   EXPECT_EQ(number_in(four.take(keeping_leases)), 2);
 }
 
+TEST_F(SessionPool, OneOfTooFewIsKeptForRenewalsAlsoWhenItTriesToOpenFurtherOnesAgain) {
+  limit_ = 2;
+  auto four = make_pool(4, 0ms, 0ms);
+  const auto one = take_from(four);
+  {
+    const auto two = take_from(four);
+    EXPECT_THROW(four.take(), error);
+  }
+  EXPECT_THROW(four.take(), error);
+  EXPECT_EQ(number_in(four.take(keeping_leases)), 2);
+  limit_ = 3;
+  EXPECT_EQ(number_in(four.take()), 3);
+}
+
+TEST_F(SessionPool, OneOfTooFewIsKeptForRenewalsAlsoAfterTheOneThatWasKeptIsLost) {
+  limit_ = 2;
+  auto four = make_pool(4, 0ms, 0ms);
+  const auto one = take_from(four);
+  EXPECT_EQ(number_in(four.take()), 2);
+  {
+    const auto two = take_from(four);
+    EXPECT_THROW(four.take(), error);
+    in(*two).usable = false;
+  }
+  EXPECT_THROW(four.take(), error);
+  EXPECT_EQ(number_in(four.take(keeping_leases)), 3);
+}
+
 TEST_F(SessionPool, AfterAWhileItTriesToOpenFurtherOnesAgain) {
   limit_ = 1;
   auto four = make_pool(4, 0ms, 0ms);
@@ -272,6 +303,22 @@ TEST_F(SessionPool, ThoseThatWereIdleDuringALostCallAreReplaced) {
   EXPECT_EQ(in(*one).number, 4);
   EXPECT_EQ(in(*two).number, 5);
   EXPECT_EQ(open_, 2) << "those that were idle are closed";
+}
+
+// Its owner may ask the server whether it is connected, and wait for the answer.
+TEST_F(SessionPool, OneThatIsNotUsedAgainIsDisconnected) {
+  auto four = make_pool(4);
+  {
+    std::vector<std::unique_ptr<session_pool::loan>> at_once;
+    for (int i = 0; i < 3; ++i) at_once.push_back(take_from(four));
+  }
+  EXPECT_EQ(lost_, 0);
+  in_call(four, [](numbered_session& used) { used.usable = false; });
+  EXPECT_EQ(lost_, 1);
+  in_call(four, [](numbered_session& used) { used.alive = false; });
+  EXPECT_EQ(lost_, 2) << "the first that was idle is suspect";
+  (void)four.take();
+  EXPECT_EQ(lost_, 3);
 }
 
 TEST_F(SessionPool, TheTableIsCheckedBeforeTheFirstCallOnly) {

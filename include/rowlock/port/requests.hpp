@@ -355,8 +355,8 @@ struct inspection {
   std::optional<int> schema = std::nullopt;
   /// None: there is no table, or its rights cannot be read.
   std::optional<std::vector<missing_right>> missing_rights = std::nullopt;
-  /// How many connections this role, or this database, may have at once. None: no limit but that of
-  /// the server is known.
+  /// How many connections this role or user, or this database, may have at once. None: no limit but
+  /// that of the server is known.
   std::optional<int> connection_limit = std::nullopt;
 };
 

@@ -91,6 +91,11 @@ inline constexpr std::string_view settings_of_the_server =
     "'group_replication_single_primary_mode', 'innodb_flush_log_at_trx_commit', "
     "'innodb_rollback_on_timeout', 'log_bin', 'sql_mode', 'sync_binlog', 'wsrep_on')";
 
+// Reads how many connections the user of this session may have at once; null if only the server has
+// a limit. No parameters.
+inline constexpr std::string_view connection_limit =
+    "SELECT nullif(greatest(@@session.max_user_connections, 0), 0)";
+
 // Sets the isolation of every session that rowlock opens, and lets it write: above READ COMMITTED,
 // a row that a condition refuses would stay locked until the transaction ends.
 inline constexpr std::string_view read_committed_from_now_on =

@@ -38,7 +38,7 @@ detail::sql_words placeholders_for(flavour server) {
       {"lock_shown", is_mariadb ? "{for_update}" : "{for_share}"},
       {"isolation", is_mariadb ? "@@session.tx_isolation" : "@@session.transaction_isolation"},
       {"limit", is_mariadb ? "" : "/*+ SET_VAR(lock_wait_timeout = 1) */"},
-      // MySQL has no expression for a setting that may be missing: `clusters` asks.
+      // MySQL has no expression for a setting that may be missing: `settings_of_clusters` is read.
       {"clustered", is_mariadb ? "@@session.wsrep_on" : "0"},
       {"columns", std::string{columns}},
       {"last_of_others_of_any", events_of(last_of_others, of_any_key)},
