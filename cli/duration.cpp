@@ -62,6 +62,7 @@ milliseconds parse_duration(std::string_view option, std::string_view text,
 
 std::string show_duration(std::chrono::microseconds shown) {
   using std::chrono::duration_cast;
+  if (shown < std::chrono::microseconds::zero()) return '-' + show_duration(-shown);
   if (shown < std::chrono::minutes{1}) {
     const auto tenths = duration_cast<milliseconds>(shown).count() / 100;
     return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + 's';

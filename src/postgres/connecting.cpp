@@ -245,6 +245,9 @@ constexpr std::array known_failures{
                   "cannot be reached: this user may not open its socket: see its permissions"},
     known_failure{"invalid", errc::misuse, bad_port, "\"port\""},
     known_failure{"invalid port number", errc::misuse, bad_port},
+    known_failure{"out of shared memory", errc::unavailable,
+                  "takes no connection, as its table of locks is full: raise "
+                  "max_locks_per_transaction, or end transactions that use many tables or keys"},
     known_failure{
         "invalid", errc::misuse,
         "cannot be reached: the connection string has an invalid value: correct it, perhaps "

@@ -74,7 +74,10 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
   const auto& table = *lock_table;
   if (state == "42501")
     return says("no privilege on table " + table.text() + ", or on one that belongs to it" +
-                how_to_grant(table));
+                how_to_grant(table) +
+                ". If the nested exception names another table, a trigger uses that one: grant the "
+                "privilege on it to the owner of the trigger's function if that is SECURITY "
+                "DEFINER, else to the role of this connection");
   if (is_one_of(state, {"42P01", "42703", "42883"})) {
     return says("table " + table.text() +
                 " or a part of it is missing: " + detail::how_to_migrate(detail::some_url, table));

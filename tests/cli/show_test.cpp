@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/cli_test.hpp"
+#include "cli/duration.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/operators.hpp"
 
@@ -33,6 +34,11 @@ class CliShowTest : public LockedCliTest {
   const lock_key key_{"invoice", "42"};
   const std::unique_ptr<store> rows_ = open();
 };
+
+TEST(ShownDuration, OfATimeAheadOfTheClockIsNegative) {
+  EXPECT_EQ(cli::show_duration(-12'500ms), "-12.5s");
+  EXPECT_EQ(cli::show_duration(-(2h + 5min)), "-2h 5m");
+}
 
 TEST_P(CliShowTest, SaysThatThereIsNoRow) {
   const auto missing = show();

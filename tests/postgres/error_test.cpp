@@ -106,6 +106,26 @@ TEST_F(PostgresError, OfAMissingPrivilegeSaysWhatToGrant) {
   EXPECT_TRUE(lock_rows(work, other_key_, no_wait(), table()).acquired());
 }
 
+TEST_F(PostgresError, OfATriggersMissingPrivilegeIsNotThatOfTheRoleAlone) {
+  test_role owner{server_};
+  server_.query("create table " + schema() + ".audit (at timestamptz)");
+  server_.query(
+      "create function " + schema() +
+      ".note() returns trigger language plpgsql security definer as $$ begin insert into " +
+      schema() + ".audit values (now()); return new; end $$");
+  server_.query("grant usage, create on schema " + schema() + " to " + owner.name());
+  server_.query("alter function " + schema() + ".note() owner to " + owner.name());
+  server_.query("create trigger noting before insert on " + name() +
+                " for each row execute function " + schema() + ".note()");
+  auto rows = open_store();
+  const auto caught = error_of([&] { acquire(rows, key_); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("the owner of the trigger's function"), std::string::npos)
+      << caught.message();
+  EXPECT_NE(caught.messages.back().find("permission denied for table audit"), std::string::npos);
+  server_.query("alter function " + schema() + ".note() owner to current_user");
+}
+
 TEST_F(PostgresError, OfAMissingPrivilegeToPurgeNamesAllThatIsMissing) {
   test_role role{server_};
   const std::string to_it = " to " + role.name();

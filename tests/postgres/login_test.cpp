@@ -150,7 +150,7 @@ TEST(PostgresLogin, ThatTheServerRefusesIsToldByItsReason) {
   }
 }
 
-TEST(PostgresLogin, WhereALimitOfConnectionsIsReachedSaysWhichOne) {
+TEST(PostgresLogin, WhereALimitIsReachedSaysWhichOne) {
   const std::vector<std::pair<fake_postgres::reason, std::string>> limits{
       {{"53300", "too many connections for role \"app\""}, "ALTER ROLE ... CONNECTION LIMIT"},
       {{"53300", "too many connections for database \"shop\""},
@@ -163,6 +163,7 @@ TEST(PostgresLogin, WhereALimitOfConnectionsIsReachedSaysWhichOne) {
         "connections"},
        "reserves for administrators"},
       {{"08P01", "no more connections allowed (max_client_conn)"}, "max_client_conn of PgBouncer"},
+      {{"53200", "out of shared memory"}, "raise max_locks_per_transaction"},
   };
   for (const auto& each : limits) {
     const auto& reason = each.first;
