@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
@@ -53,15 +54,17 @@ class pqxx_result final : public driver_result {
 /// Whether `exit()` has come to what was made before the first result.
 std::atomic<bool> is_exiting{false};
 
-struct made_after_a_result {
-  ~made_after_a_result() { is_exiting = true; }
-};
+/// To be called when libpqxx has made a result: what is registered later is called first.
+void watch_for_exit() {
+  static const int registered = std::atexit([] { is_exiting = true; });
+  static_cast<void>(registered);
+}
 
 #endif
 
 result_set result_in(const pqxx::result& result) {
 #if PQXX_VERSION_MAJOR < 7
-  static const made_after_a_result is_destroyed_before_it;
+  watch_for_exit();
 #endif
   return result_set{std::make_unique<pqxx_result>(result)};
 }
