@@ -273,9 +273,9 @@ void throw_failed_connect(const std::string& message, const std::string& where) 
   for (const auto& known : known_failures) {
     if (message.find(known.text) != std::string::npos &&
         message.find(known.subject) != std::string::npos) {
-      const error meant{known.code, where + ' ' + std::string{known.meaning}};
-      if (known.is_login) throw login_refused{meant};
-      throw meant;
+      const auto meaning = where + ' ' + std::string{known.meaning};
+      if (known.is_login) throw login_refused{error{known.code, meaning}};
+      throw error{known.code, meaning};
     }
   }
   throw error{errc::unavailable,

@@ -91,11 +91,10 @@ bool is_not_prepared(transaction_connection& used, const key_list& keys,
                bound_values{types_of(keys), ids_of(keys), sql::shortest_wait_ms});
   const auto seen = used.execute(statement_for(table, sql::read), arrays_of(keys));
   if (seen.size() < keys.size()) return true;
-  for (const auto each : seen) {
+  return std::any_of(seen.begin(), seen.end(), [&](const result_set::row& each) {
     const auto row = seen_in(each, {});
-    if (row.state.owned && row.can_be_taken(table.clock_skew)) return true;
-  }
-  return false;
+    return row.state.owned && row.can_be_taken(table.clock_skew);
+  });
 }
 
 /// As `try_to_lock`, whatever keeps a row busy.

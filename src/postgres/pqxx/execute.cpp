@@ -52,6 +52,7 @@ class pqxx_result final : public driver_result {
 #if PQXX_VERSION_MAJOR < 7
 
 /// Whether `exit()` has come to what was made before the first result.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): one exit() a process
 std::atomic<bool> is_exiting{false};
 
 /// To be called when libpqxx has made a result: what is registered later is called first.
