@@ -109,8 +109,9 @@ for the key again. A command that fails ends it: the supervisor of this process 
 SIGINT, SIGTERM and SIGQUIT end it: they are passed on to the command, and its end is the end. SIGHUP is
 passed on only; without a command it ends the wait. A database that does not answer delays that end by two
 seconds; then what is held frees itself within the ttl. While the database is unavailable it goes on trying,
-and says so. With --url-file it does so while the login is refused, too, and reads the file again each time,
-unless that is a pipe: correct the password there, or end it. rowlock show prints the present leader. --process-group is that of run.
+and says so. With --url-file, unless that is a pipe, it does so while the login is refused, too, and reads the
+file again each time: with a wrong password it never ends by itself, so correct the file. rowlock show prints
+the present leader. --process-group is that of run.
 
 A stopped process renews nothing: if this program alone is stopped (SIGSTOP, a debugger), the next place leads
 after the ttl, while the command here goes on until this program does. Stop the command first, and have what

@@ -150,7 +150,8 @@ what it may hold frees itself within the ttl. It ends four seconds after the lim
 Without --wait there is one attempt. With it, attempts also go on while the database is away (a restart, a
 failover), until the time is over: then the exit code is 69 or 70. With --url-file they go on while the login
 is refused, too: the file, unless it is a pipe, is read again each time, as its password may have been
-changed. Meanwhile, and of a renewal or release that fails, each fault is printed once. Durations: 500ms, 30s, 5m, 2h, 1d.
+changed. Meanwhile, and of a renewal or release that fails, each fault is printed once. Durations: 500ms, 30s,
+5m, 2h, 1d.
 
 Exit codes: that of the command, 128 + n if signal n ended it or the wait, or
    64  wrong usage
