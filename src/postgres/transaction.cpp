@@ -90,11 +90,12 @@ bool is_not_prepared(transaction_connection& used, const key_list& keys,
   used.execute(statement_for(table, sql::prepare),
                bound_values{types_of(keys), ids_of(keys), sql::shortest_wait_ms});
   const auto seen = used.execute(statement_for(table, sql::read), arrays_of(keys));
-  if (seen.size() < keys.size()) return true;
-  return std::any_of(seen.begin(), seen.end(), [&](const result_set::row& each) {
+  bool is_unfit = seen.size() < keys.size();
+  for (const auto each : seen) {
     const auto row = seen_in(each, {});
-    return row.state.owned && row.can_be_taken(table.clock_skew);
-  });
+    is_unfit = is_unfit || (row.state.owned && row.can_be_taken(table.clock_skew));
+  }
+  return is_unfit;
 }
 
 /// As `try_to_lock`, whatever keeps a row busy.
