@@ -218,6 +218,7 @@ TEST_F(MysqlEntity, OfATimestampMovesInAnyZone) {
 
 // The server rolls the whole transaction back.
 TEST_F(MysqlEntity, InADeadlockIsRefusedAsSuchAndTheTransactionIsOver) {
+  const auto alone = alone_with_deadlocks();
   const auto one = connect();
   const auto other = connect();
   soci_transaction first{*one};

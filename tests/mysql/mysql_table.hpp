@@ -39,6 +39,13 @@ class mysql_test : public testing::Test {
   [[nodiscard]] std::unique_ptr<::soci::session> connect() const {
     return std::make_unique<::soci::session>(target());
   }
+  /// The server counts the deadlocks of all tests. One that counts or makes them has this session,
+  /// which no other such test has at the same time.
+  [[nodiscard]] std::unique_ptr<::soci::session> alone_with_deadlocks() const {
+    auto session = connect();
+    *session << "do get_lock('deadlocks of tests', 60)";
+    return session;
+  }
   [[nodiscard]] long long number(const std::string& sql) const {
     return std::stoll(database_.value(sql));
   }

@@ -21,6 +21,8 @@ class MysqlRace : public mysql_test {
         "where variable_name = 'Innodb_deadlocks'");
   }
 
+  const std::unique_ptr<::soci::session> alone_ = alone_with_deadlocks();
+
   template <class Work>
   static void in_threads(int count, const Work& work) {
     std::latch start{count};

@@ -85,6 +85,7 @@ TEST_F(MysqlTransaction, ThatACallbackHasIsNotCommittedByIt) {
 // another transaction. An error does not contain whether a transaction is open, so one after the
 // deadlock must not hide it.
 TEST_F(MysqlTransaction, ThatADeadlockEndedIsMisuseThoughTheCallbackSwallowedIt) {
+  const auto alone = alone_with_deadlocks();
   database_.execute("insert into orders values ('a', 1), ('b', 1), ('taken', 1)");
   create(key_);
   const auto session = connect();

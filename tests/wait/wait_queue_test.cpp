@@ -171,13 +171,16 @@ TEST_F(WaitQueue, AWaitCanBeGivenUpWhileTheStoreHangsAndALateGrantIsGivenBack) {
 }
 
 TEST_F(WaitQueue, TheNextInLineIsServedWhenTheFirstGivesUpDuringItsGrant) {
+  const auto clock = std::make_shared<clock_of_waiters>(time_);
+  ours_.emplace(rows_, lock_options{.ttl = 1h, .time = clock});
   auto held = theirs();
   std::stop_source stop;
   auto first = waiter(wait_until_stopped(stop.get_token()));
   await_in_line();
   gate answer;
   rows_.before("acquire", [&] { answer.pass(); });
-  auto second = waiter(wait_forever());
+  auto second = waiter(wait_for(1000h));
+  clock->await_wait_until(time_->now() + 1000h);
   held.release();
   rows_.await_moving(*time_, "acquire", 2);
   stop.request_stop();
