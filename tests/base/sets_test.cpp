@@ -23,6 +23,14 @@ class halving_store final : public passing_store {
     answers.resize(requests.size(), {.status = acquire_status::withheld});
     return answers;
   }
+  std::vector<change_answer> do_release(std::span<const release_request> requests) override {
+    if (!is_in_use) return passing_store::do_release(requests);
+    return std::vector(requests.size(), change_answer::busy);
+  }
+
+ public:
+  /// Another transaction has each row that is to be released.
+  bool is_in_use = false;
 };
 
 class PartOfASet : public lease_state_test {
@@ -40,6 +48,16 @@ TEST_F(PartOfASet, RunsNoCallbackAndIsGivenBack) {
   EXPECT_NE(caught.message().find("of 2 keys that belong together only 1"), std::string::npos)
       << caught.message();
   EXPECT_TRUE(is_free("a"));
+}
+
+TEST_F(PartOfASet, ThatCannotBeGivenBackIsSaidToRunOut) {
+  const auto caught = error_of([&] { (void)halves_.try_acquire_all(keys_); });
+  EXPECT_NE(caught.message().find("have been released"), std::string::npos) << caught.message();
+  half_.is_in_use = true;
+  const auto kept = error_of([&] { (void)halves_.try_acquire_all(keys_); });
+  EXPECT_EQ(kept.kind, errc::rejected);
+  EXPECT_NE(kept.message().find("those not yet released run out"), std::string::npos)
+      << kept.message();
 }
 
 TEST_F(PartOfASet, IsWhatAnyOfThemMeans) {
