@@ -62,18 +62,20 @@ milliseconds parse_duration(std::string_view option, std::string_view text,
 
 std::string show_duration(std::chrono::microseconds shown) {
   using std::chrono::duration_cast;
-  if (shown < std::chrono::microseconds::zero()) return '-' + show_duration(-shown);
-  if (shown < std::chrono::minutes{1}) {
-    const auto tenths = duration_cast<milliseconds>(shown).count() / 100;
-    return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + 's';
+  const std::string sign = shown < std::chrono::microseconds::zero() ? "-" : "";
+  const auto size = std::chrono::abs(shown);
+  if (size < std::chrono::minutes{1}) {
+    const auto tenths = duration_cast<milliseconds>(size).count() / 100;
+    return sign + std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + 's';
   }
-  const auto minutes = duration_cast<std::chrono::minutes>(shown);
+  const auto minutes = duration_cast<std::chrono::minutes>(size);
   if (minutes < std::chrono::hours{1}) {
-    const auto seconds = duration_cast<std::chrono::seconds>(shown - minutes);
-    return std::to_string(minutes.count()) + "m " + std::to_string(seconds.count()) + 's';
+    const auto seconds = duration_cast<std::chrono::seconds>(size - minutes);
+    return sign + std::to_string(minutes.count()) + "m " + std::to_string(seconds.count()) + 's';
   }
-  const auto hours = duration_cast<std::chrono::hours>(shown);
-  return std::to_string(hours.count()) + "h " + std::to_string((minutes - hours).count()) + 'm';
+  const auto hours = duration_cast<std::chrono::hours>(size);
+  return sign + std::to_string(hours.count()) + "h " + std::to_string((minutes - hours).count()) +
+         'm';
 }
 
 }  // namespace rowlock::cli
