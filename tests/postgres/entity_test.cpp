@@ -275,7 +275,7 @@ TEST_F(PostgresEntity, OfATextThatTheClientsEncodingMakesAnotherOneIsMisuse) {
 }
 
 TEST_F(PostgresEntity, BehindALockOfItsTableIsRefusedInTimeWhateverTheTransactionsLockTimeout) {
-  for (const auto* own : {"0", "1ms", "1h"}) {
+  for (const auto* own : {"0", "1h"}) {
     open_work rival;
     rival.work.exec("lock table " + people_.table + " in access exclusive mode");
     open_work open;
@@ -290,6 +290,20 @@ TEST_F(PostgresEntity, BehindALockOfItsTableIsRefusedInTimeWhateverTheTransactio
     EXPECT_TRUE(waiting.get());
     EXPECT_EQ(limits(open.work), std::string{own} + " 1h");
   }
+}
+
+// VACUUM locks a catalog for a moment when it truncates it. The table here stands for one.
+TEST_F(PostgresEntity, IsNotRefusedForACatalogThatIsLocked) {
+  server_.query("create table " + schema() + ".pg_class as select oid, relkind from pg_class");
+  open_work rival;
+  rival.work.exec("lock table " + schema() + ".pg_class in access exclusive mode");
+  open_work open;
+  open.work.exec("set local search_path = " + schema() + ", pg_catalog");
+  auto waiting = std::async(std::launch::async,
+                            [&] { return lock_person(open.work, 1, no_wait()).acquired(); });
+  await_lock_of(open.connection);
+  rival.work.commit();
+  EXPECT_TRUE(waiting.get());
 }
 
 // A lock behind a savepoint would have another transaction's id, and an update of the row after it

@@ -58,25 +58,28 @@ UPDATE shared_lock
 // {strength} that of the lock, NO KEY UPDATE or UPDATE.
 
 // Locks the table as the next statement does, which has SKIP LOCKED for rows only. Waits for {ms}
-// milliseconds, and at most for half of the application's own statement_timeout. Raises no error if
-// it cannot lock: some versions of libpqxx end the transaction if a statement without values fails.
-// Returns the code of that error, or an empty text, and what kind of relation it is.
+// milliseconds, and at most for half of the application's own statement_timeout. The limit is for
+// the lock alone: every statement waits where VACUUM truncates a catalog, and no other one here may
+// fail for it. Raises no error if it cannot lock: some versions of libpqxx end the transaction if a
+// statement without values fails. Returns the code of that error, or an empty text, and what kind
+// of relation it is.
 inline constexpr std::string_view lock_entities = R"sql(
-SELECT set_config('rowlock.lock_timeout', current_setting('lock_timeout'), true),
-       set_config('rowlock.refused', '', true),
-       set_config('lock_timeout', greatest(1, least({ms}, extract(
-         epoch FROM nullif(current_setting('statement_timeout')::interval, interval '0')) * 500
-       ))::bigint::text, true);
+SELECT set_config('rowlock.refused', '', true);
 DO $rowlock$
+DECLARE
+  callers_timeout CONSTANT text := current_setting('lock_timeout');
 BEGIN
+  PERFORM set_config('lock_timeout', greatest(1, least({ms}, extract(
+            epoch FROM nullif(current_setting('statement_timeout')::interval, interval '0')) * 500
+          ))::bigint::text, true);
   PERFORM 1 FROM {entities} AS entity WHERE false FOR {strength};
+  PERFORM set_config('lock_timeout', callers_timeout, true);
 EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
   PERFORM set_config('rowlock.refused', SQLSTATE, true);
 END
 $rowlock$;
 SELECT current_setting('rowlock.refused') AS refused,
-       (SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = '{entities}'::regclass) AS is_table,
-       set_config('lock_timeout', current_setting('rowlock.lock_timeout'), true)
+       (SELECT relkind IN ('r', 'p') FROM pg_class WHERE oid = '{entities}'::regclass) AS is_table
 )sql";
 
 // Locks the row unless another transaction has it. Does not wait.
