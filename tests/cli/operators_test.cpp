@@ -174,6 +174,27 @@ TEST_P(CliOperatorsTest, OnATerminalPurgeAsks) {
 
 ROWLOCK_ON_EVERY_DATABASE(CliOperatorsTest);
 
+using CliRefusedPurgeTest = CliOperatorsTest;
+
+TEST_P(CliRefusedPurgeTest, NamesTheRowsThatOthersReferTo) {
+  locks_.try_acquire({"invoice", "43"})->release();
+  leave_idle();
+  execute(
+      "create table shared_lock_report (lock_type text collate \"C\", source_id text collate "
+      "\"C\", "
+      "foreign key (lock_type, source_id) references shared_lock)");
+  execute("insert into shared_lock_report values ('invoice', '43')");
+  const auto purged = run(purge({"--yes"}));
+  EXPECT_EQ(purged.code, 0);
+  EXPECT_EQ(purged.output, "purged 1 row\n");
+  EXPECT_THAT(purged.errors, HasSubstr("refused to delete 1 row, because a foreign key of another "
+                                       "table refers to it, or by a trigger: invoice/43\n"));
+}
+
+INSTANTIATE_TEST_SUITE_P(On, CliRefusedPurgeTest,
+                         testing::Values(cli_database_kind{"Postgres", make_postgres_database}),
+                         [](const auto& kind) { return std::string{kind.param.name}; });
+
 }  // namespace
 
 }  // namespace rowlock::tests
