@@ -41,8 +41,11 @@ void check_length(std::string_view part, const char* name, std::size_t longest) 
 void check_word(std::string_view part, const char* name, std::size_t longest) {
   check_length(part, name, longest);
   if (!std::all_of(part.begin(), part.end(), is_allowed_in_type)) {
-    throw error{errc::misuse,
-                std::string{name} + " has a character outside A-Z a-z 0-9 _ . : -: use only those"};
+    throw error{
+        errc::misuse,
+        std::string{name} +
+            " has a character outside A-Z a-z 0-9 _ . : -: use only those; before a type may "
+            "stand one scope and '/', behind it '#' and 1 to 4 digits"};
   }
 }
 

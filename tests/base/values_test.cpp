@@ -61,7 +61,7 @@ TEST(LockKey, RefusesOtherCharactersInTheType) {
                            "a#x", "a#12345", "a#1#2", "a#1/b"}) {
     EXPECT_NE(misuse_of([&] {
                 check(lock_key{type, "b"});
-              }).find("use only those"),
+              }).find("use only those; before a type"),
               std::string::npos)
         << type;
   }
