@@ -60,10 +60,6 @@ void key_queue::suppress_reads_until(boot_clock::time_point when, boot_clock::ti
   read_at_ = std::min(read_by, latest);
 }
 
-bool key_queue::read_free(boot_clock::time_point now) {
-  return now - std::exchange(answered_at_, now) >= longest_unread;
-}
-
 void key_queue::answered(const std::shared_ptr<waiter>& head, acquire_answer answer,
                          boot_clock::time_point tried_at, boot_clock::time_point now,
                          contention_backoff* backoff, pending_results& ended) {

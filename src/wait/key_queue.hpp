@@ -114,9 +114,8 @@ class key_queue {
   /// while a waiter has limited attempts. Any role may notify, so the row is read two seconds after
   /// its last answer, whatever the notifications say.
   void suppress_reads_until(boot_clock::time_point when, boot_clock::time_point read_by);
-  /// Handles a read that found the row free. Returns whether it came only after two seconds of
-  /// notifications: then they were wrong, and the next try must not wait for what they promise.
-  bool read_free(boot_clock::time_point now);
+  /// Handles a read that found the row free.
+  void read_free(boot_clock::time_point now) { answered_at_ = now; }
   /// To be called before a read, as `forget_try_at` before a try.
   void forget_read_at() { read_at_ = boot_clock::time_point::max(); }
 

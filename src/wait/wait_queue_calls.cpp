@@ -173,7 +173,8 @@ void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& s
   if (queue == nullptr) return;
   const auto now = time_->now();
   if (!seen || !seen->is_live()) {
-    return queue->read_free(now) ? queue->try_by(now) : schedule_try(*queue, now);
+    queue->read_free(now);
+    return schedule_try(*queue, now);
   }
   if (auto* backoff = backoff_of(key)) backoff->marked(now);
   queue->read_live(*seen, last_read_, now, ended);
