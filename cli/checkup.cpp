@@ -1,6 +1,7 @@
 // The checks of rowlock doctor.
 #include "cli/checkup.hpp"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <optional>
@@ -159,9 +160,11 @@ finding checkup::rights_for(use needed, const std::string& what) const {
   if (missing.empty()) return found;
   found.status = check_status::failed;
   found.detail = "this role may not " + what + ": it lacks " + joined(missing, ", ");
-  found.advice =
-      "grant it (a policy: CREATE POLICY), or connect as another role; docs/security.md has the "
-      "roles";
+  const bool has_policy = std::any_of(missing.begin(), missing.end(), [](const auto& right) {
+    return right.find(" policy for ") != std::string::npos;
+  });
+  found.advice = "grant it" + std::string{has_policy ? " (a policy: CREATE POLICY)" : ""} +
+                 ", or connect as another role; docs/security.md has the roles";
   return found;
 }
 

@@ -91,11 +91,14 @@ void renewer::renew(const lease_states& due) {
 
 void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted) {
   // Skip leases that ended meanwhile: renewing one would keep its key taken for a ttl without a
-  // holder.
+  // holder. A lease whose deadline has come is lost, even if the watcher has not ended it yet:
+  // after a pause of the process this thread may be the first to run.
+  const auto sent_at = time_->now();
   lease_states due;
   due.reserve(wanted.size());
-  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(due),
-               [](const auto& lease) { return lease->phase == lease_phase::held; });
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(due), [sent_at](const auto& lease) {
+    return lease->phase == lease_phase::held && sent_at < lease->valid_until.load();
+  });
   if (due.empty()) return;
 
   std::vector<renew_request> requests;
@@ -111,7 +114,6 @@ void renewer::renew_at_once(std::span<const std::shared_ptr<lease_state>> wanted
   lease_states maybe_unset;
   lost.reserve(due.size());  // no allocation may fail after the renewal
   maybe_unset.reserve(due.size());
-  const auto sent_at = time_->now();
   const auto answers = target_.renew(requests);
   for (std::size_t i = 0; i < due.size(); ++i) {
     switch (answers[i]) {

@@ -141,6 +141,7 @@ TEST_F(CliDoctorPostgresRoleTest, ThatOnlyReadsFailsAndIsToldWhatItLacks) {
               AllOf(HasSubstr("INSERT on"), HasSubstr("UPDATE on")));
   EXPECT_EQ(found.status("list_privileges"), "ok");
   EXPECT_EQ(found["purge_privileges"].at("missing").size(), 2U);
+  EXPECT_THAT(found["lock_privileges"].at("advice"), HasSubstr("grant it, or connect as"));
   EXPECT_THAT(found.text(), Not(HasSubstr("sesame")));
 }
 
@@ -162,6 +163,7 @@ TEST_F(CliDoctorPostgresRoleTest, ThatLacksAPolicyFailsAndIsToldWhichAndNotToGra
   EXPECT_THAT(found["lock_privileges"].at("detail"),
               HasSubstr("a row-level security policy for UPDATE on"));
   EXPECT_THAT(found["schema"].at("advice"), HasSubstr("CREATE POLICY"));
+  EXPECT_THAT(found["lock_privileges"].at("advice"), HasSubstr("CREATE POLICY"));
   EXPECT_THAT(found.text(), Not(HasSubstr("GRANT")));
 
   const auto run = run_rowlock(words{"run"} + where_of_role() +

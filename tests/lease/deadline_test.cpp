@@ -10,6 +10,7 @@
 
 #include "lease/lease_registry.hpp"
 #include "lease/observed_leases.hpp"
+#include "lease/renewer.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/testing/memory_store.hpp"
@@ -112,6 +113,29 @@ TEST(DeadlineThatHasCome, IsNotMovedByARenewalEvenBeforeTheWatcherComes) {
   ASSERT_FALSE(book.renewed(*held, time->now()));
   EXPECT_EQ(held->valid_until.load(), deadline);
   EXPECT_EQ(book.wait_for_overdue().size(), 1U);
+}
+
+// As after a pause of the whole process, when the thread of the renewals runs first.
+TEST(DeadlineThatHasCome, EndsTheRenewalsEvenBeforeTheWatcherComes) {
+  const auto time = std::make_shared<manual_time>();
+  hooked_store rows{time};
+  detail::lease_registry book{time, 1s, true};
+  const auto add = [&](const std::string& id) {
+    const detail::lease_request wanted{
+        .request = {.key = {"job", id}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
+    return book.add(std::make_shared<detail::lease_state>(wanted, version{1}, time->now()),
+                    time->now());
+  };
+  ASSERT_TRUE(add("paused"));
+  time->advance(19s);
+  ASSERT_TRUE(add("fresh"));
+  time->advance(10s);
+  rows.before("renew", [&] { book.close(); });
+  detail::statement_batcher batcher{rows};
+  detail::serial_executor losses;
+  detail::event_dispatcher events{nullptr};
+  detail::renewer{batcher, book, losses, events, time, {}}.run();
+  EXPECT_EQ(rows.batches("renew"), (std::vector<std::size_t>{1}));
 }
 
 TEST_F(Observer, IsToldOfAReleaseWithATransactionAndNotOfALoss) {
