@@ -317,10 +317,13 @@ class acquiring_all {
     return is_answered_;
   }
 
-  /// If the rows show no reason, other transactions have locked them or are creating them.
+  /// If the rows show no reason, other transactions have locked them or are creating them. Where
+  /// all were locked, a policy or a trigger has dropped the changes: any of them is to be tried.
   void blame_transactions() {
+    const bool are_dropped =
+        std::find(is_locked_.begin(), is_locked_.end(), false) == is_locked_.end();
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      if (is_missing_[i] || (missing_.empty() && !is_locked_[i])) {
+      if (is_missing_[i] || (missing_.empty() && (!is_locked_[i] || are_dropped))) {
         answers_[i].status = acquire_status::busy;
       }
     }

@@ -115,12 +115,9 @@ row_states watch(executor& exec, const key_list& wanted) {
     versions.push_back(seen[i]->state.version);
   }
   if (!unwatched.empty()) {
-    // Not `execute_writing`: no lock depends on whether the rows were marked.
-    exec.unless_contended([&] {
-      exec.execute(sql::mark_watched,
-                   bound_values{types_of(unwatched), ids_of(unwatched),
-                                array_of(versions, [](version v) { return v.number; })});
-    });
+    exec.hint(sql::mark_watched,
+              bound_values{types_of(unwatched), ids_of(unwatched),
+                           array_of(versions, [](version v) { return v.number; })});
   }
   return detail::states_of(std::move(seen));
 }

@@ -306,6 +306,29 @@ TEST_F(PostgresEntity, IsNotRefusedForACatalogThatIsLocked) {
   EXPECT_TRUE(waiting.get());
 }
 
+/// What the server tells the client besides answers.
+struct told final : pqxx::errorhandler {
+  using pqxx::errorhandler::errorhandler;
+  bool operator()(const char message[]) noexcept override {
+    text += message;
+    return false;
+  }
+  std::string text;
+};
+
+// The server notes a wait that is longer than deadlock_timeout.
+TEST_F(PostgresEntity, WaitsLongerThanACatalogIsLockedAlsoForACallThatDoesNotWait) {
+  open_work rival;
+  rival.work.exec("lock table " + people_.table + " in access exclusive mode");
+  open_work open;
+  open.work.exec("set local deadlock_timeout = '5ms'");
+  open.work.exec("set local log_lock_waits = on");
+  open.work.exec("set local client_min_messages = log");
+  told server{open.connection};
+  EXPECT_EQ(lock_person(open.work, 1, no_wait()).refusal().reason, refusal_reason::busy);
+  EXPECT_NE(server.text.find("still waiting"), std::string::npos) << server.text;
+}
+
 // A lock behind a savepoint would have another transaction's id, and an update of the row after it
 // a multixact.
 TEST_F(PostgresEntity, ThatIsFreeIsLockedByTheTransactionItself) {

@@ -122,6 +122,18 @@ TEST_F(PostgresLostChanges, OfATriggerAreNoContention) {
   expect_refusal([&] { (void)acquire(rows, other_key_); }, "trigger");
 }
 
+TEST_F(PostgresLostChanges, OfAllRowsOfASetAreNoContention) {
+  auto rows = open_store();
+  const std::array set{request(key_), request(other_key_)};
+  const std::array missing{request({"invoice", "a"}), request({"invoice", "b"})};
+  rows.read(std::array{key_, other_key_}, read_mode::ready_to_commit);
+  drop_changes("insert or update", "new.owner is not null or new.source_id in ('a', 'b')");
+  for (const auto how : {acquire_mode::all_or_none, acquire_mode::each}) {
+    expect_refusal([&] { (void)rows.acquire(set, {how}); }, "trigger");
+    expect_refusal([&] { (void)rows.acquire(missing, {how}); }, "trigger");
+  }
+}
+
 // The row is as free as it seems.
 TEST_F(PostgresLostChanges, AreNotTakenForARowThatAnotherTransactionHas) {
   auto rows = open_store();

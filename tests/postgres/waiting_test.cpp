@@ -203,6 +203,17 @@ TEST_F(PostgresWaiting, AGrantThatNobodyExpectedToBeWatchedIsAnnouncedToo) {
   EXPECT_EQ(listening.releases, 1);
 }
 
+TEST_F(PostgresWaiting, AMarkThatTheDatabaseRefusesFailsNoRead) {
+  ASSERT_EQ(acquire(their_rows_, key_).status, acquire_status::granted);
+  server_.query("create function " + schema() + ".refuse() returns trigger language plpgsql as " +
+                "$$ begin raise exception 'refused'; end $$");
+  server_.query("create trigger refusing before update of waiting_until on " + name() +
+                " for each row execute function " + schema() + ".refuse()");
+  const auto seen = our_rows_.read(std::array{key_}, read_mode::watched);
+  ASSERT_TRUE(seen.front());
+  EXPECT_TRUE(seen.front()->is_live());
+}
+
 // The row was released when the connection is lost under the notification.
 TEST_F(PostgresWaiting, AReleaseWhoseAnnouncementFailsIsDone) {
   tcp_proxy proxy{observer::host(), observer::port()};
