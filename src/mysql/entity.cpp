@@ -97,7 +97,7 @@ std::optional<refusal> try_to_lock(entity_row<entity_table>& row, milliseconds s
   } catch (const std::exception& thrown) {
     if (is_deadlock(thrown)) return row.refused(refusal_reason::deadlock);
     if (is_conflict(thrown)) return row.refused(refusal_reason::stale);
-    if (!is_contention(thrown)) throw_as_error(effects::none, nullptr);
+    if (!is_contention(thrown, sql::lock_entity)) throw_as_error(effects::none, nullptr);
     row.require_transaction();
     return row.refused(refusal_reason::busy);
   }

@@ -48,9 +48,10 @@ bool needs_new_connection(unsigned number) noexcept;
 bool is_conflict(const std::exception& thrown) noexcept;
 /// 1213: of the conflicts, the one in which transactions waited for each other.
 bool is_deadlock(const std::exception& thrown) noexcept;
-/// A conflict, a row lock that was not free at once (1205, 3572), or a row that another transaction
-/// inserted first (1062).
-bool is_contention(const std::exception& thrown) noexcept;
+/// A conflict, a row lock that was not free at once (1205, 3572), or, if `statement` creates rows,
+/// one that another transaction inserted first (1062: elsewhere it is an error of a trigger's own
+/// statement, and would come again).
+bool is_contention(const std::exception& thrown, std::string_view statement) noexcept;
 
 /// The same statement would be refused again, and not for want of a privilege.
 bool is_refusal(unsigned number);

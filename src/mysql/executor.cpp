@@ -59,7 +59,7 @@ std::optional<result_set> executor::write(std::string_view text,
     changed_ = result.affected == 0 ? before : effects::made;
     return result;
   } catch (const std::exception& thrown) {
-    if (!is_contention(thrown)) throw;
+    if (!is_contention(thrown, text)) throw;
     changed_ = before;
     return std::nullopt;
   }
@@ -93,7 +93,7 @@ written_rows executor::write_unlocked(std::string_view have_sql, const json_rows
     changed_ = effects::made;
     return written;
   } catch (const std::exception& thrown) {
-    if (!is_contention(thrown)) throw;
+    if (!is_contention(thrown, write_sql)) throw;
     changed_ = before;
     return {};
   }
@@ -105,7 +105,7 @@ std::vector<std::size_t> executor::unlocked_of(const json_rows& existing) {
     return places_in(execute(sql::have_many_at_version, {existing.value()}));
   } catch (const std::exception& thrown) {
     // SKIP LOCKED does not detect rows that another node of a Galera cluster is about to commit.
-    if (!is_contention(thrown)) throw;
+    if (!is_contention(thrown, sql::have_many_at_version)) throw;
     return {};
   }
 }
@@ -116,7 +116,7 @@ bool executor::is_free(const lock_key& key) {
                                {bound_value::ascii(key.type), bound_value::bytes(key.source_id)});
     return !found.rows.empty();
   } catch (const std::exception& thrown) {
-    if (!is_contention(thrown)) throw;
+    if (!is_contention(thrown, sql::lock_if_free)) throw;
     return false;
   }
 }
@@ -135,7 +135,7 @@ std::optional<result_set> executor::write_all_or_none(std::string_view write_sql
     changed_ = effects::made;
     return result;
   } catch (const std::exception& thrown) {
-    if (!is_contention(thrown) && !is_overflow(error_number_of(thrown))) throw;
+    if (!is_contention(thrown, write_sql) && !is_overflow(error_number_of(thrown))) throw;
     changed_ = effects::none;
     return std::nullopt;
   }

@@ -98,6 +98,13 @@ void roll_back(::soci::session& session) noexcept {
   }
 }
 
+void roll_back_to_savepoint(::soci::session& session) noexcept {
+  try {
+    connection{session}.execute(sql::roll_back_to_savepoint);
+  } catch (const std::exception&) {  // the error has ended the transaction
+  }
+}
+
 }  // namespace
 
 through_soci::begun_transaction begin(::soci::session& session) {
@@ -125,10 +132,15 @@ through_soci::lock_attempt try_to_lock(::soci::session& session, const lock_keys
   if (keys.in_order().size() == 1) return attempt.run(known, missing_rows::create);
   // Before the first read: then it gives back the rows of a transaction that has done nothing yet.
   caller.execute(sql::savepoint);
-  auto done = attempt.run(known, missing_rows::create);
-  if (!done.locked) caller.execute(sql::roll_back_to_savepoint);
-  caller.execute(sql::release_savepoint);
-  return done;
+  try {
+    auto done = attempt.run(known, missing_rows::create);
+    if (!done.locked) caller.execute(sql::roll_back_to_savepoint);
+    caller.execute(sql::release_savepoint);
+    return done;
+  } catch (const std::exception&) {
+    roll_back_to_savepoint(session);
+    throw;
+  }
 }
 
 through_soci::begun_transaction begin_locked(::soci::session& session, const lock_keys& keys,

@@ -71,7 +71,7 @@ std::optional<result_set> caller_transaction::unless_contended(
     return session_.execute(rendered(text), values);
   } catch (const std::exception& thrown) {
     if (is_conflict(thrown)) throw;
-    if (is_contention(thrown)) return std::nullopt;
+    if (is_contention(thrown, text)) return std::nullopt;
     throw_as_error(effects::none, &table_);
   }
 }

@@ -79,7 +79,11 @@ prepared prepare_briefly(transaction_connection& used, const key_list& keys,
     if (!found.is_stale) run(sql::use_table);
     return found;
   }
-  run(sql::restore_lock_timeout, bound_values{limit});
+  if (found.version) {
+    run(sql::restore_lock_timeout, bound_values{limit});
+  } else {
+    run(sql::roll_back_to_savepoint);  // a row that was changed since may be locked
+  }
   run(sql::release_savepoint);
   return found;
 }

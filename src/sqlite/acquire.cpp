@@ -142,7 +142,7 @@ answer_list acquire_any(file_access& file, std::span<const acquire_request> requ
     }
     return true;
   });
-  return is_written ? written : withheld;
+  return is_written ? written : answer_list(requests.size());
 }
 
 }  // namespace rowlock::sqlite

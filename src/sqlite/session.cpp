@@ -206,7 +206,7 @@ class file_session final : public session {
             .value_or(std::vector<acquire_answer>(requests.size()));
       case acquire_mode::any:
         return write([&](file_access& file) { return acquire_any(file, requests, mode.at_most); })
-            .value_or(std::vector<acquire_answer>(requests.size(), {acquire_status::withheld}));
+            .value_or(std::vector<acquire_answer>(requests.size()));
       case acquire_mode::each:
         break;
     }

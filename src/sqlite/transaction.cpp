@@ -239,10 +239,12 @@ detail::fence_proof prove(sqlite3* transaction, const fenced_leases& leases,
     rows.become_writer();
     // This transaction is the file's one writer, so what it reads stays true until it ends.
     if (!are_held(rows, leases)) return detail::fence_try::lost;
+    savepoint all_or_nothing{transaction};
     for (const auto& each : releases) {
       if (!rows.release(each)) return detail::fence_try::lost;
       proved.unset_as.push_back(rows.read(each.key)->state.version);
     }
+    all_or_nothing.release();
     return detail::fence_try::held;
   });
   return proved;

@@ -17,7 +17,8 @@ class MysqlTrigger : public mysql_test {
         "create trigger raising before update on shared_lock for each row begin "
         "  declare number int; declare said text;"
         "  select max(raised.number) into number from raised;"
-        "  set said = concat('for ', new.source_id, ', owner ', coalesce(new.owner, old.owner));"
+        "  set said = concat('for ', new.source_id, ', owner ', coalesce(new.owner, old.owner, "
+        "'none'));"
         "  if number > 0 then "
         "    signal sqlstate '45000' set mysql_errno = number, message_text = said;"
         "  end if;"
@@ -91,6 +92,37 @@ TEST_F(MysqlTrigger, RaisesATextThatNobodyIsShown) {
     EXPECT_EQ(fault->text.find("sesame"), std::string::npos) << fault->text;
     EXPECT_EQ(fault->text.find("owner"), std::string::npos) << fault->text;
   }
+}
+
+// 1062 of a statement that inserts no lock is not that of a key which another caller creates.
+TEST_F(MysqlTrigger, WhoseOwnStatementFindsADuplicateIsNoContention) {
+  const auto granted = acquire(rows_, key_);
+  raise(1062);
+  EXPECT_EQ(error_of([&] { renew(rows_, key_, *granted.version); }).kind, errc::misuse);
+  EXPECT_EQ(error_of([&] { release(rows_, key_, *granted.version); }).kind, errc::misuse);
+  create(other_key_);
+  EXPECT_EQ(error_of([&] { acquire(rows_, other_key_); }).kind, errc::misuse);
+  const auto session = connect();
+  soci_transaction work{*session};
+  const auto caught = error_of([&] { (void)lock_rows(work, other_key_, no_wait()); });
+  EXPECT_EQ(caught.kind, errc::misuse) << caught.message();
+}
+
+TEST_F(MysqlTrigger, RaisesAnErrorThatLeavesNoRowBeforeItLocked) {
+  create(other_key_);
+  database_.execute(
+      "create trigger refusing before update on shared_lock for each row begin "
+      "  if new.source_id = 'sesame' then signal sqlstate '45000'; end if; end");
+  const auto before = number("select version from shared_lock where source_id = '43'");
+  const auto session = connect();
+  soci_transaction work{*session};
+  EXPECT_EQ(error_of([&] {
+              (void)lock_rows(work, {other_key_, key_}, no_wait());
+            }).kind,
+            errc::rejected);
+  EXPECT_EQ(acquire(rows_, other_key_).status, acquire_status::granted);
+  work.commit();
+  EXPECT_LT(before, number("select version from shared_lock where source_id = '43'"));
 }
 
 TEST_F(MysqlTrigger, WithStatementsOfItsOwnHidesNoVersion) {

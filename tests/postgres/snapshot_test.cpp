@@ -14,7 +14,8 @@ namespace rowlock::tests {
 namespace {
 
 /// A policy of row-level security stops the statements of a role where they see the row of
-/// `other_key_` for the first time, until the test opens a gate.
+/// `other_key_` for the first time, until the test opens a gate. In a session with the setting
+/// test.stops, only statements with that text are stopped.
 class PostgresSnapshot : public postgres_table {
  protected:
   PostgresSnapshot() {
@@ -23,7 +24,8 @@ class PostgresSnapshot : public postgres_table {
                   ".pass(id text) returns boolean language plpgsql as $$ begin if id = '" +
                   other_key_.source_id +
                   "' and current_setting('test.passed', true) is distinct "
-                  "from '1' then perform set_config('test.passed', '1', false), "
+                  "from '1' and strpos(current_query(), current_setting('test.stops', true)) "
+                  "is distinct from 0 then perform set_config('test.passed', '1', false), "
                   "pg_advisory_lock_shared(" +
                   gate() + "), pg_advisory_unlock_shared(" + gate() +
                   "); end if; return true; end $$");
@@ -76,6 +78,19 @@ TEST_F(PostgresSnapshot, OfASetWhoseRowWasChangedSinceGrantsAllOrNone) {
       [this] { change_other_row(); });
   EXPECT_EQ(had, ran ? 2U : 0U);
   EXPECT_EQ(owners(), "0");
+}
+
+TEST_F(PostgresSnapshot, OfAVersionKeepsNoRowLockedThatIsTakenOverMeanwhile) {
+  acquire(rows_, other_key_);
+  server_.query("update " + name() + " set expires_at = clock_timestamp() - interval '1s'" +
+                row(other_key_));
+  open_work ours{role_.url()};
+  ours.work.exec("set test.stops = 'missing AS'");
+  version taken_over{};
+  const auto seen = during([&] { return read_version(ours.work, other_key_, table()); },
+                           [&] { taken_over = *acquire(rows_, other_key_).version; });
+  EXPECT_FALSE(seen.acquired());
+  EXPECT_EQ(renew(rows_, other_key_, taken_over), change_answer::done);
 }
 
 TEST_F(PostgresSnapshot, OfAnyOfASetCountsOnlyWhatItGrants) {

@@ -236,6 +236,24 @@ TEST_F(SqliteTransaction, CountsAFailureAlsoOfARowThatWentWithTheRollback) {
   EXPECT_EQ(version_in_file(key_), before);
 }
 
+TEST_F(SqliteTransaction, OfAReleaseThatATriggerRefusesReleasesNoLease) {
+  sqlite_store rows{path()};
+  lock_table locks{rows, {.ttl = 1h, .renew = false}};
+  const lock_key other{"invoice", "another"};
+  const lease one = *locks.try_acquire(key_);
+  const lease two = *locks.try_acquire(other);
+  for (const auto& refused : {key_, other}) {
+    open()->exec("DROP TRIGGER IF EXISTS refusing");
+    open()->exec("CREATE TRIGGER refusing BEFORE UPDATE ON shared_lock WHEN new.source_id = '" +
+                 refused.source_id + "' BEGIN SELECT RAISE(ABORT, 'refused'); END");
+    const auto database = open();
+    sqlite_transaction work{*database};
+    EXPECT_EQ(error_of([&] { release_with(work.database(), {one, two}); }).kind(), errc::misuse);
+    work.commit();
+    EXPECT_EQ(text_of("SELECT count(owner) FROM shared_lock"), "2");
+  }
+}
+
 TEST_F(SqliteTransaction, ThatAFenceOnItsConnectionHasEndedIsMisuseToCommit) {
   sqlite_store rows{path()};
   lock_table locks{rows, {.renew = false}};
