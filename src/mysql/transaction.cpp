@@ -67,11 +67,12 @@ result_set caller_transaction::execute(std::string_view text,
 
 std::optional<result_set> caller_transaction::unless_contended(
     std::string_view text, std::initializer_list<bound_value> values) {
+  const auto& statement = rendered(text);
   try {
-    return session_.execute(rendered(text), values);
+    return session_.execute(statement, values);
   } catch (const std::exception& thrown) {
     if (is_conflict(thrown)) throw;
-    if (is_contention(thrown, text)) return std::nullopt;
+    if (is_contention(thrown, statement)) return std::nullopt;
     throw_as_error(effects::none, &table_);
   }
 }
