@@ -230,7 +230,7 @@ bool is_deadlock(const std::exception& thrown) noexcept { return error_number_of
 bool is_contention(const std::exception& thrown, std::string_view statement) noexcept {
   const auto number = error_number_of(thrown);
   return is_conflict(thrown) || is_one_of(number, {1205, 3572}) ||
-         (number == 1062 && statement.find("INSERT INTO ") != std::string_view::npos);
+         (number == 1062 && statement.find("INSERT ") != std::string_view::npos);
 }
 
 bool is_refusal(unsigned number) {
