@@ -285,6 +285,8 @@ TEST_F(SqliteStore, RefusesAsBusyWhileAThreadKeepsTheConnectionForLongerThanItsP
   std::jthread first{[&] { acquire(rows); }};
   is_opening.get_future().wait();
   EXPECT_EQ(acquire(rows).status, acquire_status::busy);
+  EXPECT_EQ(rows.acquire(std::array{request(key_)}, {acquire_mode::any, 1}).at(0).status,
+            acquire_status::busy);
   EXPECT_EQ(error_of([&] { rows.list(); }).kind(), errc::unavailable);
   may_open.set_value();
 }
