@@ -7,6 +7,7 @@
 
 #include "asio/asio_test.hpp"
 #include "rowlock/error.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -129,7 +130,7 @@ TEST_F(AsyncAcquire, ThatIsCancelledDuringItsStatementEndsAtOnceAndItsGrantIsRel
   EXPECT_TRUE(is_aborted(in_flight));
   answer.open();
   rows_.await("release", 1);
-  while (!is_free()) std::this_thread::yield();
+  await_that([&] { return is_free(); });
 }
 
 TEST_F(AsyncAcquire, ThatLosesARaceAgainstATimerIsAborted) {
@@ -188,7 +189,7 @@ TEST_F(AsyncAcquire, AGrantThatAnswersADestroyedContextIsReleased) {
   io_.reset();
   answer.open();
   rows_.await("release", 1);
-  while (!is_free()) std::this_thread::yield();
+  await_that([&] { return is_free(); });
 }
 
 TEST_F(AsyncAcquire, IsToldWhenAStoppedContextRunsAgain) {

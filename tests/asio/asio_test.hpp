@@ -47,12 +47,8 @@ class asio_test : public testing::Test {
   /// Runs the io_context until `condition` holds.
   template <class Condition>
   void run_until(const Condition& condition) {
-    const auto end = std::chrono::steady_clock::now() + 20s;
     io_->restart();
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"it did not come"};
-      io_->run_one_for(1ms);
-    }
+    await_that(condition, [this] { io_->run_one_for(1ms); });
   }
   template <class Result>
   Result result_of(const std::shared_ptr<spawned<Result>>& work) {

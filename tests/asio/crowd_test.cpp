@@ -51,20 +51,16 @@ TEST_F(ManyWaits, OfAThousandWaitsOnFourThreadsInLittleMemoryAndWithTwoStatement
   std::vector<std::shared_ptr<spawned<int>>> all;
   for (int i = 0; i < waiters; ++i) all.push_back(spawn(wait({"job", id(i)})));
   io_->poll();
-  while (rows_.batches("watch").empty() || rows_.batches("watch").back() < keys) {
-    time_->advance(10ms);
-    std::this_thread::sleep_for(1ms);
-  }
+  await_that(
+      [this] { return !rows_.batches("watch").empty() && rows_.batches("watch").back() >= keys; },
+      [this] { time_->advance(10ms); });
   time_->advance(2s);
   await_in_line();
 
   EXPECT_LE(status("Threads:") - threads, 4 + 4) << "its four, and those that keep leases and wait";
   EXPECT_LT(status("VmRSS:") - memory, 64L * 1024) << "in KB";
   const auto before = statements();
-  for (int moved = 0; moved < 1000; ++moved) {  // ten seconds
-    time_->advance(10ms);
-    std::this_thread::sleep_for(100us);
-  }
+  pass(*time_, 10s, 10ms);
   EXPECT_LE(statements() - before, 20U) << "more than two a second";
   RecordProperty("memory_kb", static_cast<int>(status("VmRSS:") - memory));
   RecordProperty("statements_in_10_s", static_cast<int>(statements() - before));

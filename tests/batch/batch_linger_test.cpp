@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "support/patience.hpp"
+
 namespace rowlock::detail {
 namespace {
 
@@ -32,10 +34,10 @@ class BatchLinger : public testing::Test {
       waits = true;
       return patient_.linger(lock);
     });
-    for (std::unique_lock lock{mutex_}; !waits; lock.lock()) {
-      lock.unlock();
-      std::this_thread::yield();
-    }
+    tests::await_that([&] {
+      const std::scoped_lock lock{mutex_};
+      return waits;
+    });
     return lingered;
   }
   static void come(batch_linger& expected) {

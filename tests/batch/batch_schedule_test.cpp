@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/patience.hpp"
+
 namespace rowlock::detail {
 namespace {
 
@@ -38,7 +40,7 @@ class BatchSchedule : public testing::Test {
   static std::future<role> start_waiting(batch_schedule& statements, batched_call& call) {
     const auto waiting = statements.waiting() + 1;
     auto started = start(statements, call);
-    while (statements.waiting() < waiting) std::this_thread::yield();
+    tests::await_that([&] { return statements.waiting() >= waiting; });
     return started;
   }
   /// Two calls, of which the second one has met another, and has been answered.

@@ -16,6 +16,7 @@
 
 #include "rowlock/port/batching_store.hpp"
 #include "support/hooked_store.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 
@@ -43,7 +44,7 @@ class Batching : public testing::Test {
   }
   /// Returns once so many calls wait for their statement.
   void await_waiting(std::size_t count) {
-    while (grouped_->waiting() < count) std::this_thread::yield();
+    await_that([&] { return grouped_->waiting() >= count; });
   }
   /// The first statement from now on stays under way until the gate is opened.
   std::future<answers> hold_up() {
@@ -52,7 +53,7 @@ class Batching : public testing::Test {
       if (!has_come->exchange(true)) first_.pass();
     });
     auto held_up = start({request_for("first")});
-    while (!*has_come) std::this_thread::yield();
+    await_that([&] { return has_come->load(); });
     return held_up;
   }
   void regroup(const batching_options& options) { grouped_.emplace(rows_, options); }

@@ -19,6 +19,7 @@
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 #include "support/hooked_store.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -102,7 +103,7 @@ class FaultOfOne : public testing::Test {
   }
   void expect_grants_but_of_the_poison(waits& waiting) {
     for (auto& each : waiting) {
-      while (each.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+      await_answer(each, [&] { time_->advance(20ms); });
     }
     EXPECT_THROW((void)waiting.back().get(), error);
     waiting.pop_back();
@@ -121,7 +122,7 @@ TEST_F(FaultOfOne, DoesNotKeepOthersFromBeingRenewed) {
   poisoned_.is_poisoned = true;
   time_->advance(10s);
   for (std::size_t i = 0; i < 8; ++i) {
-    while (held[i].valid_until() < time_->now() + 29s) std::this_thread::yield();
+    await_that([&] { return held[i].valid_until() >= time_->now() + 29s; });
   }
   EXPECT_LT(held.back().valid_until(), time_->now() + 20s);
   poisoned_.is_poisoned = false;  // or the table would try for a while to release that key
@@ -135,7 +136,7 @@ TEST_F(FaultOfOne, RenewsNoLeaseThatEndsMeanwhile) {
   poisoned_.is_poisoned = true;
   time_->advance(10s);
   for (std::size_t i = 1; i < 8; ++i) {
-    while (held[i].valid_until() < time_->now() + 29s) std::this_thread::yield();
+    await_that([&] { return held[i].valid_until() >= time_->now() + 29s; });
   }
   const auto renewed = rows_.batches("renew");
   EXPECT_EQ(std::accumulate(renewed.begin(), renewed.end(), std::size_t{0}), 7);
@@ -150,7 +151,7 @@ TEST_F(FaultOfOne, DoesNotKeepOthersFromBeingReleasedLater) {
   poisoned_.is_away = false;
   // Four, then two, and two alone.
   rows_.await_moving(*time_, "release", 4);
-  while (rows_.rows().list().size() > 1) std::this_thread::yield();
+  await_that([&] { return rows_.rows().list().size() <= 1; });
   EXPECT_EQ(rows_.rows().list().front().key, poison);
   EXPECT_TRUE(rows_.rows().list().front().is_live()) << "it did not just run out";
   poisoned_.is_poisoned = false;
@@ -183,12 +184,12 @@ TEST_F(FaultOfOne, ThatMayPassKeepsNobodyFromAGrantAndIsWaitedThrough) {
   rows_.await_one_more(*time_, "watch");
   for (auto& each : held) each.release();
   for (std::size_t i = 0; i < 8; ++i) {
-    while (waiting[i].wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+    await_answer(waiting[i], [&] { time_->advance(20ms); });
     EXPECT_TRUE(waiting[i].get().acquired());
   }
   EXPECT_NE(waiting.back().wait_for(0s), std::future_status::ready);
   poisoned_.is_poisoned = false;
-  while (waiting.back().wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+  await_answer(waiting.back(), [&] { time_->advance(20ms); });
   EXPECT_TRUE(waiting.back().get().acquired());
 }
 
@@ -202,7 +203,7 @@ TEST_F(FaultOfOne, OfALookIsThrownByWhoWaitsForThatKeyOnly) {
       return ours_.try_acquire(key, {.wait = wait_until_stopped(stop.get_token())});
     }));
   }
-  while (waiting.back().wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+  await_answer(waiting.back(), [&] { time_->advance(20ms); });
   EXPECT_THROW((void)waiting.back().get(), error);
   waiting.pop_back();
   for (auto& each : waiting) EXPECT_NE(each.wait_for(0s), std::future_status::ready);

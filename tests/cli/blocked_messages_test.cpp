@@ -35,16 +35,16 @@ class full_pipe {
 
   /// Reads until a line that has `last` in it has come.
   std::string read_through(const std::string& last) const {
-    const auto until = std::chrono::steady_clock::now() + patience;
     std::string all;
     std::array<char, 4096> chunk{};
-    for (;;) {
-      const auto found = all.find(last);
-      if (found != std::string::npos && all.find('\n', found) != std::string::npos) return all;
+    const auto is_said = [&] {
       const auto received = read(ends_.number(), chunk.data(), chunk.size());
       if (received > 0) all.append(chunk.data(), static_cast<std::size_t>(received));
-      if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"not said: " + last};
-    }
+      const auto found = all.find(last);
+      return found != std::string::npos && all.find('\n', found) != std::string::npos;
+    };
+    await_that(is_said, {}, [&] { return last; });
+    return all;
   }
 
  private:

@@ -181,19 +181,18 @@ std::string script_with(const std::string& traps) {
 }
 
 std::string errors_with(const std::string& text, const child_process& process) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  for (;;) {
-    auto errors = process.errors();
-    if (errors.find(text) != std::string::npos) return errors;
-    if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"not said: " + text};
-  }
+  std::string errors;
+  const auto is_said = [&] {
+    errors = process.errors();
+    return errors.find(text) != std::string::npos;
+  };
+  await_that(is_said, {}, [&] { return text + ", but: " + errors; });
+  return errors;
 }
 
 void await_readiness_for(int number, pid_t process) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while ((blocked_signals(process) >> static_cast<unsigned>(number - 1) & 1U) == 0) {
-    if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"it never gets ready"};
-  }
+  await_that(
+      [&] { return (blocked_signals(process) >> static_cast<unsigned>(number - 1) & 1U) != 0; });
 }
 
 words CliTest::rowlock(const std::string& subcommand, const words& more) const {

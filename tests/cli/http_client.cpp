@@ -115,15 +115,14 @@ http_reply served::get(const std::string& target, const std::string& method) con
 }
 
 http_reply served::await(int status, const std::string& target) const {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  for (;;) {
-    auto reply = get(target);
-    if (reply.status == status) return reply;
-    if (std::chrono::steady_clock::now() > until) {
-      throw std::runtime_error{target + " never answers " + std::to_string(status) + ": " +
-                               reply.body};
-    }
-  }
+  http_reply reply;
+  const auto is_answered = [&] {
+    reply = get(target);
+    return reply.status == status;
+  };
+  await_that(is_answered, {},
+             [&] { return target + " answers " + std::to_string(status) + ": " + reply.body; });
+  return reply;
 }
 
 }  // namespace rowlock::tests

@@ -126,12 +126,7 @@ TEST_P(CliListTest, ShowsALeaseThatHasRunOutUntilItIsTakenOver) {
   holder.send_signal(SIGKILL);  // no process releases the key now
   holder.wait();
 
-  const auto until = std::chrono::steady_clock::now() + patience;
-  std::string listed = list();
-  while (listed.find("run out") == std::string::npos) {
-    ASSERT_LT(std::chrono::steady_clock::now(), until) << listed;
-    listed = list();
-  }
+  await_that([&] { return list().find("run out") != std::string::npos; });
   const auto row = json::parse(list_as_json()).front();
   EXPECT_EQ(row.at("state"), "run out");
   EXPECT_EQ(row.at("remaining_ms"), 0);

@@ -141,12 +141,9 @@ TEST_F(CliRunGroupTerminalTest, CtrlZStopsTheCommandToo) {
   screen.type("\x1a");
   screen.await_stop();
   // A process that does not run has a stop signal waiting for it: it stops when it runs next.
-  const auto until = std::chrono::steady_clock::now() + patience;
-  std::string state;
-  do {
-    state = run({"ps", "-o", "stat=", "-p", pid}).output.substr(0, 1);
-  } while (state != "T" && std::chrono::steady_clock::now() < until);
-  EXPECT_EQ(state, "T");
+  EXPECT_TRUE(comes([&] {
+    return run({"ps", "-o", "stat=", "-p", pid}).output.substr(0, 1) == "T";
+  }));
   screen.send_signal(SIGCONT);
   run({"sh", "-c", "echo again > " + fifo});
   screen.read_until("again");

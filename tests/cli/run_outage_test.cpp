@@ -65,13 +65,6 @@ class held_key {
   version granted_;
 };
 
-void await(const std::function<bool()>& condition) {
-  for (const auto until = std::chrono::steady_clock::now() + patience; !condition();) {
-    if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"it did not come"};
-    std::this_thread::sleep_for(10ms);
-  }
-}
-
 /// The server ends under the command's connection, and is there again a moment later, three times:
 /// whatever the command was about to do then.
 template <class Server>
@@ -80,7 +73,7 @@ void expect_to_be_outlasted(const Server& server, const std::function<bool()>& h
   const held_key held{server.url()};
   child_process waiting{waiting_for_the_key(server.url(), "60s")};
   for (int i = 0; i < 3; ++i) {
-    await([&] { return has_a_guest() || waiting.has_ended(); });
+    await_that([&] { return has_a_guest() || waiting.has_ended(); });
     ASSERT_FALSE(waiting.has_ended()) << waiting.errors();
     server.crash();
   }
@@ -225,13 +218,13 @@ TEST_P(CliUnrenewedTest, EachOutageIsSaidAndTheKeyIsKept) {
   for (std::ptrdiff_t outages = 1; outages <= 2; ++outages) {
     server.exec("create trigger refuse before update on " + name +
                 " for each row execute function " + name + "_refuse()");
-    await([&] {
+    await_that([&] {
       const auto said = running.errors();  // `leads` is one line more
       return std::count(said.begin(), said.end(), '\n') >= outages + (leads ? 1 : 0);
     });
     const auto before = lease_ends();
     server.exec("drop trigger refuse on " + name);
-    await([&] { return lease_ends() != before; });
+    await_that([&] { return lease_ends() != before; });
   }
   running.write_line("end");
   EXPECT_EQ(running.wait(), 3);

@@ -46,11 +46,11 @@ class galera_locks : public cluster_test {
   /// Until a commit at the node stands behind the applier, which is held.
   static void await_a_commit_behind_the_applier(std::size_t node) {
     auto line = cluster().connect(node);
-    const auto until = std::chrono::steady_clock::now() + patience;
-    while (line.number("select count(*) from information_schema.processlist"
-                       " where state = 'Waiting for certification'") == 0) {
-      ASSERT_LT(std::chrono::steady_clock::now(), until) << "no commit waits";
-    }
+    await_that([&] {
+      return line.number(
+                 "select count(*) from information_schema.processlist"
+                 " where state = 'Waiting for certification'") > 0;
+    });
   }
 
  private:

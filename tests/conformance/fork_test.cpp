@@ -1,6 +1,6 @@
 // After fork(): the child's copies are dead, and the parent does not notice.
-#include <atomic>
 #include <optional>
+#include <stop_token>
 #include <thread>
 
 #include "conformance/store_test.hpp"
@@ -80,11 +80,11 @@ TEST_P(Fork, WhileOtherThreadsWorkHangsNobody) {
   std::optional<lock_table> locks{std::in_place, *used, lock_options{.ttl = 1h}};
   std::optional<row_mutex> mutex{std::in_place, *locks, other_key_};
   std::optional<lease> held{*locks->try_acquire(key_)};
-  std::atomic<bool> is_over{false};
-  std::vector<std::jthread> threads;
+  std::vector<std::jthread> threads;  // which end with the test
   for (int thread = 0; thread < 3; ++thread) {
-    threads.emplace_back([&, own = lock_key{"thread", std::to_string(thread)}] {
-      while (!is_over) {
+    const lock_key own{"thread", std::to_string(thread)};
+    threads.emplace_back([&, own](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
         (void)locks->with_lock(own, [] {});
         const std::scoped_lock turn{*mutex};
       }
@@ -103,7 +103,6 @@ TEST_P(Fork, WhileOtherThreadsWorkHangsNobody) {
       used.reset();
     });
   }
-  is_over = true;
   threads.clear();
   EXPECT_EQ(wrong, complaints{});
   EXPECT_TRUE(held->is_valid());

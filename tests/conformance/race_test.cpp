@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conformance/store_test.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -60,21 +61,19 @@ TEST_P(Race, ForAKeyGivesEveryGrantAGreaterVersionThanTheOneBefore) {
   std::vector<version> in_order;
   const auto rounds_of_one = [&] {
     const owner_id owner = make_owner_id();
-    for (int round = 0; round < rounds;) {
-      const auto answer = acquire(*rows_, key_, owner);
-      if (answer.status != acquire_status::granted) {
-        std::this_thread::yield();
-        continue;
-      }
+    for (int round = 0; round < rounds; ++round) {
+      acquire_answer answer;
+      await_that([&] {
+        answer = acquire(*rows_, key_, owner);
+        return answer.status == acquire_status::granted;
+      });
       {
         // While the key is ours, so that the order is that of the grants.
         const std::scoped_lock lock{mutex};
         in_order.push_back(*answer.version);
       }
-      while (release(*rows_, key_, owner, *answer.version) == change_answer::busy) {
-        std::this_thread::yield();
-      }
-      ++round;
+      await_that(
+          [&] { return release(*rows_, key_, owner, *answer.version) != change_answer::busy; });
     }
   };
   std::vector<std::future<void>> racing;

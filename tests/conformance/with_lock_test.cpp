@@ -126,12 +126,12 @@ TEST_P(WithLock, OfAnExpectedVersionRunsOncePerVersion) {
 }
 
 TEST_P(WithLock, OfAMissingRowRunsOneOfManyCallbacksThatStartTogether) {
-  constexpr int rivals = 8;
-  std::latch start{rivals};
-  std::latch answered{rivals};
+  constexpr int callers = 8;
+  std::latch start{callers};
+  std::latch answered{callers};
   std::atomic<int> runs = 0;
   std::vector<std::future<bool>> racing;
-  for (int number = 0; number < rivals; ++number) {
+  for (int number = 0; number < callers; ++number) {
     racing.push_back(std::async(std::launch::async, [&] {
       lock_table locks{*rows_, {.ttl = 1h}};
       start.arrive_and_wait();

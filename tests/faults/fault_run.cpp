@@ -10,6 +10,7 @@
 #include "faults/books.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 
@@ -18,9 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t workers = 6;
-constexpr auto longest_run = 10min;
-/// How soon everything must be as before once nothing goes wrong any more.
-constexpr auto recovery = 60s;
+/// So many times `patience` may pass without any progress, as while a cluster chooses a leader.
+constexpr int longest_stall = 3;
 
 std::vector<std::string> urls_on(const proving_ground& ground) {
   std::vector<std::string> urls;
@@ -59,13 +59,22 @@ fault_run::fault_run(proving_ground& ground, const run_size& size, fencing fence
 }
 
 void fault_run::make_things_go_wrong() {
-  const auto end = boot_clock::now() + longest_run;
+  int stalled = 0;
   while (progress() < 1 || !chaos_.has_struck_enough()) {
-    if (boot_clock::now() > end) throw std::runtime_error{"too slow: " + totals()};
-    workers_.check();
-    chaos_.tick(progress());
-    std::this_thread::sleep_for(10ms);
+    const auto goes_on = [this, before = happened()] { return happened() != before; };
+    const bool went_on = comes(goes_on, [this] {
+      workers_.check();
+      chaos_.tick(progress());
+    });
+    stalled = went_on ? 0 : stalled + 1;
+    if (stalled == longest_stall) throw std::runtime_error{"nothing happens: " + totals()};
   }
+}
+
+std::uint64_t fault_run::happened() {
+  auto all = sheet_.acquisitions() + sheet_.score().late_tries;
+  for (const auto& [name, count] : chaos_.tally()) all += count;
+  return all;
 }
 
 double fault_run::progress() {
@@ -101,7 +110,6 @@ std::vector<std::string> fault_run::keys_left_taken() {
   chaos_.heal();
   sheet_.stop();
   workers_.kill_half();
-  const auto end = boot_clock::now() + ttl + recovery;
 
   const auto rows = open_locks(ground_.url());
   lock_table locks{*rows, {.ttl = ttl, .margin = margin}};
@@ -119,10 +127,10 @@ std::vector<std::string> fault_run::keys_left_taken() {
       return false;
     }
   };
-  while (!left.empty() && boot_clock::now() < end) {
+  (void)comes([&] {
     std::erase_if(left, is_acquired);
-    std::this_thread::sleep_for(5ms);
-  }
+    return left.empty();
+  });
   workers_.await_half();
 
   std::vector<std::string> caught;
@@ -131,13 +139,12 @@ std::vector<std::string> fault_run::keys_left_taken() {
 }
 
 std::vector<std::string> fault_run::connections_left() const {
-  const auto end = boot_clock::now() + recovery;
-  auto now = ground_.connections();
-  while (now > connections_before_ && boot_clock::now() < end) {
-    std::this_thread::sleep_for(10ms);
+  std::size_t now = 0;
+  const auto are_gone = [&] {
     now = ground_.connections();
-  }
-  if (now <= connections_before_) return {};
+    return now <= connections_before_;
+  };
+  if (comes(are_gone)) return {};
   return {std::to_string(now) + " connections, " + std::to_string(connections_before_) +
           " before the run"};
 }

@@ -39,15 +39,14 @@ class ServerState : public own_server_test {
 
   /// Returns once the server turns new clients away.
   static void await_refusal() {
-    const auto end = std::chrono::steady_clock::now() + patience;
-    while (std::chrono::steady_clock::now() < end) {
+    await_that([] {
       try {
         pqxx::connection{server().url()};
+        return false;
       } catch (const pqxx::broken_connection&) {
-        return;
+        return true;
       }
-    }
-    FAIL() << "it takes every client";
+    });
   }
 };
 

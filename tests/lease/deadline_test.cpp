@@ -14,6 +14,7 @@
 #include "rowlock/error.hpp"
 #include "rowlock/fence.hpp"
 #include "rowlock/testing/memory_store.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -34,8 +35,10 @@ class Deadline : public lease_state_test {
   }
   /// Returns once so many keys are waited for.
   void await_in_line(std::size_t keys) {
-    do rows_.await_one_more(*time_, "watch");
-    while (rows_.batches("watch").back() != keys);
+    await_that([&] {
+      rows_.await_one_more(*time_, "watch");
+      return rows_.batches("watch").back() == keys;
+    });
   }
   static void expect_24_seconds_at_most(const lease& granted) {
     EXPECT_TRUE(granted.is_valid());
@@ -84,7 +87,7 @@ TEST_F(Deadline, OfARenewalCountsFromBeforeTheRequest) {
   const auto granted_until = held.valid_until();
   delay("renew");
   time_->advance(10s);
-  while (held.valid_until() == granted_until) std::this_thread::yield();
+  await_that([&] { return held.valid_until() != granted_until; });
   EXPECT_EQ(held.remaining(), 24s);
 }
 
@@ -194,9 +197,10 @@ TEST_F(Doubt, AboutOneOfSeveralStaysWhenTheNextAnswerIsThatTheRowIsBusy) {
           key, {.wait = retry_policy{.give_up_after = 5min, .through_outages = false}});
     }));
   }
-  do {
+  await_that([&] {
     rows_.await_one_more(*time_, "watch");
-  } while (rows_.batches("watch").back() < 2);
+    return rows_.batches("watch").back() >= 2;
+  });
   std::optional<memory_transaction> in_the_way;
   rows_.before("acquire", [&] {
     if (rows_.batches("acquire").back() < 2) return;
@@ -206,7 +210,7 @@ TEST_F(Doubt, AboutOneOfSeveralStaysWhenTheNextAnswerIsThatTheRowIsBusy) {
   });
   held.clear();
   for (auto& each : waiting) {
-    while (each.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+    await_answer(each, [&] { time_->advance(20ms); });
     try {
       (void)each.get();
       FAIL() << "nothing was thrown";
@@ -229,7 +233,7 @@ TEST_F(HalvedRenewal, LeavesOutLeasesThatEndedMeanwhile) {
   });
   const auto granted_until = held.valid_until();
   time_->advance(10s);
-  while (held.valid_until() == granted_until) std::this_thread::yield();
+  await_that([&] { return held.valid_until() != granted_until; });
   locks_.reset();
   EXPECT_EQ(rows_.batches("renew"), (std::vector<std::size_t>{2, 1}));
 }

@@ -12,6 +12,7 @@
 #include "rowlock/read_write_lock.hpp"
 #include "support/caught_error.hpp"
 #include "support/hooked_store.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -40,7 +41,7 @@ class HangingStore : public testing::Test {
   /// The wait is over while the gate is shut.
   template <class Result>
   void await_moving(std::future<Result>& pending) {
-    while (pending.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+    await_answer(pending, [&] { time_->advance(20ms); });
   }
 
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();

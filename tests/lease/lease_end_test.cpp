@@ -24,7 +24,7 @@ TEST_F(LeaseEnd, AReleaseThatFailsIsMadeLaterInTheBackground) {
   EXPECT_EQ(held.release(), release_result::deferred);
   EXPECT_FALSE(held.is_valid());
   rows_.await_moving(*time_, "release", 3);
-  while (!is_free("a")) std::this_thread::yield();
+  await_that([&] { return is_free("a"); });
 }
 
 TEST_F(LeaseEnd, AReleaseThatFindsTheRowBusyIsMadeLater) {
@@ -32,16 +32,11 @@ TEST_F(LeaseEnd, AReleaseThatFindsTheRowBusyIsMadeLater) {
   std::optional<memory_transaction> in_the_way{std::in_place, rows_.rows()};
   fence(*in_the_way, held);
   auto releasing = std::async(std::launch::async, [&] { return held.release(); });
-  while (releasing.wait_for(1ms) != std::future_status::ready) time_->advance(5ms);
+  await_answer(releasing, [&] { time_->advance(5ms); });
   EXPECT_EQ(releasing.get(), release_result::deferred);
   rows_.await_one_more(*time_, "release");  // in the background
   in_the_way.reset();
-  const auto end = boot_clock::now() + patience;
-  while (!is_free("a") && boot_clock::now() < end) {
-    time_->advance(1ms);
-    std::this_thread::yield();
-  }
-  EXPECT_TRUE(is_free("a"));
+  await_that([&] { return is_free("a"); }, [&] { time_->advance(1ms); });
 }
 
 TEST_F(LeaseEnd, AReleaseThatFailedIsNotMadeOnceTheLeaseHasRunOut) {

@@ -2,11 +2,16 @@
 #include "lease/lease_registry.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
+
+#include "support/patience.hpp"
 
 namespace rowlock::detail {
 namespace {
@@ -25,10 +30,22 @@ class counting_time final : public time_source {
     wakeup.wait(lock);
   }
 
-  void count_this_thread() { counted_ = std::this_thread::get_id(); }
+  void count_this_thread() {
+    number_ = gettid();
+    counted_ = std::this_thread::get_id();
+  }
   [[nodiscard]] int reads() const { return reads_; }
 
+  /// Whether that thread sleeps: one that is woken runs until it sleeps again.
+  [[nodiscard]] bool is_its_reader_asleep() const {
+    std::ifstream file{"/proc/self/task/" + std::to_string(number_.load()) + "/stat"};
+    std::string text;
+    std::getline(file, text);  // its number, its name in parentheses, its state, and more
+    return text.at(text.rfind(')') + 2) == 'S';
+  }
+
  private:
+  std::atomic<pid_t> number_ = 0;
   std::atomic<std::thread::id> counted_;
   mutable std::atomic<int> reads_ = 0;
 };
@@ -40,7 +57,7 @@ TEST(LeaseRegistry, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
     time->count_this_thread();
     book.wait_for_overdue();
   }};
-  while (time->reads() == 0) std::this_thread::yield();
+  tests::await_that([&] { return time->reads() != 0; });
 
   const lease_request wanted{
       .request = {.key = {"job", "1"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
@@ -48,7 +65,7 @@ TEST(LeaseRegistry, ShortLeasesDoNotWakeTheThreadThatWatchesThem) {
     const auto lease = std::make_shared<lease_state>(wanted, version{1}, time->now());
     EXPECT_TRUE(book.add(lease, time->now()));
     EXPECT_TRUE(book.end(*lease, lease_phase::released));
-    std::this_thread::sleep_for(1ms);  // if it were woken, it would read now
+    tests::await_that([&] { return time->is_its_reader_asleep(); });  // after it has read
   }
   book.close();
   EXPECT_LE(time->reads(), 4)

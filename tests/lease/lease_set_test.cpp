@@ -104,10 +104,7 @@ TEST_F(LeaseSet, IsLostWhenOneOfItIs) {
   rows_.rows().force_release({.key = b_, .version = held.find(b_)->token(), .reason = "a test"});
   time_->advance(10s);
   rows_.await("renew", 1);
-  for (int i = 0; i < 5000 && !held.lost().stop_requested(); ++i) {
-    std::this_thread::sleep_for(1ms);
-  }
-  EXPECT_TRUE(held.lost().stop_requested());
+  EXPECT_TRUE(comes([&] { return held.lost().stop_requested(); }));
   EXPECT_FALSE(held.is_valid());
   EXPECT_EQ(held.remaining(), 0ns);
   EXPECT_TRUE(held.find(a_)->is_valid());
@@ -137,13 +134,11 @@ TEST_F(LeaseSet, WaitsUntilAllAreFree) {
     rows_.await("acquire_all", 2);
     other.release();
   }};
-  std::jthread moving{[&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      time_->advance(20ms);
-      std::this_thread::sleep_for(1ms);
-    }
-  }};
-  EXPECT_TRUE(locks_.try_acquire_all({a_, b_}, {.wait = wait_for(1h)}).acquired());
+  auto all = std::async(std::launch::async, [&] {
+    return locks_.try_acquire_all({a_, b_}, {.wait = wait_for(1h)}).acquired();
+  });
+  await_answer(all, [this] { time_->advance(20ms); });
+  EXPECT_TRUE(all.get());
 }
 
 TEST_F(LeaseSet, IsAskedForOnceMoreWhenTheAnswerGotLost) {

@@ -8,6 +8,7 @@
 
 #include "lease/observed_leases.hpp"
 #include "rowlock/error.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -57,7 +58,7 @@ TEST_F(LeaseNote, OfARowThatATransactionHasIsBusyAfterAMoment) {
   memory_transaction work{rows_.rows()};
   fence(work, held);
   auto written = std::async(std::launch::async, [&] { return held.write_note("now"); });
-  while (written.wait_for(1ms) != std::future_status::ready) time_->advance(5ms);
+  await_answer(written, [&] { time_->advance(5ms); });
   EXPECT_EQ(written.get(), note_result::busy);
   EXPECT_GT(rows_.batches("write_note").size(), 1U);
   EXPECT_TRUE(held.is_valid());

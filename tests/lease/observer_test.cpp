@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lease/observed_leases.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -155,7 +156,7 @@ TEST_F(Observer, IsToldOfATakeoverThatEndsAWait) {
   const lease left = *dying.try_acquire(key_);
   auto waiting = std::async(std::launch::async,
                             [this] { return locks_->try_acquire(key_, {.wait = wait_forever()}); });
-  while (waiting.wait_for(3ms) != std::future_status::ready) time_->advance(20ms);
+  await_answer(waiting, [&] { time_->advance(20ms); });
   ASSERT_TRUE(waiting.get().acquired());
   EXPECT_EQ(observer_->await<expired_takeover_event>().holder, "dying");
 }

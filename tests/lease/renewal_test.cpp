@@ -8,6 +8,7 @@
 
 #include "lease/lease_state_test.hpp"
 #include "rowlock/error.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -16,7 +17,7 @@ class Renewal : public lease_state_test {
  protected:
   /// Returns when `renewed` has been renewed now.
   void await_renewal_of(const lease& renewed, std::chrono::milliseconds lasts = 29s) {
-    while (renewed.valid_until() < time_->now() + lasts) std::this_thread::yield();
+    await_that([&] { return renewed.valid_until() >= time_->now() + lasts; });
   }
 };
 
@@ -163,7 +164,7 @@ TEST_F(Renewal, OneFailedRenewalDoesNotEndRenewal) {
   time_->advance(10s);
   rows_.await("renew", 1);
   rows_.await_moving(*time_, "renew", 2);
-  while (held.remaining() < 25s) std::this_thread::yield();
+  await_that([&] { return held.remaining() >= 25s; });
   EXPECT_TRUE(held.is_valid());
 }
 

@@ -48,10 +48,10 @@ std::vector<transaction_event> events_of(const std::function<void()>& work) {
   return heard->events();
 }
 
-void until_the_clock_moves() {
-  const auto began = boot_clock::now();
-  while (boot_clock::now() < began + 1ms) {
-  }
+/// At least a millisecond, which lies between two checks.
+void let_a_moment_pass() {
+  int checks = 0;
+  await_that([&] { return ++checks == 2; });
 }
 
 TEST(TransactionObservation, OfNoObserverIsMisuse) {
@@ -105,7 +105,7 @@ TEST(TransactionObservation, HasTheTimeThatARowLockWaited) {
 
 TEST(TransactionObservation, HasTheTimeSinceTheGrantAtTheEndOfARowLock) {
   memory_store store;
-  const auto work = [](memory_transaction&) { until_the_clock_moves(); };
+  const auto work = [](memory_transaction&) { let_a_moment_pass(); };
   const auto events = events_of([&] {
     (void)with_row_lock<memory_transaction>(store, {"job", "a"}, work);
     (void)with_optimistic_commit<memory_transaction>(store, {"job", "a"}, work);
@@ -124,11 +124,11 @@ TEST(TransactionObservation, SharesTheTimeOfARowLockBetweenTheWaitAndTheHold) {
   ASSERT_TRUE(lock_rows(*rival, lock_key{"job", "a"}, no_wait()).acquired());
   const auto events = events_of([&] {
     const auto ended = std::async(std::launch::async, [&] {
-      until_the_clock_moves();
+      let_a_moment_pass();
       rival.reset();
     });
     (void)with_row_lock<memory_transaction>(store, lock_key{"job", "a"}, patience,
-                                            [](memory_transaction&) { until_the_clock_moves(); });
+                                            [](memory_transaction&) { let_a_moment_pass(); });
   });
   ASSERT_EQ(events.size(), 2U);
   const auto rest = events[1].took - events[0].took - events[1].held;
@@ -144,9 +144,11 @@ TEST(TransactionObservation, MayEndInItsOwnEvent) {
   const auto ending = std::make_shared<ending_observer>();
   ending->observing = std::make_unique<transaction_observation>(ending);
   memory_store store;
-  while (ending.use_count() > 1) {
-    (void)with_row_lock<memory_transaction>(store, {"job", "a"}, [](memory_transaction&) {});
-  }
+  await_that(
+      [&] { return ending.use_count() == 1; },
+      [&] {
+        (void)with_row_lock<memory_transaction>(store, {"job", "a"}, [](memory_transaction&) {});
+      });
 }
 
 // Its thread is not there, and its mutex may be locked by one that is not there either.

@@ -18,6 +18,7 @@
 #include "support/caught_error.hpp"
 #include "support/forked_child.hpp"
 #include "support/hooked_store.hpp"
+#include "support/patience.hpp"
 #include "support/recording_observer.hpp"
 
 namespace rowlock::tests {
@@ -172,7 +173,7 @@ TEST_F(Async, ThatIsCancelledDuringAStatementIsOverAtOnceAndTheGrantIsReleased) 
   EXPECT_EQ(in_flight.answer().refusal().reason, refusal_reason::stopped);
   answer.open();
   rows_.await("release", 1);
-  while (!is_free()) std::this_thread::yield();
+  await_that([&] { return is_free(); });
 }
 
 TEST_F(Async, ThatIsCancelledDuringAStatementDoesNotGetInLine) {

@@ -10,6 +10,7 @@
 
 #include "lease/observed_leases.hpp"
 #include "rowlock/async.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -28,7 +29,7 @@ class ForeignFault : public Observer {
     rows_.before(operation, [] { throw their_fault{}; });
   }
   void move_until_answered(attempt& waiting) {
-    while (waiting.wait_for(1ms) != std::future_status::ready) time_->advance(10ms);
+    await_answer(waiting, [&] { time_->advance(10ms); });
   }
 };
 
@@ -79,10 +80,8 @@ TEST_F(ForeignFault, OfAReleaseIsOneThatIsMadeLater) {
   EXPECT_EQ(held.release(), release_result::deferred);
   rows_.await_moving(*time_, "release", 2);
   rows_.before("release", {});
-  while (rows_.rows().read(std::array{key_}).front()->owned) {
-    time_->advance(10ms);
-    std::this_thread::sleep_for(100us);
-  }
+  await_that([this] { return !rows_.rows().read(std::array{key_}).front()->owned; },
+             [this] { time_->advance(10ms); });
 }
 
 TEST_F(ForeignFault, OfTheSettingsIsPassedOver) {

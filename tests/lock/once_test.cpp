@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lease/lease_state_test.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -30,7 +31,7 @@ class Once : public lease_state_test {
 
   /// Its answer, without the clock moving on.
   outcome<void> caught(std::future<outcome<void>>& waiting) {
-    if (waiting.wait_for(10s) != std::future_status::ready) {
+    if (waiting.wait_for(patience) != std::future_status::ready) {
       ADD_FAILURE() << "was not answered";
       locks_.reset();
     }
@@ -99,7 +100,7 @@ TEST_F(Once, WhoseEndTheDatabaseMissedIsDoneWhenItHearsOfIt) {
   EXPECT_TRUE(missed.acquired());
   EXPECT_FALSE(missed.kept());
   rows_.await_moving(*time_, "release", 3);
-  while (!row().done) std::this_thread::yield();
+  await_that([&] { return row().done; });
 }
 
 TEST_F(Once, ToBeKeptForNoTimeOrForTooLongIsMisuseAndNotRun) {
@@ -165,10 +166,8 @@ TEST_F(Once, IsToldToOneWhoWaitsWhileSomebodyElseHoldsTheKey) {
     rows.release(std::array{
         release_request{.key = key_, .owner = again.owner, .version = by, .done_for = 1h}});
     rows.acquire(std::array{again});
-    for (int i = 0; i < 1000 && waiting.wait_for(1ms) != std::future_status::ready; ++i) {
-      time_->advance(20ms);
-    }
-    return caught(waiting);
+    await_answer(waiting, [this] { time_->advance(20ms); });
+    return waiting.get();
   }();
   EXPECT_EQ(end.refusal().reason, refusal_reason::already_done);
 }

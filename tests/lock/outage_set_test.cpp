@@ -80,12 +80,10 @@ TEST_F(OutageOfASet, IsAskedAboutByOneForAll) {
   is_away_ = true;
   std::vector<set_attempt> waiting;
   for (int i = 0; i < 20; ++i) waiting.push_back(all_of(wait_for(24h)));
-  let_attempts_fail(30);
+  rows_.await("acquire_all", waiting.size());  // the first try of each
+  let_attempts_fail(10);
   const auto before = attempts_.load();
-  for (const auto until = time_->now() + 60s; time_->now() < until;) {
-    time_->advance(10ms);
-    std::this_thread::sleep_for(100us);
-  }
+  pass(*time_, 60s, 100ms);
   EXPECT_LT(attempts_ - before, 300);
   ours_.reset();
   for (auto& each : waiting) EXPECT_EQ(each.get().refusal().reason, refusal_reason::stopped);
@@ -156,7 +154,8 @@ TEST_F(OutageOfASet, WhichLostAnAnswerLetsAWriterTakeTheGateWhileReadersHoldSlot
   });
   auto writing = begin([&] { return catalogue.try_acquire_exclusive({.wait = wait_for(1min)}); });
   // A writer that has the gate collects the slots.
-  while (!is_over(writing) && rows_.batches("acquire_any").empty()) time_->advance(100ms);
+  await_that([&] { return is_over(writing) || !rows_.batches("acquire_any").empty(); },
+             [&] { time_->advance(100ms); });
   EXPECT_FALSE(of_others.try_acquire_shared().acquired());
   reader->release();
   EXPECT_TRUE(end_of(writing).acquired());

@@ -1,8 +1,8 @@
 // What the statements cost a MariaDB server. These tests want it for themselves.
-#include <thread>
 #include <vector>
 
 #include "mysql/mysql_table.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -29,12 +29,15 @@ class MysqlCost : public mysql_test {
   }
   /// Bytes of redo log so far, once no session writes any.
   long long redo() {
-    for (auto last = status("Innodb_lsn_current");;) {
-      std::this_thread::sleep_for(200ms);
+    long long last = 0;
+    int unchanged = 0;
+    await_that([&] {
       const auto now = status("Innodb_lsn_current");
-      if (now == last) return now;
+      unchanged = now == last ? unchanged + 1 : 0;
       last = now;
-    }
+      return unchanged == 100;
+    });
+    return last;
   }
   std::vector<acquire_request> requests(int count) {
     std::vector<acquire_request> all;

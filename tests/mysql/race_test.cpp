@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mysql/mysql_table.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -105,12 +106,15 @@ TEST_F(MysqlRace, SetsThatCrossAreGrantedAsAWholeOrNotAtAllWithoutADeadlock) {
         held.push_back({.key = requests[at].key, .owner = owner, .version = version});
       }
       auto released = many.release(held);
-      while (std::ranges::count(released, change_answer::busy) > 0) {  // a session reads a row
+      const auto is_answered = [&] {  // while a session reads a row it is busy
+        return std::ranges::count(released, change_answer::busy) == 0;
+      };
+      await_that(is_answered, [&] {
         const auto again = many.release(held);
         for (std::size_t at = 0; at < again.size(); ++at) {
           if (released[at] == change_answer::busy) released[at] = again[at];
         }
-      }
+      });
       // Of a refused set there is nothing to release.
       EXPECT_EQ(std::ranges::count(released, change_answer::done), all);
       if (all == keys) ++granted;

@@ -66,8 +66,8 @@ TEST_F(MysqlTls, ThatEndsBeforeTheAnswerLeavesTheOutcomeUnknownAndIsNotUsedAgain
   migrate_soci(target_of(server_));
   mariadb_line{server_.url()}.execute(
       "create trigger slow before insert on shared_lock for each row"
-      " if new.source_id = 'slow' then do sleep(2); end if");
-  soci_store rows{trusting(server_, servers_), {.pool_size = 1, .answer_timeout = 1s}};
+      " if new.source_id = 'slow' then do sleep(10); end if");
+  soci_store rows{trusting(server_, servers_), {.pool_size = 1, .answer_timeout = 4s}};
   const auto acquire_job = [&](const std::string& id) {
     const acquire_request wanted{
         .key = {"job", id}, .owner = make_owner_id(), .holder = "host:1", .ttl = 1h};

@@ -201,12 +201,11 @@ class PostgresReads : public postgres_table {
   reads reads_of(const std::string& table, const Work& work) {
     const auto before = reads_so_far(table);
     work();
-    const auto until = std::chrono::steady_clock::now() + patience;
-    auto after = reads_so_far(table);
-    while (after.by_index == before.by_index && after.by_scans == before.by_scans) {
-      if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"nothing is reported"};
+    reads after;
+    await_that([&] {
       after = reads_so_far(table);
-    }
+      return after.by_index != before.by_index || after.by_scans != before.by_scans;
+    });
     return {after.by_index - before.by_index, after.by_scans - before.by_scans,
             after.pages - before.pages};
   }

@@ -41,10 +41,7 @@ class observer {
 
   /// Returns when `sql` answers true. Throws when that takes too long.
   void await(const std::string& sql) {
-    const auto end = std::chrono::steady_clock::now() + patience;
-    while (!value<bool>(sql)) {
-      if (std::chrono::steady_clock::now() > end) throw std::runtime_error{"never true: " + sql};
-    }
+    await_that([&] { return value<bool>(sql); }, {}, [&] { return sql; });
   }
 
   /// Where the server is.
@@ -104,8 +101,7 @@ class postgres_table : public testing::Test {
         return false;
       }
     };
-    while (!is_in_time()) {
-    }
+    await_that(is_in_time);
   }
 
   /// Of a row of the application's own transaction.

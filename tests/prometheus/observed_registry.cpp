@@ -52,13 +52,11 @@ histogram_values observed_registry::histogram(const std::string& name, const lab
 
 void observed_registry::await_counter(const std::string& name, const labels& wanted,
                                       double value) const {
-  const auto end = std::chrono::steady_clock::now() + patience;
-  for (;;) {
+  const auto has_value = [&] {
     const auto found = find(*registry_, name, wanted);
-    if (found && found->counter.value == value) return;
-    if (std::chrono::steady_clock::now() > end) throw std::runtime_error{name + " stays"};
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
+    return found && found->counter.value == value;
+  };
+  await_that(has_value, {}, [&] { return name; });
 }
 
 std::string observed_registry::text() const {

@@ -53,24 +53,21 @@ bool prometheus_server::listens_on(int port) {
       "--config.file=" + (folder_.path() / "prometheus.yml").string(),
       "--storage.tsdb.path=" + (folder_.path() / std::to_string(port)).string(),
       "--web.listen-address=127.0.0.1:" + std::to_string(port)});
-  const auto end = std::chrono::steady_clock::now() + patience;
-  while (query_at(url(), "vector(1)").code != 0) {
-    if (process_->has_ended()) return false;
-    if (std::chrono::steady_clock::now() > end) return false;
-  }
-  return true;
+  bool is_ready = false;
+  return comes([&] {
+           is_ready = query_at(url(), "vector(1)").code == 0;
+           return is_ready || process_->has_ended();
+         }) &&
+         is_ready;
 }
 
 void prometheus_server::await(const std::string& query, const std::string& value) {
-  const auto end = std::chrono::steady_clock::now() + patience;
-  for (;;) {
-    const auto answer = query_at(url(), query);
-    if (only_value(answer) == value) return;
-    if (process_->has_ended() || std::chrono::steady_clock::now() > end) {
-      throw std::runtime_error{query + " is not " + value + ": " + answer.output + answer.errors +
-                               process_->errors()};
-    }
-  }
+  await_that([&] { return only_value(query_at(url(), query)) == value; }, {},
+             [&] {
+               const auto answer = query_at(url(), query);
+               return query + " is not " + value + ": " + answer.output + answer.errors +
+                      process_->errors();
+             });
 }
 
 int prometheus_server::stop() {

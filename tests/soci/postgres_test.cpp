@@ -194,7 +194,7 @@ TEST_F(SociPostgres, MigratesNothingWhereSomethingElseIsInTheWay) {
 }
 
 TEST_F(SociPostgres, DoesNotWaitLongForOneWhoLocksTheTable) {
-  soci_store rows{soci_url(), {.table = table(), .lock_timeout = 20ms}};
+  soci_store rows{soci_url(), {.table = table(), .lock_timeout = 200ms}};
   (void)rows.list();
   open_work rival;
   rival.work.exec("lock table " + name() + " in access exclusive mode");

@@ -2,10 +2,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -182,11 +182,11 @@ TEST_F(SqliteFork, LeavesAChildAnotherFile) {
 TEST_F(SqliteFork, RefusesAChildAtOnceWhileThreadsOfItsParentWork) {
   sqlite_store parents{path()};
   lock_table locks{parents, {.ttl = 1h}};
-  std::atomic<bool> is_over{false};
-  std::vector<std::jthread> threads;
+  std::vector<std::jthread> threads;  // which end with the test
   for (int thread = 0; thread < 3; ++thread) {
-    threads.emplace_back([&, own = lock_key{"thread", std::to_string(thread)}] {
-      while (!is_over) (void)locks.with_lock(own, [] {});
+    const lock_key own{"thread", std::to_string(thread)};
+    threads.emplace_back([&locks, own](const std::stop_token& stop) {
+      while (!stop.stop_requested()) (void)locks.with_lock(own, [] {});
     });
   }
   // Until the first child is made, the file is open.
@@ -195,7 +195,6 @@ TEST_F(SqliteFork, RefusesAChildAtOnceWhileThreadsOfItsParentWork) {
   for (int i = 0; i < 20 && wrong.empty(); ++i) {
     wrong = complaints_of_child([&](complaints& said) { expect_store_refused(said, path()); });
   }
-  is_over = true;
   threads.clear();
   EXPECT_EQ(wrong, complaints{});
 }

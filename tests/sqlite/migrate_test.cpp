@@ -167,7 +167,7 @@ row_rule text_rule(const std::string& name, const std::string& column) {
           "'t', '1', 1, 'a" + repeated(512, "\xC3\xA9") + "'"};
 }
 
-const std::string owner = "'0123456789abcdef0123456789abcdef'";
+const std::string quoted_owner = "'0123456789abcdef0123456789abcdef'";
 const std::string time = "'2026-01-31 12:00:00.000'";
 const std::string unset = "'1970-01-01 00:00:00.000'";
 
@@ -198,14 +198,17 @@ INSTANTIATE_TEST_SUITE_P(
         row_rule{"AVersionAboveTheLimit", "lock_type, source_id, version",
                  "'t', '1', 9000000000000000000"},
         lease_rule("AnOwnerThatIsNoId", "'me'", "'host:1'", time, time),
-        lease_rule("AnOwnerButNoHolder", owner, "NULL", time, time),
-        lease_rule("AnOwnerButNoTime", owner, "'host:1'", "NULL", time),
-        lease_rule("ALongHolder", owner, "'" + repeated(129, "h") + "'", time, time),
+        lease_rule("AnOwnerButNoHolder", quoted_owner, "NULL", time, time),
+        lease_rule("AnOwnerButNoTime", quoted_owner, "'host:1'", "NULL", time),
+        lease_rule("ALongHolder", quoted_owner, "'" + repeated(129, "h") + "'", time, time),
         lease_rule("AnEndButNoOwner", "NULL", "NULL", "NULL", time),
-        lease_rule("ATimeWithoutMilliseconds", owner, "'host:1'", "'2026-01-31 12:00:00'", time),
-        lease_rule("AnEndThatIsNoTime", owner, "'host:1'", time, "'tomorrow'"),
-        lease_rule("AnEndInAMonthThatIsNone", owner, "'host:1'", time, "'2026-13-01 12:00:00.000'"),
-        lease_rule("AnEndAboveTheLimit", owner, "'host:1'", time, "'10000-01-01 00:00:00.000'"),
+        lease_rule("ATimeWithoutMilliseconds", quoted_owner, "'host:1'", "'2026-01-31 12:00:00'",
+                   time),
+        lease_rule("AnEndThatIsNoTime", quoted_owner, "'host:1'", time, "'tomorrow'"),
+        lease_rule("AnEndInAMonthThatIsNone", quoted_owner, "'host:1'", time,
+                   "'2026-13-01 12:00:00.000'"),
+        lease_rule("AnEndAboveTheLimit", quoted_owner, "'host:1'", time,
+                   "'10000-01-01 00:00:00.000'"),
         done_rule("WorkDoneByNobody", "NULL", time, time),
         done_rule("WorkDoneByNoVersion", "0", time, time),
         done_rule("WorkDoneAtNoTime", "1", "NULL", time),
@@ -246,7 +249,7 @@ TEST_F(SqliteMigrate, MakesATableThatAcceptsTheLastVersionAndTheLastEnd) {
   EXPECT_NO_THROW(
       open()->exec("INSERT INTO shared_lock (lock_type, source_id, version, owner, holder, "
                    "acquired_at, expires_at) VALUES ('t', '1', 8999999999999999999, " +
-                   owner + ", 'host:1', " + time + ", '9999-12-31 23:59:59.999')"));
+                   quoted_owner + ", 'host:1', " + time + ", '9999-12-31 23:59:59.999')"));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "sqlite/sqlite_queue.hpp"
 #include "support/child_process.hpp"
 #include "support/forked_child.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -24,7 +25,7 @@ namespace {
 class SqliteTicket : public migrated_sqlite_test {
  protected:
   void await_arrivals(std::uint64_t count) const {
-    while (queue_.arrivals() < count) std::this_thread::sleep_for(1ms);
+    await_that([&] { return queue_.arrivals() >= count; });
   }
 
   [[nodiscard]] std::unique_ptr<sqlite_store> patient_store() const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "rowlock/error.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::detail {
 namespace {
@@ -171,7 +172,7 @@ TEST_F(SessionPool, AWaitingCallGetsOneThatIsGivenBack) {
       numbers.push_back(std::async(std::launch::async,
                                    [&one, used_for] { return number_in(one.take(used_for)); }));
     }
-    while (one.waiting() < 2) std::this_thread::yield();
+    tests::await_that([&] { return one.waiting() >= 2; });
   }
   for (auto& number : numbers) EXPECT_EQ(number.get(), 1);
 }
@@ -191,7 +192,7 @@ TEST_F(SessionPool, WhereNoFurtherOneCanBeOpenedACallWaitsForOneThatIsOpen) {
   for (const auto used_for : {session_use::anything, keeping_leases}) {
     auto other = std::async(std::launch::async,
                             [&four, used_for] { return number_in(four.take(used_for)); });
-    while (four.waiting() < 1) std::this_thread::yield();
+    tests::await_that([&] { return four.waiting() >= 1; });
     first.reset();
     EXPECT_EQ(other.get(), 1);
     first = take_from(four);
@@ -268,7 +269,7 @@ TEST_F(SessionPool, AWaitForOneOfTooFewTriesToOpenFurtherOnesAgain) {
   auto four = make_pool(4, 1h, 1ms);
   const auto one = take_from(four);
   auto other = std::async(std::launch::async, [&four] { return number_in(four.take()); });
-  while (four.waiting() < 1) std::this_thread::yield();
+  tests::await_that([&] { return four.waiting() >= 1; });
   limit_ = 2;
   EXPECT_EQ(other.get(), 2);
 }

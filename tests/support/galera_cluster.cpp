@@ -27,11 +27,7 @@ constexpr std::array to_begin_with{
 std::string local(int port) { return "127.0.0.1:" + std::to_string(port); }
 
 void await(const std::string& what, const std::function<bool()>& has_come) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while (!has_come()) {
-    if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"in vain: " + what};
-    std::this_thread::sleep_for(std::chrono::milliseconds{20});
-  }
+  await_that(has_come, {}, [&] { return what; });
 }
 
 std::string status(mariadb_line& line, const std::string& name) {

@@ -18,6 +18,7 @@
 
 #include "rowlock/port/passing_store.hpp"
 #include "rowlock/testing/memory_store.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 
@@ -40,7 +41,7 @@ class hooked_store final : public passing_store {
 
   /// Returns once `count` such calls in all have begun.
   void await(const std::string& operation, std::size_t count) {
-    if (!await(operation, count, std::chrono::seconds{20})) {
+    if (!await(operation, count, patience)) {
       throw std::runtime_error{"no " + operation + " came"};
     }
   }
@@ -48,8 +49,7 @@ class hooked_store final : public passing_store {
   /// Returns once `count` such calls in all have ended.
   void await_answers(const std::string& operation, std::size_t count) {
     std::unique_lock lock{mutex_};
-    if (!called_.wait_for(lock, std::chrono::seconds{20},
-                          [&] { return ended_[operation] >= count; })) {
+    if (!called_.wait_for(lock, patience, [&] { return ended_[operation] >= count; })) {
       throw std::runtime_error{operation + " did not end"};
     }
   }
@@ -58,7 +58,8 @@ class hooked_store final : public passing_store {
   /// small where time must not run past something else, as the threads of a busy machine are late.
   void await_moving(manual_time& time, const std::string& operation, std::size_t count,
                     std::chrono::milliseconds step = std::chrono::milliseconds{20}) {
-    while (!await(operation, count, std::chrono::milliseconds{3})) time.advance(step);
+    await_that([&] { return await(operation, count, std::chrono::milliseconds{3}); },
+               [&] { time.advance(step); });
   }
 
   /// Moves `time` on, step by step, until one more such call has begun and ended.
@@ -163,9 +164,9 @@ class hooked_store final : public passing_store {
     return found == where.end() || !found->second ? [] {} : found->second;
   }
 
-  bool await(const std::string& operation, std::size_t count, std::chrono::milliseconds patience) {
+  bool await(const std::string& operation, std::size_t count, std::chrono::milliseconds limit) {
     std::unique_lock lock{mutex_};
-    return called_.wait_for(lock, patience, [&] { return batches_[operation].size() >= count; });
+    return called_.wait_for(lock, limit, [&] { return batches_[operation].size() >= count; });
   }
 
   void begin(const std::string& operation, std::size_t size) {
@@ -218,14 +219,14 @@ class gate {
     std::unique_lock lock{mutex_};
     was_reached_ = true;
     changed_.notify_all();
-    if (!changed_.wait_for(lock, std::chrono::seconds{20}, [this] { return is_open_; })) {
+    if (!changed_.wait_for(lock, patience, [this] { return is_open_; })) {
       throw std::runtime_error{"the gate stayed shut"};
     }
   }
   /// Returns once a call stands before it, or has passed it.
   void await_visitor() {
     std::unique_lock lock{mutex_};
-    if (!changed_.wait_for(lock, std::chrono::seconds{20}, [this] { return was_reached_; })) {
+    if (!changed_.wait_for(lock, patience, [this] { return was_reached_; })) {
       throw std::runtime_error{"no call came to the gate"};
     }
   }

@@ -18,13 +18,8 @@ constexpr int port = 6432;  // only part of the socket's name
 own_pgbouncer::own_pgbouncer(const postgres_cluster& server, int connections)
     : process_{folder_.in_it({ROWLOCK_PGBOUNCER, "-q", configure(server, connections)})} {
   const auto socket = folder_.path() / (".s.PGSQL." + std::to_string(port));
-  const auto end = std::chrono::steady_clock::now() + patience;
-  while (!std::filesystem::exists(socket)) {
-    if (std::chrono::steady_clock::now() > end) {
-      throw std::runtime_error{"pgbouncer does not listen: " + process_.errors()};
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
-  }
+  await_that([&] { return std::filesystem::exists(socket); }, {},
+             [&] { return "pgbouncer listens: " + process_.errors(); });
 }
 
 std::string own_pgbouncer::url() const {

@@ -47,15 +47,11 @@ void own_server::crash(int signal, const std::function<pid_t()>& process) const 
   const auto crashed = process();
   if (crashed == 0) throw std::runtime_error{"the server's process is not known"};
   if (kill(crashed, signal) != 0) throw std::runtime_error{"the server cannot be crashed"};
-  const auto until = std::chrono::steady_clock::now() + patience;
-  for (;;) {
+  const auto is_back = [&] {
     const auto now = process();
-    if (now != 0 && now != crashed) return;
-    if (std::chrono::steady_clock::now() > until) {
-      throw std::runtime_error{"the server does not come back: " + supervisor_.errors()};
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
-  }
+    return now != 0 && now != crashed;
+  };
+  await_that(is_back, {}, [&] { return "the server is back: " + supervisor_.errors(); });
 }
 
 }  // namespace rowlock::tests

@@ -69,13 +69,8 @@ void postgres_cluster::start(const std::vector<std::string>& settings) {
   for (const auto& setting : settings) command.insert(command.end(), {"-c", setting});
   files::remove(files::path{data()} / "postmaster.pid");
   process_ = std::make_unique<child_process>(folder_.in_it(command));
-  const auto end = std::chrono::steady_clock::now() + patience;
-  while (status() != "ready" && status() != "standby") {
-    if (std::chrono::steady_clock::now() > end) {
-      throw std::runtime_error{"the server does not get ready: " + process_->errors()};
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
-  }
+  await_that([this] { return status() == "ready" || status() == "standby"; }, {},
+             [this] { return "the server is ready: " + process_->errors(); });
 }
 
 void postgres_cluster::crash() {
@@ -93,14 +88,8 @@ void postgres_cluster::kill() {
   process_->wait();
   process_.reset();
   // They notice by themselves, and until then they write to the folder.
-  const auto end = std::chrono::steady_clock::now() + patience;
   for (const auto& orphan : orphans) {
-    while (files::exists("/proc/" + orphan)) {
-      if (std::chrono::steady_clock::now() > end) {
-        throw std::runtime_error{"a process of a killed server stays: " + orphan};
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds{5});
-    }
+    await_that([&] { return !files::exists("/proc/" + orphan); });
   }
 }
 

@@ -16,7 +16,6 @@ namespace rowlock::tests {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
 
 class TcpProxy : public testing::Test {
  protected:
@@ -39,9 +38,8 @@ class TcpProxy : public testing::Test {
   }
 
   void await_connections(std::size_t count) {
-    for (const auto end = clock::now() + patience; proxy_->connections() != count;) {
-      ASSERT_LT(clock::now(), end) << proxy_->connections() << " connections, not " << count;
-    }
+    ASSERT_TRUE(comes([&] { return proxy_->connections() == count; }))
+        << proxy_->connections() << " connections, not " << count;
   }
 
   /// Whether the server says this of the session behind the connection: 1 or 0.

@@ -16,6 +16,7 @@
 #include "lease/observed_leases.hpp"
 #include "rowlock/error.hpp"
 #include "support/caught_error.hpp"
+#include "support/clock_of_waiters.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -61,12 +62,13 @@ class Leader : public Observer {
   }
   /// Moves the clock until so many terms have begun; the last one.
   version await_term(std::size_t count) {
-    const auto until = std::chrono::steady_clock::now() + patience;
-    for (std::unique_lock lock{mutex_};;) {
-      if (began_.wait_for(lock, 3ms, [&] { return terms_.size() >= count; })) return terms_.back();
-      if (std::chrono::steady_clock::now() > until) throw std::runtime_error{"no term began"};
-      time_->advance(20ms);
-    }
+    const auto has_begun = [&] {
+      const std::scoped_lock lock{mutex_};
+      return terms_.size() >= count;
+    };
+    await_that(has_begun, [this] { time_->advance(20ms); });
+    const std::scoped_lock lock{mutex_};
+    return terms_.back();
   }
   row_state row() { return rows_.rows().read(std::vector{key_}).front().value(); }
   /// Each of the next attempts at the key fails with one of them.
@@ -179,10 +181,7 @@ TEST_F(Leader, ThatIsDoneCampaignsAgainForAGreaterTerm) {
     terms.push_back(term.token());
     if (terms.size() == 3) stop_.request_stop();
   });
-  while (!ended.is_over()) {
-    time_->advance(20ms);
-    std::this_thread::sleep_for(1ms);
-  }
+  await_that([&] { return ended.is_over(); }, [this] { time_->advance(20ms); });
   ended.get();
   ASSERT_EQ(terms.size(), 3U);
   EXPECT_LT(terms[0], terms[1]);
@@ -192,7 +191,7 @@ TEST_F(Leader, ThatIsDoneCampaignsAgainForAGreaterTerm) {
 class LeaderThatIsSoonDone : public Leader {
  protected:
   LeaderThatIsSoonDone() {
-    locks_.emplace(rows_, lock_options{.ttl = 20h, .time = time_});
+    locks_.emplace(rows_, lock_options{.ttl = 20h, .time = clock_});
     rows_.before("acquire", [this] { began_.push_back(time_->now()); });
   }
   /// From the beginning of one campaign to that of the next.
@@ -202,6 +201,7 @@ class LeaderThatIsSoonDone : public Leader {
     return between;
   }
 
+  const std::shared_ptr<clock_of_waiters> clock_ = std::make_shared<clock_of_waiters>(time_);
   const retry_policy doubling_{.first_pause = 20ms, .longest_pause = 1h, .jitter = false};
 
  private:
@@ -219,19 +219,19 @@ TEST_F(LeaderThatIsSoonDone, PausesLongerAndLonger) {
 
 TEST_F(LeaderThatIsSoonDone, PausesBrieflyAgainAfterATermThatLasted) {
   std::size_t terms = 0;
+  gate end_of_seventh;
   auto ended = candidate(
       [&](const lease&, const std::stop_token&) {
-        if (++terms == 7) time_->advance(1h + 1ms);
+        if (++terms == 7) end_of_seventh.pass();
       },
       {.pauses = doubling_});
-  rows_.await_moving(*time_, "release", 7);
-  while (rows_.batches("acquire").size() < 8) {
-    time_->advance(20ms);
-    std::this_thread::sleep_for(10ms);
-  }
+  rows_.await_moving(*time_, "acquire", 7);
+  end_of_seventh.await_visitor();
+  time_->advance(1h + 1ms);
+  end_of_seventh.open();
+  clock_->await_wait_until(time_->now() + 20ms);
   stop_.request_stop();
   ended.get();
-  EXPECT_LT(distances()[6] - 1h, 20ms * (1 << 6));
 }
 
 TEST_F(Leader, IsToldOfItsLossAndCampaignsAgain) {
@@ -256,10 +256,7 @@ TEST_F(Leader, CampaignsAgainWhenAFenceTellsOfItsLossFirst) {
     if (++terms == 1) throw lease_lost{"taken away"};
     stop_.request_stop();
   });
-  while (!ours.is_over()) {
-    time_->advance(20ms);
-    std::this_thread::sleep_for(1ms);
-  }
+  await_that([&] { return ours.is_over(); }, [this] { time_->advance(20ms); });
   ours.get();
   EXPECT_EQ(terms, 2);
 }
@@ -289,8 +286,6 @@ TEST_F(Leader, PausesAfterAFaultAndIsStoppedThen) {
   rows_.before("acquire", [] { throw error{errc::unavailable, "the network is down: wait"}; });
   auto ended = candidate([](const lease&, const std::stop_token&) {});
   rows_.await("acquire", 1);
-  std::this_thread::sleep_for(20ms);
-  EXPECT_EQ(rows_.batches("acquire").size(), 1) << "no clock has moved";
   rows_.await_moving(*time_, "acquire", 3);
   stop_.request_stop();
   ended.get();

@@ -5,16 +5,17 @@
 
 #include <array>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
 #include "rowlock/error.hpp"
 #include "rowlock/read_write_lock.hpp"
 #include "support/hooked_store.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -35,19 +36,18 @@ class NumberedRows : public testing::Test {
   }
 
   void await_live(const lock_key& key) {
-    for (auto row = locks_.look(key); !row || !row->is_live(); row = locks_.look(key)) {
-      std::this_thread::sleep_for(1ms);
-    }
+    await_that([&] {
+      const auto row = locks_.look(key);
+      return row && row->is_live();
+    });
   }
 
-  /// Moves the clock while it lives.
-  [[nodiscard]] std::jthread moving() {
-    return std::jthread{[this](const std::stop_token& stop) {
-      while (!stop.stop_requested()) {
-        time_->advance(5ms);
-        std::this_thread::sleep_for(1ms);
-      }
-    }};
+  /// The answer of `call`, for which the clock moves.
+  template <class Call>
+  auto answer_of(const Call& call) {
+    auto answer = std::async(std::launch::async, call);
+    await_answer(answer, [this] { time_->advance(5ms); });
+    return answer.get();
   }
 
   const std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
@@ -123,29 +123,27 @@ TEST_F(Semaphore, IsRefusedWhileSomebodyIsAboutToWriteItsNumber) {
 
 TEST_F(Semaphore, WaitsForItsNumberAsLongAsItsPolicySays) {
   auto theirs = others_.try_acquire(record_);
-  const auto clock = moving();
   semaphore used{locks_, name_, 3};
-  EXPECT_EQ(used.try_acquire({.wait = wait_for(200ms)}).refusal().reason,
-            refusal_reason::timed_out);
-  std::jthread writing{[&] {
-    time_->sleep_until(time_->now() + 200ms, {});
-    theirs->release();
-  }};
-  EXPECT_TRUE(used.try_acquire({.wait = wait_for(10min)}).acquired());
+  const auto refused = answer_of([&] { return used.try_acquire({.wait = wait_for(200ms)}); });
+  EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
+  rows_.after("acquire", [&] { theirs->release(); });  // once the first try is refused
+  EXPECT_TRUE(answer_of([&] { return used.try_acquire({.wait = wait_for(10min)}); }).acquired());
 }
 
+// Four minutes pass with the first try, four with that which gets the record, and four with one for
+// a permit.
 TEST_F(Semaphore, WaitsForItsNumberAndAPermitNoLongerThanItsPolicySays) {
   auto theirs = others_.try_acquire(record_);
   const auto permit = others_.try_acquire({"printer#1", "2nd floor"});
-  const auto clock = moving();
-  std::jthread writing{[&] {
-    time_->sleep_until(time_->now() + 1700ms, {});
+  rows_.after("acquire", [&] {
     theirs->release();
-  }};
-  const auto before = time_->now();
-  const auto refused = semaphore{locks_, name_, 1}.try_acquire({.wait = wait_for(2s)});
+    time_->advance(4min);
+  });
+  rows_.before("acquire_any", [this] { time_->advance(4min); });
+  semaphore used{locks_, name_, 1};
+  const auto refused = answer_of([&] { return used.try_acquire({.wait = wait_for(10min)}); });
   EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
-  EXPECT_LT(time_->now() - before, 3600ms) << "the wait began anew";
+  EXPECT_EQ(rows_.batches("acquire_any").size(), 1) << "the wait began anew";
 }
 
 TEST_F(Semaphore, StopsWaitingForItsNumberWhenItIsTold) {
@@ -165,16 +163,16 @@ TEST_F(Semaphore, AsksAgainWhereItsNumberIsInUseForAMoment) {
   rows_.before("acquire", [&] {
     if (rows_.batches("acquire").size() == attempts + 2) work.commit();
   });
-  const auto clock = moving();
-  EXPECT_TRUE((semaphore{locks_, name_, 3}.try_acquire().acquired()));
+  semaphore used{locks_, name_, 3};
+  EXPECT_TRUE(answer_of([&] { return used.try_acquire(); }).acquired());
 }
 
 TEST_F(Semaphore, IsBusyWhileATransactionHasItsNumber) {
   EXPECT_TRUE((semaphore{others_, name_, 3}.try_acquire().acquired()));
   memory_transaction work{rows_.rows()};
   ASSERT_TRUE(lock_rows(work, record_, no_wait()).acquired());
-  const auto clock = moving();
-  EXPECT_EQ((semaphore{locks_, name_, 3}.try_acquire().refusal().reason), refusal_reason::busy);
+  semaphore used{locks_, name_, 3};
+  EXPECT_EQ(answer_of([&] { return used.try_acquire(); }).refusal().reason, refusal_reason::busy);
 }
 
 TEST_F(Semaphore, AgreesOnceInTenMinutes) {
@@ -220,7 +218,7 @@ TEST_F(Semaphore, KeepsItsNumberWhilePermitsAreOnlyHeld) {
   time_->advance(2h);
   EXPECT_EQ(rows_.purge({.older_than = 1h, .at_most = 100}).purged, 0U);
   held.reset();
-  while (locks_.look({"printer#1", "2nd floor"})->owned) std::this_thread::sleep_for(1ms);
+  await_that([&] { return !locks_.look({"printer#1", "2nd floor"})->owned; });
   time_->advance(2h);
   EXPECT_EQ(rows_.purge({.older_than = 1h, .at_most = 100}).purged, 1U);
   EXPECT_EQ(locks_.look(record_)->note, "2 permits") << "it goes when it is the last";
@@ -308,23 +306,22 @@ TEST_F(ReadWriteLock, HasSoManyReaders) {
 
 TEST_F(ReadWriteLock, LetsNoReaderPastAWriterWhoWaits) {
   auto reading = *ours_.try_acquire_shared();
-  const auto clock = moving();
-  std::optional<bool> has_written;
-  std::jthread writing{
-      [&] { has_written = theirs_.try_acquire_exclusive({.wait = wait_for(10min)}).acquired(); }};
+  auto writing = std::async(std::launch::async, [this] {
+    return theirs_.try_acquire_exclusive({.wait = wait_for(10min)}).acquired();
+  });
   await_live({"printer#4", "2nd floor"});
   EXPECT_FALSE(ours_.try_acquire_shared().acquired());
   EXPECT_TRUE(reading.is_valid());
   reading.release();
-  writing.join();
-  EXPECT_EQ(has_written, true);
+  await_answer(writing, [this] { time_->advance(5ms); });
+  EXPECT_TRUE(writing.get());
   EXPECT_TRUE(ours_.try_acquire_shared().acquired());
 }
 
 TEST_F(ReadWriteLock, LeavesNothingBehindWhenAWriterGivesUp) {
   const auto reading = ours_.try_acquire_shared();
-  const auto clock = moving();
-  const auto refused = theirs_.try_acquire_exclusive({.wait = wait_for(100ms)});
+  const auto refused =
+      answer_of([this] { return theirs_.try_acquire_exclusive({.wait = wait_for(100ms)}); });
   ASSERT_FALSE(refused.acquired());
   EXPECT_EQ(refused.refusal().reason, refusal_reason::timed_out);
   EXPECT_TRUE(ours_.try_acquire_shared().acquired());

@@ -8,6 +8,7 @@
 
 #include "rowlock/lock_table.hpp"
 #include "support/hooked_store.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -127,7 +128,7 @@ TEST_F(ContentionBackoff, ThatDoesNotComeTrueCostsASecondAndNotTheKey) {
   const auto held = dying.try_acquire(key_);
   notify_of_grant();  // for an hour, it says
   auto waiting = waiter(wait_forever());
-  while (waiting.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
+  await_answer(waiting, [&] { time_->advance(20ms); });
   EXPECT_TRUE(waiting.get().acquired());
 }
 
@@ -136,27 +137,26 @@ TEST_F(ContentionBackoff, ThatNeverComesTrueAndNeverEndsCostsTwoSecondsAndNotThe
   const auto held = dying.try_acquire(key_);
   auto waiting = waiter(wait_forever());
   await_in_line();
-  const auto is_over_at = time_->now() + 5s;  // the lease lasts two, and belief two more
-  while (waiting.wait_for(1ms) != std::future_status::ready) {
-    ASSERT_LT(time_->now(), is_over_at) << "the row is free, and is not read";
-    rows_.listener().released(key_);  // as any role may say, as often as it likes
+  const auto is_over = [&] { return waiting.wait_for(1ms) == std::future_status::ready; };
+  for (int i = 0; i < 500 && !is_over(); ++i) {  // the lease lasts two seconds, and belief two more
+    rows_.listener().released(key_);             // as any role may say, as often as it likes
     notify_of_grant();
     time_->advance(10ms);
   }
+  pass(*time_, 900ms, 10ms);  // not to the end of what was said last
+  EXPECT_TRUE(comes(is_over)) << "the row is free, and is not read";
+  time_->advance(1s);
   EXPECT_TRUE(waiting.get().acquired());
 }
 
 TEST_F(ContentionBackoff, SparesThoseWhoWaitTheirLooks) {
   const auto held = theirs();
   std::stop_source stop;
+  const auto reads = calls("watch") + 1;
   auto waiting = waiter(wait_until_stopped(stop.get_token()));
-  await_in_line();
+  rows_.await_answers("watch", reads);  // the next one is due when the clock has moved
   notify_of_grant();
-  const auto reads = calls("watch");
-  for (int moved = 0; moved < 90; ++moved) {
-    time_->advance(10ms);
-    std::this_thread::sleep_for(100us);
-  }
+  pass(*time_, 900ms, 10ms);
   EXPECT_EQ(calls("watch"), reads);
   await_in_line();
   stop.request_stop();
@@ -169,7 +169,7 @@ TEST_F(ContentionBackoff, SparesNobodyTheLooksThatAreCountedAsTries) {
   const auto notified_at = time_->now();
   auto waiting =
       waiter({.attempts = 3, .first_pause = 50ms, .longest_pause = 50ms, .jitter = false});
-  while (waiting.wait_for(1ms) != std::future_status::ready) time_->advance(2ms);
+  await_answer(waiting, [&] { time_->advance(2ms); });
   EXPECT_EQ(waiting.get().refusal().reason, refusal_reason::timed_out);
   EXPECT_LT(time_->now() - notified_at, 1s);
 }

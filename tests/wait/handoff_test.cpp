@@ -77,7 +77,7 @@ TEST_F(HandoffInProcess, GivesOtherProcessesTheirChanceAfter64InARow) {
   EXPECT_TRUE(stranger.acquired());
   EXPECT_EQ(calls("acquire"), attempts) << "it does not leave others the time to try";
   stranger->release();
-  while (next.wait_for(1ms) != std::future_status::ready) time_->advance(5ms);
+  await_answer(next, [&] { time_->advance(5ms); });
   EXPECT_TRUE(next.get().acquired());
 }
 
@@ -88,7 +88,7 @@ TEST_F(HandoffInProcess, ThatFailsLeavesItToTheNextOneToAsk) {
   rows_.before("hand_over", [] { throw error{errc::unavailable, "away"}; });
   EXPECT_EQ(held.release(), release_result::deferred);
   rows_.await_moving(*time_, "release", 1);
-  while (next.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
+  await_answer(next, [&] { time_->advance(20ms); });
   EXPECT_TRUE(next.get().acquired());
 }
 
@@ -98,7 +98,7 @@ TEST_F(HandoffInProcess, InDoubtIsFoundByTheNextOne) {
   await_in_line();
   rows_.after("hand_over", [] { throw error{errc::outcome_unknown, "cut off"}; });
   held.release();
-  while (next.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
+  await_answer(next, [&] { time_->advance(20ms); });
   const auto got = next.get();
   ASSERT_TRUE(got.acquired());
   EXPECT_TRUE(got->is_valid());
@@ -108,45 +108,52 @@ TEST_F(HandoffInProcess, InDoubtIsFoundByTheNextOne) {
 /// The statement is executed after the next one has given up, and the release before it fails.
 class HandoffInProcessLate : public HandoffInProcess {
  protected:
+  /// Waits until `end_`, and has begun to do so.
+  attempt limited_waiter() {
+    end_ = time_->now() + 10min;
+    const auto attempts = calls("acquire");
+    auto next = waiter(wait_for(10min));
+    rows_.await("acquire", attempts + 1);  // the clock has not moved
+    await_in_line();
+    return next;
+  }
+  /// No further: the last try of a wait is to be answered within two seconds.
+  void pass_to_the_end() { time_->advance(end_ - time_->now()); }
   void expect_the_row_to_be_given_back() {
     ASSERT_TRUE(rows_.hand_over_late().granted);
     rows_.before("release", {});
-    const auto end = boot_clock::now() + patience;
-    while (rows_.rows().read(std::array{key_}).front()->owned) {
-      ASSERT_LT(boot_clock::now(), end) << "never given back";
-      std::this_thread::sleep_for(1ms);
-      time_->advance(20ms);
-    }
+    await_that([this] { return !rows_.rows().read(std::array{key_}).front()->owned; },
+               [this] { time_->advance(20ms); });
     EXPECT_TRUE(theirs_.try_acquire(key_).acquired());
   }
   void fail_releases() {
     rows_.before("release", [] { throw error{errc::unavailable, "away"}; });
   }
+
+ private:
+  boot_clock::time_point end_;
 };
 
 TEST_F(HandoffInProcessLate, IsGivenBackWhenTheNextOneHasTimedOut) {
   auto held = ours();
-  auto next = waiter(wait_for(10s));
-  await_in_line();
+  auto next = limited_waiter();
   fail_releases();
   rows_.before("hand_over", [] { throw error{errc::outcome_unknown, "cut off"}; });
   EXPECT_EQ(held.release(), release_result::deferred);
-  while (next.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
+  pass_to_the_end();
   EXPECT_EQ(next.get().refusal().reason, refusal_reason::timed_out);
   expect_the_row_to_be_given_back();
 }
 
 TEST_F(HandoffInProcessLate, IsGivenBackWhenTheNextOneWasOutOfTimeAlready) {
   auto held = ours();
-  auto next = waiter(wait_for(10s));
-  await_in_line();
+  auto next = limited_waiter();
   fail_releases();
   rows_.before("hand_over", [this] {
-    time_->advance(11s);
+    pass_to_the_end();
     throw error{errc::outcome_unknown, "cut off"};
   });
   EXPECT_EQ(held.release(), release_result::deferred);
-  while (next.wait_for(1ms) != std::future_status::ready) time_->advance(20ms);
   EXPECT_EQ(next.get().refusal().reason, refusal_reason::timed_out);
   expect_the_row_to_be_given_back();
 }
@@ -177,9 +184,10 @@ TEST_F(HandoffInProcess, IsTheOnlyGrantWhenItIsTimeToAskForTheRowMeanwhile) {
   await_in_line();
   auto of_beside =
       std::async(std::launch::async, [&] { return ours_->try_acquire(beside, longer); });
-  do {
+  await_that([&] {
     await_in_line();
-  } while (rows_.batches("watch").back() != 2);
+    return rows_.batches("watch").back() == 2;
+  });
   const auto attempts = calls("acquire");
   rows_.after("hand_over", [&] {
     time_->advance(61min);  // both leases, as they were seen last, would have run out

@@ -11,6 +11,7 @@
 
 #include "rowlock/async.hpp"
 #include "rowlock/row_mutex.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -60,10 +61,13 @@ TEST_F(Outage, WhileTheKeyIsHeldIsNoEndOfTheWait) {
 
 TEST_F(Outage, ThatLastsIsThrownWhenTheTimeIsOver) {
   const auto held = theirs();
-  std::array waiting{waiter(wait_for(1min)), waiter(wait_for(1min))};
+  const auto end = time_->now() + 1h;
+  std::array waiting{waiter(wait_for(1h)), waiter(wait_for(1h))};
+  clock_->await_wait_until(end, waiting.size());
   rows_.await_one_more(*time_, "watch");
   is_away_ = true;
-  for (const auto& fault : faults_at_end(waiting, 1min)) EXPECT_EQ(fault, errc::unavailable);
+  let_attempts_fail(2);
+  for (const auto& fault : faults_at(end, waiting)) EXPECT_EQ(fault, errc::unavailable);
 }
 
 TEST_F(Outage, ThatIsOverIsNotThrown) {
@@ -136,23 +140,20 @@ TEST_F(Outage, IsAskedAboutByOneForAllWithPausesThatGrow) {
     const auto calls = rows_.batches("acquire");
     return std::accumulate(calls.begin(), calls.end(), std::size_t{0});
   };
-  while (requests() < 20) std::this_thread::yield();
+  await_that([&] { return requests() >= 20; });
   rows_.await_one_more(*time_, "watch");
   is_away_ = true;
   let_attempts_fail(10);
   const auto before = attempts_.load();
-  for (const auto until = time_->now() + 60s; time_->now() < until;) {
-    time_->advance(10ms);
-    std::this_thread::sleep_for(100us);
-  }
+  pass(*time_, 60s, 100ms);
   EXPECT_LT(attempts_ - before, 300) << "one key alone would be tried as often";
-  EXPECT_GT(attempts_ - before, 5);
+  let_attempts_fail(5);
   for (auto& each : held) each.release();
   is_away_ = false;
   const auto over = [&] {
     return std::count_if(waiting.begin(), waiting.end(), [](auto& each) { return is_over(each); });
   };
-  while (over() < 20) time_->advance(100ms);
+  await_that([&] { return over() >= 20; }, [&] { time_->advance(100ms); });
   ours_.reset();
   const auto granted = std::count_if(waiting.begin(), waiting.end(),
                                      [](auto& each) { return each.get().acquired(); });
@@ -208,7 +209,7 @@ TEST_F(Outage, WhichLosesAnswersLeavesTheAttemptInDoubtWhileTheRowIsBusy) {
   let_attempts_fail(4);
   is_away_ = false;
   let_attempts_fail(4);  // these do not fail: they are answered
-  while (!is_over(waiting)) time_->advance(10s);
+  await_that([&] { return is_over(waiting); }, [&] { time_->advance(10s); });
   EXPECT_EQ(fault_of(waiting), errc::outcome_unknown);
 }
 
@@ -237,11 +238,14 @@ TEST_F(Outage, WhichLosesTheAnswerOfAGrantIsNoReasonToTakeItForSomebodyElses) {
 
 TEST_F(Outage, IsToldToTheObserverOnceForAllWhoWait) {
   const auto held = theirs();
-  std::array waiting{waiter(wait_for(1min)), waiter(wait_for(1min)), waiter(wait_for(1min))};
+  const auto end = time_->now() + 1h;
+  std::array waiting{waiter(wait_for(1h)), waiter(wait_for(1h)), waiter(wait_for(1h))};
+  clock_->await_wait_until(end, waiting.size());
   rows_.await_one_more(*time_, "watch");
   const auto before = attempts_.load();
   is_away_ = true;
-  for (const auto& fault : faults_at_end(waiting, 1min)) EXPECT_EQ(fault, errc::unavailable);
+  let_attempts_fail(3);
+  for (const auto& fault : faults_at(end, waiting)) EXPECT_EQ(fault, errc::unavailable);
   ours_.reset();
   std::size_t faults = 0;
   for (const auto& each : observer_->events()) {

@@ -18,7 +18,9 @@
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 #include "support/caught_error.hpp"
+#include "support/clock_of_waiters.hpp"
 #include "support/hooked_store.hpp"
+#include "support/patience.hpp"
 #include "support/recording_observer.hpp"
 
 namespace rowlock::tests {
@@ -54,41 +56,40 @@ class OutageTest : public testing::Test {
   /// Moves the clock on until it is over.
   template <class Result>
   Result end_of(std::future<Result>& pending, std::chrono::milliseconds step = 10ms) {
-    while (!is_over(pending)) time_->advance(step);
+    await_that([&] { return is_over(pending); }, [&] { time_->advance(step); });
     return pending.get();
   }
   template <class Result>
   std::optional<errc> fault_of(std::future<Result>& pending) {
     return kind_thrown_by([&] { (void)end_of(pending, 100ms); });
   }
-  /// Of waits that began just now and may last so long: slowly at their end, as a wait whose last
-  /// try is not answered within two seconds of the clock ends with another fault.
+  /// Of waits that last until then. The clock goes no further: a wait whose last try is not
+  /// answered within two seconds ends with another fault.
   template <class Results>
-  std::vector<std::optional<errc>> faults_at_end(Results& pending, std::chrono::seconds limit) {
-    time_->advance(limit - 2s);
+  std::vector<std::optional<errc>> faults_at(boot_clock::time_point end, Results& pending) {
+    time_->advance(end - time_->now());
     std::vector<std::optional<errc>> faults;
     for (auto& each : pending) {
-      while (each.wait_for(50ms) != std::future_status::ready) time_->advance(100ms);
+      await_answer(each, {});
       faults.push_back(kind_thrown_by([&] { (void)each.get(); }));
     }
     return faults;
   }
   /// Moves the clock on until so many more attempts have failed.
   void let_attempts_fail(std::size_t count) {
-    for (const auto until = attempts_ + count; attempts_ < until;) {
-      time_->advance(10ms);
-      std::this_thread::sleep_for(1ms);
-    }
+    const auto until = attempts_ + count;
+    await_that([&] { return attempts_ >= until; }, [this] { time_->advance(10ms); });
   }
 
   std::atomic<bool> is_away_{false};
   std::atomic<std::size_t> attempts_{0};
   std::shared_ptr<manual_time> time_ = std::make_shared<manual_time>();
+  std::shared_ptr<clock_of_waiters> clock_ = std::make_shared<clock_of_waiters>(time_);
   hooked_store rows_{time_};
   std::shared_ptr<recording_observer> observer_ = std::make_shared<recording_observer>();
   lock_table theirs_{rows_.rows(), {.ttl = 24h, .holder = "theirs", .time = time_}};
   std::optional<lock_table> ours_{std::in_place, rows_,
-                                  lock_options{.ttl = 24h, .time = time_, .observer = observer_}};
+                                  lock_options{.ttl = 24h, .time = clock_, .observer = observer_}};
 };
 
 }  // namespace rowlock::tests

@@ -56,10 +56,7 @@ TEST_F(OutageWait, GoesOnWhileTheLoginIsRefusedOnlyIfItsPolicySaysSo) {
     const auto began = time_->now();
     auto waiting = waiter({.give_up_after = 1h, .through_refused_logins = outlasts});
     if (outlasts) {
-      while (refusals > 0) {
-        time_->advance(10ms);
-        std::this_thread::sleep_for(1ms);
-      }
+      await_that([&] { return refusals <= 0; }, [this] { time_->advance(10ms); });
       held.release();
       EXPECT_EQ(fault_within_the_time(waiting, began), std::nullopt);
     } else {

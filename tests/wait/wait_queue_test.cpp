@@ -15,8 +15,9 @@
 #include "rowlock/error.hpp"
 #include "rowlock/lock_table.hpp"
 #include "rowlock/row_mutex.hpp"
+#include "support/clock_of_waiters.hpp"
 #include "support/hooked_store.hpp"
-#include "wait/clock_of_waiters.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -91,19 +92,15 @@ TEST_F(WaitQueue, LooksAtAllKeysInOneStatementAndSeldomWhenNobodyComes) {
       waiting.push_back(waiter(wait_until_stopped(stop.get_token()), {"job", std::to_string(key)}));
     }
   }
-  while (rows_.batches("watch").empty() || rows_.batches("watch").back() < 10) {
-    time_->advance(10ms);
-    std::this_thread::sleep_for(1ms);
-  }
+  await_that(
+      [this] { return !rows_.batches("watch").empty() && rows_.batches("watch").back() >= 10; },
+      [this] { time_->advance(10ms); });
   time_->advance(2s);
   await_in_line();
   const auto before = statements();
-  for (int moved = 0; moved < 3000; ++moved) {
-    time_->advance(10ms);
-    std::this_thread::sleep_for(100us);
-  }
+  pass(*time_, 30s, 50ms);
   EXPECT_LE(statements() - before, 60) << "more than two a second";
-  EXPECT_GE(statements() - before, 5);
+  for (int i = 0; i < 5; ++i) await_in_line();
   stop.request_stop();
   for (auto& each : waiting) EXPECT_EQ(each.get().refusal().reason, refusal_reason::stopped);
 }
@@ -238,7 +235,7 @@ TEST_F(WaitQueue, ALookThatLostItsConnectionIsMadeOnceMore) {
   auto waiting = waiter(wait_forever());
   rows_.await_moving(*time_, "watch", 2);
   held.release();
-  while (!is_ready(waiting)) time_->advance(10ms);
+  await_that([&] { return is_ready(waiting); }, [&] { time_->advance(10ms); });
   EXPECT_TRUE(waiting.get().acquired());
 }
 
@@ -255,7 +252,8 @@ TEST_F(WaitQueue, AFaultOfALookIsThrownByAllThatWait) {
   std::array waiting{waiter(impatient), waiter(impatient)};
   rows_.await("acquire", 1);
   rows_.await_moving(*time_, "watch", 1);
-  while (!is_ready(waiting[0]) || !is_ready(waiting[1])) time_->advance(10ms);
+  await_that([&] { return is_ready(waiting[0]) && is_ready(waiting[1]); },
+             [&] { time_->advance(10ms); });
   std::vector<std::exception_ptr> thrown;
   for (auto& each : waiting) {
     try {

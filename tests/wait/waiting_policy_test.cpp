@@ -11,6 +11,7 @@
 #include "rowlock/async.hpp"
 #include "rowlock/lock_table.hpp"
 #include "support/hooked_store.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -39,9 +40,8 @@ class WaitingPolicy : public testing::Test {
     return waiting.wait_for(1ms) == std::future_status::ready;
   }
   bool ends_within(boot_clock::duration limit, attempt& waiting) {
-    const auto end = time_->now() + limit;
-    while (!is_over(waiting) && time_->now() < end) time_->advance(100ms);
-    return is_over(waiting);
+    time_->advance(limit);
+    return comes([&] { return is_over(waiting); });
   }
   void let_reads_begin(std::size_t times) {
     rows_.await_moving(*time_, "watch", rows_.batches("watch").size() + times + 1);

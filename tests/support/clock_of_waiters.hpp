@@ -1,14 +1,19 @@
 // A clock that shows a test which threads wait.
-#ifndef ROWLOCK_TESTS_WAIT_CLOCK_OF_WAITERS_HPP
-#define ROWLOCK_TESTS_WAIT_CLOCK_OF_WAITERS_HPP
+#ifndef ROWLOCK_TESTS_SUPPORT_CLOCK_OF_WAITERS_HPP
+#define ROWLOCK_TESTS_SUPPORT_CLOCK_OF_WAITERS_HPP
 
 #include <condition_variable>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "rowlock/clock.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 
@@ -22,22 +27,25 @@ class clock_of_waiters final : public time_source {
                   boot_clock::time_point until) override {
     {
       const std::scoped_lock noting{mutex_};
-      waited_for_.insert(until);
+      waiters_[until].insert(std::this_thread::get_id());
       came_.notify_all();
     }
     moved_->wait_until(lock, wakeup, until);
   }
 
-  void await_wait_until(boot_clock::time_point until) {
+  /// Returns once so many threads wait until then, or have done so.
+  void await_wait_until(boot_clock::time_point until, std::size_t threads = 1) {
     std::unique_lock lock{mutex_};
-    came_.wait(lock, [&] { return waited_for_.contains(until); });
+    if (!came_.wait_for(lock, patience, [&] { return waiters_[until].size() >= threads; })) {
+      throw std::runtime_error{"no thread waits until then"};
+    }
   }
 
  private:
   const std::shared_ptr<manual_time> moved_;
   std::mutex mutex_;
   std::condition_variable came_;
-  std::set<boot_clock::time_point> waited_for_;  // guarded by mutex_
+  std::map<boot_clock::time_point, std::set<std::thread::id>> waiters_;  // guarded by mutex_
 };
 
 }  // namespace rowlock::tests
