@@ -10,10 +10,7 @@ namespace {
 
 class postgres_bench final : public postgres_table_bench {
  public:
-  explicit postgres_bench(history_option history) {
-    migrate_postgres(postgres_url(), table_name{table()}, history);
-    create_postgres_application(table());
-  }
+  using postgres_table_bench::postgres_table_bench;
 
   std::shared_ptr<store> open(std::chrono::milliseconds /*turn_timeout*/) override {
     return std::make_shared<postgres_store>(postgres_url(),
@@ -29,11 +26,25 @@ class postgres_bench final : public postgres_table_bench {
   }
 };
 
+void migrate(const table_name& table) { migrate_postgres(postgres_url(), table); }
+void migrate_with_history(const table_name& table) {
+  migrate_postgres(postgres_url(), table, history_option::with);
+}
+
+kept_postgres_tables& tables_with(history_option history) {
+  if (history == history_option::with) {
+    static kept_postgres_tables with_history{migrate_with_history};
+    return with_history;
+  }
+  static kept_postgres_tables without_history{migrate};
+  return without_history;
+}
+
 }  // namespace
 
 bench_kind postgres_kind(history_option history) {
   return {.name = "postgres",
-          .make = [history] { return std::make_unique<postgres_bench>(history); },
+          .make = [history] { return std::make_unique<postgres_bench>(tables_with(history)); },
           .has_transactions = true,
           .has_transactions_side_by_side = true,
           .has_entities = true,

@@ -1,8 +1,10 @@
-// The lock table in a fresh schema of the test server, whatever store uses it.
+// The lock table on the test server, whatever store uses it.
 #include "support/postgres_table_bench.hpp"
 
 #include <pqxx/pqxx>
 #include <stdexcept>
+
+#include "support/database_application.hpp"
 
 namespace rowlock::tests {
 
@@ -22,7 +24,49 @@ pqxx::result on_row(const lock_key& key, const std::string& sql) {
   return done;
 }
 
+// Rows of events come of the other deletions.
+constexpr const char* empty_all = R"(
+do $$
+declare emptied regclass;
+begin
+  for emptied in
+    select oid from pg_class
+    where relnamespace = current_schema::regnamespace and relkind = 'r'
+      and relname <> 'shared_lock_schema'
+    order by relname = 'shared_lock_event'
+  loop
+    execute format('delete from %s', emptied);
+  end loop;
+end $$)";
+
+// False if a test has dropped the lock table.
+bool empty(const postgres_schema& schema) {
+  pqxx::connection connection{postgres_url()};
+  pqxx::work work{connection};
+  work.exec("set local search_path = " + schema.name());
+  work.exec(empty_all);
+  const auto found = work.exec("select to_regclass('shared_lock') is not null");
+  work.commit();
+  return found[0][0].as<bool>();
+}
+
 }  // namespace
+
+std::unique_ptr<postgres_schema> kept_postgres_tables::made() const {
+  auto made = std::make_unique<postgres_schema>();
+  migrate_(made->table());
+  create_postgres_application(made->table().text());
+  return made;
+}
+
+std::unique_ptr<postgres_schema> kept_postgres_tables::take() {
+  while (!unused_.empty()) {
+    auto taken = std::move(unused_.back());
+    unused_.pop_back();
+    if (empty(*taken)) return taken;
+  }
+  return made();
+}
 
 void postgres_table_bench::run_out(const lock_key& key) {
   on_row(key, "update " + table() + " set expires_at = clock_timestamp() - interval '1 second'");

@@ -12,10 +12,7 @@ namespace {
 
 class soci_postgres_bench final : public postgres_table_bench {
  public:
-  soci_postgres_bench() {
-    migrate_soci(soci_url(), table_name{table()});
-    create_postgres_application(table());
-  }
+  using postgres_table_bench::postgres_table_bench;
 
   std::shared_ptr<store> open(std::chrono::milliseconds /*turn_timeout*/) override {
     return std::make_shared<soci_store>(soci_url(), soci_options{.table = table_name{table()}});
@@ -33,7 +30,9 @@ class soci_postgres_bench final : public postgres_table_bench {
 }  // namespace
 
 std::unique_ptr<store_bench> make_soci_postgres_bench() {
-  return std::make_unique<soci_postgres_bench>();
+  static kept_postgres_tables tables{
+      [](const table_name& table) { migrate_soci(soci_url(), table); }};
+  return std::make_unique<soci_postgres_bench>(tables);
 }
 
 }  // namespace rowlock::tests
