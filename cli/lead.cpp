@@ -100,7 +100,7 @@ int lead_now(const locked_command_options& options, const std::vector<std::strin
   return ours.exit_code();
 }
 
-constexpr auto more_help =
+constexpr auto help_of_leading =
     R"(For a service that runs in several places and works in one: waits until it acquires the key, runs the
 command, and releases the key when it has ended, so that the next place leads at once. After a loss the
 command gets SIGTERM, and SIGKILL after the grace time. Then, and after a command that ended with 0, it waits
@@ -140,7 +140,7 @@ void add_lead(CLI::App& app, const std::vector<std::string>& command, action& ch
   const auto options = std::make_shared<locked_command_options>();
   CLI::App* lead = app.add_subcommand("lead", "Run a command in one place of many, while it leads");
   options->add_to(*lead);
-  lead->footer(more_help);
+  lead->footer(help_of_leading);
   lead->callback([options, &command, &chosen] {
     chosen = [options, &command] { return lead_now(*options, command); };
   });

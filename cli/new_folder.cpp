@@ -49,7 +49,7 @@ class staging_folder {
   std::string path_;
 };
 
-void write(const std::filesystem::path& file, const std::string& text) {
+void write_file(const std::filesystem::path& file, const std::string& text) {
   std::filesystem::create_directories(file.parent_path());
   std::ofstream out{file, std::ios::binary};
   out << text;
@@ -71,7 +71,7 @@ void write_new_folder(const std::string& folder, const std::vector<text_file>& f
     // Of the process's umask, which mkdtemp does not obey.
     const auto staged = staging.path() / "files";
     std::filesystem::create_directory(staged);
-    for (const auto& each : files) write(staged / each.path, each.text);
+    for (const auto& each : files) write_file(staged / each.path, each.text);
     std::filesystem::rename(staged, target);
   } catch (const std::filesystem::filesystem_error& fault) {
     cannot_write(folder, fault.code());

@@ -128,7 +128,7 @@ int run_now(const run_options& options, const std::vector<std::string>& argument
   return final_exit_code(witnessed.seen(), code, to_run.lost_exit_code(), locked);
 }
 
-constexpr auto more_help =
+constexpr auto help_of_running =
     R"(The command runs only if the key was acquired. The lease is renewed until the command ends, or until
 --at-most is over: then it runs out, and the command is stopped as after any loss. SIGINT, SIGTERM, SIGHUP
 and SIGQUIT are passed on to the command.
@@ -187,7 +187,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& command, action& cho
                   "The exit code when the key was not acquired")
       ->type_name("CODE")
       ->capture_default_str();
-  run->footer(more_help);
+  run->footer(help_of_running);
   run->callback([options, &command, &chosen] {
     chosen = [options, &command] { return run_now(*options, command); };
   });

@@ -21,13 +21,13 @@ ordered_json timestamp(std::string database_time) {
   return database_time + 'Z';
 }
 
-std::chrono::milliseconds::rep in_milliseconds(std::chrono::microseconds duration) {
+std::chrono::milliseconds::rep whole_milliseconds(std::chrono::microseconds duration) {
   return std::chrono::ceil<std::chrono::milliseconds>(duration).count();
 }
 
 ordered_json in_milliseconds_or_null(const std::optional<std::chrono::microseconds>& duration) {
   if (!duration) return nullptr;
-  return in_milliseconds(*duration);
+  return whole_milliseconds(*duration);
 }
 
 ordered_json json_of_last(const std::optional<last_use>& last) {
@@ -49,7 +49,7 @@ ordered_json json_of_done(const std::optional<done_mark>& done) {
   if (!done) return nullptr;
   return {{"by", done->by.number},
           {"at", timestamp(done->at)},
-          {"remaining_ms", in_milliseconds(done->remaining)}};
+          {"remaining_ms", whole_milliseconds(done->remaining)}};
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ ordered_json json_of(const row_state& row) {
   shown["held_ms"] = in_milliseconds_or_null(row.held);
   shown["ttl_ms"] = in_milliseconds_or_null(row.owned ? row.ttl : std::nullopt);
   shown["sign_of_life_ms"] = in_milliseconds_or_null(row.silent_for());
-  shown["remaining_ms"] = row.is_live() ? in_milliseconds(*row.remaining) : 0;
+  shown["remaining_ms"] = row.is_live() ? whole_milliseconds(*row.remaining) : 0;
   shown["clock_fault"] = row.has_clock_fault();
   shown["version"] = row.version.number;
   shown["note"] = row.note;

@@ -14,7 +14,7 @@ namespace rowlock::mysql {
 
 namespace {
 
-struct free_result {
+struct free_shape {
   void operator()(MYSQL_RES* result) const noexcept { mysql_free_result(result); }
 };
 
@@ -79,7 +79,7 @@ struct column {
 /// With room for the longest value of each.
 std::vector<column> columns_of(MYSQL_STMT& handle) {
   constexpr unsigned long longest_number = 32;
-  const std::unique_ptr<MYSQL_RES, free_result> shape{mysql_stmt_result_metadata(&handle)};
+  const std::unique_ptr<MYSQL_RES, free_shape> shape{mysql_stmt_result_metadata(&handle)};
   if (shape == nullptr) throw_last_error(handle);
   std::vector<column> columns(mysql_num_fields(shape.get()));
   for (unsigned at = 0; at < columns.size(); ++at) {
