@@ -39,11 +39,13 @@ begin
   end loop;
 end $$)";
 
-// False if a test has dropped the lock table.
-bool empty(const postgres_schema& schema) {
+// False if a test has dropped the lock table. A session of that test may be at its end still, and lock
+// rows until then.
+bool is_emptied(const postgres_schema& schema) {
   pqxx::connection connection{postgres_url()};
   pqxx::work work{connection};
   work.exec("set local search_path = " + schema.name());
+  work.exec("set local lock_timeout = '60s'");
   work.exec(empty_all);
   const auto found = work.exec("select to_regclass('shared_lock') is not null");
   work.commit();
@@ -52,7 +54,7 @@ bool empty(const postgres_schema& schema) {
 
 }  // namespace
 
-std::unique_ptr<postgres_schema> kept_postgres_tables::made() const {
+std::unique_ptr<postgres_schema> kept_postgres_tables::make() const {
   auto made = std::make_unique<postgres_schema>();
   migrate_(made->table());
   create_postgres_application(made->table().text());
@@ -63,9 +65,9 @@ std::unique_ptr<postgres_schema> kept_postgres_tables::take() {
   while (!unused_.empty()) {
     auto taken = std::move(unused_.back());
     unused_.pop_back();
-    if (empty(*taken)) return taken;
+    if (is_emptied(*taken)) return taken;
   }
-  return made();
+  return make();
 }
 
 void postgres_table_bench::run_out(const lock_key& key) {

@@ -21,7 +21,7 @@ class kept_postgres_tables {
   /// connection, before OpenSSL, which the first connection starts.
   explicit kept_postgres_tables(std::function<void(const table_name&)> migrate)
       : migrate_{std::move(migrate)} {
-    unused_.push_back(made());
+    unused_.push_back(make());
   }
 
   /// With no rows in any of them.
@@ -29,7 +29,7 @@ class kept_postgres_tables {
   void give_back(std::unique_ptr<postgres_schema> used) { unused_.push_back(std::move(used)); }
 
  private:
-  std::unique_ptr<postgres_schema> made() const;
+  std::unique_ptr<postgres_schema> make() const;
 
   std::function<void(const table_name&)> migrate_;
   std::vector<std::unique_ptr<postgres_schema>> unused_;
