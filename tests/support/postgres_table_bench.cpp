@@ -39,8 +39,8 @@ begin
   end loop;
 end $$)";
 
-// False if a test has dropped the lock table. A session of that test may be at its end still, and lock
-// rows until then.
+// False if a test has dropped the lock table. A session of that test may be at its end still, and
+// lock rows until then.
 bool is_emptied(const postgres_schema& schema) {
   pqxx::connection connection{postgres_url()};
   pqxx::work work{connection};
