@@ -28,7 +28,7 @@ std::string script(const place& where) {
   const auto acquire = postgres::sql::rendered(table, postgres::sql::acquire_free);
   const auto release = postgres::sql::rendered(table, postgres::sql::release);
   return with(acquire, {":type", ":client_id", ":owner", ":holder", ":ttl", "NULL"}) + "\\gset\n" +
-         with(release, {":type", ":client_id", ":owner", ":version"}) + ";\n";
+         with(release, {":type", ":client_id", ":owner", ":version", "false"}) + ";\n";
 }
 
 std::string output_of(const std::string& command) {

@@ -60,7 +60,7 @@ class bare_contender final : public polling_contender {
     const auto connection = pool_.borrow();
     pqxx::nontransaction autocommit{*connection};
     const auto released =
-        autocommit.exec_prepared("release", key_->type, key_->source_id, owner_, version_);
+        autocommit.exec_prepared("release", key_->type, key_->source_id, owner_, version_, false);
     if (released.empty()) throw std::runtime_error{"not released"};
   }
 
@@ -117,12 +117,9 @@ std::vector<protocol> postgres_protocols() {
       through("rowlock", through_the_table),
       through("rowlock_history", through_the_table, history_option::with),
       through("rowlock_ungrouped", ungrouped),
-      through("rowlock_asynchronous_release",
+      through("rowlock_durable_release",
               [](const place& where) {
-                auto options = options_in(where);
-                options.asynchronous_release = true;
-                return through_lock_table(std::make_unique<postgres_store>(where.server, options),
-                                          {.ttl = ttl});
+                return through_lock_table(store_in(where), {.ttl = ttl, .durable_release = true});
               }),
       through("rowlock_store",
               [](const place& where) { return through_the_port(store_in(where)); }),

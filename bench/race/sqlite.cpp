@@ -15,6 +15,7 @@
 #include "rowlock/sqlite_store.hpp"
 #include "rowlock/table_name.hpp"
 #include "sqlite/sql/leases.hpp"
+#include "sqlite/sql/transactions.hpp"
 
 namespace rowlock::race {
 
@@ -45,8 +46,8 @@ struct finalize {
 using database = std::unique_ptr<sqlite3, close_database>;
 using prepared = std::unique_ptr<sqlite3_stmt, finalize>;
 
-/// One connection with its two statements, prepared once; WAL and synchronous=FULL as the library
-/// has them.
+/// One connection with its two statements, prepared once; WAL, and commits that are flushed as
+/// those of the library are.
 ///
 /// Thread-safety: all members may be called from any thread; a mutex serialises them, since SQLite
 /// has one writer anyway.
@@ -87,9 +88,12 @@ class bare_file {
     bind_text(statement, 3, owner);
     sqlite3_bind_int64(statement, 4, version);
     sqlite3_bind_int64(statement, 5, 0);
+    execute(sqlite::sql::flush_no_commit.data());
     while (step(statement)) {
     }
-    return sqlite3_changes(database_.get()) == 1;
+    const bool is_released = sqlite3_changes(database_.get()) == 1;
+    execute(sqlite::sql::flush_commits.data());
+    return is_released;
   }
 
  private:

@@ -6,7 +6,7 @@ import dataclasses
 UNGROUPED = "rowlock_ungrouped"
 GROUPED = "rowlock"
 # With an option that is off by default.
-ASYNCHRONOUS = "rowlock_asynchronous_release"
+DURABLE_RELEASE = "rowlock_durable_release"
 
 # Leases that survive a crash of the server.
 DURABLE_PEERS = ["shedlock_template", "shedlock_jdbc", "spring", "pglock", "userver", "jpa_table"]
@@ -130,7 +130,7 @@ def full():
             [GROUPED, "bare", *BEST_PEERS], ["--processes", str(count)], rounds=MOST_ROUNDS)
     for count in (1, 8, 64):
         add(f"all_{count}", f"{of_threads(count)} in one process, a key each, with everything that there is",
-            [*OURS, ASYNCHRONOUS, "rowlock_store", *limits, *PEERS, *CACHES], threads(count), rounds=3,
+            [*OURS, DURABLE_RELEASE, "rowlock_store", *limits, *PEERS, *CACHES], threads(count), rounds=3,
             servers=("postgres", "redis", "memcached"))
     add("processes_16_of_4", "16 processes of 4 threads, a key each", [*OURS, *BEST_PEERS],
         ["--processes", "16", *threads(4)])
@@ -171,7 +171,7 @@ def full():
         pool = f"_pool_of_{connections}" if connections else ""
         add(f"slow_disk_{count}{pool}", f"{of_threads(count)}, a key each, each fsync takes 3 ms longer"
             + (f", {connections} connections" if connections else ""),
-            [*OURS, ASYNCHRONOUS, "bare", *DURABLE_PEERS], threads(count, connections),
+            [*OURS, DURABLE_RELEASE, "bare", *DURABLE_PEERS], threads(count, connections),
             servers=("slow_postgres",))
     scenarios.append(with_4_among_64("slow_disk_pool_of_4_among_64", "64 threads, a key each, each fsync takes 3 ms "
                                      "longer, 4 connections; the others have 64", rounds=MOST_ROUNDS,

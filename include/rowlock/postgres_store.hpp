@@ -75,12 +75,6 @@ struct postgres_options {
   /// Receive notifications of releases during a wait: LISTEN, on one more connection. Without it,
   /// and behind a pooler in transaction mode, waiting is polling.
   bool wake_up = true;
-  /// A release waits neither for the disk nor for a synchronous standby: `synchronous_commit` is
-  /// off for its statement, unless it keeps the row closed or marks work as done. If the server
-  /// crashes less than a second later, the release and the failure that it counted may be
-  /// forgotten. Then the key is free when its lease would have run out. Grants, renewals and
-  /// handoffs still wait.
-  bool asynchronous_release = false;
   /// Called when the server refuses a login: returns the connection string to connect with from now
   /// on, such as one with a password that was changed meanwhile. What it throws counts as no new
   /// one. Called from any thread, one call at a time. Not used with a factory of connections, which

@@ -50,8 +50,6 @@ struct soci_options {
   /// On SQLite: use the file even on a file system that machines share (NFS, SMB, FUSE, 9p and the
   /// like). By default that is refused (`rejected`): locks do not work there, or not reliably.
   bool allow_network_file_system = false;
-  /// On PostgreSQL, as `postgres_options::asynchronous_release`; no effect elsewhere.
-  bool asynchronous_release = false;
   /// As `postgres_options::connection_string_now`, for the same backend. Not used with a pool of
   /// the application.
   std::function<std::string()> connection_string_now = {};

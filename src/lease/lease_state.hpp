@@ -34,6 +34,7 @@ struct lease_request {
   std::chrono::milliseconds lock_delay{};
   /// The key stays taken for at least this long after the grant, even if released earlier.
   std::chrono::milliseconds hold_at_least{};
+  bool durable_release = false;
   /// Of a set: a stop is requested when any of its leases is lost.
   std::stop_source one_lost{std::nostopstate};
 };
@@ -64,6 +65,7 @@ struct lease_state {
         requested_at{requested},
         renew_until{granted.at_most ? requested + *granted.at_most : boot_clock::time_point::max()},
         correlation_id{granted.request.correlation_id},
+        durable_release{granted.durable_release},
         one_lost{granted.one_lost} {}
 
   void emit_lost() {
@@ -80,7 +82,8 @@ struct lease_state {
             .version = token,
             .failed = how.failed,
             .stay_closed = rest_of_hold(hold_until, now),
-            .done_for = how.done_for};
+            .done_for = how.done_for,
+            .durable = durable_release};
   }
 
   const lock_key key;
@@ -91,6 +94,7 @@ struct lease_state {
   const boot_clock::time_point requested_at;
   const boot_clock::time_point renew_until;
   const std::string correlation_id;
+  const bool durable_release;
   /// Ends the hold of a grant that no caller will see, while `close` may read it.
   void give_up_hold() noexcept { hold_until = boot_clock::time_point{}; }
 

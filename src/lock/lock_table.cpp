@@ -107,6 +107,7 @@ detail::lease_request to_wanted(const lock_key& key, const acquire_options& opti
       .at_most = options.at_most ? options.at_most : usual.at_most,
       .lock_delay = lock_delay,
       .hold_at_least = options.hold_at_least,
+      .durable_release = usual.durable_release,
   };
   check_times(ttl, wanted.at_most, usual);
   check_delay(ttl, lock_delay);

@@ -49,10 +49,8 @@ struct set_result {
 class executor {
  public:
   /// `table` must outlive the executor.
-  executor(connection& connection, const postgres_table& table, bool asynchronous_release)
-      : connection_{connection},
-        table_{table},
-        texts_{sql::texts_of(table, asynchronous_release)} {}
+  executor(connection& connection, const postgres_table& table)
+      : connection_{connection}, table_{table}, texts_{sql::texts_of(table)} {}
 
   /// Starts another call.
   void begin_call() noexcept { changed_ = effects::none; }

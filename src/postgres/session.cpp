@@ -26,6 +26,7 @@
 #include "postgres/sql/transactions.hpp"
 #include "postgres/table_check.hpp"
 #include "rowlock/error.hpp"
+#include "store/flushed.hpp"
 #include "store/list_values.hpp"
 #include "store/refusal_of.hpp"
 #include "store/unless_rejected.hpp"
@@ -40,21 +41,25 @@ std::vector<changed_row> release_row(executor& exec, const release_request& requ
   const auto& key = request.key;
   if (only_unsets(request)) {
     return exec.write_watched(
-        sql::release,
-        bound_values{key.type, key.source_id, request.owner.text, request.version.number});
+        sql::release, bound_values{key.type, key.source_id, request.owner.text,
+                                   request.version.number, detail::is_to_be_flushed(request)});
   }
   return exec.write_watched(
       sql::release_and_mark,
       bound_values{key.type, key.source_id, request.owner.text, request.version.number,
-                   request.failed, stay_closed_in(&request), done_for_in(&request)});
+                   request.failed, stay_closed_in(&request), done_for_in(&request),
+                   detail::is_to_be_flushed(request)});
 }
 
 std::vector<changed_row> release_rows(executor& exec, const unanswered<release_request>& open) {
   const auto keys = keys_of(open);
+  const bool is_flushed = std::ranges::any_of(
+      open, [](const release_request* each) { return detail::is_to_be_flushed(*each); });
   return exec.write_watched(
-      sql::release_many, bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
-                                      array_of(open, version_in), array_of(open, failed_in),
-                                      array_of(open, stay_closed_in), array_of(open, done_for_in)});
+      sql::release_many,
+      bound_values{types_of(keys), ids_of(keys), array_of(open, owner_in),
+                   array_of(open, version_in), array_of(open, failed_in),
+                   array_of(open, stay_closed_in), array_of(open, done_for_in), is_flushed});
 }
 
 std::vector<change_answer> release(executor& exec, std::span<const release_request> requests) {
@@ -265,7 +270,7 @@ class postgres_session final : public detail::session {
   postgres_session(std::unique_ptr<own_connection> used, session_options options)
       : connection_{std::move(used)},
         options_{std::move(options)},
-        exec_{*connection_, options_.table, options_.asynchronous_release} {}
+        exec_{*connection_, options_.table} {}
 
   void check_table() override {
     call([&] { postgres::check_table(*connection_, exec_.texts(), table()); });

@@ -12,8 +12,6 @@ namespace rowlock::postgres {
 
 struct session_options {
   postgres_table table = {};
-  /// Releases do not wait until they are on disk.
-  bool asynchronous_release = false;
   /// `read_mode::watched` marks rows, so that their release sends a notification.
   bool marks_watched_rows = true;
 };

@@ -3,6 +3,7 @@
 
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
+#include "sqlite/sql/transactions.hpp"
 #include "sqlite/statement.hpp"
 #include "sqlite/write_transaction.hpp"
 #include "sqlite/writer_ticket.hpp"
@@ -30,6 +31,16 @@ bool file_access::try_write(std::size_t statements, const work& writing) {
   } catch (const failure& thrown) {
     throw_as_commit(thrown);
   }
+}
+
+bool file_access::try_write_unflushed(std::size_t statements, const work& writing) {
+  const auto set = [&](std::string_view how) {
+    return succeeds_in_time(wait_, [&] { execute(database_, how); });
+  };
+  if (!set(sql::flush_no_commit)) return false;
+  const bool is_written = try_write(statements, writing);
+  execute(database_, sql::flush_commits);
+  return is_written;
 }
 
 bool file_access::try_write_if(const std::function<bool(row_statements&)>& writing) {

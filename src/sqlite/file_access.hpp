@@ -26,6 +26,9 @@ class file_access {
   /// Writes as the first in the queue of the file's writers, and in a transaction if there is more
   /// than one statement. Commits everything or nothing: false when the wait was over.
   bool try_write(std::size_t statements, const work& writing);
+  /// The same; the commit does not wait for the disk. After an exception the connection is not to
+  /// be used any more.
+  bool try_write_unflushed(std::size_t statements, const work& writing);
   /// The same, always in a transaction. Commits it if `writing` returns true, otherwise rolls it
   /// back.
   bool try_write_if(const std::function<bool(row_statements&)>& writing);

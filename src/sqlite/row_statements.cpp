@@ -235,7 +235,7 @@ std::optional<version> row_statements::acquire(const acquire_request& request) {
 }
 
 bool row_statements::release(const release_request& request) {
-  const auto& [key, owner, granted, failed, stay_closed, done_for] = request;
+  const auto& [key, owner, granted, failed, stay_closed, done_for, durable] = request;
   const auto as_optional_modifier = [](std::optional<microseconds> from_now) {
     return from_now ? std::optional{as_modifier(*from_now)} : std::nullopt;
   };

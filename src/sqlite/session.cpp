@@ -15,6 +15,7 @@
 #include "sqlite/inspecting.hpp"
 #include "sqlite/schema.hpp"
 #include "sqlite/sql/leases.hpp"
+#include "store/flushed.hpp"
 #include "store/in_halves.hpp"
 #include "store/refusal_of.hpp"
 #include "store/schema_check.hpp"
@@ -24,16 +25,18 @@ namespace rowlock::sqlite {
 namespace {
 
 using row_states = std::vector<std::optional<row_state>>;
+using write_to_file = bool (file_access::*)(std::size_t, const file_access::work&);
 
 /// Changes granted rows. It writes without a read before, because the write mostly succeeds.
 template <class Request, class Change>
 std::vector<change_answer> change_all(file_access& file, std::span<const Request> requests,
-                                      const Change& change, std::size_t statements_each = 1) {
+                                      const Change& change, std::size_t statements_each = 1,
+                                      write_to_file write = &file_access::try_write) {
   std::vector<change_answer> answers(requests.size(), change_answer::busy);
   if (requests.empty()) return answers;
   std::vector<change_answer> written(requests.size(), change_answer::busy);
   const bool is_written =
-      file.try_write(requests.size() * statements_each, [&](row_statements& rows) {
+      (file.*write)(requests.size() * statements_each, [&](row_statements& rows) {
         for (std::size_t i = 0; i < requests.size(); ++i) {
           written[i] = change(rows, requests[i]) ? change_answer::done : change_answer::lost;
         }
@@ -217,9 +220,12 @@ class file_session final : public session {
     return change(requests, renew_row);
   }
   std::vector<change_answer> do_release(std::span<const release_request> requests) override {
-    return change(requests, [](row_statements& rows, const release_request& request) {
+    const auto release = [](row_statements& rows, const release_request& request) {
       return rows.release(request);
-    });
+    };
+    return change(requests, release,
+                  detail::are_to_be_flushed(requests) ? &file_access::try_write
+                                                      : &file_access::try_write_unflushed);
   }
   handoff_answer do_handoff(const handoff_request& request) override {
     return write([&](file_access& file) { return sqlite::handoff(file, request); })
@@ -318,8 +324,9 @@ class file_session final : public session {
   }
 
   template <class Request, class How>
-  std::vector<change_answer> change(std::span<const Request> requests, const How& how) {
-    return write([&](file_access& file) { return change_all(file, requests, how); })
+  std::vector<change_answer> change(std::span<const Request> requests, const How& how,
+                                    write_to_file by = &file_access::try_write) {
+    return write([&](file_access& file) { return change_all(file, requests, how, 1, by); })
         .value_or(std::vector<change_answer>(requests.size(), change_answer::busy));
   }
 

@@ -56,13 +56,15 @@ TEST_F(LossyCrash, VersionPlusOneIsCaught) {
   EXPECT_TRUE(after.lost_one_passes_the_fence);
 }
 
-/// A server that loses nothing but what it need not keep, and a store whose releases it need not.
+/// A server that loses nothing but what it need not keep: releases.
 class LossyRelease : public own_server_test {
  protected:
   LossyRelease() {
-    start_with_table(losing_releases);
+    server().start(losing_releases);
+    migrate_postgres(server().url(), {}, history_option::with);
     observer{server().url()}.query("checkpoint");
   }
+  ~LossyRelease() override { migrate_postgres(server().url(), {}, history_option::without); }
 
   release_request granted(const lock_key& key) {
     return {key, mine_, *rows_.acquire(std::array{request(key)}).front().version};
@@ -82,7 +84,7 @@ class LossyRelease : public own_server_test {
       and_everything_stays_in_memory("synchronous_commit=on");
 
  protected:
-  postgres_store rows_{server().url(), {.asynchronous_release = true}};
+  postgres_store rows_{server().url()};
   const lock_key key_ = key_of_its_own();
 };
 
@@ -92,6 +94,43 @@ TEST_F(LossyRelease, LeavesTheKeyHeldByTheGrantThatWasEnded) {
   const auto row = after_a_crash(key_);
   EXPECT_TRUE(row.owned);
   EXPECT_EQ(row.version, ended.version);
+}
+
+TEST_F(LossyRelease, IsForgottenWithTheFailureThatItCounted) {
+  auto ended = granted(key_);
+  ended.failed = true;
+  release(ended);
+  const auto row = after_a_crash(key_);
+  EXPECT_TRUE(row.owned);
+  EXPECT_EQ(row.failure_count, 0);
+  postgres_store rows{server().url()};
+  const auto events = rows.history({.source_id = key_.source_id}).events;
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events.front().what, "granted");
+}
+
+// The grant after the lost release has a version of its own, although it counts from an older row.
+TEST_F(LossyRelease, LeavesWhoeverSawItStale) {
+  const auto ended = granted(key_);
+  release(ended);
+  const auto seen = rows_.read(std::array{key_}).front()->version;
+  after_a_crash(key_);
+  observer{server().url()}.query("update shared_lock set expires_at = 'epoch'");
+  postgres_store rows{server().url()};
+  auto late = request(key_);
+  late.expected = seen;
+  EXPECT_EQ(rows.acquire(std::array{late}).front().status, acquire_status::stale);
+  auto next = request(key_);
+  next.owner = make_owner_id();
+  EXPECT_GT(*rows.acquire(std::array{next}).front().version, seen);
+  EXPECT_EQ(rows.acquire(std::array{late}).front().status, acquire_status::stale);
+}
+
+TEST_F(LossyRelease, IsKeptIfItIsToBeDurable) {
+  auto ended = granted(key_);
+  ended.durable = true;
+  release(ended);
+  EXPECT_FALSE(after_a_crash(key_).owned);
 }
 
 TEST_F(LossyRelease, IsKeptWithWhateverIsGrantedAfterIt) {

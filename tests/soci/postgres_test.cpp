@@ -313,17 +313,18 @@ TEST_F(SociPostgres, RefusesASessionInATransaction) {
   EXPECT_NE(caught.message().find("open transaction"), std::string::npos) << caught.message();
 }
 
-TEST_F(SociPostgres, ReleasesWithoutWaitingForTheDiskOnlyWhenAskedTo) {
+TEST_F(SociPostgres, ReleasesWithoutWaitingForTheDiskUnlessAskedTo) {
   const auto normal = server_.value<std::string>("show synchronous_commit");
   recorded_commits commits{server_, name()};
-  const auto pair = [&](soci_options options) {
-    soci_store rows{soci_url(), std::move(options)};
-    release(rows, key_, *acquire(rows, key_).version);
+  soci_store rows{soci_url(), {.table = table()}};
+  const auto pair = [&](bool durable) {
+    const std::array ended{release_request{
+        .key = key_, .owner = mine_, .version = *acquire(rows, key_).version, .durable = durable}};
+    EXPECT_EQ(rows.release(ended).front(), change_answer::done);
     return commits.take();
   };
-  EXPECT_EQ(pair({.table = table(), .asynchronous_release = true}),
-            (std::vector<std::string>{normal, "off"}));
-  EXPECT_EQ(pair({.table = table()}), (std::vector<std::string>{normal, normal}));
+  EXPECT_EQ(pair(false), (std::vector<std::string>{normal, "off"}));
+  EXPECT_EQ(pair(true), (std::vector<std::string>{normal, normal}));
 }
 
 }  // namespace

@@ -111,6 +111,9 @@ struct release_request {
   std::chrono::microseconds stay_closed{};
   /// How long to remember the work as done, under `version`; at most ten years.
   std::optional<std::chrono::microseconds> done_for = std::nullopt;
+  /// The answer waits until the release is on the disk: see `lock_options::durable_release`. Of a
+  /// row that stays closed or is remembered as done it always does.
+  bool durable = false;
 };
 
 /// A release, and the grant to a waiter for the same key, in one call.

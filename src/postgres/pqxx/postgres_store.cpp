@@ -53,7 +53,6 @@ class pqxx_sessions final : public detail::session_source {
  public:
   pqxx_sessions(postgres::connector make, pins to_pin, postgres_options options)
       : options_{.table = {std::move(options.table), options.clock_skew},
-                 .asynchronous_release = options.asynchronous_release,
                  .marks_watched_rows = options.wake_up},
         make_{std::move(make)},
         to_pin_{to_pin},

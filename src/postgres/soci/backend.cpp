@@ -171,8 +171,7 @@ class postgres_backend_type final : public soci_backend {
   [[nodiscard]] std::unique_ptr<detail::session> make_session(
       std::shared_ptr<::soci::session> session, const soci_options& options) const override {
     postgres::session_options known{
-        .table = {options.table, options.clock_skew.value_or(milliseconds::zero())},
-        .asynchronous_release = options.asynchronous_release};
+        .table = {options.table, options.clock_skew.value_or(milliseconds::zero())}};
     auto pinned = std::make_unique<connection_of_store>(std::move(session), options, known.table);
     return postgres::make_session(std::move(pinned), std::move(known));
   }

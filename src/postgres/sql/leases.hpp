@@ -250,24 +250,9 @@ UPDATE shared_lock l
 RETURNING k.place, l.version
 )sql";
 
-// Ends of the release statements: the commit does not wait for the disk. A crash can then only undo
-// a release, and the key is free when its lease runs out. A row that stays closed, or a done mark,
-// must not be undone: that would be more than a delay.
-inline constexpr std::string_view forgettable = R"sql(,
-          set_config('synchronous_commit', 'off', true) AS committed)sql";
-
-inline constexpr std::string_view forgettable_one = R"sql(,
-          CASE WHEN k.stay_closed = 0 AND k.done_for IS NULL
-               THEN set_config('synchronous_commit', 'off', true) END AS committed)sql";
-
-// The same for many rows; the setting is made once, not for each row.
-inline constexpr std::string_view forgettable_many = R"sql(,
-          CASE WHEN 0 = ALL ($6::bigint[]) AND num_nonnulls(VARIADIC $7::bigint[]) = 0
-               THEN (SELECT set_config('synchronous_commit', 'off', true)) END AS committed)sql";
-
 // Releases one lease after a success: the row is free. No row if the lease is lost or the row is
 // locked. If `is_watched`, `announce` has to follow.
-// $1 type, $2 id, $3 owner, $4 version
+// $1 type, $2 id, $3 owner, $4 version, $5 whether the commit waits for the disk
 inline constexpr std::string_view release = R"sql(
 UPDATE shared_lock
    SET owner = NULL, expires_at = 'epoch', version = greatest(version + 1, {now_us}),
@@ -278,7 +263,9 @@ UPDATE shared_lock
                 {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
-RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched{forgettable}
+RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched,
+          CASE WHEN NOT $5::boolean
+               THEN set_config('synchronous_commit', 'off', true) END AS committed
 )sql";
 
 // Notifies waiters of releases, unless the row has changed since. In a transaction of its own, so
@@ -305,7 +292,7 @@ SELECT {taking} AS announced
 // `is_watched`, `announce` has to follow. PostgreSQL sets up each expression at each execution, so
 // the release above does without these. $1 to $4 as above, $5 whether the callback failed, $6 how
 // long the row stays closed in microseconds, $7 how long the work is remembered as done in
-// microseconds, or null
+// microseconds, or null, $8 whether the commit waits for the disk
 inline constexpr std::string_view release_and_mark = R"sql(
 UPDATE shared_lock l
    SET {as_released}
@@ -316,12 +303,15 @@ UPDATE shared_lock l
                   {newest_row}
                     FOR NO KEY UPDATE SKIP LOCKED)
    AND l.lock_type = $1 AND l.source_id = $2
-RETURNING 1 AS place, l.version, l.waiting_until > clock_timestamp() AS is_watched{forgettable_one}
+RETURNING 1 AS place, l.version, l.waiting_until > clock_timestamp() AS is_watched,
+          CASE WHEN NOT $8::boolean
+               THEN set_config('synchronous_commit', 'off', true) END AS committed
 )sql";
 
 // Releases many leases, as `release`.
 // Arrays: $1 types, $2 ids, $3 owners, $4 versions, $5 whether the callbacks failed, $6 how long
-// the rows stay closed, $7 how long the work is remembered as done or null, in microseconds
+// the rows stay closed, $7 how long the work is remembered as done or null, in microseconds. $8
+// whether the commit waits for the disk, one value
 inline constexpr std::string_view release_many = R"sql(
 WITH k AS MATERIALIZED (
   SELECT l.*, w.failed, w.stay_closed, w.done_for, w.place
@@ -340,7 +330,9 @@ UPDATE shared_lock l
    SET {as_released}
   FROM k
  WHERE {same_row}
-RETURNING k.place, l.version, l.waiting_until > clock_timestamp() AS is_watched{forgettable_many}
+RETURNING k.place, l.version, l.waiting_until > clock_timestamp() AS is_watched,
+          CASE WHEN NOT $8::boolean
+               THEN (SELECT set_config('synchronous_commit', 'off', true)) END AS committed
 )sql";
 
 // Releases one lease and grants the row to the next owner, in one write: no other owner can get the

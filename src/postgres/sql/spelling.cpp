@@ -185,8 +185,7 @@ const detail::sql_words& common_placeholders() {
 
 }  // namespace
 
-std::string rendered(const postgres_table& table, std::string_view text,
-                     bool asynchronous_release) {
+std::string rendered(const postgres_table& table, std::string_view text) {
   detail::check_clock_skew(table.clock_skew);
   const auto skew = std::to_string(table.clock_skew.count());
   const bool is_one_clock = table.clock_skew == std::chrono::milliseconds::zero();
@@ -195,16 +194,11 @@ std::string rendered(const postgres_table& table, std::string_view text,
   placeholders["long_ago"] = is_one_clock
                                  ? "clock_timestamp()"
                                  : "(clock_timestamp() - interval '" + skew + " milliseconds')";
-  placeholders["forgettable"] = asynchronous_release ? forgettable : "";
-  placeholders["forgettable_one"] = asynchronous_release ? forgettable_one : "";
-  placeholders["forgettable_many"] = asynchronous_release ? forgettable_many : "";
   return table.table.in(detail::with_words(text, placeholders));
 }
 
-detail::rendered_sql texts_of(const postgres_table& table, bool asynchronous_release) {
-  return detail::rendered_sql{[&table, asynchronous_release](std::string_view text) {
-    return rendered(table, text, asynchronous_release);
-  }};
+detail::rendered_sql texts_of(const postgres_table& table) {
+  return detail::rendered_sql{[&table](std::string_view text) { return rendered(table, text); }};
 }
 
 }  // namespace rowlock::postgres::sql

@@ -34,12 +34,10 @@ namespace rowlock::postgres::sql {
 ///   {gate_of_parameters}  the same for the key $1, $2
 ///   {policies_of_t}  the commands that row-level security allows the role on the table `t.oid`
 /// and the parts that are defined beside the texts.
-std::string rendered(const postgres_table& table, std::string_view text,
-                     bool asynchronous_release = false);
+std::string rendered(const postgres_table& table, std::string_view text);
 
-/// The texts of `table`, which must outlive them. `asynchronous_release`: a release does not wait
-/// for the disk.
-detail::rendered_sql texts_of(const postgres_table& table, bool asynchronous_release = false);
+/// The texts of `table`, which must outlive them.
+detail::rendered_sql texts_of(const postgres_table& table);
 
 }  // namespace rowlock::postgres::sql
 

@@ -129,6 +129,12 @@ inline constexpr std::string_view pin_connection =
     "PRAGMA ignore_check_constraints = OFF; PRAGMA query_only = OFF; PRAGMA count_changes = OFF; "
     "PRAGMA read_uncommitted = OFF; PRAGMA foreign_keys = ON";
 
+// Around a release. In WAL mode its commit does not wait for the disk, and a power failure may undo
+// it. The next commit that waits flushes the same log, so it keeps the release.
+inline constexpr std::string_view flush_no_commit = "PRAGMA synchronous = NORMAL";
+
+inline constexpr std::string_view flush_commits = "PRAGMA synchronous = FULL";
+
 // Lists the databases of the connection: number, name and path. The path is empty in memory.
 inline constexpr std::string_view databases_of_connection = "PRAGMA database_list";
 

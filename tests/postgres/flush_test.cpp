@@ -1,6 +1,7 @@
-// Which statements wait until the disk has their commit, when releases need not.
+// Which statements wait until the disk has their commit.
 #include <optional>
 
+#include "rowlock/lock_table.hpp"
 #include "support/recorded_commits.hpp"
 
 namespace rowlock::tests {
@@ -8,11 +9,10 @@ namespace {
 
 using settings = std::vector<std::string>;
 
-class PostgresAsynchronousRelease : public postgres_table {
+class PostgresFlush : public postgres_table {
  protected:
   /// One connection: what a release sets would be seen by whatever comes after it.
-  postgres_store rows_{postgres_url(),
-                       {.table = table(), .pool_size = 1, .asynchronous_release = true}};
+  postgres_store rows_{postgres_url(), {.table = table(), .pool_size = 1}};
 
   version granted(const lock_key& key) { return *acquire(rows_, key).version; }
   release_request ended(const lock_key& key) { return {key, mine_, granted(key)}; }
@@ -21,7 +21,7 @@ class PostgresAsynchronousRelease : public postgres_table {
   recorded_commits commits_{server_, name()};
 };
 
-TEST_F(PostgresAsynchronousRelease, IsForReleasesAlone) {
+TEST_F(PostgresFlush, IsLeftOutForReleasesAlone) {
   const auto first = granted(key_);
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a grant of a new row";
   EXPECT_EQ(renew(rows_, key_, first), change_answer::done);
@@ -40,7 +40,7 @@ TEST_F(PostgresAsynchronousRelease, IsForReleasesAlone) {
   EXPECT_EQ(commits_.take(), settings{normal_}) << "a release by force";
 }
 
-TEST_F(PostgresAsynchronousRelease, IsForReleasesOfManyToo) {
+TEST_F(PostgresFlush, IsLeftOutForReleasesOfManyToo) {
   const auto grants = rows_.acquire(std::array{request(key_), request(other_key_)});
   EXPECT_EQ(commits_.take(), (settings{normal_, normal_}));
   rows_.release(std::array{release_request{key_, mine_, *grants[0].version},
@@ -48,7 +48,7 @@ TEST_F(PostgresAsynchronousRelease, IsForReleasesOfManyToo) {
   EXPECT_EQ(commits_.take(), (settings{"off", "off"}));
 }
 
-TEST_F(PostgresAsynchronousRelease, IsForNoneThatMustNotBeForgotten) {
+TEST_F(PostgresFlush, IsMadeWhereMoreThanADelayWouldBeLost) {
   auto done = ended(key_);
   done.done_for = 1h;
   auto closed = ended(other_key_);
@@ -75,20 +75,43 @@ TEST_F(PostgresAsynchronousRelease, IsForNoneThatMustNotBeForgotten) {
   EXPECT_EQ(commits_.take(), (settings{normal_, normal_})) << "one of two stays closed";
 }
 
-TEST_F(PostgresAsynchronousRelease, IsForMarksOfWaitersWhateverTheOption) {
-  auto rows = open_store();
-  const auto now = granted(key_);
+TEST_F(PostgresFlush, IsMadeForDurableReleases) {
+  auto one = ended(key_);
+  one.durable = true;
+  auto failed = ended(other_key_);
+  failed.durable = true;
+  failed.failed = true;
   commits_.take();
-  rows.read(std::array{key_}, read_mode::watched);
-  EXPECT_EQ(commits_.take(), settings{"off"});
-  EXPECT_EQ(release(rows, key_, now), change_answer::done);
-  EXPECT_EQ(commits_.take(), settings{normal_}) << "a release that is announced";
+  rows_.release(std::array{one});
+  EXPECT_EQ(commits_.take(), settings{normal_});
+  rows_.release(std::array{failed});
+  EXPECT_EQ(commits_.take(), settings{normal_}) << "after a failure";
+
+  one = ended(key_);
+  one.durable = true;
+  const auto other = ended(other_key_);
+  commits_.take();
+  rows_.release(std::array{one, other});
+  EXPECT_EQ(commits_.take(), (settings{normal_, normal_})) << "one of two";
 }
 
-TEST_F(PostgresAsynchronousRelease, IsOffUnlessAskedFor) {
-  auto rows = open_store();
-  release(rows, key_, granted(key_));
-  EXPECT_EQ(commits_.take(), (settings{normal_, normal_}));
+TEST_F(PostgresFlush, IsLeftOutForMarksOfWaiters) {
+  const auto now = granted(key_);
+  commits_.take();
+  rows_.read(std::array{key_}, read_mode::watched);
+  EXPECT_EQ(commits_.take(), settings{"off"});
+  EXPECT_EQ(release(rows_, key_, now), change_answer::done);
+  EXPECT_EQ(commits_.take(), settings{"off"}) << "a release that is announced";
+}
+
+TEST_F(PostgresFlush, IsMadeForReleasesOfALockTableIfItsOptionSaysSo) {
+  for (const bool durable : {false, true}) {
+    lock_table locks{rows_, {.durable_release = durable}};
+    auto held = locks.try_acquire(key_);
+    commits_.take();
+    EXPECT_EQ(held->release(), release_result::released);
+    EXPECT_EQ(commits_.take(), settings{durable ? normal_ : "off"});
+  }
 }
 
 }  // namespace
