@@ -99,9 +99,9 @@ class GoalsTest(unittest.TestCase):
 
 
 class RunTest(unittest.TestCase):
-    def measure(self, figures, arguments=(), servers=("postgres",)):
+    def measure(self, figures, arguments=(), servers=("postgres",), protocol="rowlock"):
         scenario = scenarios.Scenario("a_scenario", "", [], list(arguments), servers)
-        return running.measure([sys.executable, "-c", f"print({json.dumps(figures)!r})"], scenario, {}, "rowlock")
+        return running.measure([sys.executable, "-c", f"print({json.dumps(figures)!r})"], scenario, {}, protocol)
 
     def test_fails_where_pairs_were_refused(self):
         with self.assertRaisesRegex(running.Failed, "a_scenario, rowlock: 2 pairs were refused"):
@@ -113,9 +113,11 @@ class RunTest(unittest.TestCase):
             self.measure({"violations": 1}, ["--act", "turns"])
 
     def test_fails_where_the_slow_disk_is_not_slow(self):
-        with self.assertRaisesRegex(running.Failed, "the disk is not slow"):
-            self.measure({"p50": 5999}, servers=("slow_postgres",))
-        self.assertEqual(self.measure({"p50": 6000}, servers=("slow_postgres",)), {"p50": 6000})
+        for protocol, least in (("rowlock", 3000), ("rowlock_durable_release", 6000), ("userver", 6000)):
+            with self.assertRaisesRegex(running.Failed, "the disk is not slow"):
+                self.measure({"p50": least - 1}, servers=("slow_postgres",), protocol=protocol)
+            self.assertEqual(self.measure({"p50": least}, servers=("slow_postgres",), protocol=protocol),
+                             {"p50": least})
 
     def test_each_round_begins_with_another_protocol_and_has_a_number(self):
         asked = []
