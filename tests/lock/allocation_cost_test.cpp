@@ -52,9 +52,10 @@ TEST(SqliteAllocations, AreFew) {
   migrate_sqlite(path);
   sqlite_store rows{path};
   const auto counted = of_one_lease_on(rows);
-  // The row is read first, with when its last holder had it.
+  // The row is read first, with when its last holder had it. A release sets how its commit is
+  // flushed, and sets that back.
   EXPECT_LE(counted.acquire, 18);
-  EXPECT_LE(counted.release, 11);
+  EXPECT_LE(counted.release, 12);
 }
 
 // libpqxx 6 makes 9 of the first and 10 of the second.
