@@ -39,7 +39,7 @@ bool file_access::try_write_unflushed(std::size_t statements, const work& writin
   };
   if (!set(sql::flush_no_commit)) return false;
   const bool is_written = try_write(statements, writing);
-  execute(database_, sql::flush_commits);
+  until_not_busy(wait_, [&] { execute(database_, sql::flush_commits); });
   return is_written;
 }
 

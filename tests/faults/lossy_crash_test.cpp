@@ -64,7 +64,7 @@ class LossyRelease : public own_server_test {
     migrate_postgres(server().url(), {}, history_option::with);
     observer{server().url()}.query("checkpoint");
   }
-  ~LossyRelease() override { migrate_postgres(server().url(), {}, history_option::without); }
+  void TearDown() override { migrate_postgres(server().url(), {}, history_option::without); }
 
   release_request granted(const lock_key& key) {
     return {key, mine_, *rows_.acquire(std::array{request(key)}).front().version};
@@ -110,7 +110,7 @@ TEST_F(LossyRelease, IsForgottenWithTheFailureThatItCounted) {
 }
 
 // The grant after the lost release has a version of its own, although it counts from an older row.
-TEST_F(LossyRelease, LeavesWhoeverSawItStale) {
+TEST_F(LossyRelease, LeavesItsVersionStale) {
   const auto ended = granted(key_);
   release(ended);
   const auto seen = rows_.read(std::array{key_}).front()->version;

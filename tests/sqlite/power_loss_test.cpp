@@ -10,6 +10,7 @@
 
 #include "rowlock/lock_table.hpp"
 #include "sqlite/sqlite_files.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock::tests {
 namespace {
@@ -78,8 +79,9 @@ class SqlitePowerLoss : public sqlite_test {
     }
     return on_disk;
   }
-  [[nodiscard]] row_state row_after_a_power_loss() const {
-    return *sqlite_store{after_a_power_loss()}.read(std::array{key_}).front();
+  [[nodiscard]] row_state row_after_a_power_loss() const { return row_after_a_power_loss(key_); }
+  [[nodiscard]] row_state row_after_a_power_loss(const lock_key& key) const {
+    return *sqlite_store{after_a_power_loss()}.read(std::array{key}).front();
   }
 
  private:
@@ -108,7 +110,7 @@ TEST_F(SqlitePowerLoss, UndoesWhatTheReleaseHasCountedAndRecorded) {
   EXPECT_EQ(events.front().what, "granted");
 }
 
-TEST_F(SqlitePowerLoss, LeavesThoseStaleWhoSawTheReleasedRow) {
+TEST_F(SqlitePowerLoss, LeavesTheVersionOfAnUndoneReleaseStale) {
   release(granted(key_));
   const auto seen = rows_.read(std::array{key_}).front()->version;
   sqlite_store rows{after_a_power_loss()};
@@ -130,6 +132,30 @@ TEST_F(SqlitePowerLoss, KeepsAGrantAfterARelease) {
   release(granted(other_key_));
   granted(key_);
   EXPECT_TRUE(row_after_a_power_loss().owned);
+}
+
+TEST_F(SqlitePowerLoss, KeepsAGrantAfterAReleaseThatFailed) {
+  const auto ended = granted(key_);
+  open()->exec(
+      "CREATE TRIGGER app BEFORE UPDATE ON shared_lock WHEN new.owner IS NULL BEGIN SELECT "
+      "RAISE(ABORT, 'not now'); END");
+  EXPECT_THROW(rows_.release(std::array{ended}), error);
+  granted(other_key_);
+  EXPECT_TRUE(row_after_a_power_loss(other_key_).owned);
+}
+
+TEST_F(SqlitePowerLoss, KeepsAGrantAfterAReleaseThatWasBusy) {
+  sqlite_store rows{path(), {.turn_timeout = 1ms}};
+  const release_request ended{key_, mine_,
+                              *rows.acquire(std::array{request(key_)}).front().version};
+  {
+    const auto rival = rival_writer();
+    ASSERT_EQ(rows.release(std::array{ended}).front(), change_answer::busy);
+  }
+  await_that([&] {
+    return rows.acquire(std::array{request(other_key_)}).front().status == acquire_status::granted;
+  });
+  EXPECT_TRUE(row_after_a_power_loss(other_key_).owned);
 }
 
 TEST_F(SqlitePowerLoss, KeepsAReleaseThatIsDurable) {
