@@ -114,6 +114,12 @@ TEST_F(SqlitePowerLoss, LeavesTheVersionOfAnUndoneReleaseStale) {
   release(granted(key_));
   const auto seen = rows_.read(std::array{key_}).front()->version;
   sqlite_store rows{after_a_power_loss()};
+  // The clock of SQLite has milliseconds, and no machine comes back within one.
+  await_that([&] {
+    const auto other = *rows.acquire(std::array{request(other_key_)}).front().version;
+    rows.release(std::array{release_request{other_key_, mine_, other}});
+    return other > seen;
+  });
   const auto lost = *rows.read(std::array{key_}).front();
   ASSERT_EQ(rows.force_release({key_, lost.version, "its holder is gone"}), force_answer::released);
   auto late = request(key_);
