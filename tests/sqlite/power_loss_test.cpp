@@ -81,7 +81,7 @@ class SqlitePowerLoss : public sqlite_test {
   }
   [[nodiscard]] row_state row_after_a_power_loss() const { return row_after_a_power_loss(key_); }
   [[nodiscard]] row_state row_after_a_power_loss(const lock_key& key) const {
-    return *sqlite_store{after_a_power_loss()}.read(std::array{key}).front();
+    return sqlite_store{after_a_power_loss()}.read(std::array{key}).front().value();
   }
 
  private:
