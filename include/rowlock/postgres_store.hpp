@@ -57,8 +57,10 @@ struct postgres_options {
   std::chrono::milliseconds tcp_user_timeout{10'000};
   std::chrono::milliseconds statement_timeout{10'000};
   /// How long a statement may wait for a transaction that locks the whole table (ALTER TABLE, LOCK
-  /// TABLE); then the call is `unavailable`. No statement waits for another transaction's row lock.
-  std::chrono::milliseconds lock_timeout{2000};
+  /// TABLE); a call that has waited once or twice is `unavailable`. No statement waits for a row
+  /// that another transaction has locked, but for one that is locked in the microseconds between
+  /// its search and its write: as long as this, then the key is busy.
+  std::chrono::milliseconds lock_timeout{1000};
   /// How long a statement may go unanswered before its connection is closed. It covers failures
   /// that the network does not show: a hanging pooler or a stopped server acknowledges every
   /// packet. Above `statement_timeout`, so that a working server answers first.

@@ -33,9 +33,9 @@ struct soci_options {
   /// How long the server may take for a statement; set for each session of the store.
   std::chrono::milliseconds statement_timeout{10'000};
   /// How long a statement may wait for a transaction that locks the whole table (ALTER TABLE, LOCK
-  /// TABLES); then the call is `unavailable`. In whole seconds on MariaDB and MySQL, where a call
-  /// may wait twice.
-  std::chrono::milliseconds lock_timeout{2000};
+  /// TABLES); a call that has waited once or twice is `unavailable`. In whole seconds on MariaDB
+  /// and MySQL. On PostgreSQL also for a row, as `postgres_options::lock_timeout`.
+  std::chrono::milliseconds lock_timeout{1000};
   /// How long an answer may take; above `statement_timeout`. It also covers failures that the
   /// network does not show. Added to connection strings that do not set it, if the backend has such
   /// a limit.

@@ -12,9 +12,6 @@ END IF;
 IF to_regprocedure('shared_lock_lock(text[], text[], integer, boolean, integer)') IS NOT NULL THEN
   DROP FUNCTION shared_lock_lock(text[], text[], integer, boolean, integer);
 END IF;
-IF to_regprocedure('shared_lock_keyed(regclass)') IS NOT NULL THEN
-  DROP FUNCTION shared_lock_keyed(regclass);
-END IF;
 IF to_regclass('shared_lock') IS NOT NULL THEN
   DROP TABLE shared_lock;
 END IF;

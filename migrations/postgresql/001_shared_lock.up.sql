@@ -21,7 +21,7 @@ END IF;
 INSERT INTO shared_lock_schema (number, name) VALUES (1, '001_shared_lock') ON CONFLICT DO NOTHING;
 
 -- It was applied already. What cleans up after tests may have deleted the record of that.
-IF to_regclass('shared_lock') IS NOT NULL AND to_regprocedure('shared_lock_keyed(regclass)') IS NOT NULL THEN
+IF to_regclass('shared_lock') IS NOT NULL THEN
   RETURN;
 END IF;
 
@@ -101,12 +101,6 @@ CREATE TABLE shared_lock (
   autovacuum_vacuum_cost_delay = 0
 );
 
--- A search for a key ends at its newest version only if it goes by the order of the index, and not by a
--- bitmap. With statistics of these columns PostgreSQL prefers bitmaps once old versions fill the index.
-ALTER TABLE shared_lock
-  ALTER COLUMN lock_type SET STATISTICS 0,
-  ALTER COLUMN source_id SET STATISTICS 0;
-
 COMMENT ON TABLE shared_lock IS 'Locks of rowlock, one row per key; a release never deletes a row';
 COMMENT ON COLUMN shared_lock.lock_type IS
   'Type of the key: type or scope/type; with #number one of several rows of a key';
@@ -152,31 +146,6 @@ COMMENT ON COLUMN shared_lock.forced_from IS
   'Holder from which it was taken then';
 COMMENT ON COLUMN shared_lock.force_reason IS
   'Reason that was given for it';
-
--- True; an error if two rows may have the same key. Statements that grant the first row they find rest
--- on it. PostgreSQL calls an immutable function without variables when it plans a statement, and plans
--- anew once an index of the table is gone or another table inherits from it. So a statement whose plan is
--- kept does not pay for it.
---
--- pg_get_indexdef reads the catalog as it is now. The snapshot of a statement that waited for the table's
--- lock may be older than the end of the index.
-CREATE FUNCTION shared_lock_keyed(p_table regclass) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-  IF NOT EXISTS (
-    SELECT FROM pg_catalog.pg_index
-     WHERE indrelid = p_table::oid AND indisprimary AND indisvalid AND indimmediate
-       AND indnkeyatts = 2
-       AND pg_catalog.btrim(pg_catalog.pg_get_indexdef(indexrelid, 1, false), '"') = 'lock_type'
-       AND pg_catalog.btrim(pg_catalog.pg_get_indexdef(indexrelid, 2, false), '"') = 'source_id')
-    OR EXISTS (SELECT FROM pg_catalog.pg_inherits i
-                 JOIN pg_catalog.pg_class c ON c.oid = i.inhparent
-                WHERE i.inhparent = p_table::oid AND c.relkind = 'r') THEN
-    RAISE EXCEPTION 'two rows of % may have the same key (lock_type, source_id)', p_table
-      USING ERRCODE = 'invalid_column_reference';
-  END IF;
-  RETURN true;
-END
-$$;
 
 -- Locks rows in the caller's transaction: all of them, or none.
 --

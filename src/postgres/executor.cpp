@@ -55,6 +55,13 @@ std::vector<changed_row> executor::write_watched(std::string_view text,
   return changed;
 }
 
+std::vector<changed_row> executor::write_unlocked(std::string_view text,
+                                                  const bound_values& values) {
+  std::vector<changed_row> changed;
+  unless(&fault::is_lock_timeout, [&] { changed = write_watched(text, values); });
+  return changed;
+}
+
 void executor::hint(std::string_view text, const bound_values& values) noexcept {
   try {
     execute(text, values);

@@ -37,8 +37,7 @@ std::string how_to_grant(const table_name& table) {
          table.in("shared_lock_schema") +
          " TO ...` for the role of this connection, which needs USAGE on their schema too; if it "
          "does more than read, also `GRANT SELECT, INSERT, UPDATE ON " +
-         name + " TO ...; GRANT EXECUTE ON FUNCTION " + table.in("shared_lock_keyed") +
-         "(regclass), " + table.in("shared_lock_lock") +
+         name + " TO ...; GRANT EXECUTE ON FUNCTION " + table.in("shared_lock_lock") +
          "(text[], text[], integer, boolean, integer) TO ...`; if it purges, `GRANT DELETE, UPDATE "
          "(fence_count) ON " +
          name + " TO ...`; and if it reads the history, `GRANT SELECT ON " +
@@ -57,6 +56,12 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
                 ": if a publication sends its changes and it has no replica identity, run `ALTER "
                 "TABLE ... REPLICA IDENTITY FULL`" +
                 history + "; see the nested exception");
+  }
+  // No plan for ON CONFLICT without the key; a statement for one row that found two.
+  if (lock_table != nullptr && is_one_of(state, {"42P10", "21000"})) {
+    return says("table " + lock_table->text() +
+                " has not the primary key (lock_type, source_id), so that a key may have two rows: "
+                "compare it with the migrations of rowlock");
   }
   if (!is_one_of(state.substr(0, 2), {"28", "3D", "3F", "42"})) return refuses;
   if (lock_table == nullptr) {
@@ -81,11 +86,6 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
   if (is_one_of(state, {"42P01", "42703", "42883"})) {
     return says("table " + table.text() +
                 " or a part of it is missing: " + detail::how_to_migrate(detail::some_url, table));
-  }
-  if (state == "42P10") {
-    return says("table " + table.text() +
-                " has not the primary key (lock_type, source_id), so that a key may have two rows: "
-                "compare it with the migrations of rowlock");
   }
   if (state == "3F000") {
     return says("the schema of table " + table.text() + " is missing: create it, then migrate");
@@ -219,8 +219,6 @@ bool fault::is_about_a_row() const {
 bool fault::is_prepared_statement_astray() const { return is_one_of(sqlstate, {"26000", "42P05"}); }
 
 bool fault::is_plan_outdated() const { return sqlstate == "0A000"; }
-
-bool fault::is_without_key() const { return sqlstate == "42P10"; }
 
 void throw_as_error(const fault& found, effects had, const table_name* lock_table,
                     std::string_view other_table) {

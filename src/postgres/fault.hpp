@@ -48,10 +48,6 @@ struct fault {
   /// The result types of a prepared statement have changed, as the table was altered or recreated
   /// since (0A000, which other refusals have, too). The statement did not run.
   [[nodiscard]] bool is_plan_outdated() const;
-
-  /// No plan was made, as there is no primary key (42P10). If the statement waited for a change of
-  /// the table, that was seen with a snapshot from before the change. The statement did not run.
-  [[nodiscard]] bool is_without_key() const;
 };
 
 using detail::effects;

@@ -40,9 +40,10 @@ using row_states = std::vector<std::optional<row_state>>;
 std::vector<changed_row> release_row(executor& exec, const release_request& request) {
   const auto& key = request.key;
   if (only_unsets(request)) {
-    return exec.write_watched(
+    auto released = exec.write_unlocked(
         sql::release, bound_values{key.type, key.source_id, request.owner.text,
                                    request.version.number, detail::is_to_be_flushed(request)});
+    if (!released.empty()) return released;
   }
   return exec.write_watched(
       sql::release_and_mark,

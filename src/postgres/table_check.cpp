@@ -48,10 +48,6 @@ std::optional<unfitness> unfitness_in(const result_set::row& found, const table_
         table.in("of each key that has several, leave the row with the greatest version; then "
                  "run `ALTER TABLE shared_lock ADD PRIMARY KEY (lock_type, source_id)`")};
   }
-  if (!found.flag("has_function")) {
-    return unfitness{table.in("has not the function shared_lock_keyed beside it"),
-                     "create it as 001_shared_lock.up.sql does, in the schema of the table"};
-  }
   if (found.flag("has_rewrites")) {
     return unfitness{"has rules (CREATE RULE), which change what statements do",
                      "drop them: DROP RULE"};

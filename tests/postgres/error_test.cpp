@@ -244,7 +244,7 @@ TEST_F(PostgresError, IsRejectedWhereItComesAgainAndUnavailableWhereItMayPass) {
       EXPECT_EQ(caught.kind, kind) << state << ": " << caught.message();
     }
   };
-  expect_all(errc::rejected, {"P0001", "0A000", "42883", "42P10", "54000"});
+  expect_all(errc::rejected, {"P0001", "0A000", "21000", "42883", "42P10", "54000"});
   expect_all(errc::misuse, {"22001", "23514"});
   expect_all(errc::unavailable, {"53100", "53200", "55P04", "57014", "58030", "XX000"});
   auto full = open_store(url_with("options=-c%20rowlock.state%3D53200"));

@@ -124,45 +124,6 @@ TEST_P(PostgresPlansOf, AreKeptForRowsThatAreMissing) {
   EXPECT_GE(prepared(), 3);
 }
 
-/// A table that is used before autovacuum has seen it, so without statistics.
-class PostgresPlansOfNewTable : public PostgresPlans, public testing::WithParamInterface<int> {
- protected:
-  PostgresPlansOfNewTable() {
-    server_.query("alter table " + name() + " set (autovacuum_enabled = off)");
-    server_.query("insert into " + name() +
-                  " (lock_type, source_id, version) select 'invoice', n, 1"
-                  " from generate_series(0, 199999) n");
-  }
-
-  void make_pairs(store& rows, int count) const {
-    const auto requests = requests_for(GetParam(), "invoice");
-    for (int i = 0; i < count; ++i) {
-      const auto held = granted(requests, rows.acquire(requests));
-      ASSERT_EQ(held.size(), requests.size());
-      rows.release(held);
-    }
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Keys, PostgresPlansOfNewTable, testing::Values(1, 4));
-
-// PostgreSQL compares the cost of its last plan for any values with the mean of all plans for the
-// values at hand. Where VACUUM has made the former costlier than the latter, and ANALYZE makes all
-// plans cheaper, it is never made again.
-TEST_P(PostgresPlansOfNewTable, AreKeptAfterVacuumAndThenAnalyze) {
-  // So 200,000 rows are as costly as some millions.
-  auto rows = open_watched_store("options=-crandom_page_cost%3D40");
-  make_pairs(rows, executions);
-  ASSERT_FALSE(server_.value<bool>("select exists (select from pg_stats where schemaname = '" +
-                                   schema() + "')"));
-  server_.query("vacuum " + name());
-  make_pairs(rows, 2);
-  server_.query("analyze " + name());
-  make_pairs(rows, executions);
-  EXPECT_EQ(planned_anew(), (std::map<std::string, int>{}));
-  EXPECT_GE(prepared(), 2);
-}
-
 /// Counts what the server reads of a table.
 class PostgresReads : public postgres_table {
  protected:
@@ -241,83 +202,6 @@ TEST_P(PostgresKeyPlans, SeveralKeysAreReadByThePrimaryKey) {
     rows.release(releases);
   });
   EXPECT_EQ(read.by_scans, 0);
-}
-
-/// Beside a transaction that has been open for thousands of updates, none of whose old versions can
-/// be removed.
-class PostgresOldVersions : public PostgresReads, public testing::WithParamInterface<int> {
- protected:
-  PostgresOldVersions() {
-    server_.query(
-        "insert into " + name() +
-        " (lock_type, source_id, version) select 'invoice', n, 1 from generate_series(1, " +
-        std::to_string(GetParam()) + ") n");
-    since_.work.exec("set transaction isolation level repeatable read");
-    since_.work.exec("select count(*) from " + name());
-    execute_by_another({"do $$ begin for i in 1 .. 6000 loop update " + name() +
-                            " set version = version + 1; commit; end loop; end $$",
-                        "vacuum analyze " + name()});
-  }
-
-  long long pages() {
-    return server_.value<long long>("select pg_relation_size('" + name() + "') / 8192");
-  }
-
-  open_work since_;
-};
-
-INSTANTIATE_TEST_SUITE_P(Keys, PostgresOldVersions, testing::Values(1, 4));
-
-// Not in each of their pages. (An update that does not stay in its page does so: PostgreSQL itself
-// looks at all entries of a key before it adds one.)
-TEST_P(PostgresOldVersions, AreNotReadToFindTheNewest) {
-  constexpr int pairs = 20;
-  std::vector<acquire_request> requests;
-  for (int i = 1; i <= GetParam(); ++i) requests.push_back(request({"invoice", std::to_string(i)}));
-  const auto read = reads_of(name(), [&] {
-    auto rows = open_store(url_with("options=-cplan_cache_mode%3Dforce_generic_plan"));
-    for (int i = 0; i < pairs; ++i) {
-      const auto answers = rows.acquire(requests);
-      std::vector<release_request> held;
-      for (std::size_t k = 0; k < requests.size(); ++k) {
-        ASSERT_EQ(answers[k].status, acquire_status::granted);
-        held.push_back({requests[k].key, requests[k].owner, *answers[k].version});
-      }
-      rows.release(held);
-    }
-  });
-  const auto searches = 2 * pairs * GetParam();
-  EXPECT_LT(read.pages, searches * pages() / 4);
-}
-
-TEST_P(PostgresOldVersions, AreNotReadToFenceOneLease) {
-  auto rows = open_store();
-  lock_table locks{rows, {.ttl = 1h, .renew = false}};
-  // The last key. Of others the index may have joined the entries to a list, which PostgreSQL reads
-  // from the oldest on.
-  const lease held = *locks.try_acquire({"invoice", std::to_string(GetParam())});
-  constexpr int transactions = 20;
-  const std::vector<std::function<void(pqxx::work&)>> proofs{
-      [&](pqxx::work& work) { fence(work, held, {}, table()); },
-      [&](pqxx::work& work) { fence(work, held, {.kind = fence_kind::share}, table()); },
-      [&](pqxx::work& work) { release_with(work, held, {}, table()); },
-  };
-  for (const auto& prove : proofs) {
-    const auto read = reads_of(name(), [&] {
-      int process = 0;
-      {
-        pqxx::connection connection{postgres_url()};
-        process = connection.backendpid();
-        for (int i = 0; i < transactions; ++i) {
-          pqxx::work work{connection};
-          prove(work);
-          work.abort();  // the lease stays for the next proof
-        }
-      }
-      await_end_of(std::to_string(process));
-    });
-    EXPECT_LT(read.pages, transactions * pages() / 4);
-  }
 }
 
 class PostgresListPlans : public PostgresReads {

@@ -200,11 +200,10 @@ TEST_F(PostgresRoles, AreSeenByAnInspectionWithTheFunctions) {
     if (each.needed_for == inspection::use::lock) rights.push_back(each.right);
   }
   EXPECT_EQ(rights,
-            (std::vector<std::string>{"EXECUTE on function " + table_.in("shared_lock_lock"),
-                                      "EXECUTE on function " + table_.in("shared_lock_keyed")}));
-  const auto refused = error_of([&] { lease_as("locker"); });
+            (std::vector<std::string>{"EXECUTE on function " + table_.in("shared_lock_lock")}));
+  const auto refused = error_of([&] { lock_rows_as("locker"); });
   EXPECT_EQ(refused.kind, errc::rejected);
-  const auto remedy = "GRANT EXECUTE ON FUNCTION " + table_.in("shared_lock_keyed") + "(regclass)";
+  const auto remedy = "GRANT EXECUTE ON FUNCTION " + table_.in("shared_lock_lock") + "(text[]";
   EXPECT_NE(refused.message().find(remedy), std::string::npos) << refused.message();
 }
 

@@ -138,19 +138,6 @@ TEST_P(PostgresSchemaChange, AGrantThatWaitedForANewKeyIsMade) {
   EXPECT_EQ(granted.get().status, acquire_status::granted);
 }
 
-TEST_P(PostgresSchemaChange, AGrantThatWaitedForTheEndOfTheKeyIsRejected) {
-  const auto rows = open();
-  use_often(*rows);
-  open_work changing;
-  changing.work.exec("alter table " + name() + " drop constraint " + primary_key());
-  auto granted = std::async(std::launch::async,
-                            [&] { return error_of([&] { (void)acquire(*rows, key_); }).kind; });
-  server_.await(waits_for_the_table());
-  changing.work.commit();
-  EXPECT_EQ(granted.get(), errc::rejected);
-}
-
-// All connections of a pool have plans of their own.
 TEST_P(PostgresSchemaChange, LeasesAreKeptThroughIt) {
   const auto rows = open(4);
   const auto time = std::make_shared<manual_time>();

@@ -277,11 +277,10 @@ TEST_P(PostgresTableCheck, TwoRowsOfAKeyThatCameLaterAreAFault) {
   insert_twice(key_);
   insert_twice(other_key_);
   const std::string answered_twice = "more than one row for a key";
-  const std::string has_no_key = "has not the primary key (lock_type, source_id)";
   for (const auto& [call, words] : std::vector<std::pair<std::function<void()>, std::string>>{
            {[&] { (void)rows->read(std::array{key_}); }, answered_twice},
-           {[&] { (void)acquire(*rows, key_); }, has_no_key},
-           {[&] { (void)rows->acquire(both); }, has_no_key},
+           {[&] { (void)acquire(*rows, key_); }, answered_twice},
+           {[&] { (void)rows->acquire(both); }, answered_twice},
            {[&] { (void)rows->acquire(both, {acquire_mode::all_or_none}); }, answered_twice},
            {[&] {
               (void)rows->acquire(both, {acquire_mode::any, 2});
@@ -294,23 +293,6 @@ TEST_P(PostgresTableCheck, TwoRowsOfAKeyThatCameLaterAreAFault) {
         "UPDATE shared_lock SET owner = NULL, holder = NULL, acquired_at = NULL, "
         "expires_at = 'epoch'");
   }
-}
-
-TEST_P(PostgresTableCheck, ATableThatInheritsLaterIsAFault) {
-  const auto rows = open();
-  for (int i = 0; i < 20; ++i) {
-    const auto granted = acquire(*rows, key_);
-    rows->release(std::array{release_request{key_, mine_, *granted.version}});
-  }
-  change("CREATE TABLE heir () INHERITS (shared_lock)");
-  const auto caught = error_of([&] { (void)acquire(*rows, key_); });
-  EXPECT_EQ(caught.kind, errc::rejected);
-  EXPECT_NE(caught.message().find("a key may have two rows"), std::string::npos)
-      << caught.message();
-}
-
-TEST_P(PostgresTableCheck, RefusesATableWithoutItsFunction) {
-  expect_refusal("DROP FUNCTION shared_lock_keyed(regclass)", "shared_lock_keyed");
 }
 
 // The inserts name the key, too: that of one key, which comes first after a key that was new, and

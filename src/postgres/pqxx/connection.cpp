@@ -74,16 +74,12 @@ result_set pqxx_connection::execute(const std::string& sql, const bound_values& 
       return execute_prepared(autocommit, prepared(sql), values);
     } catch (const std::exception& thrown) {
       const auto found = fault_in(thrown);
-      if (found.is_prepared_statement_astray() || found.is_plan_outdated()) {
-        // A statement prepared just now cannot be outdated, unless it was prepared on another
-        // server connection, long ago.
-        const bool is_of_a_pooler =
-            found.is_prepared_statement_astray() || prepared_.size() > known;
-        if (is_of_a_pooler) names_ = false;
-        is_outdated_ = !is_of_a_pooler;
-      } else if (!found.is_without_key()) {
-        throw;
-      }
+      if (!found.is_prepared_statement_astray() && !found.is_plan_outdated()) throw;
+      // A statement prepared just now cannot be outdated, unless it was prepared on another server
+      // connection, long ago.
+      const bool is_of_a_pooler = found.is_prepared_statement_astray() || prepared_.size() > known;
+      if (is_of_a_pooler) names_ = false;
+      is_outdated_ = !is_of_a_pooler;
     }
   }
   return execute_unnamed(sql, values);

@@ -4,14 +4,13 @@
 //   - They use clock_timestamp(), not now(): now() stands still in a transaction, so a lease could
 //     begin expired.
 //   - A new version is greatest(version + 1, microseconds since 1970), from the current row.
-//   - A lease statement locks its row with SKIP LOCKED, then writes it by its ctid and its key. It
-//     waits for no transaction. A refused statement writes nothing, not even a transaction id.
-//   - A key is searched backwards in the index, as a range with an order. An update that does not
-//     stay in its page adds an entry to the index, and while an older transaction is open, none can
-//     be removed. The last entry is the newest version, as long as the table grows. The type is a
-//     range, too: it adds nothing to the equality, but PostgreSQL then expects one row of a table
-//     of up to ten million, so the plan and its cost are the same before and after VACUUM and
-//     ANALYZE.
+//   - The common cases, `acquire_free` and `release`, are a plain UPDATE of a row that no other
+//     transaction seems to have ({is_unlocked}). What READ COMMITTED does decides: the statement
+//     waits for a transaction that takes the row between the search and the write, as long as
+//     lock_timeout allows, and then finds its conditions or none.
+//   - Every other lease statement locks its rows with SKIP LOCKED, then writes them by ctid and
+//     key. It waits for no transaction, and also takes a row whose last lock was not followed by a
+//     write. A refused statement writes nothing, not even a transaction id.
 //   - Arrays of prepared statements are wrapped in subqueries, so that PostgreSQL estimates any
 //     number of keys alike: one plan serves all calls and is kept. Where calls have few keys, a
 //     condition on `place` makes it expect one. For ten it would read the whole of a table of a few
@@ -35,24 +34,19 @@
 
 namespace rowlock::postgres::sql {
 
-// Grants a row that is there and free and has no owner. No row in all other cases: `acquire` then
-// grants it or shows its holder. PostgreSQL sets up each expression at each execution, so this
-// common case has a statement that does nothing else. If `is_watched`, `announce_grants` has to
-// follow: in a statement of its own, so that a lock does not fail because a notification cannot be
-// sent (a full queue).
+// Grants a row that is there and free, has no owner and seems unlocked. No row in all other cases:
+// `acquire` then grants it or shows its holder. PostgreSQL sets up each expression at each
+// execution, so this common case has a statement that does nothing else. If `is_watched`,
+// `announce_grants` has to follow: in a statement of its own, so that a lock does not fail because
+// a notification cannot be sent (a full queue).
 // $1 type, $2 id, $3 owner, $4 holder, $5 ttl in microseconds, $6 correlation id or null
 inline constexpr std::string_view acquire_free = R"sql(
-UPDATE shared_lock
+UPDATE shared_lock l
    SET owner = $3::text, holder = $4::text, acquired_at = clock_timestamp(),
-       version = greatest(version + 1, {now_us}),
+       version = {next_version},
        expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
        ttl_us = $5::bigint, correlation_id = $6::text
- WHERE ctid = (SELECT ctid
-                 FROM shared_lock
-                WHERE {at_key} AND owner IS NULL AND expires_at <= {long_ago} AND {is_keyed}
-                {newest_row}
-                  FOR NO KEY UPDATE SKIP LOCKED)
-   AND lock_type = $1 AND source_id = $2
+ WHERE {at_key} AND owner IS NULL AND expires_at <= {long_ago} AND {is_unlocked}
 RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched
 )sql";
 
@@ -71,13 +65,11 @@ WITH k AS MATERIALIZED (
    WHERE {at_key} AND expires_at <= {long_ago}
      AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
      AND (NOT $7::boolean OR done_until <= clock_timestamp())
-     AND {is_keyed}
-   {newest_row}
      FOR NO KEY UPDATE SKIP LOCKED),
 taken AS (
-  UPDATE shared_lock
+  UPDATE shared_lock l
      SET owner = $3::text, holder = $4::text, acquired_at = clock_timestamp(),
-         version = greatest(version + 1, {now_us}),
+         version = {next_version},
          expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond',
          ttl_us = $5::bigint, correlation_id = $8::text,
          expiry_count = expiry_count + (owner IS NOT NULL AND owner <> $3)::integer
@@ -89,13 +81,12 @@ SELECT true AS is_granted, false AS is_held, version, (SELECT last_holder FROM k
          WHERE last_owner <> $3) AS left_us, is_watched
   FROM taken
 UNION ALL
-(SELECT false, expires_at > {long_ago} AND owner IS DISTINCT FROM $3 AND $6::bigint IS NULL
-                 AND (NOT $7::boolean OR done_until <= clock_timestamp()),
-        version, holder, (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
-        false
-   FROM shared_lock
-  WHERE {at_key} AND NOT EXISTS (SELECT FROM taken)
-  {newest_row})
+SELECT false, expires_at > {long_ago} AND owner IS DISTINCT FROM $3 AND $6::bigint IS NULL
+                AND (NOT $7::boolean OR done_until <= clock_timestamp()),
+       version, holder, (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
+       false
+  FROM shared_lock
+ WHERE {at_key} AND NOT EXISTS (SELECT FROM taken)
 )sql";
 
 // Returns what `acquire` returns for a row that is leased or closed. No row in all other cases:
@@ -107,7 +98,6 @@ SELECT false AS is_granted, true AS is_held, version, holder,
        false AS is_watched
   FROM shared_lock
  WHERE {at_key} AND expires_at > {long_ago} AND owner IS DISTINCT FROM $3
- {newest_row}
 )sql";
 
 // Grants the rows that are free; returns them with the holders of the expired leases that were
@@ -116,25 +106,21 @@ SELECT false AS is_granted, true AS is_held, version, holder,
 // nulls, $7 whether to refuse a row that is marked done, $8 correlation ids, or empty texts
 inline constexpr std::string_view acquire_many = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT l.*, w.owner, w.holder, w.ttl, w.correlation_id, w.place
+  SELECT {row}, l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at,
+         w.owner, w.holder, w.ttl, w.correlation_id, w.place
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
                 (SELECT $4::text[]), (SELECT $5::bigint[]), (SELECT $6::bigint[]),
                 (SELECT $7::boolean[]), (SELECT $8::text[]))
          WITH ORDINALITY AS w (lock_type, source_id, owner, holder, ttl, expected, unless_done,
-                               correlation_id, place),
-         LATERAL (SELECT {row}, owner AS last_owner, holder AS last_holder,
-                         expires_at AS ran_out_at
-                    FROM shared_lock l
-                   WHERE {at_key_of_w} AND expires_at <= {long_ago}
-                     AND (w.expected IS NULL OR (version = w.expected AND owner IS NULL))
-                     AND (NOT w.unless_done OR done_until <= clock_timestamp())
-                     AND {is_keyed}
-                   {newest_row}
-                     FOR NO KEY UPDATE SKIP LOCKED) l
-   WHERE {one_place})
+                               correlation_id, place)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE {one_place} AND l.expires_at <= {long_ago}
+     AND (w.expected IS NULL OR (l.version = w.expected AND l.owner IS NULL))
+     AND (NOT w.unless_done OR l.done_until <= clock_timestamp())
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
    SET owner = k.owner, holder = k.holder, acquired_at = clock_timestamp(),
-       version = greatest(l.version + 1, {now_us}),
+       version = {next_version},
        expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
        ttl_us = k.ttl, correlation_id = nullif(k.correlation_id, ''),
        expiry_count = l.expiry_count + (l.owner IS NOT NULL AND l.owner <> k.owner)::integer
@@ -227,7 +213,6 @@ UPDATE shared_lock
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
                 WHERE {at_key} AND owner = $3 AND version = $4::bigint
-                {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS place, version
@@ -250,19 +235,15 @@ UPDATE shared_lock l
 RETURNING k.place, l.version
 )sql";
 
-// Releases one lease after a success: the row is free. No row if the lease is lost or the row is
-// locked. If `is_watched`, `announce` has to follow.
+// Releases one lease after a success: the row is free. No row if the lease is lost or the row seems
+// locked: `release_and_mark` then releases it, unless it is. If `is_watched`, `announce` has to
+// follow.
 // $1 type, $2 id, $3 owner, $4 version, $5 whether the commit waits for the disk
 inline constexpr std::string_view release = R"sql(
-UPDATE shared_lock
-   SET owner = NULL, expires_at = 'epoch', version = greatest(version + 1, {now_us}),
+UPDATE shared_lock l
+   SET owner = NULL, expires_at = 'epoch', version = {next_version},
        ended_at = clock_timestamp(), ended_as = 'released'
- WHERE ctid = (SELECT ctid
-                 FROM shared_lock
-                WHERE {at_key} AND owner = $3 AND version = $4::bigint
-                {newest_row}
-                  FOR NO KEY UPDATE SKIP LOCKED)
-   AND lock_type = $1 AND source_id = $2
+ WHERE {at_key} AND owner = $3 AND version = $4::bigint AND {is_unlocked}
 RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched,
           CASE WHEN NOT $5::boolean
                THEN set_config('synchronous_commit', 'off', true) END AS committed
@@ -288,9 +269,9 @@ SELECT {taking} AS announced
  WHERE l.version = w.version
 )sql";
 
-// Releases one lease after a failure, or so that the row stays closed or is marked as done. If
-// `is_watched`, `announce` has to follow. PostgreSQL sets up each expression at each execution, so
-// the release above does without these. $1 to $4 as above, $5 whether the callback failed, $6 how
+// Releases one lease after a failure, or so that the row stays closed or is marked as done, and
+// where `release` found none. No row if the lease is lost or the row is locked. If `is_watched`,
+// `announce` has to follow. $1 to $4 as above, $5 whether the callback failed, $6 how
 // long the row stays closed in microseconds, $7 how long the work is remembered as done in
 // microseconds, or null, $8 whether the commit waits for the disk
 inline constexpr std::string_view release_and_mark = R"sql(
@@ -300,7 +281,6 @@ UPDATE shared_lock l
  WHERE l.ctid = (SELECT ctid
                    FROM shared_lock
                   WHERE {at_key} AND owner = $3 AND version = $4::bigint
-                  {newest_row}
                     FOR NO KEY UPDATE SKIP LOCKED)
    AND l.lock_type = $1 AND l.source_id = $2
 RETURNING 1 AS place, l.version, l.waiting_until > clock_timestamp() AS is_watched,
@@ -314,18 +294,15 @@ RETURNING 1 AS place, l.version, l.waiting_until > clock_timestamp() AS is_watch
 // whether the commit waits for the disk, one value
 inline constexpr std::string_view release_many = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT l.*, w.failed, w.stay_closed, w.done_for, w.place
+  SELECT {row}, w.failed, w.stay_closed, w.done_for, w.place
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
                 (SELECT $4::bigint[]), (SELECT $5::boolean[]), (SELECT $6::bigint[]),
                 (SELECT $7::bigint[]))
          WITH ORDINALITY AS w (lock_type, source_id, owner, version, failed, stay_closed, done_for,
-                               place),
-         LATERAL (SELECT {row}
-                    FROM shared_lock l
-                   WHERE {at_key_of_w} AND owner = w.owner AND version = w.version
-                   {newest_row}
-                     FOR NO KEY UPDATE SKIP LOCKED) l
-   WHERE {one_place})
+                               place)
+    JOIN shared_lock l ON l.lock_type = w.lock_type AND l.source_id = w.source_id
+   WHERE {one_place} AND l.owner = w.owner AND l.version = w.version
+     FOR NO KEY UPDATE OF l SKIP LOCKED)
 UPDATE shared_lock l
    SET {as_released}
   FROM k
@@ -340,16 +317,15 @@ RETURNING k.place, l.version, l.waiting_until > clock_timestamp() AS is_watched,
 // $1 type, $2 id, $3 owner, $4 version, $5 whether the callback failed, $6 next owner, $7 next
 // holder, $8 ttl in microseconds, $9 correlation id or null
 inline constexpr std::string_view handoff = R"sql(
-UPDATE shared_lock
+UPDATE shared_lock l
    SET owner = $6::text, holder = $7::text, acquired_at = clock_timestamp(),
-       version = greatest(version + 1, {now_us}),
+       version = {next_version},
        expires_at = clock_timestamp() + $8::bigint * interval '1 microsecond',
        ttl_us = $8::bigint, correlation_id = $9::text,
        failure_count = failure_count + $5::boolean::integer
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
                 WHERE {at_key} AND owner = $3 AND version = $4::bigint
-                {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS place, version

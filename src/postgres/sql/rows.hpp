@@ -79,7 +79,7 @@ k AS MATERIALIZED (
      FOR NO KEY UPDATE OF l SKIP LOCKED),
 unset AS (
   UPDATE shared_lock l
-     SET owner = NULL, expires_at = 'epoch', version = greatest(l.version + 1, {now_us}),
+     SET owner = NULL, expires_at = 'epoch', version = {next_version},
          ended_at = l.expires_at, ended_as = 'ran out', expiry_count = l.expiry_count + 1
     FROM k
    WHERE {same_row}
@@ -219,7 +219,7 @@ SELECT k.pid, a.application_name,
 // $1 type, $2 id, $3 the version that was read, $4 the reason
 inline constexpr std::string_view force_release = R"sql(
 UPDATE shared_lock l
-   SET owner = NULL, expires_at = 'epoch', version = greatest(l.version + 1, {now_us}),
+   SET owner = NULL, expires_at = 'epoch', version = {next_version},
        ended_at = CASE WHEN l.owner IS NULL THEN l.ended_at ELSE clock_timestamp() END,
        ended_as = CASE WHEN l.owner IS NULL THEN l.ended_as ELSE 'forced' END,
        forced_at = clock_timestamp(), forced_from = l.holder, force_reason = $4::text

@@ -55,8 +55,8 @@ SELECT set_config(name, '0', false)
 )sql";
 
 // Reads whether migrations were applied, whether the table exists, and whether it is still as they
-// made it. That is its kind, whether each key has one row, whether its function is there, and which
-// columns have another type, collation, nullability or rule. (Domains count as their base types, so
+// made it. That is its kind, whether each key has one row, and which columns have another type,
+// collation, nullability or rule. (Domains count as their base types, so
 // that a table may be moved to another schema.) And for which commands row-level security has no
 // policy for this role, though it has the privilege. Without one for UPDATE a row can be read and
 // created, but neither locked nor changed, and nothing reports that. No parameters.
@@ -71,7 +71,6 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
        ) AS missing_policies,
        f.oid IS NOT NULL AS has_table, c.relkind AS kind, c.relpersistence AS persistence,
        EXISTS (SELECT FROM pg_inherits WHERE inhparent = f.oid) AS has_heirs,
-       to_regprocedure('shared_lock_keyed(regclass)') IS NOT NULL AS has_function,
        EXISTS (SELECT FROM pg_rewrite WHERE ev_class = f.oid) AS has_rewrites,
        EXISTS (SELECT FROM pg_index
                 WHERE indrelid = f.oid AND indisprimary AND indisvalid AND indimmediate
@@ -123,7 +122,7 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
 // administrator.
 inline constexpr std::string_view drop_companions =
     "DROP TABLE shared_lock_schema; "
-    "DROP FUNCTION IF EXISTS shared_lock_lock, shared_lock_keyed; "
+    "DROP FUNCTION IF EXISTS shared_lock_lock; "
     "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_token, "
     "shared_lock_owner, shared_lock_holder, shared_lock_time, shared_lock_note";
 
@@ -147,8 +146,7 @@ SELECT w.used_for, w.wanted, w.is_there
                ) IS NOT NULL AS is_recorded,
                to_regclass('shared_lock_event')::oid AS events,
                to_regprocedure('shared_lock_lock(text[], text[], integer, boolean, integer)')::oid
-                 AS row_lock,
-               to_regprocedure('shared_lock_keyed(regclass)')::oid AS has_key) t,
+                 AS row_lock) t,
        LATERAL (VALUES
          ('lock', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
          ('lock', 'INSERT on shared_lock', has_table_privilege(t.locks, 'INSERT')),
@@ -156,8 +154,6 @@ SELECT w.used_for, w.wanted, w.is_there
          ('lock', 'SELECT on shared_lock_schema', has_table_privilege(t.record, 'SELECT')),
          ('lock', 'EXECUTE on function shared_lock_lock',
           has_function_privilege(t.row_lock, 'EXECUTE')),
-         ('lock', 'EXECUTE on function shared_lock_keyed',
-          has_function_privilege(t.has_key, 'EXECUTE')),
          ('fence', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
          ('fence', 'UPDATE (fence_count) on shared_lock',
           has_column_privilege(t.locks, 'fence_count', 'UPDATE')),

@@ -48,7 +48,7 @@ inline constexpr std::string_view grant = R"sql(
      SET owner = k.owner, holder = k.holder,
          acquired_at = CASE WHEN k.is_mine THEN l.acquired_at ELSE clock_timestamp() END,
          version = CASE WHEN k.is_mine THEN l.version
-                        ELSE greatest(l.version + 1, {now_us})
+                        ELSE {next_version}
                     END,
          expires_at = clock_timestamp() + k.ttl * interval '1 microsecond',
          ttl_us = k.ttl, correlation_id = nullif(k.correlation_id, ''),

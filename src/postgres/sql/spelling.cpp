@@ -47,20 +47,13 @@ constexpr std::string_view all_or_none =
 // range of unknown values keeps one row in two hundred.
 constexpr std::string_view one_place = "w.place BETWEEN 1 AND 1000000000";
 
-// The key of the parameters, or of a request w, as two ranges, so that one row is expected; and the
-// end of a search for it. See leases.hpp.
-constexpr std::string_view at_key =
-    "lock_type = $1 AND lock_type >= $1 AND lock_type <= $1"
-    " AND source_id >= $2 AND source_id <= $2";
+constexpr std::string_view next_version = "greatest(l.version + 1, {now_us})";
 
-constexpr std::string_view at_key_of_w =
-    "lock_type = w.lock_type AND lock_type >= w.lock_type AND lock_type <= w.lock_type"
-    " AND source_id >= w.source_id AND source_id <= w.source_id";
+constexpr std::string_view at_key = "lock_type = $1 AND source_id = $2";
 
-constexpr std::string_view newest_row = "ORDER BY source_id DESC LIMIT 1";
-
-// True; no plan is made for a table in which a key may have two rows.
-constexpr std::string_view is_keyed = "shared_lock_keyed('shared_lock')";
+// A lock of a row, and a change that is not committed, stand in xmax, also when they are over. A
+// write of the row by a transaction that had locked it gives it that transaction as xmin and xmax.
+constexpr std::string_view is_unlocked = "(l.xmax = 0 OR l.xmax = l.xmin)";
 
 // The columns that a release sets. The last holder and the time of its grant stay, for people.
 // done_by is the version of the ended grant, which the row has until then.
@@ -68,7 +61,7 @@ constexpr std::string_view as_released = R"sql(owner = NULL,
        expires_at = CASE WHEN k.stay_closed > 0
                          THEN clock_timestamp() + k.stay_closed * interval '1 microsecond'
                          ELSE 'epoch' END,
-       version = greatest(l.version + 1, {now_us}),
+       version = {next_version},
        ended_at = clock_timestamp(),
        ended_as = CASE WHEN k.failed THEN 'failed' ELSE 'released' END,
        failure_count = l.failure_count + k.failed::integer,
@@ -143,7 +136,6 @@ detail::sql_words make_common_placeholders() {
       {"as_seen", std::string{as_seen}},
       {"as_released", std::string{as_released}},
       {"at_key", std::string{at_key}},
-      {"at_key_of_w", std::string{at_key_of_w}},
       {"gate_of_m", std::string{gate_of_m}},
       {"gate_of_parameters", std::string{gate_of_parameters}},
       {"grant", std::string{grant}},
@@ -157,11 +149,11 @@ detail::sql_words make_common_placeholders() {
       {"other_events_of_one", events_of(other_events, of_one_key)},
       {"granted", std::string{granted}},
       {"is_free", std::string{is_free}},
-      {"is_keyed", std::string{is_keyed}},
       {"is_mine", std::string{is_mine}},
+      {"is_unlocked", std::string{is_unlocked}},
       {"listed", std::string{listed}},
       {"limit_idle_time", std::string{limit_idle_time}},
-      {"newest_row", std::string{newest_row}},
+      {"next_version", std::string{next_version}},
       {"now_us", std::string{now_us}},
       {"one_place", std::string{one_place}},
       {"pinned", settings_as_rows()},

@@ -16,11 +16,10 @@ namespace rowlock::postgres::sql {
 ///                    granted: now, minus the difference that clocks may have
 ///   {skew_ms}        that difference, in milliseconds
 ///   {now_us}         the clock, in microseconds since 1970
-///   {at_key}         the row of the key $1, $2; {newest_row} has to follow
-///   {at_key_of_w}    the same of a request `w`
-///   {newest_row}     searches the key's entries in the index from the newest on, and takes one
-///   {is_keyed}       true; the statement fails if a key may have two rows. Needed where it grants
-///                    the first one
+///   {next_version}   the version that a change gives the row `l`
+///   {at_key}         the row of the key $1, $2
+///   {is_unlocked}    true unless another transaction may have locked or changed the row `l`, or
+///                    has locked it before, and no write followed
 ///   {one_place}      true for each request `w`; PostgreSQL expects it to be true for one
 ///   {row}            of a locked row `l`: its place in the table, and its key
 ///   {same_row}       whether a row `l` is the row that `k` has as {row}

@@ -41,8 +41,8 @@ inline constexpr std::string_view restore_lock_timeout =
 // of an optimistic commit. Changes no row otherwise, or if the row is locked.
 // $1 type, $2 id, $3 the version that was read
 inline constexpr std::string_view advance = R"sql(
-UPDATE shared_lock
-   SET version = greatest(version + 1, {now_us}), holder = NULL, acquired_at = NULL,
+UPDATE shared_lock l
+   SET version = {next_version}, holder = NULL, acquired_at = NULL,
        expires_at = 'epoch', ended_at = clock_timestamp(), ended_as = 'committed'
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
@@ -182,7 +182,6 @@ UPDATE shared_lock
                  FROM shared_lock
                 WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
                   AND {limit_idle_time} IS DISTINCT FROM ''
-                {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS fenced
@@ -194,21 +193,19 @@ SELECT 1 AS fenced
   FROM shared_lock
  WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
    AND {limit_idle_time} IS DISTINCT FROM ''
- {newest_row}
    FOR SHARE SKIP LOCKED
 )sql";
 
 // Fences, and releases the lease as well when the transaction commits. Returns the row's new
 // version.
 inline constexpr std::string_view release_one_with = R"sql(
-UPDATE shared_lock
-   SET owner = NULL, expires_at = 'epoch', version = greatest(version + 1, {now_us}),
+UPDATE shared_lock l
+   SET owner = NULL, expires_at = 'epoch', version = {next_version},
        ended_at = clock_timestamp(), ended_as = 'released'
  WHERE ctid = (SELECT ctid
                  FROM shared_lock
                 WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
                   AND {limit_idle_time} IS DISTINCT FROM ''
-                {newest_row}
                   FOR NO KEY UPDATE SKIP LOCKED)
    AND lock_type = $1 AND source_id = $2
 RETURNING 1 AS fenced, version AS versions
