@@ -51,13 +51,13 @@ executor::row_answer take_row(executor& exec, const acquire_request& request) {
   return taken;
 }
 
-std::vector<changed_row> take_free_row(executor& exec, const acquire_request& request) {
+std::optional<changed_row> take_free_row(executor& exec, const acquire_request& request) {
   const auto& key = request.key;
-  auto granted = exec.write_unlocked(
+  const auto granted = exec.write_unlocked(
       sql::acquire_free, bound_values{key.type, key.source_id, request.owner.text, request.holder,
                                       ttl_in(&request), text_or_null{request.correlation_id}});
-  if (!granted.empty() && granted.front().is_watched) {
-    announce(exec, sql::announce_grants, key, granted.front().version);
+  if (granted && granted->is_watched) {
+    announce(exec, sql::announce_grants, key, granted->version);
   }
   return granted;
 }
@@ -162,51 +162,55 @@ class acquiring {
   bool has_inserted_ = false;
 };
 
-/// The answer of the statement for what is expected; none if it is not so.
-std::optional<acquire_answer> answer_expected(executor& exec, forecast& expected,
-                                              const acquire_request& request) {
+/// The answer of a statement that does nothing else; none if `sql::acquire` has to follow.
+std::optional<acquire_answer> quick_answer(executor& exec, found_row last,
+                                           const acquire_request& request) {
   if (request.expected || request.unless_done) return std::nullopt;
-  if (expected.is_held()) {
-    return exec.holder(sql::see_holder,
-                       bound_values{request.key.type, request.key.source_id, request.owner.text});
+  switch (last) {
+    case found_row::free:
+      if (const auto granted = take_free_row(exec, request)) return granted_by(*granted);
+      break;
+    case found_row::missing:
+      if (const auto granted = insert_row(exec, request); !granted.empty()) {
+        return granted_by(granted.front());
+      }
+      break;
+    case found_row::held:
+      return exec.holder(sql::see_holder,
+                         bound_values{request.key.type, request.key.source_id, request.owner.text});
+    case found_row::other:
+      break;
   }
-  std::vector<changed_row> granted;
-  if (expected.is_missing()) {
-    granted = insert_row(exec, request);
-  } else if (expected.is_free()) {
-    granted = take_free_row(exec, request);
-  }
-  if (granted.empty()) return std::nullopt;
-  if (granted.size() > 1) throw_two_rows_of_a_key();
-  return granted_by(granted.front());
+  return std::nullopt;
 }
 
-forecast::finding finding_of(const acquire_answer& answer) {
-  if (answer.status != acquire_status::granted) return forecast::finding::held;
-  return answer.took_over_expired ? forecast::finding::other : forecast::finding::free;
+found_row found_in(const acquire_answer& answer) {
+  return answer.status == acquire_status::granted ? found_row::free : found_row::held;
+}
+
+acquire_answer acquire_one(executor& exec, found_row& last, const acquire_request& request) {
+  if (auto answer = quick_answer(exec, last, request)) return *std::move(answer);
+  auto taken = take_row(exec, request);
+  if (taken.answer) {
+    last = found_in(*taken.answer);
+    return *std::move(taken.answer);
+  }
+  std::vector<acquire_answer> answers(1);
+  acquiring one{exec, std::span{&request, 1}, answers};
+  one.run(taken.is_missing);
+  last = one.has_inserted() ? found_row::missing : found_row::other;
+  return std::move(answers.front());
 }
 
 }  // namespace
 
-std::vector<acquire_answer> acquire(executor& exec, forecasts& expected,
+std::vector<acquire_answer> acquire(executor& exec, last_found& found,
                                     std::span<const acquire_request> requests) {
   std::vector<acquire_answer> answers(requests.size());  // busy, until more is known
   exec.unless_contended([&] {
     if (requests.size() > 1) return acquiring{exec, requests, answers}.run();
     const auto& request = requests.front();
-    auto& of_type = expected.of(request.key.type);
-    if (auto answer = answer_expected(exec, of_type, request)) {
-      answers.front() = *std::move(answer);
-      return;
-    }
-    auto found = take_row(exec, request);
-    if (found.answer) {
-      answers.front() = *std::move(found.answer);
-      return of_type.found(finding_of(answers.front()));
-    }
-    acquiring one{exec, requests, answers};
-    one.run(found.is_missing);
-    of_type.found(one.has_inserted() ? forecast::finding::missing : forecast::finding::other);
+    answers.front() = acquire_one(exec, found.of(request.key.type), request);
   });
   return answers;
 }

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "postgres/executor.hpp"
-#include "postgres/forecast.hpp"
+#include "postgres/last_found.hpp"
 
 namespace rowlock::postgres {
 
 // The modes of `store::acquire`, for at least one request. They throw the driver's exceptions,
 // except for contention, which is an answer.
 
-std::vector<acquire_answer> acquire(executor& exec, forecasts& expected,
+std::vector<acquire_answer> acquire(executor& exec, last_found& found,
                                     std::span<const acquire_request> requests);
 std::vector<acquire_answer> acquire_all(executor& exec, std::span<const acquire_request> requests);
 /// `at_most` must be above zero.

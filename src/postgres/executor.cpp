@@ -12,6 +12,12 @@ changed_row changed_in(const result_set::row& row) {
   return {row.place(), {row.number("version")}};
 }
 
+changed_row watched_in(const result_set::row& row) {
+  auto changed = changed_in(row);
+  changed.is_watched = row.flag("is_watched");
+  return changed;
+}
+
 changed_row taken_in(const result_set::row& row) {
   auto taken = changed_in(row);
   if (!row.is_null("left_of_last_us")) {
@@ -48,17 +54,18 @@ std::vector<changed_row> executor::write_watched(std::string_view text,
                                                  const bound_values& values) {
   std::vector<changed_row> changed;
   const auto result = execute_writing(text, values);
-  for (const auto row : result) {
-    changed.push_back(changed_in(row));
-    changed.back().is_watched = row.flag("is_watched");
-  }
+  for (const auto row : result) changed.push_back(watched_in(row));
   return changed;
 }
 
-std::vector<changed_row> executor::write_unlocked(std::string_view text,
-                                                  const bound_values& values) {
-  std::vector<changed_row> changed;
-  unless(&fault::is_lock_timeout, [&] { changed = write_watched(text, values); });
+std::optional<changed_row> executor::write_unlocked(std::string_view text,
+                                                    const bound_values& values) {
+  std::optional<changed_row> changed;
+  unless(&fault::is_lock_timeout, [&] {
+    const auto result = execute_writing(text, values);
+    if (result.size() > 1) throw_two_rows_of_a_key();
+    if (!result.empty()) changed = watched_in(result.front());
+  });
   return changed;
 }
 

@@ -83,9 +83,9 @@ class executor {
   std::vector<changed_row> write(std::string_view text, const bound_values& values);
   /// The same of a statement that returns `is_watched`.
   std::vector<changed_row> write_watched(std::string_view text, const bound_values& values);
-  /// The same of a statement that waits for a transaction that takes its row at the same moment. No
-  /// row if that has it for longer than lock_timeout allows.
-  std::vector<changed_row> write_unlocked(std::string_view text, const bound_values& values);
+  /// The same of a statement for one row that waits for a transaction which takes it at the same
+  /// moment. No row if that has it for longer than lock_timeout allows.
+  std::optional<changed_row> write_unlocked(std::string_view text, const bound_values& values);
   /// Executes a statement on which nothing depends. A fault is left to the next call.
   void hint(std::string_view text, const bound_values& values) noexcept;
   /// Executes a statement that grants a row or returns its holder. No answer if it does neither.

@@ -40,10 +40,10 @@ using row_states = std::vector<std::optional<row_state>>;
 std::vector<changed_row> release_row(executor& exec, const release_request& request) {
   const auto& key = request.key;
   if (only_unsets(request)) {
-    auto released = exec.write_unlocked(
+    const auto released = exec.write_unlocked(
         sql::release, bound_values{key.type, key.source_id, request.owner.text,
                                    request.version.number, detail::is_to_be_flushed(request)});
-    if (!released.empty()) return released;
+    if (released) return {*released};
   }
   return exec.write_watched(
       sql::release_and_mark,
@@ -294,12 +294,12 @@ class postgres_session final : public detail::session {
         case acquire_mode::each:
           break;
       }
-      return postgres::acquire(exec_, forecasts_, requests);
+      return postgres::acquire(exec_, found_, requests);
     };
     return call([&] {
       auto answers = acquire();
       refuse_lost_changes(requests, answers, [&](std::span<const acquire_request> one) {
-        forecasts none;
+        last_found none;
         return postgres::acquire(exec_, none, one);
       });
       return answers;
@@ -436,7 +436,7 @@ class postgres_session final : public detail::session {
   const std::unique_ptr<own_connection> connection_;
   const session_options options_;
   executor exec_;
-  forecasts forecasts_;
+  last_found found_;
   bool is_usable_ = true;
   /// None until a row was busy.
   std::optional<bool> may_lose_changes_;

@@ -22,6 +22,11 @@ TEST_F(PostgresAnyRow, IsListedAndReadWhateverTheTableTakes) {
            owned + "'294276-12-31', done_until = '294276-12-31'",
            owned + "'4713-01-01 BC', done_until = '4713-01-01 BC', done_by = -1",
            owned + "'epoch', failure_count = -1, expiry_count = -9223372036854775808",
+           owned + "'infinity'",
+           owned + "'-infinity', version = 0",
+           owned + "'epoch', version = -9223372036854775808, holder = repeat('h', 100000)",
+           std::string{"owner = 'short', expires_at = '2100-01-01', version = 9223372036854775807"},
+           std::string{"owner = NULL, expires_at = 'infinity'"},
            std::string{"owner = NULL, holder = '', expires_at = '2100-01-01', note = ''"},
        }) {
     server_.query(table().in(

@@ -273,7 +273,7 @@ TEST(PostgresLogin, PinsTheIsolationAndLeavesTheUsersOptionsInForce) {
   error_of_reading(url + "?options=-c%20statement_timeout%3D77");
   const auto logins = server.logins();
   ASSERT_EQ(logins.size(), 2U);
-  const std::string limits = "-c statement_timeout=10000 -c lock_timeout=2000 ";
+  const std::string limits = "-c statement_timeout=10000 -c lock_timeout=1000 ";
   const std::string pinned =
       "-c default_transaction_isolation=read\\ committed -c array_nulls=on -c exit_on_error=off "
       "-c jit=off";

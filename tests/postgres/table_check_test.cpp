@@ -155,7 +155,7 @@ TEST_P(PostgresTableCheck, RefusesColumnsOfAnotherTypeCollationNullabilityOrRule
               std::string::npos)
         << caught.message();
   }
-  expect_refusal("ALTER DOMAIN shared_lock_token DROP CONSTRAINT is_a_version", "version");
+  expect_refusal("ALTER DOMAIN shared_lock_note DROP CONSTRAINT has_at_most_1024_bytes", "note");
 }
 
 TEST_P(PostgresTableCheck, RefusesATableWhoseStatementsAreRewritten) {

@@ -83,9 +83,8 @@ SELECT true AS is_granted, false AS is_held, version, (SELECT last_holder FROM k
 UNION ALL
 SELECT false, expires_at > {long_ago} AND owner IS DISTINCT FROM $3 AND $6::bigint IS NULL
                 AND (NOT $7::boolean OR done_until <= clock_timestamp()),
-       version, holder, (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
-       false
-  FROM shared_lock
+       version, holder, {left_us}, false
+  FROM shared_lock l
  WHERE {at_key} AND NOT EXISTS (SELECT FROM taken)
 )sql";
 
@@ -94,9 +93,8 @@ SELECT false, expires_at > {long_ago} AND owner IS DISTINCT FROM $3 AND $6::bigi
 // $1 type, $2 id, $3 owner
 inline constexpr std::string_view see_holder = R"sql(
 SELECT false AS is_granted, true AS is_held, version, holder,
-       (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint AS left_us,
-       false AS is_watched
-  FROM shared_lock
+       {left_us} AS left_us, false AS is_watched
+  FROM shared_lock l
  WHERE {at_key} AND expires_at > {long_ago} AND owner IS DISTINCT FROM $3
 )sql";
 

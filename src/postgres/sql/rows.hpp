@@ -22,7 +22,7 @@ inline constexpr std::string_view state = R"sql(l.version, l.owner, l.holder,
        l.waiting_until > clock_timestamp() AS is_waited_for,
        to_char(l.forced_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS forced_at,
        l.forced_from,
-       (extract(epoch FROM l.expires_at - clock_timestamp()) * 1000000)::bigint AS remaining_us,
+       {left_us} AS remaining_us,
        l.failure_count, l.expiry_count, l.note, l.force_reason, l.done_by,
        to_char(l.done_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') AS done_at,
        (extract(epoch FROM l.done_until - clock_timestamp()) * 1000000)::bigint AS done_left_us)sql";

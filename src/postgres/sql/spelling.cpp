@@ -49,6 +49,12 @@ constexpr std::string_view one_place = "w.place BETWEEN 1 AND 1000000000";
 
 constexpr std::string_view next_version = "greatest(l.version + 1, {now_us})";
 
+// Nothing keeps a statement written by hand from an infinite time, with which nothing can be
+// computed.
+constexpr std::string_view left_us =
+    "(extract(epoch FROM greatest('epoch', least('9999-01-01 00:00Z', l.expires_at))"
+    " - clock_timestamp()) * 1000000)::bigint";
+
 constexpr std::string_view at_key = "lock_type = $1 AND source_id = $2";
 
 // A lock of a row, and a change that is not committed, stand in xmax, also when they are over. A
@@ -151,6 +157,7 @@ detail::sql_words make_common_placeholders() {
       {"is_free", std::string{is_free}},
       {"is_mine", std::string{is_mine}},
       {"is_unlocked", std::string{is_unlocked}},
+      {"left_us", std::string{left_us}},
       {"listed", std::string{listed}},
       {"limit_idle_time", std::string{limit_idle_time}},
       {"next_version", std::string{next_version}},

@@ -16,6 +16,7 @@ namespace rowlock::postgres::sql {
 ///                    granted: now, minus the difference that clocks may have
 ///   {skew_ms}        that difference, in milliseconds
 ///   {now_us}         the clock, in microseconds since 1970
+///   {left_us}        how long the lease or closing of the row `l` lasts, in microseconds
 ///   {next_version}   the version that a change gives the row `l`
 ///   {at_key}         the row of the key $1, $2
 ///   {is_unlocked}    true unless another transaction may have locked or changed the row `l`, or
