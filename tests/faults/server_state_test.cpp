@@ -92,7 +92,7 @@ TEST_F(ServerState, OfAServerThatThrowsItsClientsOutLeavesWritesInDoubtAndReadsU
     const std::vector<std::string> with_rival{"max_prepared_transactions=1"};
     start_with_table(with_rival);
     const auto key = key_of_its_own();
-    postgres_store rows{server().url()};
+    postgres_store rows{server().url(), long_waits()};
     (void)rows.list();
     {
       observer seen{server().url()};

@@ -70,7 +70,7 @@ TEST_F(MysqlSession, NoticesAServerThatIsGoneWhileItIsIdle) {
 TEST_F(MysqlSession, OfThePoolThatIsSuspectIsLostWithoutAskingIt) {
   ::soci::connection_pool pool{3};
   for (std::size_t i = 0; i < 3; ++i) pool.at(i).open(target());
-  soci_store rows{pool, {.pool_size = 3}};
+  soci_store rows{pool, {.pool_size = 3, .lock_timeout = 1min}};
   const auto number_of = [&](std::size_t place) {
     long long id = 0;
     pool.at(place) << "select connection_id()", ::soci::into(id);

@@ -224,8 +224,10 @@ TEST_F(FewConnections, OneIsEnoughForThreadsThatAcquireRenewAndRelease) {
 
 TEST_F(FewConnections, WhereAllAreBusyACallSaysWhoseLimitItIs) {
   allow(1);
-  postgres_store rows{role_.url() + "&application_name=" + schema(),
-                      {.table = table(), .pool_timeout = 200ms}};
+  auto options = long_waits();
+  options.table = table();
+  options.pool_timeout = 200ms;
+  postgres_store rows{role_.url() + "&application_name=" + schema(), options};
   (void)rows.list();
   open_work rival;
   rival.work.exec("lock table " + name() + " in access exclusive mode");

@@ -13,8 +13,11 @@ class PostgresConnection : public postgres_table {
  protected:
   /// A store whose connections can be distinguished from others.
   postgres_store open_named_store(unsigned pool_size = 4) {
-    return postgres_store{url_with("application_name=" + schema()),
-                          {.table = table(), .pool_size = pool_size, .pool_timeout = 200ms}};
+    auto options = long_waits();
+    options.table = table();
+    options.pool_size = pool_size;
+    options.pool_timeout = 200ms;
+    return postgres_store{url_with("application_name=" + schema()), options};
   }
   [[nodiscard]] std::string backends() const {
     return " from pg_stat_activity where application_name = '" + schema() + "'";

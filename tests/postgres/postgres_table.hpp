@@ -60,6 +60,11 @@ struct open_work {
   pqxx::work work{connection};
 };
 
+/// Of a store that is to wait until a test has seen that it waits.
+inline postgres_options long_waits() {
+  return {.statement_timeout = 5min, .lock_timeout = 5min, .answer_timeout = 6min};
+}
+
 class postgres_table : public testing::Test {
  protected:
   postgres_table() { migrate_postgres(postgres_url(), table()); }

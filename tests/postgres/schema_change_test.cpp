@@ -25,11 +25,15 @@ class PostgresSchemaChange : public soci_postgres_table,
  protected:
   [[nodiscard]] std::unique_ptr<store> open(unsigned pool_size = 1) const {
     if (std::string{GetParam()} == "libpqxx") {
-      return std::make_unique<postgres_store>(
-          postgres_url(), postgres_options{.table = table(), .pool_size = pool_size});
+      auto options = long_waits();
+      options.table = table();
+      options.pool_size = pool_size;
+      return std::make_unique<postgres_store>(postgres_url(), options);
     }
-    return std::make_unique<soci_store>(soci_url(),
-                                        soci_options{.table = table(), .pool_size = pool_size});
+    auto options = long_waits_of_soci();
+    options.table = table();
+    options.pool_size = pool_size;
+    return std::make_unique<soci_store>(soci_url(), options);
   }
 
   /// All calls of the port, so that their statements are prepared; leaves `key_` held.

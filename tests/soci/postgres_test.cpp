@@ -60,7 +60,10 @@ TEST_F(SociPostgres, WhereARoleHasOneConnectionSharesItAndSaysWhoseLimitItIs) {
   server_.query("grant select on all tables in schema " + schema() + " to " + role.name());
   server_.query("alter role " + role.name() + " connection limit 1");
   const auto url = "postgresql://" + role.url().substr(role.url().find("://") + 3);
-  soci_store rows{url + "&application_name=" + schema(), {.table = table(), .pool_timeout = 200ms}};
+  auto options = long_waits_of_soci();
+  options.table = table();
+  options.pool_timeout = 200ms;
+  soci_store rows{url + "&application_name=" + schema(), options};
   (void)rows.list();
   open_work rival;
   rival.work.exec("lock table " + name() + " in access exclusive mode");
@@ -270,7 +273,10 @@ TEST_F(SociPostgres, ConnectsASessionOfTheApplicationsPoolAnew) {
 TEST_F(SociPostgres, LosesSuspectSessionsOfTheApplicationsPoolWithoutAskingThem) {
   soci::connection_pool pool{3};
   for (std::size_t i = 0; i < 3; ++i) pool.at(i).open(named_url());
-  soci_store rows{pool, {.table = table(), .pool_size = 3}};
+  auto options = long_waits_of_soci();
+  options.table = table();
+  options.pool_size = 3;
+  soci_store rows{pool, options};
   std::vector<int> processes(2);
   for (std::size_t i = 0; i < 2; ++i) {
     pool.at(i) << "select pg_backend_pid()", soci::into(processes[i]);

@@ -11,6 +11,11 @@
 
 namespace rowlock::tests {
 
+/// Of a store that is to wait until a test has seen that it waits.
+inline soci_options long_waits_of_soci() {
+  return {.statement_timeout = 5min, .lock_timeout = 5min, .answer_timeout = 6min};
+}
+
 class soci_postgres_table : public postgres_table {
  protected:
   [[nodiscard]] soci_store open_store(const std::string& url = soci_url()) const {
