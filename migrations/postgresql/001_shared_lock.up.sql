@@ -27,9 +27,9 @@ END IF;
 
 -- What may stand in the table's columns. Domains, because PostgreSQL looks at a domain only where a
 -- statement writes such a column, and at a CHECK of the table, which it reads anew for each
--- statement, at every update. What every grant and release writes has none, as each costs a pair of
--- them one percent. There the statements keep the rules, and one written by hand has to: a version is
--- above zero, an owner has 32 hexadecimal digits, a holder at most 128 bytes, and expires_at is finite.
+-- statement, at every update. What every grant and release writes has none: they were a tenth of the
+-- server's work for a pair. There a statement written by hand keeps the rules: a version is above zero,
+-- an owner has 32 hexadecimal digits, a holder at most 128 bytes, and expires_at is finite.
 
 -- A type, `scope/type`, a type within a scope, or `type#n`, one of several rows that belong together;
 -- scope and type have 64 bytes at most. (No bounds in the regular expression but the last: with them
