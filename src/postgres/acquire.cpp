@@ -53,7 +53,7 @@ executor::row_answer take_row(executor& exec, const acquire_request& request) {
 
 std::optional<changed_row> take_free_row(executor& exec, const acquire_request& request) {
   const auto& key = request.key;
-  const auto granted = exec.write_unlocked(
+  auto granted = exec.write_unlocked(
       sql::acquire_free, bound_values{key.type, key.source_id, request.owner.text, request.holder,
                                       ttl_in(&request), text_or_null{request.correlation_id}});
   if (granted && granted->is_watched) {
