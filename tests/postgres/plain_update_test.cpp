@@ -24,15 +24,22 @@ class PostgresPlainUpdate : public postgres_table {
   }
   /// By the plain statement alone, which is rolled back. Throws if it waits.
   bool grants_at_once() {
+    return changes_at_once(
+        postgres::sql::acquire_free,
+        postgres::bound_values{key_.type, key_.source_id, mine_.text, std::string{"host:1"},
+                               std::int64_t{1'000'000}, std::optional<std::string>{}});
+  }
+  bool releases_at_once(version granted) {
+    return changes_at_once(
+        postgres::sql::release,
+        postgres::bound_values{key_.type, key_.source_id, mine_.text, granted.number, true});
+  }
+  bool changes_at_once(std::string_view statement, const postgres::bound_values& values) {
     open_work trying;
     trying.work.exec("set local lock_timeout = '1ms'");
     postgres::pqxx_transaction used{trying.work};
     const rowlock::postgres_table locks{table()};
-    const auto granted = used.execute(
-        postgres::sql::rendered(locks, postgres::sql::acquire_free),
-        postgres::bound_values{key_.type, key_.source_id, mine_.text, std::string{"host:1"},
-                               std::int64_t{1'000'000}, std::optional<std::string>{}});
-    return granted.size() == 1;
+    return used.execute(postgres::sql::rendered(locks, statement), values).size() == 1;
   }
   [[nodiscard]] std::string locking(std::string_view strength) const {
     return "select from " + name() + row(key_) + " for " + std::string{strength};
@@ -75,6 +82,20 @@ TEST_F(PostgresPlainUpdate, FindsNoRowThatAnOpenTransactionHas) {
   open_work open;
   open.work.exec(changing());
   EXPECT_FALSE(grants_at_once()) << "changed";
+}
+
+TEST_F(PostgresPlainUpdate, ReleasesARowThatNoOpenTransactionHas) {
+  const auto granted = *acquire(rows_, key_).version;
+  for (const auto* strength : {"update", "no key update", "share"}) {
+    open_work open;
+    open.work.exec(locking(strength));
+    EXPECT_FALSE(releases_at_once(granted)) << strength;
+    EXPECT_EQ(release(rows_, key_, granted), change_answer::busy) << strength;
+    open.work.abort();
+    EXPECT_EQ(renew(rows_, key_, granted), change_answer::done) << strength;
+  }
+  EXPECT_TRUE(releases_at_once(granted));
+  EXPECT_EQ(release(rows_, key_, granted), change_answer::done) << "what was undone locked it";
 }
 
 TEST_F(PostgresPlainUpdate, LeavesARowThatWasLockedAndNotWrittenToTheNextStatement) {

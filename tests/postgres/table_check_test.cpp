@@ -293,6 +293,12 @@ TEST_P(PostgresTableCheck, TwoRowsOfAKeyThatCameLaterAreAFault) {
         "UPDATE shared_lock SET owner = NULL, holder = NULL, acquired_at = NULL, "
         "expires_at = 'epoch'");
   }
+  change("UPDATE shared_lock SET version = 7, owner = '" + mine_.text +
+         "', expires_at = now() + interval '1 hour'");
+  const auto caught = error_of([&] { (void)renew(*rows, key_, {7}); });
+  EXPECT_EQ(caught.kind, errc::rejected);
+  EXPECT_NE(caught.message().find("has not the primary key"), std::string::npos)
+      << caught.message();
 }
 
 // The inserts name the key, too: that of one key, which comes first after a key that was new, and
