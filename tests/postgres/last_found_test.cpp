@@ -22,6 +22,7 @@ class PostgresLastFound : public postgres_table,
       case found::nothing:
         return;
       case found::free:
+        take_and_release(other_key_);  // it was missing
         take_and_release(other_key_);
         return;
       case found::held:
