@@ -45,8 +45,8 @@ namespace rowlock {
 /// REPEATABLE READ and above, another transaction changed a row after this transaction's snapshot;
 /// start it again.
 ///
-/// One round trip if the rows can be had at once. A savepoint inside the statement undoes a refused
-/// attempt, so a refused attempt keeps none of the rows.
+/// One round trip if the rows can be had at once; two for a single row that is refused or missing.
+/// A savepoint inside the statement undoes a refused attempt, so that it keeps none of the rows.
 ROWLOCK_EXPORT outcome<row_lock> lock_rows(pqxx::transaction_base& transaction,
                                            const lock_keys& keys, const wait_policy& wait,
                                            const postgres_table& table = {});

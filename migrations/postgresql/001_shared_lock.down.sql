@@ -12,6 +12,12 @@ END IF;
 IF to_regprocedure('shared_lock_lock(text[], text[], integer, boolean, integer)') IS NOT NULL THEN
   DROP FUNCTION shared_lock_lock(text[], text[], integer, boolean, integer);
 END IF;
+IF to_regprocedure('shared_lock_try(text, text, integer)') IS NOT NULL THEN
+  DROP FUNCTION shared_lock_try(text, text, integer);
+END IF;
+IF to_regprocedure('shared_lock_fence(text, text, bigint, text, text)') IS NOT NULL THEN
+  DROP FUNCTION shared_lock_fence(text, text, bigint, text, text);
+END IF;
 IF to_regclass('shared_lock') IS NOT NULL THEN
   DROP TABLE shared_lock;
 END IF;

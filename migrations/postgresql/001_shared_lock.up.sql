@@ -140,6 +140,98 @@ COMMENT ON COLUMN shared_lock.forced_from IS
 COMMENT ON COLUMN shared_lock.force_reason IS
   'Reason that was given for it';
 
+-- These functions run in the application's transactions, in which no statement is prepared: PostgreSQL keeps
+-- the plans of a function's statements for the session.
+
+-- Locks a row in the caller's transaction if it is there and free, and no other transaction has it or waits
+-- for it. Returns its new version, or null if it is not locked: then nothing is locked or changed, and
+-- shared_lock_lock says why, waits, or creates the row. Parameters as there.
+CREATE FUNCTION shared_lock_try(p_type text, p_id text, p_skew_ms integer DEFAULT 0)
+  RETURNS bigint LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+  queue bigint;
+  moved bigint;
+BEGIN
+  IF pg_current_xact_id_if_assigned() IS NULL THEN
+    queue := hashtextextended(p_id, hashtextextended(p_type, 'shared_lock'::regclass::bigint));
+    IF NOT (CASE WHEN pg_try_advisory_lock(queue) THEN pg_advisory_unlock(queue) ELSE false END) THEN
+      RETURN NULL;
+    END IF;
+  END IF;
+  UPDATE shared_lock l
+     SET version = greatest(l.version + 1, (date_part('epoch', clock_timestamp()) * 1000000)::bigint),
+         owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
+         ended_at = clock_timestamp(), ended_as = 'locked',
+         expiry_count = l.expiry_count + (l.owner IS NOT NULL)::integer
+   WHERE l.ctid = (SELECT ctid
+                     FROM shared_lock
+                    WHERE lock_type = p_type AND source_id = p_id
+                      AND expires_at <= clock_timestamp() - p_skew_ms * interval '1 millisecond'
+                      FOR UPDATE SKIP LOCKED)
+     AND l.lock_type = p_type AND l.source_id = p_id
+  RETURNING l.version INTO moved;
+  -- A row that a grant changes between the search and the lock is locked, and not written: undo that.
+  IF moved IS NULL THEN RAISE lock_not_available; END IF;
+  RETURN moved;
+EXCEPTION
+  WHEN lock_not_available OR deadlock_detected OR serialization_failure THEN
+    RETURN NULL;
+END $$;
+
+-- Proves in the caller's transaction that a lease is still held: locks its row until the transaction ends.
+-- Returns the row's version, that of the release if it is released, or null if it is not fenced: the row
+-- is not that of the lease, or another transaction has it. Does not wait.
+--
+--   p_version  that of the lease
+--   p_idle     how long the transaction may be idle from then on, such as 10000ms; a smaller limit stays
+--   p_action   `write` changes the row, which no other transaction can miss; `share` locks it against a
+--              takeover and changes nothing; `release` releases the lease when the transaction commits
+CREATE FUNCTION shared_lock_fence(p_type text, p_id text, p_version bigint, p_idle text, p_action text)
+  RETURNS bigint LANGUAGE plpgsql AS $$
+#variable_conflict use_variable
+DECLARE
+  fenced bigint;
+BEGIN
+  -- Set before the row is locked: a row that a renewal changes meanwhile is locked, and not fenced.
+  IF current_setting('idle_in_transaction_session_timeout')::interval
+     NOT BETWEEN interval '1 microsecond' AND p_idle::interval
+  THEN
+    PERFORM set_config('idle_in_transaction_session_timeout', p_idle, true);
+  END IF;
+  IF p_action = 'write' THEN
+    UPDATE shared_lock
+       SET fence_count = fence_count + 1
+     WHERE ctid = (SELECT ctid
+                     FROM shared_lock
+                    WHERE lock_type = p_type AND source_id = p_id
+                      AND version = p_version AND owner IS NOT NULL
+                      FOR NO KEY UPDATE SKIP LOCKED)
+       AND lock_type = p_type AND source_id = p_id
+    RETURNING version INTO fenced;
+  ELSIF p_action = 'share' THEN
+    SELECT version INTO fenced
+      FROM shared_lock
+     WHERE lock_type = p_type AND source_id = p_id AND version = p_version AND owner IS NOT NULL
+       FOR SHARE SKIP LOCKED;
+  ELSIF p_action = 'release' THEN
+    UPDATE shared_lock
+       SET owner = NULL, expires_at = 'epoch',
+           version = greatest(version + 1, (date_part('epoch', clock_timestamp()) * 1000000)::bigint),
+           ended_at = clock_timestamp(), ended_as = 'released'
+     WHERE ctid = (SELECT ctid
+                     FROM shared_lock
+                    WHERE lock_type = p_type AND source_id = p_id
+                      AND version = p_version AND owner IS NOT NULL
+                      FOR NO KEY UPDATE SKIP LOCKED)
+       AND lock_type = p_type AND source_id = p_id
+    RETURNING version INTO fenced;
+  ELSE
+    RAISE 'p_action is write, share or release, not %', p_action;
+  END IF;
+  RETURN fenced;
+END $$;
+
 -- Locks rows in the caller's transaction: all of them, or none.
 --
 --   p_types, p_ids  the keys, each once, in the byte order of (type, id)
@@ -174,6 +266,9 @@ DECLARE
   has_nothing CONSTANT boolean := pg_current_xact_id_if_assigned() IS NULL;
   longest_slice CONSTANT numeric := CASE WHEN has_nothing THEN p_wait_ms ELSE
     extract(epoch FROM current_setting('deadlock_timeout')::interval) * 900 END;
+  -- As a condition on the place of a key, which holds for all, it makes PostgreSQL expect one key and search
+  -- its row by the primary key. For ten it would read the whole of a table of some hundred rows.
+  most_keys CONSTANT integer := 1000000000;
   -- The gates of more missing keys than this are not held.
   most_gates CONSTANT integer := 16;
   locked bigint[] := '{}';  -- places of keys in p_types and p_ids
@@ -227,15 +322,16 @@ BEGIN
           FROM (SELECT w.place
                   FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
                   JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
-                 WHERE l.expires_at <= clock_timestamp() - skew
+                 WHERE l.expires_at <= clock_timestamp() - skew AND w.place BETWEEN 1 AND most_keys
                  ORDER BY l.lock_type, l.source_id
                    FOR UPDATE OF l SKIP LOCKED) AS had;
       END IF;
 
       IF cardinality(locked) < cardinality(p_types) THEN
         SELECT count(*) INTO existing
-          FROM unnest(p_types, p_ids) AS w(t, s)
-          JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s;
+          FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
+          JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
+         WHERE w.place BETWEEN 1 AND most_keys;
         IF existing > cardinality(locked) OR NOT p_create THEN RAISE lock_not_available; END IF;
 
         -- An insert finds the gate of its key free, an advisory lock, and holds it, so that inserters
@@ -246,11 +342,11 @@ BEGIN
         WITH missing AS MATERIALIZED (
           SELECT w.t, w.s, hashtextextended(
                    w.s, hashtextextended(w.t, 'shared_lock'::regclass::bigint)) AS gate
-            FROM unnest(p_types, p_ids) AS w(t, s)
-           WHERE NOT EXISTS (SELECT FROM shared_lock l
+            FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
+           WHERE w.place BETWEEN 1 AND most_keys AND NOT EXISTS (SELECT FROM shared_lock l
                               WHERE l.lock_type = w.t AND l.source_id = w.s))
         INSERT INTO shared_lock (lock_type, source_id, version)
-        SELECT m.t, m.s, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+        SELECT m.t, m.s, (date_part('epoch', clock_timestamp()) * 1000000)::bigint
           FROM missing m
          WHERE CASE WHEN cardinality(p_types) - existing <= most_gates
                     THEN pg_try_advisory_xact_lock(m.gate)
@@ -268,12 +364,12 @@ BEGIN
         WITH moved AS (
           UPDATE shared_lock l
              SET version = greatest(l.version + 1,
-                                    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
+                                    (date_part('epoch', clock_timestamp()) * 1000000)::bigint),
                  owner = NULL, holder = NULL, acquired_at = NULL, expires_at = 'epoch',
                  ended_at = clock_timestamp(), ended_as = 'locked',
                  expiry_count = l.expiry_count + (l.owner IS NOT NULL)::integer
-            FROM unnest(p_types, p_ids) AS w(t, s)
-           WHERE l.lock_type = w.t AND l.source_id = w.s
+            FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
+           WHERE l.lock_type = w.t AND l.source_id = w.s AND w.place BETWEEN 1 AND most_keys
           RETURNING l.lock_type, l.source_id, l.version)
         SELECT 'locked', m.lock_type::text, m.source_id::text, m.version::bigint, NULL::text,
                NULL::bigint
@@ -296,7 +392,7 @@ BEGIN
       INTO awaited, is_hopeless
       FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
       LEFT JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
-     WHERE w.place <> ALL (locked);
+     WHERE w.place <> ALL (locked) AND w.place BETWEEN 1 AND most_keys;
 
     IF is_hopeless OR clock_timestamp() >= deadline THEN
       RETURN QUERY
@@ -310,7 +406,7 @@ BEGIN
                 END
           FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
           LEFT JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
-         WHERE w.place <> ALL (locked)
+         WHERE w.place <> ALL (locked) AND w.place BETWEEN 1 AND most_keys
          ORDER BY w.place;
       RETURN;
     END IF;

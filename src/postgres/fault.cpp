@@ -33,14 +33,18 @@ constexpr const char* see_the_details =
 
 std::string how_to_grant(const table_name& table) {
   const auto name = table.in("shared_lock");
+  const auto fence = table.in("shared_lock_fence") + "(text, text, bigint, text, text)";
   return ": run `GRANT SELECT ON " + name + " TO ...; GRANT SELECT ON " +
          table.in("shared_lock_schema") +
          " TO ...` for the role of this connection, which needs USAGE on their schema too; if it "
          "does more than read, also `GRANT SELECT, INSERT, UPDATE ON " +
          name + " TO ...; GRANT EXECUTE ON FUNCTION " + table.in("shared_lock_lock") +
-         "(text[], text[], integer, boolean, integer) TO ...`; if it purges, `GRANT DELETE, UPDATE "
-         "(fence_count) ON " +
-         name + " TO ...`; and if it reads the history, `GRANT SELECT ON " +
+         "(text[], text[], integer, boolean, integer), " + table.in("shared_lock_try") +
+         "(text, text, integer), " + fence +
+         " TO ...`; if it only fences, `GRANT UPDATE (fence_count) ON " + name +
+         " TO ...; GRANT EXECUTE ON FUNCTION " + fence +
+         " TO ...`; if it purges, `GRANT DELETE, UPDATE (fence_count) ON " + name +
+         " TO ...`; and if it reads the history, `GRANT SELECT ON " +
          table.in("shared_lock_event") + " TO ...`";
 }
 
@@ -84,8 +88,13 @@ meaning rejected_meaning(std::string_view state, const table_name* lock_table,
                 "privilege on it to the owner of the trigger's function if that is SECURITY "
                 "DEFINER, else to the role of this connection");
   if (is_one_of(state, {"42P01", "42703", "42883"})) {
-    return says("table " + table.text() +
-                " or a part of it is missing: " + detail::how_to_migrate(detail::some_url, table));
+    const std::string of_functions =
+        state == "42883" ? "; if its tables are there without their functions, as after a dump of "
+                           "the tables alone, create these as `rowlock migrate --print --table " +
+                               table.text() + " postgresql://` shows them"
+                         : "";
+    return says("table " + table.text() + " or a part of it is missing: " +
+                detail::how_to_migrate(detail::some_url, table) + of_functions);
   }
   if (state == "3F000") {
     return says("the schema of table " + table.text() + " is missing: create it, then migrate");

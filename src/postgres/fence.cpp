@@ -65,27 +65,22 @@ std::vector<version> versions_in(const std::string& listed) {
   return versions;
 }
 
-/// How many rows are fenced.
-std::size_t count_in(const result_set& result) {
-  return result.empty() ? 0 : static_cast<std::size_t>(result.front().number("fenced"));
-}
-
 /// Whether this is the common case: one lease without marks, in a transaction without a name.
 bool is_common(const rows_of_leases& rows, std::span<const release_request> releases, naming name) {
   return rows.keys.size() == 1 && name == naming::unwanted &&
          (releases.empty() || only_unsets(releases.front()));
 }
 
-/// The statement of the common case, and that of all others.
-struct statements {
-  std::string_view common;
-  std::string_view other;
-};
+/// The statement for several leases, for marks, or for a name.
+std::string_view statement_of(fence_kind kind, std::span<const release_request> releases) {
+  if (!releases.empty()) return sql::release_with;
+  return kind == fence_kind::write ? sql::fence_by_writing : sql::fence_by_sharing;
+}
 
-statements statements_of(fence_kind kind, std::span<const release_request> releases) {
-  if (!releases.empty()) return {sql::release_one_with, sql::release_with};
-  if (kind == fence_kind::write) return {sql::fence_one_by_writing, sql::fence_by_writing};
-  return {sql::fence_one_by_sharing, sql::fence_by_sharing};
+/// `p_action` of shared_lock_fence.
+std::string action_of(fence_kind kind, std::span<const release_request> releases) {
+  if (!releases.empty()) return "release";
+  return kind == fence_kind::write ? "write" : "share";
 }
 
 }  // namespace
@@ -100,14 +95,15 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
   const rows_of_leases rows{leases};
   require_same_keys(used, rows.keys);
   const bool is_one = is_common(rows, releases, name);
-  const auto& [common, other] = statements_of(options.kind, releases);
   const postgres_table locks{table};
-  const auto& statement = statement_for(locks, is_one ? common : other);
+  const auto& statement =
+      statement_for(locks, is_one ? sql::fence_one : statement_of(options.kind, releases));
   const auto idle_limit =
       std::to_string(std::min(options.idle_limit, longest_idle_limit).count()) + "ms";
   const auto values_of_one = [&] {
     const auto& [type, source_id] = *rows.keys.front();
-    return bound_values{type, source_id, rows.versions.front(), idle_limit};
+    return bound_values{type, source_id, rows.versions.front(), idle_limit,
+                        action_of(options.kind, releases)};
   };
   const auto values_with = [&](auto... more) {
     return bound_values{types_of(rows.keys),
@@ -125,12 +121,16 @@ proof prove(transaction_connection& used, const fenced_leases& leases, const fen
   proof proved{};
   const auto try_once = [&] {
     const auto result = caller.execute_or_conflict(statement, values, &table);
-    if (count_in(result) == rows.keys.size()) {
-      if (name == naming::wanted) proved.name = result.front().text("name");
-      if (is_release) proved.of_rows.unset_as = versions_in(result.front().text("versions"));
-      return fence_try::held;
+    const auto answer = result.front();
+    const bool is_fenced =
+        is_one ? !answer.is_null("version")
+               : answer.number("fenced") == static_cast<std::int64_t>(rows.keys.size());
+    if (!is_fenced) return why_not(caller, rows, table);
+    if (name == naming::wanted) proved.name = answer.text("name");
+    if (is_release) {
+      proved.of_rows.unset_as = versions_in(answer.text(is_one ? "version" : "versions"));
     }
-    return why_not(caller, rows, table);
+    return fence_try::held;
   };
   proved.of_rows.found = detail::prove_patiently(leases, try_once);
   if (proved.of_rows.found == fence_try::in_use) {

@@ -102,17 +102,34 @@ bool is_not_prepared(transaction_connection& used, const key_list& keys,
   return is_unfit;
 }
 
+/// The lock of a single key whose row is there, free, and not waited for.
+std::optional<row_lock> lock_free_row(transaction_connection& used, const key_list& keys,
+                                      const postgres_table& table) {
+  if (keys.size() != 1) return std::nullopt;
+  const auto& key = *keys.front();
+  const auto result = caller_transaction{used}.execute_or_conflict(
+      statement_for(table, sql::try_to_lock_row), bound_values{key.type, key.source_id},
+      &table.table);
+  const auto moved = result.front();
+  if (moved.is_null("version")) return std::nullopt;
+  row_lock locked;
+  locked.rows.push_back({key, {moved.number("version")}});
+  return locked;
+}
+
 /// As `try_to_lock`, whatever keeps a row busy.
 lock_attempt lock_once(transaction_connection& used, const lock_keys& keys,
                        std::chrono::milliseconds slice, const postgres_table& table,
                        missing_rows missing) {
   const auto wanted = list_of(keys.in_order());
+  lock_attempt attempt;
+  attempt.locked = lock_free_row(used, wanted, table);
+  if (attempt.locked) return attempt;
   const auto result = caller_transaction{used}.execute(
       statement_for(table, sql::lock_rows),
       bound_values{types_of(wanted), ids_of(wanted), std::int64_t{slice.count()},
                    missing == missing_rows::create},
       &table.table);
-  lock_attempt attempt;
   if (!result) {
     attempt.refused = stale(keys.in_order().front());
     return attempt;

@@ -306,6 +306,26 @@ TEST_F(PostgresCost, TwentyThousandPairsAreAllHotAndTheTableStaysSmall) {
             1'000'000);
 }
 
+TEST_F(PostgresCost, ALockOfAFreeRowIsOneStatementAndOfAnotherOneTwo) {
+  auto rows = open_store();
+  const lock_key held{"invoice", "held"};
+  ASSERT_EQ(acquire(rows, held).status, acquire_status::granted);
+  rows.read(std::array{key_, other_key_}, read_mode::ready_to_commit);
+  const auto statements_of = [this](const lock_keys& keys) {
+    take_spent();
+    {
+      open_work ours;  // a statement counts when the next one begins, or the session ends
+      (void)rowlock::lock_rows(ours.work, keys, no_wait(), table());
+      ours.work.abort();
+    }
+    return take_spent().statements;
+  };
+  EXPECT_EQ(statements_of(key_), 1);
+  EXPECT_EQ(statements_of(held), 2);
+  EXPECT_EQ(statements_of(lock_key{"invoice", "new"}), 2);
+  EXPECT_EQ(statements_of({key_, other_key_}), 1);
+}
+
 TEST_F(PostgresCost, AFenceIsOneStatementAndAReleaseThatRidesWithItSendsNoMore) {
   auto rows = open_store();
   lock_table locks{rows, {.renew = false}};

@@ -274,5 +274,32 @@ TEST_F(PostgresFenceInDoubt, AboutTheReleaseUnsetsTheRowIfTheCommitDidNot) {
   await_unset_row();
 }
 
+// The functions' parameters are called so.
+TEST_F(PostgresFence, AndRowLocksStandAnyColumnThatIsAdded) {
+  server_.query("alter table " + name() +
+                " add p_type text, add p_id text, add p_version bigint, add p_skew_ms integer,"
+                " add p_action text, add fenced bigint, add moved bigint");
+  lease held = acquire_lease(key_);
+  open_work ours;
+  fence(ours.work, held);
+  fence(ours.work, held, {.kind = fence_kind::share});
+  EXPECT_TRUE(rowlock::lock_rows(ours.work, other_key_, no_wait(), table()).acquired());
+  release_with(ours.work, held, {}, table());
+  ours.work.commit();
+  EXPECT_EQ(held.release(), release_result::released);
+}
+
+TEST_F(PostgresFence, OfAnUnknownActionIsAnErrorAndReleasesNothing) {
+  auto rows = open_store();
+  const auto granted = *acquire(rows, key_).version;
+  for (const std::string action : {"'share '", "null"}) {
+    EXPECT_THROW(server_.query("select " + table().in("shared_lock_fence") + "('" + key_.type +
+                               "', '" + key_.source_id + "', " + std::to_string(granted.number) +
+                               ", '1s', " + action + ")"),
+                 pqxx::sql_error);
+  }
+  EXPECT_EQ(renew(rows, key_, granted), change_answer::done);
+}
+
 }  // namespace
 }  // namespace rowlock::tests

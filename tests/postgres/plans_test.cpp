@@ -183,7 +183,7 @@ class PostgresKeyPlans : public PostgresReads, public testing::WithParamInterfac
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Rows, PostgresKeyPlans, testing::Values(200, 1'000, 20'000));
+INSTANTIATE_TEST_SUITE_P(Rows, PostgresKeyPlans, testing::Values(500, 1'000, 20'000));
 
 // Neither with few rows, where PostgreSQL would read them all if it expected ten keys.
 TEST_P(PostgresKeyPlans, SeveralKeysAreReadByThePrimaryKey) {
@@ -202,6 +202,29 @@ TEST_P(PostgresKeyPlans, SeveralKeysAreReadByThePrimaryKey) {
     rows.release(releases);
   });
   EXPECT_EQ(read.by_scans, 0);
+}
+
+// A session's reads are counted when it ends. A row that is free, one that is leased, a missing
+// one, several, and a fence.
+TEST_P(PostgresKeyPlans, LockedRowsAreReadByThePrimaryKey) {
+  const auto read = reads_of(name(), [&] {
+    auto rows = open_store();
+    lock_table locks{rows, {.renew = false}};
+    const auto held = locks.try_acquire({"invoice", "7"});
+    ASSERT_TRUE(held.acquired());
+    open_work ours;
+    fence(ours.work, *held, {}, table());
+    const auto lock = [&](const lock_keys& keys) {
+      return rowlock::lock_rows(ours.work, keys, no_wait(), table()).acquired();
+    };
+    EXPECT_TRUE(lock({{"invoice", "3"}}));
+    EXPECT_FALSE(lock({{"invoice", "7"}}));
+    EXPECT_TRUE(lock({{"invoice", "a new one"}}));
+    EXPECT_TRUE(lock({{"invoice", "50"}, {"invoice", "80"}, {"invoice", "200"}}));
+    ours.work.commit();
+  });
+  EXPECT_EQ(read.by_scans, 0);
+  EXPECT_LE(read.by_index, 60);
 }
 
 class PostgresListPlans : public PostgresReads {

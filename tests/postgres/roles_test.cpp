@@ -1,4 +1,5 @@
 // The roles of docs/security.md: each can do its work, and nothing else.
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -73,6 +74,15 @@ class PostgresRoles : public testing::Test {
     fence(work, held, {}, table_);
     work.commit();
   }
+  void fence_two_as(const std::string& role) {
+    postgres_store rows{postgres_url(), {.table = table_}};
+    lock_table locks{rows};
+    const auto held = *locks.try_acquire_all({{"job", role}, {"job", "another"}});
+    pqxx::connection connection{url_of(role)};
+    pqxx::work work{connection};
+    fence(work, held, {}, table_);
+    work.commit();
+  }
   void lock_rows_as(const std::string& role) {
     pqxx::connection connection{url_of(role)};
     pqxx::work work{connection};
@@ -122,6 +132,7 @@ TEST_F(PostgresRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
   const std::map<std::string, std::function<void(const std::string&)>> acts{
       {"lease", [&](const auto& role) { lease_as(role); }},
       {"fence", [&](const auto& role) { fence_as(role); }},
+      {"fence two", [&](const auto& role) { fence_two_as(role); }},
       {"lock rows", [&](const auto& role) { lock_rows_as(role); }},
       {"commit", [&](const auto& role) { commit_as(role); }},
       {"list", [&](const auto& role) { list_as(role); }},
@@ -151,10 +162,12 @@ TEST_F(PostgresRoles, OfTheDocumentCanDoTheirWorkAndNothingElse) {
        }},
       {"forge", [&](const auto& role) { execute_as(role, "delete from shared_lock_schema"); }}};
   const std::map<std::string, std::set<std::string>> may{
-      {"locker", {"lease", "fence", "lock rows", "commit", "list", "force", "steal", "add events"}},
-      {"fencer", {"fence", "list"}},
+      {"locker",
+       {"lease", "fence", "fence two", "lock rows", "commit", "list", "force", "steal",
+        "add events"}},
+      {"fencer", {"fence", "fence two", "list"}},
       {"reader", {"list", "see events"}},
-      {"purger", {"fence", "list", "purge", "delete", "see events", "delete events"}}};
+      {"purger", {"fence two", "list", "purge", "delete", "see events", "delete events"}}};
   for (const auto& [role, its_acts] : may) {
     std::set<std::string> done;
     for (const auto& [name, act] : acts) {
@@ -177,7 +190,7 @@ TEST_F(PostgresRoles, AreSeenByAnInspection) {
       {"locker", {use::purge}},
       {"fencer", {use::lock, use::purge, use::record}},
       {"reader", {use::lock, use::fence, use::purge, use::record}},
-      {"purger", {use::lock, use::record}}};
+      {"purger", {use::lock, use::fence, use::record}}};
   for (const auto& [role, uses] : lacking) {
     postgres_store rows{url_of(role), {.table = table_, .pool_size = 1}};
     const auto inspected = rows.inspect();
@@ -200,11 +213,29 @@ TEST_F(PostgresRoles, AreSeenByAnInspectionWithTheFunctions) {
     if (each.needed_for == inspection::use::lock) rights.push_back(each.right);
   }
   EXPECT_EQ(rights,
-            (std::vector<std::string>{"EXECUTE on function " + table_.in("shared_lock_lock")}));
+            (std::vector<std::string>{"EXECUTE on function " + table_.in("shared_lock_lock"),
+                                      "EXECUTE on function " + table_.in("shared_lock_try"),
+                                      "EXECUTE on function " + table_.in("shared_lock_fence")}));
   const auto refused = error_of([&] { lock_rows_as("locker"); });
   EXPECT_EQ(refused.kind, errc::rejected);
   const auto remedy = "GRANT EXECUTE ON FUNCTION " + table_.in("shared_lock_lock") + "(text[]";
   EXPECT_NE(refused.message().find(remedy), std::string::npos) << refused.message();
+}
+
+TEST_F(PostgresRoles, LackAFunctionThatIsMissing) {
+  for (const auto* function : {"shared_lock_lock", "shared_lock_try", "shared_lock_fence"}) {
+    pqxx::connection installer{url_of("installer")};
+    pqxx::nontransaction{installer}.exec("drop function " + table_.in(function));
+  }
+  postgres_store rows{url_of("locker"), {.table = table_, .pool_size = 1}};
+  const auto inspected = rows.inspect();
+  const auto& missing = inspected.missing_rights.value();
+  EXPECT_EQ(std::count_if(missing.begin(), missing.end(),
+                          [](const auto& each) { return each.right.starts_with("EXECUTE"); }),
+            4);  // three to lock, one of them to fence too
+  const auto refused = error_of([&] { fence_as("locker"); });
+  EXPECT_EQ(refused.kind, errc::rejected);
+  EXPECT_NE(refused.message().find("migrate --print"), std::string::npos) << refused.message();
 }
 
 TEST_F(PostgresRoles, OfALockerAddsEventsToTheHistory) {

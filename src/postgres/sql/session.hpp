@@ -122,7 +122,7 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
 // administrator.
 inline constexpr std::string_view drop_companions =
     "DROP TABLE shared_lock_schema; "
-    "DROP FUNCTION IF EXISTS shared_lock_lock; "
+    "DROP FUNCTION IF EXISTS shared_lock_lock, shared_lock_try, shared_lock_fence; "
     "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_holder, "
     "shared_lock_time, shared_lock_note";
 
@@ -146,17 +146,32 @@ SELECT w.used_for, w.wanted, w.is_there
                ) IS NOT NULL AS is_recorded,
                to_regclass('shared_lock_event')::oid AS events,
                to_regprocedure('shared_lock_lock(text[], text[], integer, boolean, integer)')::oid
-                 AS row_lock) t,
+                 AS lock_function,
+               to_regprocedure('shared_lock_try(text, text, integer)')::oid AS try_function,
+               to_regprocedure('shared_lock_fence(text, text, bigint, text, text)')::oid
+                 AS fence_function) t
+       -- A function that is missing is a right that is missing, where the table is there.
+       LEFT JOIN LATERAL (
+         SELECT has_function_privilege(t.lock_function, 'EXECUTE') IS TRUE AS lock,
+                has_function_privilege(t.try_function, 'EXECUTE') IS TRUE AS try,
+                has_function_privilege(t.fence_function, 'EXECUTE') IS TRUE AS fence
+          WHERE t.locks IS NOT NULL) may ON true,
        LATERAL (VALUES
          ('lock', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
          ('lock', 'INSERT on shared_lock', has_table_privilege(t.locks, 'INSERT')),
          ('lock', 'UPDATE on shared_lock', has_table_privilege(t.locks, 'UPDATE')),
          ('lock', 'SELECT on shared_lock_schema', has_table_privilege(t.record, 'SELECT')),
          ('lock', 'EXECUTE on function shared_lock_lock',
-          has_function_privilege(t.row_lock, 'EXECUTE')),
+          may.lock),
+         ('lock', 'EXECUTE on function shared_lock_try',
+          may.try),
+         ('lock', 'EXECUTE on function shared_lock_fence',
+          may.fence),
          ('fence', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
          ('fence', 'UPDATE (fence_count) on shared_lock',
           has_column_privilege(t.locks, 'fence_count', 'UPDATE')),
+         ('fence', 'EXECUTE on function shared_lock_fence',
+          may.fence),
          ('list', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),
          ('list', 'SELECT on shared_lock_schema', has_table_privilege(t.record, 'SELECT')),
          ('purge', 'SELECT on shared_lock', has_table_privilege(t.locks, 'SELECT')),

@@ -14,6 +14,12 @@ inline constexpr std::string_view commit = "COMMIT";
 
 inline constexpr std::string_view roll_back = "ROLLBACK";
 
+// Locks a free row that no other transaction has or waits for; see the function's comment in the
+// migration. Returns its new version, or null.
+// $1 type, $2 id
+inline constexpr std::string_view try_to_lock_row =
+    "SELECT shared_lock_try($1::text, $2::text, {skew_ms}) AS version";
+
 // Locks rows until the transaction ends, and waits for them; see the function's comment in the
 // migration.
 // Arrays: $1 types, $2 ids; $3 how long to wait in milliseconds, $4 whether to create missing rows
@@ -168,53 +174,17 @@ UPDATE shared_lock l
 // write change all rows or none, so that they can be tried again. Where a lease is over, no row is
 // locked.
 
-// Fence one lease: a row if it is fenced. PostgreSQL parses and plans them each time, as nothing is
-// prepared on a connection of the application, so they do nothing else. The idle time is limited
-// where the row is found, before it is locked: a row that a renewal changes meanwhile is locked,
-// and not fenced.
-// $1 type, $2 id, $3 version, $4 how long the transaction may be idle, such as 10000ms
-
-// Fences by changing the row, which no other transaction can miss.
-inline constexpr std::string_view fence_one_by_writing = R"sql(
-UPDATE shared_lock
-   SET fence_count = fence_count + 1
- WHERE ctid = (SELECT ctid
-                 FROM shared_lock
-                WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
-                  AND {limit_idle_time} IS DISTINCT FROM ''
-                  FOR NO KEY UPDATE SKIP LOCKED)
-   AND lock_type = $1 AND source_id = $2
-RETURNING 1 AS fenced
-)sql";
-
-// Fences by a share lock, which blocks a takeover and does not change the row.
-inline constexpr std::string_view fence_one_by_sharing = R"sql(
-SELECT 1 AS fenced
-  FROM shared_lock
- WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
-   AND {limit_idle_time} IS DISTINCT FROM ''
-   FOR SHARE SKIP LOCKED
-)sql";
-
-// Fences, and releases the lease as well when the transaction commits. Returns the row's new
-// version.
-inline constexpr std::string_view release_one_with = R"sql(
-UPDATE shared_lock l
-   SET owner = NULL, expires_at = 'epoch', version = {next_version},
-       ended_at = clock_timestamp(), ended_as = 'released'
- WHERE ctid = (SELECT ctid
-                 FROM shared_lock
-                WHERE {at_key} AND version = $3::bigint AND owner IS NOT NULL
-                  AND {limit_idle_time} IS DISTINCT FROM ''
-                  FOR NO KEY UPDATE SKIP LOCKED)
-   AND lock_type = $1 AND source_id = $2
-RETURNING 1 AS fenced, version AS versions
-)sql";
+// Fences one lease; see the function's comment in the migration. Returns the row's version, that of
+// the release if it is released, or null.
+// $1 type, $2 id, $3 version, $4 how long the transaction may be idle, such as 10000ms, $5 write,
+// share or release
+inline constexpr std::string_view fence_one =
+    "SELECT shared_lock_fence($1::text, $2::text, $3::bigint, $4::text, $5::text) AS version";
 
 // Fence any leases, and name the transaction: how many rows are fenced, which must be all.
 // Arrays: $1 types, $2 ids, $3 versions; $4 as above, $5 whether to name the transaction
 
-// As `fence_one_by_writing`.
+// Fences by changing the rows, which no other transaction can miss.
 inline constexpr std::string_view fence_by_writing = R"sql(
 WITH held AS MATERIALIZED (
   SELECT {seen_row}, w.*
@@ -237,7 +207,7 @@ SELECT {all_or_none} AS fenced, {transaction_name}, {limit_idle_time} AS idle_li
   FROM (SELECT count(*) AS n FROM fenced) AS g
 )sql";
 
-// As `fence_one_by_sharing`.
+// Fences by a share lock, which blocks a takeover and does not change the row.
 inline constexpr std::string_view fence_by_sharing = R"sql(
 WITH held AS MATERIALIZED (
   SELECT {seen_row}, w.*
@@ -254,7 +224,8 @@ SELECT f.fenced, {transaction_name}, {limit_idle_time} AS idle_limit
   FROM (SELECT count(*) AS fenced FROM fenced) f
 )sql";
 
-// As `release_one_with`, and marks the rows. Returns their new versions, in the order of the keys.
+// Fences, releases the leases when the transaction commits, and marks the rows. Returns their new
+// versions, in the order of the keys.
 // Parameters of a fence, and arrays: $6 how long the rows stay closed, $7 how long the work is
 // remembered as done or 0, in microseconds
 inline constexpr std::string_view release_with = R"sql(
