@@ -86,18 +86,21 @@ TEST_F(PostgresClockSkew, UnsetsNoLeaseThatMayStillBeValid) {
 TEST_F(PostgresClockSkew, LocksNoRowWhoseLeaseMayStillBeValid) {
   acquire(careful_, key_);
   run_out(1s);
-  const auto lock_in = [&](const retry_policy& wait) {
+  const auto lock_in = [&](const lock_keys& keys, const retry_policy& wait) {
     open_work open;
-    return lock_rows(open.work, {key_, other_key_}, wait, on_many_clocks());
+    return lock_rows(open.work, keys, wait, on_many_clocks());
   };
-  for (const auto& wait : {no_wait(), wait_for(20ms)}) {
-    const auto refused = lock_in(wait);
-    ASSERT_FALSE(refused.acquired());
-    EXPECT_EQ(refused.refusal().holder, "host:1");
-    EXPECT_GT(refused.refusal().remaining, 10s);
+  for (const auto& keys : {lock_keys{key_}, lock_keys{key_, other_key_}}) {
+    for (const auto& wait : {no_wait(), wait_for(20ms)}) {
+      const auto refused = lock_in(keys, wait);
+      ASSERT_FALSE(refused.acquired());
+      EXPECT_EQ(refused.refusal().holder, "host:1");
+      EXPECT_GT(refused.refusal().remaining, 10s);
+    }
   }
   run_out(31s);
-  EXPECT_TRUE(lock_in(no_wait()).acquired());
+  EXPECT_TRUE(lock_in(key_, no_wait()).acquired());
+  EXPECT_TRUE(lock_in({key_, other_key_}, no_wait()).acquired());
 }
 
 TEST_F(PostgresClockSkew, HoldsForSets) {

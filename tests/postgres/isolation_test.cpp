@@ -26,9 +26,11 @@ TEST_F(PostgresTransaction, AtRepeatableReadARowThatChangedSinceTheSnapshotIsSta
   const auto granted = acquire(rows_, key_);
   release(rows_, key_, *granted.version);
   for (const auto& wait : {no_wait(), wait_for(1s)}) {
-    const auto refused = lock(open.work, {key_, other_key_}, wait);
-    ASSERT_FALSE(refused.acquired());
-    EXPECT_EQ(refused.refusal().reason, refusal_reason::stale);
+    for (const auto& keys : {lock_keys{key_}, lock_keys{key_, other_key_}}) {
+      const auto refused = lock(open.work, keys, wait);
+      ASSERT_FALSE(refused.acquired());
+      EXPECT_EQ(refused.refusal().reason, refusal_reason::stale);
+    }
   }
   EXPECT_TRUE(is_unlocked(other_key_));
   open.work.exec("select 1");
