@@ -134,5 +134,35 @@ TEST_F(PostgresTransaction, CrossingAnotherInOppositeOrderDoesNotDeadlock) {
   EXPECT_TRUE(two.get());
 }
 
+// In the application's transaction its own lock_timeout counts.
+TEST_F(PostgresTransaction, BesideALockOfTheWholeTableIsUnavailable) {
+  open_work rival;
+  rival.work.exec("lock table " + name() + " in access exclusive mode");
+  open_work open;
+  open.work.exec("set local lock_timeout = '50ms'");
+  const auto caught = error_of([&] { (void)lock(open.work, key_); });
+  EXPECT_EQ(caught.kind, errc::unavailable);
+  EXPECT_NE(caught.message().find("locks the whole table"), std::string::npos) << caught.message();
+}
+
+TEST_F(PostgresTransaction, InADeadlockOverTheTableIsToStartAgain) {
+  server_.query("create table " + schema() + ".of_work ()");
+  const auto lock_work = "lock table " + schema() + ".of_work in access exclusive mode";
+  open_work rival;
+  // So that the other one finds the deadlock.
+  rival.work.exec("set local deadlock_timeout = '1h'");
+  rival.work.exec("lock table " + name() + " in access exclusive mode");
+  open_work open;
+  open.work.exec("set local deadlock_timeout = '5ms'");
+  open.work.exec(lock_work);
+  auto crossing = std::async(std::launch::async, [&] { rival.work.exec(lock_work); });
+  server_.await(
+      "select count(*) = 1 from pg_stat_activity where wait_event_type = 'Lock' and pid = " +
+      std::to_string(rival.connection.backendpid()));
+  EXPECT_EQ(lock(open.work, key_).refusal().reason, refusal_reason::stale);
+  open.work.abort();
+  crossing.get();
+}
+
 }  // namespace
 }  // namespace rowlock::tests
