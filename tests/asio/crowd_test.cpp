@@ -66,11 +66,12 @@ TEST_F(ManyWaits, OfAThousandWaitsOnFourThreadsInLittleMemoryAndWithTwoStatement
   RecordProperty("statements_in_10_s", static_cast<int>(statements() - before));
 
   held.clear();
-  while (served < waiters) {
-    io_->restart();
-    io_->poll();
-    time_->advance(10ms);
-  }
+  await_that([&] { return served == waiters; },
+             [&] {
+               io_->restart();
+               io_->poll();
+               time_->advance(10ms);
+             });
 }
 
 }  // namespace

@@ -291,7 +291,7 @@ TEST_P(CliHistoryTest, IsReadInPagesOfWhichNoneMissesOrRepeatsAnEvent) {
     if (is_of_key) request.type = "b";
     if (is_of_key) request.source_id = "1";
     std::vector<std::string> seen;
-    for (;;) {
+    while (seen.size() <= all.size()) {
       const auto page = rows_->history(request).events;
       for (const auto& event : page) {
         seen.push_back(event.key.type + ' ' + std::to_string(event.version.number) + event.what);

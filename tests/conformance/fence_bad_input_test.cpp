@@ -53,10 +53,11 @@ TEST_P(FenceBadInput, WithALeaseThatThisDatabaseDoesNotKnowIsALeaseLost) {
   const lease missing_here = *foreign.try_acquire({"job", "elsewhere"});
   const lease ours = *locks_.try_acquire(key_);
   lease other_here = *foreign.try_acquire(key_);
-  while (other_here.token() == ours.token()) {  // two clocks may show the same time
+  const auto are_different = [&] { return other_here.token() != ours.token(); };
+  await_that(are_different, [&] {  // two clocks may show the same time
     other_here.release();
     other_here = *foreign.try_acquire(key_);
-  }
+  });
   for (const auto prove : proofs) {
     for (const auto* unknown : {&missing_here, &std::as_const(other_here)}) {
       auto work = begin_with_note();

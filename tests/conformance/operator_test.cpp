@@ -148,11 +148,12 @@ class Purge : public store_test {
   std::size_t purge_all(std::size_t at_most = 100) {
     std::size_t purged = 0;
     purge_request request{.older_than = 1h, .at_most = at_most};
-    do {
+    await_that([&] {
       const auto answer = rows_->purge(request);
       purged += answer.purged;
       request.after = answer.last;
-    } while (request.after);
+      return !request.after;
+    });
     return purged;
   }
 };

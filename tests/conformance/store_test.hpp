@@ -14,6 +14,7 @@
 #include "conformance/stores.hpp"
 #include "rowlock/port/requests.hpp"
 #include "rowlock/port/store.hpp"
+#include "support/patience.hpp"
 
 namespace rowlock {
 
@@ -92,11 +93,12 @@ class store_test : public testing::TestWithParam<bench_kind> {
   }
   /// Until the database writes another time than `since`.
   void let_time_pass_after(const std::string& since) {
-    for (int number = 0;; ++number) {
-      const lock_key clock{"clock", std::to_string(number)};
+    int number = 0;
+    await_that([&] {
+      const lock_key clock{"clock", std::to_string(++number)};
       granted(clock, make_owner_id());
-      if (row(clock).acquired_at > since) return;
-    }
+      return row(clock).acquired_at > since;
+    });
   }
   /// Lets another owner acquire and release the key, so that its version moves.
   void touch(const lock_key& key) {

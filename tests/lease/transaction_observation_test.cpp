@@ -48,7 +48,7 @@ std::vector<transaction_event> events_of(const std::function<void()>& work) {
   return heard->events();
 }
 
-/// At least a millisecond, which lies between two checks.
+/// So that a time that is measured is not zero.
 void let_a_moment_pass() {
   int checks = 0;
   await_that([&] { return ++checks == 2; });
@@ -113,7 +113,7 @@ TEST(TransactionObservation, HasTheTimeSinceTheGrantAtTheEndOfARowLock) {
   ASSERT_EQ(events.size(), 4U);
   EXPECT_EQ(events[0].held, 0us);
   EXPECT_EQ(events[1].result, transaction_result::committed);
-  EXPECT_GE(events[1].held, 1ms);
+  EXPECT_NE(events[1].held, 0us);
   EXPECT_EQ(events[2].held, 0us);
   EXPECT_EQ(events[3].held, 0us);
 }

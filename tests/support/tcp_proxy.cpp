@@ -157,6 +157,12 @@ std::size_t tcp_proxy::connections() {
   return count;
 }
 
+std::size_t tcp_proxy::received() {
+  std::size_t count = 0;
+  order([&] { count = received_; });
+  return count;
+}
+
 std::size_t tcp_proxy::swallowed() {
   std::size_t count = 0;
   order([&] { count = swallowed_; });
@@ -244,6 +250,7 @@ void tcp_proxy::lose_packets(bool lose) {
 void tcp_proxy::forward(proxied_connection& connection) {
   auto request = connection.client.receive();
   auto reply = connection.server.receive();
+  if (request && !request->empty()) ++received_;
   if (mode_ == mode::black_hole) {
     const auto is_something = [](const auto& said) { return !said || !said->empty(); };
     if (is_something(request) || is_something(reply)) connection.has_lost_bytes = true;

@@ -61,6 +61,8 @@ class tcp_proxy {
 
   /// How many clients are connected.
   [[nodiscard]] std::size_t connections();
+  /// How many pieces clients have sent, forwarded or not.
+  [[nodiscard]] std::size_t received();
   /// How many replies have been swallowed.
   [[nodiscard]] std::size_t swallowed();
 
@@ -91,6 +93,7 @@ class tcp_proxy {
   mode mode_ = mode::pass;
   std::chrono::milliseconds delay_{};
   std::unique_ptr<std::string> to_swallow_;
+  std::size_t received_ = 0;
   std::size_t swallowed_ = 0;
   std::function<std::string(std::string)> edit_;
   std::list<proxied_connection> connections_;
