@@ -58,10 +58,10 @@ struct lock_options {
   std::chrono::milliseconds lock_delay{0};
   /// A release waits for the disk, and for a synchronous standby. Otherwise a crash of the server,
   /// or a failover, may undo the releases of its last moments; then a key is free when its lease
-  /// runs out, as after a release that could not be made. What is acknowledged later, a grant or a
-  /// commit, keeps every release before it. Rows that stay closed or are remembered as done,
-  /// handoffs and releases by force wait in any case; so does every release on MariaDB and MySQL,
-  /// and in a SQLite file that is not in WAL mode.
+  /// runs out and `lock_delay` is over, as after a release that could not be made. What is
+  /// acknowledged later, a grant or a commit, keeps every release before it. Rows that stay closed
+  /// or are remembered as done, handoffs and releases by force wait in any case; so does every
+  /// release on MariaDB and MySQL, and in a SQLite file that is not in WAL mode.
   bool durable_release = false;
   /// The label of this holder, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
   std::string holder = {};

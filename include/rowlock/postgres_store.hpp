@@ -45,7 +45,7 @@ namespace rowlock {
 
 struct postgres_options {
   table_name table = {};
-  /// The most connections at once. Each call uses one, for one statement, rarely for up to four; a
+  /// The most connections at once. Each call uses one, for one statement, rarely for a few more; a
   /// lease uses none. Acquisitions never use all of two or more: the rest is kept for renewals and
   /// releases. So many waiters cannot make held leases run out.
   unsigned pool_size = 4;
@@ -59,7 +59,9 @@ struct postgres_options {
   /// How long a statement may wait for a transaction that locks the whole table (ALTER TABLE, LOCK
   /// TABLE); a call that has waited once or twice is `unavailable`. No statement waits for a row
   /// that another transaction has locked, but for one that is locked in the microseconds between
-  /// its search and its write: as long as this, then the key is busy.
+  /// its search and its write: as long as this, twice where several wait, then the key is busy. At
+  /// most half of `statement_timeout` is used. Connections of a factory get it too, unless their
+  /// connection string or the factory has set another one.
   std::chrono::milliseconds lock_timeout{1000};
   /// How long a statement may go unanswered before its connection is closed. It covers failures
   /// that the network does not show: a hanging pooler or a stopped server acknowledges every

@@ -28,8 +28,7 @@ IF to_regclass('shared_lock_event') IS NOT NULL THEN
   DROP TABLE shared_lock_event;
 END IF;
 IF to_regtype('shared_lock_type') IS NOT NULL THEN
-  DROP DOMAIN shared_lock_type, shared_lock_id, shared_lock_holder, shared_lock_time,
-    shared_lock_note;
+  DROP DOMAIN shared_lock_type, shared_lock_id, shared_lock_time, shared_lock_note;
 END IF;
 
 END

@@ -43,9 +43,6 @@ CREATE DOMAIN shared_lock_type AS text COLLATE "C"
 CREATE DOMAIN shared_lock_id AS text COLLATE "C"
   CONSTRAINT has_1_to_255_bytes CHECK (octet_length(VALUE) BETWEEN 1 AND 255);
 
-CREATE DOMAIN shared_lock_holder AS text
-  CONSTRAINT has_at_most_128_bytes CHECK (octet_length(VALUE) <= 128);
-
 CREATE DOMAIN shared_lock_time AS timestamptz
   CONSTRAINT is_finite CHECK (isfinite(VALUE));
 
@@ -83,7 +80,7 @@ CREATE TABLE shared_lock (
   correlation_id text,
   ended_as      text,
   note          shared_lock_note,
-  forced_from   shared_lock_holder,
+  forced_from   text,
   force_reason  shared_lock_note,
   -- No other index, ever: with one on a column that changes no update could stay in its page (HOT).
   PRIMARY KEY (lock_type, source_id)
@@ -153,6 +150,7 @@ DECLARE
   queue bigint;
   moved bigint;
 BEGIN
+  -- It does not overtake those who wait, unless it has a row that they may wait for.
   IF pg_current_xact_id_if_assigned() IS NULL THEN
     queue := hashtextextended(p_id, hashtextextended(p_type, 'shared_lock'::regclass::bigint));
     IF NOT (CASE WHEN pg_try_advisory_lock(queue) THEN pg_advisory_unlock(queue) ELSE false END) THEN
@@ -181,7 +179,8 @@ END $$;
 
 -- Proves in the caller's transaction that a lease is still held: locks its row until the transaction ends.
 -- Returns the row's version, that of the release if it is released, or null if it is not fenced: the row
--- is not that of the lease, or another transaction has it. Does not wait.
+-- is not that of the lease, or another transaction has it. Does not wait. A row that another lease takes
+-- while this looks for it may stay locked: a caller that is refused ends its transaction.
 --
 --   p_version  that of the lease
 --   p_idle     how long the transaction may be idle from then on, such as 10000ms; a smaller limit stays
@@ -254,108 +253,109 @@ CREATE FUNCTION shared_lock_lock(p_types text[], p_ids text[], p_wait_ms integer
   LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
-  callers_timeout CONSTANT text := current_setting('lock_timeout');
-  skew CONSTANT interval := p_skew_ms * interval '1 millisecond';
+  -- v_, as the table may have columns that its users have added.
+  v_callers_timeout CONSTANT text := current_setting('lock_timeout');
+  v_skew CONSTANT interval := p_skew_ms * interval '1 millisecond';
   -- A statement_timeout would end the caller's transaction, so the answer comes well before it.
-  deadline CONSTANT timestamptz := clock_timestamp() + least(
+  v_deadline CONSTANT timestamptz := clock_timestamp() + least(
     p_wait_ms * interval '1 millisecond',
     nullif(current_setting('statement_timeout')::interval, interval '0') / 2);
   -- A transaction without an id has changed and locked no row, so no row lock waits for it, and it
   -- keeps its place in the queue for the whole wait. Any other gives its place up before
   -- deadlock_timeout.
-  has_nothing CONSTANT boolean := pg_current_xact_id_if_assigned() IS NULL;
-  longest_slice CONSTANT numeric := CASE WHEN has_nothing THEN p_wait_ms ELSE
+  v_has_nothing CONSTANT boolean := pg_current_xact_id_if_assigned() IS NULL;
+  v_longest_slice CONSTANT numeric := CASE WHEN v_has_nothing THEN p_wait_ms ELSE
     extract(epoch FROM current_setting('deadlock_timeout')::interval) * 900 END;
   -- As a condition on the place of a key, which holds for all, it makes PostgreSQL expect one key and search
   -- its row by the primary key. For ten it would read the whole of a table of some hundred rows.
-  most_keys CONSTANT integer := 1000000000;
+  v_most_keys CONSTANT integer := 1000000000;
   -- The gates of more missing keys than this are not held.
-  most_gates CONSTANT integer := 16;
-  locked bigint[] := '{}';  -- places of keys in p_types and p_ids
-  awaited bigint;           -- the place of the first key in the way
-  has_awaited boolean;
-  is_hidden boolean;        -- it has no row that can be locked, and no transaction is in the way
-  queue bigint;             -- the gate of the awaited key, where those queue who wait for it
-  has_queue boolean;
-  existing bigint;
-  created bigint;
-  is_hopeless boolean;
-  done text;
+  v_most_gates CONSTANT integer := 16;
+  v_locked bigint[] := '{}';  -- places of keys in p_types and p_ids
+  v_awaited bigint;           -- the place of the first key in the way
+  v_has_awaited boolean;
+  v_is_hidden boolean;        -- it has no row that can be locked, and no transaction is in the way
+  v_queue bigint;             -- the gate of the awaited key, where those queue who wait for it
+  v_has_queue boolean;
+  v_existing bigint;
+  v_created bigint;
+  v_is_hopeless boolean;
+  v_done text;
 BEGIN
   LOOP
     BEGIN
-      has_awaited := false;
-      is_hidden := false;
-      IF awaited IS NOT NULL THEN
+      v_has_awaited := false;
+      v_is_hidden := false;
+      IF v_awaited IS NOT NULL THEN
         -- One at a time waits for the row. The others wait for that one's transaction, in the order
         -- in which they came: each lock makes the row another tuple, where its queue would form anew.
-        queue := hashtextextended(
-          p_ids[awaited], hashtextextended(p_types[awaited], 'shared_lock'::regclass::bigint));
-        done := set_config('lock_timeout', greatest(1, ceil(least(longest_slice,
-          extract(epoch FROM deadline - clock_timestamp()) * 1000)))::text, true);
-        PERFORM pg_advisory_xact_lock(queue);
-        done := set_config('lock_timeout', greatest(1, ceil(least(longest_slice,
-          extract(epoch FROM deadline - clock_timestamp()) * 1000)))::text, true);
+        v_queue := hashtextextended(
+          p_ids[v_awaited], hashtextextended(p_types[v_awaited], 'shared_lock'::regclass::bigint));
+        v_done := set_config('lock_timeout', greatest(1, ceil(least(v_longest_slice,
+          extract(epoch FROM v_deadline - clock_timestamp()) * 1000)))::text, true);
+        PERFORM pg_advisory_xact_lock(v_queue);
+        v_done := set_config('lock_timeout', greatest(1, ceil(least(v_longest_slice,
+          extract(epoch FROM v_deadline - clock_timestamp()) * 1000)))::text, true);
         PERFORM 1 FROM shared_lock l
-          WHERE l.lock_type = p_types[awaited] AND l.source_id = p_ids[awaited]
-            AND l.expires_at <= clock_timestamp() - skew
+          WHERE l.lock_type = p_types[v_awaited] AND l.source_id = p_ids[v_awaited]
+            AND l.expires_at <= clock_timestamp() - v_skew
           FOR UPDATE;
-        has_awaited := FOUND;
-        is_hidden := NOT FOUND;
-        done := set_config('lock_timeout', callers_timeout, true);
-      ELSIF has_nothing AND cardinality(p_types) = 1 THEN
+        v_has_awaited := FOUND;
+        v_is_hidden := NOT FOUND;
+        v_done := set_config('lock_timeout', v_callers_timeout, true);
+      ELSIF v_has_nothing AND cardinality(p_types) = 1 THEN
         -- A row can be free for a moment while the first of those who wait for it wakes up. (A
         -- transaction that has the row already has an id, and does not queue behind its waiters.)
-        queue := hashtextextended(
+        v_queue := hashtextextended(
           p_ids[1], hashtextextended(p_types[1], 'shared_lock'::regclass::bigint));
-        has_queue := NOT CASE WHEN pg_try_advisory_lock(queue) THEN pg_advisory_unlock(queue)
+        v_has_queue := NOT CASE WHEN pg_try_advisory_lock(v_queue) THEN pg_advisory_unlock(v_queue)
                               ELSE false END;
-        IF has_queue THEN RAISE lock_not_available; END IF;
+        IF v_has_queue THEN RAISE lock_not_available; END IF;
       END IF;
 
       -- Nothing below waits for longer than a moment, so no caller waits while holding a row of this
       -- attempt but the one awaited.
-      IF has_awaited AND cardinality(p_types) = 1 THEN
-        locked := '{1}';
+      IF v_has_awaited AND cardinality(p_types) = 1 THEN
+        v_locked := '{1}';
       ELSE
-        SELECT coalesce(array_agg(had.place), '{}') INTO locked
+        SELECT coalesce(array_agg(had.place), '{}') INTO v_locked
           FROM (SELECT w.place
                   FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
                   JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
-                 WHERE l.expires_at <= clock_timestamp() - skew AND w.place BETWEEN 1 AND most_keys
+                 WHERE l.expires_at <= clock_timestamp() - v_skew AND w.place BETWEEN 1 AND v_most_keys
                  ORDER BY l.lock_type, l.source_id
                    FOR UPDATE OF l SKIP LOCKED) AS had;
       END IF;
 
-      IF cardinality(locked) < cardinality(p_types) THEN
-        SELECT count(*) INTO existing
+      IF cardinality(v_locked) < cardinality(p_types) THEN
+        SELECT count(*) INTO v_existing
           FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
           JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
-         WHERE w.place BETWEEN 1 AND most_keys;
-        IF existing > cardinality(locked) OR NOT p_create THEN RAISE lock_not_available; END IF;
+         WHERE w.place BETWEEN 1 AND v_most_keys;
+        IF v_existing > cardinality(v_locked) OR NOT p_create THEN RAISE lock_not_available; END IF;
 
         -- An insert finds the gate of its key free, an advisory lock, and holds it, so that inserters
         -- refuse each other instead of waiting. The gates of many keys would fill the server's lock
         -- table: a call that creates many only looks whether they are free. An insert that meets it
         -- waits for a moment.
-        done := set_config('lock_timeout', '20', true);
+        v_done := set_config('lock_timeout', '20', true);
         WITH missing AS MATERIALIZED (
           SELECT w.t, w.s, hashtextextended(
                    w.s, hashtextextended(w.t, 'shared_lock'::regclass::bigint)) AS gate
             FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
-           WHERE w.place BETWEEN 1 AND most_keys AND NOT EXISTS (SELECT FROM shared_lock l
+           WHERE w.place BETWEEN 1 AND v_most_keys AND NOT EXISTS (SELECT FROM shared_lock l
                               WHERE l.lock_type = w.t AND l.source_id = w.s))
         INSERT INTO shared_lock (lock_type, source_id, version)
         SELECT m.t, m.s, (date_part('epoch', clock_timestamp()) * 1000000)::bigint
           FROM missing m
-         WHERE CASE WHEN cardinality(p_types) - existing <= most_gates
+         WHERE CASE WHEN cardinality(p_types) - v_existing <= v_most_gates
                     THEN pg_try_advisory_xact_lock(m.gate)
                     WHEN pg_try_advisory_lock(m.gate) THEN pg_advisory_unlock(m.gate) END
          ORDER BY m.t COLLATE "C", m.s COLLATE "C"
         ON CONFLICT (lock_type, source_id) DO NOTHING;
-        GET DIAGNOSTICS created = ROW_COUNT;
-        done := set_config('lock_timeout', callers_timeout, true);
-        IF cardinality(locked) + created < cardinality(p_types) THEN
+        GET DIAGNOSTICS v_created = ROW_COUNT;
+        v_done := set_config('lock_timeout', v_callers_timeout, true);
+        IF cardinality(v_locked) + v_created < cardinality(p_types) THEN
           RAISE lock_not_available;
         END IF;
       END IF;
@@ -369,7 +369,7 @@ BEGIN
                  ended_at = clock_timestamp(), ended_as = 'locked',
                  expiry_count = l.expiry_count + (l.owner IS NOT NULL)::integer
             FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
-           WHERE l.lock_type = w.t AND l.source_id = w.s AND w.place BETWEEN 1 AND most_keys
+           WHERE l.lock_type = w.t AND l.source_id = w.s AND w.place BETWEEN 1 AND v_most_keys
           RETURNING l.lock_type, l.source_id, l.version)
         SELECT 'locked', m.lock_type::text, m.source_id::text, m.version::bigint, NULL::text,
                NULL::bigint
@@ -380,38 +380,46 @@ BEGIN
       WHEN lock_not_available OR deadlock_detected THEN
         NULL;  -- the look below says why
       WHEN serialization_failure THEN
-        RETURN QUERY SELECT 'stale', p_types[coalesce(awaited, 1)], p_ids[coalesce(awaited, 1)],
+        RETURN QUERY SELECT 'stale', p_types[coalesce(v_awaited, 1)], p_ids[coalesce(v_awaited, 1)],
                             NULL::bigint, NULL::text, NULL::bigint;
         RETURN;
     END;
 
     SELECT min(w.place),
-           bool_or(CASE WHEN is_hidden AND w.place = awaited THEN true
+           bool_or(CASE WHEN v_is_hidden AND w.place = v_awaited THEN true
                         WHEN l.lock_type IS NULL THEN NOT p_create
-                        ELSE l.expires_at > clock_timestamp() - skew END)
-      INTO awaited, is_hopeless
+                        ELSE l.expires_at > clock_timestamp() - v_skew END)
+      INTO v_awaited, v_is_hopeless
       FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
       LEFT JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
-     WHERE w.place <> ALL (locked) AND w.place BETWEEN 1 AND most_keys;
+     WHERE w.place <> ALL (v_locked) AND w.place BETWEEN 1 AND v_most_keys;
 
-    IF is_hopeless OR clock_timestamp() >= deadline THEN
+    IF v_is_hopeless OR clock_timestamp() >= v_deadline THEN
       RETURN QUERY
         SELECT CASE WHEN l.lock_type IS NULL AND NOT p_create THEN 'missing'
-                    WHEN l.expires_at > clock_timestamp() - skew THEN 'leased'
+                    WHEN l.expires_at > clock_timestamp() - v_skew THEN 'leased'
                     ELSE 'busy' END,
                w.t, w.s, l.version::bigint,
-               CASE WHEN l.expires_at > clock_timestamp() - skew THEN l.holder::text END,
-               CASE WHEN l.expires_at > clock_timestamp() - skew
-                    THEN (extract(epoch FROM l.expires_at + skew - clock_timestamp()) * 1000000)::bigint
+               CASE WHEN l.expires_at > clock_timestamp() - v_skew THEN l.holder::text END,
+               CASE WHEN l.expires_at > clock_timestamp() - v_skew
+                    THEN (extract(epoch FROM least('9999-01-01 00:00Z', l.expires_at) + v_skew
+                                             - clock_timestamp()) * 1000000)::bigint
                 END
           FROM unnest(p_types, p_ids) WITH ORDINALITY AS w(t, s, place)
           LEFT JOIN shared_lock l ON l.lock_type = w.t AND l.source_id = w.s
-         WHERE w.place <> ALL (locked) AND w.place BETWEEN 1 AND most_keys
+         WHERE w.place <> ALL (v_locked) AND w.place BETWEEN 1 AND v_most_keys
          ORDER BY w.place;
       RETURN;
     END IF;
   END LOOP;
 END $$;
+
+COMMENT ON FUNCTION shared_lock_try(text, text, integer) IS
+  'Locks a row that is free in the caller''s transaction, without waiting: its new version, or null';
+COMMENT ON FUNCTION shared_lock_fence(text, text, bigint, text, text) IS
+  'Proves in the caller''s transaction that a lease is held (write, share), or releases it (release); null if it is not';
+COMMENT ON FUNCTION shared_lock_lock(text[], text[], integer, boolean, integer) IS
+  'Locks rows in the caller''s transaction: all of them, or none';
 
 END
 $migration$;

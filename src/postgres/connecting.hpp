@@ -20,6 +20,13 @@ struct time_limits {
   std::optional<std::chrono::milliseconds> lock = std::nullopt;
 };
 
+/// How long a statement may wait for a lock: at most half of what it may take, as the end of that
+/// wait is contention, and the end of the statement a fault.
+inline std::chrono::milliseconds lock_limit(std::chrono::milliseconds lock,
+                                            std::chrono::milliseconds statement) {
+  return std::max(std::chrono::milliseconds{1}, std::min(lock, statement / 2));
+}
+
 /// A parsed connection string. A libpq URI or keyword string may hold a password, and a badly
 /// escaped one may have a part of it anywhere. So no message shows the string, nor libpq's own text
 /// about it.

@@ -368,8 +368,8 @@ bool is_refusal(std::string_view sqlstate) {
                                  kind == "44" || sqlstate == "55000");
 }
 
-/// With the schema of the table, as the trigger's function looks names up in the session that
-/// changes a row. A name that cannot be written so stays as it is.
+/// With the schema of the table, as functions look names up in the session that calls them. A name
+/// that cannot be written so stays as it is.
 table_name with_schema(const table_name& table, const std::string& schema) {
   if (detail::parts_of(table.text()).schema) return table;
   try {
@@ -411,7 +411,10 @@ std::vector<migration> migrate(transaction_connection& used, const table_name& t
   used.execute(texts(sql::read_committed));
   used.execute(texts(sql::take_migration_turn));
   const auto found = find_table(used, texts, table);
-  auto missing = detail::missing_migrations(found.number, postgres_migrations(table), table);
+  const auto home = used.execute(texts(sql::schema_of_tables));
+  const auto named =
+      home.front().is_null("schema") ? table : with_schema(table, home.front().text("schema"));
+  auto missing = detail::missing_migrations(found.number, postgres_migrations(named), table);
   if (missing.empty()) require_fit(found, table);
   for (const auto& step : missing) apply(used, step, table);
   if (history != history_option::unchanged) {

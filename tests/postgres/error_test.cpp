@@ -252,7 +252,8 @@ TEST_F(PostgresError, IsRejectedWhereItComesAgainAndUnavailableWhereItMayPass) {
 }
 
 TEST_F(PostgresError, OfAStatementThatTakesTooLongIsUnavailable) {
-  postgres_store rows{postgres_url(), {.table = table(), .statement_timeout = 100ms}};
+  postgres_store rows{url_with("options=-c%20lock_timeout%3D0"),
+                      {.table = table(), .statement_timeout = 100ms}};
   await_first_answer(rows);
   open_work rival;
   rival.work.exec("lock table " + name() + " in access exclusive mode");

@@ -79,6 +79,25 @@ TEST_F(PostgresMigrate, TakesAnyValidName) {
   EXPECT_TRUE(lock_rows(work, lock_key{"c", "d"}, no_wait(), odd).acquired());
 }
 
+// Its functions would look the table up in the session that calls them.
+TEST_F(PostgresMigrate, UnderANameWithoutASchemaLocksItsOwnTableWhateverThePathIs) {
+  const postgres_schema other;
+  migrate_postgres(postgres_url(), table_name{other.name() + ".shared_lock"});
+  const auto separator = postgres_url().find('?') == std::string::npos ? "?" : "&";
+  migrate_postgres(postgres_url() + separator + "options=-c%20search_path%3D" + schema_.name(),
+                   table_name{"shared_lock"});
+  const table_name named{schema_.name() + ".shared_lock"};
+  postgres_store rows{postgres_url(), {.table = named}};
+  const lock_key key{"a", "b"};
+  const acquire_request request{
+      .key = key, .owner = make_owner_id(), .holder = "host:1", .ttl = 1h};
+  ASSERT_EQ(rows.acquire(std::array{request})[0].status, acquire_status::granted);
+  pqxx::connection connection{postgres_url()};
+  pqxx::work work{connection};
+  work.exec("set local search_path = " + other.name() + ", " + schema_.name());
+  EXPECT_EQ(lock_rows(work, key, no_wait(), named).refusal().reason, refusal_reason::held);
+}
+
 TEST_F(PostgresMigrate, LetsTwoTablesLiveInOneSchema) {
   migrate();
   EXPECT_EQ(migrate_postgres(postgres_url(), table_name{schema_.name() + ".other"}).size(),

@@ -168,7 +168,11 @@ class PostgresRaceOfMicroseconds : public postgres_table {
 
   postgres_store slow_store(std::chrono::milliseconds longest_wait) const {
     return postgres_store{url_with("application_name=" + slow()),
-                          {.table = table(), .pool_size = 1, .lock_timeout = longest_wait}};
+                          {.table = table(),
+                           .pool_size = 1,
+                           .statement_timeout = 5min,
+                           .lock_timeout = longest_wait,
+                           .answer_timeout = 6min}};
   }
   postgres_store slow_rows_ = slow_store(60s);
   postgres_store rows_ = open_store();

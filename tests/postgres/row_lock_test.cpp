@@ -134,6 +134,25 @@ TEST_F(PostgresTransaction, CrossingAnotherInOppositeOrderDoesNotDeadlock) {
   EXPECT_TRUE(two.get());
 }
 
+// The migration's functions have variables, and the table may have more columns than the migration.
+TEST_F(PostgresTransaction, IsRefusedByALeaseWhateverColumnsTheTableHas) {
+  const auto granted = acquire(rows_, key_);
+  std::string columns;
+  for (const std::string variable :
+       {"callers_timeout", "skew", "deadline", "has_nothing", "longest_slice", "most_keys",
+        "most_gates", "locked", "awaited", "has_awaited", "is_hidden", "queue", "has_queue",
+        "existing", "created", "is_hopeless", "done", "moved", "fenced"}) {
+    columns += (columns.empty() ? " add " : ", add ") + variable + " interval default '-100 years'";
+  }
+  server_.query("alter table " + name() + columns);
+  open_work open;
+  EXPECT_EQ(lock(open.work, key_).refusal().reason, refusal_reason::held);
+  EXPECT_EQ(lock(open.work, {key_, other_key_}).refusal().reason, refusal_reason::held);
+  EXPECT_TRUE(lock(open.work, other_key_).acquired());
+  open.work.commit();
+  EXPECT_EQ(renew(rows_, key_, *granted.version), change_answer::done);
+}
+
 // In the application's transaction its own lock_timeout counts.
 TEST_F(PostgresTransaction, BesideALockOfTheWholeTableIsUnavailable) {
   open_work rival;

@@ -30,9 +30,10 @@ class PostgresSettings : public postgres_table {
     return open_store(role_.url());
   }
   /// A store of the role whose connections the application makes.
-  postgres_store open_store_by_factory() const {
+  postgres_store open_store_by_factory(
+      std::chrono::milliseconds lock_timeout = postgres_options{}.lock_timeout) const {
     return postgres_store{[url = role_.url()] { return std::make_unique<pqxx::connection>(url); },
-                          {.table = table()}};
+                          {.table = table(), .lock_timeout = lock_timeout}};
   }
   acquire_request request(const std::string& id) const {
     return {.key = {"job", id}, .owner = mine_, .holder = "h", .ttl = std::chrono::hours{1}};
@@ -105,6 +106,26 @@ TEST_F(PostgresSettings, OfTheRoleDoNotReachStores) {
   expect_to_work(by_string);
   auto by_factory = open_store_by_factory();
   expect_to_work(by_factory);
+}
+
+TEST_F(PostgresSettings, LimitTheWaitForALockOnConnectionsOfAFactoryToo) {
+  auto rows = open_store_by_factory(std::chrono::milliseconds{10});
+  (void)rows.read(std::array{lock_key{"job", "1"}});
+  open_work rival;
+  rival.work.exec("lock table " + name());
+  const auto caught = error_of([&] { (void)rows.read(std::array{lock_key{"job", "1"}}); });
+  EXPECT_NE(caught.message().find("locks the whole table"), std::string::npos) << caught.message();
+}
+
+// The end of a wait for a row would be the end of the statement, which is a fault.
+TEST_F(PostgresSettings, LimitTheWaitForALockByHalfOfTheStatementsTime) {
+  postgres_store rows{postgres_url(),
+                      {.table = table(), .statement_timeout = std::chrono::milliseconds{500}}};
+  await_first_answer(rows);
+  open_work rival;
+  rival.work.exec("lock table " + name());
+  const auto caught = error_of([&] { (void)rows.read(std::array{lock_key{"job", "1"}}); });
+  EXPECT_NE(caught.message().find("locks the whole table"), std::string::npos) << caught.message();
 }
 
 // With exit_on_error it would: every refused lock of the table would cost a connection.

@@ -251,7 +251,8 @@ TEST_F(SociPostgres, PinsItsSessionsWhateverTheirParametersSay) {
 }
 
 TEST_F(SociPostgres, GivesUpAStatementThatTakesTooLong) {
-  soci_store rows{soci_url(), {.table = table(), .statement_timeout = 200ms}};
+  soci_store rows{soci_url() + " options='-c lock_timeout=0'",
+                  {.table = table(), .statement_timeout = 200ms}};
   await_first_answer(rows);
   open_work stranger;
   stranger.work.exec("lock table " + name());

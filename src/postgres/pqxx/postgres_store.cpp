@@ -98,13 +98,13 @@ std::unique_ptr<detail::session_source> sessions_of(const std::string& connectio
                                                     const postgres_options& options) {
   check_waits(options);
   check_limits(options);
+  const auto lock_timeout = postgres::lock_limit(options.lock_timeout, options.statement_timeout);
   const postgres::time_limits limits{.connect = options.connect_timeout,
                                      .tcp_user = options.tcp_user_timeout,
                                      .statement = options.statement_timeout,
-                                     .lock = options.lock_timeout};
+                                     .lock = lock_timeout};
   const postgres::conninfo to{connection_string, limits};
-  const pins to_pin{.statement_timeout = options.statement_timeout,
-                    .lock_timeout = options.lock_timeout};
+  const pins to_pin{.statement_timeout = options.statement_timeout, .lock_timeout = lock_timeout};
   auto connect = postgres::connector_to(to);
   if (options.connection_string_now) {
     connect = postgres::connector_to(to, [limits, read_again = options.connection_string_now] {
@@ -117,7 +117,9 @@ std::unique_ptr<detail::session_source> sessions_of(const std::string& connectio
 std::unique_ptr<detail::session_source> sessions_of(detail::make_connection make,
                                                     const postgres_options& options) {
   check_waits(options);
-  return std::make_unique<pqxx_sessions>(postgres::connector_by(std::move(make)), pins{}, options);
+  detail::check_time_limit("lock_timeout", options.lock_timeout);
+  return std::make_unique<pqxx_sessions>(postgres::connector_by(std::move(make)),
+                                         pins{.lock_timeout = options.lock_timeout}, options);
 }
 
 }  // namespace

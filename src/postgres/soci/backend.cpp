@@ -102,9 +102,10 @@ class connection_of_store final : public postgres::own_connection {
                       const postgres_table& table)
       : session_{std::move(session)}, connection_{*session_, options.answer_timeout} {
     connection_.require_no_transaction();
-    const postgres::bound_values values{connection_.server_process(),
-                                        std::int64_t{options.statement_timeout.count()},
-                                        std::int64_t{options.lock_timeout.count()}};
+    const postgres::bound_values values{
+        connection_.server_process(), std::int64_t{options.statement_timeout.count()},
+        std::int64_t{
+            postgres::lock_limit(options.lock_timeout, options.statement_timeout).count()}};
     try {
       connection_.execute(postgres::statement_for(table, postgres::sql::pin_session), values);
     } catch (const std::exception& thrown) {

@@ -60,7 +60,8 @@ RETURNING 1 AS place, version, waiting_until > clock_timestamp() AS is_watched
 // correlation id or null
 inline constexpr std::string_view acquire = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder, expires_at AS ran_out_at
+  SELECT ctid AS row_id, owner AS last_owner, holder AS last_holder,
+         greatest('epoch', expires_at) AS ran_out_at
     FROM shared_lock
    WHERE {at_key} AND expires_at <= {long_ago}
      AND ($6::bigint IS NULL OR (version = $6::bigint AND owner IS NULL))
@@ -104,7 +105,8 @@ SELECT false AS is_granted, true AS is_held, version, holder,
 // nulls, $7 whether to refuse a row that is marked done, $8 correlation ids, or empty texts
 inline constexpr std::string_view acquire_many = R"sql(
 WITH k AS MATERIALIZED (
-  SELECT {row}, l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at,
+  SELECT {row}, l.owner AS last_owner, l.holder AS last_holder,
+         greatest('epoch', l.expires_at) AS ran_out_at,
          w.owner, w.holder, w.ttl, w.correlation_id, w.place
     FROM unnest((SELECT $1::text[]), (SELECT $2::text[]), (SELECT $3::text[]),
                 (SELECT $4::text[]), (SELECT $5::bigint[]), (SELECT $6::bigint[]),

@@ -26,7 +26,8 @@ inline constexpr std::array<setting, 4> pinned_settings{{
 }};
 
 // Sets the same in a session whose startup packet did not, and the encoding and time limits. Under
-// another encoding a key would be another row. Time limits of the connection string stay.
+// another encoding a key would be another row. Time limits of the connection string stay, and a
+// lock_timeout that the application has set.
 // $1 process id that the connection was given, $2 statement timeout in milliseconds or null, $3
 // lock timeout in milliseconds or null; {pinned} the settings above
 // Sets nothing behind a pooler: settings would stay for its other clients, and be missing for this
@@ -40,7 +41,7 @@ SELECT set_config(p.name, p.value, false)
          {pinned},
          ('client_encoding', 'UTF8'),
          ('statement_timeout', CASE WHEN s.of_statement <> 'client' THEN $2::bigint || 'ms' END),
-         ('lock_timeout', CASE WHEN s.of_lock <> 'client' THEN $3::bigint || 'ms' END))
+         ('lock_timeout', CASE WHEN s.of_lock NOT IN ('client', 'session') THEN $3::bigint || 'ms' END))
          AS p (name, value)
  WHERE pg_backend_pid() = $1::integer AND p.value IS NOT NULL
 )sql";
@@ -100,7 +101,7 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
                        ('done_until', 'timestamptz', true, 'is_finite'),
                        ('note', 'text', false, 'has_at_most_1024_bytes'),
                        ('forced_at', 'timestamptz', false, NULL),
-                       ('forced_from', 'text', false, 'has_at_most_128_bytes'),
+                       ('forced_from', 'text', false, NULL),
                        ('force_reason', 'text', false, 'has_at_most_1024_bytes'))
                AS w (name, type, is_needed, rule)
           LEFT JOIN pg_attribute a
@@ -123,8 +124,7 @@ SELECT to_regclass('shared_lock_schema') IS NOT NULL AS is_there,
 inline constexpr std::string_view drop_companions =
     "DROP TABLE shared_lock_schema; "
     "DROP FUNCTION IF EXISTS shared_lock_lock, shared_lock_try, shared_lock_fence; "
-    "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_holder, "
-    "shared_lock_time, shared_lock_note";
+    "DROP DOMAIN IF EXISTS shared_lock_type, shared_lock_id, shared_lock_time, shared_lock_note";
 
 // Reads the number of the last applied migration; null if there is none.
 inline constexpr std::string_view schema_version =
@@ -205,6 +205,15 @@ SELECT n.nspname AS schema,
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
  WHERE c.oid = 'shared_lock'::regclass
+)sql";
+
+// Reads the schema in which a migration finds or makes the tables. No parameters.
+inline constexpr std::string_view schema_of_tables = R"sql(
+SELECT coalesce((SELECT n.nspname
+                   FROM pg_class c
+                   JOIN pg_namespace n ON n.oid = c.relnamespace
+                  WHERE c.oid = coalesce(to_regclass('shared_lock'), to_regclass('shared_lock_schema'))),
+                current_schema()) AS schema
 )sql";
 
 // Limits the wait for a lock of the table: behind a wait for it, all other statements would wait.

@@ -40,7 +40,7 @@ inline constexpr std::string_view is_free = R"sql(l.expires_at <= {long_ago}
 inline constexpr std::string_view taken_rows = R"sql(
   SELECT {row}, w.place, w.owner, w.holder, w.ttl, w.correlation_id,
          coalesce({is_mine}, false) AS is_mine,
-         l.owner AS last_owner, l.holder AS last_holder, l.expires_at AS ran_out_at)sql";
+         l.owner AS last_owner, l.holder AS last_holder, greatest('epoch', l.expires_at) AS ran_out_at)sql";
 
 // Grants the rows in k. A row that is granted once more keeps its version.
 inline constexpr std::string_view grant = R"sql(

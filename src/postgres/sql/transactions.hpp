@@ -172,7 +172,7 @@ UPDATE shared_lock l
 
 // The fences prove in the application's transaction that its leases are still held. The fences that
 // write change all rows or none, so that they can be tried again. Where a lease is over, no row is
-// locked.
+// locked, unless it ends while the statement looks for it.
 
 // Fences one lease; see the function's comment in the migration. Returns the row's version, that of
 // the release if it is released, or null.
