@@ -37,12 +37,16 @@ void describe(CLI::App& app, options& chosen) {
       "Exit code: 0 proven, 1 not proven, 2 could not run, 64 usage.");
   app.add_option("--url", chosen.url,
                  "sqlite:///path/of/a/new/file or postgresql://...; a temporary SQLite file if "
-                 "none is given");
+                 "none is given")
+      ->check([](const std::string& url) {
+        const bool is_known = url.starts_with("sqlite://") || url.starts_with("postgresql://");
+        return is_known ? "" : "it is sqlite:///path/of/a/new/file or postgresql://...";
+      });
   app.add_option("--workers", chosen.planned.workers, "worker processes")
       ->check(CLI::Range(1U, shared_counts::most_workers))
       ->capture_default_str();
   app.add_option("--invoices", chosen.invoices, "how many of the file")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
   auto* kill = app.add_option("--kill", chosen.planned.kills,
                               "how many workers are killed (SIGKILL) while they hold an invoice")
@@ -94,7 +98,7 @@ int main(int argc, char** argv) {
       if (chosen.planned.without_locks) chosen.planned.kills = 0;
       if (std::uint64_t{chosen.planned.kills} + chosen.planned.pauses >= chosen.planned.workers) {
         throw CLI::ValidationError{"--kill and --pause",
-                                   "a worker has to be left: fewer than --workers"};
+                                   "a worker has to be left: together fewer than --workers"};
       }
     } catch (const CLI::Success& requested_text) {
       return app.exit(requested_text);

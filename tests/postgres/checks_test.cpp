@@ -71,14 +71,12 @@ TEST_F(PostgresChecks, CountTheBytesOfIds) {
   }
 }
 
-TEST_F(PostgresChecks, BoundNotesAndTheHoldersOfRowsTakenByForce) {
+TEST_F(PostgresChecks, BoundNotesAndReasons) {
   const std::string key = "lock_type, source_id, ";
-  EXPECT_FALSE(takes(key + "forced_from", "'a', 'a', repeat('h', 129)"));
   EXPECT_FALSE(takes(key + "note", "'a', 'a', repeat('\u00e9', 513)"));
   EXPECT_FALSE(takes(key + "force_reason", "'a', 'a', repeat('r', 1025)"));
-  EXPECT_TRUE(takes(key + "forced_from, note, force_reason",
-                    "'a', 'a', repeat('h', 128), repeat('\u00e9', 512), "
-                    "repeat('r', 1024)"));
+  EXPECT_TRUE(
+      takes(key + "note, force_reason", "'a', 'a', repeat('\u00e9', 512), repeat('r', 1024)"));
 }
 
 TEST_F(PostgresChecks, HoldForUpdatesToo) {
