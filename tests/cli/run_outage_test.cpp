@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(By, CliOutlastedTest,
 
 void expect_one_line_of(const fake_postgres::reason& refusal, const std::string& how_long) {
   const fake_postgres refusing{[&](const login&) { return refusal; }};
-  const auto url = "postgresql://app@127.0.0.1:" + std::to_string(refusing.port()) + "/shop";
+  const auto url = "postgresql://app:sesame@127.0.0.1:" + std::to_string(refusing.port()) + "/shop";
   const auto failed = run(waiting_for_the_key(url, how_long));
   EXPECT_EQ(failed.code, 69);
   EXPECT_THAT(failed.errors, MatchesRegex("rowlock: [^\n]+\n"));
