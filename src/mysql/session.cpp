@@ -148,12 +148,6 @@ class mysql_session final : public detail::session {
         table_{table},
         skew_{fit.skew},
         exec_{fit.session, table_, executor::parameters::bound} {}
-  mysql_session(const mysql_session&) = delete;
-  mysql_session& operator=(const mysql_session&) = delete;
-  /// A pool of the application gets no session back with a transaction of the store's.
-  ~mysql_session() override {
-    if (exec_.session().shows_transaction()) exec_.session().disconnect();
-  }
 
   void check_table() override {
     call([&] { mysql::check_table(exec_.session(), exec_.texts(), table_); });
