@@ -31,8 +31,9 @@ struct sqlite_options {
 
 /// A store with one connection to the file, opened by the first call (WAL, synchronous=FULL). It
 /// reads before it writes: a held key is answered by a read, which waits for no writer. Writers of
-/// all processes get the file in the order in which they came. They queue in a file beside the
-/// database, `<database>-rowlock`, which is made with the database's permissions.
+/// all processes get turns in the order in which they came, of 5 ms or one longer write. They queue
+/// in a file beside the database, `<database>-rowlock`, which is made with the database's
+/// permissions.
 ///
 /// A file that this process may only read is opened for reading. Then `read` and `list` work, and
 /// every other call is `unavailable`. Such a connection lasts for one call.

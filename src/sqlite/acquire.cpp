@@ -132,6 +132,7 @@ answer_list acquire_any(file_access& file, std::span<const acquire_request> requ
                    [](const auto& a, const auto& b) { return rank_of(a) < rank_of(b); });
   auto written = withheld;
   const bool is_written = file.try_write_if([&](row_statements& rows) {
+    written = withheld;
     std::size_t granted = 0;
     for (const auto& wanted : grantables) {
       if (granted == at_most) break;

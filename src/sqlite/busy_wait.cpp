@@ -2,7 +2,6 @@
 #include "sqlite/busy_wait.hpp"
 
 #include <algorithm>
-#include <random>
 #include <thread>
 
 namespace rowlock::sqlite {
@@ -11,29 +10,20 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr microseconds shortest_pause{250};
-constexpr microseconds first_limit{3000};
-constexpr microseconds last_limit{500};
-
-/// Random, so that threads that collided do not collide again.
-microseconds drawn_up_to(microseconds limit) {
-  thread_local std::minstd_rand generator{std::random_device{}()};
-  std::uniform_int_distribution<microseconds::rep> any{shortest_pause.count(), limit.count()};
-  return microseconds{any(generator)};
-}
+/// About as long as a write that does not wait for the disk.
+constexpr microseconds first_pause{50};
+/// Few writers ask so often: the others queue.
+constexpr microseconds longest_pause{500};
 
 }  // namespace
 
-busy_wait::busy_wait(clock::time_point end) : end_{end}, pause_limit_{first_limit} {}
+busy_wait::busy_wait(clock::time_point end) : end_{end}, pause_{first_pause} {}
 
 bool busy_wait::pause() {
   const auto now = clock::now();
   if (now >= end_) return false;
-  std::this_thread::sleep_until(std::min(end_, now + drawn_up_to(pause_limit_)));
-  // Pauses shrink, so that a thread that has waited longer retries more often than a new one. (With
-  // growing pauses, one of 32 writers was served a hundred times as often as another; with these,
-  // four times.)
-  pause_limit_ = std::max(last_limit, pause_limit_ * 9 / 10);
+  std::this_thread::sleep_until(std::min(end_, now + pause_));
+  pause_ = std::min(2 * pause_, longest_pause);
   return true;
 }
 

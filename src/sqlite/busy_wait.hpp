@@ -27,7 +27,7 @@ class busy_wait {
 
  private:
   clock::time_point end_;
-  std::chrono::microseconds pause_limit_;
+  std::chrono::microseconds pause_;
 };
 
 /// Repeats `work` until it does not throw SQLITE_BUSY. Throws the last SQLITE_BUSY when `wait` is

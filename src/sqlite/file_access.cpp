@@ -10,12 +10,32 @@
 
 namespace rowlock::sqlite {
 
+namespace {
+
+/// Some ten or twenty writes; 32 processes that write all the time have six turns a second each.
+constexpr std::chrono::milliseconds length_of_turn{5};
+
+}  // namespace
+
 bool file_access::try_read(const work& reading) {
   return succeeds_in_time(wait_, [&] { reading(rows_); });
 }
 
 void file_access::read(const work& reading) {
   if (!try_read(reading)) throw_others_kept_the_file();
+}
+
+template <class Write>
+bool file_access::write_in_turn(const Write& write) {
+  if (busy_wait::clock::now() < turn_end_) {
+    busy_wait none{std::chrono::milliseconds::zero()};
+    if (write(none)) return true;
+  }
+  const writer_ticket in_order{database_, wait_.end()};
+  const auto turn_end = busy_wait::clock::now() + length_of_turn;
+  if (!write(wait_)) return false;
+  turn_end_ = turn_end;
+  return true;
 }
 
 bool file_access::try_write(std::size_t statements, const work& writing) {
@@ -25,12 +45,13 @@ bool file_access::try_write(std::size_t statements, const work& writing) {
       return true;
     });
   }
-  const writer_ticket in_order{database_, wait_.end()};
-  try {
-    return succeeds_in_time(wait_, [&] { writing(rows_); });
-  } catch (const failure& thrown) {
-    throw_as_commit(thrown);
-  }
+  return write_in_turn([&](busy_wait& wait) {
+    try {
+      return succeeds_in_time(wait, [&] { writing(rows_); });
+    } catch (const failure& thrown) {
+      throw_as_commit(thrown);
+    }
+  });
 }
 
 bool file_access::try_write_unflushed(std::size_t statements, const work& writing) {
@@ -44,11 +65,15 @@ bool file_access::try_write_unflushed(std::size_t statements, const work& writin
 }
 
 bool file_access::try_write_if(const std::function<bool(row_statements&)>& writing) {
-  const writer_ticket in_order{database_, wait_.end()};
-  if (!begin_immediate(database_, wait_)) return false;
+  return write_in_turn([&](busy_wait& wait) { return write_and_commit(wait, writing); });
+}
+
+bool file_access::write_and_commit(busy_wait& wait,
+                                   const std::function<bool(row_statements&)>& writing) {
+  if (!begin_immediate(database_, wait)) return false;
   try {
     if (writing(rows_)) {
-      commit(database_, wait_);
+      commit(database_, wait);
     } else {
       roll_back(database_);
     }

@@ -16,15 +16,17 @@ class file_access {
  public:
   using work = std::function<void(row_statements&)>;
 
-  file_access(sqlite3* database, row_statements& rows, busy_wait& wait) noexcept
-      : database_{database}, rows_{rows}, wait_{wait} {}
+  /// `turn_end` is kept from one call to the next; it begins as a time that has passed.
+  file_access(sqlite3* database, row_statements& rows, busy_wait& wait,
+              busy_wait::clock::time_point& turn_end) noexcept
+      : database_{database}, rows_{rows}, wait_{wait}, turn_end_{turn_end} {}
 
   /// False if the read did not succeed before the wait was over.
   bool try_read(const work& reading);
   /// Throws `error` (unavailable) if the read did not succeed before the wait was over.
   void read(const work& reading);
-  /// Writes as the first in the queue of the file's writers, and in a transaction if there is more
-  /// than one statement. Commits everything or nothing: false when the wait was over.
+  /// Writes in a transaction if there is more than one statement. Commits everything or nothing:
+  /// false when the wait was over. `writing` may be called again after an attempt that did nothing.
   bool try_write(std::size_t statements, const work& writing);
   /// The same; the commit does not wait for the disk. After an exception the connection is not to
   /// be used any more.
@@ -36,9 +38,17 @@ class file_access {
   bool has_writer();
 
  private:
+  /// `write` returns whether it has written before the end of its wait. A connection that has been
+  /// the first in the queue of the file's writers has its turn for a moment: if it finds the file
+  /// free until then, it does not queue again.
+  template <class Write>
+  bool write_in_turn(const Write& write);
+  bool write_and_commit(busy_wait& wait, const std::function<bool(row_statements&)>& writing);
+
   sqlite3* database_;
   row_statements& rows_;
   busy_wait& wait_;
+  busy_wait::clock::time_point& turn_end_;
 };
 
 /// For a call that did not get the file in time, and has no "busy" among its answers.

@@ -302,7 +302,7 @@ class file_session final : public session {
         std::exchange(end_, std::nullopt).value_or(busy_wait::clock::now() + turn_timeout_)};
     try {
       if (!succeeds_in_time(wait, [&] { get_ready(wait); })) return {};
-      file_access file{database_, *rows_, wait};
+      file_access file{database_, *rows_, wait, turn_end_};
       return work(file);
     } catch (const failure& failed) {
       is_usable_ = false;
@@ -345,6 +345,7 @@ class file_session final : public session {
   const table_name& table_;
   const std::chrono::milliseconds turn_timeout_;
   std::optional<busy_wait::clock::time_point> end_;
+  busy_wait::clock::time_point turn_end_;
   sqlite3* database_ = nullptr;
   std::optional<row_statements> rows_;
   bool is_checked_ = false;

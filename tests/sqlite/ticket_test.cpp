@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rowlock/sqlite.hpp"
+#include "sqlite/file_access.hpp"
 #include "sqlite/sqlite_files.hpp"
 #include "sqlite/sqlite_queue.hpp"
 #include "support/child_process.hpp"
@@ -30,6 +31,10 @@ class SqliteTicket : public migrated_sqlite_test {
 
   [[nodiscard]] std::unique_ptr<sqlite_store> patient_store() const {
     return std::make_unique<sqlite_store>(path(), sqlite_options{.turn_timeout = 1h});
+  }
+
+  void renew(store& rows, const acquire_answer& granted) const {
+    rows.renew(std::array{renew_request{key_, mine_, granted.version.value(), 1h}});
   }
 
   const sqlite_queue queue_{path()};
@@ -60,18 +65,47 @@ TEST_F(SqliteTicket, ServesThoseWhoWaitInTheOrderInWhichTheyCame) {
 
 TEST_F(SqliteTicket, IsForTheWritesOfAStoreToo) {
   patient_store()->read(std::array{other_key_}, read_mode::ready_to_commit);
-  sqlite_store rows{path(), {.turn_timeout = 5ms}};
   acquire_answer granted;
-  EXPECT_TRUE(queue_.is_joined_by([&] { granted = acquire(rows); }));
-  EXPECT_TRUE(queue_.is_joined_by([&] {
-    rows.renew(std::array{renew_request{key_, mine_, *granted.version, 1h}});
-  }));
-  EXPECT_TRUE(queue_.is_joined_by([&] {
+  const auto joins = [&](const auto& work) {
+    sqlite_store rows{path(), {.turn_timeout = 5ms}};  // one that had no turn
+    return queue_.is_joined_by([&] { work(rows); });
+  };
+  EXPECT_TRUE(joins([&](store& rows) { granted = acquire(rows); }));
+  EXPECT_TRUE(joins([&](store& rows) { renew(rows, granted); }));
+  EXPECT_TRUE(joins([&](store& rows) {
     rows.release(std::array{release_request{key_, mine_, *granted.version}});
   }));
-  EXPECT_TRUE(queue_.is_joined_by([&] {
+  EXPECT_TRUE(joins([](store& rows) {
     rows.read(std::array{lock_key{"invoice", "44"}}, read_mode::ready_to_commit);
   }));
+}
+
+/// Writes a row as a store does.
+void write(SQLite::Database& database, const lock_key& key,
+           sqlite::busy_wait::clock::time_point& turn_end) {
+  const table_name table;
+  sqlite::row_statements rows{database.getHandle(), table};
+  sqlite::busy_wait wait{5ms};
+  sqlite::file_access file{database.getHandle(), rows, wait, turn_end};
+  EXPECT_TRUE(file.try_write(1, [&](sqlite::row_statements& of) { of.prepare(key); }));
+}
+
+TEST_F(SqliteTicket, IsGoodForAllWritesUntilTheTurnEnds) {
+  acquire(*patient_store());
+  const auto database = open();
+  auto turn_end = sqlite::busy_wait::clock::now() + 1h;
+  const auto at_first = turn_end;
+  EXPECT_FALSE(queue_.is_joined_by([&] { write(*database, other_key_, turn_end); }));
+  EXPECT_EQ(turn_end, at_first);
+}
+
+TEST_F(SqliteTicket, IsNeededAfterTheTurnAndBeginsAnother) {
+  acquire(*patient_store());
+  const auto database = open();
+  sqlite::busy_wait::clock::time_point turn_end;
+  const auto at_first = turn_end;
+  EXPECT_TRUE(queue_.is_joined_by([&] { write(*database, other_key_, turn_end); }));
+  EXPECT_NE(turn_end, at_first);
 }
 
 TEST_F(SqliteTicket, IsNotWrittenByThoseWhoMeetNobody) {
