@@ -49,7 +49,7 @@ Value chosen_of(std::string_view option, std::string_view text, const choices<Va
     if (word == text) return value;
   }
   throw error{errc::misuse,
-              std::string{option} + " is not one of its values: write " + one_of(words_of(known))};
+              std::string{option} + " has an unknown value: write " + one_of(words_of(known))};
 }
 
 }  // namespace rowlock::cli

@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(CliCompletionUsageTest, AnotherShellIsRefusedWithThoseThereAre) {
   const auto refused = run_rowlock({"completion", "tcsh"});
   EXPECT_EQ(refused.code, 64);
-  EXPECT_EQ(refused.errors, "rowlock: SHELL is not one of its values: write bash, zsh or fish\n");
+  EXPECT_EQ(refused.errors, "rowlock: SHELL has an unknown value: write bash, zsh or fish\n");
   EXPECT_EQ(refused.output, "");
 }
 

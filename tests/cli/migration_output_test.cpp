@@ -53,7 +53,7 @@ TEST_F(CliMigrationOutput, TheSchemeIsUrlEnough) {
 TEST_F(CliMigrationOutput, RejectsAnUnknownFormatWithoutShowingIt) {
   const auto refused = print({"--format", "postgresql://app:s3cret@db/shop", "--output", folder()});
   expect_refusal(refused, 64,
-                 "--format is not one of its values: write plain, flyway, sqitch, golang-migrate, "
+                 "--format has an unknown value: write plain, flyway, sqitch, golang-migrate, "
                  "liquibase or dbmate");
   EXPECT_EQ(refused.errors.find("s3cret"), std::string::npos);
 }
