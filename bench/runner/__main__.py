@@ -144,7 +144,7 @@ def main():
     if arguments.is_kept:
         name = f"bench/results/{report.name_of(run)}.json"
         with open(name, "w", encoding="utf-8") as file:
-            json.dump(run, file, indent=1)
+            file.write(report.compact(run))
         print(f"written: {name}")
     if arguments.is_kept or arguments.report:
         report.write(run)

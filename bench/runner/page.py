@@ -5,8 +5,8 @@ import re
 import statistics
 
 import ratios
-from scenarios import (ADVISORY, BEST_PEERS, CACHES, DURABLE_PEERS, GROUPED, HISTORY, PEERS_ON_MARIADB, POLLING_PEERS,
-                       RATES, UNGROUPED, of_threads)
+from scenarios import (ADVISORY, BEST_PEERS, CACHES, DURABLE_PEERS, DURABLE_RELEASE, GROUPED, HISTORY,
+                       PEERS_ON_MARIADB, POLLING_PEERS, RATES, UNGROUPED, of_threads)
 
 PAGES = ("docs/performance.md", "docs/performance/details.md")
 # Between such comments stands what is written here.
@@ -29,6 +29,11 @@ TOGETHER = [*((f"uncontended_{count}_threads", f"{count} threads") for count in 
             ("slow_disk_pool_of_4_among_64", "slow disk, 64 threads, 4 connections; the others have 64"),
             *((f"distant_{count}", f"1 ms of network, {of_threads(count)}") for count in (1, 8, 16)),
             ("busy_8", "8 threads beside four busy programs"), ("snapshot", "8 threads beside an open transaction")]
+# Those that were measured with a release that waits for the disk, too.
+DURABLE = [("all_1", "one thread"), ("uncontended_8_processes", "8 processes of one thread"), ("all_8", "8 threads"),
+           ("all_64", "64 threads"), ("slow_disk_1", "slow disk, one thread"), ("slow_disk_8", "slow disk, 8 threads"),
+           ("slow_disk_64", "slow disk, 64 threads"),
+           ("slow_disk_64_pool_of_4", "slow disk, 64 threads, 4 connections")]
 WAITING = [("hot_1", "one waits, held for 400 ms"), ("hot_8", "8 wait, held for 1 ms"),
            ("hot_63", "63 wait, in 8 processes, held for 1 ms"), ("hot_8_long", "8 wait, held for 500 ms")]
 
@@ -71,6 +76,13 @@ def against_the_others(results, chosen):
                       *times_the_best(runs, GROUPED, DURABLE_PEERS), without or ""])
     return table(["", "a second", "median, ms", "times the best of the others", "best by its median", "times itself "
                   "without batching"], lines)
+
+
+def with_durable_release(results):
+    return table(["", "as by default", "with `durable_release`"],
+                 [[words, *(with_range(ratios.of_rounds(results[scenario], ours, DURABLE_PEERS, "per_second"))
+                            for ours in (GROUPED, DURABLE_RELEASE))]
+                  for scenario, words in DURABLE if DURABLE_RELEASE in results[scenario]])
 
 
 def all_against_the_others(results):
@@ -163,7 +175,7 @@ def missed(results):
 
 def write(run_text, results):
     """The pages have a block for each of these, and `run`, which is `run_text`."""
-    tables = {"alone": lambda: against_the_others(results, ALONE),
+    tables = {"alone": lambda: against_the_others(results, ALONE), "durable": lambda: with_durable_release(results),
               "together": lambda: against_the_others(results, TOGETHER), "rates": lambda: at_rates(results),
               "memory": lambda: in_memory(results), "waiting": lambda: waiting(results),
               "transactions": lambda: transactions(results), "engines": lambda: engines(results),

@@ -1,5 +1,6 @@
 """The tables of bench/results, those of the pages in docs, the plots."""
 
+import json
 import math
 import os
 import statistics
@@ -143,6 +144,27 @@ def summary_of(run):
             f"{after:,.0f} at the end. Of {len(came_out)} goals {reached} were reached and {missed} missed; for "
             f"{len(came_out) - reached - missed} the run was too noisy to tell ([all goals and tables]"
             f"(../bench/results/{name_of(run)}.md)).")
+
+
+def compact(run):
+    """The JSON of bench/results: a line for each protocol of a scenario; of numbers, nine digits."""
+    def short(value):
+        if isinstance(value, dict):
+            return {key: short(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [short(each) for each in value]
+        return float(f"{value:.9g}") if isinstance(value, float) else value
+
+    def line(key, value):
+        return f"{json.dumps(key)}: {json.dumps(short(value))}"
+
+    scenarios = []
+    for name, scenario in run["scenarios"].items():
+        rounds = ",\n".join(f"   {line(*each)}" for each in scenario["rounds"].items())
+        described = ", ".join(line(*each) for each in scenario.items() if each[0] != "rounds")
+        scenarios.append(f'  {json.dumps(name)}: {{{described}, "rounds": {{\n{rounds}}}}}')
+    about = ",\n".join(f" {line(*each)}" for each in run.items() if each[0] != "scenarios")
+    return f'{{\n{about},\n "scenarios": {{\n' + ",\n".join(scenarios) + "}}\n"
 
 
 def write(run):

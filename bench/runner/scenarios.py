@@ -127,7 +127,7 @@ def full():
         threads(1), length_ms=5000)
     for count in (8, 32):
         add(f"uncontended_{count}_processes", f"{count} processes of one thread, a key each",
-            [GROUPED, "bare", *BEST_PEERS], ["--processes", str(count)], rounds=MOST_ROUNDS)
+            [GROUPED, DURABLE_RELEASE, "bare", *BEST_PEERS], ["--processes", str(count)], rounds=MOST_ROUNDS)
     for count in (1, 8, 64):
         add(f"all_{count}", f"{of_threads(count)} in one process, a key each, with everything that there is",
             [*OURS, DURABLE_RELEASE, "rowlock_store", *limits, *PEERS, *CACHES], threads(count), rounds=3,
