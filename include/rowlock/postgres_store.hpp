@@ -97,8 +97,8 @@ struct postgres_options {
 ///
 /// The first call takes two more round trips to check the table. It throws `error` (rejected) for a
 /// table that differs from its migrations in a way that could give a key two holders.
-/// `weak_settings` checks fsync, full_page_writes, synchronous_commit, and whether the table is
-/// unlogged, in one round trip.
+/// `weak_settings` checks fsync, full_page_writes, synchronous_commit and session_replication_role,
+/// in one round trip.
 ///
 /// Thread-safety: all members may be called from any thread. It runs one thread of its own, started
 /// with the first call, and one for each subscription (`listen`). A `lock_table` subscribes with
