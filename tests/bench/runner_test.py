@@ -160,7 +160,7 @@ class PublishedTest(unittest.TestCase):
             shutil.copy(ROOT / each, each)
 
     def written(self):
-        *_, run = results("2*Z-???????.json")
+        *_, run = (each for each in results("2*Z-*.json") if not each["kind"])
         with contextlib.redirect_stdout(io.StringIO()):
             page.write(report.summary_of(run), {name: each["rounds"] for name, each in run["scenarios"].items()})
         return self.texts()
