@@ -152,12 +152,13 @@ enum class transaction_result {
   granted,      ///< The rows are locked, the version is moved, or the leases are proved.
   refused,      ///< They are not; `refusal` says why, if there is one. For `retry`: it gave up.
   committed,    ///< `with_row_lock`, `with_optimistic_commit` or `run_fenced` has committed.
-  rolled_back,  ///< The callback has thrown or rolled back, or a fault came before the commit.
+  rolled_back,  ///< The callback has thrown or rolled back.
   conflict,  ///< A concurrent transaction won, or for `retry` with `through_outages` the database
              ///< was away. `retry` and `run_fenced` run the work again.
 };
 
-/// A step of a transaction. A commit in doubt is thrown to the caller, and causes no event.
+/// A step of a transaction. A fault while rows are locked, or of the commit, is thrown to the
+/// caller and causes no event.
 struct transaction_event {
   transaction_work work = transaction_work::row_lock;
   transaction_result result = transaction_result::granted;

@@ -33,8 +33,8 @@ class writer_ticket;
 /// does later can fail because of another writer. Keep it short: while it lasts no other
 /// transaction writes to the file, and no lease in it can be renewed or released.
 ///
-/// Writers through rowlock get the file in the order in which they came, by way of a file beside
-/// the database (`<database>-rowlock`). A child of fork() must leave the transaction alone: there
+/// Writers through rowlock get turns in the order in which they came, by way of a file beside the
+/// database (`<database>-rowlock`). A child of fork() must leave the transaction alone: there
 /// its destructor does nothing, and a commit is misuse. So is a new one on a file that was open
 /// before the fork, on a connection of which rowlock knows.
 ///

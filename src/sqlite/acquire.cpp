@@ -130,7 +130,7 @@ answer_list acquire_any(file_access& file, std::span<const acquire_request> requ
 
   std::stable_sort(grantables.begin(), grantables.end(),
                    [](const auto& a, const auto& b) { return rank_of(a) < rank_of(b); });
-  auto written = withheld;
+  answer_list written;
   const bool is_written = file.try_write_if([&](row_statements& rows) {
     written = withheld;
     std::size_t granted = 0;

@@ -12,7 +12,7 @@ namespace rowlock::sqlite {
 
 namespace {
 
-/// Some ten or twenty writes; 32 processes that write all the time have six turns a second each.
+/// Some fifty writes; 32 processes that write all the time have at least six turns a second each.
 constexpr std::chrono::milliseconds length_of_turn{5};
 
 }  // namespace
