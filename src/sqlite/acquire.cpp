@@ -122,10 +122,11 @@ answer_list acquire_any(file_access& file, std::span<const acquire_request> requ
                         std::size_t at_most) {
   answer_list withheld(requests.size(), {.status = acquire_status::withheld});
   std::vector<grantable> grantables;
-  file.try_read([&](row_statements& rows) {
+  const bool was_read = file.try_read([&](row_statements& rows) {
     auto seen = withheld;
     grantables = find_grantable(rows, requests, seen);
   });
+  if (!was_read) return answer_list(requests.size());
   if (grantables.empty() || at_most == 0) return withheld;
 
   std::stable_sort(grantables.begin(), grantables.end(),

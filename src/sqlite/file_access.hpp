@@ -38,9 +38,9 @@ class file_access {
   bool has_writer();
 
  private:
-  /// `write` returns whether it has written before the end of its wait. A connection that has been
-  /// the first in the queue of the file's writers has its turn for a moment: if it finds the file
-  /// free until then, it does not queue again.
+  /// `write` returns whether it has written before the end of its wait. A connection that has
+  /// waited in the queue of the file's writers has its turn for a moment: if it finds the file free
+  /// until then, it does not queue again.
   template <class Write>
   bool write_in_turn(const Write& write);
   bool write_and_commit(busy_wait& wait, const std::function<bool(row_statements&)>& writing);
