@@ -1,4 +1,8 @@
 // What happens between the read of a row and the write to it.
+#include <atomic>
+#include <memory>
+#include <string>
+
 #include "postgres/postgres_table.hpp"
 #include "rowlock/postgres.hpp"
 #include "support/tcp_proxy.hpp"
@@ -71,6 +75,20 @@ TEST_F(PostgresLostRace, NamesTheWinnerThatCommitsAfterTheFirstLook) {
   const auto lost = acquire(proxied_, key_);
   EXPECT_EQ(lost.status, acquire_status::held);
   EXPECT_EQ(lost.holder, "theirs");
+}
+
+TEST_F(PostgresLostRace, AfterANewKeyOfTheTypeWaitsForNoTransactionEither) {
+  // The next try of this type begins as an insert.
+  ASSERT_EQ(acquire(proxied_, {key_.type, "new"}).status, acquire_status::granted);
+  open_work winner;
+  winner.work.exec(grant(name(), key_));
+  const auto has_waited = std::make_shared<std::atomic<bool>>(false);
+  network_.edit_replies([has_waited](std::string reply) {
+    if (reply.find("55P03") != std::string::npos) *has_waited = true;  // in vain
+    return reply;
+  });
+  EXPECT_EQ(acquire(proxied_, key_).status, acquire_status::busy);
+  EXPECT_FALSE(*has_waited);
 }
 
 TEST_F(PostgresLostRace, SaysBusyAndDoesNotWaitForOneThatDoesNotCommit) {
