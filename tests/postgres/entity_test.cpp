@@ -1,4 +1,5 @@
 // Locks and versions of the application's own rows, where PostgreSQL has its own ways.
+#include <atomic>
 #include <functional>
 #include <future>
 #include <optional>
@@ -294,38 +295,47 @@ TEST_F(PostgresEntity, BehindALockOfItsTableIsRefusedInTimeWhateverTheTransactio
 }
 
 // VACUUM locks a catalog for a moment when it truncates it. The table here stands for one.
+/// What the server tells the client besides answers.
+struct told final : pqxx::errorhandler {
+  using pqxx::errorhandler::errorhandler;
+  bool operator()(const char message[]) noexcept override {
+    text += message;
+    if (text.find("still waiting") != std::string::npos) is_waiting = true;
+    return false;
+  }
+  std::string text;
+  std::atomic<bool> is_waiting{false};
+};
+
+/// The server tells the client of a wait that is longer than 5 ms.
+void note_waits(open_work& open) {
+  open.work.exec("set local deadlock_timeout = '5ms'");
+  open.work.exec("set local log_lock_waits = on");
+  open.work.exec("set local client_min_messages = log");
+}
+
 TEST_F(PostgresEntity, IsNotRefusedForACatalogThatIsLocked) {
   server_.query("create table " + schema() + ".pg_class as select oid, relkind from pg_class");
   open_work rival;
   rival.work.exec("lock table " + schema() + ".pg_class in access exclusive mode");
   open_work open;
   open.work.exec("set local search_path = " + schema() + ", pg_catalog");
+  note_waits(open);
+  const told server{open.connection};
   auto waiting = std::async(std::launch::async,
                             [&] { return lock_person(open.work, 1, no_wait()).acquired(); });
-  await_lock_of(open.connection);
+  await_that(
+      [&] { return server.is_waiting || waiting.wait_for(0s) == std::future_status::ready; });
   rival.work.commit();
   EXPECT_TRUE(waiting.get());
 }
 
-/// What the server tells the client besides answers.
-struct told final : pqxx::errorhandler {
-  using pqxx::errorhandler::errorhandler;
-  bool operator()(const char message[]) noexcept override {
-    text += message;
-    return false;
-  }
-  std::string text;
-};
-
-// The server notes a wait that is longer than deadlock_timeout.
 TEST_F(PostgresEntity, WaitsLongerThanACatalogIsLockedAlsoForACallThatDoesNotWait) {
   open_work rival;
   rival.work.exec("lock table " + people_.table + " in access exclusive mode");
   open_work open;
-  open.work.exec("set local deadlock_timeout = '5ms'");
-  open.work.exec("set local log_lock_waits = on");
-  open.work.exec("set local client_min_messages = log");
-  told server{open.connection};
+  note_waits(open);
+  const told server{open.connection};
   EXPECT_EQ(lock_person(open.work, 1, no_wait()).refusal().reason, refusal_reason::busy);
   EXPECT_NE(server.text.find("still waiting"), std::string::npos) << server.text;
 }
