@@ -2,6 +2,7 @@
 // connection.
 #include <sys/resource.h>
 
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sqlite/acquire.hpp"
 #include "sqlite/sqlite_files.hpp"
 
 namespace rowlock::tests {
@@ -289,6 +291,22 @@ TEST_F(SqliteStore, RefusesAsBusyWhileAThreadKeepsTheConnectionForLongerThanItsP
             acquire_status::busy);
   EXPECT_EQ(error_of([&] { rows.list(); }).kind(), errc::unavailable);
   may_open.set_value();
+}
+
+// Another connection has the file to itself. (A store meets that in its first read mostly.)
+TEST_F(SqliteStore, AnswersBusyToSetsOfAFileThatIsNotReadInTime) {
+  const auto rival = open();
+  rival->exec("PRAGMA locking_mode = EXCLUSIVE");
+  rival->exec("BEGIN IMMEDIATE");
+  const auto database = open();
+  const table_name table;
+  sqlite::row_statements statements{database->getHandle(), table};
+  sqlite::busy_wait wait{0ms};
+  sqlite::busy_wait::clock::time_point turn_end;
+  sqlite::file_access file{database->getHandle(), statements, wait, turn_end};
+  const std::array wanted{request(key_)};
+  EXPECT_EQ(sqlite::acquire_any(file, wanted, 1).at(0).status, acquire_status::busy);
+  EXPECT_EQ(sqlite::acquire_all(file, wanted).at(0).status, acquire_status::busy);
 }
 
 }  // namespace
