@@ -36,6 +36,27 @@ TEST_F(MysqlSession, OfABackendThatIsNotSupportedIsMisuseAndTheSupportedOnesAreN
   EXPECT_EQ(caught.message().find("sesame"), std::string::npos) << caught.message();
 }
 
+TEST_F(MysqlSession, OfThePoolIsUsedWhateverTheCharacterSetOfItsConstants) {
+  for (const auto* charset : {"utf16", "latin1"}) {
+    ::soci::connection_pool pool{1};
+    pool.at(0).open(target());
+    pool.at(0) << std::string{"set character_set_connection = "} + charset;
+    soci_store rows{pool, {.pool_size = 1}};
+    for (int i = 0; i < 3; ++i) {  // as text, then prepared
+      const auto granted = acquire(rows, key_);
+      ASSERT_EQ(granted.status, acquire_status::granted) << charset;
+      EXPECT_EQ(renew(rows, key_, *granted.version), change_answer::done) << charset;
+      EXPECT_EQ(rows.list({.holder = request(key_).holder}).size(), 1U) << charset;
+      EXPECT_EQ(release(rows, key_, *granted.version), change_answer::done) << charset;
+    }
+    const auto set =
+        rows.acquire(std::array{request(key_), request(other_key_)}, {acquire_mode::all_or_none});
+    ASSERT_EQ(set.at(1).status, acquire_status::granted) << charset;
+    EXPECT_EQ(release(rows, key_, *set.at(0).version), change_answer::done) << charset;
+    EXPECT_EQ(release(rows, other_key_, *set.at(1).version), change_answer::done) << charset;
+  }
+}
+
 // A KILL QUERY that hits the ROLLBACK of a store's transaction leaves it open.
 TEST_F(MysqlSession, LeftInATransactionIsNotUsedAgain) {
   ::soci::connection_pool pool{1};
