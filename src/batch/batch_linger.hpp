@@ -33,13 +33,12 @@ class batch_linger {
   void ended(clock::time_point began, std::size_t answered);
   /// To be called when a call begins or waits.
   void arrived();
+  /// Calls that the last statement answered and whose threads have not called again.
+  [[nodiscard]] std::size_t expected() const { return expected_; }
   /// To be called before a statement. Waits for expected calls; returns whether it waited.
   bool linger(std::unique_lock<std::mutex>& lock);
   /// Reports a delay: `calls` have waited, and `joined` others have joined them.
   void lingered(std::size_t calls, std::size_t joined);
-  /// To be called when statements begin to run one at a time, as in a trial, which is too short for
-  /// the delays to be skipped after one in vain before it.
-  void begin_anew() { skips_ = to_skip_ = 0; }
 
  private:
   const limits limits_;

@@ -17,22 +17,20 @@ void set_leading(batched_call* leader) {
 }  // namespace
 
 batch_schedule::batch_schedule(const limits& has, const batch_linger::limits& linger,
-                               const batch_width::limits& width)
+                               const batch_backoff::limits& backoff)
     : limits_{.in_flight = std::clamp(has.in_flight, 1U, most_in_flight),
               .at_most = has.at_most,
+              .pays_from = has.pays_from,
               .usual_time = has.usual_time},
       linger_{linger},
-      width_{width} {
+      backoff_{backoff} {
   under_way_.reserve(limits_.in_flight);  // so that `begin` cannot throw
 }
 
 batched_call::role batch_schedule::join(batched_call& call) {
-  call.joined = clock::now();
   std::unique_lock lock{mutex_};
   linger_.arrived();
   ++present_;
-  call.epoch = width_.epoch();
-  call.met_others = present_ > 1;
   if (may_begin(call.kind)) {
     begin(call);
     lead(std::move(lock), call);
@@ -55,7 +53,9 @@ batched_call::role batch_schedule::join(batched_call& call) {
 }
 
 bool batch_schedule::is_one_at_a_time() const {
-  return limits_.at_most > 1 && (limits_.in_flight == 1 || width_.is_one());
+  if (limits_.at_most == 1) return false;
+  if (limits_.in_flight == 1) return true;
+  return present_ + linger_.expected() >= limits_.pays_from && !backoff_.is_side_by_side();
 }
 
 bool batch_schedule::may_begin(statement_kind kind) const {
@@ -74,6 +74,7 @@ bool batch_schedule::may_begin(statement_kind kind) const {
 }
 
 void batch_schedule::begin(batched_call& leader) {
+  leader.is_one = under_way_.empty();
   under_way_.push_back(&leader);
   leader.began = clock::now();
 }
@@ -120,25 +121,15 @@ batched_call* batch_schedule::next_leader() {
 
 void batch_schedule::end(batched_call& leader, batched_call::role of_the_others) noexcept {
   std::size_t calls = 0;
-  std::size_t measured = 0;
-  batch_width::duration took{};
-  const auto now = clock::now();
+  for (const auto* each = &leader; each != nullptr; each = each->next) ++calls;
   std::unique_lock lock{mutex_};
-  for (const auto* each = &leader; each != nullptr; each = each->next) {
-    ++calls;
-    if (each->epoch != width_.epoch()) continue;
-    ++measured;
-    took += now - each->joined;
+  if (!leader.has_failed) {
+    backoff_.answered(leader.kind, calls, clock::now() - leader.began, leader.is_one);
   }
-  // After a fault, threads send their calls again alone, or give up.
-  const auto answered = leader.has_failed ? 0 : calls;
-  const bool have_met = leader.met_others || leader.next != nullptr;
-  const bool was_one = is_one_at_a_time();
-  if (!leader.has_failed) width_.answered(measured, have_met, took);
-  if (!was_one && is_one_at_a_time()) linger_.begin_anew();
   std::erase(under_way_, &leader);
   present_ -= calls;
-  linger_.ended(leader.began, answered);
+  // After a fault, threads send their calls again alone, or give up.
+  linger_.ended(leader.began, leader.has_failed ? 0 : calls);
   auto* const next = next_leader();
   lock.unlock();
 

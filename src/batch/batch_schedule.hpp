@@ -9,13 +9,10 @@
 #include <vector>
 
 #include "base/one_shot.hpp"
+#include "batch/batch_backoff.hpp"
 #include "batch/batch_linger.hpp"
-#include "batch/batch_width.hpp"
 
 namespace rowlock::detail {
-
-/// Only calls of the same kind share a statement.
-enum class statement_kind { acquire, release };
 
 /// A call, on the stack of the thread that makes it.
 struct batched_call {
@@ -30,12 +27,9 @@ struct batched_call {
   const statement_kind kind;
   const std::size_t requests;
   batched_call* next = nullptr;  ///< In the queue; then the next call with the same leader.
-  std::chrono::steady_clock::time_point joined = {};
-  /// The `batch_width::epoch` in which it joined.
-  unsigned epoch = 0;
-  bool met_others = false;
-  // Of leaders only: when the statement began, and whether it failed.
+  // Of leaders only: when the statement began, whether it was the only one, and whether it failed.
   std::chrono::steady_clock::time_point began = {};
+  bool is_one = false;
   bool has_failed = false;
   one_shot<role> result;
 };
@@ -85,9 +79,9 @@ class call_queue {
 /// ends, the first queued call leads the next one, for all queued calls of its kind. Calls that
 /// arrive before its thread is awake, or during a short delay (`batch_linger`), join it.
 ///
-/// While calls take less time side by side (`batch_width`), and beside a statement that takes
-/// unusually long, calls begin beside statements under way: at most `in_flight` of them, one fewer
-/// for acquires.
+/// Where there are too few calls, for a while after a slow statement (`batch_backoff`), and beside
+/// one that takes unusually long, calls begin beside statements under way: at most `in_flight` of
+/// them, one fewer for acquires.
 ///
 /// Thread-safety: all members may be called from any thread.
 class batch_schedule {
@@ -96,12 +90,14 @@ class batch_schedule {
     unsigned in_flight = 4;
     /// Requests in one statement; 1: none is shared.
     std::size_t at_most = 256;
+    /// As `store_limits::batching_pays_from`.
+    std::size_t pays_from = 2;
     /// A statement that takes longer hangs, or the disk is very slow.
     std::chrono::milliseconds usual_time{20};
   };
 
   explicit batch_schedule(const limits& has, const batch_linger::limits& linger = {},
-                          const batch_width::limits& width = {});
+                          const batch_backoff::limits& backoff = {});
 
   /// Returns once the role of the call is known. A leader sends the statement for itself and for
   /// the calls that follow it by `next`, and then calls `end`.
@@ -133,7 +129,7 @@ class batch_schedule {
   call_queue waiting_;                          // guarded by mutex_
   std::size_t present_ = 0;                     // calls waiting or under way; guarded by mutex_
   batch_linger linger_;                         // guarded by mutex_
-  batch_width width_;                           // guarded by mutex_
+  batch_backoff backoff_;                       // guarded by mutex_
 };
 
 }  // namespace rowlock::detail

@@ -78,8 +78,10 @@ bool all_resolve(const std::vector<acquire_answer>& again) {
 }
 
 batch_schedule::limits limits_of(const store& target, const batching_options& options) {
-  return {.in_flight = options.in_flight.value_or(target.limits().statements_at_once),
-          .at_most = options.at_most};
+  const auto has = target.limits();
+  return {.in_flight = options.in_flight.value_or(has.statements_at_once),
+          .at_most = options.at_most,
+          .pays_from = has.batching_pays_from};
 }
 
 }  // namespace

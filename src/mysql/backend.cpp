@@ -109,6 +109,12 @@ class mysql_backend_type final : public through_soci::soci_backend {
   [[nodiscard]] const ::soci::backend_factory& factory() const override {
     return *::soci::factory_mysql();
   }
+  /// A statement for several keys is three round trips, and commits that meet share a flush.
+  [[nodiscard]] store_limits limits() const noexcept override {
+    auto has = soci_backend::limits();
+    has.batching_pays_from = 17;
+    return has;
+  }
   [[nodiscard]] std::vector<migration> migrations(const table_name& table) const override {
     return mysql_migrations(table);
   }

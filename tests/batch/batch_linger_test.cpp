@@ -89,10 +89,6 @@ TEST_F(BatchLinger, WhoWaitedInVainWaitsNotTheNextTimeThenNotForThreeAndSoOn) {
   std::string seen;
   for (int i = 0; i < 15; ++i) seen += waits() ? 'w' : '.';
   EXPECT_EQ(seen, "w.w...w.......w");
-  patient_.begin_anew();
-  seen.clear();
-  for (int i = 0; i < 4; ++i) seen += waits() ? 'w' : '.';
-  EXPECT_EQ(seen, "w.w.");
 }
 
 }  // namespace

@@ -80,6 +80,26 @@ TEST_F(Batching, ThoseThatAreNotToShareGoSideBySide) {
   first.get();
 }
 
+TEST_F(Batching, FewerThanTheStoreSaysGoSideBySide) {
+  class from_three final : public passing_store {
+   public:
+    using passing_store::passing_store;
+
+   private:
+    [[nodiscard]] store_limits do_limits() const noexcept override {
+      return {.batching_pays_from = 3};
+    }
+  };
+  from_three rows{rows_};
+  grouped_.emplace(rows);
+  auto first = hold_up();
+  EXPECT_EQ(acquire(request_for("other")).status, acquire_status::granted);
+  EXPECT_EQ(rows_.batches("acquire"), (std::vector<std::size_t>{1, 1}));
+  first_.open();
+  first.get();
+  grouped_.reset();
+}
+
 TEST_F(Batching, AReleaseDoesNotWaitForAcquisitions) {
   regroup({.in_flight = 2});
   const auto held = request_for("held");

@@ -58,6 +58,12 @@ TEST_F(MysqlSession, OfThePoolIsUsedWhateverTheCharacterSetOfItsConstants) {
 }
 
 // A KILL QUERY that hits the ROLLBACK of a store's transaction leaves it open.
+TEST_F(MysqlSession, OfAStoreShareStatementsWhere17CallsMeet) {
+  const soci_store rows{target(), {.pool_size = 3}};
+  EXPECT_EQ(rows.limits().batching_pays_from, 17);
+  EXPECT_EQ(rows.limits().statements_at_once, 3);
+}
+
 TEST_F(MysqlSession, LeftInATransactionIsNotUsedAgain) {
   ::soci::connection_pool pool{1};
   pool.at(0).open(target());
