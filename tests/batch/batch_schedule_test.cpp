@@ -195,6 +195,20 @@ TEST_F(BatchSchedule, ALeaderWaitsForThoseWhoWereAnsweredLast) {
   EXPECT_EQ(third.get(), role::answered);
 }
 
+// As on SQLite: the others cannot begin beside it, however slow it is or few they are.
+TEST_F(BatchSchedule, WhereOnlyOneMayBeUnderWayItsLeaderAlwaysWaits) {
+  batch_schedule statements{
+      {.in_flight = 1, .at_most = 256, .pays_from = 9, .usual_time = 24h}, patient, always};
+  ASSERT_EQ(statements.join(first_), role::leading);
+  auto second = start_waiting(statements, second_);
+  statements.end(first_, role::answered);
+  auto third = start(statements, third_);
+  ASSERT_EQ(second.get(), role::leading);
+  EXPECT_EQ(second_.next, &third_);
+  statements.end(second_, role::answered);
+  EXPECT_EQ(third.get(), role::answered);
+}
+
 TEST_F(BatchSchedule, ALeaderDoesNotWaitForThoseWhoMakeTheirCallsAlone) {
   batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, patient, never};
   ASSERT_EQ(statements.join(first_), role::leading);
