@@ -53,7 +53,7 @@ struct store_limits {
   /// How many statements can be under way at the same time: as many as the store has connections,
   /// or one where a writer has to wait for the others.
   unsigned statements_at_once = 4;
-  /// From how many concurrent calls on a shared statement is quicker than one for each; above zero.
+  /// From how many concurrent calls on a shared statement is quicker than one for each.
   std::size_t batching_pays_from = 2;
   /// The most requests of one call; rows stay locked while a statement runs. Longer calls are
   /// split.
