@@ -59,9 +59,9 @@ struct postgres_options {
   /// How long a statement may wait for a transaction that locks the whole table (ALTER TABLE, LOCK
   /// TABLE); a call that has waited once or twice is `unavailable`. No statement waits for a row
   /// that another transaction has locked, but for one that is locked in the microseconds between
-  /// its search and its write: as long as this, twice where several wait, then the key is busy. At
-  /// most half of `statement_timeout` is used. Connections of a factory get it too, unless their
-  /// connection string or the factory has set another one.
+  /// its search and its write: as long as this for each such transaction, then the key is busy. At
+  /// most half of `statement_timeout` is used. Connections of a factory get it too (at most half of
+  /// their own), unless their connection string or the factory has set another one.
   std::chrono::milliseconds lock_timeout{1000};
   /// How long a statement may go unanswered before its connection is closed. It covers failures
   /// that the network does not show: a hanging pooler or a stopped server acknowledges every
@@ -110,8 +110,8 @@ class ROWLOCK_EXPORT postgres_store final : public sql_store {
   explicit postgres_store(std::string connection_string, postgres_options options = {});
 
   /// Connections from the application: `make()` returns a `std::unique_ptr<pqxx::connection>`, new
-  /// at each call and used for nothing else. Of the time limits in the options only `pool_timeout`
-  /// and `answer_timeout` apply to them.
+  /// at each call and used for nothing else. Of the time limits in the options only `pool_timeout`,
+  /// `answer_timeout` and `lock_timeout` apply to them.
   template <detail::connection_factory Make>
   explicit postgres_store(Make make, postgres_options options = {})
       : postgres_store{detail::erased(std::move(make)), std::move(options)} {}

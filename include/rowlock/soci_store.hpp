@@ -78,9 +78,7 @@ ROWLOCK_EXPORT std::string soci_connection_string(std::string_view text);
 ///   - a read with `shown` locks the row during the statement, if it can; another call is then
 ///     answered `busy`. On MySQL a fence that only shares the row is not seen
 ///   - on MySQL a handoff is two calls: another caller may get in between
-///   - calls share a statement only where 17 meet: one for several keys takes three round trips.
-///     Over a pool of the application two share one, since the backend is known only later: turn
-///     batching off there for fewer than 17 threads (8 made 0.66 of their pairs)
+///   - calls share a statement only where 17 meet: one for several keys takes three round trips
 ///
 /// `weak_settings` on MariaDB and MySQL checks innodb_flush_log_at_trx_commit, sync_binlog,
 /// sql_mode, autocommit, and whether the server is a node of a cluster. On PostgreSQL as
@@ -96,7 +94,8 @@ class ROWLOCK_EXPORT soci_store final : public sql_store {
   /// The application's pool, which must outlive the store. Its sessions are open, and only this
   /// store uses them while it lives. The store takes up to `pool_size` of them on demand, changes
   /// their settings, and returns them in its destructor. It reconnects a session that lost its
-  /// connection.
+  /// connection. Sends nothing yet. Throws `error` (misuse) if the first session is not open, and
+  /// (rejected) for a backend that is not supported.
   explicit soci_store(soci::connection_pool& pool, soci_options options = {});
 };
 

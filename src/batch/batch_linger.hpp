@@ -21,7 +21,7 @@ class batch_linger {
   using clock = std::chrono::steady_clock;
 
   struct limits {
-    /// Longest delay, as a part of the previous statement's time.
+    /// Longest delay, as a part of the previous statement's time. (Tests choose others.)
     double part = 1.0;
     /// No delay after a longer statement: its time does not predict the next one's.
     clock::duration longest = std::chrono::milliseconds{20};

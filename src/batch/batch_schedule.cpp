@@ -123,7 +123,7 @@ void batch_schedule::end(batched_call& leader, batched_call::role of_the_others)
   std::size_t calls = 0;
   for (const auto* each = &leader; each != nullptr; each = each->next) ++calls;
   std::unique_lock lock{mutex_};
-  if (!leader.has_failed) {
+  if (!leader.has_failed && leader.is_usual) {
     backoff_.answered(leader.kind, calls, clock::now() - leader.began, leader.is_one);
   }
   std::erase(under_way_, &leader);

@@ -27,10 +27,12 @@ struct batched_call {
   const statement_kind kind;
   const std::size_t requests;
   batched_call* next = nullptr;  ///< In the queue; then the next call with the same leader.
-  // Of leaders only: when the statement began, whether it was the only one, and whether it failed.
+  // Of leaders only: when the statement began, whether it was the only one, whether it failed, and
+  // whether its time is that of others of its kind.
   std::chrono::steady_clock::time_point began = {};
   bool is_one = false;
   bool has_failed = false;
+  bool is_usual = true;
   one_shot<role> result;
 };
 

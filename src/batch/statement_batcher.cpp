@@ -10,6 +10,7 @@
 #include "base/faults.hpp"
 #include "batch/doubt.hpp"
 #include "rowlock/error.hpp"
+#include "base/flushed.hpp"
 
 namespace rowlock::detail {
 
@@ -130,11 +131,23 @@ std::vector<Answer> statement_batcher::share(statement_kind kind, std::span<cons
 
 namespace {
 
+/// A refusal writes nothing, so it is quicker than a grant. A release that is flushed is slower than
+/// others.
+bool is_usual(std::span<const acquire_request> /*sent*/, std::span<const acquire_answer> answers) {
+  return std::ranges::any_of(answers, [](const acquire_answer& answer) {
+    return answer.status == acquire_status::granted;
+  });
+}
+bool is_usual(std::span<const release_request> sent, std::span<const change_answer> /*answers*/) {
+  return !are_to_be_flushed(sent);
+}
+
 /// Sends one statement for all calls that follow the leader, and gives each its answers.
 template <class Call, class Send>
 void send_for_all(Call& leader, const Send& send) {
   if (leader.next == nullptr) {
     leader.answers = send(leader.requests);
+    leader.is_usual = is_usual(leader.requests, leader.answers);
     return;
   }
   std::vector<std::remove_const_t<typename decltype(leader.requests)::element_type>> requests;
@@ -143,6 +156,7 @@ void send_for_all(Call& leader, const Send& send) {
     each->answers.reserve(each->requests.size());  // no allocation may fail after `send`
   }
   auto answers = send(std::span{std::as_const(requests)});
+  leader.is_usual = is_usual(requests, answers);
   auto next = std::make_move_iterator(answers.begin());
   for (auto* each = &leader; each != nullptr; each = each->following()) {
     const auto end = next + static_cast<std::ptrdiff_t>(each->requests.size());

@@ -46,6 +46,7 @@ struct deferred_release {
   [[nodiscard]] release_request request_at(boot_clock::time_point now) const {
     auto current = request;
     current.stay_closed = rest_of_hold(hold_until, now);
+    current.never_waits = true;  // the thread of the renewals sends it
     return current;
   }
 

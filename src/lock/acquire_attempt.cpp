@@ -24,7 +24,7 @@ attempt_end refused_as(refusal_reason reason, refusal last) {
 }
 
 /// How long the answer to the last try may take after the caller's time is over. Longer than a
-/// working database needs, shorter than a store may wait for one that does not answer.
+/// working database needs, whose statements wait a second for a lock of the table; shorter than a store may wait for one that does not answer.
 constexpr std::chrono::seconds last_answer{2};
 
 /// Only contention is worth a wait.
@@ -101,8 +101,10 @@ std::optional<attempt_end> acquire_attempt::outlast(attempt_end failed,
 void acquire_attempt::enqueue(std::function<void(attempt_end)> answered) {
   waits_since_ = leases_.now();
   leases_.start_waiting();
+  auto request = wanted_.request;
+  request.never_waits = true;  // one thread tries for all waiters
   // An attempt outlives its wait: if `leave` comes too late, the caller waits for the result.
-  queued_ = leases_.waiting().join(wanted_.request, wait_, first_try_,
+  queued_ = leases_.waiting().join(std::move(request), wait_, first_try_,
                                    [this, answered = std::move(answered)](wait_result how) {
                                      answered(end_of(std::move(how)));
                                    });

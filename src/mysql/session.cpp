@@ -284,7 +284,7 @@ class mysql_session final : public detail::session {
   }
 
   std::optional<result_set> release_row(const release_request& request) {
-    const auto& [key, owner, granted, failed, closed, done_for, durable] = request;
+    const auto& [key, owner, granted, failed, closed, done_for, durable, never_waits] = request;
     if (!failed && closed.count() == 0 && !done_for) {
       return exec_.write(sql::release,
                          {bound_value::ascii(key.type), bound_value::bytes(key.source_id),

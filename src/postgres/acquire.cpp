@@ -165,7 +165,7 @@ class acquiring {
 /// The answer of a statement that does nothing else; none if `sql::acquire` has to follow.
 std::optional<acquire_answer> quick_answer(executor& exec, found_row last,
                                            const acquire_request& request) {
-  if (request.expected || request.unless_done) return std::nullopt;
+  if (request.expected || request.unless_done || request.never_waits) return std::nullopt;
   switch (last) {
     case found_row::free:
       if (const auto granted = take_free_row(exec, request)) return granted_by(*granted);

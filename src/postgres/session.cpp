@@ -26,7 +26,7 @@
 #include "postgres/sql/transactions.hpp"
 #include "postgres/table_check.hpp"
 #include "rowlock/error.hpp"
-#include "store/flushed.hpp"
+#include "base/flushed.hpp"
 #include "store/list_values.hpp"
 #include "store/refusal_of.hpp"
 #include "store/unless_rejected.hpp"
@@ -39,7 +39,7 @@ using row_states = std::vector<std::optional<row_state>>;
 
 std::vector<changed_row> release_row(executor& exec, const release_request& request) {
   const auto& key = request.key;
-  if (only_unsets(request)) {
+  if (only_unsets(request) && !request.never_waits) {
     const auto released = exec.write_unlocked(
         sql::release, bound_values{key.type, key.source_id, request.owner.text,
                                    request.version.number, detail::is_to_be_flushed(request)});

@@ -143,13 +143,12 @@ std::unique_ptr<detail::session_source> sessions_of(const std::string& connectio
       limits, options);
 }
 
-/// The backend of the application's pool is known only with its first session.
 std::unique_ptr<detail::session_source> sessions_of(::soci::connection_pool& pool,
                                                     const soci_options& options) {
   check(options);
   return std::make_unique<soci_sessions>(
       [&pool, timeout = options.pool_timeout] { return take_from(pool, timeout); },
-      store_limits{.statements_at_once = std::numeric_limits<unsigned>::max()}, options);
+      through_soci::backend_of(pool.at(0)).limits(), options);
 }
 
 }  // namespace

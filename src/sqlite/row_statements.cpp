@@ -222,7 +222,7 @@ std::size_t row_statements::purge_history(const history_purge_request& request) 
 }
 
 std::optional<version> row_statements::acquire(const acquire_request& request) {
-  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id] = request;
+  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id, never_waits] = request;
   const auto correlation =
       correlation_id.empty() ? std::nullopt : std::optional<std::string_view>{correlation_id};
   if (!expected) {
@@ -235,7 +235,7 @@ std::optional<version> row_statements::acquire(const acquire_request& request) {
 }
 
 bool row_statements::release(const release_request& request) {
-  const auto& [key, owner, granted, failed, stay_closed, done_for, durable] = request;
+  const auto& [key, owner, granted, failed, stay_closed, done_for, durable, never_waits] = request;
   const auto as_optional_modifier = [](std::optional<microseconds> from_now) {
     return from_now ? std::optional{as_modifier(*from_now)} : std::nullopt;
   };

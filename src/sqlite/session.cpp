@@ -15,7 +15,7 @@
 #include "sqlite/inspecting.hpp"
 #include "sqlite/schema.hpp"
 #include "sqlite/sql/leases.hpp"
-#include "store/flushed.hpp"
+#include "base/flushed.hpp"
 #include "store/in_halves.hpp"
 #include "store/refusal_of.hpp"
 #include "store/schema_check.hpp"

@@ -55,6 +55,19 @@ TEST_F(BatchBackoff, TheQuickestIsOfTheSameKind) {
   EXPECT_TRUE(backoff_.is_side_by_side());
 }
 
+TEST_F(BatchBackoff, OneIsQuickOnlyForSoManyStatementsAfterIt) {
+  batch_backoff farther{{.slow_call = 10ms, .recent = 3}};
+  farther.answered(acquire, 1, 1ms, true);
+  for (int i = 0; i < 5; ++i) {
+    farther.answered(acquire, 256, 100ms, true);
+    EXPECT_FALSE(farther.is_side_by_side());
+  }
+  farther.answered(acquire, 1, 210ms, true);
+  EXPECT_FALSE(farther.is_side_by_side());
+  farther.answered(acquire, 1, 210ms + 1ns, true);
+  EXPECT_TRUE(farther.is_side_by_side());
+}
+
 TEST_F(BatchBackoff, TheFirstStatementIsNotSlow) {
   batch_backoff begun{{}};
   begun.answered(acquire, 1, 24h, true);

@@ -195,6 +195,18 @@ TEST_F(BatchSchedule, ALeaderWaitsForThoseWhoWereAnsweredLast) {
   EXPECT_EQ(third.get(), role::answered);
 }
 
+TEST_F(BatchSchedule, OneThatGrantedNothingSaysNothingOfTheOthers) {
+  batch_schedule statements{{.in_flight = 4, .at_most = 256, .usual_time = 24h}, impatient, always};
+  ASSERT_EQ(statements.join(first_), role::leading);
+  first_.is_usual = false;
+  statements.end(first_, role::answered);
+  ASSERT_EQ(statements.join(second_), role::leading);
+  auto third = start_waiting(statements, third_);
+  statements.end(second_, role::answered);
+  EXPECT_EQ(third.get(), role::leading);
+  statements.end(third_, role::answered);
+}
+
 // As on SQLite: the others cannot begin beside it, however slow it is or few they are.
 TEST_F(BatchSchedule, WhereOnlyOneMayBeUnderWayItsLeaderAlwaysWaits) {
   batch_schedule statements{

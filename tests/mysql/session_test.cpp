@@ -20,8 +20,10 @@ class MysqlSession : public mysql_test {
   caught_error refusal_of_pool(const Prepare& prepare) {
     ::soci::connection_pool pool{1};
     prepare(pool.at(0));
-    soci_store rows{pool, {.pool_size = 1}};
-    return error_of([&] { acquire(rows, key_); });
+    return error_of([&] {
+      soci_store rows{pool, {.pool_size = 1}};
+      acquire(rows, key_);
+    });
   }
   caught_error refusal_of_table() {
     soci_store rows{target()};
@@ -57,13 +59,18 @@ TEST_F(MysqlSession, OfThePoolIsUsedWhateverTheCharacterSetOfItsConstants) {
   }
 }
 
-// A KILL QUERY that hits the ROLLBACK of a store's transaction leaves it open.
 TEST_F(MysqlSession, OfAStoreShareStatementsWhere17CallsMeet) {
-  const soci_store rows{target(), {.pool_size = 3}};
-  EXPECT_EQ(rows.limits().batching_pays_from, 17);
-  EXPECT_EQ(rows.limits().statements_at_once, 3);
+  ::soci::connection_pool pool{1};
+  pool.at(0).open(target());
+  const soci_store own{target(), {.pool_size = 3}};
+  const soci_store over_a_pool{pool, {.pool_size = 3}};
+  for (const auto* rows : {&own, &over_a_pool}) {
+    EXPECT_EQ(rows->limits().batching_pays_from, 17);
+    EXPECT_EQ(rows->limits().statements_at_once, 3);
+  }
 }
 
+// A KILL QUERY that hits the ROLLBACK of a store's transaction leaves it open.
 TEST_F(MysqlSession, LeftInATransactionIsNotUsedAgain) {
   ::soci::connection_pool pool{1};
   pool.at(0).open(target());

@@ -210,6 +210,25 @@ TEST_F(PostgresRaceOfMicroseconds, WaitsForTheTransactionAndThenGrants) {
   }
 }
 
+// For the threads that serve many keys.
+TEST_F(PostgresRaceOfMicroseconds, DoesNotExistForARequestThatNeverWaits) {
+  const auto is_locked_meanwhile = [this] {
+    open_work other;
+    EXPECT_EQ(other.work.exec(for_update() + " skip locked").size(), 0);
+  };
+  auto wanted = request(key_);
+  wanted.never_waits = true;
+  auto granted = interrupted([&] { return slow_rows_.acquire(std::array{wanted}).front(); },
+                             is_locked_meanwhile);
+  const release_request ended{.key = key_,
+                              .owner = wanted.owner,
+                              .version = granted.get().version.value(),
+                              .never_waits = true};
+  auto released = interrupted([&] { return slow_rows_.release(std::array{ended}).front(); },
+                              is_locked_meanwhile);
+  EXPECT_EQ(released.get(), change_answer::done);
+}
+
 TEST_F(PostgresRaceOfMicroseconds, SaysBusyWhenTheWaitHasItsLimit) {
   auto rows = slow_store(50ms);
   make_pair(rows);

@@ -119,13 +119,18 @@ TEST_F(PostgresSettings, LimitTheWaitForALockOnConnectionsOfAFactoryToo) {
 
 // The end of a wait for a row would be the end of the statement, which is a fault.
 TEST_F(PostgresSettings, LimitTheWaitForALockByHalfOfTheStatementsTime) {
-  postgres_store rows{postgres_url(),
-                      {.table = table(), .statement_timeout = std::chrono::milliseconds{500}}};
-  await_first_answer(rows);
-  open_work rival;
-  rival.work.exec("lock table " + name());
-  const auto caught = error_of([&] { (void)rows.read(std::array{lock_key{"job", "1"}}); });
-  EXPECT_NE(caught.message().find("locks the whole table"), std::string::npos) << caught.message();
+  postgres_store by_string{
+      postgres_url(), {.table = table(), .statement_timeout = std::chrono::milliseconds{500}}};
+  set("statement_timeout = '500ms'");
+  auto by_factory = open_store_by_factory();
+  for (auto* rows : {&by_string, &by_factory}) {
+    await_first_answer(*rows);
+    open_work rival;
+    rival.work.exec("lock table " + name());
+    const auto caught = error_of([&] { (void)rows->read(std::array{lock_key{"job", "1"}}); });
+    EXPECT_NE(caught.message().find("locks the whole table"), std::string::npos)
+        << caught.message();
+  }
 }
 
 // With exit_on_error it would: every refused lock of the table would cost a connection.

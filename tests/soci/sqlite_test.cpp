@@ -72,6 +72,11 @@ INSTANTIATE_TEST_SUITE_P(Each, SociSqliteParameters,
 
 class SociSqliteStore : public migrated_soci_sqlite_test {};
 
+TEST_F(SociSqliteStore, OnAPoolSendsOneStatementAtATime) {
+  const auto pool = pool_on(path());
+  EXPECT_EQ((soci_store{*pool, {.pool_size = 4}}.limits().statements_at_once), 1);
+}
+
 TEST_F(SociSqliteStore, OnAPoolSetsItsSessionsUp) {
   open()->exec("PRAGMA journal_mode = DELETE");
   const auto pool = pool_on(path());

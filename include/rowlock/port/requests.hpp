@@ -42,6 +42,10 @@ struct acquire_request {
   bool unless_done = false;
   /// What the holder calls its work in its own logs; at most 128 bytes. The row shows it.
   std::string correlation_id = {};
+  /// Not even for a transaction that takes the row in the microseconds between the statement's
+  /// search and its write: for a thread that serves other keys, too. On PostgreSQL the server then
+  /// has more to do.
+  bool never_waits = false;
 };
 
 enum class acquire_status {
@@ -114,6 +118,8 @@ struct release_request {
   /// The answer waits until the release is on the disk: see `lock_options::durable_release`. Of a
   /// row that stays closed or is remembered as done it always does.
   bool durable = false;
+  /// As in `acquire_request`.
+  bool never_waits = false;
 };
 
 /// A release, and the grant to a waiter for the same key, in one call.

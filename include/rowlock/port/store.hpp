@@ -188,7 +188,8 @@ class ROWLOCK_EXPORT store_admin {
 /// The version moves at grant and at release, never at renewal. A refusal does not change an
 /// existing row. No call waits behind another transaction's row lock, but on PostgreSQL for one
 /// that is taken in the microseconds between the search and the write of a grant or release, at
-/// most `lock_timeout`. (On SQLite a call waits for the file's one writer, at most `turn_timeout`.)
+/// most `lock_timeout` for each that takes it in turn. (On SQLite a call waits for the file's one
+/// writer, at most `turn_timeout`.)
 ///
 /// Errors: `unavailable` (nothing happened), `outcome_unknown` (repeating any call with the same
 /// arguments is safe), `rejected`, `misuse`. Contention is never an error.

@@ -7,7 +7,8 @@
 //   - The common cases, `acquire_free` and `release`, are a plain UPDATE of a row that no other
 //     transaction seems to have ({is_unlocked}). What READ COMMITTED does decides: the statement
 //     waits for a transaction that takes the row between the search and the write, as long as
-//     lock_timeout allows, and then finds its conditions or none.
+//     lock_timeout allows, and then finds its conditions or none. Where that transaction has not
+//     changed the row, it writes what it computed before the wait: times of then.
 //   - Every other lease statement locks its rows with SKIP LOCKED, then writes them by ctid and
 //     key. It waits for no transaction, and also takes a row whose last lock was not followed by a
 //     write. A refused statement writes nothing, not even a transaction id.

@@ -27,7 +27,8 @@ inline constexpr std::array<setting, 4> pinned_settings{{
 
 // Sets the same in a session whose startup packet did not, and the encoding and time limits. Under
 // another encoding a key would be another row. Time limits of the connection string stay, and a
-// lock_timeout that the application has set.
+// lock_timeout that the application has set. The lock timeout is at most half of the statement's:
+// the end of a wait for a lock is contention, and the end of a statement is a fault.
 // $1 process id that the connection was given, $2 statement timeout in milliseconds or null, $3
 // lock timeout in milliseconds or null; {pinned} the settings above
 // Sets nothing behind a pooler: settings would stay for its other clients, and be missing for this
@@ -35,13 +36,17 @@ inline constexpr std::array<setting, 4> pinned_settings{{
 inline constexpr std::string_view pin_session = R"sql(
 SELECT set_config(p.name, p.value, false)
   FROM (SELECT max(source) FILTER (WHERE name = 'statement_timeout') AS of_statement,
+               max(setting) FILTER (WHERE name = 'statement_timeout') AS statement_ms,
                max(source) FILTER (WHERE name = 'lock_timeout') AS of_lock
           FROM pg_settings) s,
        LATERAL (VALUES
          {pinned},
          ('client_encoding', 'UTF8'),
          ('statement_timeout', CASE WHEN s.of_statement <> 'client' THEN $2::bigint || 'ms' END),
-         ('lock_timeout', CASE WHEN s.of_lock NOT IN ('client', 'session') THEN $3::bigint || 'ms' END))
+         ('lock_timeout', CASE WHEN s.of_lock NOT IN ('client', 'session') AND $3::bigint IS NOT NULL
+            THEN greatest(1, least($3::bigint, nullif(
+              CASE WHEN s.of_statement <> 'client' AND $2::bigint IS NOT NULL THEN $2::bigint
+                   ELSE s.statement_ms::bigint END, 0) / 2)) || 'ms' END))
          AS p (name, value)
  WHERE pg_backend_pid() = $1::integer AND p.value IS NOT NULL
 )sql";

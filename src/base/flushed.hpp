@@ -1,6 +1,6 @@
 // Which commits of the stores wait for the disk.
-#ifndef ROWLOCK_STORE_FLUSHED_HPP
-#define ROWLOCK_STORE_FLUSHED_HPP
+#ifndef ROWLOCK_BASE_FLUSHED_HPP
+#define ROWLOCK_BASE_FLUSHED_HPP
 
 #include <algorithm>
 #include <chrono>
