@@ -30,9 +30,9 @@ enum class errc {
 ROWLOCK_EXPORT const std::error_category& error_category() noexcept;
 ROWLOCK_EXPORT std::error_code make_error_code(errc code) noexcept;
 
-/// Every fault that this library reports. The driver's exception, where there is one, is nested
-/// (`std::rethrow_if_nested`). The message says what to do next. It contains no password, no
-/// connection string and no bound value.
+/// Every fault that this library reports. Nested is a driver's exception or a server's sentence,
+/// where there is one (`std::rethrow_if_nested`). The message says what to do next. It contains no
+/// password, no connection string and no bound value.
 class ROWLOCK_EXPORT error : public std::system_error {
  public:
   error(errc code, const std::string& message);

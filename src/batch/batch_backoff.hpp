@@ -71,9 +71,9 @@ class batch_backoff {
  private:
   const limits limits_;
   std::array<recent_least, 2> quickest_;  // of each kind
-  std::size_t left_ = 0;   // calls that are to go side by side
-  std::size_t last_ = 0;   // how many there were, the last time
-  std::size_t quick_ = 0;  // calls that were answered since then
+  std::size_t left_ = 0;                  // calls that are to go side by side
+  std::size_t last_ = 0;                  // how many there were, the last time
+  std::size_t quick_ = 0;                 // calls that were answered since then
 };
 
 inline void batch_backoff::answered(statement_kind kind, std::size_t calls, duration took,

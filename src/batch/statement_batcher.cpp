@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/faults.hpp"
+#include "base/flushed.hpp"
 #include "batch/doubt.hpp"
 #include "rowlock/error.hpp"
-#include "base/flushed.hpp"
 
 namespace rowlock::detail {
 
@@ -131,8 +131,8 @@ std::vector<Answer> statement_batcher::share(statement_kind kind, std::span<cons
 
 namespace {
 
-/// A refusal writes nothing, so it is quicker than a grant. A release that is flushed is slower than
-/// others.
+/// A refusal writes nothing, so it is quicker than a grant. A release that is flushed is slower
+/// than others.
 bool is_usual(std::span<const acquire_request> /*sent*/, std::span<const acquire_answer> answers) {
   return std::ranges::any_of(answers, [](const acquire_answer& answer) {
     return answer.status == acquire_status::granted;

@@ -24,7 +24,8 @@ attempt_end refused_as(refusal_reason reason, refusal last) {
 }
 
 /// How long the answer to the last try may take after the caller's time is over. Longer than a
-/// working database needs, whose statements wait a second for a lock of the table; shorter than a store may wait for one that does not answer.
+/// working database needs, whose statements wait a second for a lock of the table; shorter than a
+/// store may wait for one that does not answer.
 constexpr std::chrono::seconds last_answer{2};
 
 /// Only contention is worth a wait.

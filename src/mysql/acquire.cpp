@@ -36,7 +36,8 @@ bool acquire_call::take_if_unowned() {
 }
 
 std::optional<result_set> acquire_call::write_if_unowned(const acquire_request& request) {
-  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id, never_waits] = request;
+  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id, never_waits] =
+      request;
   if (!expected && !unless_done && !exec_.hides_insert_ids()) {
     return exec_.write(sql::acquire_free,
                        {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
@@ -159,7 +160,8 @@ void acquire_call::take() {
 }
 
 bool acquire_call::insert_one(std::size_t place) {
-  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id, never_waits] = requests_[place];
+  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id, never_waits] =
+      requests_[place];
   const auto result =
       exec_.write(sql::insert, {bound_value::ascii(key.type), bound_value::bytes(key.source_id),
                                 bound_value::ascii(owner.text), bound_value::utf8(holder),

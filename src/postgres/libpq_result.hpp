@@ -15,7 +15,10 @@
 
 namespace rowlock::postgres {
 
-using raw_result = std::unique_ptr<PGresult, void (*)(PGresult*)>;
+struct clear_result {
+  void operator()(PGresult* result) const noexcept { PQclear(result); }
+};
+using raw_result = std::unique_ptr<PGresult, clear_result>;
 
 inline bool has_failed(const PGresult* result) {
   const auto status = PQresultStatus(result);

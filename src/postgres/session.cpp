@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/flushed.hpp"
 #include "postgres/acquire.hpp"
 #include "postgres/executor.hpp"
 #include "postgres/history.hpp"
@@ -26,7 +27,6 @@
 #include "postgres/sql/transactions.hpp"
 #include "postgres/table_check.hpp"
 #include "rowlock/error.hpp"
-#include "base/flushed.hpp"
 #include "store/list_values.hpp"
 #include "store/refusal_of.hpp"
 #include "store/unless_rejected.hpp"

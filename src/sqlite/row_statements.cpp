@@ -222,7 +222,8 @@ std::size_t row_statements::purge_history(const history_purge_request& request) 
 }
 
 std::optional<version> row_statements::acquire(const acquire_request& request) {
-  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id, never_waits] = request;
+  const auto& [key, owner, holder, ttl, expected, unless_done, correlation_id, never_waits] =
+      request;
   const auto correlation =
       correlation_id.empty() ? std::nullopt : std::optional<std::string_view>{correlation_id};
   if (!expected) {

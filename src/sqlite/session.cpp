@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/flushed.hpp"
 #include "rowlock/error.hpp"
 #include "sqlite/acquire.hpp"
 #include "sqlite/database_file.hpp"
@@ -15,7 +16,6 @@
 #include "sqlite/inspecting.hpp"
 #include "sqlite/schema.hpp"
 #include "sqlite/sql/leases.hpp"
-#include "base/flushed.hpp"
 #include "store/in_halves.hpp"
 #include "store/refusal_of.hpp"
 #include "store/schema_check.hpp"

@@ -73,21 +73,6 @@ TEST_F(PostgresHang, OfItsFirstStatementMakesASubscriptionConnectAgain) {
   made_.wait(1);
 }
 
-// UndefinedBehaviorSanitizer's check of vptr needs a descriptor too, so the preset leaves it out.
-TEST_F(PostgresHang, ThatCouldNotBeEndedIsUnavailableBeforeItsFirstCall) {
-  std::vector<int> all;
-  postgres_store rows{[&] {
-                        auto made = std::make_unique<pqxx::connection>(postgres_url());
-                        for (int file = dup(0); file != -1; file = dup(0)) all.push_back(file);
-                        return made;
-                      },
-                      {.table = table()}};
-  const auto caught = error_of([&] { (void)rows.list(); });
-  for (const int file : all) close(file);
-  EXPECT_EQ(caught.kind, errc::unavailable);
-  EXPECT_NE(caught.message().find("limit of open files"), std::string::npos) << caught.message();
-}
-
 TEST(StoppedPostgres, EndsWaitsAndALockTableWhileItIsStopped) {
   const own_postgres server;
   migrate_postgres(server.url());

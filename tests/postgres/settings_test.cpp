@@ -119,8 +119,8 @@ TEST_F(PostgresSettings, LimitTheWaitForALockOnConnectionsOfAFactoryToo) {
 
 // The end of a wait for a row would be the end of the statement, which is a fault.
 TEST_F(PostgresSettings, LimitTheWaitForALockByHalfOfTheStatementsTime) {
-  postgres_store by_string{
-      postgres_url(), {.table = table(), .statement_timeout = std::chrono::milliseconds{500}}};
+  postgres_store by_string{postgres_url(),
+                           {.table = table(), .statement_timeout = std::chrono::milliseconds{500}}};
   set("statement_timeout = '500ms'");
   auto by_factory = open_store_by_factory();
   for (auto* rows : {&by_string, &by_factory}) {

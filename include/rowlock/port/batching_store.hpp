@@ -18,10 +18,10 @@ class statement_batcher;
 }
 
 /// One statement is under way at a time, and the calls of a kind that meet it share the next one.
-/// After one that took longer than twice the quickest recent one of its kind and 0.25 ms a call, the
-/// next 256 calls are sent side by side, up to `in_flight` at once; twice as many each further time,
-/// at most 16,384, and 256 again once as many calls were quick. (MariaDB, MySQL: all of them where
-/// fewer than 17 calls meet. SQLite: none.)
+/// After one that took longer than twice the quickest recent one of its kind and 0.25 ms a call,
+/// the next 256 calls are sent side by side, up to `in_flight` at once; twice as many each further
+/// time, at most 16,384, and 256 again once as many calls were quick. (MariaDB, MySQL: all of them
+/// where fewer than 17 calls meet. SQLite: none.)
 struct batching_options {
   /// The most requests that share a statement, at most 1,000; 1: every call has its own. A call
   /// with more requests is not split.

@@ -1,7 +1,6 @@
-// A libpqxx connection of a store, and its errors.
+// Connections that libpqxx opens, and its errors.
 #include "postgres/pqxx/connection.hpp"
 
-#include <cstdint>
 #include <mutex>
 #include <pqxx/pqxx>
 #include <string>
@@ -32,14 +31,9 @@ std::string try_to_connect(const std::string& text, std::shared_ptr<pqxx::connec
   }
 }
 
-/// Equal texts have the same name everywhere, and different texts different ones: behind a pooler,
-/// other clients may have prepared theirs on this connection.
-std::string name_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  for (const char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  }
-  return "rowlock_" + std::to_string(hash);
+opened_connection opened_by(std::shared_ptr<pqxx::connection> connection, bool is_to_be_pinned) {
+  auto* const handle = handle_of(*connection);
+  return {handle, std::move(connection), is_to_be_pinned};
 }
 
 }  // namespace
@@ -53,64 +47,8 @@ std::shared_ptr<pqxx::connection> connect(const conninfo& to) {
   return opened;
 }
 
-pqxx_connection::pqxx_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names,
-                                 answer_watch& answers)
-    : connection_{std::move(opened)}, names_{names}, answers_{answers, connection_->sock()} {}
-
-const std::string& pqxx_connection::prepared(const std::string& sql) {
-  const auto found = prepared_.find(&sql);
-  if (found != prepared_.end()) return found->second;
-  const auto name = name_of(sql);
-  connection_->prepare(name, sql);
-  return prepared_.emplace(&sql, name).first->second;
-}
-
-result_set pqxx_connection::execute(const std::string& sql, const bound_values& values) {
-  if (names_ && has_results()) {
-    const auto known = prepared_.size();
-    try {
-      const auto watched = answers_.watch();
-      pqxx::nontransaction autocommit{*connection_};
-      return execute_prepared(autocommit, prepared(sql), values);
-    } catch (const std::exception& thrown) {
-      const auto found = fault_in(thrown);
-      if (!found.is_prepared_statement_astray() && !found.is_plan_outdated()) throw;
-      // A statement prepared just now cannot be outdated, unless it was prepared on another server
-      // connection, long ago.
-      const bool is_of_a_pooler = found.is_prepared_statement_astray() || prepared_.size() > known;
-      if (is_of_a_pooler) names_ = false;
-      is_outdated_ = !is_of_a_pooler;
-    }
-  }
-  return execute_unnamed(sql, values);
-}
-
-result_set pqxx_connection::execute_unnamed(const std::string& sql, const bound_values& values) {
-  const auto watched = answers_.watch();
-  return postgres::execute(*connection_, sql, values);
-}
-
-fault pqxx_connection::fault_in(const std::exception& thrown) const {
-  return postgres::fault_in(thrown);
-}
-
-void pqxx_connection::pin(const std::string& sql,
-                          std::optional<std::chrono::milliseconds> statement_timeout,
-                          std::optional<std::chrono::milliseconds> lock_timeout) {
-  const auto count = [](const std::optional<std::chrono::milliseconds>& limit) {
-    return limit ? std::optional{std::int64_t{limit->count()}} : std::nullopt;
-  };
-  execute_unnamed(
-      sql, bound_values{connection_->backendpid(), count(statement_timeout), count(lock_timeout)});
-}
-
-bool pqxx_connection::is_alive() const noexcept {
-  if (is_outdated_ || !connection_->is_open()) return false;
-  return is_quiet(connection_->sock());
-}
-
 connector connector_to(const conninfo& to) {
-  return [to] { return connected{connect(to), to.names_a_service()}; };
+  return [to] { return opened_by(connect(to), to.names_a_service()); };
 }
 
 connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
@@ -127,7 +65,7 @@ connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
       return shared->to;
     }();
     try {
-      return connected{connect(current), current.names_a_service()};
+      return opened_by(connect(current), current.names_a_service());
     } catch (const login_refused&) {
       const auto next = [&] {
         const std::scoped_lock lock{shared->mutex};
@@ -139,7 +77,7 @@ connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
       }();
       // A refused login costs the user one of the attempts that a server may count.
       if (next.text() == current.text()) throw;
-      return connected{connect(next), next.names_a_service()};
+      return opened_by(connect(next), next.names_a_service());
     }
   };
 }
@@ -156,7 +94,7 @@ connector connector_by(detail::make_connection make) {
       }
       auto connection = std::static_pointer_cast<pqxx::connection>(made.connection);
       refuse_old(connection->server_version());
-      return connected{std::move(connection), true};
+      return opened_by(std::move(connection), true);
     } catch (const pqxx::failure& thrown) {
       throw_failed_connect(thrown.what(), "PostgreSQL, as the factory connects to it,");
     }

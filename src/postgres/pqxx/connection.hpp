@@ -1,16 +1,12 @@
-// A libpqxx connection of a store, and its errors.
+// Connections that libpqxx opens, and its errors.
 #ifndef ROWLOCK_POSTGRES_PQXX_CONNECTION_HPP
 #define ROWLOCK_POSTGRES_PQXX_CONNECTION_HPP
 
 #include <libpq-fe.h>
 
-#include <atomic>
-#include <chrono>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <pqxx/pqxx>
 #include <string>
 #include <type_traits>
@@ -19,7 +15,7 @@
 #include "postgres/connecting.hpp"
 #include "postgres/connection.hpp"
 #include "postgres/fault.hpp"
-#include "postgres/pqxx/answer_watch.hpp"
+#include "postgres/libpq_connection.hpp"
 #include "rowlock/postgres_store.hpp"
 
 namespace rowlock::postgres {
@@ -27,47 +23,6 @@ namespace rowlock::postgres {
 /// Throws `error`: unavailable, or rejected if the server refuses the login or is too old. The
 /// driver's exception is not nested: its text may hold parts of a password.
 std::shared_ptr<pqxx::connection> connect(const conninfo& to);
-
-/// Whether statements may be prepared under names. Becomes false for good once a pooler does not
-/// allow it. Shared by all connections of a store.
-using may_prepare = std::atomic<bool>;
-
-/// Thread-safety: one thread at a time.
-class pqxx_connection final : public own_connection {
- public:
-  pqxx_connection(std::shared_ptr<pqxx::connection> opened, may_prepare& names,
-                  answer_watch& answers);
-
-  /// Executes in autocommit. `sql` must live as long as this connection: it is prepared at its
-  /// first use. A statement whose prepared form is refused has done nothing, and is sent once more,
-  /// unnamed. Throws libpqxx's exceptions.
-  result_set execute(const std::string& sql, const bound_values& values) override;
-  using connection::execute;
-
-  [[nodiscard]] fault fault_in(const std::exception& thrown) const override;
-
-  /// For a connection whose startup did not set them: sets READ COMMITTED, and a time limit unless
-  /// its own options set one. Has no effect behind a pooler, which shares its sessions with other
-  /// clients. Throws libpqxx's exceptions. One round trip.
-  void pin(const std::string& sql, std::optional<std::chrono::milliseconds> statement_timeout,
-           std::optional<std::chrono::milliseconds> lock_timeout);
-
-  /// False once the server has closed the connection: nothing sent on it would be executed. False,
-  /// too, if the table was changed since its statements were prepared: another connection prepares
-  /// them anew. No round trip.
-  [[nodiscard]] bool is_alive() const noexcept override;
-  [[nodiscard]] bool is_idle() const noexcept override { return true; }
-
- private:
-  result_set execute_unnamed(const std::string& sql, const bound_values& values);
-  const std::string& prepared(const std::string& sql);
-
-  std::shared_ptr<pqxx::connection> connection_;
-  may_prepare& names_;
-  answer_watch::connection answers_;
-  std::map<const std::string*, std::string> prepared_;
-  bool is_outdated_ = false;
-};
 
 // In execute.cpp, the only file that depends on the version of libpqxx.
 
@@ -83,33 +38,12 @@ PGconn* handle_of(const any_connection& connection) noexcept;
 void watch_for_aborts(any_connection& connection) noexcept;
 bool was_aborted_by_driver(const any_connection& connection) noexcept;
 
-/// False once `exit()` destroys what was made before the first result of libpqxx 6. libpqxx makes a
-/// table for that result, needs it for every other one, and destroys it then. A store in a static
-/// of the application may be destroyed later.
-bool has_results() noexcept;
-
-/// Executes a statement in autocommit, without a name; also when libpqxx makes no more results.
-result_set execute(any_connection& connection, const std::string& sql, const bound_values& values);
-
 /// Executes a statement without a name: the server parses it anew each time.
 result_set execute(pqxx::transaction_base& transaction, const std::string& sql,
                    const bound_values& values);
 
-/// Executes a statement that was prepared on the transaction's connection.
-result_set execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
-                            const bound_values& values);
-
 /// Executes several statements without values. Returns the result of the last one.
 result_set run(pqxx::transaction_base& transaction, const std::string& script);
-
-struct connected {
-  std::shared_ptr<pqxx::connection> connection;
-  /// Its startup packet set no settings: a service file or the application did.
-  bool is_to_be_pinned;
-};
-
-/// Opens a new connection at each call, from any thread. Throws `error`, without the driver's text.
-using connector = std::function<connected()>;
 
 connector connector_to(const conninfo& to);
 /// The same; when a login is refused, `renewed` returns what to connect to from now on.

@@ -1,11 +1,8 @@
-// The execution of statements with bound values and the state of transactions, on libpqxx 6.4
-// and 7.
+// Statements with bound values in transactions of libpqxx 6.4 to 8, and the state of these.
 #include <libpq-events.h>
 #include <libpq-fe.h>
 
-#include <atomic>
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "postgres/libpq_result.hpp"
 #include "postgres/pqxx/connection.hpp"
 
 namespace rowlock::postgres {
@@ -49,24 +45,7 @@ class pqxx_result final : public driver_result {
   const pqxx::result result_;
 };
 
-#if PQXX_VERSION_MAJOR < 7
-
-/// Whether `exit()` has come to what was made before the first result.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): one exit() a process
-std::atomic<bool> is_exiting{false};
-
-/// To be called when libpqxx has made a result: what is registered later is called first.
-void watch_for_exit() {
-  static const int registered = std::atexit([] { is_exiting = true; });
-  static_cast<void>(registered);
-}
-
-#endif
-
 result_set result_in(const pqxx::result& result) {
-#if PQXX_VERSION_MAJOR < 7
-  watch_for_exit();
-#endif
   return result_set{std::make_unique<pqxx_result>(result)};
 }
 
@@ -108,32 +87,6 @@ pqxx::params in_the_drivers_form(const bound_values& values) {
 
 }  // namespace
 
-bool has_results() noexcept {
-#if PQXX_VERSION_MAJOR < 7
-  return !is_exiting;
-#else
-  return true;
-#endif
-}
-
-result_set execute(any_connection& connection, const std::string& sql, const bound_values& values) {
-  if (has_results()) {
-    pqxx::nontransaction autocommit{connection};
-    return execute(autocommit, sql, values);
-  }
-  auto* const handle = handle_of(connection);
-  const auto texts = values.texts();
-  raw_result result{PQexecParams(handle, sql.c_str(), static_cast<int>(texts.size()), nullptr,
-                                 texts.data(), nullptr, nullptr, 0),
-                    &PQclear};
-  if (PQstatus(handle) != CONNECTION_OK) throw pqxx::broken_connection{"lost during exit()"};
-  if (has_failed(result.get())) {
-    const char* const state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
-    throw pqxx::sql_error{"a statement during exit()", sql, state == nullptr ? "" : state};
-  }
-  return result_set{std::make_unique<libpq_result>(std::move(result))};
-}
-
 result_set execute(pqxx::transaction_base& transaction, const std::string& sql,
                    const bound_values& values) {
 #if PQXX_VERSION_MAJOR < 7
@@ -143,18 +96,6 @@ result_set execute(pqxx::transaction_base& transaction, const std::string& sql,
   return result_in(transaction.exec_params(sql, in_the_drivers_form(values)));
 #else
   return result_in(transaction.exec(sql, in_the_drivers_form(values)));
-#endif
-}
-
-result_set execute_prepared(pqxx::transaction_base& transaction, const std::string& name,
-                            const bound_values& values) {
-#if PQXX_VERSION_MAJOR < 7
-  const auto send = [&](auto... each) { return transaction.exec_prepared(name, each...); };
-  return result_in(send_with(send, values.texts()));
-#elif PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
-  return result_in(transaction.exec_prepared(name, in_the_drivers_form(values)));
-#else
-  return result_in(transaction.exec(pqxx::prepped{name}, in_the_drivers_form(values)));
 #endif
 }
 

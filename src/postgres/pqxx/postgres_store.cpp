@@ -11,8 +11,9 @@
 
 #include "base/limits.hpp"
 #include "postgres/connecting.hpp"
+#include "postgres/libpq_connection.hpp"
+#include "postgres/notify.hpp"
 #include "postgres/pqxx/connection.hpp"
-#include "postgres/pqxx/notify.hpp"
 #include "postgres/pqxx/transaction.hpp"
 #include "postgres/session.hpp"
 #include "postgres/sql/rows.hpp"
@@ -43,27 +44,23 @@ void check_limits(const postgres_options& options) {
   detail::check_time_limit("lock_timeout", options.lock_timeout);
 }
 
-/// Time limits for sessions that were opened without them.
-struct pins {
-  std::optional<std::chrono::milliseconds> statement_timeout = std::nullopt;
-  std::optional<std::chrono::milliseconds> lock_timeout = std::nullopt;
-};
-
 class pqxx_sessions final : public detail::session_source {
  public:
-  pqxx_sessions(postgres::connector make, pins to_pin, postgres_options options)
+  pqxx_sessions(postgres::connector make, const postgres::time_pins& to_pin,
+                postgres_options options)
       : options_{.table = {std::move(options.table), options.clock_skew},
                  .marks_watched_rows = options.wake_up},
         make_{std::move(make)},
         to_pin_{to_pin},
-        answers_{options.answer_timeout},
+        longest_answer_{options.answer_timeout},
         limits_{.statements_at_once = options.pool_size, .longest_renewal = longest_renewal} {}
 
   std::unique_ptr<detail::session> open() override {
-    const auto made = make_();
-    auto opened =
-        std::make_unique<postgres::pqxx_connection>(made.connection, may_prepare_, answers_);
-    if (made.is_to_be_pinned) pin(*opened);
+    auto made = make_();
+    const bool is_to_be_pinned = made.is_to_be_pinned;
+    auto opened = std::make_unique<postgres::libpq_connection>(
+        std::move(made), postgres::answer_limit{.longest = longest_answer_}, &may_prepare_);
+    if (is_to_be_pinned) postgres::pin(*opened, options_.table, to_pin_);
     return postgres::make_session(std::move(opened), options_);
   }
 
@@ -71,26 +68,17 @@ class pqxx_sessions final : public detail::session_source {
     if (!options_.marks_watched_rows) return nullptr;
     return std::make_unique<postgres::notify_listener>(
         make_, postgres::statement_for(options_.table, postgres::sql::announcement_channel),
-        listener, answers_);
+        listener, longest_answer_);
   }
 
   [[nodiscard]] store_limits limits() const noexcept override { return limits_; }
 
  private:
-  void pin(postgres::pqxx_connection& opened) const {
-    try {
-      opened.pin(postgres::statement_for(options_.table, postgres::sql::pin_session),
-                 to_pin_.statement_timeout, to_pin_.lock_timeout);
-    } catch (const std::exception&) {
-      postgres::throw_as_error(postgres::effects::none, &options_.table.table);
-    }
-  }
-
   const postgres::session_options options_;
   const postgres::connector make_;
-  const pins to_pin_;
+  const postgres::time_pins to_pin_;
   postgres::may_prepare may_prepare_{true};
-  postgres::answer_watch answers_;
+  const std::chrono::milliseconds longest_answer_;
   const store_limits limits_;
 };
 
@@ -104,7 +92,8 @@ std::unique_ptr<detail::session_source> sessions_of(const std::string& connectio
                                      .statement = options.statement_timeout,
                                      .lock = lock_timeout};
   const postgres::conninfo to{connection_string, limits};
-  const pins to_pin{.statement_timeout = options.statement_timeout, .lock_timeout = lock_timeout};
+  const postgres::time_pins to_pin{.statement_timeout = options.statement_timeout,
+                                   .lock_timeout = lock_timeout};
   auto connect = postgres::connector_to(to);
   if (options.connection_string_now) {
     connect = postgres::connector_to(to, [limits, read_again = options.connection_string_now] {
@@ -119,7 +108,8 @@ std::unique_ptr<detail::session_source> sessions_of(detail::make_connection make
   check_waits(options);
   detail::check_time_limit("lock_timeout", options.lock_timeout);
   return std::make_unique<pqxx_sessions>(postgres::connector_by(std::move(make)),
-                                         pins{.lock_timeout = options.lock_timeout}, options);
+                                         postgres::time_pins{.lock_timeout = options.lock_timeout},
+                                         options);
 }
 
 }  // namespace

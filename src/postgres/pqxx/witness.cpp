@@ -2,10 +2,8 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
-#include <pqxx/pqxx>
 
 #include "postgres/connecting.hpp"
-#include "postgres/pqxx/answer_watch.hpp"
 #include "postgres/pqxx/connection.hpp"
 #include "postgres/sql/transactions.hpp"
 #include "postgres/transaction.hpp"
@@ -52,20 +50,16 @@ class postgres_witness::impl {
     const auto space = transaction.find(' ');
     if (space == std::string::npos) return commit_fate::unknown;
     try {
-      const auto connection = connect_().connection;
-      // Of this call alone: a child of fork() may destroy a witness, but no thread of its parent's.
-      postgres::answer_watch answers{postgres::time_limits{}.tcp_user};
-      postgres::answer_watch::connection guarded{answers, connection->sock()};
-      const auto watched = guarded.watch();
-      pqxx::nontransaction autocommit{*connection};
-      const auto result = postgres::execute(
-          autocommit, postgres::statement_for({}, postgres::sql::fate),
+      postgres::libpq_connection used{
+          connect_(), {.longest = postgres::time_limits{}.tcp_user}, nullptr};
+      const auto result = used.execute(
+          postgres::statement_for({}, postgres::sql::fate),
           postgres::bound_values{transaction.substr(0, space), transaction.substr(space + 1)});
       return fate_in(result.front());
     } catch (const error& fault) {
       if (fault.kind() != errc::unavailable) return commit_fate::unknown;
-    } catch (const std::exception& thrown) {
-      if (!postgres::fault_in(thrown).is_lost_connection()) return commit_fate::unknown;
+    } catch (const postgres::libpq_failure& thrown) {
+      if (!thrown.meaning().is_lost_connection()) return commit_fate::unknown;
     }
     return std::nullopt;
   }

@@ -13,6 +13,7 @@
 
 #include "base/never_destroyed.hpp"
 #include "postgres/connecting.hpp"
+#include "postgres/libpq_connection.hpp"
 #include "postgres/session.hpp"
 #include "postgres/soci/connection.hpp"
 #include "postgres/sql/session.hpp"
@@ -94,41 +95,6 @@ void commit_unless_in_conflict(soci_connection& used) {
   }
 }
 
-/// The connection of a session that only a store uses.
-class connection_of_store final : public postgres::own_connection {
- public:
-  /// Sets the session's isolation, encoding and time limits. Throws `error`.
-  connection_of_store(std::shared_ptr<::soci::session> session, const soci_options& options,
-                      const postgres_table& table)
-      : session_{std::move(session)}, connection_{*session_, options.answer_timeout} {
-    connection_.require_no_transaction();
-    const postgres::bound_values values{
-        connection_.server_process(), std::int64_t{options.statement_timeout.count()},
-        std::int64_t{
-            postgres::lock_limit(options.lock_timeout, options.statement_timeout).count()}};
-    try {
-      connection_.execute(postgres::statement_for(table, postgres::sql::pin_session), values);
-    } catch (const std::exception& thrown) {
-      postgres::throw_as_error(connection_.fault_in(thrown), postgres::effects::none, &table.table);
-    }
-  }
-
-  postgres::result_set execute(const std::string& sql,
-                               const postgres::bound_values& values) override {
-    return connection_.execute(sql, values);
-  }
-  [[nodiscard]] postgres::fault fault_in(const std::exception& thrown) const override {
-    return connection_.fault_in(thrown);
-  }
-  [[nodiscard]] bool is_idle() const noexcept override { return connection_.is_idle(); }
-  [[nodiscard]] bool is_alive() const noexcept override { return connection_.is_alive(); }
-  void disconnect() noexcept override { connection_.disconnect(); }
-
- private:
-  const std::shared_ptr<::soci::session> session_;
-  soci_connection connection_;
-};
-
 class postgres_backend_type final : public soci_backend {
  public:
   postgres_backend_type() {
@@ -171,10 +137,18 @@ class postgres_backend_type final : public soci_backend {
 
   [[nodiscard]] std::unique_ptr<detail::session> make_session(
       std::shared_ptr<::soci::session> session, const soci_options& options) const override {
-    postgres::session_options known{
+    const soci_connection given{*session};
+    given.require_no_transaction();
+    const postgres::session_options known{
         .table = {options.table, options.clock_skew.value_or(milliseconds::zero())}};
-    auto pinned = std::make_unique<connection_of_store>(std::move(session), options, known.table);
-    return postgres::make_session(std::move(pinned), std::move(known));
+    // Prepared statements would stay in a session of the application.
+    auto own = std::make_unique<postgres::libpq_connection>(
+        postgres::opened_connection{given.handle(), std::move(session)},
+        postgres::answer_limit{.longest = options.answer_timeout}, nullptr);
+    postgres::pin(*own, known.table,
+                  {options.statement_timeout,
+                   postgres::lock_limit(options.lock_timeout, options.statement_timeout)});
+    return postgres::make_session(std::move(own), known);
   }
 
   std::vector<migration> migrate(::soci::session& session, const table_name& table,

@@ -2,19 +2,15 @@
 #include "postgres/soci/connection.hpp"
 
 #include <libpq-fe.h>
-#include <poll.h>
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/soci.h>
-#include <sys/socket.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <limits>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "postgres/connecting.hpp"
+#include "postgres/libpq_connection.hpp"
 #include "postgres/libpq_result.hpp"
 #include "rowlock/clock.hpp"
 #include "rowlock/error.hpp"
@@ -22,8 +18,6 @@
 namespace rowlock::through_soci {
 
 namespace {
-
-using std::chrono::milliseconds;
 
 constexpr std::string_view no_state = "     ";  // SOCI's value for none
 constexpr std::string_view lost = "08006";
@@ -41,31 +35,17 @@ PGconn* connection_of(::soci::session& session) {
   return connection;
 }
 
-constexpr auto never = boot_clock::time_point::max();
-
-/// Milliseconds for poll(), which reads a negative value as no limit.
-int until(boot_clock::time_point end) {
-  if (end == never) return -1;
-  const auto left = std::chrono::ceil<milliseconds>(end - boot_clock::now()).count();
-  return static_cast<int>(std::clamp<milliseconds::rep>(left, 0, std::numeric_limits<int>::max()));
-}
-
 }  // namespace
 
-soci_connection::soci_connection(::soci::session& session,
-                                 std::optional<milliseconds> longest_answer)
-    : connection_{connection_of(session)}, longest_answer_{longest_answer} {
+soci_connection::soci_connection(::soci::session& session) : connection_{connection_of(session)} {
   postgres::refuse_old(PQserverVersion(connection_));
 }
 
 postgres::result_set soci_connection::execute(const std::string& sql,
                                               const postgres::bound_values& values) {
   const auto texts = values.texts();
-  auto result = execute_with([&] {
-    return PQsendQueryParams(connection_, sql.c_str(), static_cast<int>(texts.size()), nullptr,
-                             texts.data(), nullptr, nullptr, 0);
-  });
-  return postgres::result_set{std::make_unique<postgres::libpq_result>(std::move(result))};
+  return result_of(PQsendQueryParams(connection_, sql.c_str(), static_cast<int>(texts.size()),
+                                     nullptr, texts.data(), nullptr, nullptr, 0));
 }
 
 std::string soci_connection::encoding() const {
@@ -74,45 +54,20 @@ std::string soci_connection::encoding() const {
 }
 
 postgres::result_set soci_connection::run(const std::string& script) {
-  auto result = execute_with([&] { return PQsendQuery(connection_, script.c_str()); });
-  return postgres::result_set{std::make_unique<postgres::libpq_result>(std::move(result))};
+  return result_of(PQsendQuery(connection_, script.c_str()));
 }
 
-soci_connection::raw_result soci_connection::execute_with(const std::function<int()>& send) {
-  if (send() == 0) fail(nullptr);
-  raw_result last{nullptr, &PQclear};
-  for (;;) {
-    wait_for_result();
-    raw_result next{PQgetResult(connection_), &PQclear};
-    if (next == nullptr) break;
-    if (last == nullptr || !postgres::has_failed(last.get())) last = std::move(next);
+postgres::result_set soci_connection::result_of(int sent) {
+  postgres::raw_result result;
+  if (sent != 0) result = postgres::await_result(connection_, boot_clock::time_point::max());
+  if (result != nullptr && !postgres::has_failed(result.get())) {
+    return postgres::result_set{std::make_unique<postgres::libpq_result>(std::move(result))};
   }
-  if (last == nullptr || postgres::has_failed(last.get())) fail(last.get());
-  return last;
-}
-
-void soci_connection::wait_for_result() const {
-  const auto end = longest_answer_ ? boot_clock::now() + *longest_answer_ : never;
-  while (PQisBusy(connection_) != 0) {
-    pollfd socket{.fd = PQsocket(connection_), .events = POLLIN, .revents = 0};
-    // A socket that is shut down reads as ended, so libpq reports the connection as lost.
-    if (poll(&socket, 1, until(end)) == 0) shutdown(socket.fd, SHUT_RDWR);
-    if (PQconsumeInput(connection_) == 0) return;
-  }
-}
-
-void soci_connection::fail(const PGresult* known) const {
-  const auto field = [known](int code) -> std::string {
-    const char* const text = known == nullptr ? nullptr : PQresultErrorField(known, code);
-    return text == nullptr ? "" : text;
-  };
-  std::string state = field(PG_DIAG_SQLSTATE);
-  if (state.size() != no_state.size()) {
-    state = PQstatus(connection_) == CONNECTION_OK ? no_state : lost;
-  }
-  const auto sentence = field(PG_DIAG_MESSAGE_PRIMARY);
-  throw ::soci::postgresql_soci_error{
-      sentence.empty() ? "libpq could not execute the statement" : sentence, state.c_str()};
+  const postgres::libpq_failure failed{connection_, result.get()};
+  auto state = failed.meaning().sqlstate;
+  if (state.size() != no_state.size())
+    state = failed.meaning().is_connection_dead ? lost : no_state;
+  throw ::soci::postgresql_soci_error{failed.what(), state.c_str()};
 }
 
 postgres::fault postgres_fault_in(const std::exception& thrown) {
@@ -131,22 +86,10 @@ bool soci_connection::is_in_transaction() const noexcept {
   return state == PQTRANS_INTRANS || state == PQTRANS_INERROR;
 }
 
-bool soci_connection::is_idle() const noexcept {
-  return PQtransactionStatus(connection_) == PQTRANS_IDLE;
-}
-
-bool soci_connection::is_alive() const noexcept {
-  return is_idle() && postgres::is_quiet(PQsocket(connection_));
-}
-
-void soci_connection::disconnect() noexcept { shutdown(PQsocket(connection_), SHUT_RDWR); }
-
 void soci_connection::drop_notices() noexcept {
   PQsetNoticeReceiver(
       connection_, [](void* /*unused*/, const PGresult* /*notice*/) {}, nullptr);
 }
-
-int soci_connection::server_process() const noexcept { return PQbackendPID(connection_); }
 
 namespace {
 

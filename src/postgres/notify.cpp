@@ -1,9 +1,8 @@
 // A listener for notifications of releases and grants, on a separate connection.
-#include "postgres/pqxx/notify.hpp"
+#include "postgres/notify.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,13 +10,12 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <pqxx/pqxx>
 #include <system_error>
 #include <utility>
 
 #include "base/threads.hpp"
-#include "postgres/pqxx/connection.hpp"
 #include "postgres/sql/session.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/port/requests.hpp"
@@ -71,78 +69,31 @@ void deliver(release_listener& listener, std::string announced) {
     listener.taken(*key, {.lease = *lease, .watched_for = *watched_for});
 }
 
-#if PQXX_VERSION_MAJOR < 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10)
+/// `name` as an identifier.
+std::string quoted(PGconn* connection, const std::string& name) {
+  const std::unique_ptr<char, void (*)(void*)> text{
+      PQescapeIdentifier(connection, name.data(), name.size()), &PQfreemem};
+  if (text == nullptr) throw libpq_failure{connection, nullptr};
+  return text.get();
+}
 
-/// Listens on a channel during its lifetime; afterwards the connection cannot be used.
-class channel final : public pqxx::notification_receiver {
- public:
-  channel(pqxx::connection& connection, const std::string& name, release_listener& listener)
-      : pqxx::notification_receiver{connection, name},
-        connection_{connection},
-        listener_{listener} {}
-  channel(const channel&) = delete;
-  channel& operator=(const channel&) = delete;
-  /// The driver's own destructor would send UNLISTEN, and wait for the answer without a limit.
-  ~channel() override {
-#if PQXX_VERSION_MAJOR < 7
-    connection_.disconnect();
-#else
-    shutdown(connection_.sock(), SHUT_RDWR);
-#endif
+void deliver_all(PGconn* connection, release_listener& listener) {
+  using notification = std::unique_ptr<PGnotify, void (*)(void*)>;
+  for (notification next{PQnotifies(connection), &PQfreemem}; next != nullptr;
+       next.reset(PQnotifies(connection))) {
+    deliver(listener, next->extra);
   }
-
-  void operator()(const std::string& announced, int /*backend*/) override {
-    deliver(listener_, announced);
-  }
-
- private:
-  pqxx::connection& connection_;
-  release_listener& listener_;
-};
-
-#else
-
-class channel {
- public:
-  channel(pqxx::connection& connection, const std::string& name, release_listener& listener) {
-    connection.listen(name, [&listener](const pqxx::notification& received) {
-      deliver(listener, std::string{received.payload});
-    });
-  }
-};
-
-#endif
+}
 
 }  // namespace
 
-class notify_listener::open_connection {
- public:
-  open_connection(notify_listener& used_by, int socket)
-      : used_by_{used_by}, connection_{used_by.answers_, socket} {
-    const std::scoped_lock lock{used_by_.mutex_};
-    used_by_.open_ = &connection_;
-    if (used_by_.is_over_) connection_.give_up();
-  }
-  open_connection(const open_connection&) = delete;
-  open_connection& operator=(const open_connection&) = delete;
-  ~open_connection() {
-    const std::scoped_lock lock{used_by_.mutex_};
-    used_by_.open_ = nullptr;
-  }
-
-  [[nodiscard]] answer_watch::watched watch() { return connection_.watch(); }
-
- private:
-  notify_listener& used_by_;
-  answer_watch::connection connection_;
-};
-
 notify_listener::notify_listener(connector make, std::string channel_sql,
-                                 release_listener& listener, answer_watch& answers)
+                                 release_listener& listener,
+                                 std::chrono::milliseconds longest_answer)
     : make_{std::move(make)},
       channel_sql_{std::move(channel_sql)},
       listener_{listener},
-      answers_{answers},
+      longest_answer_{longest_answer},
       end_{eventfd(0, EFD_CLOEXEC)},
       pause_ms_{shortest_pause_ms} {
   if (end_ < 0) {
@@ -162,11 +113,6 @@ notify_listener::notify_listener(connector make, std::string channel_sql,
 
 notify_listener::~notify_listener() {
   (void)eventfd_write(end_, 1);
-  {
-    const std::scoped_lock lock{mutex_};
-    is_over_ = true;
-    if (open_ != nullptr) open_->give_up();
-  }
   thread_.join();
   close(end_);
 }
@@ -191,27 +137,19 @@ void notify_listener::run() {
 }
 
 void notify_listener::listen() {
-  const auto connection = make_().connection;
-  open_connection opened{*this, connection->sock()};
-  std::optional<channel> listening;
-  {
-    const auto watched = opened.watch();
-    std::string name;
-    {
-      pqxx::nontransaction autocommit{*connection};
-      const std::string leaves_one{sql::leaves_a_connection};
-      if (!execute(autocommit, leaves_one, bound_values{}).front().flag("is_left")) {
-        throw detail::no_connection_left{"this is the last connection: calls for locks need it"};
-      }
-      execute(autocommit, std::string{sql::stay_idle}, bound_values{connection->backendpid()});
-      name = execute(autocommit, channel_sql_, bound_values{}).front().text("channel");
-    }
-    listening.emplace(*connection, name, listener_);
+  libpq_connection used{make_(), {.longest = longest_answer_, .stop = end_}, nullptr};
+  auto* const handle = used.handle();
+  if (!used.execute(std::string{sql::leaves_a_connection}).front().flag("is_left")) {
+    throw detail::no_connection_left{"this is the last connection: calls for locks need it"};
   }
-  if (!connection->is_open()) return;  // the driver does not report that LISTEN failed
+  used.execute(std::string{sql::stay_idle}, bound_values{PQbackendPID(handle)});
+  const auto channel = used.execute(channel_sql_).front().text("channel");
+  used.execute("LISTEN " + quoted(handle, channel));
   pause_ms_ = shortest_pause_ms;
   listener_.listening();
-  while (connection->is_open() && wait(connection->sock(), -1)) connection->get_notifs();
+  do {
+    deliver_all(handle, listener_);
+  } while (wait(PQsocket(handle), -1) && PQconsumeInput(handle) != 0);
 }
 
 }  // namespace rowlock::postgres
