@@ -29,6 +29,15 @@ int until(boot_clock::time_point end) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
 }
 
+/// libpq may have decrypted more than it has taken, and poll() does not wake for that: TLS comes in
+/// records of 16 KB from a pooler or a proxy, of 8 KB from PostgreSQL.
+constexpr std::chrono::milliseconds longest_encrypted_poll{10};
+
+boot_clock::time_point end_of_poll(PGconn* connection, boot_clock::time_point end) {
+  const bool is_encrypted = PQsslInUse(connection) != 0 || PQgssEncInUse(connection) != 0;
+  return is_encrypted ? std::min(end, boot_clock::now() + longest_encrypted_poll) : end;
+}
+
 /// Returns when libpq has all that it needs for a result, or has lost the connection.
 void await_input(PGconn* connection, boot_clock::time_point end, int stop) {
   while (PQstatus(connection) == CONNECTION_OK) {
@@ -37,12 +46,12 @@ void await_input(PGconn* connection, boot_clock::time_point end, int stop) {
     const auto wanted = static_cast<short>(unsent > 0 ? POLLIN | POLLOUT : POLLIN);
     std::array<pollfd, 2> awaited{{{.fd = PQsocket(connection), .events = wanted, .revents = 0},
                                    {.fd = stop, .events = POLLIN, .revents = 0}}};
-    const bool is_over = poll(awaited.data(), awaited.size(), until(end)) == 0;
+    const auto poll_end = end_of_poll(connection, end);
+    const bool is_over =
+        poll(awaited.data(), awaited.size(), until(poll_end)) == 0 && boot_clock::now() >= end;
     // A socket that is shut down reads as ended, so libpq sees that the connection is lost.
     if (is_over || awaited[1].revents != 0) shutdown(awaited[0].fd, SHUT_RDWR);
     if (PQconsumeInput(connection) == 0) return;
-    // What TLS has decrypted beyond libpq's buffer makes the socket not readable again.
-    if (PQsslInUse(connection) != 0 && PQconsumeInput(connection) == 0) return;
   }
 }
 

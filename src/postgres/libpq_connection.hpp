@@ -72,9 +72,9 @@ class libpq_connection final : public own_connection {
   libpq_connection& operator=(const libpq_connection&) = delete;
   ~libpq_connection() override;
 
-  /// Executes in autocommit. `sql` must live as long as this connection: it is prepared at its
-  /// first use. A statement whose prepared form is refused has done nothing, and is sent once more,
-  /// unnamed. Throws `libpq_failure`.
+  /// Executes in autocommit. With names, `sql` must live as long as this connection: it is prepared
+  /// at its first use. A statement whose prepared form is refused has done nothing, and is sent
+  /// once more, unnamed. Throws `libpq_failure`.
   result_set execute(const std::string& sql, const bound_values& values) override;
   using connection::execute;
   /// The same of a statement that is executed once.

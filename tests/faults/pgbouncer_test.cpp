@@ -166,5 +166,23 @@ TEST_F(Pgbouncer, ThirtyTwoThreadsLoseNothing) {
       " from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()");
 }
 
+// Its records of TLS are larger than PostgreSQL's: libpq takes a part of one, and the socket has no
+// more to read.
+TEST_F(Pgbouncer, WithTlsGivesLargeAnswersToTheirEnd) {
+  constexpr std::size_t keys = 1000;
+  observer{server().url()}.query(
+      "insert into shared_lock (lock_type, source_id, version, owner, holder, acquired_at,"
+      " expires_at, ttl_us, note) select 'job', i::text || repeat('x', 100 + i % 150), i, 'o' || i,"
+      " 'web' || i, now(), now() + interval '1 day', 86400000000, repeat('n', i % 1000)"
+      " from generate_series(1, " +
+      std::to_string(keys) + ") i");
+  const self_signed certificate;
+  const own_pgbouncer encrypted{server(), pool, &certificate};
+  postgres_store rows{encrypted.url(), {.statement_timeout = 23h, .answer_timeout = 24h}};
+  for (std::size_t limit = 20; limit <= keys; limit += 4) {
+    ASSERT_EQ(rows.list(list_request{.at_most = limit}).size(), limit);
+  }
+}
+
 }  // namespace
 }  // namespace rowlock::tests
