@@ -74,7 +74,7 @@ class counters_by {
   std::array<::prometheus::Counter*, count> all_{};
 };
 
-using counters_by_refusal = counters_by<refusal_reason, 7>;
+using counters_by_refusal = counters_by<refusal_reason, 8>;
 
 /// Of the leases of one lock type.
 class lease_series {

@@ -1,8 +1,13 @@
 // A network that says nothing any more: calls end, and a loss is notified while a renewal hangs.
+#include <sys/socket.h>
+
 #include <atomic>
 #include <future>
 #include <memory>
+#include <span>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "faults/proxied_table.hpp"
 #include "rowlock/clock.hpp"
@@ -72,6 +77,30 @@ TEST_F(SilentNetwork, ThatPretendsToWorkEndsACallUnderWayAndOnesThatConnectWhile
   EXPECT_EQ(error_of([&] { acquire(rows, other_key_); }).kind, errc::unavailable);
   proxy_.pass();
   await_grant(rows, other_key_);
+}
+
+// The socket takes a part of it: the rest waits for a peer that reads nothing.
+TEST_F(SilentNetwork, EndsACallWhoseStatementIsLargerThanTheSocketTakes) {
+  const auto connect_with_a_small_buffer = [this] {
+    auto made = std::make_unique<pqxx::connection>(url());
+    const int bytes = 4096;
+    setsockopt(made->sock(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    return made;
+  };
+  postgres_store rows{connect_with_a_small_buffer, impatient()};
+  std::vector<acquire_request> requests;
+  for (std::size_t i = 0; i < largest_set; ++i) {
+    requests.push_back(request({"job", std::to_string(i) + std::string(100, 'x')}));
+  }
+  // What prepares the statement is small.
+  await_that([&] {
+    return !kind_thrown_by(
+        [&] { rows.acquire(std::span{requests}.first(2), {acquire_mode::all_or_none}); });
+  });
+  proxy_.cut();
+  EXPECT_EQ(error_of([&] { rows.acquire(requests, acquire_mode::all_or_none); }).kind,
+            errc::outcome_unknown);
+  proxy_.pass();
 }
 
 TEST_F(SilentNetwork, WithoutTimeForAnAnswerIsMisuse) {

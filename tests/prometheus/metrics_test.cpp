@@ -316,6 +316,23 @@ TEST_F(MetricsOfTransactions, CountTriesOfRetryAndThatItGaveUpWithoutAType) {
             1);
 }
 
+TEST_F(MetricsOfTransactions, CountEveryReasonOfARefusal) {
+  for (const auto reason :
+       {refusal_reason::held, refusal_reason::busy, refusal_reason::stale,
+        refusal_reason::timed_out, refusal_reason::stopped, refusal_reason::already_done,
+        refusal_reason::missing, refusal_reason::deadlock}) {
+    metrics_.observer()->transaction({.work = transaction_work::entity_lock,
+                                      .result = transaction_result::refused,
+                                      .key = key_,
+                                      .refusal = refusal{.key = key_, .reason = reason}});
+  }
+  for (const auto* reason :
+       {"held", "busy", "stale", "timed_out", "stopped", "already_done", "missing", "deadlock"}) {
+    EXPECT_EQ(metrics_.counter("rowlock_refusals_total", refused_job("entity_lock", reason)), 1)
+        << reason;
+  }
+}
+
 TEST_F(MetricsOfTransactions, HaveTheTableOfAnEntityLock) {
   metrics_.observer()->transaction({.work = transaction_work::entity_lock,
                                     .key = {.type = "public.person", .source_id = "7"},
