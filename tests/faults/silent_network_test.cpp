@@ -98,7 +98,7 @@ TEST_F(SilentNetwork, EndsACallWhoseStatementIsLargerThanTheSocketTakes) {
         [&] { rows.acquire(std::span{requests}.first(2), {acquire_mode::all_or_none}); });
   });
   proxy_.cut();
-  EXPECT_EQ(error_of([&] { rows.acquire(requests, acquire_mode::all_or_none); }).kind,
+  EXPECT_EQ(error_of([&] { rows.acquire(requests, {acquire_mode::all_or_none}); }).kind,
             errc::outcome_unknown);
   proxy_.pass();
 }

@@ -324,7 +324,7 @@ TEST_F(MetricsOfTransactions, CountEveryReasonOfARefusal) {
     metrics_.observer()->transaction({.work = transaction_work::entity_lock,
                                       .result = transaction_result::refused,
                                       .key = key_,
-                                      .refusal = refusal{.key = key_, .reason = reason}});
+                                      .refusal = refusal{.reason = reason, .key = key_}});
   }
   for (const auto* reason :
        {"held", "busy", "stale", "timed_out", "stopped", "already_done", "missing", "deadlock"}) {
