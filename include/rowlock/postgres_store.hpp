@@ -60,7 +60,8 @@ struct postgres_options {
   /// TABLE); a call that has waited once or twice is `unavailable`. No statement waits for a row
   /// that another transaction has locked, but for one that is locked in the microseconds between
   /// its search and its write: as long as this for each such transaction, then the key is busy. At
-  /// most half of `statement_timeout` is used. Connections of a factory get it too (at most half of
+  /// most half of `statement_timeout` is used; if the connection string has a statement timeout of
+  /// its own, set at most half of that. Connections of a factory get it too (at most half of
   /// their own), unless their connection string or the factory has set another one.
   std::chrono::milliseconds lock_timeout{1000};
   /// How long a statement may go unanswered before its connection is closed. It covers failures

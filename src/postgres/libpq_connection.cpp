@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "postgres/sql/session.hpp"
 #include "postgres/transaction.hpp"
 #include "rowlock/clock.hpp"
+#include "rowlock/error.hpp"
 
 namespace rowlock::postgres {
 
@@ -47,8 +49,8 @@ void await_input(PGconn* connection, boot_clock::time_point end, int stop) {
     std::array<pollfd, 2> awaited{{{.fd = PQsocket(connection), .events = wanted, .revents = 0},
                                    {.fd = stop, .events = POLLIN, .revents = 0}}};
     const auto poll_end = end_of_poll(connection, end);
-    const bool is_over =
-        poll(awaited.data(), awaited.size(), until(poll_end)) == 0 && boot_clock::now() >= end;
+    poll(awaited.data(), awaited.size(), until(poll_end));
+    const bool is_over = boot_clock::now() >= end;  // whatever came: notices may never end
     // A socket that is shut down reads as ended, so libpq sees that the connection is lost.
     if (is_over || awaited[1].revents != 0) shutdown(awaited[0].fd, SHUT_RDWR);
     if (PQconsumeInput(connection) == 0) return;
@@ -63,6 +65,15 @@ std::string field_of(const PGresult* result, int code) {
 std::string message_of(const PGresult* result) {
   auto sentence = field_of(result, PG_DIAG_MESSAGE_PRIMARY);
   return sentence.empty() ? "libpq could not execute the statement" : sentence;
+}
+
+/// Under another encoding a key would be another row. (SQL_ASCII converts nothing.)
+void require_utf8(const PGconn* connection) {
+  const std::string_view encoding = pg_encoding_to_char(PQclientEncoding(connection));
+  if (encoding == "UTF8" || encoding == "SQL_ASCII") return;
+  throw error{errc::misuse, "the connection's client_encoding is " + std::string{encoding} +
+                                ", and behind a pooler a store changes no setting: have it made "
+                                "with client_encoding=UTF8"};
 }
 
 /// Equal texts have the same name everywhere, and different texts different ones: behind a pooler,
@@ -83,6 +94,11 @@ raw_result await_result(PGconn* connection, boot_clock::time_point until, int st
     await_input(connection, until, stop);
     raw_result next{PQgetResult(connection)};
     if (next == nullptr) return last;
+    if (is_copy(next.get())) {  // no statement asks for it, and PQgetResult() never ends it
+      shutdown(PQsocket(connection), SHUT_RDWR);
+      while (PQconsumeInput(connection) != 0) continue;
+      return nullptr;
+    }
     if (last == nullptr || !has_failed(last.get())) last = std::move(next);
   }
 }
@@ -185,6 +201,7 @@ void pin(libpq_connection& opened, const postgres_table& table, const time_pins&
   } catch (const libpq_failure& thrown) {
     throw_as_error(thrown.meaning(), effects::none, &table.table);
   }
+  require_utf8(opened.handle());
 }
 
 }  // namespace rowlock::postgres

@@ -25,6 +25,11 @@ inline bool has_failed(const PGresult* result) {
   return status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
 }
 
+inline bool is_copy(const PGresult* result) {
+  const auto status = PQresultStatus(result);
+  return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
+}
+
 class libpq_result final : public driver_result {
  public:
   explicit libpq_result(raw_result result) : result_{std::move(result)} {}

@@ -74,15 +74,13 @@ class counters_by {
   std::array<::prometheus::Counter*, count> all_{};
 };
 
-using counters_by_refusal = counters_by<refusal_reason, 8>;
-
 /// Of the leases of one lock type.
 class lease_series {
  public:
   lease_series(metric_families& families, const std::string& type);
 
   ::prometheus::Counter& grants;
-  counters_by_refusal refusals;
+  counters_by<refusal_reason, 7> refusals;  // none is a deadlock
   ::prometheus::Histogram& waits;
   ::prometheus::Histogram& holds;
   ::prometheus::Counter& renewals;
@@ -107,7 +105,7 @@ class transaction_series {
 
   // What this kind of transaction never has is null.
   ::prometheus::Counter* grants_ = nullptr;
-  std::optional<counters_by_refusal> refusals_;
+  std::optional<counters_by<refusal_reason, 8>> refusals_;
   ::prometheus::Counter* refused_for_its_only_reason_ = nullptr;
   ::prometheus::Counter* committed_ = nullptr;
   ::prometheus::Counter* rolled_back_ = nullptr;

@@ -166,6 +166,14 @@ TEST_F(Pgbouncer, ThirtyTwoThreadsLoseNothing) {
       " from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()");
 }
 
+// Nothing is set behind it, so keys would become other rows.
+TEST_F(Pgbouncer, WithAnotherEncodingOfAFactoryIsMisuse) {
+  const auto make = [this] {
+    return std::make_unique<pqxx::connection>(url() + "&client_encoding=LATIN1");
+  };
+  EXPECT_EQ(error_of([&] { (void)postgres_store{make}.list(); }).kind, errc::misuse);
+}
+
 // Its records of TLS are larger than PostgreSQL's: libpq takes a part of one, and the socket has no
 // more to read.
 TEST_F(Pgbouncer, WithTlsGivesLargeAnswersToTheirEnd) {

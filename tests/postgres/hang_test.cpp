@@ -73,6 +73,14 @@ TEST_F(PostgresHang, OfItsFirstStatementMakesASubscriptionConnectAgain) {
   made_.wait(1);
 }
 
+// PQgetResult() returns such an answer again and again.
+TEST_F(PostgresHang, IsNotCausedByAnAnswerThatBeginsACopy) {
+  postgres_store rows{url_through(proxy_), endless()};
+  (void)rows.list();
+  proxy_.edit_replies([](const std::string&) { return std::string("H\0\0\0\7\0\0\0", 8); });
+  EXPECT_EQ(error_of([&] { (void)rows.list(); }).kind, errc::unavailable);
+}
+
 TEST(StoppedPostgres, EndsWaitsAndALockTableWhileItIsStopped) {
   const own_postgres server;
   migrate_postgres(server.url());

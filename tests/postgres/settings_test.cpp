@@ -108,6 +108,17 @@ TEST_F(PostgresSettings, OfTheRoleDoNotReachStores) {
   expect_to_work(by_factory);
 }
 
+// A grant in it would be rolled back with the connection.
+TEST_F(PostgresSettings, DoNotIncludeAnOpenTransactionOnAConnectionOfAFactory) {
+  postgres_store rows{[url = role_.url()] {
+                        auto made = std::make_unique<pqxx::connection>(url);
+                        pqxx::nontransaction{*made}.exec("begin");
+                        return made;
+                      },
+                      {.table = table()}};
+  EXPECT_EQ(error_of([&] { rows.acquire(std::array{request("1")}); }).kind, errc::misuse);
+}
+
 TEST_F(PostgresSettings, LimitTheWaitForALockOnConnectionsOfAFactoryToo) {
   auto rows = open_store_by_factory(std::chrono::milliseconds{10});
   (void)rows.read(std::array{lock_key{"job", "1"}});

@@ -94,7 +94,14 @@ connector connector_by(detail::make_connection make) {
       }
       auto connection = std::static_pointer_cast<pqxx::connection>(made.connection);
       refuse_old(connection->server_version());
-      return opened_by(std::move(connection), true);
+      auto opened = opened_by(std::move(connection), true);
+      const auto state = PQtransactionStatus(opened.handle);
+      if (state == PQTRANS_INTRANS || state == PQTRANS_INERROR) {
+        throw error{errc::misuse,
+                    "the factory returned a connection with an open transaction, in which a grant "
+                    "would not be committed: have it end the transaction first"};
+      }
+      return opened;
     } catch (const pqxx::failure& thrown) {
       throw_failed_connect(thrown.what(), "PostgreSQL, as the factory connects to it,");
     }
