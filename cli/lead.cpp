@@ -111,7 +111,7 @@ passed on only; without a command it ends the wait. A database that does not ans
 seconds; then what is held frees itself within the ttl. While the database is unavailable it goes on trying,
 and says so. With --url-file, unless that is a pipe, it does so while the login is refused, too, and reads the
 file again each time: with a wrong password it never ends by itself, so correct the file. rowlock show prints
-the present leader. --process-group is that of run.
+the present leader. --process-group and --durable-release are those of run.
 
 A stopped process renews nothing: if this program alone is stopped (SIGSTOP, a debugger), the next place leads
 after the ttl, while the command here goes on until this program does. Stop the command first, and have what

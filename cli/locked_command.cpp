@@ -37,6 +37,7 @@ command to_command(const std::vector<std::string>& arguments, bool has_own_group
 
 lock_options to_locking(const locked_command_options& options) {
   lock_options locking{.ttl = parse_duration("--ttl", options.ttl), .holder = options.holder};
+  locking.durable_release = options.durable_release;
   if (locking.ttl <= locking.margin) {
     throw error{errc::misuse, "--ttl " + options.ttl + " is too short: write more than " +
                                   std::to_string(locking.margin.count()) +
@@ -73,6 +74,8 @@ void locked_command_options::add_to(CLI::App& subcommand) {
   subcommand.add_option("--lost-exit-code", lost_exit_code, "The exit code when the key was lost")
       ->type_name("CODE")
       ->capture_default_str();
+  subcommand.add_flag("--durable-release", durable_release,
+                      "Have the release wait for the disk, so that no crash undoes it");
   subcommand.add_flag("--process-group", process_group,
                       "Signal and end what the command starts, too");
   subcommand.formatter(std::make_shared<command_formatter>());

@@ -25,6 +25,7 @@ struct locked_command_options {
   std::string holder;
   std::string lost_exit_code = "76";
   bool process_group = false;
+  bool durable_release = false;
 
   void add_to(CLI::App& subcommand);
 };

@@ -145,7 +145,8 @@ after the ttl, while the command goes on until this program does. Stop the comma
 writes to refuse an older ROWLOCK_TOKEN.
 
 When the command has ended, the key is free at once. On PostgreSQL and SQLite a crash of the server, or of the
-machine, in the next moment may undo that: then it is free when the ttl is over.
+machine, in the next moment may undo that: then it is free when the ttl is over. --durable-release prevents
+that; it costs a flush of the disk.
 
 A database that does not answer keeps no signal from working: two seconds later the process ends, and
 what it may hold frees itself within the ttl. It ends four seconds after the limit of --wait, too, with 69.

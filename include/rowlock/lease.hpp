@@ -102,6 +102,7 @@ class ROWLOCK_EXPORT lease {
   [[nodiscard]] boot_clock::time_point valid_until() const noexcept;
 
   /// True while not lost, not released and before `valid_until()`, in the process that acquired it.
+  /// After `release_with` and its commit it stays true until the next renewal finds that.
   [[nodiscard]] bool is_valid() const noexcept;
 
   /// The time until `valid_until()`; zero when not valid.

@@ -49,8 +49,8 @@ struct waited_event {
   std::string correlation_id = {};
 };
 
-/// A grant took over the lease of a holder that neither renewed nor released it: it died, hung, or
-/// could not reach the database.
+/// A grant took over a lease that ran out: its holder died, hung, or could not reach the database;
+/// or a crash of the database undid the release.
 struct expired_takeover_event {
   lock_key key = {};
   /// Of the new grant.

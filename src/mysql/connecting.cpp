@@ -315,7 +315,7 @@ std::vector<std::string> weak_settings_in(const result_set& shown) {
   if (!is("innodb_flush_log_at_trx_commit", "1")) {
     weak.emplace_back(
         "innodb_flush_log_at_trx_commit is not 1 on this server: a crash can undo what it "
-        "acknowledged, a grant or a release too; set innodb_flush_log_at_trx_commit = 1");
+        "acknowledged, a grant too; set innodb_flush_log_at_trx_commit = 1");
   }
   if (is("log_bin", "ON") && !is("sync_binlog", "1")) {
     weak.emplace_back(

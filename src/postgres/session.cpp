@@ -258,8 +258,8 @@ std::vector<std::string> weak_settings(executor& exec) {
     }
     weak.emplace_back(name)
         .append(
-            " is off on this PostgreSQL server: a crash can undo what it acknowledged, a grant or "
-            "a release too; set ")
+            " is off on this PostgreSQL server: a crash can undo what it acknowledged, a grant "
+            "too; set ")
         .append(name)
         .append(" = on");
   }

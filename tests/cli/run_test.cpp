@@ -201,6 +201,27 @@ TEST_P(CliRunTest, OtherKeysAreNotInTheWay) {
 
 ROWLOCK_ON_EVERY_DATABASE(CliRunTest);
 
+class CliRunOnPostgresTest : public LockedCliTest {};
+
+TEST_P(CliRunOnPostgresTest, ADurableReleaseWaitsForTheDisk) {
+  execute("create table shared_lock_seen (waits boolean)");
+  execute(
+      "create function shared_lock_see() returns trigger language plpgsql as 'begin insert into"
+      " shared_lock_seen values (current_setting(''synchronous_commit'') <> ''off''); return new;"
+      " end'");
+  execute(
+      "create trigger see after update on shared_lock for each row when (new.owner is null)"
+      " execute function shared_lock_see()");
+  run(under_lock({"true"}));
+  EXPECT_EQ(number("select count(*) from shared_lock_seen where waits"), 0);
+  run(under_lock({"true"}, {"--durable-release"}));
+  EXPECT_EQ(number("select count(*) from shared_lock_seen where waits"), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(, CliRunOnPostgresTest,
+                         testing::Values(cli_database_kind{"Postgres", make_postgres_database}),
+                         testing::PrintToStringParamName());
+
 }  // namespace
 
 }  // namespace rowlock::tests
