@@ -56,7 +56,7 @@ ROWLOCK_EXPORT std::vector<migration> mysql_migrations(const table_name& table =
 
 /// The history of locks, an option of the database: a table of events, which triggers write. `up`
 /// may be applied again; `down` ends the history and leaves the events. Its number is 0, as the
-/// record of migrations does not have it. docs/decisions/0049 says what it costs.
+/// record of migrations does not have it. docs/decisions/history.md says what it costs.
 ROWLOCK_EXPORT migration postgres_history(const table_name& table = {});
 ROWLOCK_EXPORT migration sqlite_history(const table_name& table = {});
 ROWLOCK_EXPORT migration mysql_history(const table_name& table = {});
