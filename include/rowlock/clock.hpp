@@ -8,6 +8,7 @@
 #include <mutex>
 #include <stop_token>
 
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/detail/export.hpp"
 
 namespace rowlock {
@@ -59,7 +60,7 @@ class ROWLOCK_EXPORT manual_time final : public time_source {
   void advance(boot_clock::duration step);
 
  private:
-  mutable std::mutex mutex_;
+  mutable detail::checked_mutex mutex_;
   boot_clock::time_point now_{std::chrono::hours{1}};
 };
 

@@ -64,7 +64,7 @@ class ROWLOCK_EXPORT row_mutex {
   lock_table& locks_;
   lock_key key_;
   const std::unique_ptr<detail::timed_mutex> in_process_;
-  std::optional<lease> held_;  // guarded by in_process_
+  std::optional<lease> held_;  // of the thread that has in_process_ locked
 };
 
 }  // namespace rowlock

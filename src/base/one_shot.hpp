@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <utility>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::detail {
 
@@ -22,21 +22,23 @@ class one_shot {
  public:
   /// The receiver may have destroyed this object by the time `set` returns.
   void set(Value value) {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     value_.emplace(std::move(value));
     changed_.notify_one();
   }
 
   Value wait() {
-    std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] { return value_.has_value(); });
+    checked_lock lock{mutex_};
+    while (!value_) changed_.wait(lock.native());
     return *std::move(value_);
   }
 
   /// Returns nothing if no value was set in time.
   std::optional<Value> wait_for(std::chrono::milliseconds at_most) {
-    std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, at_most, [this] { return value_.has_value(); });
+    const auto until = std::chrono::steady_clock::now() + at_most;
+    checked_lock lock{mutex_};
+    while (!value_ && changed_.wait_until(lock.native(), until) == std::cv_status::no_timeout) {
+    }
     return std::move(value_);
   }
 
@@ -44,24 +46,24 @@ class one_shot {
   std::optional<Value> wait_until(time_source& time, boot_clock::time_point until,
                                   const std::stop_token& stop) {
     const std::stop_callback wake{stop, [this] {
-                                    const std::scoped_lock lock{mutex_};
+                                    const checked_lock lock{mutex_};
                                     changed_.notify_one();
                                   }};
-    std::unique_lock lock{mutex_};
+    checked_lock lock{mutex_};
     while (!value_ && !stop.stop_requested() && time.now() < until) {
       if (until == boot_clock::time_point::max()) {
-        changed_.wait(lock);
+        changed_.wait(lock.native());
       } else {
-        time.wait_until(lock, changed_, until);
+        time.wait_until(lock.native(), changed_, until);
       }
     }
     return std::move(value_);
   }
 
  private:
-  std::mutex mutex_;
+  checked_mutex mutex_;
   std::condition_variable changed_;
-  std::optional<Value> value_;  // guarded by mutex_
+  std::optional<Value> value_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::detail

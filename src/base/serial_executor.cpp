@@ -10,7 +10,7 @@ serial_executor::serial_executor()
 
 serial_executor::~serial_executor() {
   {
-    const std::scoped_lock lock{queue_->mutex};
+    const checked_lock lock{queue_->mutex};
     queue_->ending = true;
   }
   queue_->wakeup.notify_one();
@@ -22,15 +22,15 @@ serial_executor::~serial_executor() {
 }
 
 void serial_executor::post(std::function<void()> call) {
-  const std::scoped_lock lock{queue_->mutex};
+  const checked_lock lock{queue_->mutex};
   queue_->calls.push_back(std::move(call));
   queue_->wakeup.notify_one();
 }
 
 void serial_executor::run(const std::shared_ptr<queue>& tasks) {
-  std::unique_lock lock{tasks->mutex};
+  checked_lock lock{tasks->mutex};
   for (;;) {
-    tasks->wakeup.wait(lock, [&] { return tasks->ending || !tasks->calls.empty(); });
+    while (!tasks->ending && tasks->calls.empty()) tasks->wakeup.wait(lock.native());
     auto now = std::exchange(tasks->calls, {});
     if (now.empty()) return;
     lock.unlock();

@@ -5,9 +5,10 @@
 #include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::detail {
 
@@ -28,10 +29,10 @@ class serial_executor {
 
  private:
   struct queue {
-    std::mutex mutex;
+    checked_mutex mutex;
     std::condition_variable wakeup;
-    std::vector<std::function<void()>> calls;  // guarded by mutex
-    bool ending = false;                       // guarded by mutex
+    std::vector<std::function<void()>> calls ROWLOCK_GUARDED_BY(mutex);
+    bool ending ROWLOCK_GUARDED_BY(mutex) = false;
   };
 
   static void run(const std::shared_ptr<queue>& tasks);

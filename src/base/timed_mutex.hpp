@@ -4,8 +4,8 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
 
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/detail/home_process.hpp"
 
 namespace rowlock::detail {
@@ -14,28 +14,32 @@ namespace rowlock::detail {
 /// fork() every lock throws `error` (misuse).
 ///
 /// Thread-safety: all members may be called from any thread.
-class timed_mutex {
+class ROWLOCK_THREAD_SAFETY(capability("mutex")) timed_mutex {
  public:
-  void lock() {
+  void lock() ROWLOCK_THREAD_SAFETY(acquire_capability()) ROWLOCK_UNCHECKED {
     home_.require();
-    std::unique_lock guard{state_->mutex};
-    state_->unlocked.wait(guard, [this] { return !state_->locked; });
+    checked_lock guard{state_->mutex};
+    while (state_->locked) state_->unlocked.wait(guard.native());
     state_->locked = true;
   }
 
   /// Returns false if the mutex was still locked at `end`.
-  bool try_lock_until(std::chrono::steady_clock::time_point end) {
+  bool try_lock_until(std::chrono::steady_clock::time_point end)
+      ROWLOCK_THREAD_SAFETY(try_acquire_capability(true)) ROWLOCK_UNCHECKED {
     home_.require();
-    std::unique_lock guard{state_->mutex};
-    if (!state_->unlocked.wait_until(guard, end, [this] { return !state_->locked; })) return false;
+    checked_lock guard{state_->mutex};
+    while (state_->locked &&
+           state_->unlocked.wait_until(guard.native(), end) == std::cv_status::no_timeout) {
+    }
+    if (state_->locked) return false;
     state_->locked = true;
     return true;
   }
 
-  void unlock() noexcept {
+  void unlock() noexcept ROWLOCK_THREAD_SAFETY(release_capability()) ROWLOCK_UNCHECKED {
     if (!home_.is_here()) return;
     {
-      const std::scoped_lock guard{state_->mutex};
+      const checked_lock guard{state_->mutex};
       state_->locked = false;
     }
     state_->unlocked.notify_one();
@@ -43,14 +47,27 @@ class timed_mutex {
 
  private:
   struct state {
-    std::mutex mutex;
+    checked_mutex mutex;
     std::condition_variable unlocked;
-    bool locked = false;  // guarded by mutex
+    bool locked ROWLOCK_GUARDED_BY(mutex) = false;
   };
 
   home_process home_;
   // A condition variable with waiting threads at a fork() cannot be destroyed in the child.
   owned_at_home<state> state_ = make_owned_at_home<state>();
+};
+
+/// Unlocks it at the end.
+class ROWLOCK_THREAD_SAFETY(scoped_lockable) timed_lock {
+ public:
+  /// For a mutex that this thread has locked.
+  explicit timed_lock(timed_mutex& locked) ROWLOCK_REQUIRES(locked) : locked_{locked} {}
+  timed_lock(const timed_lock&) = delete;
+  timed_lock& operator=(const timed_lock&) = delete;
+  ~timed_lock() ROWLOCK_THREAD_SAFETY(release_capability()) { locked_.unlock(); }
+
+ private:
+  timed_mutex& locked_;
 };
 
 }  // namespace rowlock::detail

@@ -8,12 +8,12 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::detail {
 
@@ -48,24 +48,22 @@ class worker_pool {
   void work();
   void watch();
 
-  // The functions below require mutex_ to be locked.
-  void start_worker();
-  static void do_unlocked(std::unique_lock<std::mutex>& lock, task begun);
+  void start_worker() ROWLOCK_REQUIRES(mutex_);
+  void do_unlocked(task begun) ROWLOCK_REQUIRES(mutex_);
 
   const unsigned most_;
   const std::shared_ptr<time_source> time_;
 
-  std::mutex mutex_;
-  // All below are guarded by mutex_.
+  checked_mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable first_changed_;
-  std::deque<task> now_;
-  std::map<timer, task> later_;
-  std::uint64_t last_timer_ = 0;
-  std::vector<std::thread> threads_;
-  std::thread watcher_;
-  std::size_t idle_ = 0;
-  bool is_closed_ = false;
+  std::deque<task> now_ ROWLOCK_GUARDED_BY(mutex_);
+  std::map<timer, task> later_ ROWLOCK_GUARDED_BY(mutex_);
+  std::uint64_t last_timer_ ROWLOCK_GUARDED_BY(mutex_) = 0;
+  std::vector<std::thread> threads_ ROWLOCK_GUARDED_BY(mutex_);
+  std::thread watcher_ ROWLOCK_GUARDED_BY(mutex_);
+  std::size_t idle_ ROWLOCK_GUARDED_BY(mutex_) = 0;
+  bool is_closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::detail

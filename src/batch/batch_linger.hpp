@@ -6,7 +6,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <mutex>
+
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::detail {
 
@@ -36,7 +37,7 @@ class batch_linger {
   /// Calls that the last statement answered and whose threads have not called again.
   [[nodiscard]] std::size_t expected() const { return expected_; }
   /// To be called before a statement. Waits for expected calls; returns whether it waited.
-  bool linger(std::unique_lock<std::mutex>& lock);
+  bool linger(checked_lock& lock);
   /// Reports a delay: `calls` have waited, and `joined` others have joined them.
   void lingered(std::size_t calls, std::size_t joined);
 
@@ -61,7 +62,7 @@ inline void batch_linger::arrived() {
   if (expected_ > 0 && --expected_ == 0) all_arrived_.notify_all();
 }
 
-inline bool batch_linger::linger(std::unique_lock<std::mutex>& lock) {
+inline bool batch_linger::linger(checked_lock& lock) {
   if (expected_ == 0 || took_ > limits_.longest) return false;
   const std::chrono::duration<double> at_most = took_ * limits_.part;
   const auto until = ended_at_ + std::chrono::duration_cast<clock::duration>(at_most);
@@ -71,7 +72,7 @@ inline bool batch_linger::linger(std::unique_lock<std::mutex>& lock) {
     --to_skip_;
     return false;
   }
-  all_arrived_.wait_until(lock, until, [this] { return expected_ == 0; });
+  all_arrived_.wait_until(lock.native(), until, [this] { return expected_ == 0; });
   waited_ = clock::now() - began;
   return true;
 }

@@ -28,28 +28,30 @@ batch_schedule::batch_schedule(const limits& has, const batch_linger::limits& li
 }
 
 batched_call::role batch_schedule::join(batched_call& call) {
-  std::unique_lock lock{mutex_};
+  checked_lock lock{mutex_};
   linger_.arrived();
   ++present_;
   if (may_begin(call.kind)) {
     begin(call);
-    lead(std::move(lock), call);
-    return batched_call::role::leading;
-  }
-  waiting_.push_back(call);
-  lock.unlock();
-
-  const auto recheck_after = std::max(limits_.usual_time, std::chrono::milliseconds{1});
-  auto role = call.result.wait_for(recheck_after);
-  while (!role) {
-    lock.lock();
-    auto* const next = next_leader();
+  } else {
+    waiting_.push_back(call);
     lock.unlock();
-    set_leading(next);
-    role = call.result.wait_for(recheck_after);
+    const auto recheck_after = std::max(limits_.usual_time, std::chrono::milliseconds{1});
+    auto role = call.result.wait_for(recheck_after);
+    while (!role) {
+      lock.lock();
+      auto* const next = next_leader();
+      lock.unlock();
+      set_leading(next);
+      role = call.result.wait_for(recheck_after);
+    }
+    if (role != batched_call::role::leading) return *role;
+    lock.lock();
   }
-  if (role == batched_call::role::leading) lead(std::unique_lock{mutex_}, call);
-  return *role;
+  auto* const beside_it = lead(lock, call);
+  lock.unlock();
+  set_leading(beside_it);
+  return batched_call::role::leading;
 }
 
 bool batch_schedule::is_one_at_a_time() const {
@@ -79,7 +81,7 @@ void batch_schedule::begin(batched_call& leader) {
   leader.began = clock::now();
 }
 
-void batch_schedule::lead(std::unique_lock<std::mutex> lock, batched_call& leader) {
+batched_call* batch_schedule::lead(checked_lock& lock, batched_call& leader) {
   auto requests = leader.requests;
   const auto calls = 1 + collect(leader, requests);
   if (is_one_at_a_time() && requests < limits_.at_most && linger_.linger(lock)) {
@@ -88,9 +90,7 @@ void batch_schedule::lead(std::unique_lock<std::mutex> lock, batched_call& leade
     linger_.lingered(delayed - joined, joined);
     leader.began = clock::now();
   }
-  auto* const beside_it = next_leader();
-  lock.unlock();
-  set_leading(beside_it);
+  return next_leader();
 }
 
 std::size_t batch_schedule::collect(batched_call& leader, std::size_t& requests) {
@@ -122,7 +122,7 @@ batched_call* batch_schedule::next_leader() {
 void batch_schedule::end(batched_call& leader, batched_call::role of_the_others) noexcept {
   std::size_t calls = 0;
   for (const auto* each = &leader; each != nullptr; each = each->next) ++calls;
-  std::unique_lock lock{mutex_};
+  checked_lock lock{mutex_};
   if (!leader.has_failed && leader.is_usual) {
     backoff_.answered(leader.kind, calls, clock::now() - leader.began, leader.is_one);
   }
@@ -142,7 +142,7 @@ void batch_schedule::end(batched_call& leader, batched_call::role of_the_others)
 }
 
 std::size_t batch_schedule::waiting() const {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   return waiting_.size();
 }
 

@@ -11,6 +11,7 @@
 #include "base/one_shot.hpp"
 #include "batch/batch_backoff.hpp"
 #include "batch/batch_linger.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::detail {
 
@@ -112,26 +113,26 @@ class batch_schedule {
  private:
   using clock = std::chrono::steady_clock;
 
-  // The functions below require mutex_ to be locked.
-  [[nodiscard]] bool is_one_at_a_time() const;
-  [[nodiscard]] bool may_begin(statement_kind kind) const;
-  void begin(batched_call& leader);
-  /// Chooses the calls that follow the leader, and unlocks the mutex.
-  void lead(std::unique_lock<std::mutex> lock, batched_call& leader);
+  [[nodiscard]] bool is_one_at_a_time() const ROWLOCK_REQUIRES(mutex_);
+  [[nodiscard]] bool may_begin(statement_kind kind) const ROWLOCK_REQUIRES(mutex_);
+  void begin(batched_call& leader) ROWLOCK_REQUIRES(mutex_);
+  /// Chooses the calls that follow the leader. Returns a call that leads beside it, or null; the
+  /// caller has to set its role.
+  batched_call* lead(checked_lock& lock, batched_call& leader) ROWLOCK_REQUIRES(mutex_);
   /// Appends waiting calls to the leader, adds their requests to `requests`, and returns their
   /// number.
-  std::size_t collect(batched_call& leader, std::size_t& requests);
+  std::size_t collect(batched_call& leader, std::size_t& requests) ROWLOCK_REQUIRES(mutex_);
   /// Removes the next call that may lead from the queue; null if none may. The caller has to set
   /// its role.
-  batched_call* next_leader();
+  batched_call* next_leader() ROWLOCK_REQUIRES(mutex_);
 
   const limits limits_;
-  mutable std::mutex mutex_;
-  std::vector<const batched_call*> under_way_;  // leaders; guarded by mutex_
-  call_queue waiting_;                          // guarded by mutex_
-  std::size_t present_ = 0;                     // calls waiting or under way; guarded by mutex_
-  batch_linger linger_;                         // guarded by mutex_
-  batch_backoff backoff_;                       // guarded by mutex_
+  mutable checked_mutex mutex_;
+  std::vector<const batched_call*> under_way_ ROWLOCK_GUARDED_BY(mutex_);  // leaders
+  call_queue waiting_ ROWLOCK_GUARDED_BY(mutex_);
+  std::size_t present_ ROWLOCK_GUARDED_BY(mutex_) = 0;  // calls waiting or under way
+  batch_linger linger_ ROWLOCK_GUARDED_BY(mutex_);
+  batch_backoff backoff_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::detail

@@ -69,11 +69,14 @@ void swallowing(const Call& call) noexcept {
 event_dispatcher::event_dispatcher(std::shared_ptr<observer> target)
     : sink_{target ? std::make_shared<sink>(std::move(target)) : nullptr} {
   if (!sink_) return;
-  start_thread("tell the observer", [this] { executor_ = std::make_unique<serial_executor>(); });
+  std::unique_ptr<serial_executor> started;
+  start_thread("tell the observer", [&] { started = std::make_unique<serial_executor>(); });
+  const checked_lock lock{mutex_};
+  executor_ = std::move(started);
 }
 
 void event_dispatcher::queue(call event) {
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   if (!executor_) return;
   if (sink_->queued >= longest_queue) {
     ++sink_->missed;
@@ -118,7 +121,7 @@ void event_dispatcher::emit_fault(fault_operation of, const lock_key& first, std
 void event_dispatcher::close() noexcept {
   // Destroyed after the mutex is unlocked: queued events may emit others.
   std::unique_ptr<serial_executor> ended;
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   ended = std::move(executor_);
 }
 

@@ -8,12 +8,12 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "base/serial_executor.hpp"
 #include "lease/lease_state.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/observer.hpp"
 
 namespace rowlock::detail {
@@ -71,8 +71,8 @@ class event_dispatcher {
   static void deliver(sink& to, const call& event) noexcept;
 
   const std::shared_ptr<sink> sink_;
-  std::mutex mutex_;
-  std::unique_ptr<serial_executor> executor_;  // guarded by mutex_
+  checked_mutex mutex_;
+  std::unique_ptr<serial_executor> executor_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::detail

@@ -264,7 +264,7 @@ lease_keeper::lease_keeper(store& target, lock_options options)
       pool_{options_.blocking_threads, options_.time} {}
 
 std::optional<lease_keeper::operation_guard> lease_keeper::begin_operation() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   if (closed_) return std::nullopt;
   ++operations_;
   return operation_guard{*this};
@@ -272,14 +272,14 @@ std::optional<lease_keeper::operation_guard> lease_keeper::begin_operation() {
 
 lease_keeper::operation_guard::~operation_guard() {
   if (keeper_ == nullptr || !keeper_->home_.is_here()) return;
-  const std::scoped_lock lock{keeper_->mutex_};
+  const checked_lock lock{keeper_->mutex_};
   --keeper_->operations_;
   keeper_->operation_ended_.notify_all();
 }
 
 void lease_keeper::start_threads() {
   if (has_threads_.load(std::memory_order_acquire)) return;
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   start_thread("keep leases with", [this] {
     if (!loss_executor_) loss_executor_.emplace();
     if (!renewer_) {
@@ -374,7 +374,7 @@ void lease_keeper::close() noexcept {
   queue_.stop();
   bool has_leases = false;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     closed_ = true;
     has_leases = renewer_thread_.joinable();
   }
@@ -383,8 +383,8 @@ void lease_keeper::close() noexcept {
     end_leases();
   }
   {
-    std::unique_lock lock{mutex_};
-    operation_ended_.wait(lock, [this] { return operations_ == 0; });
+    checked_lock lock{mutex_};
+    while (operations_ > 0) operation_ended_.wait(lock.native());
   }
   pool_.close();
   loop_.close();

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -18,6 +17,7 @@
 #include "lease/event_dispatcher.hpp"
 #include "lease/lease_registry.hpp"
 #include "lease/renewer.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/lease.hpp"
 #include "rowlock/lock_table.hpp"
@@ -137,13 +137,14 @@ class lease_keeper {
   wait_queue queue_;
   wait_loop loop_;
   detail::worker_pool pool_;
-  std::atomic<bool> has_threads_{false};  // once true, renewer_ may be read without mutex_
 
-  std::mutex mutex_;
-  // All below are guarded by mutex_.
+  checked_mutex mutex_;
   std::condition_variable operation_ended_;
-  unsigned operations_ = 0;
-  bool closed_ = false;
+  unsigned operations_ ROWLOCK_GUARDED_BY(mutex_) = 0;
+  bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
+
+  // Started once, with mutex_ locked; constant once `has_threads_` is true, until `close`.
+  std::atomic<bool> has_threads_{false};
   std::optional<serial_executor> loss_executor_;
   std::optional<renewer> renewer_;
   std::thread renewer_thread_;

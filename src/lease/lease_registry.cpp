@@ -22,7 +22,7 @@ boot_clock::time_point lease_registry::next_renewal(const lease_state& lease,
 
 bool lease_registry::add(const std::shared_ptr<lease_state>& lease,
                          boot_clock::time_point requested_at) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   const auto valid_until = deadline(*lease, requested_at);
   if (closed_ || time_->now() >= valid_until) return false;
   lease->valid_until = valid_until;
@@ -35,7 +35,7 @@ bool lease_registry::add(const std::shared_ptr<lease_state>& lease,
 }
 
 bool lease_registry::end(lease_state& lease, lease_phase why) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   if (lease.phase != lease_phase::held) return false;
   lease.phase = why;
   remove(lease);
@@ -64,7 +64,7 @@ void lease_registry::set_renewal(lease_state& lease, boot_clock::time_point when
 }
 
 lease_states lease_registry::end_all() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   lease_states ended;
   ended.reserve(by_deadline_.size());
   for (const auto& [at, lease] : by_deadline_) {
@@ -77,7 +77,7 @@ lease_states lease_registry::end_all() {
 }
 
 bool lease_registry::renewed(lease_state& lease, boot_clock::time_point requested_at) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   const auto before = lease.valid_until.load();
   if (lease.phase != lease_phase::held || time_->now() >= before) return false;
   const auto valid_until = std::max(before, deadline(lease, requested_at));
@@ -88,7 +88,7 @@ bool lease_registry::renewed(lease_state& lease, boot_clock::time_point requeste
 }
 
 void lease_registry::renew_again_at(lease_state& lease, boot_clock::time_point when) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   if (lease.phase == lease_phase::held) set_renewal(lease, when);
 }
 
@@ -124,21 +124,20 @@ void lease_registry::wake_by(sleeper& sleeping, boot_clock::time_point when) {
   sleeping.wakeup.notify_one();
 }
 
-void lease_registry::sleep(std::unique_lock<std::mutex>& lock, sleeper& sleeping,
-                           boot_clock::time_point until) {
+void lease_registry::sleep(checked_lock& lock, sleeper& sleeping, boot_clock::time_point until) {
   if (time_->now() >= sleeping.wakes_by) sleeping.wakes_by = never;
   until = std::min(until, sleeping.wakes_by);
   sleeping.sleeps_until = until;
   if (until == never) {
-    sleeping.wakeup.wait(lock);
+    sleeping.wakeup.wait(lock.native());
   } else {
-    time_->wait_until(lock, sleeping.wakeup, until);
+    time_->wait_until(lock.native(), sleeping.wakeup, until);
   }
   sleeping.sleeps_until = boot_clock::time_point::min();
 }
 
 lease_states lease_registry::wait_for_overdue() {
-  std::unique_lock lock{mutex_};
+  checked_lock lock{mutex_};
   while (!closed_) {
     if (auto overdue = take_overdue(); !overdue.empty()) return overdue;
     sleep(lock, watcher_, first_in(by_deadline_));
@@ -147,7 +146,7 @@ lease_states lease_registry::wait_for_overdue() {
 }
 
 lease_states lease_registry::wait_for_due(boot_clock::time_point until) {
-  std::unique_lock lock{mutex_};
+  checked_lock lock{mutex_};
   while (!closed_ && !std::exchange(wakes_renewer_, false)) {
     auto due = take_due();
     if (!due.empty() || time_->now() >= until) return due;
@@ -157,20 +156,20 @@ lease_states lease_registry::wait_for_due(boot_clock::time_point until) {
 }
 
 void lease_registry::wake_renewer() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   wakes_renewer_ = true;
   renewer_.wakeup.notify_one();
 }
 
 void lease_registry::close() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   closed_ = true;
   watcher_.wakeup.notify_one();
   renewer_.wakeup.notify_one();
 }
 
 bool lease_registry::is_closed() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   return closed_;
 }
 

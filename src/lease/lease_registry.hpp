@@ -6,11 +6,11 @@
 #include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "lease/lease_state.hpp"
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::detail {
 
@@ -79,26 +79,25 @@ class lease_registry {
   /// Allocates nothing, so that it cannot fail.
   static void move(index& leases, const lease_state& lease, boot_clock::time_point from,
                    boot_clock::time_point to);
-  // The functions below require mutex_ to be locked.
-  void remove(const lease_state& lease);
-  void set_renewal(lease_state& lease, boot_clock::time_point when);
-  lease_states take_overdue();
-  lease_states take_due();
-  void sleep(std::unique_lock<std::mutex>& lock, sleeper& sleeping, boot_clock::time_point until);
+  void remove(const lease_state& lease) ROWLOCK_REQUIRES(mutex_);
+  void set_renewal(lease_state& lease, boot_clock::time_point when) ROWLOCK_REQUIRES(mutex_);
+  lease_states take_overdue() ROWLOCK_REQUIRES(mutex_);
+  lease_states take_due() ROWLOCK_REQUIRES(mutex_);
+  void sleep(checked_lock& lock, sleeper& sleeping, boot_clock::time_point until)
+      ROWLOCK_REQUIRES(mutex_);
   static void wake_by(sleeper& sleeping, boot_clock::time_point when);
 
   const std::shared_ptr<time_source> time_;
   const std::chrono::milliseconds margin_;
   const bool renew_;
 
-  std::mutex mutex_;
-  // All below are guarded by mutex_.
-  sleeper watcher_;
-  sleeper renewer_;
-  index by_deadline_;
-  index by_renewal_;  // at `never` while its renewal is under way
-  bool wakes_renewer_ = false;
-  bool closed_ = false;
+  checked_mutex mutex_;
+  sleeper watcher_ ROWLOCK_GUARDED_BY(mutex_);
+  sleeper renewer_ ROWLOCK_GUARDED_BY(mutex_);
+  index by_deadline_ ROWLOCK_GUARDED_BY(mutex_);
+  index by_renewal_ ROWLOCK_GUARDED_BY(mutex_);  // at `never` while its renewal is under way
+  bool wakes_renewer_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::detail

@@ -114,7 +114,7 @@ struct lease_state {
   /// That transaction has committed, and the holder has not called `release` yet.
   std::atomic<bool> is_unset{false};
 
-  boot_clock::time_point renew_at;  // guarded by the mutex of the lease_registry
+  boot_clock::time_point renew_at;  // the lease_registry's, under its mutex
 };
 
 using lease_states = std::vector<std::shared_ptr<lease_state>>;

@@ -49,12 +49,12 @@ void renewer::run() {
 }
 
 void renewer::close_by(boot_clock::time_point end) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   over_at_ = std::min(over_at_, end);
 }
 
 bool renewer::is_over() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   return boot_clock::now() >= over_at_;
 }
 
@@ -209,7 +209,7 @@ void renewer::emit_released(const deferred_release& made, boot_clock::time_point
 void renewer::defer(std::vector<deferred_release> releases, tried before) {
   if (releases.empty()) return;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     std::move(releases.begin(), releases.end(), std::back_inserter(deferred_));
     pause_ = first_pause;
     next_release_ = time_->now();
@@ -219,7 +219,7 @@ void renewer::defer(std::vector<deferred_release> releases, tried before) {
 }
 
 boot_clock::time_point renewer::next_release() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   const bool is_idle = deferred_.empty() || boot_clock::now() >= over_at_;
   return is_idle ? boot_clock::time_point::max() : next_release_;
 }
@@ -268,7 +268,7 @@ void renewer::resolve_doubts(std::vector<deferred_release>& releases,
 bool renewer::release_deferred(const std::function<bool()>& give_up) {
   std::vector<deferred_release> waiting;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     waiting = std::exchange(deferred_, {});
   }
   const auto now = time_->now();
@@ -290,7 +290,7 @@ bool renewer::release_deferred(const std::function<bool()>& give_up) {
         std::move(failed.begin(), failed.end(), std::back_inserter(still_waiting));
       },
       give_up);
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   std::move(still_waiting.begin(), still_waiting.end(), std::back_inserter(deferred_));
   pause_ = std::min<boot_clock::duration>(2 * pause_, longest_pause);
   next_release_ = time_->now() + pause_;

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "batch/statement_batcher.hpp"
 #include "lease/event_dispatcher.hpp"
 #include "lease/lease_registry.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/port/store.hpp"
 
 namespace rowlock::detail {
@@ -121,11 +121,11 @@ class renewer {
   const std::function<void(const lock_key&)> released_;
   bool knows_settings_ = false;  // used by the thread of `run` only
 
-  std::mutex mutex_;
-  std::vector<deferred_release> deferred_;                          // guarded by mutex_
-  boot_clock::time_point next_release_;                             // guarded by mutex_
-  boot_clock::duration pause_{};                                    // guarded by mutex_
-  boot_clock::time_point over_at_ = boot_clock::time_point::max();  // guarded by mutex_
+  checked_mutex mutex_;
+  std::vector<deferred_release> deferred_ ROWLOCK_GUARDED_BY(mutex_);
+  boot_clock::time_point next_release_ ROWLOCK_GUARDED_BY(mutex_);
+  boot_clock::duration pause_ ROWLOCK_GUARDED_BY(mutex_){};
+  boot_clock::time_point over_at_ ROWLOCK_GUARDED_BY(mutex_) = boot_clock::time_point::max();
 };
 
 }  // namespace rowlock::detail

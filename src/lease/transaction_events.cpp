@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <ostream>
 #include <utility>
 #include <vector>
 
 #include "lease/event_dispatcher.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/observer.hpp"
 
@@ -57,8 +57,8 @@ struct observations {
   observations* const of_parent;  // keeps it reachable: it is never freed
   const home_process home;
   std::atomic<std::size_t> count{0};
-  std::mutex mutex;
-  std::vector<event_dispatcher*> all;  // guarded by mutex
+  detail::checked_mutex mutex;
+  std::vector<event_dispatcher*> all ROWLOCK_GUARDED_BY(mutex);
 };
 
 std::atomic<observations*>& present() noexcept {
@@ -93,7 +93,7 @@ void transaction_report::emit(transaction_result result,
   const auto now = boot_clock::now();
   const auto held = granted_at_ ? now - *granted_at_ : boot_clock::duration::zero();
   if (result == transaction_result::granted) granted_at_ = now;
-  const std::scoped_lock lock{here->mutex};
+  const detail::checked_lock lock{here->mutex};
   for (auto* const to : here->all) {
     to->emit(&observer::transaction, [&] {
       auto event = *event_;
@@ -112,7 +112,7 @@ transaction_observation::transaction_observation(std::shared_ptr<observer> targe
   if (target == nullptr) throw error{errc::misuse, "the observer is null: name one"};
   events_ = detail::make_owned_at_home<detail::event_dispatcher>(std::move(target));
   auto& here = detail::of_this_process();
-  const std::scoped_lock lock{here.mutex};
+  const detail::checked_lock lock{here.mutex};
   here.all.push_back(events_.get());
   ++here.count;
 }
@@ -121,7 +121,7 @@ transaction_observation::~transaction_observation() {
   if (!events_.get_deleter().home.is_here()) return;
   auto& here = detail::of_this_process();
   {
-    const std::scoped_lock lock{here.mutex};
+    const detail::checked_lock lock{here.mutex};
     std::erase(here.all, events_.get());
     --here.count;
   }

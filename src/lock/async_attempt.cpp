@@ -56,7 +56,7 @@ void async_attempt::take(const Step& step) {
 
 std::optional<attempt_end> async_attempt::first_try() {
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     if (!done_) return std::nullopt;
     is_trying_ = true;
   }
@@ -66,7 +66,7 @@ std::optional<attempt_end> async_attempt::first_try() {
 
 std::optional<attempt_end> async_attempt::enqueue() {
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     if (!done_) return std::nullopt;
     attempt_.enqueue([self = shared_from_this()](attempt_end how) {
       self->leases_.worker_pool().post([self, how = std::move(how)] { self->finish(how); });
@@ -90,13 +90,16 @@ void async_attempt::time_over() {
 }
 
 void async_attempt::give_up() {
-  const auto how = [this] { return attempt_end{.fault = unanswered(is_trying_)}; };
+  const auto how = [this] {
+    mutex_.assume_locked();
+    return attempt_end{.fault = unanswered(is_trying_)};
+  };
   if (end_before_queue(how)) return;
   take([this] { return attempt_.give_up(); });
 }
 
 async_attempt::completion async_attempt::end_it() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   return std::exchange(done_, nullptr);
 }
 
@@ -116,7 +119,7 @@ bool async_attempt::end_before_queue(const How& how) {
   completion done;
   attempt_end end;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     if (is_queued_) return false;
     done = std::exchange(done_, nullptr);
     if (!done) return true;
@@ -137,7 +140,7 @@ void async_attempt::cancel() {
   const auto done = end_it();
   if (!done) return;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     end = attempt_.stop();
   }
   if (!end) end = stopped();
@@ -149,7 +152,7 @@ void async_attempt::stop_waiting() {
   if (!leases_.home().is_here() || end_before_queue([this] { return stopped(); })) return;
   std::optional<attempt_end> end;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     end = attempt_.stop();
   }
   if (end) finish(*std::move(end));

@@ -4,13 +4,13 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 
 #include "base/worker_pool.hpp"
 #include "lease/lease_keeper.hpp"
 #include "lock/acquire_attempt.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::detail {
 
@@ -75,11 +75,11 @@ class async_attempt : public std::enable_shared_from_this<async_attempt> {
   const std::stop_token stop_;
   const bool can_wait_;
 
-  std::mutex mutex_;
-  acquire_attempt attempt_;  // joins and leaves its queue under mutex_
-  completion done_;          // guarded by mutex_; null once over
-  bool is_trying_ = false;   // guarded by mutex_; the first try has begun
-  bool is_queued_ = false;   // guarded by mutex_; stays true after the wait
+  checked_mutex mutex_;
+  acquire_attempt attempt_;                            // joins and leaves its queue under mutex_
+  completion done_ ROWLOCK_GUARDED_BY(mutex_);         // null once over
+  bool is_trying_ ROWLOCK_GUARDED_BY(mutex_) = false;  // the first try has begun
+  bool is_queued_ ROWLOCK_GUARDED_BY(mutex_) = false;  // stays true after the wait
   std::vector<worker_pool::timer> at_the_end_;
 
   // Destroyed first, because the callbacks use the members above.

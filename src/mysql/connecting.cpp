@@ -10,7 +10,6 @@
 #include <exception>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +20,7 @@
 #include "mysql/errors.hpp"
 #include "mysql/inspecting.hpp"
 #include "mysql/sql/session.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "store/session.hpp"
 
@@ -206,19 +206,20 @@ bool is_of_a_cluster(const result_set& settings) {
 
 bool is_in_cluster_of_mysql(connection& session) {
   // Which connections lead to a server that has no such settings, by their number at the server.
-  static std::mutex mutex;
-  static const std::reference_wrapper known =  // guarded by mutex
+  static detail::checked_mutex mutex;
+  static const std::reference_wrapper known ROWLOCK_GUARDED_BY(mutex) =
       detail::never_destroyed<std::map<const void*, unsigned long>>();
-  auto& alone = known.get();
   const auto number = session.number_at_the_server();
   {
-    const std::scoped_lock lock{mutex};
+    const detail::checked_lock lock{mutex};
+    const auto& alone = known.get();
     const auto found = alone.find(session.handle());
     if (found != alone.end() && found->second == number) return false;
   }
   const auto settings = session.execute(sql::settings_of_clusters);
   if (!settings.rows.empty()) return is_of_a_cluster(settings);
-  const std::scoped_lock lock{mutex};
+  const detail::checked_lock lock{mutex};
+  auto& alone = known.get();
   // Sessions that are closed stay in it; none of them costs more than one round trip again.
   if (alone.size() >= 10'000) alone.clear();
   alone[session.handle()] = number;

@@ -4,7 +4,6 @@
 #include <exception>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include "base/limits.hpp"
@@ -14,6 +13,7 @@
 #include "mysql/sql/leases.hpp"
 #include "mysql/sql/rows.hpp"
 #include "mysql/sql/transactions.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/retry.hpp"
 
@@ -29,10 +29,10 @@ const std::string& caller_transaction::rendered(std::string_view text) const {
     const table_name name;
     detail::rendered_sql texts;
   };
-  static std::mutex mutex;
-  static const std::reference_wrapper known =  // guarded by mutex
+  static detail::checked_mutex mutex;
+  static const std::reference_wrapper known ROWLOCK_GUARDED_BY(mutex) =
       detail::never_destroyed<std::map<std::pair<std::string, sql::flavour>, known_table>>();
-  const std::scoped_lock lock{mutex};
+  const detail::checked_lock lock{mutex};
   const auto server = session_.flavour();
   return known.get().try_emplace({table_.text(), server}, table_, server).first->second.texts(text);
 }

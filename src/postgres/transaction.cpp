@@ -6,7 +6,6 @@
 #include <exception>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "postgres/sql/transactions.hpp"
 #include "postgres/table_check.hpp"
 #include "postgres/values.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/row_transaction.hpp"
 #include "store/names.hpp"
@@ -326,11 +326,10 @@ const std::string& statement_for(const postgres_table& table, std::string_view t
     const postgres_table table;
     detail::rendered_sql texts{sql::texts_of(table)};
   };
-  static std::mutex mutex;
-  static const std::reference_wrapper known =  // guarded by mutex
-      detail::never_destroyed<
-          std::map<std::pair<std::string, std::chrono::milliseconds>, known_table>>();
-  const std::scoped_lock lock{mutex};
+  static detail::checked_mutex mutex;
+  static const std::reference_wrapper known ROWLOCK_GUARDED_BY(mutex) = detail::never_destroyed<
+      std::map<std::pair<std::string, std::chrono::milliseconds>, known_table>>();
+  const detail::checked_lock lock{mutex};
   const std::pair name{table.table.text(), table.clock_skew};
   return known.get().try_emplace(name, table).first->second.texts(text);
 }

@@ -2,13 +2,13 @@
 #include <array>
 #include <exception>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "prometheus/series.hpp"
 #include "prometheus/type_label.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/prometheus.hpp"
 
@@ -44,14 +44,14 @@ class prometheus_observer::metrics {
       : registry_{required(std::move(registry))}, families_{families_in(*registry_)} {}
 
   detail::lease_series& leases(const lock_key& key) {
-    const std::scoped_lock lock{mutex_};
+    const detail::checked_lock lock{mutex_};
     auto& found = type_of(key);
     if (!found.second.leases) found.second.leases.emplace(families_, found.first);
     return *found.second.leases;
   }
 
   detail::transaction_series& transactions(const transaction_event& event) {
-    const std::scoped_lock lock{mutex_};
+    const detail::checked_lock lock{mutex_};
     auto& found = event.work == transaction_work::retry ? no_type_ : type_of(event.key);
     auto& series = found.second.transactions.at(static_cast<std::size_t>(event.work));
     if (!series) series.emplace(families_, event.work, found.first);
@@ -67,8 +67,7 @@ class prometheus_observer::metrics {
   };
   using types = std::map<std::string, type_series, std::less<>>;
 
-  /// Called with the mutex held.
-  types::value_type& type_of(const lock_key& key) {
+  types::value_type& type_of(const lock_key& key) ROWLOCK_REQUIRES(mutex_) {
     auto label = detail::type_label(key.type);
     const auto found = types_.find(label);
     if (found != types_.end()) return *found;
@@ -80,10 +79,10 @@ class prometheus_observer::metrics {
 
   const std::shared_ptr<::prometheus::Registry> registry_;  // destroyed after the families
   detail::metric_families families_;
-  std::mutex mutex_;
-  types types_;                // guarded by mutex_
-  std::size_t named_ = 0;      // guarded by mutex_; of types_ without `other`
-  types::value_type no_type_;  // guarded by mutex_; of `retry`
+  detail::checked_mutex mutex_;
+  types types_ ROWLOCK_GUARDED_BY(mutex_);
+  std::size_t named_ ROWLOCK_GUARDED_BY(mutex_) = 0;      // of types_ without `other`
+  types::value_type no_type_ ROWLOCK_GUARDED_BY(mutex_);  // of `retry`
 };
 
 prometheus_observer::prometheus_observer(std::shared_ptr<::prometheus::Registry> registry)

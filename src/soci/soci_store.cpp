@@ -8,10 +8,10 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "base/limits.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
 #include "soci/backend.hpp"
 #include "store/session.hpp"
@@ -77,11 +77,11 @@ class changing_target {
   explicit changing_target(through_soci::connection_target first) : to_{std::move(first)} {}
 
   through_soci::connection_target current() {
-    const std::scoped_lock lock{mutex_};
+    const detail::checked_lock lock{mutex_};
     return to_;
   }
   through_soci::connection_target renewed(const soci_options& options) {
-    const std::scoped_lock lock{mutex_};
+    const detail::checked_lock lock{mutex_};
     try {
       auto next = target_of(options.connection_string_now(), options);
       if (next.backend == to_.backend) to_ = std::move(next);
@@ -91,8 +91,8 @@ class changing_target {
   }
 
  private:
-  std::mutex mutex_;
-  through_soci::connection_target to_;  // guarded by mutex_
+  detail::checked_mutex mutex_;
+  through_soci::connection_target to_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 class soci_sessions final : public detail::session_source {

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <mutex>
 #include <vector>
 
 #include "base/never_destroyed.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/error.hpp"
 #include "sqlite/database_file.hpp"
@@ -31,8 +31,9 @@ struct open_file {
 struct open_files {
   open_files() {
     // So that no child inherits the mutex in the hands of a thread that it does not have.
-    pthread_atfork([] { known().mutex.lock(); }, [] { known().mutex.unlock(); },
-                   [] { known().mutex.unlock(); });
+    pthread_atfork([]() ROWLOCK_UNCHECKED { known().mutex.lock(); },
+                   []() ROWLOCK_UNCHECKED { known().mutex.unlock(); },
+                   []() ROWLOCK_UNCHECKED { known().mutex.unlock(); });
   }
 
   static open_files& known() {
@@ -40,8 +41,8 @@ struct open_files {
     return files;
   }
 
-  std::mutex mutex;
-  std::vector<open_file> all;  // guarded by mutex
+  detail::checked_mutex mutex;
+  std::vector<open_file> all ROWLOCK_GUARDED_BY(mutex);
 };
 
 bool was_open_at_fork(const open_file& file) noexcept { return file.forks != detail::forks(); }
@@ -69,17 +70,16 @@ bool is_same(const open_file& one, const open_file& other) noexcept {
   return one.inode == other.inode && one.device == other.device;
 }
 
-/// The caller has locked `known`.
-bool is_noted(const open_files& known, const open_file& file) {
-  return std::ranges::any_of(known.all, [&](const open_file& each) {
+bool is_noted(const std::vector<open_file>& known, const open_file& file) {
+  return std::ranges::any_of(known, [&](const open_file& each) {
     return each.connection == file.connection && is_same(each, file);
   });
 }
 
-/// The caller has locked `known`.
-bool was_any_open_at_fork(const open_files& known, const std::vector<open_file>& files) {
+bool was_any_open_at_fork(const std::vector<open_file>& known,
+                          const std::vector<open_file>& files) {
   return std::ranges::any_of(files, [&](const open_file& file) {
-    return std::ranges::any_of(known.all, [&](const open_file& each) {
+    return std::ranges::any_of(known, [&](const open_file& each) {
       return is_same(each, file) && was_open_at_fork(each);
     });
   });
@@ -96,7 +96,7 @@ void no_function(sqlite3_context* /*called*/, int /*count*/, sqlite3_value** /*v
 
 void forget(void* connection) noexcept {
   auto& known = open_files::known();
-  const std::scoped_lock lock{known.mutex};
+  const detail::checked_lock lock{known.mutex};
   std::erase_if(known.all, [&](const open_file& each) { return each.connection == connection; });
 }
 
@@ -112,15 +112,15 @@ void forget_when_closed(sqlite3* database) {
 
 void refuse_open_at_fork(const std::string& path) {
   auto& known = open_files::known();
-  const std::scoped_lock lock{known.mutex};
-  if (was_any_open_at_fork(known, files_at({path}, nullptr))) throw_open_at_fork(url_of(path));
+  const detail::checked_lock lock{known.mutex};
+  if (was_any_open_at_fork(known.all, files_at({path}, nullptr))) throw_open_at_fork(url_of(path));
 }
 
 void note_open(sqlite3* database) {
   auto& known = open_files::known();
   const auto is_ours = [&](const open_file& each) { return each.connection == database; };
   {
-    const std::scoped_lock lock{known.mutex};
+    const detail::checked_lock lock{known.mutex};
     const auto noted = std::ranges::find_if(known.all, is_ours);
     if (noted != known.all.end() && was_open_at_fork(*noted)) throw_open_at_fork(url_of(database));
   }
@@ -128,11 +128,14 @@ void note_open(sqlite3* database) {
   const auto paths = paths_of(database);
   bool is_first = false;
   {
-    const std::scoped_lock lock{known.mutex};
+    const detail::checked_lock lock{known.mutex};
     auto files = files_at(paths, database);
-    std::erase_if(files, [&](const open_file& file) { return is_noted(known, file); });
+    std::erase_if(files, [&](const open_file& file) {
+      known.mutex.assume_locked();
+      return is_noted(known.all, file);
+    });
     if (files.empty()) return;
-    if (was_any_open_at_fork(known, files)) throw_open_at_fork(url_of(database));
+    if (was_any_open_at_fork(known.all, files)) throw_open_at_fork(url_of(database));
     is_first = std::ranges::none_of(known.all, is_ours);
     known.all.insert(known.all.end(), files.begin(), files.end());
   }

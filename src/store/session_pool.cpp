@@ -50,7 +50,7 @@ bool session_pool::open_in(pooled& place, session_use used_for, clock::time_poin
     give_back(used_for, std::move(place));
     return false;
   } catch (const no_connection_left&) {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     auto& mine = queue_of(used_for);
     --mine.lent;
     full_at_ = lent() + static_cast<unsigned>(idle_.size());
@@ -67,7 +67,7 @@ bool session_pool::open_in(pooled& place, session_use used_for, clock::time_poin
 }
 
 bool session_pool::was_the_last(session_use used_for) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   const auto& mine = queue_of(used_for);
   const auto all = lent() + static_cast<unsigned>(idle_.size());
   if (full_at_ == 0 || all <= full_at_) return is_the_last(mine, mine.lent);
@@ -92,17 +92,17 @@ void session_pool::run_unchecked(work_on_store work) {
 }
 
 unsigned session_pool::waiting() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   return keeping_.waiting + others_.waiting;
 }
 
 session_pool::pooled session_pool::take_idle_or_a_place(session_use used_for,
                                                         clock::time_point until) {
   auto& mine = queue_of(used_for);
-  std::unique_lock lock{mutex_};
+  checked_lock lock{mutex_};
   ++mine.waiting;
   while (!may_take(mine) && clock::now() < until) {
-    mine.freed.wait_until(lock, is_full() ? std::min(until, full_until_) : until);
+    mine.freed.wait_until(lock.native(), is_full() ? std::min(until, full_until_) : until);
   }
   --mine.waiting;
   if (!may_take(mine)) throw_all_busy();
@@ -129,7 +129,7 @@ void session_pool::give_back(session_use used_for, pooled lent) noexcept {
   const bool is_lost = lent.open != nullptr && !lent.open->is_usable();
   if (is_lost) close(lent);
   const auto call_began = lent.moment;
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   --queue_of(used_for).lent;
   if (lent.open != nullptr) {
     lent.moment = ++moments_;

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/port/passing_store.hpp"
 #include "store/session.hpp"
 
@@ -108,17 +108,23 @@ class session_pool {
   queue& queue_of(session_use used_for) {
     return used_for == session_use::keeping_leases ? keeping_ : others_;
   }
-  // The functions below require mutex_ to be locked.
-  [[nodiscard]] unsigned lent() const noexcept { return keeping_.lent + others_.lent; }
-  [[nodiscard]] bool is_full() const noexcept { return clock::now() < full_until_; }
+  [[nodiscard]] unsigned lent() const noexcept ROWLOCK_REQUIRES(mutex_) {
+    return keeping_.lent + others_.lent;
+  }
+  [[nodiscard]] bool is_full() const noexcept ROWLOCK_REQUIRES(mutex_) {
+    return clock::now() < full_until_;
+  }
   /// How many sessions the pool may have now.
-  [[nodiscard]] unsigned capacity() const noexcept { return is_full() ? full_at_ : size_; }
-  [[nodiscard]] bool may_take(const queue& taker) const noexcept;
+  [[nodiscard]] unsigned capacity() const noexcept ROWLOCK_REQUIRES(mutex_) {
+    return is_full() ? full_at_ : size_;
+  }
+  [[nodiscard]] bool may_take(const queue& taker) const noexcept ROWLOCK_REQUIRES(mutex_);
   /// Whether calls for new leases would have as many as could be opened when the pool was full
   /// last, if that many are lent to `taker`.
-  [[nodiscard]] bool is_the_last(const queue& taker, unsigned lent) const noexcept;
-  [[noreturn]] void throw_all_busy() const;
-  void wake_next() noexcept;
+  [[nodiscard]] bool is_the_last(const queue& taker, unsigned lent) const noexcept
+      ROWLOCK_REQUIRES(mutex_);
+  [[noreturn]] void throw_all_busy() const ROWLOCK_REQUIRES(mutex_);
+  void wake_next() noexcept ROWLOCK_REQUIRES(mutex_);
 
   const std::unique_ptr<session_source> source_;
   const unsigned size_;
@@ -126,15 +132,15 @@ class session_pool {
   const std::chrono::milliseconds before_reopening_;
   std::atomic<bool> table_is_checked_{false};
   std::atomic<std::uint64_t> opened_{0};
-  std::mutex mutex_;
-  // All below are guarded by mutex_.
-  queue keeping_;  // served first
-  queue others_;
-  std::vector<pooled> idle_;  // the first opened is the last
-  std::uint64_t moments_ = 0;
-  clock::time_point full_until_ = clock::time_point::min();
-  unsigned full_at_ = 0;         // the sessions there were when no further one could be opened
-  std::exception_ptr why_full_;  // null before the first time
+  checked_mutex mutex_;
+  queue keeping_ ROWLOCK_GUARDED_BY(mutex_);  // served first
+  queue others_ ROWLOCK_GUARDED_BY(mutex_);
+  std::vector<pooled> idle_ ROWLOCK_GUARDED_BY(mutex_);  // the first opened is the last
+  std::uint64_t moments_ ROWLOCK_GUARDED_BY(mutex_) = 0;
+  clock::time_point full_until_ ROWLOCK_GUARDED_BY(mutex_) = clock::time_point::min();
+  /// The sessions there were when no further one could be opened.
+  unsigned full_at_ ROWLOCK_GUARDED_BY(mutex_) = 0;
+  std::exception_ptr why_full_ ROWLOCK_GUARDED_BY(mutex_);  // null before the first time
 };
 
 }  // namespace rowlock::detail

@@ -15,7 +15,8 @@ row_mutex::row_mutex(lock_table& locks, lock_key key)
 
 row_mutex::~row_mutex() = default;
 
-bool row_mutex::lock_row(const retry_policy& wait) {
+// Locked in one call and unlocked in another: the analysis cannot follow that.
+ROWLOCK_UNCHECKED bool row_mutex::lock_row(const retry_policy& wait) {
   try {
     auto acquired = locks_.try_acquire(key_, {.wait = wait});
     if (acquired.acquired()) {
@@ -30,25 +31,25 @@ bool row_mutex::lock_row(const retry_policy& wait) {
   return false;
 }
 
-void row_mutex::lock() {
+ROWLOCK_UNCHECKED void row_mutex::lock() {
   in_process_->lock();
   if (!lock_row(wait_forever())) {
     throw error{errc::unavailable, "the lock_table was destroyed while a caller waited for a row"};
   }
 }
 
-bool row_mutex::try_lock() {
+ROWLOCK_UNCHECKED bool row_mutex::try_lock() {
   return in_process_->try_lock_until(std::chrono::steady_clock::now()) && lock_row(no_wait());
 }
 
-bool row_mutex::try_lock_within(std::chrono::milliseconds duration) {
+ROWLOCK_UNCHECKED bool row_mutex::try_lock_within(std::chrono::milliseconds duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
   if (!in_process_->try_lock_until(end)) return false;
   const auto left = end - std::chrono::steady_clock::now();
   return lock_row(wait_for(std::chrono::ceil<std::chrono::milliseconds>(left)));
 }
 
-void row_mutex::unlock() noexcept {
+ROWLOCK_UNCHECKED void row_mutex::unlock() noexcept {
   held_.reset();
   in_process_->unlock();
 }

@@ -36,17 +36,17 @@ void faulty_store::next_is_slow(std::chrono::milliseconds delay, call which) {
 }
 
 std::size_t faulty_store::pending() const {
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   return faults_.size();
 }
 
 void faulty_store::add(fault next) {
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   faults_.push_back(std::move(next));
 }
 
 faulty_store::fault faulty_store::take(call made) {
-  const std::scoped_lock lock{mutex_};
+  const detail::checked_lock lock{mutex_};
   const auto found = std::find_if(faults_.begin(), faults_.end(), [made](const fault& each) {
     return each.which == call::any || each.which == made;
   });

@@ -13,9 +13,9 @@ std::string utc_text(std::chrono::system_clock::time_point shown) {
   return text_of(std::chrono::floor<std::chrono::microseconds>(shown));
 }
 
-std::unique_lock<std::mutex> memory_rows::enter() {
+checked_mutex& memory_rows::mutex_at_home() {
   home_.require();
-  return enter_here();
+  return mutex;
 }
 
 std::int64_t memory_rows::now_us() const {

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/detail/home_process.hpp"
 #include "rowlock/port/requests.hpp"
 
@@ -50,17 +50,16 @@ struct memory_row {
 
 /// The table that a memory_store and its transactions share.
 ///
-/// Thread-safety: all but `enter` and `enter_here` is called with its lock held.
+/// Thread-safety: `mutex` guards the rows.
 class memory_rows {
  public:
   explicit memory_rows(std::shared_ptr<time_source> time) : time_{std::move(time)} {}
 
-  /// Locks the table. Throws `error` (misuse) in a child of fork().
-  [[nodiscard]] std::unique_lock<std::mutex> enter();
-  /// The same, where it is known that this is no child of fork().
-  [[nodiscard]] std::unique_lock<std::mutex> enter_here() { return std::unique_lock{mutex_}; }
+  checked_mutex mutex;
+  /// The mutex. Throws `error` (misuse) in a child of fork().
+  [[nodiscard]] checked_mutex& mutex_at_home() ROWLOCK_THREAD_SAFETY(lock_returned(mutex));
 
-  std::map<lock_key, memory_row> by_key;
+  std::map<lock_key, memory_row> by_key ROWLOCK_GUARDED_BY(mutex);
 
   [[nodiscard]] boot_clock::time_point now() const { return time_->now(); }
   [[nodiscard]] std::int64_t now_us() const;
@@ -69,7 +68,8 @@ class memory_rows {
   [[nodiscard]] bool is_done(const memory_row& found) const { return found.done_until > now(); }
   [[nodiscard]] row_state state_of(const lock_key& key, const memory_row& found) const;
   /// The row, if it still has the grant of `owner` at version `seen`; else null.
-  memory_row* granted(const lock_key& key, const owner_id& owner, version seen);
+  memory_row* granted(const lock_key& key, const owner_id& owner, version seen)
+      ROWLOCK_REQUIRES(mutex);
 
   void move_version(memory_row& moved) const;
   /// The row is free, and says how its holder has given it up.
@@ -81,7 +81,6 @@ class memory_rows {
  private:
   home_process home_;
   const std::shared_ptr<time_source> time_;
-  std::mutex mutex_;
 };
 
 /// A time, as the databases show it.

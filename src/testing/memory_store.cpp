@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "rowlock/detail/checked_mutex.hpp"
 #include "testing/memory_rows.hpp"
 
 namespace rowlock {
@@ -22,14 +22,14 @@ class release_hints {
  public:
   std::unique_ptr<subscription> listen(release_listener& listener) {
     {
-      const std::scoped_lock lock{mutex_};
+      const detail::checked_lock lock{mutex_};
       listeners_.insert(&listener);
     }
     return std::make_unique<entry>(*this, listener);
   }
 
   void announce(const std::vector<lock_key>& released) {
-    const std::scoped_lock lock{mutex_};
+    const detail::checked_lock lock{mutex_};
     for (auto* listener : listeners_) {
       for (const auto& key : released) listener->released(key);
     }
@@ -40,7 +40,7 @@ class release_hints {
    public:
     entry(release_hints& from, release_listener& listener) : from_{from}, listener_{listener} {}
     ~entry() override {
-      const std::scoped_lock lock{from_.mutex_};
+      const detail::checked_lock lock{from_.mutex_};
       from_.listeners_.erase(&listener_);
     }
 
@@ -49,8 +49,8 @@ class release_hints {
     release_listener& listener_;
   };
 
-  std::mutex mutex_;
-  std::set<release_listener*> listeners_;  // guarded by mutex_
+  detail::checked_mutex mutex_;
+  std::set<release_listener*> listeners_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 bool is_in(row_filter wanted, const row_state& state) {
@@ -97,7 +97,7 @@ class memory_port final : public store {
  protected:
   std::vector<acquire_answer> do_acquire(std::span<const acquire_request> requests,
                                          acquire_mode mode) override {
-    const auto lock = rows_.enter();
+    const detail::checked_lock lock{rows_.mutex_at_home()};
     switch (mode.how) {
       case acquire_mode::all_or_none:
         return acquire_all(requests);
@@ -110,7 +110,7 @@ class memory_port final : public store {
   }
 
   std::vector<change_answer> do_renew(std::span<const renew_request> requests) override {
-    const auto lock = rows_.enter();
+    const detail::checked_lock lock{rows_.mutex_at_home()};
     std::vector<change_answer> answers;
     answers.reserve(requests.size());
     for (const auto& request : requests) {
@@ -136,7 +136,7 @@ class memory_port final : public store {
   }
 
   handoff_answer do_handoff(const handoff_request& request) override {
-    const auto lock = rows_.enter();
+    const detail::checked_lock lock{rows_.mutex_at_home()};
     const auto& [ended, next] = request;
     memory_row* held = rows_.granted(ended.key, ended.owner, ended.version);
     if (held == nullptr) return {.ended = change_answer::lost};
@@ -146,7 +146,7 @@ class memory_port final : public store {
   }
 
   change_answer do_write_note(const note_request& request) override {
-    const auto lock = rows_.enter();
+    const detail::checked_lock lock{rows_.mutex_at_home()};
     memory_row* held = rows_.granted(request.key, request.owner, request.version);
     if (held == nullptr) return change_answer::lost;
     if (held->locked_by != nullptr) return change_answer::busy;
@@ -156,7 +156,7 @@ class memory_port final : public store {
 
   std::vector<std::optional<row_state>> do_read(std::span<const lock_key> keys,
                                                 read_mode mode) override {
-    const auto lock = rows_.enter();
+    const detail::checked_lock lock{rows_.mutex_at_home()};
     if (mode == read_mode::ready_to_commit) make_ready(keys);
     std::vector<std::optional<row_state>> states;
     states.reserve(keys.size());
@@ -181,7 +181,7 @@ class memory_port final : public store {
     return std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   }
   std::vector<row_state> do_list(const list_request& request) override {
-    const auto lock = rows_.enter();
+    const detail::checked_lock lock{rows_.mutex_at_home()};
     std::vector<row_state> listed;
     auto next = request.after ? rows_.by_key.upper_bound(*request.after) : rows_.by_key.begin();
     for (; next != rows_.by_key.end(); ++next) {
@@ -195,7 +195,7 @@ class memory_port final : public store {
 
   force_answer do_force_release(const force_request& request) override {
     {
-      const auto lock = rows_.enter();
+      const detail::checked_lock lock{rows_.mutex_at_home()};
       const auto found = rows_.by_key.find(request.key);
       if (found == rows_.by_key.end() || !found->second.is_committed) return force_answer::stale;
       memory_row& taken = found->second;
@@ -212,7 +212,7 @@ class memory_port final : public store {
   }
 
   purge_answer do_purge(const purge_request& request) override {
-    const auto lock = rows_.enter();
+    const detail::checked_lock lock{rows_.mutex_at_home()};
     auto next = request.after ? rows_.by_key.upper_bound(*request.after) : rows_.by_key.begin();
     purge_answer answer;
     for (std::size_t checked = 0; next != rows_.by_key.end(); ++checked) {
@@ -230,15 +230,14 @@ class memory_port final : public store {
   }
 
  private:
-  // All of these but `release_each` are called with the table's lock held.
-
-  [[nodiscard]] bool is_mine(const acquire_request& request) const {
+  [[nodiscard]] bool is_mine(const acquire_request& request) const ROWLOCK_REQUIRES(rows_.mutex) {
     const auto found = rows_.by_key.find(request.key);
     return found != rows_.by_key.end() && found->second.owner == request.owner &&
            rows_.is_live(found->second);
   }
 
-  [[nodiscard]] acquire_answer answer_to(const acquire_request& request) const {
+  [[nodiscard]] acquire_answer answer_to(const acquire_request& request) const
+      ROWLOCK_REQUIRES(rows_.mutex) {
     const auto found = rows_.by_key.find(request.key);
     if (found == rows_.by_key.end()) {
       return {.status = request.expected ? acquire_status::stale : acquire_status::granted};
@@ -270,7 +269,7 @@ class memory_port final : public store {
     return {.status = acquire_status::granted};
   }
 
-  acquire_answer try_to_grant(const acquire_request& request) {
+  acquire_answer try_to_grant(const acquire_request& request) ROWLOCK_REQUIRES(rows_.mutex) {
     auto answer = answer_to(request);
     if (answer.status != acquire_status::granted) return answer;
     memory_row& granted = rows_.by_key[request.key];
@@ -294,14 +293,16 @@ class memory_port final : public store {
     return answer;
   }
 
-  std::vector<acquire_answer> acquire_each(std::span<const acquire_request> requests) {
+  std::vector<acquire_answer> acquire_each(std::span<const acquire_request> requests)
+      ROWLOCK_REQUIRES(rows_.mutex) {
     std::vector<acquire_answer> answers;
     answers.reserve(requests.size());
     for (const auto& request : requests) answers.push_back(try_to_grant(request));
     return answers;
   }
 
-  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests) {
+  std::vector<acquire_answer> acquire_all(std::span<const acquire_request> requests)
+      ROWLOCK_REQUIRES(rows_.mutex) {
     std::vector<acquire_answer> answers;
     answers.reserve(requests.size());
     for (const auto& request : requests) answers.push_back(answer_to(request));
@@ -319,10 +320,11 @@ class memory_port final : public store {
   }
 
   std::vector<acquire_answer> acquire_any(std::span<const acquire_request> requests,
-                                          std::size_t at_most) {
+                                          std::size_t at_most) ROWLOCK_REQUIRES(rows_.mutex) {
     std::vector<acquire_answer> answers(requests.size(), {.status = acquire_status::withheld});
     std::size_t granted = 0;
     const auto grant_if = [&](const auto& condition) {
+      rows_.mutex.assume_locked();
       for (std::size_t i = 0; i < requests.size() && granted < at_most; ++i) {
         if (answers[i].status == acquire_status::granted || !condition(requests[i])) continue;
         if (answer_to(requests[i]).status != acquire_status::granted) continue;
@@ -330,15 +332,21 @@ class memory_port final : public store {
         ++granted;
       }
     };
-    grant_if([this](const acquire_request& request) { return is_mine(request); });
-    grant_if([this](const acquire_request& request) { return rows_.by_key.contains(request.key); });
+    grant_if([this](const acquire_request& request) {
+      rows_.mutex.assume_locked();
+      return is_mine(request);
+    });
+    grant_if([this](const acquire_request& request) {
+      rows_.mutex.assume_locked();
+      return rows_.by_key.contains(request.key);
+    });
     grant_if([](const acquire_request&) { return true; });
     return answers;
   }
 
   std::vector<change_answer> release_each(std::span<const release_request> requests,
                                           std::vector<lock_key>& released) {
-    const auto lock = rows_.enter();
+    const detail::checked_lock lock{rows_.mutex_at_home()};
     std::vector<change_answer> answers;
     answers.reserve(requests.size());
     for (const auto& request : requests) {
@@ -356,7 +364,7 @@ class memory_port final : public store {
     return answers;
   }
 
-  void make_ready(std::span<const lock_key> keys) {
+  void make_ready(std::span<const lock_key> keys) ROWLOCK_REQUIRES(rows_.mutex) {
     for (const auto& key : keys) {
       const auto [found, is_new] = rows_.by_key.try_emplace(key);
       memory_row& prepared = found->second;
@@ -375,7 +383,7 @@ class memory_port final : public store {
            found.version.number < rows_.now_us() - older_than.count();
   }
 
-  [[nodiscard]] bool is_needed(const lock_key& key) const {
+  [[nodiscard]] bool is_needed(const lock_key& key) const ROWLOCK_REQUIRES(rows_.mutex) {
     if (!key.type.ends_with("#0")) return false;
     const auto name = key.type.substr(0, key.type.size() - 1);
     for (int number = 1; number <= 1000; ++number) {

@@ -43,7 +43,7 @@ void memory_transaction::commit() {
   require_open();
   is_ended_ = true;
   {
-    const auto lock = rows_.enter();
+    const detail::checked_lock lock{rows_.mutex_at_home()};
     for (auto& [key, row] : changed_->rows) {
       row.is_committed = true;
       row.locked_by = this;
@@ -54,7 +54,7 @@ void memory_transaction::commit() {
 }
 
 void memory_transaction::forget_locks() {
-  const auto lock = rows_.enter_here();
+  const detail::checked_lock lock{rows_.mutex};
   for (const auto& [key, row] : changed_->rows) {
     const auto found = rows_.by_key.find(key);
     if (found->second.is_committed) {
@@ -71,6 +71,7 @@ bool memory_transaction::is_free_of_others(const memory_row& found) const {
 }
 
 std::optional<refusal> memory_transaction::obstacle(const lock_key& key) const {
+  rows_.mutex.assume_locked();
   const auto found = rows_.by_key.find(key);
   if (found == rows_.by_key.end() || changed_->rows.contains(key)) return {};
   const auto& row = found->second;
@@ -87,6 +88,7 @@ std::optional<refusal> memory_transaction::obstacle(const lock_key& key) const {
 }
 
 memory_row& memory_transaction::lock(const lock_key& key) {
+  rows_.mutex.assume_locked();
   auto [found, is_new] = rows_.by_key.try_emplace(key);
   if (is_new) found->second.is_committed = false;
   found->second.locked_by = this;
@@ -95,7 +97,7 @@ memory_row& memory_transaction::lock(const lock_key& key) {
 
 std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
   require_open();
-  const auto lock_store = rows_.enter();
+  const detail::checked_lock lock_store{rows_.mutex_at_home()};
   for (const auto& key : keys.in_order()) {
     if (auto refused = obstacle(key)) return refused;
   }
@@ -110,7 +112,7 @@ std::optional<refusal> memory_transaction::lock_all(const lock_keys& keys) {
 outcome<version> memory_transaction::read(const lock_key& key) {
   require_open();
   check(key);
-  const auto lock_store = rows_.enter();
+  const detail::checked_lock lock_store{rows_.mutex_at_home()};
   if (const auto changed = changed_->rows.find(key); changed != changed_->rows.end()) {
     return changed->second.version;
   }
@@ -131,7 +133,7 @@ outcome<version> memory_transaction::read(const lock_key& key) {
 commit_result memory_transaction::try_commit(const lock_key& key, version seen) {
   require_open();
   check(key);
-  const auto lock_store = rows_.enter();
+  const detail::checked_lock lock_store{rows_.mutex_at_home()};
   const auto found = rows_.by_key.find(key);
   if (found == rows_.by_key.end() || !is_free_of_others(found->second)) {
     return commit_result::stale;
@@ -147,7 +149,7 @@ commit_result memory_transaction::try_commit(const lock_key& key, version seen) 
 
 detail::fence_try memory_transaction::try_to_fence(const fenced_leases& leases,
                                                    const std::vector<release_request>& releases) {
-  const auto lock_store = rows_.enter();
+  const detail::checked_lock lock_store{rows_.mutex_at_home()};
   for (const lease& each : leases.all()) {
     const auto found = rows_.by_key.find(each.key());
     if (found == rows_.by_key.end()) return detail::fence_try::lost;
@@ -211,7 +213,7 @@ commit_result try_commit(memory_transaction& transaction, const lock_key& key, v
 namespace {
 
 void create(detail::memory_rows& rows, const lock_keys& keys) {
-  const auto lock = rows.enter();
+  const detail::checked_lock lock{rows.mutex_at_home()};
   for (const auto& key : keys.in_order()) {
     const auto [created, is_new] = rows.by_key.try_emplace(key);
     if (is_new) rows.move_version(created->second);
@@ -263,7 +265,7 @@ void rows::count_failure(memory_store& store, const lock_keys& keys,
                          const table_type& /*table*/) noexcept {
   if (!store.home().is_here()) return;
   auto& table = store.rows();
-  const auto lock = table.enter_here();
+  const detail::checked_lock lock{table.mutex};
   for (const auto& key : keys.in_order()) {
     const auto found = table.by_key.find(key);
     const bool is_free = found != table.by_key.end() && found->second.locked_by == nullptr;

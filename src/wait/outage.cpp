@@ -12,7 +12,7 @@ void outage::pause(boot_clock::time_point now) {
 }
 
 void outage::failed(std::size_t keys, const std::exception_ptr& why, boot_clock::time_point now) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   failed_keys_ += keys;
   why_ = why;
   pause(now);
@@ -20,24 +20,24 @@ void outage::failed(std::size_t keys, const std::exception_ptr& why, boot_clock:
 
 void outage::answered() noexcept {
   if (failed_keys_ == 0) return;
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   failed_keys_ = 0;
   pause_ = {};
 }
 
 std::exception_ptr outage::why() const {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   return why_;
 }
 
 boot_clock::time_point outage::next_attempt() const {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   return next_;
 }
 
 bool outage::may_try(boot_clock::time_point now) {
   if (!is_on()) return true;
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   if (now < next_) return false;
   pause(now);
   return true;

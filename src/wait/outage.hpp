@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <mutex>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::detail {
 
@@ -39,13 +39,13 @@ class outage {
  private:
   static constexpr std::size_t few = 3;
 
-  void pause(boot_clock::time_point now);  // requires mutex_ to be locked
+  void pause(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
 
   std::atomic<std::size_t> failed_keys_{0};
-  mutable std::mutex mutex_;
-  boot_clock::time_point next_;   // guarded by mutex_
-  boot_clock::duration pause_{};  // guarded by mutex_
-  std::exception_ptr why_;        // guarded by mutex_
+  mutable checked_mutex mutex_;
+  boot_clock::time_point next_ ROWLOCK_GUARDED_BY(mutex_);
+  boot_clock::duration pause_ ROWLOCK_GUARDED_BY(mutex_){};
+  std::exception_ptr why_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::detail

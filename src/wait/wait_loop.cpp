@@ -20,9 +20,12 @@ wait_loop::wait_loop(wait_queue& queue, statement_batcher& batcher,
       faults_{std::move(faults)} {}
 
 void wait_loop::start() {
-  const std::scoped_lock lock{starting_};  // not the queue's: the store may notify it at once
+  const checked_lock lock{starting_};  // not the queue's: the store may notify it at once
   if (!thread_.joinable()) {
-    start_thread("wait for keys with", [this] { thread_ = std::thread{[this] { run(); }}; });
+    start_thread("wait for keys with", [this] {
+      starting_.assume_locked();
+      thread_ = std::thread{[this] { run(); }};
+    });
   }
   if (has_listened_) return;
   subscription_ = batcher_.target().listen(*this);
@@ -31,6 +34,7 @@ void wait_loop::start() {
 }
 
 void wait_loop::close() {
+  const checked_lock lock{starting_};
   subscription_.reset();
   if (thread_.joinable()) thread_.join();
 }

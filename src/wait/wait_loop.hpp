@@ -6,7 +6,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
@@ -14,6 +13,7 @@
 
 #include "batch/statement_batcher.hpp"
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/port/requests.hpp"
 #include "rowlock/port/store.hpp"
@@ -74,11 +74,10 @@ class wait_loop final : private release_listener {
   outage& outage_;
   const fault_sink faults_;
 
-  std::mutex starting_;
-  // All below are guarded by starting_, and constant once `start` has returned.
-  bool has_listened_ = false;
-  std::unique_ptr<subscription> subscription_;
-  std::thread thread_;
+  checked_mutex starting_;
+  bool has_listened_ ROWLOCK_GUARDED_BY(starting_) = false;
+  std::unique_ptr<subscription> subscription_ ROWLOCK_GUARDED_BY(starting_);
+  std::thread thread_ ROWLOCK_GUARDED_BY(starting_);
 };
 
 }  // namespace rowlock::detail

@@ -24,7 +24,7 @@ wait_queue::wait_queue(std::shared_ptr<time_source> time, grant_sink sink, outag
     : time_{std::move(time)}, sink_{std::move(sink)}, outage_{away} {}
 
 bool wait_queue::must_wait(const lock_key& key) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   if (queues_.contains(key)) return true;
   const auto* backoff = backoff_of(key);
   const auto now = time_->now();
@@ -36,7 +36,7 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
                                          std::function<void(wait_result)> done) {
   auto joining = std::make_shared<waiter>(std::move(wanted), std::move(policy), std::move(done));
   if (first.fault != nullptr) joining->failed(first.fault, true);
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   const auto now = time_->now();
   const auto& key = joining->request.key;
   const auto [place, is_new] = queues_.try_emplace(key);
@@ -127,12 +127,12 @@ std::optional<wait_queue::departure> wait_queue::depart(waiter& leaving) {
 }
 
 std::optional<wait_queue::departure> wait_queue::leave(waiter& leaving) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   return depart(leaving);
 }
 
 std::optional<wait_queue::departure> wait_queue::leave_after_last_try(waiter& leaving) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   leaving.is_time_over = true;
   if (!leaving.is_waiting || leaving.is_being_tried) return std::nullopt;
   const bool is_away = outage_.is_on() || (leaving.fault != nullptr && outage_.is_known());
@@ -145,12 +145,12 @@ std::optional<wait_queue::departure> wait_queue::leave_after_last_try(waiter& le
 }
 
 void wait_queue::use_notifications() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   has_notifications_ = true;
 }
 
 void wait_queue::released(const lock_key& key) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   const auto now = time_->now();
   if (auto* backoff = backoff_of(key)) backoff->released(now);
   auto* queue = queue_of(key);
@@ -160,7 +160,7 @@ void wait_queue::released(const lock_key& key) {
 }
 
 void wait_queue::taken(const lock_key& key, const release_listener::grant_times& lasts) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   auto* backoff = backoff_of(key);
   if (backoff == nullptr) return;
   const auto now = time_->now();
@@ -182,7 +182,7 @@ void wait_queue::taken(const lock_key& key, const release_listener::grant_times&
 }
 
 void wait_queue::listening() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   for (auto& [key, backoff] : backoffs_) backoff.reset();
   for (auto& [key, queue] : queues_) queue.read_by(time_->now());
   wake_.notify_one();

@@ -8,13 +8,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "batch/statement_batcher.hpp"
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/lock_key.hpp"
 #include "rowlock/outcome.hpp"
 #include "rowlock/port/requests.hpp"
@@ -115,49 +115,51 @@ class wait_queue {
                       version handed_by);
 
  private:
-  // The functions below require mutex_ to be locked.
-  [[nodiscard]] contention_backoff* backoff_of(const lock_key& key);
-  void track(const lock_key& key);
-  [[nodiscard]] key_queue* queue_of(const lock_key& key);
-  void forget_if_empty(const lock_key& key);
+  [[nodiscard]] contention_backoff* backoff_of(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
+  void track(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
+  [[nodiscard]] key_queue* queue_of(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
+  void forget_if_empty(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
   /// Schedules the first call for a new queue.
-  void begin(key_queue& queue, bool is_first_try_due, boot_clock::time_point now);
+  void begin(key_queue& queue, bool is_first_try_due, boot_clock::time_point now)
+      ROWLOCK_REQUIRES(mutex_);
   /// The row may be free: schedules a try, after those of processes with higher counts.
-  void schedule_try(key_queue& queue, boot_clock::time_point now);
-  waiters take_due_heads(boot_clock::time_point now);
+  void schedule_try(key_queue& queue, boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
+  waiters take_due_heads(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
   /// During an outage: the head of one queue whose pause is over, round robin.
-  waiters take_one_due_head(boot_clock::time_point now);
-  std::vector<lock_key> take_keys(boot_clock::time_point now);
-  [[nodiscard]] boot_clock::time_point next_read(boot_clock::time_point now) const;
+  waiters take_one_due_head(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
+  std::vector<lock_key> take_keys(boot_clock::time_point now) ROWLOCK_REQUIRES(mutex_);
+  [[nodiscard]] boot_clock::time_point next_read(boot_clock::time_point now) const
+      ROWLOCK_REQUIRES(mutex_);
   /// When the next try is due, unless an event comes first.
-  [[nodiscard]] boot_clock::time_point next_attempt() const;
+  [[nodiscard]] boot_clock::time_point next_attempt() const ROWLOCK_REQUIRES(mutex_);
   void answered(const std::shared_ptr<waiter>& head, acquire_result& result,
-                boot_clock::time_point tried_at, pending_results& ended);
-  void was_read(const lock_key& key, const std::optional<row_state>& seen, pending_results& ended);
+                boot_clock::time_point tried_at, pending_results& ended) ROWLOCK_REQUIRES(mutex_);
+  void was_read(const lock_key& key, const std::optional<row_state>& seen, pending_results& ended)
+      ROWLOCK_REQUIRES(mutex_);
   /// Handles a failed read, or a failed try for `tried_one`. Returns whether the key still has
   /// waiters.
   bool failed(const lock_key& key, const std::exception_ptr& fault, const waiter* tried_one,
-              pending_results& ended);
-  std::optional<departure> depart(waiter& leaving);
+              pending_results& ended) ROWLOCK_REQUIRES(mutex_);
+  std::optional<departure> depart(waiter& leaving) ROWLOCK_REQUIRES(mutex_);
   /// Returns false if the waiter had left before.
-  bool remove(waiter& leaving);
-  void try_again(waiter& next);
+  bool remove(waiter& leaving) ROWLOCK_REQUIRES(mutex_);
+  void try_again(waiter& next) ROWLOCK_REQUIRES(mutex_);
 
   const std::shared_ptr<time_source> time_;
   const grant_sink sink_;
   outage& outage_;
 
-  std::mutex mutex_;
-  // All below are guarded by mutex_.
+  checked_mutex mutex_;
   std::condition_variable wake_;
-  std::map<lock_key, key_queue> queues_;
-  std::map<lock_key, contention_backoff> backoffs_;  // of keys that have or had queues
-  boot_clock::time_point last_read_;
-  boot_clock::time_point last_new_queue_;
-  lock_key last_tried_;  // during an outage
-  bool has_notifications_ = false;
-  bool is_in_call_ = false;  // for the work that was returned last
-  bool is_stopped_ = false;
+  std::map<lock_key, key_queue> queues_ ROWLOCK_GUARDED_BY(mutex_);
+  std::map<lock_key, contention_backoff> backoffs_
+      ROWLOCK_GUARDED_BY(mutex_);  // of keys that have or had queues
+  boot_clock::time_point last_read_ ROWLOCK_GUARDED_BY(mutex_);
+  boot_clock::time_point last_new_queue_ ROWLOCK_GUARDED_BY(mutex_);
+  lock_key last_tried_ ROWLOCK_GUARDED_BY(mutex_);  // during an outage
+  bool has_notifications_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool is_in_call_ ROWLOCK_GUARDED_BY(mutex_) = false;  // for the work that was returned last
+  bool is_stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::detail

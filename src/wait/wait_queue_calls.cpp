@@ -27,18 +27,18 @@ constexpr auto yield_time = 5ms;
 }  // namespace
 
 void wait_queue::stop() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   is_stopped_ = true;
   wake_.notify_one();
 }
 
 bool wait_queue::is_stopped() {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   return is_stopped_;
 }
 
 std::optional<wait_queue::work> wait_queue::await_work() {
-  std::unique_lock lock{mutex_};
+  checked_lock lock{mutex_};
   is_in_call_ = false;
   while (!is_stopped_) {
     const auto now = time_->now();
@@ -51,9 +51,9 @@ std::optional<wait_queue::work> wait_queue::await_work() {
     }
     const auto next = std::min(read_at, next_attempt());
     if (next == never) {
-      wake_.wait(lock);
+      wake_.wait(lock.native());
     } else {
-      time_->wait_until(lock, wake_, next);
+      time_->wait_until(lock.native(), wake_, next);
     }
   }
   return std::nullopt;
@@ -129,7 +129,7 @@ void wait_queue::answered(std::span<const std::shared_ptr<waiter>> heads,
                           boot_clock::time_point tried_at) noexcept {
   pending_results ended;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     for (std::size_t i = 0; i < heads.size(); ++i) answered(heads[i], results[i], tried_at, ended);
   }
   ended.deliver(sink_);
@@ -161,7 +161,7 @@ void wait_queue::were_read(std::span<const lock_key> keys,
                            std::span<const std::optional<row_state>> states) noexcept {
   pending_results ended;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     for (std::size_t i = 0; i < keys.size(); ++i) was_read(keys[i], states[i], ended);
   }
   ended.deliver(sink_);
@@ -186,7 +186,7 @@ std::size_t wait_queue::read_failed(std::span<const lock_key> keys,
   pending_results ended;
   std::size_t waited_for = 0;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     for (const auto& key : keys) waited_for += failed(key, fault, nullptr, ended) ? 1 : 0;
   }
   ended.deliver(sink_);
@@ -204,7 +204,7 @@ bool wait_queue::failed(const lock_key& key, const std::exception_ptr& fault,
 }
 
 std::shared_ptr<waiter> wait_queue::begin_handoff(const lock_key& key, unsigned handoffs) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   auto* queue = queue_of(key);
   if (is_stopped_ || queue == nullptr) return nullptr;
   if (handoffs >= longest_run) {
@@ -221,7 +221,7 @@ std::shared_ptr<waiter> wait_queue::begin_handoff(const lock_key& key, unsigned 
 void wait_queue::end_handoff(const std::shared_ptr<waiter>& next, grant granted) {
   pending_results ended;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     next->is_being_tried = false;
     if (remove(*next)) {
       ended.add(next, {.granted = std::move(granted)});
@@ -233,7 +233,7 @@ void wait_queue::end_handoff(const std::shared_ptr<waiter>& next, grant granted)
 }
 
 void wait_queue::handoff_refused(waiter& next) {
-  const std::scoped_lock lock{mutex_};
+  const checked_lock lock{mutex_};
   try_again(next);
 }
 
@@ -241,7 +241,7 @@ void wait_queue::handoff_failed(const std::shared_ptr<waiter>& next,
                                 const std::exception_ptr& fault, version handed_by) {
   bool is_left_in_doubt = false;
   {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     if (is_doubt(fault)) {
       is_left_in_doubt = !next->is_waiting;
       if (!is_left_in_doubt) next->handed_by = handed_by;

@@ -5,10 +5,10 @@
 
 #include <chrono>
 #include <future>
-#include <mutex>
 #include <string>
 #include <thread>
 
+#include "rowlock/detail/checked_mutex.hpp"
 #include "support/patience.hpp"
 
 namespace rowlock::detail {
@@ -23,29 +23,29 @@ class BatchLinger : public testing::Test {
   }
   /// Whether it waited; until the end of the test, if no call comes.
   static bool linger(batch_linger& expected) {
-    std::unique_lock lock{mutex_};
+    checked_lock lock{mutex_};
     return expected.linger(lock);
   }
   /// Returns once a thread waits.
   std::future<bool> start() {
     bool waits = false;
     auto lingered = std::async(std::launch::async, [&waits, this] {
-      std::unique_lock lock{mutex_};
+      checked_lock lock{mutex_};
       waits = true;
       return patient_.linger(lock);
     });
     tests::await_that([&] {
-      const std::scoped_lock lock{mutex_};
+      const checked_lock lock{mutex_};
       return waits;
     });
     return lingered;
   }
   static void come(batch_linger& expected) {
-    const std::scoped_lock lock{mutex_};
+    const checked_lock lock{mutex_};
     expected.arrived();
   }
 
-  static inline std::mutex mutex_;
+  static inline checked_mutex mutex_;
   batch_linger patient_{{.part = 1.0, .longest = 24h}};
 };
 

@@ -15,13 +15,13 @@
 #include <atomic>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "rowlock/async.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 
 namespace rowlock::detail {
 
@@ -51,7 +51,7 @@ class asio_operations final : public asio::execution_context::service {
    public:
     /// False: the context is being destroyed.
     bool add(std::shared_ptr<asio_operation> started) {
-      const std::scoped_lock lock{mutex_};
+      const checked_lock lock{mutex_};
       if (!is_closed_) started_.insert(std::move(started));
       return !is_closed_;
     }
@@ -59,14 +59,14 @@ class asio_operations final : public asio::execution_context::service {
     /// Removes the operation. Calls `post`, which posts to the context, unless it was abandoned.
     template <class Post>
     void remove(const std::shared_ptr<asio_operation>& ended, const Post& post) {
-      const std::scoped_lock lock{mutex_};
+      const checked_lock lock{mutex_};
       if (started_.erase(ended) != 0) post();
     }
 
     void close() {
       std::set<std::shared_ptr<asio_operation>> abandoned;
       {
-        const std::scoped_lock lock{mutex_};
+        const checked_lock lock{mutex_};
         is_closed_ = true;
         abandoned.swap(started_);
       }
@@ -74,9 +74,9 @@ class asio_operations final : public asio::execution_context::service {
     }
 
    private:
-    std::mutex mutex_;
-    std::set<std::shared_ptr<asio_operation>> started_;  // guarded by mutex_
-    bool is_closed_ = false;                             // guarded by mutex_
+    checked_mutex mutex_;
+    std::set<std::shared_ptr<asio_operation>> started_ ROWLOCK_GUARDED_BY(mutex_);
+    bool is_closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
   };
 
   explicit asio_operations(asio::execution_context& context) : service{context} {}

@@ -6,10 +6,10 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "rowlock/clock.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/detail/export.hpp"
 #include "rowlock/port/passing_store.hpp"
 
@@ -60,8 +60,8 @@ class ROWLOCK_EXPORT faulty_store final : public passing_store {
   static call kind_of(store_call made);
 
   std::shared_ptr<time_source> time_;
-  mutable std::mutex mutex_;
-  std::deque<fault> faults_;  // guarded by mutex_
+  mutable detail::checked_mutex mutex_;
+  std::deque<fault> faults_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock

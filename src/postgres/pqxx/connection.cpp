@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "postgres/connecting.hpp"
+#include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/error.hpp"
 
 namespace rowlock::postgres {
@@ -55,20 +56,20 @@ connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
   struct target {
     explicit target(conninfo first) : to{std::move(first)} {}
 
-    std::mutex mutex;
-    conninfo to;  // guarded by mutex
+    detail::checked_mutex mutex;
+    conninfo to ROWLOCK_GUARDED_BY(mutex);
   };
   const auto shared = std::make_shared<target>(to);
   return [shared, renewed = std::move(renewed)] {
     const auto current = [&shared] {
-      const std::scoped_lock lock{shared->mutex};
+      const detail::checked_lock lock{shared->mutex};
       return shared->to;
     }();
     try {
       return opened_by(connect(current), current.names_a_service());
     } catch (const login_refused&) {
       const auto next = [&] {
-        const std::scoped_lock lock{shared->mutex};
+        const detail::checked_lock lock{shared->mutex};
         try {
           shared->to = renewed();
         } catch (const std::exception&) {  // there is no new one: the refusal is what matters
@@ -83,9 +84,10 @@ connector connector_to(const conninfo& to, std::function<conninfo()> renewed) {
 }
 
 connector connector_by(detail::make_connection make) {
-  const auto mutex = std::make_shared<std::mutex>();  // `make` need not be safe for threads
+  const auto mutex =
+      std::make_shared<detail::checked_mutex>();  // `make` need not be safe for threads
   return [make = std::move(make), mutex] {
-    const std::scoped_lock lock{*mutex};
+    const detail::checked_lock lock{*mutex};
     try {
       const auto made = make();
       if (made.connection == nullptr || *made.type != typeid(pqxx::connection)) {

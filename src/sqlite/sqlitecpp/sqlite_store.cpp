@@ -113,7 +113,7 @@ class sqlite_store::impl {
       work(*none);
       return;
     }
-    const std::lock_guard ticket{mutex_, std::adopt_lock};
+    const detail::timed_lock ticket{mutex_};
     if (session_ == nullptr || !session_->is_alive()) session_ = opened();
     session_->end_next_call_at(end);
     try {
@@ -135,7 +135,7 @@ class sqlite_store::impl {
   const std::string path_;
   const connect factory_;
   detail::timed_mutex mutex_;
-  std::unique_ptr<sqlite::session> session_;  // guarded by mutex_
+  std::unique_ptr<sqlite::session> session_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 sqlite_store::sqlite_store(std::string path, sqlite_options options)
