@@ -26,6 +26,9 @@ void check_time_to_wait(const char* option, std::chrono::duration<Rep, Period> w
   throw error{errc::misuse, std::string{option} + " must be between zero and 24 hours"};
 }
 
+/// The same for how long a key stays closed after its release.
+void check_hold(std::chrono::microseconds stay_closed);
+
 /// Throws `error` (misuse) for an invalid allowance.
 inline void check_clock_skew(std::chrono::milliseconds skew) {
   constexpr std::chrono::minutes largest{1};

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/database_time.hpp"
+#include "base/limits.hpp"
 #include "base/text.hpp"
 #include "rowlock/error.hpp"
 #include "rowlock/port/store.hpp"
@@ -43,6 +44,13 @@ constexpr std::size_t longest_note = 1024;
 
 }  // namespace
 
+void detail::check_hold(std::chrono::microseconds stay_closed) {
+  if (stay_closed < std::chrono::microseconds::zero() || stay_closed > longest_ttl) {
+    throw error{errc::misuse,
+                "how long a key stays closed (hold_at_least) must be between zero and 24 hours"};
+  }
+}
+
 void check(const acquire_request& request) {
   check(request.key);
   check_ttl(request.ttl);
@@ -72,11 +80,7 @@ void check(const renew_request& request) {
 void check(const release_request& request) {
   constexpr std::chrono::hours longest_done{24 * 3653};
   check(request.key);
-  if (request.stay_closed < std::chrono::microseconds::zero() ||
-      request.stay_closed > longest_ttl) {
-    throw error{errc::misuse,
-                "how long a key stays closed (hold_at_least) must be between zero and 24 hours"};
-  }
+  detail::check_hold(request.stay_closed);
   if (request.done_for && (*request.done_for <= std::chrono::microseconds::zero() ||
                            *request.done_for > longest_done)) {
     throw error{errc::misuse,

@@ -114,7 +114,10 @@ std::vector<Answer> statement_batcher::share(statement_kind kind, std::span<cons
   if (requests.empty()) return {};
   call<Request, Answer> mine{kind, requests};
   auto role = schedule_->join(mine);
-  if (role == batched_call::role::leading) role = lead(mine, send);
+  if (role == batched_call::role::leading) {
+    if (mine.next == nullptr) return send_alone(mine, send);
+    role = lead(mine, send);
+  }
   if (role == batched_call::role::alone) {
     // A release in doubt is not sent again: all calls that shared it have its fault.
     if constexpr (std::is_same_v<Answer, acquire_answer>) {
@@ -145,11 +148,6 @@ bool is_usual(std::span<const release_request> sent, std::span<const change_answ
 /// Sends one statement for all calls that follow the leader, and gives each its answers.
 template <class Call, class Send>
 void send_for_all(Call& leader, const Send& send) {
-  if (leader.next == nullptr) {
-    leader.answers = send(leader.requests);
-    leader.is_usual = is_usual(leader.requests, leader.answers);
-    return;
-  }
   std::vector<std::remove_const_t<typename decltype(leader.requests)::element_type>> requests;
   for (auto* each = &leader; each != nullptr; each = each->following()) {
     requests.insert(requests.end(), each->requests.begin(), each->requests.end());
@@ -168,6 +166,21 @@ void send_for_all(Call& leader, const Send& send) {
 }  // namespace
 
 template <class Request, class Answer, class Send>
+std::vector<Answer> statement_batcher::send_alone(call<Request, Answer>& only, const Send& send) {
+  std::vector<Answer> answers;
+  try {
+    answers = send(only.requests);
+  } catch (...) {
+    only.has_failed = true;
+    schedule_->end(only, batched_call::role::answered);
+    throw;
+  }
+  only.is_usual = is_usual(only.requests, answers);
+  schedule_->end(only, batched_call::role::answered);
+  return answers;
+}
+
+template <class Request, class Answer, class Send>
 batched_call::role statement_batcher::lead(call<Request, Answer>& leader, const Send& send) {
   auto role = batched_call::role::answered;
   try {
@@ -176,8 +189,7 @@ batched_call::role statement_batcher::lead(call<Request, Answer>& leader, const 
     leader.has_failed = true;
     const auto fault = std::current_exception();
     const bool is_in_doubt = is_doubt(fault);
-    const bool is_for_all =
-        leader.next == nullptr || (is_in_doubt && leader.kind == statement_kind::release);
+    const bool is_for_all = is_in_doubt && leader.kind == statement_kind::release;
     if (!is_for_all) role = batched_call::role::alone;
     if (is_for_all || is_in_doubt) {
       for (auto* each = &leader; each != nullptr; each = each->following()) {
@@ -190,9 +202,12 @@ batched_call::role statement_batcher::lead(call<Request, Answer>& leader, const 
 }
 
 std::vector<acquire_answer> statement_batcher::acquire(std::span<const acquire_request> requests) {
-  return share<acquire_answer>(
-      statement_kind::acquire, requests,
-      [this](std::span<const acquire_request> all) { return target_.acquire(all); });
+  return share<acquire_answer>(statement_kind::acquire, requests,
+                               [this](std::span<const acquire_request> all) {
+                                 if (all.size() > 1) return target_.acquire(all);
+                                 target_.home().require();
+                                 return target_.do_acquire(all, {});
+                               });
 }
 
 std::vector<change_answer> statement_batcher::release(std::span<const release_request> requests) {

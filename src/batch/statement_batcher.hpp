@@ -68,6 +68,9 @@ class statement_batcher {
   template <class Answer, class Request, class Send>
   std::vector<Answer> share(statement_kind kind, std::span<const Request> requests,
                             const Send& send);
+  /// For a call that nobody follows.
+  template <class Request, class Answer, class Send>
+  std::vector<Answer> send_alone(call<Request, Answer>& only, const Send& send);
   template <class Request, class Answer, class Send>
   batched_call::role lead(call<Request, Answer>& leader, const Send& send);
 

@@ -38,7 +38,7 @@ bool lease::is_released_by_transaction() const noexcept {
 void lease::end_quietly() noexcept {
   if (is_released_by_transaction()) {
     // The transaction has most likely released the row, so waiting for an answer is not worthwhile.
-    keeper_->release_later(*kept_);
+    keeper_->releaser().release_later(*kept_);
   } else {
     release();
   }
@@ -68,7 +68,7 @@ note_result lease::write_note(const std::string& note) const {
 }
 
 release_result lease::release() noexcept {
-  return kept_ ? keeper_->release(*kept_, {}) : release_result::lost;
+  return kept_ ? keeper_->releaser().release(*kept_, {}) : release_result::lost;
 }
 
 void detail::transactional_release::require_home(const lease& held) {
@@ -84,11 +84,11 @@ void detail::transactional_release::begin(const lease& held, version unset_as) n
 }
 
 void detail::transactional_release::commit(const lease& held) noexcept {
-  held.keeper_->released_by_commit(*held.kept_);
+  held.keeper_->releaser().released_by_commit(*held.kept_);
 }
 
 void detail::transactional_release::doubt(const lease& held) noexcept {
-  if (held.kept_->release_transaction != 0) held.keeper_->release_later(*held.kept_);
+  if (held.kept_->release_transaction != 0) held.keeper_->releaser().release_later(*held.kept_);
 }
 
 void detail::transactional_release::read_for_losses(
@@ -102,7 +102,7 @@ void detail::transactional_release::read_for_losses(
 }
 
 release_result lease::release_as_done(std::chrono::milliseconds keep_for) noexcept {
-  return keeper_->release(*kept_, {.done_for = keep_for});
+  return keeper_->releaser().release(*kept_, {.done_for = keep_for});
 }
 
 release_result lease::release_all(std::span<lease> ended, const detail::work_result& how) noexcept {
@@ -118,18 +118,18 @@ release_result lease::release_all(std::span<lease> ended, const detail::work_res
     }
     if (kept.empty()) return worst;
     std::vector<release_result> results(kept.size());
-    ended.front().keeper_->release(kept, results, how);
+    ended.front().keeper_->releaser().release(kept, results, how);
     std::for_each(results.begin(), results.end(), add);
   } catch (const std::bad_alloc&) {  // none has ended: one after the other needs less memory
     for (const auto& each : ended) {
-      if (each.kept_) add(each.keeper_->release(*each.kept_, how));
+      if (each.kept_) add(each.keeper_->releaser().release(*each.kept_, how));
     }
   }
   return worst;
 }
 
 release_result lease::release_after_failure() noexcept {
-  return keeper_->release(*kept_, {.failed = true});
+  return keeper_->releaser().release(*kept_, {.failed = true});
 }
 
 namespace {

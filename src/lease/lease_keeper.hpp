@@ -3,19 +3,19 @@
 #define ROWLOCK_LEASE_LEASE_KEEPER_HPP
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
 #include <optional>
-#include <span>
 #include <stop_token>
 #include <thread>
-#include <utility>
 
 #include "base/serial_executor.hpp"
 #include "base/worker_pool.hpp"
 #include "batch/statement_batcher.hpp"
+#include "lease/deferred_releases.hpp"
 #include "lease/event_dispatcher.hpp"
 #include "lease/lease_registry.hpp"
+#include "lease/operation_gate.hpp"
+#include "lease/releaser.hpp"
 #include "lease/renewer.hpp"
 #include "rowlock/detail/checked_mutex.hpp"
 #include "rowlock/detail/home_process.hpp"
@@ -53,9 +53,12 @@ class lease_keeper {
   [[nodiscard]] const home_process& home() const noexcept { return home_; }
 
   /// Returns a guard during which the store may be used, or nothing after `close`, which waits for
-  /// all guards. Not for use in a child of fork().
-  class operation_guard;
-  [[nodiscard]] std::optional<operation_guard> begin_operation();
+  /// all guards.
+  [[nodiscard]] std::optional<operation_gate::guard> begin_operation() noexcept {
+    return gate_.enter();
+  }
+  /// For calls that share no statement; during an operation.
+  [[nodiscard]] store& target() const noexcept { return target_; }
 
   /// `close` requests a stop: waits during operations end.
   [[nodiscard]] std::stop_token closing() const noexcept { return closing_.get_token(); }
@@ -64,9 +67,10 @@ class lease_keeper {
   /// started.
   void start_threads();
 
-  /// Takes up the grant of a request made at `requested_at`. Returns null if its deadline has
-  /// passed; the grant is then released.
-  std::shared_ptr<lease_state> take_up(const lease_request& wanted, const acquire_answer& granted,
+  /// Takes up the grant of a request made at `requested_at`, whose texts move into the lease.
+  /// Returns null if its deadline has passed; the grant is then released, and `wanted` is as
+  /// before.
+  std::shared_ptr<lease_state> take_up(lease_request& wanted, const acquire_answer& granted,
                                        boot_clock::time_point requested_at);
 
   /// For an attempt that is over. A statement whose answer got lost may still hand it the row of
@@ -88,83 +92,44 @@ class lease_keeper {
   /// Runs the calls of non-blocking operations.
   [[nodiscard]] detail::worker_pool& worker_pool() noexcept { return pool_; }
 
-  /// Ends possession and releases the row, which remembers how the work ended. Where memory is not
-  /// enough for that, the row is free when the lease runs out (`deferred`).
-  release_result release(lease_state& ended, const work_result& how) noexcept;
-  /// Releases several leases together. One result for each, in the same order.
-  void release(std::span<lease_state* const> ended, std::span<release_result> results,
-               const work_result& how) noexcept;
+  [[nodiscard]] detail::releaser& releaser() noexcept { return releaser_; }
 
   note_result write_note(const lease_state& noted, const std::string& note);
 
-  /// Ends possession at once; the row is released in the background.
-  void release_later(lease_state& ended) noexcept;
-  /// During an operation, even while `close` waits for it.
-  void release_later(lease_state& ended, const work_result& how,
-                     const operation_guard& here) noexcept;
-
   /// Ends the leases whose rows no longer belong to them. One round trip.
   void read_for_losses(const lease_states& doubted) noexcept;
-
-  /// Ends possession: a transaction has released the row.
-  void released_by_commit(lease_state& ended) noexcept;
 
   /// Marks all leases lost, releases their rows as far as two seconds allow, and ends the threads.
   void close() noexcept;
 
  private:
   void watch();
-  /// Throws `std::bad_alloc`; the leases that have ended by then have a result.
-  void release_now(std::span<lease_state* const> ended, std::span<release_result> results,
-                   const work_result& how);
   /// Marks all leases lost; their rows are released in the background.
   void end_leases() noexcept;
   void return_grant(const acquire_request& unwanted, version granted);
-  void emit_released(const lease_state& ended, release_result result, bool failed,
-                     boot_clock::time_point began) noexcept;
-  void emit_ended(const lease_state& ended, release_result result, bool failed,
-                  boot_clock::time_point began) noexcept;
-  void emit_force_released(const lease_state& ended, boot_clock::time_point began) noexcept;
 
   const home_process home_;
   const lock_options options_;
   statement_batcher batcher_;
   store& target_;
   std::stop_source closing_;
+  operation_gate gate_;
   event_dispatcher events_;
   lease_registry registry_;
   detail::outage outage_;
   wait_queue queue_;
   wait_loop loop_;
+  deferred_releases deferred_;
+  detail::releaser releaser_;
   detail::worker_pool pool_;
 
-  checked_mutex mutex_;
-  std::condition_variable operation_ended_;
-  unsigned operations_ ROWLOCK_GUARDED_BY(mutex_) = 0;
-  bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
-
-  // Started once, with mutex_ locked; constant once `has_threads_` is true, until `close`.
+  checked_mutex starting_;
+  // Started once, with starting_ locked; constant once `has_threads_` is true, until `close`.
   std::atomic<bool> has_threads_{false};
   std::optional<serial_executor> loss_executor_;
   std::optional<renewer> renewer_;
   std::thread renewer_thread_;
   std::thread watcher_thread_;
-};
-
-class lease_keeper::operation_guard {
- public:
-  explicit operation_guard(lease_keeper& keeper) noexcept : keeper_{&keeper} {}
-  operation_guard(operation_guard&& other) noexcept
-      : keeper_{std::exchange(other.keeper_, nullptr)} {}
-  operation_guard(const operation_guard&) = delete;
-  operation_guard& operator=(const operation_guard&) = delete;
-  operation_guard& operator=(operation_guard&&) = delete;
-  ~operation_guard();
-
-  [[nodiscard]] store& target() const noexcept { return keeper_->target_; }
-
- private:
-  lease_keeper* keeper_;
 };
 
 }  // namespace rowlock::detail

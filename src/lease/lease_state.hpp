@@ -55,18 +55,18 @@ inline std::chrono::microseconds rest_of_hold(boot_clock::time_point hold_until,
 
 /// One grant. Its phase never returns to `held`.
 struct lease_state {
-  lease_state(const lease_request& granted, rowlock::version granted_token,
+  lease_state(lease_request granted, rowlock::version granted_token,
               boot_clock::time_point requested)
-      : key{granted.request.key},
-        owner{granted.request.owner},
+      : key{std::move(granted.request.key)},
+        owner{std::move(granted.request.owner)},
         ttl{granted.request.ttl - granted.lock_delay},
         lock_delay{granted.lock_delay},
         token{granted_token},
         requested_at{requested},
         renew_until{granted.at_most ? requested + *granted.at_most : boot_clock::time_point::max()},
-        correlation_id{granted.request.correlation_id},
+        correlation_id{std::move(granted.request.correlation_id)},
         durable_release{granted.durable_release},
-        one_lost{granted.one_lost} {}
+        one_lost{std::move(granted.one_lost)} {}
 
   void emit_lost() {
     lost.request_stop();

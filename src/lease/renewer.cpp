@@ -1,4 +1,4 @@
-// Background renewals and deferred releases.
+// Background renewals.
 #include "lease/renewer.hpp"
 
 #include <algorithm>
@@ -15,47 +15,35 @@ namespace rowlock::detail {
 namespace {
 
 constexpr std::chrono::milliseconds row_was_busy{20};
-constexpr std::chrono::milliseconds first_pause{50};
-constexpr std::chrono::seconds longest_pause{5};
 
 }  // namespace
 
-renewer::renewer(statement_batcher& batcher, lease_registry& registry, serial_executor& losses,
-                 event_dispatcher& events, std::shared_ptr<time_source> time,
-                 std::function<void(const lock_key&)> released)
-    : batcher_{batcher},
-      target_{batcher.target()},
+renewer::renewer(store& target, lease_registry& registry, deferred_releases& releases,
+                 serial_executor& losses, event_dispatcher& events,
+                 std::shared_ptr<time_source> time)
+    : target_{target},
       registry_{registry},
+      releases_{releases},
       losses_{losses},
       events_{events},
-      time_{std::move(time)},
-      released_{std::move(released)} {}
+      time_{std::move(time)} {}
 
 void renewer::run() {
   check_settings();
   while (!registry_.is_closed()) {
-    const auto due = registry_.wait_for_due(next_release());
+    const auto due = registry_.wait_for_due(releases_.next_at());
     if (!due.empty()) {
       renew(due);
       check_settings();
     }
-    if (time_->now() >= next_release()) {
-      release_deferred([this] { return registry_.is_closed() || is_over(); });
+    if (time_->now() >= releases_.next_at()) {
+      releases_.make([this] { return registry_.is_closed() || releases_.is_over(); });
     }
   }
-  while (!is_over() && !release_deferred([this] { return is_over(); })) {
+  const auto is_over = [this] { return releases_.is_over(); };
+  while (!is_over() && !releases_.make(is_over)) {
     system_time()->sleep_until(boot_clock::now() + row_was_busy, {});
   }
-}
-
-void renewer::close_by(boot_clock::time_point end) {
-  const checked_lock lock{mutex_};
-  over_at_ = std::min(over_at_, end);
-}
-
-bool renewer::is_over() {
-  const checked_lock lock{mutex_};
-  return boot_clock::now() >= over_at_;
 }
 
 void renewer::check_settings() noexcept {
@@ -191,110 +179,6 @@ void renewer::unset_by_transaction(lease_state& lease) {
                           .held = to_microseconds(time_->now() - lease.requested_at),
                           .correlation_id = lease.correlation_id};
   });
-}
-
-void renewer::emit_released(const deferred_release& made, boot_clock::time_point sent_at) {
-  if (!made.held) return;
-  events_.emit(&observer::released, [&] {
-    return released_event{made.request.key,
-                          made.request.version,
-                          release_result::released,
-                          made.request.failed,
-                          to_microseconds(time_->now() - sent_at),
-                          to_microseconds(*made.held),
-                          made.correlation_id};
-  });
-}
-
-void renewer::defer(std::vector<deferred_release> releases, tried before) {
-  if (releases.empty()) return;
-  {
-    const checked_lock lock{mutex_};
-    std::move(releases.begin(), releases.end(), std::back_inserter(deferred_));
-    pause_ = first_pause;
-    next_release_ = time_->now();
-    if (before == tried::just_now) next_release_ += pause_;
-  }
-  registry_.wake_renewer();
-}
-
-boot_clock::time_point renewer::next_release() {
-  const checked_lock lock{mutex_};
-  const bool is_idle = deferred_.empty() || boot_clock::now() >= over_at_;
-  return is_idle ? boot_clock::time_point::max() : next_release_;
-}
-
-void renewer::release_at_once(std::span<deferred_release> made,
-                              std::vector<deferred_release>& busy) {
-  if (made.empty()) return;
-  const auto sent_at = time_->now();
-  std::vector<release_request> requests;
-  requests.reserve(made.size());
-  for (const auto& release : made) requests.push_back(release.request_at(sent_at));
-  const auto answers = batcher_.release(requests);
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    if (answers[i] == change_answer::busy) {
-      busy.push_back(std::move(made[i]));
-    } else if (answers[i] == change_answer::done) {
-      released_(made[i].request.key);
-      emit_released(made[i], sent_at);
-    }
-  }
-}
-
-void renewer::resolve_doubts(std::vector<deferred_release>& releases,
-                             std::vector<deferred_release>& still_in_doubt,
-                             const std::function<bool()>& give_up) {
-  std::erase_if(releases, [&](deferred_release& release) {
-    if (!release.in_doubt) return false;
-    if (give_up()) {
-      still_in_doubt.push_back(release);
-      return true;
-    }
-    const auto [answer, fault] = batcher_.acquire(*release.in_doubt, give_up);
-    if (fault == nullptr && answer.status == acquire_status::granted) {
-      release.request.version = *answer.version;
-      release.in_doubt.reset();
-      return false;
-    }
-    if (fault != nullptr || answer.status == acquire_status::busy ||
-        answer.version == release.handed_by) {
-      still_in_doubt.push_back(release);
-    }
-    return true;
-  });
-}
-
-bool renewer::release_deferred(const std::function<bool()>& give_up) {
-  std::vector<deferred_release> waiting;
-  {
-    const checked_lock lock{mutex_};
-    waiting = std::exchange(deferred_, {});
-  }
-  const auto now = time_->now();
-  std::erase_if(waiting, [now](const auto& release) { return release.runs_out_at <= now; });
-  if (waiting.empty()) return true;
-
-  std::vector<deferred_release> still_waiting;
-  still_waiting.reserve(waiting.size());  // no allocation may fail after a release
-  resolve_doubts(waiting, still_waiting, give_up);
-  const std::span all{waiting};
-  bisect(
-      {.count = waiting.size()}, [&](slice some) { release_at_once(some.of(all), still_waiting); },
-      [&](slice some,
-          const std::exception_ptr& fault) {  // retried until it runs out
-        const auto failed = some.of(all);
-        events_.emit_fault(fault_operation::release, failed.front().request.key, failed.size(),
-                           fault, time_->now() - now,
-                           common_id(failed.size(), failed.front().correlation_id));
-        std::move(failed.begin(), failed.end(), std::back_inserter(still_waiting));
-      },
-      give_up);
-  const checked_lock lock{mutex_};
-  std::move(still_waiting.begin(), still_waiting.end(), std::back_inserter(deferred_));
-  pause_ = std::min<boot_clock::duration>(2 * pause_, longest_pause);
-  next_release_ = time_->now() + pause_;
-  return deferred_.empty();
 }
 
 }  // namespace rowlock::detail

@@ -169,9 +169,12 @@ void acquire_attempt::report(const attempt_end& end) {
   const auto took = to_microseconds(now - began_);
   const auto waited =
       to_microseconds(waits_since_ ? now - *waits_since_ : boot_clock::duration::zero());
-  const auto& correlation_id = wanted_.request.correlation_id;
+  const auto& correlation_id =
+      end.granted ? end.granted->correlation_id : wanted_.request.correlation_id;
   if (waits_since_)
-    events.emit(&observer::waited, [&] { return waited_event{key(), waited, correlation_id}; });
+    events.emit(&observer::waited, [&] {
+      return waited_event{end.granted ? end.granted->key : key(), waited, correlation_id};
+    });
   if (end.fault != nullptr) {
     events.emit_fault(fault_operation::acquire, key(), 1, end.fault, now - began_, correlation_id);
   } else if (end.refused) {
@@ -180,7 +183,7 @@ void acquire_attempt::report(const attempt_end& end) {
     });
   } else {
     events.emit(&observer::acquired, [&] {
-      return acquired_event{key(), end.granted->token, took, waited, correlation_id};
+      return acquired_event{end.granted->key, end.granted->token, took, waited, correlation_id};
     });
   }
 }

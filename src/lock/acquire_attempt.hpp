@@ -78,7 +78,7 @@ class acquire_attempt {
   std::exception_ptr why_away(const wait_queue::departure& left);
 
   lease_keeper& leases_;
-  const lease_request wanted_;
+  lease_request wanted_;  // without its texts once granted
   const retry_policy wait_;
   const boot_clock::time_point began_;
   const boot_clock::time_point until_;

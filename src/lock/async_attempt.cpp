@@ -11,8 +11,8 @@
 
 namespace rowlock::detail {
 
-async_attempt::async_attempt(lease_keeper& leases, lease_keeper::operation_guard here,
-                             lease_request wanted, retry_policy wait, completion done)
+async_attempt::async_attempt(lease_keeper& leases, operation_gate::guard here, lease_request wanted,
+                             retry_policy wait, completion done)
     : leases_{leases},
       here_{std::move(here)},
       stop_{wait.stop},
@@ -110,7 +110,7 @@ void async_attempt::finish(attempt_end end) {
     done(std::move(end));
   } else if (end.granted) {
     end.granted->give_up_hold();
-    leases_.release(*end.granted, {});
+    leases_.releaser().release(*end.granted, {});
   }
 }
 
@@ -203,23 +203,23 @@ struct detail::async_access {
     const bool is_ours = kept && leases->home().is_here();
     auto here = is_ours ? leases->begin_operation() : std::nullopt;
     if (!here) return done(release_result::lost);
-    const auto operation_guard = std::make_shared<lease_keeper::operation_guard>(*std::move(here));
+    const auto operation_guard = std::make_shared<operation_gate::guard>(*std::move(here));
     const auto shared_done = std::make_shared<std::function<void(release_result)>>(std::move(done));
     try {
       leases->worker_pool().post([leases, kept, how, shared_done, operation_guard] {
         (*shared_done)(release(*leases, *kept, how, *operation_guard));
       });
     } catch (const error&) {  // no thread can be started: the renewer releases it
-      leases->release_later(*kept, how, *operation_guard);
+      leases->releaser().release_later(*kept, how, *operation_guard);
       (*shared_done)(release_result::deferred);
     }
   }
 
   /// While the table is being destroyed, the renewer sends the remaining releases together.
   static release_result release(lease_keeper& leases, lease_state& kept, const work_result& how,
-                                const lease_keeper::operation_guard& here) {
-    if (!leases.closing().stop_requested()) return leases.release(kept, how);
-    leases.release_later(kept, how, here);
+                                const operation_gate::guard& here) {
+    if (!leases.closing().stop_requested()) return leases.releaser().release(kept, how);
+    leases.releaser().release_later(kept, how, here);
     return release_result::deferred;
   }
 

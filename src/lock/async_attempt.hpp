@@ -29,7 +29,7 @@ class async_attempt : public std::enable_shared_from_this<async_attempt> {
   using completion = std::function<void(attempt_end)>;
 
   /// As `acquire_attempt`.
-  async_attempt(lease_keeper& leases, lease_keeper::operation_guard here, lease_request wanted,
+  async_attempt(lease_keeper& leases, operation_gate::guard here, lease_request wanted,
                 retry_policy wait, completion done);
   async_attempt(const async_attempt&) = delete;
   async_attempt& operator=(const async_attempt&) = delete;
@@ -71,7 +71,7 @@ class async_attempt : public std::enable_shared_from_this<async_attempt> {
   completion end_it();
 
   lease_keeper& leases_;
-  const lease_keeper::operation_guard here_;
+  const operation_gate::guard here_;
   const std::stop_token stop_;
   const bool can_wait_;
 

@@ -91,13 +91,12 @@ std::string label_of(const acquire_options& options, const lock_options& usual) 
   return usual.thread_in_holder ? usual.holder + ':' + detail::thread_label() : usual.holder;
 }
 
-detail::lease_request to_wanted(const lock_key& key, const acquire_options& options,
-                                bool unless_done, const lock_options& usual) {
+detail::lease_request to_wanted(lock_key key, const acquire_options& options, bool unless_done,
+                                const lock_options& usual) {
   const auto ttl = options.ttl.value_or(usual.ttl);
   const auto lock_delay = options.lock_delay.value_or(usual.lock_delay);
-  const auto hold_at_least = in_microseconds(options.hold_at_least);
   detail::lease_request wanted{
-      .request = {.key = key,
+      .request = {.key = std::move(key),
                   .owner = make_owner_id(),
                   .holder = label_of(options, usual),
                   .ttl = in_microseconds(ttl) + in_microseconds(lock_delay),
@@ -112,17 +111,15 @@ detail::lease_request to_wanted(const lock_key& key, const acquire_options& opti
   check_times(ttl, wanted.at_most, usual);
   check_delay(ttl, lock_delay);
   check(wanted.request);
-  check(release_request{.key = key, .owner = {}, .version = {}, .stay_closed = hold_at_least});
-  if (options.note) check(note_request{key, {}, {}, *options.note});
+  detail::check_hold(in_microseconds(options.hold_at_least));
+  if (options.note) check(note_request{wanted.request.key, {}, {}, *options.note});
   return wanted;
 }
 
-std::optional<row_state> prepare(detail::lease_keeper& leases,
-                                 const detail::lease_keeper::operation_guard& here,
-                                 const lock_key& key) {
+std::optional<row_state> prepare(detail::lease_keeper& leases, const lock_key& key) {
   const auto began = leases.now();
   try {
-    return here.target().read(std::array{key}, read_mode::ready_to_commit).front();
+    return leases.target().read(std::array{key}, read_mode::ready_to_commit).front();
   } catch (...) {
     leases.events().emit_fault(fault_operation::read, key, 1, std::current_exception(),
                                leases.now() - began);
@@ -248,7 +245,7 @@ outcome<lease_set> lock_table::try_acquire_set(const std::vector<lock_key>& keys
   if (!here) {
     return refusal{.reason = refusal_reason::stopped, .key = wanted.leases.front().request.key};
   }
-  auto end = detail::acquire(*keeper_, *here, wanted, pauses);
+  auto end = detail::acquire(*keeper_, std::move(wanted), pauses);
   if (end.refused) return *std::move(end.refused);
   std::vector<lease> granted;
   granted.reserve(end.granted.size());
@@ -281,7 +278,7 @@ outcome<std::optional<row_state>> lock_table::try_look(const lock_key& key) {
   keeper_->home().require();
   const auto here = keeper_->begin_operation();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = stored};
-  return here->target().read(std::array{stored}).front();
+  return keeper_->target().read(std::array{stored}).front();
 }
 
 outcome<version> lock_table::read(const lock_key& key) {
@@ -289,7 +286,7 @@ outcome<version> lock_table::read(const lock_key& key) {
   keeper_->home().require();
   const auto here = keeper_->begin_operation();
   if (!here) return refusal{.reason = refusal_reason::stopped, .key = stored};
-  const auto state = prepare(*keeper_, *here, stored);
+  const auto state = prepare(*keeper_, stored);
   if (!state) return refusal{.reason = refusal_reason::busy, .key = stored};
   if (!state->owned && !state->is_live()) return state->version;
   return refusal{.reason = state->is_live() ? refusal_reason::held : refusal_reason::busy,

@@ -41,7 +41,7 @@ refusal why_not(const set_request& wanted, const answers& answered) {
 }
 
 /// Returns nothing if the deadline of one lease has passed; all grants are then released.
-std::optional<lease_states> take_up(lease_keeper& leases, const set_request& wanted,
+std::optional<lease_states> take_up(lease_keeper& leases, set_request& wanted,
                                     const answers& answered, boot_clock::time_point tried_at) {
   lease_states kept;
   bool is_in_time = true;
@@ -56,12 +56,12 @@ std::optional<lease_states> take_up(lease_keeper& leases, const set_request& wan
   if (is_in_time) return kept;
   for (const auto& each : kept) {
     each->give_up_hold();
-    leases.release_later(*each);
+    leases.releaser().release_later(*each);
   }
   return std::nullopt;
 }
 
-set_attempt_end taken_up(lease_keeper& leases, const set_request& wanted, const answers& answered,
+set_attempt_end taken_up(lease_keeper& leases, set_request& wanted, const answers& answered,
                          boot_clock::time_point tried_at, retry_pauses& pauses) {
   auto kept = take_up(leases, wanted, answered, tried_at);
   if (!kept) {
@@ -74,13 +74,13 @@ set_attempt_end taken_up(lease_keeper& leases, const set_request& wanted, const 
 
 /// Returns nothing after a fault that permits another try, or with `stopped` set. Throws all other
 /// faults of the store.
-std::optional<answers> try_once(lease_keeper& leases, store& target, const set_request& wanted,
+std::optional<answers> try_once(lease_keeper& leases, const set_request& wanted,
                                 const std::vector<acquire_request>& requests, retry_pauses& pauses,
                                 std::optional<refusal>& stopped) {
   const auto began = leases.now();
   const auto& first = requests.front().key;
   try {
-    return send(target, requests, wanted.at_most, pauses);
+    return send(leases.target(), requests, wanted.at_most, pauses);
   } catch (...) {
     const auto fault = std::current_exception();
     if (pauses.outlasts(fault)) {
@@ -93,15 +93,14 @@ std::optional<answers> try_once(lease_keeper& leases, store& target, const set_r
   }
 }
 
-set_attempt_end try_and_wait(lease_keeper& leases, store& target, const set_request& wanted,
-                             retry_pauses& pauses) {
+set_attempt_end try_and_wait(lease_keeper& leases, set_request& wanted, retry_pauses& pauses) {
   std::vector<acquire_request> requests;
   requests.reserve(wanted.leases.size());
   for (const auto& each : wanted.leases) requests.push_back(each.request);
   for (;;) {
     std::optional<refusal> over;
     const auto tried_at = leases.now();
-    if (const auto answered = try_once(leases, target, wanted, requests, pauses, over)) {
+    if (const auto answered = try_once(leases, wanted, requests, pauses, over)) {
       leases.outage().answered();
       auto end = taken_up(leases, wanted, *answered, tried_at, pauses);
       if (!end.refused) return end;
@@ -130,19 +129,18 @@ void report(lease_keeper& leases, const set_attempt_end& end, boot_clock::time_p
 
 }  // namespace
 
-set_attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guard& here,
-                        const set_request& wanted, retry_pauses& pauses) {
+set_attempt_end acquire(lease_keeper& leases, set_request wanted, retry_pauses& pauses) {
   leases.start_threads();
   const auto began = leases.now();
-  const auto& first = wanted.leases.front();
+  const auto first = wanted.leases.front().request;
   try {
-    auto end = try_and_wait(leases, here.target(), wanted, pauses);
-    report(leases, end, began, first.request.correlation_id);
+    auto end = try_and_wait(leases, wanted, pauses);
+    report(leases, end, began, first.correlation_id);
     return end;
   } catch (...) {
-    leases.events().emit_fault(fault_operation::acquire, first.request.key, wanted.leases.size(),
+    leases.events().emit_fault(fault_operation::acquire, first.key, wanted.leases.size(),
                                std::current_exception(), leases.now() - began,
-                               first.request.correlation_id);
+                               first.correlation_id);
     throw;
   }
 }

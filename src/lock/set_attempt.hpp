@@ -146,8 +146,7 @@ struct set_attempt_end {
 
 /// Tries at once, and again as `pauses` permits. Throws `error`. With `at_most`, a refusal means
 /// that no key was free; it names the first key.
-set_attempt_end acquire(lease_keeper& leases, const lease_keeper::operation_guard& here,
-                        const set_request& wanted, retry_pauses& pauses);
+set_attempt_end acquire(lease_keeper& leases, set_request wanted, retry_pauses& pauses);
 
 }  // namespace rowlock::detail
 

@@ -30,9 +30,9 @@ constexpr boot_clock::duration mark_lasts = 5s;
 }  // namespace
 
 void contention_backoff::released(boot_clock::time_point now) {
-  is_release_known_ = true;
-  if (!is_taken_) return;
-  is_taken_ = false;
+  const bool begins_turns = is_taken();
+  last_ = announced::release;
+  if (!begins_turns) return;
   released_at_ = now;
   drawn_jitter_ = drawn_between({}, jitter_);
 }
@@ -41,9 +41,7 @@ void contention_backoff::released(boot_clock::time_point now) {
 // all of them from renewing it at the same moment.
 void contention_backoff::taken(boot_clock::time_point now,
                                const release_listener::grant_times& lasts) {
-  is_announced_ = is_release_known_;
-  is_release_known_ = false;
-  is_taken_ = true;
+  last_ = last_ == announced::release ? announced::grant : announced::grant_alone;
   taken_at_ = now;
   taken_until_ = now + lasts.lease;
   if (now + lasts.watched_for > marked_until_ + 1s) renewed_before_ = drawn_between(1s, mark_lasts);
@@ -52,9 +50,7 @@ void contention_backoff::taken(boot_clock::time_point now,
 }
 
 void contention_backoff::reset() {
-  is_taken_ = false;
-  is_announced_ = false;
-  is_release_known_ = false;
+  last_ = announced::nothing;
   released_at_ = never_yet;
   marked_until_ = never_yet;
 }
@@ -72,7 +68,7 @@ void contention_backoff::granted(unsigned grants, boot_clock::duration took) {
 }
 
 void contention_backoff::refused(unsigned meanwhile, unsigned grants) {
-  const bool was_after_release = meanwhile > 0 || (!is_taken_ && is_release_known_);
+  const bool was_after_release = meanwhile > 0 || last_ == announced::release;
   if (!was_after_release) return;
   const unsigned unannounced = meanwhile > 0 ? 0 : 1;
   contenders_ = std::max<double>(contenders_.value_or(0), grants + unannounced);
@@ -93,7 +89,7 @@ boot_clock::time_point contention_backoff::try_after(unsigned grants) const {
 }
 
 boot_clock::time_point contention_backoff::reads_suppressed_until() const {
-  if (!is_taken_ || !is_announced_) return never_yet;
+  if (last_ != announced::grant) return never_yet;
   return std::min(taken_at_ + trusted_for, marked_until_);
 }
 

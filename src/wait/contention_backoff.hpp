@@ -38,7 +38,7 @@ class contention_backoff {
   [[nodiscard]] boot_clock::time_point try_after(unsigned grants) const;
   /// Whether a newcomer should leave a released row to the others.
   [[nodiscard]] bool should_defer(boot_clock::time_point now) const {
-    return !is_taken_ && now < try_after(0);
+    return !is_taken() && now < try_after(0);
   }
 
   /// Whether the row was just taken by a holder whose release will be announced.
@@ -55,10 +55,23 @@ class contention_backoff {
   [[nodiscard]] boot_clock::time_point read_by() const noexcept { return read_by_; }
 
  private:
-  bool is_taken_ = false;
-  bool is_release_known_ = false;
-  /// The release before the last grant was announced.
-  bool is_announced_ = false;
+  /// What was announced last, and what it becomes:
+  ///
+  ///   before          | after a release | after a grant
+  ///   nothing         | release         | grant_alone
+  ///   release         | release         | grant
+  ///   grant           | release: turns  | grant_alone
+  ///   grant_alone     | release: turns  | grant_alone
+  ///
+  /// A release after a grant begins a round of turns: delays count from it. `grant_alone`: the
+  /// release before it was not announced, so the next one may not be either, and reads go on.
+  enum class announced { nothing, release, grant, grant_alone };
+
+  [[nodiscard]] bool is_taken() const noexcept {
+    return last_ == announced::grant || last_ == announced::grant_alone;
+  }
+
+  announced last_ = announced::nothing;
   boot_clock::time_point taken_at_ = boot_clock::time_point::min();
   boot_clock::time_point taken_until_ = boot_clock::time_point::min();
   boot_clock::time_point released_at_ = boot_clock::time_point::min();

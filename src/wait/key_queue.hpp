@@ -93,6 +93,10 @@ class key_queue {
   /// The last refusal of the head.
   refusal last;
 
+  /// `try_at` and `read_at` as the indexes of the wait_queue have them.
+  boot_clock::time_point indexed_try = boot_clock::time_point::max();
+  boot_clock::time_point indexed_read = boot_clock::time_point::max();
+
   /// When the row may be free, so that a try is due.
   [[nodiscard]] boot_clock::time_point try_at() const {
     return try_at_ == boot_clock::time_point::max() ? try_at_ : std::max(try_at_, not_before_);

@@ -24,6 +24,7 @@ wait_queue::wait_queue(std::shared_ptr<time_source> time, grant_sink sink, outag
     : time_{std::move(time)}, sink_{std::move(sink)}, outage_{away} {}
 
 bool wait_queue::must_wait(const lock_key& key) {
+  if (!has_waited_) return false;
   const checked_lock lock{mutex_};
   if (queues_.contains(key)) return true;
   const auto* backoff = backoff_of(key);
@@ -37,6 +38,7 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
   auto joining = std::make_shared<waiter>(std::move(wanted), std::move(policy), std::move(done));
   if (first.fault != nullptr) joining->failed(first.fault, true);
   const checked_lock lock{mutex_};
+  has_waited_ = true;
   const auto now = time_->now();
   const auto& key = joining->request.key;
   const auto [place, is_new] = queues_.try_emplace(key);
@@ -46,6 +48,8 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
   if (!is_new && !has_tried) joining->fault = queue.waiting.front()->fault;
   queue.join(joining, now);
   if (is_new) {
+    tries_.add(place->first);
+    reads_.add(place->first);
     last_new_queue_ = now;
     queue.last = {.reason = refusal_reason::busy, .key = key};
     if (first.refused) queue.refused_first(*first.refused, now);
@@ -59,6 +63,7 @@ std::shared_ptr<waiter> wait_queue::join(acquire_request wanted, retry_policy po
   } else if (joining->is_in_doubt) {
     queue.try_by(joining->try_at);
   }
+  settle(key);
   wake_.notify_one();
   return joining;
 }
@@ -101,15 +106,24 @@ key_queue* wait_queue::queue_of(const lock_key& key) {
   return found == queues_.end() ? nullptr : &found->second;
 }
 
-void wait_queue::forget_if_empty(const lock_key& key) {
-  const auto* queue = queue_of(key);
-  if (queue != nullptr && queue->waiting.empty()) queues_.erase(key);
+void wait_queue::settle(const lock_key& key) {
+  const auto place = queues_.find(key);
+  if (place == queues_.end()) return;
+  auto& [indexed, queue] = *place;
+  if (queue.waiting.empty()) {
+    tries_.erase(indexed, queue.indexed_try);
+    reads_.erase(indexed, queue.indexed_read);
+    queues_.erase(place);
+  } else {
+    tries_.move(indexed, queue.indexed_try, queue.try_at());
+    reads_.move(indexed, queue.indexed_read, queue.read_at());
+  }
 }
 
 bool wait_queue::remove(waiter& leaving) {
   auto* queue = queue_of(leaving.request.key);
   if (queue == nullptr || !queue->remove(leaving, time_->now())) return false;
-  forget_if_empty(leaving.request.key);
+  settle(leaving.request.key);
   wake_.notify_one();
   return true;
 }
@@ -140,6 +154,7 @@ std::optional<wait_queue::departure> wait_queue::leave_after_last_try(waiter& le
   auto& queue = *queue_of(leaving.request.key);
   if (queue.waiting.front().get() != &leaving) return depart(leaving);
   queue.try_by(time_->now());
+  settle(leaving.request.key);
   wake_.notify_one();
   return std::nullopt;
 }
@@ -150,12 +165,14 @@ void wait_queue::use_notifications() {
 }
 
 void wait_queue::released(const lock_key& key) {
+  if (!has_waited_) return;
   const checked_lock lock{mutex_};
   const auto now = time_->now();
   if (auto* backoff = backoff_of(key)) backoff->released(now);
   auto* queue = queue_of(key);
   if (queue == nullptr) return;
   schedule_try(*queue, now);
+  settle(key);
   wake_.notify_one();
 }
 
@@ -172,19 +189,23 @@ void wait_queue::taken(const lock_key& key, const release_listener::grant_times&
   }
   if (queue->waiting.front()->is_being_tried) {
     ++queue->grants_unattributed;
-    return;
+    return settle(key);
   }
   ++queue->grants_to_others;
   // A head whose time is over still needs the answer to its last try.
   if (!queue->waiting.front()->is_time_over) queue->forget_try_at();
   queue->taken(remaining(*backoff, now), now);
+  settle(key);
   wake_.notify_one();
 }
 
 void wait_queue::listening() {
   const checked_lock lock{mutex_};
   for (auto& [key, backoff] : backoffs_) backoff.reset();
-  for (auto& [key, queue] : queues_) queue.read_by(time_->now());
+  for (auto& [key, queue] : queues_) {
+    queue.read_by(time_->now());
+    settle(key);
+  }
   wake_.notify_one();
 }
 

@@ -2,6 +2,7 @@
 #ifndef ROWLOCK_WAIT_WAIT_QUEUE_HPP
 #define ROWLOCK_WAIT_WAIT_QUEUE_HPP
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -21,6 +22,7 @@
 #include "rowlock/port/store.hpp"
 #include "rowlock/retry.hpp"
 #include "wait/contention_backoff.hpp"
+#include "wait/due_index.hpp"
 #include "wait/key_queue.hpp"
 #include "wait/pending_results.hpp"
 
@@ -118,7 +120,9 @@ class wait_queue {
   [[nodiscard]] contention_backoff* backoff_of(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
   void track(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
   [[nodiscard]] key_queue* queue_of(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
-  void forget_if_empty(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
+  /// To be called after a change of the key's queue: brings the indexes up to date, and forgets a
+  /// queue without waiters.
+  void settle(const lock_key& key) ROWLOCK_REQUIRES(mutex_);
   /// Schedules the first call for a new queue.
   void begin(key_queue& queue, bool is_first_try_due, boot_clock::time_point now)
       ROWLOCK_REQUIRES(mutex_);
@@ -149,9 +153,13 @@ class wait_queue {
   const grant_sink sink_;
   outage& outage_;
 
+  /// Until a caller has waited, no lock is needed to see that there are no waiters.
+  std::atomic<bool> has_waited_{false};
   checked_mutex mutex_;
   std::condition_variable wake_;
   std::map<lock_key, key_queue> queues_ ROWLOCK_GUARDED_BY(mutex_);
+  due_index tries_ ROWLOCK_GUARDED_BY(mutex_);  // of all queues
+  due_index reads_ ROWLOCK_GUARDED_BY(mutex_);
   std::map<lock_key, contention_backoff> backoffs_
       ROWLOCK_GUARDED_BY(mutex_);  // of keys that have or had queues
   boot_clock::time_point last_read_ ROWLOCK_GUARDED_BY(mutex_);

@@ -62,9 +62,11 @@ std::optional<wait_queue::work> wait_queue::await_work() {
 waiters wait_queue::take_due_heads(boot_clock::time_point now) {
   if (outage_.is_on()) return take_one_due_head(now);
   waiters heads;
-  for (auto& [key, queue] : queues_) {
-    if (queue.try_at() > now) continue;
+  while (tries_.first() <= now) {
+    const auto& key = tries_.first_key();
+    auto& queue = *queue_of(key);
     queue.forget_try_at();
+    settle(key);
     auto& head = queue.waiting.front();
     // A handoff to it is in flight. A try now would grant the key twice under one owner, and
     // returning one of the grants would end both.
@@ -85,6 +87,7 @@ waiters wait_queue::take_one_due_head(boot_clock::time_point now) {
   if (due == queues_.end() || !outage_.may_try(now)) return {};
   last_tried_ = due->first;
   due->second.forget_try_at();
+  settle(due->first);
   const auto& head = due->second.waiting.front();
   head->is_being_tried = true;
   return {head};
@@ -97,28 +100,24 @@ std::vector<lock_key> wait_queue::take_keys(boot_clock::time_point now) {
     keys.push_back(key);
     queue.forget_try_at();
     queue.forget_read_at();
+    settle(key);
   }
   last_read_ = now;
   return keys;
 }
 
 boot_clock::time_point wait_queue::next_attempt() const {
-  const bool is_away = outage_.is_on();
+  if (!outage_.is_on()) return tries_.first();
   auto next = never;
   for (const auto& [key, queue] : queues_) {
-    if (!is_away) {
-      next = std::min(next, queue.try_at());
-    } else if (!queue.waiting.front()->is_being_tried) {
-      next = std::min(next, queue.next_try());
-    }
+    if (!queue.waiting.front()->is_being_tried) next = std::min(next, queue.next_try());
   }
-  return is_away && next != never ? std::max(next, outage_.next_attempt()) : next;
+  return next == never ? next : std::max(next, outage_.next_attempt());
 }
 
 boot_clock::time_point wait_queue::next_read(boot_clock::time_point now) const {
   if (outage_.is_on()) return never;
-  auto next = never;
-  for (const auto& [key, queue] : queues_) next = std::min(next, queue.read_at());
+  const auto next = reads_.first();
   if (next == never) return next;
   const auto apart = std::min<boot_clock::duration>(between_reads, (now - last_new_queue_) / 2);
   return std::max(next, last_read_ + apart);
@@ -151,7 +150,7 @@ void wait_queue::answered(const std::shared_ptr<waiter>& head, acquire_result& r
   }
   if (auto* queue = queue_of(key)) {
     queue->answered(head, std::move(result.answer), tried_at, time_->now(), backoff_of(key), ended);
-    forget_if_empty(key);
+    settle(key);
   } else if (result.answer.status == acquire_status::granted) {
     ended.add_unwanted(head, *result.answer.version);
   }
@@ -174,11 +173,12 @@ void wait_queue::was_read(const lock_key& key, const std::optional<row_state>& s
   const auto now = time_->now();
   if (!seen || !seen->is_live()) {
     queue->read_free(now);
-    return schedule_try(*queue, now);
+    schedule_try(*queue, now);
+    return settle(key);
   }
   if (auto* backoff = backoff_of(key)) backoff->marked(now);
   queue->read_live(*seen, last_read_, now, ended);
-  forget_if_empty(key);
+  settle(key);
 }
 
 std::size_t wait_queue::read_failed(std::span<const lock_key> keys,
@@ -199,16 +199,18 @@ bool wait_queue::failed(const lock_key& key, const std::exception_ptr& fault,
   if (queue == nullptr) return false;
   queue->failed(fault, time_->now(), tried_one, ended);
   const bool is_waited_for = !queue->waiting.empty();
-  forget_if_empty(key);
+  settle(key);
   return is_waited_for;
 }
 
 std::shared_ptr<waiter> wait_queue::begin_handoff(const lock_key& key, unsigned handoffs) {
+  if (!has_waited_) return nullptr;
   const checked_lock lock{mutex_};
   auto* queue = queue_of(key);
   if (is_stopped_ || queue == nullptr) return nullptr;
   if (handoffs >= longest_run) {
     queue->yield_until(time_->now() + yield_time);
+    settle(key);
     return nullptr;
   }
   auto next = queue->waiting.front();
@@ -256,6 +258,7 @@ void wait_queue::try_again(waiter& next) {
   auto* queue = queue_of(next.request.key);
   if (queue == nullptr) return;
   queue->try_by(time_->now());
+  settle(next.request.key);
   wake_.notify_one();
 }
 

@@ -137,7 +137,8 @@ TEST(DeadlineThatHasCome, EndsTheRenewalsEvenBeforeTheWatcherComes) {
   detail::statement_batcher batcher{rows};
   detail::serial_executor losses;
   detail::event_dispatcher events{nullptr};
-  detail::renewer{batcher, book, losses, events, time, {}}.run();
+  detail::deferred_releases none{batcher, book, events, time, {}};
+  detail::renewer{rows, book, none, losses, events, time}.run();
   EXPECT_EQ(rows.batches("renew"), (std::vector<std::size_t>{1}));
 }
 

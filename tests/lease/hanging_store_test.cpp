@@ -168,12 +168,13 @@ TEST_F(HangingStore, IsAskedForNoReleaseWhenTheTimeToCloseIsOver) {
   detail::serial_executor losses;
   detail::event_dispatcher events{nullptr};
   detail::statement_batcher batcher{rows_};
-  detail::renewer closing{batcher, book, losses, events, time_, [](const lock_key&) {}};
+  detail::deferred_releases deferred{batcher, book, events, time_, [](const lock_key&) {}};
+  detail::renewer closing{rows_, book, deferred, losses, events, time_};
   const detail::lease_request wanted{
       .request = {.key = {"job", "a"}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
   const detail::lease_state ended{wanted, version{1}, time_->now()};
-  closing.defer({{ended, time_->now()}}, detail::renewer::tried::never);
-  closing.close_by(boot_clock::now());
+  deferred.add({ended, time_->now()}, detail::deferred_releases::tried::never);
+  deferred.close_by(boot_clock::now());
   book.close();
   closing.run();
   EXPECT_TRUE(rows_.batches("release").empty());
@@ -184,7 +185,8 @@ TEST_F(HangingStore, IsAskedForNoOtherReleaseWhenTheTimeToCloseIsOverDuringOneBe
   detail::serial_executor losses;
   detail::event_dispatcher events{nullptr};
   detail::statement_batcher batcher{rows_};
-  detail::renewer closing{batcher, book, losses, events, time_, [](const lock_key&) {}};
+  detail::deferred_releases deferred{batcher, book, events, time_, [](const lock_key&) {}};
+  detail::renewer closing{rows_, book, deferred, losses, events, time_};
   const auto wanted = [](const std::string& id) {
     return detail::lease_request{
         .request = {.key = {"job", id}, .owner = make_owner_id(), .holder = "", .ttl = 30s}};
@@ -194,11 +196,12 @@ TEST_F(HangingStore, IsAskedForNoOtherReleaseWhenTheTimeToCloseIsOverDuringOneBe
   const auto held = std::make_shared<detail::lease_state>(wanted("c"), version{1}, time_->now());
   ASSERT_TRUE(book.add(held, time_->now()));
   rows_.before("release", [&] {
-    closing.close_by(boot_clock::now());
+    deferred.close_by(boot_clock::now());
     time_->advance(15s);  // the next thing to do is a renewal
     throw error{errc::unavailable, "no answer"};
   });
-  closing.defer({{one, time_->now()}, {other, time_->now()}}, detail::renewer::tried::never);
+  deferred.add({{one, time_->now()}, {other, time_->now()}},
+               detail::deferred_releases::tried::never);
   auto running = std::async(std::launch::async, [&] { closing.run(); });
   rows_.await("renew", 1);
   book.close();

@@ -33,7 +33,7 @@ TEST_F(RetryPauses, ThatIsGrantedASetEndsAnOutage) {
   leases_.outage().failed(3, fault(), time_->now());
   const detail::set_request wanted{
       {{.request = {.key = key_, .owner = pauses.owner(), .holder = "ours", .ttl = 30s}}}};
-  const auto end = detail::acquire(leases_, *leases_.begin_operation(), wanted, pauses);
+  const auto end = detail::acquire(leases_, wanted, pauses);
   ASSERT_FALSE(end.refused);
   EXPECT_FALSE(leases_.outage().is_known());
 }

@@ -16,6 +16,10 @@
 
 namespace rowlock {
 
+namespace detail {
+class statement_batcher;
+}
+
 /// Receives notifications of releases. Called from any thread, one call at a time; must return
 /// soon.
 class ROWLOCK_EXPORT release_listener {
@@ -285,6 +289,7 @@ class ROWLOCK_EXPORT store : public store_admin {
 
  private:
   friend class passing_store;
+  friend class detail::statement_batcher;  // its callers have checked the request of a lone call
 };
 
 }  // namespace rowlock
