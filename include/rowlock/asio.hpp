@@ -19,22 +19,19 @@
 #include "rowlock/detail/asio_operation.hpp"
 #include "rowlock/lock_table.hpp"
 
-// No call here blocks. The lock_table executes all statements in threads of its own
-// (`lock_options::blocking_threads`), never in a thread of Asio. A waiting operation occupies no
-// thread.
+// No call here blocks. The lock_table executes all statements in its own threads
+// (`lock_options::blocking_threads`). A waiting operation occupies no thread. The lock_table must
+// outlive the calls but not their operations: its destructor ends them.
 //
-// Handlers run on their associated executor. A cancellation (of any type, through the slot that is
-// associated with the handler) ends an acquisition at once, even during a statement, with
-// `asio::error::operation_aborted`. The acquisition leaves the wait queue, and a grant that arrives
-// later is released. A wait that ends for another reason (`wait.stop`, or the lock_table is
-// destroyed) is refused as `stopped`, as it is without Asio. When the execution context is
-// destroyed, the handlers are destroyed with it, and their attempts end.
+// Handlers run on their associated executor. Cancellation of any type, through the handler's
+// associated cancellation slot, ends an acquisition at once, even during a statement, with
+// `asio::error::operation_aborted`. The acquisition leaves the wait queue, and a later grant is
+// released. A wait ended by `wait.stop` or by the lock_table's destructor is refused as `stopped`.
+// Destroying the execution context destroys the pending handlers and ends their attempts.
 //
-// GCC 12 destroys a braced temporary in the expression of a co_await twice, whatever the function:
-// `async_acquire(locks, {"job", id})` may crash there. Write `async_acquire(locks, "job", id)`, or
-// name the key first. Options always need a name.
-//
-// The lock_table must outlive the calls, but not their operations: its destructor ends them.
+// GCC 12 destroys a braced temporary in a co_await expression twice, whatever the function:
+// `async_acquire(locks, {"job", id})` may crash. Write `async_acquire(locks, "job", id)`, or name
+// the key first. Always name the options.
 
 namespace rowlock {
 
@@ -80,8 +77,7 @@ auto async_release(lease ended, end_of_work how, Token&& token) {
                                                            std::move(ended), how);
 }
 
-// GCC 12 inlines parts of Asio's coroutine frames and reports a mismatched allocator: a false
-// alarm.
+// A false alarm: GCC 12 inlines parts of Asio's coroutine frames.
 #pragma GCC diagnostic push
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
@@ -107,7 +103,7 @@ auto async_run_under(asio_attempt wanted, Callback callback, end_of_work success
     thrown = std::current_exception();
   }
 
-  // A cancelled coroutine has to release, too.
+  // A cancelled coroutine must release too.
   const bool throws = co_await asio::this_coro::throw_if_cancelled();
   co_await asio::this_coro::throw_if_cancelled(false);
   const end_of_work how = thrown ? end_of_work{.failed = true} : success;
@@ -126,21 +122,21 @@ auto async_run_under(asio_attempt wanted, Callback callback, end_of_work success
 
 }  // namespace detail
 
-/// `lock_table::try_acquire`. Completes with `void(std::exception_ptr, outcome<lease>)`. In a
-/// coroutine the result is an `outcome<lease>`, and what `try_acquire` throws is thrown there. When
-/// the exception pointer is set, the outcome has no meaning. A lease that goes out of scope
-/// releases its row in the current thread, and blocks it; `async_release` does not block.
+/// `lock_table::try_acquire`. Completes with `void(std::exception_ptr, outcome<lease>)`. If the
+/// exception pointer is set, the outcome is meaningless. In a coroutine the result is an
+/// `outcome<lease>`, and the exception is thrown. A lease that goes out of scope releases its row
+/// in the current thread and blocks it; `async_release` does not block.
 template <class Token = asio::use_awaitable_t<>>
 auto async_acquire(lock_table& locks, lock_key key, acquire_options options = {},
                    Token&& token = {}) {
   return detail::async_acquire({&locks, std::move(key), std::move(options), start_acquire}, token);
 }
 
-/// The type or the source id of a key. A braced list does not convert to it.
+/// The type or the source id of a key. Excludes braced lists.
 template <class T>
 concept part_of_key = std::convertible_to<const T&, std::string_view>;
 
-/// The same for the two parts of a key, without braces.
+/// The same, with the two parts of the key as arguments.
 template <class Token = asio::use_awaitable_t<>>
 auto async_acquire(lock_table& locks, const part_of_key auto& type, const part_of_key auto& id,
                    acquire_options options = acquire_options(), Token&& token = Token()) {
@@ -148,16 +144,16 @@ auto async_acquire(lock_table& locks, const part_of_key auto& type, const part_o
       {&locks, detail::key_of(type, id), std::move(options), start_acquire}, token);
 }
 
-/// `lease::release`. Completes with `void(release_result)`. It cannot be cancelled.
+/// `lease::release`. Completes with `void(release_result)`. Cannot be cancelled.
 template <class Token = asio::use_awaitable_t<>>
 auto async_release(lease ended, Token&& token = {}) {
   return detail::async_release(std::move(ended), {}, token);
 }
 
-/// `lock_table::with_lock` for a coroutine. `callback` takes `const lease&` or nothing and returns
-/// an `asio::awaitable<T>`; the result of awaiting this function is an `outcome<T>`. The row is
-/// unset after the coroutine returned, threw or was cancelled. If Asio destroys the coroutine
-/// instead of resuming it, the row is unset in the thread that destroys it.
+/// `lock_table::with_lock` for coroutines. `callback` takes `const lease&` or nothing and returns
+/// an `asio::awaitable<T>`; awaiting this function returns an `outcome<T>`. The row is unset after
+/// the coroutine returns, throws or is cancelled. If Asio destroys the coroutine without resuming
+/// it, the destroying thread unsets the row.
 template <class Callback>
 auto async_with_lock(lock_table& locks, lock_key key, Callback callback,
                      acquire_options options = {}) {
@@ -165,7 +161,7 @@ auto async_with_lock(lock_table& locks, lock_key key, Callback callback,
                                  std::move(callback), {});
 }
 
-/// The same for the two parts of a key, without braces.
+/// The same, with the two parts of the key as arguments.
 template <class Callback>
 auto async_with_lock(lock_table& locks, const part_of_key auto& type, const part_of_key auto& id,
                      Callback callback, acquire_options options = acquire_options()) {
@@ -174,8 +170,7 @@ auto async_with_lock(lock_table& locks, const part_of_key auto& type, const part
       {});
 }
 
-/// `lock_table::with_lock_once` for a coroutine. Throws `error` (misuse) at once for a `keep_for`
-/// out of range.
+/// `lock_table::with_lock_once` for coroutines. A `keep_for` out of range throws at once (misuse).
 template <class Callback>
 auto async_with_lock_once(lock_table& locks, lock_key key, Callback callback,
                           once_options options = {}) {
@@ -186,7 +181,7 @@ auto async_with_lock_once(lock_table& locks, lock_key key, Callback callback,
       success);
 }
 
-/// The same for the two parts of a key, without braces.
+/// The same, with the two parts of the key as arguments.
 template <class Callback>
 auto async_with_lock_once(lock_table& locks, const part_of_key auto& type,
                           const part_of_key auto& id, Callback callback,

@@ -14,10 +14,9 @@
 #include "rowlock/lock_table.hpp"
 #include "rowlock/outcome.hpp"
 
-// Programs use an adapter such as asio.hpp instead. Nothing here blocks: threads of the lock_table
-// execute all statements, at most `lock_options::blocking_threads` of them. Those threads, and one
-// more for timers, call the callbacks. A callback must not throw, take long, or destroy the
-// lock_table.
+// For adapters such as asio.hpp; programs use those. Nothing here blocks. At most
+// `lock_options::blocking_threads` threads of the lock_table execute all statements. They and one
+// timer thread call the callbacks. A callback must not throw, run long, or destroy the lock_table.
 
 namespace rowlock {
 
@@ -26,7 +25,7 @@ class async_attempt;
 struct async_access;
 }  // namespace detail
 
-/// How an attempt ended: exactly one of the two members is set.
+/// The end of an attempt. Exactly one member is set.
 struct acquire_end {
   std::exception_ptr fault = nullptr;
   std::optional<outcome<lease>> answer = std::nullopt;
@@ -37,9 +36,9 @@ class ROWLOCK_EXPORT pending_acquire {
  public:
   pending_acquire() = default;
 
-  /// Ends the attempt, even during a statement, and calls its callback in this call, with a refusal
-  /// (`stopped`). The attempt leaves the wait queue, and a grant that arrives later is released. No
-  /// effect once the callback was called, and in a child of fork(). No round trip.
+  /// Ends the attempt, even during a statement, and calls its callback within this call with a
+  /// refusal (`stopped`). The attempt leaves the wait queue, and a later grant is released. No
+  /// effect after the callback was called, or in a child of fork(). No round trip.
   void cancel() const;
 
  private:
@@ -50,17 +49,13 @@ class ROWLOCK_EXPORT pending_acquire {
   std::weak_ptr<detail::async_attempt> started_;
 };
 
-/// `lock_table::try_acquire` without blocking: `done` is called once, with how the attempt ended. A
-/// waiting attempt occupies no thread.
+/// `lock_table::try_acquire` without blocking. Calls `done` once. A wait occupies no thread.
 ///
 /// A time limit (`give_up_after`) starts with this call. If the database has not answered two
-/// seconds after that limit, the attempt ends: as `outcome_unknown` if a try for it is under way,
-/// else as `unavailable`. A stop that is requested after this call ends the attempt as `stopped`,
-/// and so does destroying the lock_table, also during the first statement. A grant that arrives
-/// after the end is released.
-///
-/// Throws `error` (misuse, and unavailable when the system cannot start a thread); then `done` is
-/// never called.
+/// seconds after the limit, the attempt ends: as `outcome_unknown` if a try is under way, otherwise
+/// as `unavailable`. A stop requested after this call, or the lock_table's destructor, ends the
+/// attempt as `stopped`, even during the first statement. A later grant is released. Throws `error`
+/// (misuse, or unavailable if the system cannot start a thread); then `done` is never called.
 ROWLOCK_EXPORT pending_acquire start_acquire(lock_table& locks, const lock_key& key,
                                              const acquire_options& options,
                                              std::function<void(acquire_end)> done);
@@ -70,9 +65,8 @@ ROWLOCK_EXPORT pending_acquire start_acquire_once(lock_table& locks, const lock_
                                                   const acquire_options& options,
                                                   std::function<void(acquire_end)> done);
 
-/// How the work under a lease ended.
 struct end_of_work {
-  /// The work threw: the row's `failure_count` goes up.
+  /// The work threw: the release raises the row's `failure_count`.
   bool failed = false;
   /// How long the row remembers the work as done; at most ten years.
   std::optional<std::chrono::milliseconds> done_for = std::nullopt;
@@ -81,10 +75,10 @@ struct end_of_work {
 /// Throws `error` (misuse) for a `done_for` out of range.
 ROWLOCK_EXPORT void check(const end_of_work& how);
 
-/// `lease::release` without blocking. `done` is called once, and within this call if there is
-/// nothing to release. If the lock_table is destroyed meanwhile, the result is `deferred` or
-/// `lost`. Throws `error` (misuse) as `check` does. Then `done` is never called, and the lease is
-/// released in this call, as one that goes out of scope.
+/// `lease::release` without blocking. Calls `done` once, within this call if there is nothing to
+/// release. If the lock_table is destroyed meanwhile, the result is `deferred` or `lost`. Throws
+/// `error` (misuse) as `check` does. Then `done` is never called, and this call releases the lease
+/// as if it went out of scope.
 ROWLOCK_EXPORT void start_release(lease ended, end_of_work how,
                                   std::function<void(release_result)> done);
 

@@ -13,8 +13,8 @@
 
 namespace rowlock {
 
-/// Linux `CLOCK_BOOTTIME`: monotonic, not affected by changes of the wall clock. Unlike
-/// `std::chrono::steady_clock` it advances during suspend. All deadlines of a holder use it.
+/// Linux `CLOCK_BOOTTIME`: monotonic, unaffected by changes to the wall clock. Unlike
+/// `std::chrono::steady_clock` it advances during suspend. All deadlines of holders use it.
 struct ROWLOCK_EXPORT boot_clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -25,9 +25,7 @@ struct ROWLOCK_EXPORT boot_clock {
   static time_point now() noexcept;
 };
 
-/// A clock, and waits until a time on it.
-///
-/// Thread-safety: all members may be called from any thread.
+/// Reads a clock, and waits for times on it. Thread-safe.
 class ROWLOCK_EXPORT time_source {
  public:
   time_source() = default;
@@ -48,15 +46,14 @@ class ROWLOCK_EXPORT time_source {
 /// The real clock: one object for the whole process.
 ROWLOCK_EXPORT std::shared_ptr<time_source> system_time();
 
-/// A clock that a test moves by hand, to make code wait, renew or expire.
+/// A clock that tests advance by hand, to make code wait, renew or expire.
 class ROWLOCK_EXPORT manual_time final : public time_source {
  public:
   [[nodiscard]] boot_clock::time_point now() const noexcept override;
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& wakeup,
                   boot_clock::time_point until) override;
 
-  /// Moves the clock forward. A thread that waits for a time that has come wakes within
-  /// milliseconds.
+  /// Threads that wait for a time that has come wake within milliseconds.
   void advance(boot_clock::duration step);
 
  private:

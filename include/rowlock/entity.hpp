@@ -13,10 +13,10 @@
 
 namespace rowlock {
 
-// Each name is `[A-Za-z_][A-Za-z0-9_]{0,62}`; a table may have a schema before a dot. Other names
-// are misuse, found before anything is sent.
+// Each name is `[A-Za-z_][A-Za-z0-9_]{0,62}`; a schema and a dot may precede a table. Other names
+// are misuse, detected before anything is sent.
 
-/// The column that identifies a row, or several in braces: `{"hall", "seat"}`.
+/// The column that identifies a row, or several columns in braces: `{"hall", "seat"}`.
 class column_names {
  public:
   // NOLINTBEGIN(google-explicit-constructor)
@@ -38,10 +38,10 @@ concept id_number =
     !std::same_as<Number, wchar_t> && !std::same_as<Number, char8_t> &&
     !std::same_as<Number, char16_t> && !std::same_as<Number, char32_t>;
 
-/// The id of a row: a number, a text in UTF-8, or one of these for each of its columns: `{"A", 7}`.
-/// A text matches a column of numbers, too, if it is the number as the database shows it. An id
-/// that its column cannot contain is missing or an error; on PostgreSQL it is misuse, and ends the
-/// transaction. An id that matches several rows is the caller's error, and is not noticed.
+/// The id of a row: a number, a UTF-8 text, or one of these for each id column: `{"A", 7}`. A text
+/// also matches a numeric column if it is the number as the database prints it. An id that its
+/// column cannot contain is missing or an error; on PostgreSQL it is misuse and ends the
+/// transaction. An id that matches several rows is the caller's error and is not detected.
 class row_id {
  public:
   using part = std::variant<std::int64_t, std::string>;
@@ -59,7 +59,7 @@ class row_id {
   [[nodiscard]] const std::vector<part>& parts() const noexcept { return parts_; }
 
  private:
-  /// The digits of a number above the largest `std::int64_t`.
+  /// Digits, for a number above the largest `std::int64_t`.
   static part part_of(id_number auto number) {
     if (std::in_range<std::int64_t>(number)) return static_cast<std::int64_t>(number);
     return std::to_string(number);
@@ -68,41 +68,38 @@ class row_id {
   std::vector<part> parts_;
 };
 
-/// How strong the lock of a row is. Only PostgreSQL has both; elsewhere a lock is for its key.
+/// The strength of a row's lock. Only PostgreSQL has both; elsewhere it is the stronger one.
 enum class entity_lock {
-  /// To change the row, but not its key: FOR NO KEY UPDATE. Other transactions can insert rows that
-  /// refer to it.
+  /// FOR NO KEY UPDATE: to change the row but not its key. Others can insert rows that refer to it.
   for_update,
-  /// To delete the row or change its key as well, or so that no row that refers to it is inserted:
-  /// FOR UPDATE.
+  /// FOR UPDATE: to delete the row, change its key, or prevent inserts of rows that refer to it.
   for_key_update,
 };
 
-/// A table of the application, for `lock_entity`; not a view. On MariaDB and MySQL its engine must
-/// be InnoDB.
+/// A table of the application, not a view, for `lock_entity`. InnoDB on MariaDB and MySQL.
 struct entity_table {
   std::string table;
-  /// Of a primary key or another unique one.
+  /// A primary key or another unique key.
   column_names id_column;
   entity_lock lock = entity_lock::for_update;
 };
 
-/// What a version column contains. A commit that leaves the column where it was, or before it, is
-/// `rejected`: its type cannot keep the version (less than microseconds, a number of few digits),
-/// or a trigger has set it. On PostgreSQL a trigger AFTER the update is not noticed.
+/// What a version column contains. A commit that does not move the column forward is `rejected`:
+/// its type cannot hold the version (a time coarser than microseconds, a number of few digits), or
+/// a trigger has set it. On PostgreSQL an AFTER trigger is not detected.
 enum class version_kind {
   /// An integer; each commit adds one.
   number,
-  /// A time with microseconds. Each commit moves it to the database's clock, and at least by one
-  /// microsecond. PostgreSQL: `timestamptz`, or `timestamp` in the time zone of the session.
-  /// MariaDB and MySQL: `datetime(6)` or `timestamp(6)`, in the time zone of the session. SQLite: a
-  /// text `YYYY-MM-DD HH:MM:SS.ffffff`, UTC, with at most six digits behind the point.
+  /// A time with microseconds. Each commit moves it to the database's clock, and by at least one
+  /// microsecond. PostgreSQL: `timestamptz`, or `timestamp` in the session's time zone. MariaDB and
+  /// MySQL: `datetime(6)` or `timestamp(6)`, in the session's time zone. SQLite: text `YYYY-MM-DD
+  /// HH:MM:SS.ffffff`, UTC, with at most six fractional digits.
   timestamp,
 };
 
 /// A table of the application with a version column, for `try_commit` and `read_version`. A version
-/// is a `std::int64_t`: the number, or the microseconds since 1970-01-01 00:00 (of a time without a
-/// zone: of its own digits). On MariaDB and MySQL the engine of the table must be InnoDB.
+/// is a `std::int64_t`: the number, or the microseconds since 1970-01-01 00:00 (without a time
+/// zone, from the digits as they are). On MariaDB and MySQL the table must be InnoDB.
 struct versioned_table {
   std::string table;
   column_names id_column;

@@ -1,4 +1,4 @@
-// Fencing: proof inside a transaction that its leases are still held.
+// Fencing: proves inside a transaction that its leases are still held.
 #ifndef ROWLOCK_FENCE_HPP
 #define ROWLOCK_FENCE_HPP
 
@@ -22,11 +22,10 @@
 
 namespace rowlock {
 
-/// The leases that a transaction depends on. A parameter of this type takes one lease, several in
-/// braces (`{std::cref(a), std::cref(b)}`), a vector, or a lease_set. The leases must outlive it.
-/// No fence proves a lease that is not valid (`lease::is_valid`), even if no other process has the
-/// key. Throws `error` (misuse) for no lease at all, for two of one key, and in a child of fork()
-/// for leases of its parent.
+/// The leases that a transaction depends on. Converts from one lease, several in braces
+/// (`{std::cref(a), std::cref(b)}`), a vector, or a lease_set. The leases must outlive it. No fence
+/// proves an invalid lease (`lease::is_valid`), even if no other process has the key. Throws
+/// `error` (misuse) for no lease, two of one key, and the parent's leases in a child of fork().
 class ROWLOCK_EXPORT fenced_leases {
  public:
   fenced_leases(const lease& one);  // NOLINT(google-explicit-constructor)
@@ -45,23 +44,22 @@ class ROWLOCK_EXPORT fenced_leases {
   std::vector<std::reference_wrapper<const lease>> leases_;
 };
 
-/// Which lock the fence takes on the row, until the transaction ends.
+/// The lock that the fence takes on the row until the transaction ends.
 enum class fence_kind {
-  /// Changes the row. Correct for every isolation level that the contenders for the key use.
+  /// Changes the row. Correct at every isolation level of the contenders.
   write,
-  /// `FOR SHARE`: writes no row, and several transactions of the same lease can be fenced at once.
-  /// Correct only on one primary, and only if no transaction at REPEATABLE READ or above takes row
-  /// locks or commits optimistically on the key: such a transaction would not see what this one
-  /// wrote.
+  /// `FOR SHARE`: writes no row, and several transactions can fence the same lease at once. Correct
+  /// only on one primary, and only if no transaction at REPEATABLE READ or above takes row locks or
+  /// commits optimistically on the key: it would not see what this transaction wrote.
   share,
 };
 
 struct fence_options {
   fence_kind kind = fence_kind::write;
-  /// How long the transaction may be idle after the fence before the server ends it. Until it ends,
-  /// no other process can take the key over. PostgreSQL only, where a limit above 24 days counts as
-  /// 24 days. A smaller limit that is set already stays. It does not end a prepared transaction
-  /// (PREPARE TRANSACTION): that keeps the key until COMMIT PREPARED or ROLLBACK PREPARED.
+  /// How long the transaction may be idle after the fence before the server ends it; above zero.
+  /// Until then no other process can take over the key. PostgreSQL only; above 24 days counts as 24
+  /// days, and a smaller limit that is already set stays. It does not end a prepared transaction
+  /// (PREPARE TRANSACTION), which keeps the key until COMMIT PREPARED or ROLLBACK PREPARED.
   std::chrono::milliseconds idle_limit{10'000};
 };
 
@@ -71,82 +69,77 @@ struct release_options {
   std::optional<std::chrono::milliseconds> done_for = std::nullopt;
 };
 
-/// The outcome of a commit whose answer got lost.
+/// The outcome of a commit whose answer was lost.
 enum class commit_fate { committed, rolled_back, unknown };
 
-/// Options of `run_fenced`.
 struct fenced_run_options {
   fence_options fence = {};
-  /// Fence before the work instead of after it. At READ COMMITTED a fence after the work is better:
-  /// it keeps the row locked for a shorter time. At REPEATABLE READ and above a fence before it is
-  /// better: a renewal during the work makes a later fence fail with a conflict.
-  ///
-  /// A fenced row is not renewed, so the work has to end before `valid_until()`. A lease that is
-  /// not valid then is `lease_lost`, and nothing commits.
+  /// Fence before the work instead of after it. No effect with `release`. At READ COMMITTED a fence
+  /// after the work is better: it locks the row for a shorter time. At REPEATABLE READ and above a
+  /// fence before the work is better: a renewal during the work makes a later fence fail with a
+  /// conflict. A fenced row is not renewed, so the work must end before `valid_until()`. Otherwise
+  /// the call throws `lease_lost`, and nothing commits.
   bool fence_first = false;
-  /// Unset the rows with the same commit. A rollback keeps the leases.
+  /// Unset the rows in the same commit. A rollback keeps the leases.
   bool release = false;
   /// Used with `release`.
   release_options released_as = {};
-  /// How often the whole transaction is tried in all after conflicts.
+  /// Limits the tries of the whole transaction after conflicts, the first one included.
   retry_policy retries{.attempts = 10};
-  /// Called when the answer to the commit got lost, with the transaction's name, which the fence
-  /// read; returns the outcome of the commit. Usually a `postgres_witness`. None: the outcome stays
-  /// unknown, and the fence does not read the name. Through libpqxx only; elsewhere it is never
-  /// called.
+  /// Called if the answer to the commit was lost, with the transaction's name, which the fence
+  /// read. Returns the outcome of the commit. Usually a `postgres_witness`. Empty: the outcome
+  /// stays unknown, and the fence does not read the name. Called through libpqxx only.
   std::function<commit_fate(const std::string& transaction)> in_doubt = {};
 };
 
 namespace detail {
 
-/// The result of one try to fence. For several rows the greatest of their values counts.
+/// The result of one try to fence. For several rows the greatest value counts.
 enum class fence_try {
   held,    ///< All rows are locked under their leases' versions.
-  in_use,  ///< A row is locked at this moment, perhaps by a renewal of this process.
-  unseen,  ///< The transaction does not see the grant: it sees an older state, or no row.
+  in_use,  ///< A row is locked right now, perhaps by a renewal of this process.
+  unseen,  ///< The transaction sees an older state than the grant, or no row.
   lost,    ///< A row has a later version.
-  over,    ///< A lease is not valid by its own deadline, so no statement is sent.
+  over,    ///< A lease is not valid, so no statement is sent.
 };
 
 struct fence_proof {
   fence_try found;
-  /// The versions that the rows have now, in the order of the leases. Set when held, and released.
+  /// The rows' new versions, in the order of the leases. Set if held and released.
   std::vector<version> unset_as = {};
 };
 
-/// Why a row could not be fenced. `seen` is the version that the transaction sees, if it sees one.
+/// Why a row could not be fenced. `seen` is the version that the transaction sees, if any.
 ROWLOCK_EXPORT fence_try why_not_fenced(std::optional<version> seen, version granted);
 
 /// Tries again for about 100 ms unless the result is held, lost or over.
 ROWLOCK_EXPORT fence_try prove_patiently(const fenced_leases& leases,
                                          const std::function<fence_try()>& try_once);
 
-/// Throws `lease_lost`. `last` is not `held`, and the transaction has ended. Marks leases that were
-/// found lost first.
+/// Throws `lease_lost`. The transaction has ended. First marks the leases that were found lost.
 [[noreturn]] ROWLOCK_EXPORT void throw_not_proved(const fenced_leases& leases, fence_try last);
 
-/// For the stores: what a release within a transaction writes into the rows.
+/// For the stores: what a release within a transaction writes.
 ROWLOCK_EXPORT std::vector<release_request> to_release(const fenced_leases& leases,
                                                        const release_options& options);
 
-/// Notes in the leases the versions that a transaction gave their rows; it unsets them when it
+/// Records in the leases the versions that a transaction gave their rows, which it unsets when it
 /// commits. Empty: no transaction does.
 ROWLOCK_EXPORT void released_within(const fenced_leases& leases,
                                     const std::vector<version>& unset_as) noexcept;
 
-/// Notes in the leases that the transaction which unset their rows has committed.
+/// Records in the leases that the transaction that unset their rows has committed.
 ROWLOCK_EXPORT void released_by_commit(const fenced_leases& leases) noexcept;
 
-/// Ends leases whose rows a transaction was to unset, when the outcome of its commit is unknown.
+/// Ends leases whose rows a commit was to unset, if its outcome is unknown.
 ROWLOCK_EXPORT void released_in_doubt(const fenced_leases& leases) noexcept;
 
-/// Throws `lease_lost` unless all are valid by their own deadlines.
+/// Throws `lease_lost` unless all leases are valid.
 ROWLOCK_EXPORT void check_valid(const fenced_leases& leases);
-/// The same, and reports it.
+/// The same, and reports the refusal.
 ROWLOCK_EXPORT void check_valid(const fenced_leases& leases, const transaction_report& report);
 
-/// Fences, or releases, within the transaction. Returns the transaction's name if
-/// `options.in_doubt` is there to use it.
+/// Fences, or releases, within the transaction. Returns its name if `options.in_doubt` needs it.
 template <class Transaction>
 std::string prove(Transaction& transaction, const fenced_leases& leases,
                   const fenced_run_options& options,
@@ -164,11 +157,11 @@ std::string prove(Transaction& transaction, const fenced_leases& leases,
 }
 
 /// Called while the `error` of a commit is being handled. Returns if `options.in_doubt` reports
-/// that the transaction `name` has committed, and throws otherwise.
+/// that the transaction `name` has committed; otherwise throws.
 ROWLOCK_EXPORT void resolve_doubt(const error& fault, const std::string& name,
                                   const fenced_run_options& options);
 
-/// Refused when the transaction could not begin.
+/// Refused if the transaction could not begin.
 template <class Transaction, class Connection, class Work>
 auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& work,
                      const fenced_run_options& options, std::chrono::milliseconds slice,
@@ -204,7 +197,7 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
           }
           if (options.release) released_by_commit(leases);
         });
-    // The work rolled it back, or swallowed the `lease_lost` of a fence of its own.
+    // The work rolled back, or swallowed the `lease_lost` of its own fence.
     if (is_rolled_back) check_valid(leases);
     return done;
   } catch (const error& thrown) {
@@ -215,31 +208,28 @@ auto run_fenced_once(Connection& connection, const fenced_leases& leases, Work& 
 
 }  // namespace detail
 
-/// Begins a transaction on `connection`, runs `work(transaction)`, proves that all the leases are
-/// still held, and commits. It commits only if they are: a process that was paused past its lease
-/// cannot. A lease that is not valid (its deadline has come, `at_most` included, or it was released
-/// or lost) is `lease_lost` before anything is sent, whether or not the key was taken over.
+/// Begins a transaction on `connection`, runs `work(transaction)`, proves that all leases are still
+/// held, and commits only if they are. So a process that was paused past its lease cannot commit.
+/// If a lease is not valid (past its deadline, `at_most` included, released, or lost), the call
+/// throws `lease_lost` before anything is sent, whether or not the key was taken over.
 ///
-/// When the database reports a conflict (PostgreSQL 40001 and 40P01, a busy SQLite file, MariaDB
-/// and MySQL 1213, 1020 and 3101), the whole transaction runs again. It is tried as often as
-/// `options.retries` allows, while the leases are valid; then the conflict is thrown. So `work` may
-/// run several times; only one run counts.
+/// After a conflict (PostgreSQL 40001 and 40P01, a busy SQLite file, MariaDB and MySQL 1213, 1020
+/// and 3101) the whole transaction runs again, as often as `options.retries` allows, while the
+/// leases are valid. Then the conflict is thrown. `work` may run several times; one run counts.
 ///
 /// Work that calls `abort()` on the transaction and returns rolls back quietly: nothing is proved
 /// or committed, and the leases stay. A `commit()` in the work is misuse. rowlock's own transaction
-/// types throw before anything is committed. A libpqxx transaction cannot be kept from it: its work
-/// is committed without a fence, and then this call throws. The same holds for a statement like
-/// COMMIT that the work sends itself. An SQL error that the work swallows may have ended the
-/// transaction: misuse, and nothing is kept, as in `with_row_lock`.
+/// types throw before anything is committed. A libpqxx transaction, or a statement like COMMIT,
+/// commits the work without a fence, and then this call throws. An SQL error that the work swallows
+/// may have ended the transaction: misuse, and nothing is kept, as in `with_row_lock`.
 ///
-/// Throws `lease_lost`, `error` (outcome_unknown) when the answer to the commit got lost, and
-/// whatever `work` throws. With `options.in_doubt` a commit whose answer got lost counts if it
-/// turns out to have happened. If it turns out not to have happened, the call throws `error`
-/// (unavailable): the caller may run it again on a new connection while the leases are valid. If
-/// the commit was to unset the rows, an outcome that stays unknown ends the leases: another process
-/// may have the keys by now. Rows that this process still has are unset in the background.
-///
-/// Round trips: begin, those of the work, one for the fence, commit.
+/// Round trips: begin, those of the work, one for the fence, commit. Throws `lease_lost`, `error`
+/// (outcome_unknown) if the answer to the commit was lost, and whatever `work` throws. With
+/// `options.in_doubt` a commit whose answer was lost counts if it did happen. If it did not, the
+/// call throws `error` (unavailable): the caller may run it again on a new connection while the
+/// leases are valid. If the commit was to unset the rows and its outcome stays unknown, the leases
+/// end: another process may have the keys by now. Rows that this process still has are unset in the
+/// background.
 template <class Transaction, class Connection, class Work>
 auto run_fenced(Connection& connection, const fenced_leases& leases, Work&& work,
                 const fenced_run_options& options = {},

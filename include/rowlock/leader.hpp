@@ -1,4 +1,4 @@
-// Leader election: work that one of many processes does for as long as it leads.
+// Leader election: work that one of many processes does while it leads.
 #ifndef ROWLOCK_LEADER_HPP
 #define ROWLOCK_LEADER_HPP
 
@@ -17,63 +17,57 @@
 
 namespace rowlock {
 
-/// Options of a campaign and of the terms that it wins.
+/// Options of a campaign and its terms.
 struct leader_options {
-  /// These three apply to the lease of each term, as in `acquire_options`. With a short ttl a new
-  /// leader follows soon after the old one died. With `at_most` a term ends, and other processes
-  /// get theirs.
+  /// These three apply to each term's lease, as in `acquire_options`. A short ttl lets a new leader
+  /// follow soon after the old one dies. `at_most` ends a term, and others get theirs.
   std::optional<std::chrono::milliseconds> ttl = std::nullopt;
   std::optional<std::chrono::milliseconds> at_most = std::nullopt;
   std::optional<std::chrono::milliseconds> lock_delay = std::nullopt;
-  /// The pauses while another process leads, after a fault, and after a term of this process. They
-  /// start again from the shortest after a term that was longer than the longest pause. Limits and
-  /// a stop are misuse here: a campaign goes on until its own stop is requested.
+  /// The pauses while another process leads, after a fault, and after a term of this process. After
+  /// a term longer than the longest pause they restart from the shortest. Limits and a stop are
+  /// misuse: a campaign goes on until its own stop is requested.
   retry_policy pauses = wait_forever();
 };
 
-/// Runs during a term. `term.token()` is the number of the term: greater than that of every leader
-/// before. `over` is requested when the leadership is lost or the campaign is to stop; the callback
-/// has to return soon then. Callbacks on `over` may run in the thread of `lease::lost()`.
+/// Runs during a term. `term.token()` is the term's number, greater than that of every earlier
+/// leader. `over` is requested when the leadership is lost or the campaign is to stop; the callback
+/// must then return soon. Callbacks on `over` may run in the thread of `lease::lost()`.
 using leader_callback = std::function<void(const lease& term, std::stop_token over)>;
 
-/// Waits until it acquires `key`, and runs `callback` while it holds the key. When the callback has
-/// returned it releases the key, so that the next process leads at once. Then it campaigns again,
-/// whether the leadership was lost or given up.
-///
-/// Returns once `stop` is requested or the `lock_table` is destroyed. During a term it returns
-/// after the callback has returned: a callback that ignores `over` delays all others. A callback
-/// that does not want to lead again requests `stop` itself.
+/// Waits until it acquires `key`, and runs `callback` while it holds the key. Releases the key when
+/// the callback returns, so that the next process leads at once. Then campaigns again, also after a
+/// loss. Returns once `stop` is requested or the `lock_table` is destroyed; during a term, once the
+/// callback has returned. So a callback that ignores `over` delays all others. A callback that does
+/// not want to lead again requests `stop` itself.
 ///
 /// An exception of the callback releases the key, raises the row's `failure_count` and passes
 /// through unchanged. Only `lease_lost`, which a fence throws, does not: it ends the term, and the
-/// campaign goes on. Throws `error` of misuse and `rejected`. While the database is unavailable, or
-/// its answer got lost, the campaign goes on. The observer of the `lock_table` is notified of each
-/// such fault, as it is of each term (`acquired`, `lost`, `released`).
+/// campaign goes on. Throws `error` (misuse, rejected). The campaign goes on while the database is
+/// unavailable, and after a lost answer. The `lock_table`'s observer is notified of each such fault
+/// and of each term (`acquired`, `lost`, `released`).
 ///
-/// What a leader does outside the database may overlap with its successor's first steps, if it was
-/// paused or cut off. Pass the number of the term to systems outside, and fence what is written
-/// inside.
-///
-/// Blocks; the callback runs in the calling thread. Cost: that of waiting for a key.
+/// If a leader was paused or cut off, its work outside the database may overlap with its
+/// successor's first steps. Pass the term's number to outside systems, and fence writes inside the
+/// database. Blocks; the callback runs in the calling thread. Cost: that of waiting for a key.
 ROWLOCK_EXPORT void run_while_leader(lock_table& locks, const lock_key& key,
                                      const std::stop_token& stop, const leader_callback& callback,
                                      const leader_options& options = {});
 
 /// The current leader, as the row shows it.
 struct leader {
-  /// `lock_options::holder` of the leader: a good place for the address at which it is reached.
+  /// `lock_options::holder` of the leader: a good place for its address.
   std::string holder;
   /// The version of its grant.
   version term;
   /// The start of the term by the database's clock, UTC, `2026-01-31 12:00:00.000000`.
   std::string since;
-  /// What is left of its lease if it is not renewed.
+  /// What is left of its lease unless it is renewed.
   std::chrono::microseconds remaining{};
 };
 
-/// The current leader; none if there is none. The answer may be out of date already: it is for
-/// people and for finding the leader, not a proof. A key within a scope is `scoped(scope, key)`.
-/// One round trip. Throws `error`.
+/// The current leader, or none. The answer may already be out of date and proves nothing. For a key
+/// within a scope pass `scoped(scope, key)`. One round trip. Throws `error`.
 ROWLOCK_EXPORT std::optional<leader> leader_of(store& rows, const lock_key& key);
 
 }  // namespace rowlock

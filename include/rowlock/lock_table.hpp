@@ -36,180 +36,169 @@ struct lease_request;
 
 /// Options for all leases of a lock_table.
 struct lock_options {
-  /// How long a lease lasts without renewal: the longest that a key stays taken after its holder
-  /// died. Above the margin, at most 24 hours.
+  /// How long a lease lasts without renewal, and so the longest that a key stays taken after its
+  /// holder died. Above the margin, at most 24 hours.
   std::chrono::milliseconds ttl{30'000};
-  /// How much earlier the lease ends for the holder than for the database. It has to cover the
-  /// drift of two clocks during one ttl, and the time that the work takes to stop.
+  /// How much earlier the lease ends for the holder than for the database. It must cover the drift
+  /// of two clocks during one ttl, and the time that the work takes to stop.
   std::chrono::milliseconds margin{200};
   /// Renew in the background. Each lease is renewed when a third of its ttl is over, or up to 3/5
-  /// of that time sooner together with others. The interval cannot be set otherwise. A ttl below 30
-  /// ms leaves no time for renewal and is misuse.
+  /// of that time sooner together with others. The interval is fixed. A ttl below 30 ms is misuse
+  /// then.
   bool renew = true;
   /// End renewal this long after the grant. Then the lease runs out at its deadline and is lost, so
-  /// a callback that hangs cannot keep its key for ever. The key is taken for at most this time and
-  /// one ttl. None: no end. Not below the ttl, which a grant lasts in any case; at most 365 days.
-  /// No effect where leases are not renewed.
+  /// a hanging callback cannot keep its key for ever. The key is taken for at most this time and
+  /// one ttl. None: no end. At least the ttl, at most 365 days. No effect without renewal.
   std::optional<std::chrono::milliseconds> at_most = std::nullopt;
   /// For work with effects outside the database. After a lease ran out, because its holder died or
   /// was cut off, the key stays closed for this long. (Burrows, "The Chubby lock service", 2006,
-  /// calls it lock-delay.) A release opens it at once. The ttl and this are at most 24 hours
-  /// together.
+  /// calls it lock-delay.) A release opens it at once. At most 24 hours together with the ttl.
   std::chrono::milliseconds lock_delay{0};
-  /// A release waits for the disk, and for a synchronous standby. Otherwise a crash of the server,
-  /// or a failover, may undo the releases of its last moments; then a key is free when its lease
-  /// runs out and `lock_delay` is over, as after a release that could not be made. What is
-  /// acknowledged later, a grant or a commit, keeps every release before it. Rows that stay closed
-  /// or are remembered as done, handoffs and releases by force wait in any case; so does every
-  /// release on MariaDB and MySQL, and in a SQLite file that is not in WAL mode.
+  /// A release waits for the disk, and for a synchronous standby. Otherwise a crash or a failover
+  /// may undo the last releases. Such a key is free when its lease has run out and `lock_delay` is
+  /// over, as after a release that failed. Each later acknowledged grant or commit keeps every
+  /// release before it. These always wait: releases of rows that stay closed or are remembered as
+  /// done, handoffs, releases by force, and all releases on MariaDB and MySQL and in a SQLite file
+  /// that is not in WAL mode.
   bool durable_release = false;
-  /// The label of this holder, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
+  /// This holder's label, for people; at most 128 bytes of UTF-8. Empty: `host:pid`.
   std::string holder = {};
-  /// Add `:` and the name of the thread that makes the attempt to that label (at most 15 bytes, as
-  /// `pthread_setname_np` sets it; its number if the name is empty, has control characters, or is
-  /// not UTF-8).
+  /// Append `:` and the name of the thread that makes the attempt to that label. The name has at
+  /// most 15 bytes, as `pthread_setname_np` sets it. A name that is empty, not UTF-8, or has
+  /// control characters is replaced by the thread's number.
   bool thread_in_holder = false;
-  /// How many threads at most execute the statements of calls that do not block (asio.hpp). They
-  /// are started on demand. 1 to 1,024.
+  /// The most threads for calls that do not block (asio.hpp), started on demand. 1 to 1,024.
   unsigned blocking_threads = 4;
-  /// Which concurrent acquisitions and releases of different threads share a statement.
+  /// How concurrent acquisitions and releases of different threads share statements.
   batching_options batching = {};
   /// The holder's clock.
   std::shared_ptr<time_source> time = system_time();
-  /// Notified of events. Null: none.
+  /// Notified of events, if set.
   std::shared_ptr<rowlock::observer> observer = nullptr;
 };
 
 /// Options of one attempt.
 // A string is optional here: within a co_await, GCC 12 moves a default argument by copying its
-// bytes, which an empty string does not survive.
+// bytes, which breaks an empty string.
 struct acquire_options {
-  /// How long to wait for a held key, and for a database that is unavailable: `2s`, or a policy.
+  /// How long to wait for a held key or an unavailable database: `2s`, or a policy.
   wait_policy wait = no_wait();
-  /// Used in place of `lock_options::ttl`.
+  /// Overrides `lock_options::ttl`.
   std::optional<std::chrono::milliseconds> ttl = std::nullopt;
-  /// Used in place of `lock_options::at_most`.
+  /// Overrides `lock_options::at_most`.
   std::optional<std::chrono::milliseconds> at_most = std::nullopt;
   /// Compare-and-set: acquire only if the row still has this version, as `read` returned it.
-  /// Otherwise the refusal is `stale`, without a wait.
+  /// Otherwise refused (`stale`) without a wait.
   std::optional<version> expected = std::nullopt;
-  /// Used in place of `lock_options::lock_delay`.
+  /// Overrides `lock_options::lock_delay`.
   std::optional<std::chrono::milliseconds> lock_delay = std::nullopt;
   /// The key stays taken for this long after the grant, even if it is released sooner. So a short
-  /// job that two clocks or schedules start a moment apart runs once. At most 24 hours. A holder
-  /// that dies keeps the key for its ttl only.
+  /// job that two clocks or schedules start a moment apart runs once. At most 24 hours. After its
+  /// holder died, the key is taken for the ttl only.
   std::chrono::milliseconds hold_at_least{0};
-  /// Written into the row after the grant, as `lease::write_note` does: one more round trip. If
-  /// another transaction has the row at that moment, the note is left out; after a fault the key is
-  /// released.
+  /// Written into the row after the grant, as by `lease::write_note`: one more round trip. It is
+  /// omitted if another transaction has the row at that moment. A fault releases the key.
   std::optional<std::string> note = std::nullopt;
-  /// The label of this attempt's holder, for people, in place of `lock_options::holder` and its
-  /// thread; at most 128 bytes of UTF-8, not empty.
+  /// Overrides `lock_options::holder` and its thread; at most 128 bytes of UTF-8, not empty.
   std::optional<std::string> holder = std::nullopt;
-  /// Copied into the events of this attempt and its lease, except faults of a statement on several
-  /// leases. The row shows it; at most 128 bytes of UTF-8.
+  /// Shown by the row, and copied into the events of this attempt and its lease, except faults of a
+  /// statement on several leases. At most 128 bytes of UTF-8.
   std::optional<std::string> correlation_id = std::nullopt;
 };
 
-/// Options of work that is to be done once.
 struct once_options {
   /// How long the row remembers the work as done; at most ten years.
   std::chrono::milliseconds keep_for = std::chrono::hours{24};
   acquire_options acquire = {};
 };
 
-/// Leases on the rows of one store.
+/// Leases on the rows of one store, which must outlive the lock_table.
 ///
-/// The destructor stops all waits, marks all leases lost and unsets their rows, as far as two
-/// seconds (and a statement under way) allow. So a store that hangs delays it by the time of one
-/// call, however many calls are under way. The store must outlive the lock_table.
+/// The destructor stops all waits, marks all leases lost and unsets their rows, within two seconds
+/// and the time of a statement under way. So a hanging store delays it by the time of one call,
+/// however many are under way.
 ///
-/// In a child of fork() it can only be destroyed, which does nothing there; every other call is
-/// `misuse`. The child makes a store and a lock_table of its own.
+/// In a child of fork() only the destructor may be called, and it does nothing; every other call is
+/// `misuse`. The child makes its own store and lock_table.
 ///
-/// Thread-safety: all members may be called from any thread. It runs three threads of its own from
-/// the first lease on, and one more from the first wait on. An observer has one thread, and calls
-/// that do not block have a few.
+/// Thread-safe. It runs three threads of its own from the first lease on, and one more from the
+/// first wait on. An observer has one thread, and calls that do not block have a few.
 ///
 /// Fairness: waiters of one lock_table get a key in the order in which they came; a caller that
 /// does not wait may overtake them. Between processes no order is promised.
 class ROWLOCK_EXPORT lock_table {
  public:
-  /// Throws `error`: misuse for options out of range; unavailable when there is an observer and the
-  /// system cannot start a thread for it. No round trip.
+  /// Throws `error`: misuse for options out of range; unavailable if the system cannot start the
+  /// observer's thread. No round trip.
   explicit lock_table(store& rows, lock_options options = {});
   lock_table(const lock_table&) = delete;
   lock_table& operator=(const lock_table&) = delete;
   ~lock_table();
 
   /// The same leases, threads and options, for the keys within one scope: each key is `scoped`.
-  /// Lock what is common to all scopes through this table itself. It must outlive the returned one.
+  /// Lock what all scopes share through this table itself, which must outlive the returned one.
+  /// Throws `error` (misuse) for an invalid scope; scopes do not nest.
   [[nodiscard]] lock_table within(std::string_view scope) const;
 
   /// A lease on `key`, or a refusal. One round trip if the row exists and is free (on PostgreSQL
-  /// also if it is held). One more to read its holder; two more if the row is missing (on
-  /// PostgreSQL at most two more in any case: see `store::acquire`). All waiters share their
+  /// also if it is held). One more to read its holder; two more if the row is missing. On
+  /// PostgreSQL at most two more in any case: see `store::acquire`. All waiters share their
   /// statements: about one read a second for all keys that are waited for.
   ///
   /// The calling thread makes the first try. It takes as long as the store lets a call take (see
-  /// `answer_timeout`), whatever `wait` says. When an answer gets lost, the same attempt is sent
-  /// once more, unless the time of `wait` is over.
-  ///
-  /// Throws `error`; `unavailable` and `outcome_unknown` only when the wait is over
-  /// (`retry_policy::through_outages`). After `outcome_unknown` a grant may exist. It runs out by
-  /// itself, or is released if a late answer reports it.
+  /// `answer_timeout`), whatever `wait` says. After a lost answer the same attempt is sent once
+  /// more, unless the time of `wait` is over. Throws `error`; `unavailable` and `outcome_unknown`
+  /// only when the wait is over (`retry_policy::through_outages`). After `outcome_unknown` a grant
+  /// may exist. It runs out by itself, or is released if a late answer reports it.
   outcome<lease> try_acquire(const lock_key& key, const acquire_options& options = {});
 
-  /// Leases on all the keys, or on none; a refusal names a key that could not be had. A key that is
-  /// named twice counts once. No key at all is acquired at once, without a statement. Above 1,000
-  /// keys are misuse, as are `expected` and `note`.
-  ///
-  /// One round trip if all rows exist and are free; one more to read the holder of one, three more
-  /// for missing rows. A waiter retries in the calling thread, with the pauses of `wait`. Waiters
-  /// for overlapping sets cannot deadlock. Throws `error`.
+  /// Leases on all the keys, or on none; a refusal names a key that could not be had. Duplicates
+  /// count once. An empty list is acquired at once, without a statement. Misuse: over 1,000 keys,
+  /// `expected`, `note`. One round trip if all rows exist and are free; one more to read the holder
+  /// of one, three more for missing rows. A waiter retries in the calling thread, with the pauses
+  /// of `wait`. Waiters for overlapping sets cannot deadlock. Throws `error`.
   outcome<lease_set> try_acquire_all(const std::vector<lock_key>& keys,
                                      const acquire_options& options = {});
 
   /// Leases on those of the keys that are free, at most `at_most`, in the order given: a work
-  /// queue. Refused when none is free. Otherwise as `try_acquire_all`. One round trip if enough
-  /// rows exist and are free, else two. Throws `error`; an `at_most` of zero is misuse.
+  /// queue. Refused if none is free. One round trip if enough rows exist and are free, else two.
+  /// Otherwise as `try_acquire_all`; an `at_most` of zero is misuse.
   outcome<lease_set> try_acquire_any(const std::vector<lock_key>& keys, std::size_t at_most,
                                      const acquire_options& options = {});
 
-  /// Runs `callback` only if `key` could be acquired, and unsets the row after it returned or
-  /// threw. The callback takes `const lease&` or nothing; the outcome contains what it returns. An
-  /// exception of the callback passes through unchanged, and the row's `failure_count` goes up.
+  /// Runs `callback` only if it could acquire `key`, and unsets the row after the callback returned
+  /// or threw. The callback takes `const lease&` or nothing; the outcome contains its result. An
+  /// exception of the callback raises the row's `failure_count` and passes through unchanged.
   /// Throws `error` as `try_acquire` does, and never after the callback has run.
   template <class Callback>
   auto with_lock(const lock_key& key, Callback&& callback, const acquire_options& options = {});
 
-  /// Runs `callback` as `with_lock` does, and once only. When it has returned, the row remembers
+  /// Runs `callback` as `with_lock` does, but only once. When it has returned, the row remembers
   /// the work as done for `keep_for`, and later callers are refused (`already_done`). A caller
-  /// during the work is refused (`held`), or waits and is refused then. When the callback throws,
-  /// or its process dies, nothing is remembered, so the next caller may try again.
+  /// during the work is refused (`held`), or waits and is refused then. If the callback throws or
+  /// its process dies, nothing is remembered, and the next caller may try again. So the work is
+  /// done at least once. It is done exactly once if it commits in the same transaction as the mark:
+  /// `release_with(transaction, held, {.done_for = ...})`.
   ///
-  /// So the work is done at least once. It is done exactly once as far as it is in a transaction
-  /// that the mark commits with: `release_with(transaction, held, {.done_for = ...})`.
-  ///
-  /// Every transaction of the work has to be over when the callback returns. The mark is made then,
-  /// and stays if one of them is rolled back later. A transaction that still has the row (a fence,
-  /// `release_with`) delays the mark: it is retried in the background as long as the lease lasts,
-  /// and the outcome is not `kept()`.
+  /// Every transaction of the work must be over when the callback returns: the mark is made then,
+  /// and stays even if one of them is rolled back later. A transaction that still has the row (a
+  /// fence, `release_with`) delays the mark. It is retried in the background as long as the lease
+  /// lasts, and the outcome is not `kept()`.
   template <class Callback>
   auto with_lock_once(const lock_key& key, Callback&& callback, const once_options& options = {});
 
-  /// As `with_lock`, with leases on all the keys. The callback takes `const lease_set&` or nothing.
+  /// As `with_lock`, for all the keys. The callback takes `const lease_set&` or nothing.
   template <class Callback>
   auto with_lock_all(const std::vector<lock_key>& keys, Callback&& callback,
                      const acquire_options& options = {});
 
-  /// The last committed state of the row, with its holder, note and counters; none if it is
-  /// missing. One round trip. Throws `error`; unavailable while the lock_table is being destroyed.
+  /// The row's last committed state, or none if it is missing. One round trip. Throws `error`;
+  /// unavailable while the lock_table is being destroyed.
   std::optional<row_state> look(const lock_key& key);
 
-  /// The version of an unowned row, for a later compare-and-set; otherwise refused (held, busy). A
-  /// missing row is created, and a lease that has run out is unset first. One round trip if there
-  /// is nothing to do, else three. Throws `error`.
+  /// The version of an unowned row, for a later compare-and-set; otherwise refused (held, busy, or
+  /// stopped by the destructor). Creates a missing row, and unsets a lease that has run out. One
+  /// round trip if there is nothing to do, else three. Throws `error`.
   outcome<version> read(const lock_key& key);
 
  private:
@@ -227,19 +216,18 @@ class ROWLOCK_EXPORT lock_table {
   /// Throws `error` (misuse).
   [[nodiscard]] detail::lease_request wanted(const lock_key& key, const acquire_options& options,
                                              bool unless_done) const;
-  /// Turns the end of an attempt into what the caller gets.
+  /// Converts the end of an attempt to the caller's result.
   static outcome<lease> conclude(const std::shared_ptr<detail::lease_keeper>& leases,
                                  detail::attempt_end end, const std::optional<std::string>& note);
 
-  /// Calls `callback` under a lease and ends the lease as the work ended: by `finish` if it
-  /// returned.
+  /// Calls `callback` under a lease, then ends the lease: by `finish` if the callback returned.
   template <class Possession, class Callback, class Finish>
   static auto run_under(outcome<Possession> acquired, Callback& callback, const Finish& finish);
 
   outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
                                      std::optional<std::size_t> at_most,
                                      const acquire_options& options, std::stop_source lost);
-  /// `pauses` limits the wait instead of `options.wait`: it goes on from earlier tries.
+  /// `pauses` limits the wait instead of `options.wait`, and goes on from earlier tries.
   outcome<lease_set> try_acquire_set(const std::vector<lock_key>& keys,
                                      std::optional<std::size_t> at_most,
                                      const acquire_options& options, std::stop_source lost,
@@ -256,7 +244,7 @@ class ROWLOCK_EXPORT lock_table {
 
   std::shared_ptr<detail::lease_keeper> keeper_;
   const std::string scope_;     // empty: none
-  const bool is_whole_ = true;  // Not a view on one scope of another table.
+  const bool is_whole_ = true;  // False for a view on one scope of another table.
 };
 
 template <class Possession, class Callback, class Finish>

@@ -1,4 +1,4 @@
-// Events of leases and of transactions, for logs and metrics.
+// Events of leases and transactions, for logs and metrics.
 #ifndef ROWLOCK_OBSERVER_HPP
 #define ROWLOCK_OBSERVER_HPP
 
@@ -19,25 +19,21 @@
 
 namespace rowlock {
 
-// Durations use the holder's clock unless stated otherwise.
+// Durations use the holder's clock unless noted. `correlation_id` is that of the attempt.
 
-/// An attempt got its lease.
 struct acquired_event {
   lock_key key = {};
   version token = {};
-  /// `took` is the time from the call to its end; `waited` is the part of it in the wait queue.
+  /// From the call to its end. `waited` is the part of it in the wait queue.
   std::chrono::microseconds took{};
   std::chrono::microseconds waited{};
-  /// `acquire_options::correlation_id`.
   std::string correlation_id = {};
 };
 
-/// An attempt got a refusal.
 struct refused_event {
   rowlock::refusal refusal = {};
   std::chrono::microseconds took{};
   std::chrono::microseconds waited{};
-  /// `acquire_options::correlation_id`.
   std::string correlation_id = {};
 };
 
@@ -45,40 +41,37 @@ struct refused_event {
 struct waited_event {
   lock_key key = {};
   std::chrono::microseconds waited{};
-  /// `acquire_options::correlation_id`.
   std::string correlation_id = {};
 };
 
-/// A grant took over a lease that ran out: its holder died, hung, or could not reach the database;
-/// or a crash of the database undid the release.
+/// A grant took over a lease that ran out: its holder died, hung, or could not reach the database,
+/// or a crash undid the release.
 struct expired_takeover_event {
   lock_key key = {};
   /// Of the new grant.
   version token = {};
-  /// The label of the holder whose lease ran out, for people.
+  /// The former holder's label.
   std::string holder = {};
-  /// How long ago it had run out, by the database's clock.
+  /// How long ago, by the database's clock.
   std::chrono::microseconds ran_out_ago{};
-  /// `acquire_options::correlation_id`.
   std::string correlation_id = {};
 };
 
 struct renewed_event {
   lock_key key = {};
   version token = {};
-  /// The time of the statement, which may have renewed other leases as well.
+  /// Of the statement, which may have renewed other leases too.
   std::chrono::microseconds took{};
-  /// What was left until the deadline when the answer came. Near zero, the lease was almost lost.
+  /// The time left until the deadline when the answer came. Near zero, the lease was almost lost.
   std::chrono::microseconds left{};
-  /// How long a renewal makes the lease valid, from its statement on: the ttl without the margin.
+  /// How long a renewal makes the lease valid, from its statement on: the ttl minus the margin.
   std::chrono::microseconds valid_for{};
-  /// `acquire_options::correlation_id`.
   std::string correlation_id = {};
 };
 
 enum class loss_reason {
-  ran_out,     ///< Its deadline came before it was renewed.
-  taken_away,  ///< A renewal, a fence or the release found that the row no longer has this grant.
+  ran_out,     ///< Its deadline came before a renewal.
+  taken_away,  ///< A renewal, a fence or a release found that the row no longer has this grant.
   closed,      ///< Its `lock_table` was destroyed.
 };
 
@@ -86,54 +79,47 @@ struct lost_event {
   lock_key key = {};
   version token = {};
   loss_reason reason = loss_reason::ran_out;
-  /// The time since the acquisition was requested.
+  /// Since the acquisition was requested.
   std::chrono::microseconds held{};
-  /// `acquire_options::correlation_id`.
   std::string correlation_id = {};
 };
 
-/// The holder released the key.
 struct released_event {
   lock_key key = {};
   version token = {};
-  /// `deferred` is followed by `released` if a later try unsets the row. Never `lost`: that is a
-  /// `lost_event`.
+  /// `deferred` is followed by `released` if a later try unsets the row. Never `lost`.
   release_result result = release_result::released;
   /// The callback threw.
   bool failed = false;
-  /// The time of the call, or of the statement of a later try. Zero: a transaction has unset the
-  /// row.
+  /// Of the call, or of a later try's statement. Zero: a transaction has unset the row.
   std::chrono::microseconds took{};
-  /// The time from the request of the acquisition to the release by the holder.
+  /// From the request of the acquisition to the holder's release.
   std::chrono::microseconds held{};
-  /// `acquire_options::correlation_id`.
   std::string correlation_id = {};
 };
 
 enum class fault_operation { acquire, read, renew, release, note };
 
-/// The store failed. The caller of `acquire`, `read` and `note` gets the `error` as well. The
-/// exception is a waiter that is to outlast the fault (`retry_policy::through_outages`): each
-/// failed statement is one event for all waiters together, and the end of each attempt is another
-/// event. A renewal or a release is retried in the background.
+/// The store failed. The caller of `acquire`, `read` and `note` gets the `error` too, unless it
+/// waits on. For waiters that outlast the fault (`retry_policy::through_outages`) each failed
+/// statement is one event for all of them, and the end of each attempt is another. Renewals and
+/// releases are retried in the background.
 struct fault_event {
   fault_operation operation = fault_operation::acquire;
   /// The first of several keys.
   lock_key key = {};
-  /// How many keys the call had.
+  /// The number of keys of the call.
   std::size_t keys = 1;
-  /// The code of the `error`; empty for any other exception, which an application's own store may
-  /// throw.
+  /// The code of the `error`; empty for other exceptions, as of an application's own store.
   std::error_code code = {};
-  /// The `what()` of the exception. That of an `error` says what to do next and contains no secret.
+  /// The exception's `what()`. That of an `error` says what to do next and contains no secret.
   std::string text = {};
   std::chrono::microseconds took{};
-  /// `acquire_options::correlation_id`; empty for a statement on several leases.
+  /// Empty for a statement on several leases.
   std::string correlation_id = {};
 };
 
-/// A setting of the database weakens a promise: for instance, a crash can lose an acknowledged
-/// commit.
+/// A database setting weakens a promise: for instance, a crash can lose an acknowledged commit.
 struct weak_setting_event {
   /// For people: what may go wrong, and what to set.
   std::string text = {};
@@ -150,27 +136,25 @@ enum class transaction_work {
 
 enum class transaction_result {
   granted,      ///< The rows are locked, the version is moved, or the leases are proved.
-  refused,      ///< They are not; `refusal` says why, if there is one. For `retry`: it gave up.
+  refused,      ///< They are not; `refusal` says why, if known. For `retry`: it gave up.
   committed,    ///< `with_row_lock`, `with_optimistic_commit` or `run_fenced` has committed.
-  rolled_back,  ///< The callback has thrown or rolled back.
-  conflict,  ///< A concurrent transaction won, or for `retry` with `through_outages` the database
-             ///< was away. `retry` and `run_fenced` run the work again.
+  rolled_back,  ///< The callback threw or rolled back.
+  conflict,     ///< A concurrent transaction won, or the database was away (`retry` with
+                ///< `through_outages`). `retry` and `run_fenced` run the work again.
 };
 
-/// A step of a transaction. A fault while rows are locked, or of the commit, is thrown to the
-/// caller and causes no event.
+/// A step of a transaction. A fault of row locks or of the commit is thrown and causes no event.
 struct transaction_event {
   transaction_work work = transaction_work::row_lock;
   transaction_result result = transaction_result::granted;
-  /// The first of several keys; of a row of the application as `refusal::key` says. Empty for
-  /// `retry`.
+  /// The first of several; a row of the application as in `refusal::key`. Empty for `retry`.
   lock_key key = {};
   std::size_t keys = 1;
-  /// From the call to this step: of `granted` and `refused`, how long it waited.
+  /// From the call to this step. For `granted` and `refused`: how long it waited.
   std::chrono::microseconds took{};
-  /// Of the end of `with_row_lock`: the time since the grant. Zero in all other events.
+  /// For the end of `with_row_lock`: the time since the grant. Otherwise zero.
   std::chrono::microseconds held{};
-  /// Of `retry` and `run_fenced`: the number of the try that ended so, from 1.
+  /// For `retry` and `run_fenced`: the number of the try, from 1.
   unsigned attempt = 1;
   std::optional<rowlock::refusal> refusal = std::nullopt;
 };
@@ -181,26 +165,24 @@ ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, fault_operation shown
 ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, transaction_work shown);
 ROWLOCK_EXPORT std::ostream& operator<<(std::ostream& out, transaction_result shown);
 
-/// Override the events to receive. Set the object as `lock_options::observer` for the events of
-/// leases, and give it to a `transaction_observation` for those of transactions.
+/// Override the events to receive. Set the object as `lock_options::observer` for events of leases,
+/// and give it to a `transaction_observation` for events of transactions.
 ///
-/// Threads: one thread of the `lock_table` (or of the observation), which does nothing else, calls
-/// all members, one event at a time. It is not the caller's thread, and no lock of the library is
-/// held. So an observer may call anything, and may be slow: it delays no lease, no `lost()` and no
-/// waiter. An observer that is set in several lock_tables is called from a thread of each.
-///
-/// Order: events of one thread come in their order. Events of two threads may pass each other: a
-/// lease that lasted for moments can be reported lost before it is reported acquired.
+/// Threads: a thread of the `lock_table` (or of the observation) that does nothing else calls all
+/// members, one event at a time, with no lock of the library held. So an observer may call
+/// anything, and may be slow: it delays no lease, no `lost()` and no waiter. An observer that is
+/// set in several lock_tables is called from a thread of each. Order: events of one thread come in
+/// order. Events of two threads may overtake each other: a short lease can be reported lost before
+/// it is reported acquired.
 ///
 /// Limits: while 10,000 events are queued, new ones are dropped and counted by `missed`. Two kinds
 /// of release cause no event: that of a grant that came too late for its caller, and that of rows
-/// that a closing `lock_table` unsets.
-///
-/// Errors: an exception of an observer is swallowed; the next event is delivered all the same.
+/// that a closing `lock_table` unsets. Errors: an exception of an observer is swallowed; the next
+/// event is still delivered.
 ///
 /// Lifetime: shared with the `lock_table`, whose destructor waits until all events so far are
 /// delivered. If an event itself destroys the `lock_table`, the rest is delivered afterwards. Cost:
-/// one queued call an event, and no round trip; nothing without an observer.
+/// one queued call an event, no round trip; nothing without an observer.
 class ROWLOCK_EXPORT observer {
  public:
   observer() = default;
@@ -211,18 +193,17 @@ class ROWLOCK_EXPORT observer {
   virtual void acquired(const acquired_event& /*event*/) {}
   virtual void refused(const refused_event& /*event*/) {}
   virtual void waited(const waited_event& /*event*/) {}
-  /// Called before `acquired`. Not called for a grant whose first answer got lost.
+  /// Called before `acquired`. Not called for a grant whose first answer was lost.
   virtual void expired_takeover(const expired_takeover_event& /*event*/) {}
   virtual void renewed(const renewed_event& /*event*/) {}
   virtual void lost(const lost_event& /*event*/) {}
   virtual void released(const released_event& /*event*/) {}
   virtual void fault(const fault_event& /*event*/) {}
-  /// Called once for each such setting, soon after the first attempt; the settings are read in the
-  /// background.
+  /// Called once for each such setting, soon after the first attempt; a background read finds them.
   virtual void weak_setting(const weak_setting_event& /*event*/) {}
-  /// Of a `transaction_observation` only.
+  /// From a `transaction_observation` only.
   virtual void transaction(const transaction_event& /*event*/) {}
-  /// This many events were dropped, because this observer is too slow.
+  /// This many events were dropped because this observer is too slow.
   virtual void missed(std::size_t /*events*/) {}
 };
 
@@ -231,12 +212,10 @@ namespace detail {
 class event_dispatcher;
 
 /// The events of one call in a transaction, for the observations of this process. Does nothing if
-/// there is none when it is made.
-///
-/// Thread-safety: one thread at a time.
+/// there is none when it is made. Thread-safety: one thread at a time.
 class ROWLOCK_EXPORT transaction_report {
  public:
-  /// `key_of()` returns the first key; it is called only if there is an observation.
+  /// `key_of()` returns the first key; called only if there is an observation.
   template <class KeyOf>
   transaction_report(transaction_work work, std::size_t keys, const KeyOf& key_of,
                      unsigned attempt = 1) {
@@ -252,7 +231,7 @@ class ROWLOCK_EXPORT transaction_report {
   void emit_refused(const rowlock::refusal& why) const noexcept {
     if (event_) emit(transaction_result::refused, &why);
   }
-  /// Of a call that locks, and returns an `outcome`.
+  /// For a call that locks and returns an `outcome`.
   template <class Outcome>
   void emit_end(const Outcome& end) const noexcept {
     if (!event_) return;
@@ -275,15 +254,14 @@ class ROWLOCK_EXPORT transaction_report {
 }  // namespace detail
 
 /// While it exists, `target` gets the events of all transactions of this process: row locks,
-/// optimistic commits, fences, locks of the application's own rows, and `retry`. They have no
-/// `lock_table` that could know an observer. Several may exist, and each gets all events.
+/// optimistic commits, fences, locks of the application's own rows, and `retry`. These have no
+/// `lock_table` to name an observer. Several may exist, and each gets all events. Make one when the
+/// process starts; a child of fork() makes its own. Threads, order and limits are those of an
+/// observer. The destructor waits until all events so far are delivered.
 ///
-/// Make one when the process starts. Threads, order and limits are those of an observer; the
-/// destructor waits until all events so far are delivered. A child of fork() makes its own.
-///
-/// Cost: without one a call reads one atomic variable more; with one, a clock and a queued call for
-/// each event. Throws `error`: misuse for no observer, unavailable when the system cannot start a
-/// thread. Thread-safety: may be made and destroyed in any thread.
+/// Cost: without an observation a call reads one more atomic variable; with one, each event costs a
+/// clock reading and a queued call. Throws `error`: misuse for no observer, unavailable if the
+/// system cannot start a thread. Thread-safety: may be made and destroyed in any thread.
 class ROWLOCK_EXPORT transaction_observation {
  public:
   explicit transaction_observation(std::shared_ptr<observer> target);

@@ -15,8 +15,7 @@
 namespace rowlock {
 
 struct done_mark {
-  /// The grant under which the work was done; 0 if the row does not say, for instance one written
-  /// by hand.
+  /// The grant under which the work was done; 0 if unknown, for instance if written by hand.
   version by;
   /// Database clock, UTC, `2026-01-31 12:00:00.000000`.
   std::string at = {};
@@ -25,25 +24,24 @@ struct done_mark {
 };
 
 enum class refusal_reason {
-  held,       ///< A live lease has the key, or it stays closed for a while after one; `holder` and
-              ///< `remaining` say whose and how long.
-  busy,       ///< A transaction has the row (or, on SQLite, the file) right now; it has no label.
-  stale,      ///< The version moved on since it was read, or a concurrent transaction won.
-  timed_out,  ///< It was still held or busy when the wait was over.
+  held,       ///< A live lease has the key, or it is closed after one: see `holder`, `remaining`.
+  busy,       ///< A transaction has the row (on SQLite, the file) right now; it has no label.
+  stale,      ///< The version has moved since it was read, or a concurrent transaction won.
+  timed_out,  ///< Still held or busy when the wait was over.
   stopped,    ///< A stop was requested during the wait.
-  already_done,  ///< The work is remembered as done; `done` says since when and by which grant.
-  missing,       ///< Of a row of the application: there is no such row.
-  deadlock,      ///< Of a row of the application: two transactions waited for each other, and the
+  already_done,  ///< The work is remembered as done: see `done`.
+  missing,       ///< There is no such row of the application.
+  deadlock,      ///< For a row of the application: two transactions waited for each other, and the
                  ///< database ended this wait. Roll back and begin again.
 };
 
-/// Contention, as a value: nothing was changed and no callback ran.
+/// Contention, as a value: nothing was changed, and no callback ran.
 struct refusal {
   refusal_reason reason = refusal_reason::held;
-  /// The key in question; of several keys, the first that could not be had. Of a row of the
-  /// application: its table, and the parts of its id as `source_id_of` joins them.
+  /// The key; of several, the first that could not be had. For a row of the application: its table,
+  /// and the parts of its id as `source_id_of` joins them.
   lock_key key = {};
-  /// The label of the holder, for people; empty if the row has none.
+  /// The holder's label, for people; empty if the row has none.
   std::string holder = {};
   /// What is left of the holder's lease, by the database's clock.
   std::optional<std::chrono::microseconds> remaining = std::nullopt;
@@ -62,8 +60,8 @@ namespace detail {
 [[noreturn]] ROWLOCK_EXPORT void throw_acquired_outcome_has_no_refusal();
 }  // namespace detail
 
-/// Either acquired, with what the work returned, or refused, with the reason. It does not convert
-/// to bool, since an `outcome<bool>` could be read two ways.
+/// Either acquired, with the result of the work, or refused, with a reason. Does not convert to
+/// bool, since an `outcome<bool>` could be read two ways.
 template <class T>
 class [[nodiscard]] outcome {
  public:
@@ -74,19 +72,19 @@ class [[nodiscard]] outcome {
 
   [[nodiscard]] bool acquired() const noexcept { return state_.index() == 0; }
 
-  /// False when the key was lost, or its release is in doubt, before the end of the work was
-  /// recorded: other holders may have run meanwhile. The value is there all the same.
-  /// `lease::release` says what counts if the work released the row in a transaction of its own.
+  /// False if the key was lost, or its release is in doubt, before the end of the work was
+  /// recorded: other holders may have run meanwhile. The value is still there. See `lease::release`
+  /// for work that released the row in its own transaction.
   [[nodiscard]] bool kept() const noexcept { return acquired() && kept_; }
 
-  /// The value. Throws `error` (misuse) when refused: check `acquired()` first.
+  /// Throws `error` (misuse) if refused: check `acquired()` first.
   [[nodiscard]] T& operator*() & { return (check(), std::get<0>(state_)); }
   [[nodiscard]] const T& operator*() const& { return (check(), std::get<0>(state_)); }
   [[nodiscard]] T&& operator*() && { return (check(), std::get<0>(std::move(state_))); }
   [[nodiscard]] T* operator->() { return &**this; }
   [[nodiscard]] const T* operator->() const { return &**this; }
 
-  /// The reason. Throws `error` (misuse) when acquired.
+  /// Throws `error` (misuse) if acquired.
   [[nodiscard]] const rowlock::refusal& refusal() const {
     if (acquired()) detail::throw_acquired_outcome_has_no_refusal();
     return std::get<1>(state_);
@@ -101,7 +99,6 @@ class [[nodiscard]] outcome {
   bool kept_ = true;
 };
 
-/// The outcome of work that returns nothing.
 template <>
 class [[nodiscard]] outcome<void> {
  public:
@@ -123,9 +120,8 @@ class [[nodiscard]] outcome<void> {
 
 /// The result of a compare-and-set inside a transaction.
 enum class [[nodiscard]] commit_result{
-    committed,  ///< The version was moved; it counts when the transaction commits.
-    /// The row has changed since it was read, or there is no such row (never was, or was deleted
-    /// since). Roll the transaction back. The next read of the row shows which of them it was.
+    committed,  ///< The version has moved; this counts when the transaction commits.
+    /// The row has changed since it was read, or is missing. Roll back; the next read shows which.
     stale,
 };
 

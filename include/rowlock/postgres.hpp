@@ -24,103 +24,96 @@ class transaction_base;
 
 namespace rowlock {
 
-// All of these run on the caller's transaction and thread. A refusal leaves the transaction usable.
-// Misuse: a `pqxx::nontransaction` and a transaction that is over, both found without a round trip,
-// and a transaction in which a statement has failed. They throw `error`. An error that the server
-// raised (a broken connection, a missing privilege) has ended the transaction, as always.
+// All functions run on the caller's transaction and thread, and throw `error`. A refusal leaves the
+// transaction usable. Misuse: a `pqxx::nontransaction` or an ended transaction, both detected
+// without a round trip, and a transaction in which a statement has failed. An error from the server
+// (a broken connection, a missing privilege) has ended the transaction, as always.
 
 /// Locks the rows until the transaction ends, and moves their versions in it. Missing rows are
 /// created in the transaction as well, so that concurrent callers are refused rather than blocked.
-/// With more than 16 missing rows, other new keys may be refused as well (busy) until the
-/// transaction ends. To lock many new keys create the rows before, or use `with_row_lock`, which
-/// does.
+/// With more than 16 missing rows, other new keys may be refused too (busy) until the transaction
+/// ends: create many new rows before, or use `with_row_lock`, which does.
 ///
-/// Waits for row locks in the server and for leases by polling, as long as `wait` says. A
-/// transaction that waits in its first statement keeps its place in the server's queue for 10 s at
-/// a time. That is 1 s if `attempts` are limited or a stop can be requested. It is 0.9 of the
-/// server's `deadlock_timeout` if the transaction has written or locked before. No wait takes
-/// longer than half of a `statement_timeout`.
+/// Waits as `wait` says, for row locks in the server and for leases by polling. A transaction that
+/// waits in its first statement keeps its place in the server's queue for 10 s at a time, or 1 s if
+/// `attempts` are limited or a stop can be requested. If the transaction has written or locked
+/// before, that is 0.9 of the server's `deadlock_timeout`. No wait exceeds half of
+/// `statement_timeout`.
 ///
-/// Refused: held (leased), busy (locked), timed_out, stopped, or stale. Stale means that, at
-/// REPEATABLE READ and above, another transaction changed a row after this transaction's snapshot;
-/// start it again.
-///
-/// One round trip if the rows can be had at once; two for a single row that is refused or missing.
-/// A savepoint inside the statement undoes a refused attempt, so that it keeps none of the rows.
+/// Refused: held (leased), busy (locked), timed_out, stopped, or stale: at REPEATABLE READ and
+/// above, another transaction changed a row after this transaction's snapshot. Then start it again.
+/// One round trip if the rows can be had at once; one more for a single row that is refused or
+/// missing, and one more for a busy row. A refused attempt keeps none of the rows.
 ROWLOCK_EXPORT outcome<row_lock> lock_rows(pqxx::transaction_base& transaction,
                                            const lock_keys& keys, const wait_policy& wait,
                                            const postgres_table& table = {});
 
 /// The version of an unowned row, for `try_commit` at the end of the same transaction. Call it
-/// before reading what the version protects. In this transaction a missing row is created, and a
-/// lease that has run out is unset. Refused: held, or busy. One or two round trips.
+/// before reading what the version protects. Creates a missing row, and unsets a lease that has run
+/// out, in this transaction. Refused: held, busy, or stale (see `lock_rows`). One round trip; five
+/// more if the row must be created or unset.
 ROWLOCK_EXPORT outcome<version> read_version(pqxx::transaction_base& transaction,
                                              const lock_key& key, const postgres_table& table = {});
 
 /// Moves the version of `key` if it is still `seen`, and the row is unowned and not closed. Stale:
-/// roll back. Never waits for another transaction. One round trip.
+/// roll back. Never waits for another transaction. One round trip; one more if stale.
 ROWLOCK_EXPORT commit_result try_commit(pqxx::transaction_base& transaction, const lock_key& key,
                                         version seen, const postgres_table& table = {});
 
 /// The same for a row of the application: moves its version column (adds one to a number, moves a
-/// time to the clock) if it is still `seen`. This is only the check; write the other columns with
-/// your own SQL. It waits for a transaction that has changed the same row, and is stale if that one
-/// commits. One round trip. Throws `error`; rejected for a version that did not move: see
-/// `version_kind`.
+/// time to the clock) if it is still `seen`. Write the other columns with your own SQL. Waits for a
+/// transaction that has changed the same row, and is stale if that one commits. One round trip.
+/// Throws `error`; rejected for a version that did not move: see `version_kind`.
 ROWLOCK_EXPORT commit_result try_commit(pqxx::transaction_base& transaction,
                                         const versioned_table& table, const row_id& id,
                                         std::int64_t seen);
 
 /// The version of a row of the application, for that `try_commit`. Refused: missing. One round
-/// trip. Throws `error`; rejected for a row whose version column has no such value.
+/// trip. Throws `error`; rejected if the version column has no such value.
 ROWLOCK_EXPORT outcome<std::int64_t> read_version(pqxx::transaction_base& transaction,
                                                   const versioned_table& table, const row_id& id);
 
-/// `SELECT ... FOR NO KEY UPDATE` of one row of the application, or `FOR UPDATE` if `table.lock`
-/// asks for it, with a limit: locks it until the transaction ends. Read its columns after this
-/// call. Needs no lock table.
+/// Locks one row of the application until the transaction ends: `SELECT ... FOR NO KEY UPDATE`, or
+/// `FOR UPDATE` if `table.lock` asks for it, with a limit. Read the row's columns after this call.
+/// Needs no lock table.
 ///
-/// Waits in the server's queue, as `wait` says, whatever `lock_timeout` is set. That is 10 s at a
-/// time, or 1 s if `attempts` are limited or a stop can be requested, and never more than half of a
-/// `statement_timeout`. A lock of the whole table (ALTER TABLE) is waited for in the same way; for
-/// a lock of one partition `lock_timeout` is the limit. The end of a wait for the row is an error
+/// Waits in the server's queue as `wait` says, whatever `lock_timeout` is set: 10 s at a time, or 1
+/// s if `attempts` are limited or a stop can be requested, and never more than half of a
+/// `statement_timeout`. Waits for a lock of the whole table (ALTER TABLE) in the same way; for a
+/// lock of one partition `lock_timeout` is the limit. A wait for the row that times out is an error
 /// in the server's log.
 ///
-/// Refused, in a transaction that stays usable: missing (there is no such row), busy (locked),
-/// timed_out, stopped, deadlock (the transaction still has the rows that the other one waits for),
-/// and stale: at REPEATABLE READ and above the row was changed after the transaction's snapshot.
-/// After these two roll back and begin again; `retry` does so.
+/// Refused, in a transaction that stays usable: missing, busy (locked), timed_out, stopped,
+/// deadlock (the transaction still has the rows that the other one waits for), and stale: at
+/// REPEATABLE READ and above, the row was changed after the transaction's snapshot. After deadlock
+/// and stale roll back and begin again, as `retry` does.
 ///
-/// Without a wait, a row that another transaction deleted a moment ago may be busy. Rejected: a
-/// view and a foreign table. Needs the language plpgsql, which is there unless it was revoked.
-///
-/// Two round trips if the row is free, missing, or not waited for; five more for each wait.
+/// Without a wait, a row that another transaction has just deleted may be busy. Rejected: a view
+/// and a foreign table. Needs the language plpgsql, which is there unless it was revoked. Two round
+/// trips if the row is free, missing, or not waited for; five more for a wait, six for each further
+/// one.
 ROWLOCK_EXPORT outcome<void> lock_entity(pqxx::transaction_base& transaction,
                                          const entity_table& table, const row_id& id,
                                          const wait_policy& wait);
 
 /// Proves that the leases are still held, and that no other process can take them over before the
-/// transaction ends. If a lease is not held, or not valid by its own deadline though not taken
-/// over, it ends the transaction (`abort`) and throws `lease_lost`. Then nothing commits, even if
-/// the exception is swallowed. A lease that is found lost is marked so at once.
+/// transaction ends. If a lease is not held, or is past its own deadline though not taken over,
+/// ends the transaction (`abort`) and throws `lease_lost`. Then nothing commits, even if the
+/// exception is swallowed. A lease that is found lost is marked so at once.
 ///
 /// At READ COMMITTED make it the last statement before the commit. At REPEATABLE READ and above
-/// make it the first: otherwise a renewal after the transaction's snapshot makes it fail with a
-/// serialization failure of the driver. Never inside a `pqxx::subtransaction` (misuse), whose
-/// rollback would undo it. Renewals of the leases go on, but do not move their deadlines while the
-/// fence is open.
+/// make it the first: otherwise a renewal after the transaction's snapshot makes it fail with the
+/// driver's serialization failure. Misuse inside a `pqxx::subtransaction`, whose rollback would
+/// undo it. Renewals go on, but do not move the leases' deadlines while the fence is open.
 ///
-/// libpqxx's `commit()` returns although the server has rolled back, if a statement failed before
-/// and the error was swallowed. `run_fenced` finds that, and so does a fence that comes last
-/// (misuse).
-///
-/// One round trip; more for about 100 ms if a renewal has a row at that moment.
+/// After an error that was swallowed, libpqxx's `commit()` returns although the server has rolled
+/// back. `run_fenced` finds that, and so does a fence that comes last (misuse). One round trip;
+/// more for about 100 ms if a renewal has a row at that moment.
 ROWLOCK_EXPORT void fence(pqxx::transaction_base& transaction, const fenced_leases& leases,
                           const fence_options& options = {}, const postgres_table& table = {});
 
 /// A fence that also unsets the rows when the transaction commits, so no release needs to be sent.
-/// If the transaction rolls back, the leases are still held. Throws `error` (misuse) for options
-/// out of range. One round trip, as `fence`.
+/// After a rollback the leases are still held. Misuse: options out of range. Cost: as `fence`.
 ROWLOCK_EXPORT void release_with(pqxx::transaction_base& transaction, const fenced_leases& leases,
                                  const release_options& options = {},
                                  const postgres_table& table = {});
@@ -133,7 +126,7 @@ ROWLOCK_EXPORT std::string prove_named(pqxx::transaction_base& transaction,
                                        const fenced_run_options& options,
                                        const postgres_table& table);
 
-/// At most one of the two is set. Neither: a row is missing.
+/// At most one is set. Neither: a row is missing.
 struct postgres_attempt {
   std::optional<row_lock> locked;
   std::optional<refusal> refused;
@@ -142,22 +135,21 @@ ROWLOCK_EXPORT postgres_attempt lock_existing_rows(pqxx::transaction_base& trans
                                                    const lock_keys& keys,
                                                    std::chrono::milliseconds slice,
                                                    const postgres_table& table);
-/// Commits as well. Unowned rows are harmless, so no outcome of this is in doubt.
+/// Also commits. Unowned rows are harmless, so no outcome of this is in doubt.
 ROWLOCK_EXPORT void create_rows(pqxx::transaction_base& transaction, const lock_keys& keys,
                                 const postgres_table& table);
 ROWLOCK_EXPORT void count_failures(pqxx::transaction_base& transaction, const lock_keys& keys,
                                    const postgres_table& table);
-/// Lets `retry` and `run_fenced` recognise a conflict in the application's first statement too.
+/// Lets `retry` and `run_fenced` recognise a conflict even in the application's first statement.
 ROWLOCK_EXPORT void recognise_postgres_conflicts() noexcept;
-/// Called while an exception of a transaction's constructor is being handled. Throws the `error`
-/// for it.
+/// Throws the `error` for an exception of a transaction's constructor that is being handled.
 [[noreturn]] ROWLOCK_EXPORT void throw_failed_begin();
-/// Called before a callback gets the transaction, and `was_aborted` after it. No round trip.
+/// Called before a callback gets the transaction; `was_aborted` is called after it. No round trip.
 ROWLOCK_EXPORT void lend_to_callback(pqxx::transaction_base& transaction) noexcept;
-/// Whether a callback has rolled the transaction back. Throws `error` (misuse) if it has committed
-/// it, or if a statement that failed has aborted it.
+/// Whether a callback has rolled back. Throws `error` (misuse) if it has committed, or if a failed
+/// statement has aborted the transaction.
 ROWLOCK_EXPORT bool was_aborted(pqxx::transaction_base& transaction);
-/// Called while an exception of a commit is being handled. Throws the `error` for it.
+/// Throws the `error` for an exception of a commit that is being handled.
 [[noreturn]] ROWLOCK_EXPORT void throw_failed_commit();
 
 }  // namespace detail

@@ -46,72 +46,63 @@ namespace rowlock {
 struct postgres_options {
   table_name table = {};
   /// The most connections at once. Each call uses one, for one statement, rarely for a few more; a
-  /// lease uses none. Acquisitions never use all of two or more: the rest is kept for renewals and
-  /// releases. So many waiters cannot make held leases run out.
+  /// lease uses none. Of two or more, acquisitions always leave one to renewals and releases, so
+  /// that many waiters cannot make held leases run out.
   unsigned pool_size = 4;
   /// How long a call waits for a free connection before it throws `unavailable`.
   std::chrono::milliseconds pool_timeout{5000};
-  /// Added to connection strings that do not set it, so that a silent network costs seconds. These
-  /// and the limits below are above zero and at most 24 hours.
+  /// Added to connection strings that lack it, so that a silent network costs only seconds. The
+  /// limits from here to `answer_timeout` are above zero and at most 24 hours.
   std::chrono::seconds connect_timeout{5};
   std::chrono::milliseconds tcp_user_timeout{10'000};
   std::chrono::milliseconds statement_timeout{10'000};
   /// How long a statement may wait for a transaction that locks the whole table (ALTER TABLE, LOCK
   /// TABLE); a call that has waited once or twice is `unavailable`. No statement waits for a row
-  /// that another transaction has locked, but for one that is locked in the microseconds between
-  /// its search and its write: as long as this for each such transaction, then the key is busy. At
-  /// most half of `statement_timeout` is used; if the connection string has a statement timeout of
-  /// its own, set at most half of that. Connections of a factory get it too (at most half of
-  /// their own), unless their connection string or the factory has set another one.
+  /// that another transaction has locked, unless it was locked in the microseconds between the
+  /// statement's search and its write: it waits this long for each such transaction, then the key
+  /// is busy. At most half of `statement_timeout` is used; if the connection string has a statement
+  /// timeout of its own, set at most half of that. Connections of a factory get it too (at most
+  /// half of their own), unless their connection string or the factory has set another one.
   std::chrono::milliseconds lock_timeout{1000};
   /// How long a statement may go unanswered before its connection is closed. It covers failures
   /// that the network does not show: a hanging pooler or a stopped server acknowledges every
-  /// packet. Above `statement_timeout`, so that a working server answers first.
-  ///
-  /// A call on a server that hangs ends after `pool_timeout`, `connect_timeout` and this together
-  /// at the latest. An acquisition whose answer got lost is sent once more, which may take as long
-  /// again.
+  /// packet. Above `statement_timeout`, so that a working server answers first. A call on a hanging
+  /// server ends after `pool_timeout`, `connect_timeout` and this together at the latest. After a
+  /// lost answer an acquisition is sent again, which may take as long.
   std::chrono::milliseconds answer_timeout{15'000};
-  /// How far apart the clocks of the servers that may execute a call can be. A lease is taken over
-  /// only when it ran out at least this long ago. Zero for PostgreSQL, whose server has one clock.
-  /// For an engine with the protocol of PostgreSQL and a clock on every node: the difference that
-  /// it allows, the same in each store of the table and in each `postgres_table`. At most a minute.
+  /// How far apart the clocks of the servers that may execute a call can be; at most a minute. A
+  /// lease is taken over only if it ran out at least this long ago. Zero for PostgreSQL, whose
+  /// server has one clock. For an engine with the protocol of PostgreSQL and a clock on every node:
+  /// the difference that it allows, the same for all users of the table.
   std::chrono::milliseconds clock_skew{};
-  /// Receive notifications of releases during a wait: LISTEN, on one more connection. Without it,
-  /// and behind a pooler in transaction mode, waiting is polling.
+  /// Receive notifications of releases during a wait, by LISTEN on one more connection. Without it,
+  /// and behind a pooler in transaction mode, waiters poll.
   bool wake_up = true;
-  /// Called when the server refuses a login: returns the connection string to connect with from now
-  /// on, such as one with a password that was changed meanwhile. What it throws counts as no new
-  /// one. Called from any thread, one call at a time. Not used with a factory of connections, which
-  /// can do that itself.
+  /// Called when the server refuses a login. Returns the connection string to use from now on, for
+  /// instance with a changed password; an exception counts as no new one. Called from any thread,
+  /// one call at a time. Not used with a factory of connections, which can do that itself.
   std::function<std::string()> connection_string_now = {};
 };
 
 /// A store with a small pool of connections, opened on demand. Each call is a transaction of its
-/// own at READ COMMITTED. Behind a pooler that does not allow setting that, it has the isolation of
-/// the role. Statements are prepared. Once a pooler turns out not to allow that, they are sent
-/// unnamed for good.
-///
-/// The `application_name` is `rowlock host:pid`, with the default holder label of a `lock_table`;
-/// PostgreSQL keeps 63 bytes of it. A name from the connection string, its service or PGAPPNAME
-/// stays.
+/// own at READ COMMITTED, or at the role's isolation behind a pooler that does not allow setting
+/// it. Statements are prepared, or unnamed for good once a pooler turns out not to allow that. The
+/// `application_name` is `rowlock host:pid`, with the default holder label of a `lock_table`;
+/// PostgreSQL keeps 63 bytes of it. A name from the connection string, service or PGAPPNAME stays.
 ///
 /// The first call takes two more round trips to check the table. It throws `error` (rejected) for a
 /// table that differs from its migrations in a way that could give a key two holders.
-/// `weak_settings` checks fsync, full_page_writes, synchronous_commit and session_replication_role,
-/// in one round trip.
+/// `weak_settings` checks fsync, full_page_writes, synchronous_commit and session_replication_role.
 ///
-/// Thread-safety: all members may be called from any thread. It runs one thread of its own, started
-/// with the first call, and one for each subscription (`listen`). A `lock_table` subscribes with
-/// its first wait.
+/// Thread-safe. It runs one thread of its own from the first call on, and one for each subscription
+/// (`listen`). A `lock_table` subscribes with its first wait.
 class ROWLOCK_EXPORT postgres_store final : public sql_store {
  public:
-  /// A libpq URI or keyword string. Opens no connection yet. Throws `error` (misuse) for options
-  /// out of range.
+  /// A libpq URI or keyword string. Opens no connection yet. Wrong options are misuse.
   explicit postgres_store(std::string connection_string, postgres_options options = {});
 
   /// Connections from the application: `make()` returns a `std::unique_ptr<pqxx::connection>`, new
-  /// at each call and used for nothing else. Of the time limits in the options only `pool_timeout`,
+  /// at each call and used for nothing else. Of the time limits only `pool_timeout`,
   /// `answer_timeout` and `lock_timeout` apply to them.
   template <detail::connection_factory Make>
   explicit postgres_store(Make make, postgres_options options = {})
@@ -119,38 +110,31 @@ class ROWLOCK_EXPORT postgres_store final : public sql_store {
   postgres_store(detail::make_connection make, postgres_options options);
 };
 
-/// Applies missing migrations in one transaction and returns them; nothing if all are there. Any
-/// number of processes may call it at once. Throws `error`: rejected also for a schema newer than
-/// this library's.
-///
-/// `history` begins or ends the history; then the returned list ends with that step (number 0),
-/// unless it was so already. The trigger's function names the table with its schema. To begin or
-/// end it locks the lock table, for which it waits two seconds.
+/// Applies missing migrations in one transaction and returns them. Any number of processes may call
+/// it at once. Throws `error`; rejected also for a schema newer than this library's. `history`
+/// begins or ends the history; then the returned list ends with that step (number 0), unless
+/// nothing changed. The trigger's function names the table with its schema. The step locks the lock
+/// table, for which it waits two seconds.
 ROWLOCK_EXPORT std::vector<migration> migrate_postgres(
     const std::string& connection_string, const table_name& table = {},
     history_option history = history_option::unchanged);
 
 /// Finds out whether a transaction has committed, for `fenced_run_options::in_doubt`. It queries
 /// the server (`pg_xact_status`) on a connection of its own. It repeats that while the transaction
-/// is still in progress or the server cannot be reached, until `patience` is over.
-///
-/// The fate is unknown in three cases:
-/// - `patience` was over.
-/// - The server has crashed since, or is another one, where the id may name another transaction.
-/// - The server has forgotten the transaction.
-///
-/// Never throws. One connection and one round trip for each query.
-///
-/// Thread-safety: may be called from any thread.
+/// is in progress or the server cannot be reached, until `patience` is over. The fate is unknown
+/// after `patience`, if the query fails for another reason, if the server has forgotten the
+/// transaction, and if the server has crashed since or is another one, where the id may name
+/// another transaction. Never throws. One connection and one round trip for each query.
+/// Thread-safe.
 class ROWLOCK_EXPORT postgres_witness {
  public:
-  /// A libpq URI or keyword string, of the server (not a standby) that the transactions run on.
-  /// Throws `error` (misuse) when libpq does not understand it.
+  /// A libpq URI or keyword string of the server (not a standby) that runs the transactions. Throws
+  /// `error` (misuse) if libpq does not understand it.
   explicit postgres_witness(const std::string& connection_string,
                             std::chrono::milliseconds patience = std::chrono::seconds{10});
 
-  /// Connections from the application: `make()` returns a `std::unique_ptr<pqxx::connection>`, new
-  /// at each call. Give it a `connect_timeout`, which bounds how far `patience` can be exceeded.
+  /// Connections from the application, as for `postgres_store`. Give them a `connect_timeout`,
+  /// which bounds how far `patience` can be exceeded.
   template <detail::connection_factory Make>
   explicit postgres_witness(Make make,
                             std::chrono::milliseconds patience = std::chrono::seconds{10})

@@ -14,9 +14,8 @@ class Registry;
 
 namespace rowlock {
 
-/// Counts the events of leases and of transactions in a registry of prometheus-cpp. Set it as
-/// `lock_options::observer`, and give the same object to a `transaction_observation`. Without the
-/// second, only leases are counted.
+/// Counts the events of leases and transactions in a registry of prometheus-cpp. Set it as
+/// `lock_options::observer`, and give it to a `transaction_observation` for transactions.
 ///
 /// Counters:
 ///
@@ -38,16 +37,14 @@ namespace rowlock {
 ///     rowlock_wait_seconds{mode,type}  how long callers waited, whether granted or refused
 ///     rowlock_hold_seconds{mode,type}  how long keys were held
 ///
-/// A grant of several keys counts each lease, and once under `row_lock`. The time to a grant or
-/// refusal is in `rowlock_wait_seconds` if a lease attempt was in the wait queue (one of several
-/// keys never is), and of `row_lock` and `entity_lock` always, their statement included. A hold is
-/// that of a lease, from the request of its acquisition to its release or loss, or that of
-/// `with_row_lock`, from the grant to the end of the transaction. A release that is not confirmed
-/// (`deferred`) has its hold and its failed callback counted when it is confirmed.
-///
-/// A renewal is late if less than a third of `renewed_event::valid_for` was left when its answer
-/// came. Leases are renewed when a third of the ttl is over, so one renewal had failed before, or
-/// took long.
+/// A grant of several keys counts each lease, and once under `row_lock`. `rowlock_wait_seconds` has
+/// the time to a grant or refusal: of a lease attempt if it was in the wait queue (one of several
+/// keys never is), and of `row_lock` and `entity_lock` always, their statement included. A hold of
+/// a lease lasts from the request of its acquisition to its release or loss; that of
+/// `with_row_lock`, from the grant to the end of the transaction. The hold and the failed callback
+/// of an unconfirmed release (`deferred`) are counted when it is confirmed. A renewal is late if
+/// less than a third of `renewed_event::valid_for` was left when its answer came. Leases are
+/// renewed when a third of the ttl is over, so one has failed before, or took long.
 ///
 /// Labels, each with a fixed number of values:
 ///
@@ -61,28 +58,23 @@ namespace rowlock {
 ///     type       the type of the key; of several keys, that of the first
 ///
 /// A `type` has no scope, since there may be one for each tenant, and no `#` with a number
-/// (`semaphore`). A row of the application has the name of its table. `retry` knows no key, so its
-/// type is empty. A byte outside `A-Z a-z 0-9 _ . : -` becomes `_`, and a type is cut after 128
-/// bytes. The first 100 types of an observer have their names. All others are `other`, as is a type
-/// of that name. So an observer makes at most 15,000 series; a type that has leases only makes 56.
+/// (`semaphore`). For a row of the application it is the table's name; for `retry`, which knows no
+/// key, it is empty. A byte outside `A-Z a-z 0-9 _ . : -` becomes `_`, and a type is cut after 128
+/// bytes. The first 100 types of an observer keep their names. All others are `other`, as is a type
+/// of that name. So an observer makes at most 15,000 series; a type with leases only makes 56. All
+/// series of a type and mode begin at 0 with their first event, so that `increase()` sees the first
+/// loss. Counters begin anew with the process.
 ///
-/// All series of a type and mode begin at 0 with the first event of that type and mode, so that
-/// `increase()` sees the first loss. A counter begins anew with the process.
-///
-/// Thread-safety: all members may be called from any thread, so one object serves all lock_tables
-/// of a process. Two observers of one registry count in the same series, with 100 types each.
-///
-/// Lifetime: shares the registry. The series stay in it when the observer is gone.
-///
-/// Cost: a search among the types under a mutex and a few additions for each event, in the thread
-/// that calls the observer; no round trip.
+/// Thread-safe: one object serves all lock_tables of a process. Two observers of one registry count
+/// in the same series, with 100 types each. Lifetime: shares the registry, which keeps the series
+/// when the observer is gone. Cost: for each event, a search among the types under a mutex and a
+/// few additions, in the thread that calls the observer; no round trip.
 class ROWLOCK_EXPORT prometheus_observer final : public observer {
  public:
   static constexpr std::size_t most_types = 100;
 
-  /// Adds the metrics to the registry. Throws `error` (misuse) for no registry, and if it has a
-  /// metric of one of these names that is of another kind or, where it does not merge metrics, any
-  /// metric of such a name.
+  /// Adds the metrics to the registry. Throws `error` (misuse) for no registry, and if it already
+  /// has a metric of one of these names that is of another kind or that it does not merge.
   explicit prometheus_observer(std::shared_ptr<::prometheus::Registry> registry);
   ~prometheus_observer() override;
 

@@ -15,20 +15,15 @@ namespace detail {
 class numbered_rows;
 }
 
-/// A reader has a lease on one of the rows `type#1` to `type#N` of the name. A writer has leases on
-/// all of them and on the row after them, the gate. The rows provide the exclusion, so a fence of
-/// either is a proof. A writer takes the gate first, then the rows as their readers leave them. No
-/// reader enters meanwhile, so a writer is not starved as long as its own leases last (renewal,
-/// `at_most`).
+/// A reader has a lease on one of the name's rows `type#1` to `type#N`. A writer has leases on all
+/// of them and on the next row, the gate. The rows provide the exclusion, so a fence of either is a
+/// proof. A writer takes the gate first, then the rows as their readers leave them. No reader
+/// enters meanwhile, so a writer is not starved while its own leases last (renewal, `at_most`).
 ///
-/// The row `type#0` holds the number of readers. All users of the name have to agree on it;
-/// agreeing blocks no reader or writer.
-///
-/// A reader's `token()` is greater than those of all writers before it, as long as the database's
-/// clock does not go back. For a writer use the greatest token of its leases.
-///
-/// Thread-safety: all members may be called from any thread. Waiters retry after the pauses of
-/// their policy.
+/// The row `type#0` holds the number of readers, on which all users of the name must agree;
+/// agreeing blocks no reader or writer. A reader's `token()` is greater than those of all writers
+/// before it, unless the database's clock goes back. For a writer use the greatest token of its
+/// leases. Thread-safe. Waiters retry after the pauses of their policy.
 class ROWLOCK_EXPORT read_write_lock {
  public:
   /// `locks` must outlive it. 1 to 999 readers at a time. Throws `error` (misuse). No round trip.
@@ -36,14 +31,13 @@ class ROWLOCK_EXPORT read_write_lock {
   ~read_write_lock();
 
   /// A reader's lease. Refused while a writer has the gate or N readers are there. Also refused
-  /// while another process is about to write N, or died while doing so and its lease still lasts.
-  ///
-  /// Two round trips; three more on first use and every ten minutes of use, to agree on N. Throws
-  /// `error`: misuse if the table has another number.
+  /// while another process is about to write N, or died doing so and its lease still lasts. Two
+  /// round trips; three more on first use and every ten minutes of use, to agree on N. Throws
+  /// `error`; misuse if the table has another number.
   outcome<lease> try_acquire_shared(const acquire_options& options = {});
 
   /// A writer's leases. One round trip if there are no readers and no writer. Otherwise it holds
-  /// the gate and waits until the last reader has left, or the wait is over. Throws as
+  /// the gate and waits until the last reader leaves or the wait is over. Throws as
   /// `try_acquire_shared`; `hold_at_least` is misuse.
   outcome<lease_set> try_acquire_exclusive(const acquire_options& options = {});
 
@@ -61,9 +55,9 @@ class ROWLOCK_EXPORT read_write_lock {
   }
 
  private:
-  // `once` allows one try, and is the attempt that all tries belong to.
+  // `once` allows one try; all tries belong to its attempt.
   outcome<lease> try_once_shared(const acquire_options& options, detail::retry_pauses& once);
-  /// Takes the free rows while the gate is held; none when it has them all.
+  /// Takes the free rows while the gate is held. Returns no refusal once it has all rows.
   std::optional<refusal> collect(lease_set& held, const acquire_options& options,
                                  detail::retry_pauses& once);
   /// The key of a refusal, for all rows.

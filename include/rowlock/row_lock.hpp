@@ -1,4 +1,4 @@
-// Row locks that last for one transaction, and compare-and-set inside one.
+// Row locks that last for one transaction, and compare-and-set within one.
 #ifndef ROWLOCK_ROW_LOCK_HPP
 #define ROWLOCK_ROW_LOCK_HPP
 
@@ -17,41 +17,39 @@
 
 namespace rowlock {
 
-/// One row that a transaction has locked, with the version that the lock gave it. A rollback
-/// restores the old version, so the number is no token for systems outside the database.
+/// A row that a transaction has locked, with the version that the lock gave it. A rollback restores
+/// the old version, so the number is no token for systems outside the database.
 struct locked_row {
   lock_key key;
   rowlock::version version;
 };
 
-/// All rows of one `lock_rows`, in locking order. Only the end of the transaction unlocks them.
+/// The rows of one `lock_rows`, in locking order. Only the end of the transaction unlocks them.
 struct row_lock {
   std::vector<locked_row> rows;
 };
 
 /// Begins a transaction on `connection`, locks the rows in it, runs `callback(transaction)`, and
-/// commits when it returns. When it throws, the transaction is rolled back, the rows'
-/// `failure_count` goes up (best effort) and the exception passes through unchanged.
+/// commits when it returns. If it throws, the transaction rolls back, the rows' `failure_count`
+/// goes up (best effort), and the exception passes through unchanged.
 ///
-/// Refused when a row is leased, or locked by another transaction, for longer than `wait`; then no
+/// Refused if a row is leased, or locked by another transaction, for longer than `wait`; then no
 /// callback has run and no transaction is left. Never refused as stale: at REPEATABLE READ and
-/// above a row that changed after the snapshot is busy, and each try takes a new snapshot. A
-/// missing row blocks no other caller: it is created before the transaction begins.
-///
-/// Round trips: begin, lock, commit. Throws `error`: unavailable when the connection is lost before
-/// the callback, outcome_unknown when the answer to the commit got lost. A commit that the database
-/// refuses throws the driver's exception.
+/// above a row that changed after the snapshot is busy, and each try takes a new snapshot. Missing
+/// rows block no other caller: they are created before the transaction begins. Round trips: begin,
+/// lock, commit. Throws `error`: unavailable if the connection is lost before the callback,
+/// outcome_unknown if the answer to the commit was lost. A commit that the database refuses throws
+/// the driver's exception.
 ///
 /// A callback that calls `abort()` on the transaction and returns rolls back quietly: the outcome
 /// is acquired, and nothing is committed. A callback must not call `commit()` (misuse). rowlock's
-/// own transaction types throw before anything is committed. A libpqxx transaction cannot be kept
-/// from it: it commits, and then this call throws. A statement like COMMIT that the callback sends
-/// itself is found at the end (misuse).
+/// own transaction types throw before anything is committed. A libpqxx transaction commits, and
+/// then this call throws. A COMMIT that it sends as a statement is found at the end (misuse).
 ///
-/// An SQL error that the callback swallows may have ended the transaction: on PostgreSQL every one
-/// outside a savepoint does, elsewhere a deadlock or a full disk. This call then throws misuse, and
-/// nothing is kept. On libpqxx 6, where `exec` rolls back when a statement fails, an `abort()`
-/// right after that is such an error too.
+/// An SQL error that the callback swallows may have ended the transaction: on PostgreSQL any error
+/// outside a savepoint, elsewhere a deadlock or a full disk. This call then throws misuse, and
+/// nothing is kept. On libpqxx 6 a failed `exec` rolls back: an `abort()` right after it is misuse
+/// too.
 ///
 /// `Transaction` names the isolation level: `pqxx::work`, `pqxx::transaction<...>`,
 /// `rowlock::sqlite_transaction`, `rowlock::soci_transaction`, `rowlock::memory_transaction`. The
@@ -104,16 +102,12 @@ auto with_row_lock(Connection& connection, std::initializer_list<lock_key> keys,
 /// and commits only if the version is still the same, moving it. Otherwise the work rolls back and
 /// the outcome is refused (stale): run it all again, as `retry` does.
 ///
-/// Refused before the callback when the row is leased (held) or cannot be had at this moment
-/// (busy). Also refused when the transaction could not begin within `wait` (timed out, stopped),
-/// which happens only with one writer at a time: SQLite.
-///
-/// Read the application's rows inside the callback, not before: the version must be older than they
-/// are.
-///
-/// Round trips: begin, read, compare-and-set, commit. Throws `error`, as `with_row_lock` does; an
-/// exception of the callback rolls back and passes through unchanged. The rules of `with_row_lock`
-/// for a callback that calls `commit()` or `abort()` hold here too.
+/// Refused before the callback if the row is leased (held) or cannot be had right now (busy), or,
+/// on SQLite only, if the transaction could not begin within `wait` (timed out, stopped). Read the
+/// application's rows inside the callback: the version must be older. Round trips: begin, read,
+/// compare-and-set, commit. Throws `error` as `with_row_lock` does; an exception of the callback
+/// rolls back and passes through unchanged. The rules of `with_row_lock` for `commit()` and
+/// `abort()` in a callback hold here too.
 template <class Transaction, class Connection, class Callback>
 auto with_optimistic_commit(Connection& connection, const lock_key& key, Callback&& callback,
                             const typename row_transaction<Transaction>::table_type& table = {},

@@ -16,18 +16,15 @@ class timed_mutex;
 }
 
 /// Meets TimedLockable, so `std::unique_lock` and `std::scoped_lock` work, over several rows in any
-/// order too. It excludes the threads that share this object and all other users of the key. It is
-/// not re-entrant.
-///
-/// A lease can be lost while the mutex is locked: long work has to check `possession()`.
+/// order too. Excludes the threads that share this object and all other users of the key. Not
+/// re-entrant. A lease can be lost while the mutex is locked: long work must check `possession()`.
 ///
 /// Thread-safety: all members may be called from any thread; unlock and possession by the thread
-/// that locked it. Fairness: none is promised. Throws `error` if the database fails. While it is
-/// away, or if an answer got lost, `lock` waits on, and `try_lock_for` throws when its time is
-/// over.
+/// that locked it. Fairness: none is promised. Throws `error` if the database fails. During an
+/// outage, or after a lost answer, `lock` waits on; `try_lock_for` throws at its end.
 class ROWLOCK_EXPORT row_mutex {
  public:
-  /// `locks` must outlive it. Throws `error` (misuse) for a wrong key.
+  /// `locks` must outlive it. Throws `error` (misuse) for an invalid key.
   row_mutex(lock_table& locks, lock_key key);
   ~row_mutex();
 
@@ -36,7 +33,7 @@ class ROWLOCK_EXPORT row_mutex {
 
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& duration) {
-    // Doubles do not overflow. Longer than ten years means for ever.
+    // Doubles do not overflow. More than ten years means for ever.
     constexpr std::chrono::hours for_ever{24 * 365 * 10};
     const bool is_long = std::chrono::duration<double>{duration} > for_ever;
     return try_lock_within(is_long ? for_ever
@@ -48,23 +45,22 @@ class ROWLOCK_EXPORT row_mutex {
     return try_lock_for(until - Clock::now());
   }
 
-  /// Never throws; a row that could not be unset is free when the lease runs out.
+  /// A row that could not be unset is free when the lease runs out.
   void unlock() noexcept;
 
-  /// The lease behind the lock. Throws `error` (misuse) when not locked.
+  /// Throws `error` (misuse) if not locked.
   [[nodiscard]] const lease& possession() const;
 
  private:
   [[nodiscard]] bool try_lock_within(std::chrono::milliseconds duration);
 
-  /// Acquires the row. The caller has locked `in_process_`; it is unlocked again unless that
-  /// succeeds.
+  /// Acquires the row. The caller has locked `in_process_`; a failure unlocks it.
   bool lock_row(const retry_policy& wait);
 
   lock_table& locks_;
   lock_key key_;
   const std::unique_ptr<detail::timed_mutex> in_process_;
-  std::optional<lease> held_;  // of the thread that has in_process_ locked
+  std::optional<lease> held_;  // of the thread that has locked in_process_
 };
 
 }  // namespace rowlock

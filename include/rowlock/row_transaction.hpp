@@ -1,4 +1,4 @@
-// Trait that adapts a transaction type to the function templates of this library.
+// Trait that adapts a transaction type to this library's function templates.
 #ifndef ROWLOCK_ROW_TRANSACTION_HPP
 #define ROWLOCK_ROW_TRANSACTION_HPP
 
@@ -39,7 +39,7 @@ namespace rowlock {
 ///   // `fenced_run_options::in_doubt` takes.
 ///   static std::string prove_named(Transaction&, const fenced_leases&, const fenced_run_options&,
 ///       const table_type&);
-///   // Throws `error` (outcome_unknown) when the answer to the commit got lost.
+///   // Throws `error` (outcome_unknown) if the answer to the commit was lost.
 ///   static void commit(Transaction&);
 ///   // Optional, both or none: from `lend` until `take_back` the transaction belongs to the
 ///   // callback, and its own commit throws (misuse). `take_back` returns false if the callback has
@@ -54,15 +54,15 @@ struct row_transaction;
 namespace detail {
 
 /// Calls `try_once`, which may block for the given time, until it returns no refusal or the wait is
-/// over. Then returns the last refusal, as timed_out or stopped if that ended the wait.
+/// over. Returns the last refusal, as timed_out or stopped if that ended the wait.
 ROWLOCK_EXPORT std::optional<refusal> wait_for_rows(
     const retry_policy& wait,
     const std::function<std::optional<refusal>(std::chrono::milliseconds slice)>& try_once);
 
-/// Throws the `error` for a callback that commits the transaction it was given.
+/// Throws the `error` for a callback that commits its transaction.
 [[noreturn]] ROWLOCK_EXPORT void throw_commit_in_callback();
 
-/// Throws the `error` for a transaction that was over when it was to be committed.
+/// Throws the `error` for a transaction that was over before its commit.
 [[noreturn]] ROWLOCK_EXPORT void throw_over_before_commit();
 
 template <class Transaction>
@@ -72,7 +72,7 @@ void lend(Transaction& transaction) noexcept {
   }
 }
 
-/// False: the callback has rolled it back.
+/// False: the callback has rolled back.
 template <class Transaction>
 bool take_back(Transaction& transaction) {
   if constexpr (requires { row_transaction<Transaction>::take_back(transaction); }) {
@@ -82,8 +82,8 @@ bool take_back(Transaction& transaction) {
   }
 }
 
-/// `begin_locked` for databases where a transaction of its own creates missing rows first; `create`
-/// commits it. `lock` returns the locked rows, or a refusal, or neither if a row is missing. `end`
+/// `begin_locked` for databases where a separate transaction first creates missing rows; `create`
+/// commits it. `lock` returns the locked rows, a refusal, or neither if a row is missing. `end`
 /// ends the transaction that `begin` began.
 template <class Begin, class Lock, class Create, class End>
 std::optional<refusal> begin_and_lock(const lock_key& first, const Begin& begin, const Lock& lock,
@@ -120,7 +120,7 @@ struct checked_callback {
 };
 
 /// Calls the callback with the transaction, then `gate`, which may still refuse, then `commit`.
-/// After a callback that has rolled back it calls neither of the two. Reports the end.
+/// Calls neither of the two after a callback that has rolled back. Reports the end.
 template <class Transaction, class Callback, class Gate, class Commit>
 outcome<result_in<Transaction, Callback>> run_and_commit(Transaction& transaction,
                                                          Callback& callback,

@@ -17,12 +17,10 @@ namespace detail {
 class numbered_rows;
 }
 
-/// A permit is a lease on one of the rows `type#1` to `type#N` of the name. So it is renewed, lost,
-/// fenced and released as any lease, and two permits never share a row. The row `type#0` holds the
-/// number of permits; all users of the name have to agree on it.
-///
-/// Thread-safety: all members may be called from any thread. Fairness: none is promised; waiters
-/// retry after the pauses of their policy.
+/// A permit is a lease on one of the name's rows `type#1` to `type#N`. It is renewed, lost, fenced
+/// and released as any lease, and two permits never share a row. The row `type#0` holds the number
+/// of permits, on which all users of the name must agree. Thread-safe. Fairness: none is promised;
+/// waiters retry after the pauses of their policy.
 class ROWLOCK_EXPORT semaphore {
  public:
   /// `locks` must outlive it. 1 to 1,000 permits. Throws `error` (misuse). No round trip.
@@ -30,15 +28,13 @@ class ROWLOCK_EXPORT semaphore {
   ~semaphore();
 
   /// A permit, or a refusal because all are taken. Also refused while another process is about to
-  /// write the number of permits, or died while doing so and its lease still lasts: then the
-  /// refusal's key is `type#0`.
-  ///
-  /// One round trip if a row is free, two if none is or rows are missing. Three more on first use
-  /// and every ten minutes of use, to agree on the number of permits. Throws `error`: misuse if the
-  /// table has another number.
+  /// write the number of permits, or died doing so and its lease still lasts: then the refusal's
+  /// key is `type#0`. One round trip if a row is free, two if none is or rows are missing. Three
+  /// more on first use and every ten minutes of use, to agree on the number of permits. Throws
+  /// `error`; misuse if the table has another number.
   outcome<lease> try_acquire(const acquire_options& options = {});
 
-  /// Runs `callback` only if a permit could be acquired, as `lock_table::with_lock`.
+  /// Runs `callback` only if it could acquire a permit, as `lock_table::with_lock`.
   template <class Callback>
   auto with_permit(Callback&& callback, const acquire_options& options = {}) {
     return lock_table::run_under(try_acquire(options), callback,
@@ -46,10 +42,9 @@ class ROWLOCK_EXPORT semaphore {
   }
 
   /// Writes another number of permits into the table. Held permits beyond it last until they are
-  /// released. Semaphores made with the old number are refused (misuse) within ten minutes, so
-  /// replace them before this call or right after it. A refusal means that the row with the number
-  /// was taken all the time, and nothing was written. Three round trips if the row exists. Throws
-  /// `error`.
+  /// released. Semaphores made with the old number are refused (misuse) within ten minutes: replace
+  /// them before this call or right after it. Refused, without effect, if the row with the number
+  /// was taken all the time. Three round trips if the row exists. Throws `error`.
   [[nodiscard]] static outcome<void> set_permits(lock_table& locks, const lock_key& name,
                                                  std::size_t permits,
                                                  const wait_policy& wait = std::chrono::seconds{5});

@@ -21,37 +21,34 @@ namespace rowlock {
 
 struct sqlite_options {
   table_name table = {};
-  /// How long a statement waits to become the writer; SQLite has one writer a file. Then acquire is
-  /// refused (busy), and renew and release are retried later.
+  /// How long a statement waits to become the file's one writer. Then acquire is refused (busy),
+  /// and renew and release are retried later.
   std::chrono::milliseconds turn_timeout{1000};
   /// Use the file even on a file system that machines share (NFS, SMB, FUSE, 9p and the like). By
-  /// default that is refused (`rejected`): locks do not work there, or not reliably.
+  /// default that is `rejected`: locks do not work there, or not reliably.
   bool allow_network_file_system = false;
 };
 
 /// A store with one connection to the file, opened by the first call (WAL, synchronous=FULL). It
-/// reads before it writes: a held key is answered by a read, which waits for no writer. Writers of
-/// all processes get turns in the order in which they came, of 5 ms or one longer write. They queue
-/// in a file beside the database, `<database>-rowlock`, which is made with the database's
-/// permissions.
+/// reads before it writes, so the answer that a key is held waits for no writer. Writers of all
+/// processes take turns in the order in which they came, each of 5 ms or one longer write. They
+/// queue in a file beside the database, `<database>-rowlock`, made with its permissions.
 ///
-/// A file that this process may only read is opened for reading. Then `read` and `list` work, and
-/// every other call is `unavailable`. Such a connection lasts for one call.
-///
-/// A purge deletes the idle rows that it found in one transaction: other writers wait for it.
+/// A file that this process may only read is opened for reading, for one call at a time. Then
+/// `read` and `list` work, and every other call is `unavailable`. A purge deletes the idle rows
+/// that it found in one transaction; other writers wait for it.
 ///
 /// In a child of fork() a file that was open before is `misuse`: SQLite's locks on it stay with the
-/// parent. Open it after the fork only, or destroy every store and connection on it before.
-///
-/// Thread-safety: all members may be called from any thread; calls run one at a time.
+/// parent. Open it only after the fork, or destroy every store and connection on it before.
+/// Thread-safe; calls run one at a time.
 class ROWLOCK_EXPORT sqlite_store final : public passing_store {
  public:
   using connect = std::function<std::unique_ptr<SQLite::Database>()>;
 
   /// The file must exist: `migrate_sqlite` or `rowlock migrate` creates it. Opens nothing yet.
-  /// Throws `error` (misuse) for a table in a schema other than `main`: a file has no other.
+  /// Throws `error` (misuse) for a table in a schema other than `main`, the only one of a file.
   explicit sqlite_store(std::string path, sqlite_options options = {});
-  /// With a connection from the application, opened for writing and used for nothing else.
+  /// A connection from the application, opened for writing and used for nothing else.
   explicit sqlite_store(connect factory, sqlite_options options = {});
   ~sqlite_store() override;
 
@@ -60,7 +57,7 @@ class ROWLOCK_EXPORT sqlite_store final : public passing_store {
   std::unique_ptr<subscription> do_listen(release_listener& /*listener*/) override {
     return nullptr;
   }
-  /// One statement at a time: a file has one writer.
+  /// A file has one writer.
   [[nodiscard]] store_limits do_limits() const noexcept override {
     return {.statements_at_once = 1};
   }
@@ -70,13 +67,10 @@ class ROWLOCK_EXPORT sqlite_store final : public passing_store {
   detail::owned_at_home<impl> impl_;
 };
 
-/// Applies missing migrations in one transaction and returns them; nothing if all are there.
-/// Creates the file if it does not exist (not its folder) and switches it to WAL. Any number of
-/// processes may call it at once. Throws `error`: rejected also for a schema newer than this
-/// library's.
-///
-/// `history` begins or ends the history; then the returned list ends with that step (number 0),
-/// unless it was so already.
+/// Applies missing migrations in one transaction and returns them. Creates a missing file (not its
+/// folder) and switches it to WAL. Any number of processes may call it at once. Throws `error`;
+/// rejected also for a schema newer than this library's. `history` begins or ends the history; then
+/// the returned list ends with that step (number 0), unless nothing changed.
 ROWLOCK_EXPORT std::vector<migration> migrate_sqlite(
     const std::string& path, const table_name& table = {},
     history_option history = history_option::unchanged);

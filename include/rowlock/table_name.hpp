@@ -13,10 +13,9 @@
 namespace rowlock {
 
 /// `table` or `schema.table`, each part `[A-Za-z_][A-Za-z0-9_]*`. A schema has at most 63
-/// characters, a table 56, because other names are derived from it (`shared_lock_schema`,
-/// `shared_lock_lock`). Names are quoted, so upper and lower case differ.
-///
-/// Without a schema the connection decides (PostgreSQL: its search_path); with one, nothing does.
+/// characters, a table 56, since other names are derived from it (`shared_lock_schema`,
+/// `shared_lock_lock`). Names are quoted, so upper and lower case differ. Without a schema the
+/// connection decides (PostgreSQL: its search_path).
 class ROWLOCK_EXPORT table_name {
  public:
   /// `shared_lock`.
@@ -29,7 +28,7 @@ class ROWLOCK_EXPORT table_name {
   /// The name as it was given.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
-  /// Returns `sql` with every `shared_lock` that begins a word replaced by this name, quoted. The
+  /// Returns `sql` with this name, quoted, in place of every `shared_lock` that begins a word. The
   /// rest of the word (`_schema`) stays inside the quotes.
   [[nodiscard]] std::string in(std::string_view sql) const;
 
@@ -37,15 +36,14 @@ class ROWLOCK_EXPORT table_name {
   std::string text_;
 };
 
-/// One migration, as plain SQL that any migration tool can apply. Each up text ends by writing its
-/// number into `shared_lock_schema`; each down text removes it. Both may be executed again, and
-/// then change nothing.
+/// One migration, as plain SQL for any migration tool. Each up text ends by writing its number into
+/// `shared_lock_schema`; each down text removes it. Executing either again changes nothing.
 struct migration {
   int number = 0;
   std::string name;
   std::string up;
   std::string down;
-  /// Queries that fail where the tables of `up` are not there.
+  /// Queries that fail if the tables of `up` are missing.
   std::string verify;
 };
 
@@ -55,8 +53,8 @@ ROWLOCK_EXPORT std::vector<migration> sqlite_migrations(const table_name& table 
 ROWLOCK_EXPORT std::vector<migration> mysql_migrations(const table_name& table = {});
 
 /// The history of locks, an option of the database: a table of events, which triggers write. `up`
-/// may be applied again; `down` ends the history and leaves the events. Its number is 0, as the
-/// record of migrations does not have it. docs/decisions/history.md says what it costs.
+/// may be applied again; `down` ends the history and leaves the events. Its number is 0, since the
+/// record of migrations omits it. docs/decisions/history.md says what it costs.
 ROWLOCK_EXPORT migration postgres_history(const table_name& table = {});
 ROWLOCK_EXPORT migration sqlite_history(const table_name& table = {});
 ROWLOCK_EXPORT migration mysql_history(const table_name& table = {});
@@ -64,11 +62,11 @@ ROWLOCK_EXPORT migration mysql_history(const table_name& table = {});
 /// What a migration does with the history.
 enum class history_option {
   unchanged,
-  with,     ///< Begins it, if it is not there.
-  without,  ///< Ends it, if it is there. The events stay.
+  with,     ///< Begins it, unless it exists.
+  without,  ///< Ends it, if it exists. The events stay.
 };
 
-/// A lock table for transactions of the application. A name alone means a server with one clock.
+/// The lock table, for transactions of the application. A name alone means a server with one clock.
 struct postgres_table {
   postgres_table() = default;
   postgres_table(table_name named,  // NOLINT(google-explicit-constructor)

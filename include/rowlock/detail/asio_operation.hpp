@@ -36,27 +36,24 @@ class asio_operation {
   virtual void abandon() = 0;
 };
 
-/// The pending operations of one execution context. When the context is destroyed it destroys their
-/// handlers, as Asio does with its own.
+/// The pending operations of one execution context. Destroying the context destroys their handlers.
 class asio_operations final : public asio::execution_context::service {
  public:
-  /// Asio finds the service by this.
+  /// Identifies the service to Asio.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): Asio writes into it
   static inline asio::execution_context::id id;
 
-  /// Shared with operations that outlive the context.
-  ///
-  /// Thread-safety: all members may be called from any thread.
+  /// Shared with operations that outlive the context. Thread-safe.
   class registry {
    public:
-    /// False: the context is being destroyed.
+    /// Returns false if the context is being destroyed.
     bool add(std::shared_ptr<asio_operation> started) {
       const checked_lock lock{mutex_};
       if (!is_closed_) started_.insert(std::move(started));
       return !is_closed_;
     }
 
-    /// Removes the operation. Calls `post`, which posts to the context, unless it was abandoned.
+    /// Removes the operation. Unless it was abandoned, calls `post`, which posts to the context.
     template <class Post>
     void remove(const std::shared_ptr<asio_operation>& ended, const Post& post) {
       const checked_lock lock{mutex_};
@@ -89,8 +86,7 @@ class asio_operations final : public asio::execution_context::service {
   const std::shared_ptr<registry> started_ = std::make_shared<registry>();
 };
 
-/// An executor without a context, such as that of a future, uses Asio's own, which lasts until the
-/// program ends.
+/// Executors without a context, such as that of a future, use Asio's own, which lasts until exit.
 template <class Executor>
 asio::execution_context& context_of(const Executor& executor) {
   if constexpr (asio::can_query_v<Executor, asio::execution::context_t>) {
@@ -100,8 +96,7 @@ asio::execution_context& context_of(const Executor& executor) {
   }
 }
 
-/// Calls `Handler` at its end, on the associated executor of the handler, and counts as outstanding
-/// work there until then.
+/// Ends by calling `Handler` on its associated executor, and is outstanding work there until then.
 template <class Handler>
 class asio_operation_for final : public asio_operation,
                                  public std::enable_shared_from_this<asio_operation_for<Handler>> {

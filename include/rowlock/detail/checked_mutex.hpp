@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-// The attributes of clang's thread-safety analysis; other compilers have none.
+// Attributes of clang's thread-safety analysis; empty for other compilers.
 // https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
 #if defined(__clang__)
 #define ROWLOCK_THREAD_SAFETY(attribute) __attribute__((attribute))
@@ -12,11 +12,11 @@
 #define ROWLOCK_THREAD_SAFETY(attribute)
 #endif
 
-/// A member that is read and written only with the mutex locked.
+/// A member that is accessed only with the mutex locked.
 #define ROWLOCK_GUARDED_BY(mutex) ROWLOCK_THREAD_SAFETY(guarded_by(mutex))
-/// A function that is called with the mutex locked.
+/// A function that is called only with the mutex locked.
 #define ROWLOCK_REQUIRES(...) ROWLOCK_THREAD_SAFETY(requires_capability(__VA_ARGS__))
-/// A function whose locking the analysis cannot follow; a comment says why it is right.
+/// A function whose locking the analysis cannot follow; a comment says why it is correct.
 #define ROWLOCK_UNCHECKED ROWLOCK_THREAD_SAFETY(no_thread_safety_analysis)
 
 namespace rowlock::detail {
@@ -27,7 +27,7 @@ class ROWLOCK_THREAD_SAFETY(capability("mutex")) checked_mutex {
   void lock() ROWLOCK_THREAD_SAFETY(acquire_capability()) { mutex_.lock(); }
   void unlock() ROWLOCK_THREAD_SAFETY(release_capability()) { mutex_.unlock(); }
 
-  /// Tells the analysis, which looks at each function by itself, that the caller has locked it.
+  /// Tells the analysis, which examines each function alone, that the caller has locked it.
   void assume_locked() const ROWLOCK_THREAD_SAFETY(assert_capability(this)) {}
 
  private:
@@ -35,7 +35,7 @@ class ROWLOCK_THREAD_SAFETY(capability("mutex")) checked_mutex {
   std::mutex mutex_;
 };
 
-/// `std::unique_lock` for it. Locks at construction, and may be unlocked and locked again.
+/// `std::unique_lock` for a checked_mutex; may be unlocked and locked again.
 class ROWLOCK_THREAD_SAFETY(scoped_lockable) checked_lock {
  public:
   explicit checked_lock(checked_mutex& locked) ROWLOCK_THREAD_SAFETY(acquire_capability(locked))

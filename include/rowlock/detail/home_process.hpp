@@ -1,4 +1,4 @@
-// A check that an object is used in the process that made it, not in a child of fork().
+// Checks that an object is used in the process that made it, not in a child of fork().
 #ifndef ROWLOCK_DETAIL_HOME_PROCESS_HPP
 #define ROWLOCK_DETAIL_HOME_PROCESS_HPP
 
@@ -10,16 +10,14 @@
 
 namespace rowlock::detail {
 
-/// How many forks lie between the first process and this one. A handler of fork() counts them,
-/// which is cheaper for callers than getpid().
+/// The number of forks between the first process and this one. A fork() handler counts them:
+/// cheaper than getpid().
 ROWLOCK_EXPORT unsigned forks() noexcept;
 
-/// After fork() the child has a copy of all memory, but only one thread. It shares connections with
-/// the parent, mutexes may be locked by threads that the child does not have, and threads to join
-/// do not exist. So an object that owns one of these checks first that this is its home process,
-/// and touches nothing if it is not.
-///
-/// Thread-safety: const members may be called from any thread.
+/// A child of fork() has a copy of all memory but only one thread. It shares connections with its
+/// parent, its mutexes may be locked by threads that it lacks, and it has no threads to join. So an
+/// object that owns any of these checks this first, and touches nothing in a child. Thread-safety:
+/// const members may be called from any thread.
 class home_process {
  public:
   [[nodiscard]] bool is_here() const noexcept { return forks() == forks_before_; }

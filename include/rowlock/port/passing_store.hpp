@@ -16,7 +16,7 @@
 
 namespace rowlock {
 
-/// The calls of the port that are forwarded.
+/// The calls that a passing_store forwards.
 enum class store_call {
   acquire,
   renew,
@@ -34,7 +34,7 @@ enum class store_call {
   weak_settings,
 };
 
-/// A call to be made on a store. It is a reference: do not keep it.
+/// A call to make on a store. A reference: do not keep it.
 class work_on_store {
  public:
   template <class Work>
@@ -50,13 +50,11 @@ class work_on_store {
   void (*run_)(void*, store&);
 };
 
-/// Derive from it and override `pass`, for all calls, or the virtual of one call. In a chain of
-/// stores the first one checks the requests, and only it does.
-///
-/// Thread-safety: that of the store it forwards to, which must outlive it.
+/// Override `pass` for all calls, or the virtual of one call. In a chain of stores only the first
+/// one checks the requests. Thread-safety: that of the store it forwards to, which must outlive it.
 class ROWLOCK_EXPORT passing_store : public store {
  public:
-  /// A template, so that a `target` which is itself a passing_store is passed on to, not copied.
+  /// A template, so that a `target` that is a passing_store is forwarded to, not copied.
   template <std::derived_from<store> Target>
   explicit passing_store(Target& target) : target_{&target} {}
 
@@ -64,7 +62,7 @@ class ROWLOCK_EXPORT passing_store : public store {
   /// For a store that overrides `pass`, `do_listen` and `do_limits`: there is no `target`.
   passing_store() = default;
 
-  /// Calls `work` on the store behind this one: once, unless it throws.
+  /// Calls `work` on the store behind this one, once unless it throws.
   virtual void pass(store_call /*made*/, work_on_store work) {
     target_->home().require();
     work(*target_);

@@ -16,18 +16,15 @@ class session_pool;
 class session_source;
 }  // namespace detail
 
-/// Passes each call to a session that no other call uses, opened when it is needed. Before the
-/// first call that needs the table it is checked (`rejected`). Of two or more sessions, calls for
-/// new leases never have all: renewals and releases share the one that is left. A session whose
-/// connection was lost is dropped.
-///
-/// Thread-safety: all members may be called from any thread.
+/// Passes each call to a session that no other call uses, opened on demand. The first call that
+/// needs the table checks it (`rejected`). Of two or more sessions, calls for new leases always
+/// leave one to renewals and releases. Drops a session whose connection was lost. Thread-safe.
 class ROWLOCK_EXPORT sql_store : public passing_store {
  public:
   ~sql_store() override;
 
  protected:
-  /// A call waits for a free session for `timeout` at most; then it throws `error` (unavailable).
+  /// A call waits for a free session for at most `timeout`, then throws `error` (unavailable).
   /// Throws `error` (misuse) for a size of 0 or above 10,000.
   sql_store(std::unique_ptr<detail::session_source> source, unsigned size,
             std::chrono::milliseconds timeout);

@@ -15,15 +15,13 @@
 
 namespace rowlock {
 
-/// For tests of applications that check what happens when the database is away, slow, or gone in
-/// the middle of a call. Put it over a `memory_store` (or any other). Faults happen in the order in
-/// which they were added, one for each call from any thread. Calls in the background (renewals,
-/// deferred releases, waits) count too, so name the call that is meant.
-///
-/// Thread-safety: all members may be called from any thread.
+/// For tests of what an application does when the database is away, slow, or gone in the middle of
+/// a call. Put it over a `memory_store` or any other store. Faults happen in the order in which
+/// they were added, one for each call from any thread. Background calls (renewals, deferred
+/// releases, waits) count too, so name the call that is meant. Thread-safe.
 class ROWLOCK_EXPORT faulty_store final : public passing_store {
  public:
-  /// The calls of the port that a fault may be for.
+  /// The calls that a fault may be for.
   enum class call {
     any,
     acquire,
@@ -33,16 +31,16 @@ class ROWLOCK_EXPORT faulty_store final : public passing_store {
     operate,  ///< the others: `write_note`, `force_release`, `purge`, `purge_history`
   };
 
-  /// `time` is the clock for the delay of a slow call.
+  /// `time` is the clock of slow calls.
   explicit faulty_store(store& target, std::shared_ptr<time_source> time = system_time());
 
   /// The next such call is not made and throws `error` (unavailable).
   void next_is_unavailable(call which = call::any);
-  /// The next such call is made, but throws `error` (outcome_unknown) in place of its answer.
+  /// The next such call is made, but throws `error` (outcome_unknown) instead of its answer.
   void next_is_in_doubt(call which = call::any);
   /// The next such call takes longer by `delay`.
   void next_is_slow(std::chrono::milliseconds delay, call which = call::any);
-  /// How many faults have not happened yet.
+  /// The number of faults that have not happened yet.
   [[nodiscard]] std::size_t pending() const;
 
  protected:

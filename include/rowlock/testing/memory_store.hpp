@@ -27,9 +27,7 @@ struct memory_row;
 }  // namespace detail
 
 /// Follows every rule of `store` within one process. With a `manual_time` as its clock, a test
-/// makes leases run out without waiting.
-///
-/// Thread-safety: all members may be called from any thread. It must outlive its transactions.
+/// makes leases run out without waiting. It must outlive its transactions. Thread-safe.
 class ROWLOCK_EXPORT memory_store final : public passing_store {
  public:
   explicit memory_store(std::shared_ptr<time_source> time = system_time());
@@ -47,20 +45,17 @@ class ROWLOCK_EXPORT memory_store final : public passing_store {
 };
 
 /// The counterpart of a database transaction for the rows of a memory_store. It can lock rows and
-/// move their versions; the changes count from its commit on.
-///
-/// Thread-safety: one thread at a time.
+/// move their versions; the changes count from its commit on. Thread-safety: one thread at a time.
 class ROWLOCK_EXPORT memory_transaction {
  public:
   explicit memory_transaction(memory_store& store);
   memory_transaction(const memory_transaction&) = delete;
   memory_transaction& operator=(const memory_transaction&) = delete;
-  /// Rolls back what was not committed.
+  /// Rolls back unless committed.
   ~memory_transaction();
 
-  /// Commits and ends it. Every call on a transaction that has ended, by a commit or by a fence,
-  /// throws `error` (misuse). So does a commit in a callback of `with_row_lock`, which commits
-  /// itself.
+  /// Every call on a transaction that has ended, by a commit or by a fence, throws `error`
+  /// (misuse). So does a commit in a callback of `with_row_lock`, which commits itself.
   void commit();
   /// Rolls back, if the transaction has not ended.
   void abort();
@@ -80,20 +75,20 @@ class ROWLOCK_EXPORT memory_transaction {
   std::optional<refusal> lock_all(const lock_keys& keys);
   outcome<version> read(const lock_key& key);
   commit_result try_commit(const lock_key& key, version seen);
-  /// Also releases the rows as the requests say, if there are any.
+  /// Also releases the rows as `releases` says.
   void prove(const fenced_leases& leases, const std::vector<release_request>& releases = {});
   [[nodiscard]] detail::fence_try try_to_fence(const fenced_leases& leases,
                                                const std::vector<release_request>& releases);
   /// Why this transaction cannot lock the row now; none if it can.
   [[nodiscard]] std::optional<refusal> obstacle(const lock_key& key) const;
-  /// This transaction's own copy of a row that it may lock, created if missing.
+  /// The transaction's own copy of a row that it may lock, created if missing.
   detail::memory_row& lock(const lock_key& key);
   [[nodiscard]] bool is_free_of_others(const detail::memory_row& found) const;
   void forget_locks();
 
   memory_store& store_;
   detail::memory_rows& rows_;
-  /// This transaction's own copies of the rows that it has locked.
+  /// The transaction's own copies of the rows that it has locked.
   struct changes;
   std::unique_ptr<changes> changed_;
   bool is_ended_ = false;
@@ -101,7 +96,7 @@ class ROWLOCK_EXPORT memory_transaction {
   bool is_aborted_ = false;
 };
 
-/// As for the transactions of a database: see postgres.hpp.
+/// As in postgres.hpp.
 ROWLOCK_EXPORT outcome<row_lock> lock_rows(memory_transaction& transaction, const lock_keys& keys,
                                            const wait_policy& wait);
 ROWLOCK_EXPORT outcome<version> read_version(memory_transaction& transaction, const lock_key& key);
