@@ -5,164 +5,115 @@
 // on.
 'use strict';
 
-rowlock.Filters = (() => {
-  const minute = 60000;
-  const ranges = new Map([
-    ['15m', 15 * minute],
-    ['1h', 60 * minute],
-    ['6h', 360 * minute],
-    ['24h', 1440 * minute],
-    ['all', Infinity],
-  ]);
-  // More holders than this are no choice for a reader; the key filter and the bars lead to the
-  // others.
-  const mostOptions = 500;
+// In minutes.
+const ranges = { '15m': 15, '1h': 60, '6h': 360, '24h': 1440, all: Infinity };
+// More holders than this are no choice for a reader; the key filter and the bars lead to the
+// others.
+const mostOptions = 500;
 
-  const { isolated, shortened, element } = rowlock.text;
-
-  function fill(select, values, everything) {
-    const chosen = select.value;
-    const known = Array.from(select.options, (option) => option.value);
-    const wanted = ['', ...values];
-    if (known.length === wanted.length && wanted.every((value, i) => value === known[i])) return;
-    select.replaceChildren(
-      ...wanted.map((value) => {
-        const label = value === '' ? everything : isolated(shortened(value, 48));
-        return element('option', '', [label], { value });
-      }),
-    );
-    select.value = chosen;
+class Filters {
+  /** `changed(name)` is called after each choice. */
+  constructor(changed, range) {
+    this.changed = changed;
+    this.form = find('filters');
+    this.defaults = { type: '', holder: '', key: '', order: 'trouble', range };
+    const address = new URLSearchParams(location.hash.slice(1));
+    for (const [name, value] of Object.entries(this.defaults)) {
+      this[name] = address.get(name) ?? value;
+    }
+    if (!Object.hasOwn(ranges, this.range)) this.range = range;
+    if (!Object.hasOwn(laneOrders, this.order)) this.order = this.defaults.order;
+    this.form.addEventListener('submit', (event) => event.preventDefault());
+    for (const kind of ['input', 'change']) {
+      this.form.addEventListener(kind, ({ target }) => {
+        if (target.value !== this[target.name]) this.choose(target.name, target.value);
+      });
+    }
+    this.form.addEventListener('click', ({ target }) => {
+      if (target.dataset.range) this.choose('range', target.dataset.range);
+    });
+    find('clear').addEventListener('click', () => this.clear());
+    this.setChoices({ types: new Set(), holders: new Map() });
+    this.show();
   }
 
-  return class Filters {
-    /** `changed(name)` is called after each choice. */
-    constructor(changed, range) {
-      this.changed = changed;
-      this.form = document.getElementById('filters');
-      const named = (name) => this.form.elements.namedItem(name);
-      this.fields = {
-        type: named('type'),
-        holder: named('holder'),
-        key: named('key'),
-        order: named('order'),
-      };
-      this.defaultRange = range;
-      this.range = range;
-      this.form.addEventListener('submit', (event) => event.preventDefault());
-      for (const [name, field] of Object.entries(this.fields)) {
-        const event = field.tagName === 'SELECT' ? 'change' : 'input';
-        field.addEventListener(event, () => this.choose(name, field.value));
-      }
-      for (const button of this.form.querySelectorAll('[data-range]')) {
-        button.addEventListener('click', () => this.choose('range', button.dataset.range));
-      }
-      document.getElementById('clear').addEventListener('click', () => this.clear());
-      this.read();
-    }
+  get text() {
+    return this.key.trim().toLowerCase();
+  }
 
-    get type() {
-      return this.fields.type.value;
-    }
+  /** Milliseconds of the chosen range. */
+  get length() {
+    return ranges[this.range] * 60000;
+  }
 
-    get holder() {
-      return this.fields.holder.value;
-    }
+  get isNarrow() {
+    return this.type !== '' || this.holder !== '' || this.text !== '';
+  }
 
-    get order() {
-      return this.fields.order.value;
-    }
+  /** Whether a lane, or a lock, is of the chosen type and key. */
+  hasKey(type, text) {
+    return (this.type === '' || type === this.type) && text.includes(this.text);
+  }
 
-    get text() {
-      return this.fields.key.value.trim().toLowerCase();
-    }
+  hasHolder(of) {
+    return this.holder === '' || of.holder === this.holder;
+  }
 
-    get length() {
-      return ranges.get(this.range);
-    }
+  choose(name, value) {
+    this[name] = value;
+    this.show();
+    this.write();
+    this.changed(name);
+  }
 
-    get isNarrow() {
-      return this.type !== '' || this.holder !== '' || this.text !== '';
-    }
+  clear() {
+    this.type = '';
+    this.holder = '';
+    this.choose('key', '');
+  }
 
-    /** Whether a lane, or a lock, is of the chosen type and key. */
-    hasKey(type, text) {
-      return (this.type === '' || type === this.type) && text.includes(this.text);
-    }
+  /** Offers the types and holders of `History.choices`. */
+  setChoices({ types, holders }) {
+    const frequent = [...holders].sort((a, b) => b[1] - a[1]).slice(0, mostOptions);
+    this.offer('type', [...types]);
+    this.offer(
+      'holder',
+      frequent.map(([holder]) => holder),
+    );
+  }
 
-    choose(name, value) {
-      if (name === 'range') {
-        this.range = value;
-      } else {
-        const field = this.fields[name];
-        if (field.tagName === 'SELECT') this.offer(field, value);
-        field.value = value;
-      }
-      this.show();
-      this.write();
-      this.changed(name);
-    }
+  offer(name, values) {
+    const select = this.form.elements[name];
+    // A list that is open must not change under the reader's hand.
+    if (document.activeElement === select) return;
+    const offered = [...new Set([...values, this[name]])].filter((value) => value !== '').sort();
+    show(select, [
+      select.options[0].cloneNode(true),
+      offered.map((value) => element('option', '', isolated(shortened(value, 48)), { value })),
+    ]);
+    select.value = this[name];
+  }
 
-    clear() {
-      for (const name of ['type', 'holder', 'key']) this.fields[name].value = '';
-      this.choose('key', '');
+  show() {
+    for (const name of ['type', 'holder', 'key', 'order']) {
+      const field = this.form.elements[name];
+      if (field.value !== this[name]) field.value = this[name];
     }
+    for (const choice of this.form.querySelectorAll('[data-range]')) {
+      choice.setAttribute('aria-pressed', String(choice.dataset.range === this.range));
+    }
+    find('clear').hidden = !this.isNarrow;
+  }
 
-    /** Makes sure that `value` can be chosen. */
-    offer(select, value) {
-      if (value === '' || Array.from(select.options).some((option) => option.value === value))
-        return;
-      select.append(element('option', '', [isolated(shortened(value, 48))], { value }));
+  write() {
+    const chosen = Object.keys(this.defaults).filter((name) => this[name] !== this.defaults[name]);
+    const written = new URLSearchParams(chosen.map((name) => [name, this[name]])).toString();
+    // A report that was opened from a disk has an address of its own kind, which some browsers
+    // lock.
+    try {
+      window.history.replaceState(null, '', written ? `#${written}` : location.pathname);
+    } catch (error) {
+      if (error.name !== 'SecurityError') throw error;
     }
-
-    /** Offers the types and holders that were seen: Maps from a name to how often. */
-    setChoices(types, holders) {
-      const frequent = [...holders].sort((a, b) => b[1] - a[1]).slice(0, mostOptions);
-      const listed = new Set(frequent.map(([holder]) => holder));
-      if (this.holder !== '') listed.add(this.holder);
-      const listedTypes = new Set(types.keys());
-      if (this.type !== '') listedTypes.add(this.type);
-      // A list that is open must not change under the reader's hand.
-      const isOpen = (field) => document.activeElement === field;
-      const { type, holder } = this.fields;
-      if (!isOpen(type)) fill(type, [...listedTypes].sort(), 'All types');
-      if (!isOpen(holder)) fill(holder, [...listed].sort(), 'All holders');
-    }
-
-    show() {
-      for (const button of this.form.querySelectorAll('[data-range]')) {
-        button.setAttribute('aria-pressed', String(button.dataset.range === this.range));
-      }
-      document.getElementById('clear').hidden = !this.isNarrow;
-    }
-
-    read() {
-      const chosen = new URLSearchParams(location.hash.slice(1));
-      for (const [name, field] of Object.entries(this.fields)) {
-        const value = chosen.get(name);
-        if (value === null) continue;
-        if (name === 'type' || name === 'holder') this.offer(field, value);
-        field.value = value;
-        if (field.tagName === 'SELECT' && field.selectedIndex < 0) field.selectedIndex = 0;
-      }
-      if (ranges.has(chosen.get('range'))) this.range = chosen.get('range');
-      this.show();
-    }
-
-    write() {
-      const chosen = new URLSearchParams();
-      for (const [name, field] of Object.entries(this.fields)) {
-        const isDefault = field.value === '' || (name === 'order' && field.selectedIndex === 0);
-        if (!isDefault) chosen.set(name, field.value);
-      }
-      if (this.range !== this.defaultRange) chosen.set('range', this.range);
-      const written = chosen.toString();
-      // A report that was opened from a disk has an address of its own kind, which some browsers
-      // lock.
-      try {
-        window.history.replaceState(null, '', written ? `#${written}` : location.pathname);
-      } catch (error) {
-        if (error.name !== 'SecurityError') throw error;
-      }
-    }
-  };
-})();
+  }
+}
